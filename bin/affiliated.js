@@ -1,0 +1,33 @@
+#!/usr/bin/env node
+// Plain JavaScript that an old Node can read as well: finds a Node that is new enough and starts the program with it.
+import { spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+
+const OLDEST_MAJOR = 24
+const here = path => fileURLToPath(new URL(path, import.meta.url))
+
+if (Number.parseInt(process.versions.node, 10) >= OLDEST_MAJOR) {
+  // When the launcher of an older Node was killed, this process must not outlive it.
+  if (process.channel) {
+    process.channel.unref()
+    process.once('disconnect', () => process.kill(process.pid, 'SIGKILL'))
+  }
+  const source = here('../src/main.ts')
+  await import(existsSync(source) ? source : here('../dist/main.js'))
+} else {
+  const pinned = here('../node_modules/node/bin/node')
+  if (!existsSync(pinned)) {
+    console.error(
+      `affiliated needs Node ${OLDEST_MAJOR} or newer, and this is ${process.versions.node}: install a newer Node, or run "npm ci" in a clone to get the pinned one.`,
+    )
+    process.exit(1)
+  }
+  const child = spawn(pinned, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], {
+    stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
+  })
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => child.kill(signal))
+  child.on('exit', (code, signal) => {
+    process.exitCode = code ?? (signal === 'SIGKILL' ? 137 : 1)
+  })
+}

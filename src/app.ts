@@ -1,0 +1,139 @@
+/** Builds the server out of configuration and database, and lists the resources. */
+import { randomBytes } from 'node:crypto'
+import type { Socket } from 'node:net'
+import Fastify, { type FastifyBaseLogger, type FastifyInstance } from 'fastify'
+import { affiliates } from './affiliates/routes.ts'
+import type { Context } from './context.ts'
+import { Failure } from './errors.ts'
+import { api } from './http/api.ts'
+import { authenticate } from './http/authenticate.ts'
+import type { Resource } from './http/endpoint.ts'
+import { connectionProblem, problemOf } from './http/problems.ts'
+import { KeyRing } from './keys/rules.ts'
+import { RequestLog } from './log.ts'
+import { payouts } from './payouts/routes.ts'
+import { SettingsCache } from './settings/rules.ts'
+import type { Database } from './storage/database.ts'
+import { version } from './version.ts'
+
+export const resources: readonly Resource[] = [affiliates, payouts]
+
+/** Every permission that a key can have. */
+export const permissions: readonly string[] = [
+  ...new Set(resources.flatMap(resource => resource.endpoints.map(endpoint => endpoint.permission))),
+]
+
+/** The same handlers answer under each, so that clients of AffiliateWP need only a new host. */
+export const basePaths = ['/v1', '/wp-json/affwp/v1'] as const
+
+export interface AppOptions {
+  readonly bodyLimitBytes: number
+  readonly corsOrigins: readonly string[]
+  readonly logger: FastifyBaseLogger
+}
+
+const REQUEST_TIMEOUT_MS = 30_000
+const KEEP_ALIVE_TIMEOUT_MS = 65_000
+
+export function contextOf(database: Database): Context {
+  return { database, settings: new SettingsCache(database) }
+}
+
+/** The server, ready to listen. Closing it leaves the database open. */
+export async function buildApp(database: Database, options: AppOptions): Promise<FastifyInstance> {
+  const context = contextOf(database)
+  const keys = new KeyRing(database)
+  const app = Fastify({
+    loggerInstance: options.logger,
+    logController: new RequestLog(),
+    childLoggerFactory: logger => logger,
+    genReqId: requestIds(),
+    bodyLimit: options.bodyLimitBytes,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+    forceCloseConnections: 'idle',
+    // A request that arrives on an open connection while the server closes is still answered.
+    return503OnClosing: false,
+    http: { requireHostHeader: false },
+    routerOptions: {
+      ignoreTrailingSlash: true,
+      // Arguments are read by `http/arguments.ts`, after authentication.
+      querystringParser: () => ({}),
+    },
+    rewriteUrl: request => routable(request.url!),
+    clientErrorHandler: refuseConnection,
+  })
+
+  app.decorateRequest('actor', null)
+  app.addHook('onRequest', async (request, reply) => {
+    reply.header('X-Request-Id', request.id)
+  })
+  app.setErrorHandler((error, request, reply) => {
+    const { status, headers, body, cause } = problemOf(error)
+    if (status >= 500) options.logger.error({ id: request.id, err: cause ?? error }, 'request failed')
+    return reply.code(status).headers(headers).send(body)
+  })
+  app.setNotFoundHandler(async () => {
+    throw new Failure('no_route')
+  })
+
+  app.get('/healthz', async () => ({ status: 'ok' }))
+  app.get('/readyz', async () => {
+    await database.ping()
+    return { status: 'ok' }
+  })
+  for (const base of basePaths) {
+    await app.register(api, {
+      prefix: base,
+      context,
+      authenticate: request => authenticate(keys, request.headers.authorization),
+      resources,
+      base,
+      corsOrigins: new Set(options.corsOrigins),
+      version,
+    })
+  }
+  app.addHook('onClose', () => keys.close())
+  return app
+}
+
+/** Unique over processes and restarts, and cheap: a random beginning and a number. */
+function requestIds(): () => string {
+  const beginning = randomBytes(9).toString('base64url')
+  let number = 0
+  return () => {
+    number++
+    return `${beginning}-${number.toString(36)}`
+  }
+}
+
+/** A path with a broken escape can't be routed; with its percent signs escaped it is one that does not exist. */
+function routable(url: string): string {
+  if (!url.includes('%')) return url
+  const [path, ...query] = url.split('?')
+  try {
+    decodeURIComponent(path!)
+    return url
+  } catch {
+    return [path!.replaceAll('%', '%25'), ...query].join('?')
+  }
+}
+
+/** Answers on a connection where no request could be read, and closes it. */
+function refuseConnection(error: Error & { code?: string }, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy()
+    return
+  }
+  const { status, headers, body } = connectionProblem(error)
+  const lines = [
+    `HTTP/1.1 ${status} Refused`,
+    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
+    `X-Request-Id: ${randomBytes(9).toString('base64url')}`,
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    'Connection: close',
+    '',
+    body,
+  ]
+  socket.end(lines.join('\r\n'))
+}

@@ -1,0 +1,83 @@
+/** Every setting of the program once: flag, environment variable, default, meaning, check. Flags win over variables. */
+import { InvalidArgumentError, Option } from 'commander'
+
+export interface ServeConfig {
+  readonly database: string
+  readonly host: string
+  readonly port: number
+  readonly workers: number
+  readonly logLevel: string
+  readonly rateLimit: number
+  readonly bodyLimit: number
+  readonly corsOrigins: string[]
+  readonly bootstrap: boolean
+  readonly demo: boolean
+}
+
+const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
+
+/** The database, which every command takes. */
+export const databaseOption = () =>
+  new Option('--database <url>', 'where the data is: sqlite:PATH')
+    .env('DATABASE_URL')
+    .default('sqlite:./data/affiliated.db')
+
+/** Prints one JSON object instead of text. */
+export const jsonOption = () => new Option('--json', 'print one JSON object and nothing else')
+
+export const serveOptions = (): Option[] => [
+  databaseOption(),
+  new Option('--host <address>', 'address to listen on').env('HOST').default('127.0.0.1'),
+  new Option('--port <number>', 'port to listen on; 0 takes a free one')
+    .env('PORT')
+    .default(8080)
+    .argParser(wholeNumber(0, 65_535)),
+  new Option('--workers <number>', 'processes that answer requests; 0 is one for each core')
+    .env('WORKERS')
+    .default(1)
+    .argParser(wholeNumber(0, 256)),
+  new Option('--log-level <level>', 'the least severe messages to log')
+    .env('LOG_LEVEL')
+    .default('info')
+    .choices(logLevels),
+  new Option('--rate-limit <number>', 'requests per minute and API key; 0 is no limit')
+    .env('RATE_LIMIT')
+    .default(0)
+    .argParser(wholeNumber(0, 1_000_000_000)),
+  new Option('--body-limit <bytes>', 'largest request body')
+    .env('BODY_LIMIT')
+    .default(1_048_576)
+    .argParser(wholeNumber(1024, 1_073_741_824)),
+  new Option('--cors-origins <list>', 'origins, separated by commas, whose pages may read answers')
+    .env('CORS_ORIGINS')
+    .default([], 'none')
+    .argParser(origins),
+  new Option(
+    '--no-bootstrap',
+    'do not make a first administrator and API key on a database without accounts',
+  ),
+  new Option('--demo', 'fill an empty database with made-up affiliates and payouts').default(false),
+]
+
+function wholeNumber(minimum: number, maximum: number): (text: string) => number {
+  return text => {
+    const value = Number(text)
+    if (!/^\d+$/.test(text) || value < minimum || value > maximum) {
+      throw new InvalidArgumentError(`It must be a whole number from ${minimum} to ${maximum}.`)
+    }
+    return value
+  }
+}
+
+function origins(text: string): string[] {
+  const list = text
+    .split(',')
+    .map(part => part.trim())
+    .filter(part => part !== '')
+  for (const origin of list) {
+    if (!URL.canParse(origin) || new URL(origin).origin !== origin) {
+      throw new InvalidArgumentError(`${origin} is not an origin such as https://shop.example.com.`)
+    }
+  }
+  return list
+}

@@ -1,0 +1,177 @@
+/** Made-up affiliates and payouts, the same every time, to look at and to measure with. */
+
+import { insertAffiliate } from './affiliates/store.ts'
+import { foldCase } from './fields.ts'
+import { insertPayout } from './payouts/store.ts'
+import type { Database, Tx } from './storage/database.ts'
+import { insertUser } from './users/store.ts'
+
+const FIRST_NAMES =
+  'Ada Ben Chiara Dmitri Elif Farid Grace Hanna Ivo Jana Kenji Lena Mateo Nia Omar Priya Quentin Rosa Sven Tara'.split(
+    ' ',
+  )
+const LAST_NAMES =
+  'Abbott Bauer Costa Dubois Eriksen Fischer Garcia Haddad Ito Jansen Kaya Lopez Moreau Novak Okafor Patel Rossi Silva Tanaka Weber'.split(
+    ' ',
+  )
+const STATUSES = [
+  'active',
+  'active',
+  'active',
+  'active',
+  'active',
+  'active',
+  'pending',
+  'pending',
+  'inactive',
+  'rejected',
+] as const
+const METHODS = ['paypal', 'bank transfer', 'stripe', 'store credit', 'manual']
+const RATES = [null, null, null, 150_000, 250_000, 75_000, 300_000]
+const FIRST_DAY = Date.UTC(2024, 0, 1) / 1000
+const DAY = 86_400
+const AFFILIATES_PER_TRANSACTION = 500
+
+export interface DemoSize {
+  readonly affiliates: number
+  readonly payouts: number
+}
+
+/**
+ * Fills a database that has no affiliates and no payouts.
+ * @param progress is told how many rows are there, of how many
+ * @returns false when there was data, which is left as it is
+ */
+export async function fillWithDemo(
+  database: Database,
+  { affiliates, payouts }: DemoSize = { affiliates: 200, payouts: 600 },
+  progress: (done: number, total: number) => void = () => {},
+): Promise<boolean> {
+  const used = await Promise.all(
+    (['affiliates', 'payouts'] as const).map(table =>
+      database.reader.selectFrom(table).select('id').limit(1).executeTakeFirst(),
+    ),
+  )
+  if (used.some(row => row !== undefined)) return false
+  const random = randomNumbers(20_240_101)
+  const total = affiliates + payouts
+  const ids: number[] = []
+  let owner = 0
+  await inTransactions(database, affiliates, async (tx, number) => {
+    const user = await insertUser(tx, demoUser(number, random))
+    ids.push((await insertAffiliate(tx, demoAffiliate(user, number, random))).id)
+    owner ||= user
+    progress(number, total)
+  })
+  if (ids.length === 0) return true
+  let referral = 1
+  await inTransactions(database, payouts, async (tx, number) => {
+    const count = 1 + Math.floor(random() * 4)
+    const referrals = Array.from({ length: count }, (_, index) => referral + index).join(',')
+    referral += count
+    const affiliate = ids[Math.floor(random() ** 2 * ids.length)]!
+    await insertPayout(tx, demoPayout(affiliate, owner, referrals, number / payouts, random))
+    progress(affiliates + number, total)
+  })
+  return true
+}
+
+async function inTransactions(
+  database: Database,
+  total: number,
+  work: (tx: Tx, number: number) => Promise<void>,
+) {
+  for (let start = 1; start <= total; start += AFFILIATES_PER_TRANSACTION) {
+    await database.transaction(async tx => {
+      const end = Math.min(total, start + AFFILIATES_PER_TRANSACTION - 1)
+      for (let number = start; number <= end; number += 1) await work(tx, number)
+    })
+  }
+}
+
+function demoUser(number: number, random: () => number) {
+  const first_name = pick(FIRST_NAMES, random)
+  const last_name = pick(LAST_NAMES, random)
+  const login = `${first_name}.${last_name}.${number}`.toLowerCase()
+  const email = `${login}@example.com`
+  const display_name = `${first_name} ${last_name}`
+  const time = dayOf(number, random)
+  return {
+    login,
+    login_key: foldCase(login),
+    email,
+    email_key: foldCase(email),
+    first_name,
+    last_name,
+    display_name,
+    display_name_key: foldCase(display_name),
+    role: '' as const,
+    password_hash: '',
+    registered_at: time,
+    updated_at: time,
+  }
+}
+
+function demoAffiliate(user_id: number, number: number, random: () => number) {
+  const rate = pick(RATES, random)
+  const payment_email = random() < 0.4 ? `pay.${number}@example.org` : ''
+  const time = dayOf(number, random)
+  const referrals = Math.floor(random() * 80)
+  return {
+    user_id,
+    rate,
+    rate_type: rate === null ? null : random() < 0.8 ? 'percentage' : 'flat',
+    payment_email,
+    payment_email_key: foldCase(payment_email),
+    status: pick(STATUSES, random),
+    earnings: Math.floor(random() * 500_000),
+    unpaid_earnings: Math.floor(random() * 50_000),
+    referrals,
+    visits: referrals * (3 + Math.floor(random() * 40)),
+    notes: '',
+    registered_at: time,
+    updated_at: time,
+  }
+}
+
+/** @param part how far into the demo's time, from 0 to 1 */
+function demoPayout(
+  affiliate_id: number,
+  owner: number,
+  referrals: string,
+  part: number,
+  random: () => number,
+) {
+  const method = pick(METHODS, random)
+  const time = FIRST_DAY + Math.floor(part * 1000 * DAY) + Math.floor(random() * DAY)
+  return {
+    affiliate_id,
+    referrals,
+    amount: 500 + Math.floor(random() ** 3 * 200_000),
+    payout_method: method,
+    payout_method_key: foldCase(method),
+    status: random() < 0.07 ? ('failed' as const) : ('paid' as const),
+    owner,
+    created_at: time,
+    updated_at: time,
+  }
+}
+
+function dayOf(number: number, random: () => number): number {
+  return FIRST_DAY + (number % 1000) * DAY + Math.floor(random() * DAY)
+}
+
+function pick<T>(choices: readonly T[], random: () => number): T {
+  return choices[Math.floor(random() * choices.length)]!
+}
+
+/** Numbers from 0 to 1 that look random and are the same for the same seed (mulberry32). */
+function randomNumbers(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
+  }
+}

@@ -1,0 +1,141 @@
+/**
+ * Every way in which a request can fail, in one place. Rules throw a `Failure` by its name and never speak of
+ * statuses; `http/problems.ts` is the only place that turns one into a response. What the caller may read
+ * (`message`, `data`) and what only the log may show (`cause`) are apart.
+ */
+export const catalogue = {
+  missing_argument: {
+    status: 400,
+    code: 'rest_missing_callback_param',
+    message: 'A required argument is missing.',
+  },
+  invalid_argument: { status: 400, code: 'rest_invalid_param', message: 'An argument is not valid.' },
+  invalid_json: {
+    status: 400,
+    code: 'rest_invalid_json',
+    message: 'The body must be one JSON object, encoded as UTF-8.',
+  },
+  missing_user: {
+    status: 400,
+    code: 'affwp_rest_affiliate_missing_user',
+    message: 'Send user_id, the account to link, or create_user=true with a payment_email to make one.',
+  },
+  affiliate_exists: {
+    status: 400,
+    code: 'affwp_rest_affiliate_exists',
+    message: 'The identifier is chosen by the service: leave out affiliate_id and id to create an affiliate.',
+  },
+  unauthenticated: {
+    status: 401,
+    code: 'rest_forbidden',
+    message: 'Send a valid API key: Authorization: Basic base64(public_key:token), or Bearer token.',
+  },
+  forbidden: { status: 403, code: 'rest_forbidden', message: 'This API key does not have the permission.' },
+  no_route: { status: 404, code: 'rest_no_route', message: 'No route matches the URL.' },
+  no_affiliate: {
+    status: 404,
+    code: 'invalid_affiliate_id',
+    message: 'There is no affiliate with this identifier.',
+  },
+  no_payout: { status: 404, code: 'invalid_payout_id', message: 'There is no payout with this identifier.' },
+  no_method: {
+    status: 405,
+    code: 'rest_no_route',
+    message: 'This route does not take this method; the Allow header lists those it takes.',
+  },
+  request_timeout: {
+    status: 408,
+    code: 'rest_request_timeout',
+    message: 'The request did not arrive in time.',
+  },
+  email_taken: {
+    status: 409,
+    code: 'existing_user_email',
+    message: 'Another account has this e-mail address.',
+  },
+  login_taken: { status: 409, code: 'existing_user_login', message: 'Another account has this login name.' },
+  already_affiliate: {
+    status: 409,
+    code: 'affwp_rest_affiliate_user_exists',
+    message: 'This account is an affiliate already.',
+  },
+  body_too_large: { status: 413, code: 'rest_request_too_large', message: 'The body is too large.' },
+  unsupported_media_type: {
+    status: 415,
+    code: 'rest_unsupported_media_type',
+    message: 'Send the body as application/json, application/x-www-form-urlencoded or multipart/form-data.',
+  },
+  too_many_requests: {
+    status: 429,
+    code: 'rest_too_many_requests',
+    message: 'This API key has made too many requests; the Retry-After header says when to go on.',
+  },
+  headers_too_large: {
+    status: 431,
+    code: 'rest_request_too_large',
+    message: 'The URL and headers are larger than 16 KiB.',
+  },
+  bad_request: {
+    status: 400,
+    code: 'rest_bad_request',
+    message: 'This is not an HTTP/1.1 request that the service can read.',
+  },
+  internal: {
+    status: 500,
+    code: 'rest_internal_error',
+    message: 'The service failed to answer. The X-Request-Id header names this request in its log.',
+  },
+  unavailable: {
+    status: 503,
+    code: 'rest_unavailable',
+    message: 'The database does not answer at the moment. Nothing was changed; try again.',
+  },
+} as const
+
+export type FailureName = keyof typeof catalogue
+
+export class Failure extends Error {
+  readonly failure: FailureName
+  /** What the caller may read beside code, message and status, such as `params`. */
+  readonly data: Record<string, unknown>
+
+  /**
+   * @param failure a name in the catalogue
+   * @param details `message` replaces the catalogue's sentence with a more precise one; `data` goes to the
+   *   caller beside the status; `cause` goes to the log only
+   */
+  constructor(
+    failure: FailureName,
+    details: { message?: string; data?: Record<string, unknown>; cause?: unknown } = {},
+  ) {
+    super(details.message ?? catalogue[failure].message, { cause: details.cause })
+    this.name = 'Failure'
+    this.failure = failure
+    this.data = details.data ?? {}
+  }
+}
+
+/** Reasons by argument: what is wrong with each, and what would be right. */
+export type Problems = Record<string, string>
+
+/** All wrong arguments at once, as the caller sees them. */
+export function invalidArguments(problems: Problems): Failure {
+  const sentences = Object.entries(problems).map(([name, reason]) => `${name}: ${reason}`)
+  return new Failure('invalid_argument', {
+    message: `Invalid argument${sentences.length > 1 ? 's' : ''}. ${sentences.join(' ')}`,
+    data: { params: problems },
+  })
+}
+
+/** @throws Failure invalid_argument when there is any problem */
+export function refuseInvalid(problems: Problems): void {
+  if (Object.keys(problems).length > 0) throw invalidArguments(problems)
+}
+
+/** Required arguments that were not sent. */
+export function missingArguments(names: string[]): Failure {
+  return new Failure('missing_argument', {
+    message: `Missing argument${names.length > 1 ? 's' : ''}: ${names.join(', ')}.`,
+    data: { params: names },
+  })
+}

@@ -1,0 +1,180 @@
+/** Puts the resources' endpoints under a base path: authentication, arguments, answers, discovery, 404 and 405. */
+import { Readable } from 'node:stream'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Actor, Context } from '../context.ts'
+import { Failure } from '../errors.ts'
+import { ArgumentReader, refuse } from './arguments.ts'
+import { authorize } from './authenticate.ts'
+import { cors } from './cors.ts'
+import { byPath, describeIndex, describeRoute, openApi } from './discovery.ts'
+import type { Answer, Call, Endpoint, Resource } from './endpoint.ts'
+import { noParameters, type Parameters, parseBody, parseUrlEncoded } from './parameters.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Set once the request is authenticated. */
+    actor: Actor | null
+  }
+}
+
+export interface ApiOptions {
+  readonly context: Context
+  /** Finds out who asks, before anything else is read. */
+  readonly authenticate: (request: FastifyRequest) => Promise<Actor>
+  readonly resources: readonly Resource[]
+  readonly base: string
+  readonly corsOrigins: ReadonlySet<string>
+  readonly version: string
+}
+
+const JSON_TYPE = 'application/json; charset=utf-8'
+const IGNORED_NAMES_SHOWN = 50
+
+/** A Fastify plugin; register it with `base` as its prefix. */
+export async function api(scope: FastifyInstance, options: ApiOptions): Promise<void> {
+  const { context, resources, base } = options
+  const reached = (request: FastifyRequest) => baseUrl(request, base)
+
+  scope.addHook('onRequest', async (request, reply) => {
+    if (cors(options.corsOrigins, request, reply)) return reply
+    request.actor = await options.authenticate(request)
+  })
+
+  // A body is taken as it is: what it means is decided where the other arguments are read.
+  scope.removeAllContentTypeParsers()
+  scope.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
+
+  const allowed = new Map<RegExp, string[]>()
+  const allow = (path: string, methods: string[]) => {
+    const withHead = methods.includes('GET') ? ['HEAD', ...methods] : methods
+    const pattern = path.replaceAll('.', '\\.').replace(/\{\w+\}/g, '\\d+')
+    allowed.set(new RegExp(`^${base}${pattern}/?$`), withHead)
+    return withHead.join(', ')
+  }
+
+  for (const resource of resources) {
+    for (const [path, endpoints] of byPath(resource.endpoints)) {
+      const url = path.replace(/\{(\w+)\}/g, ':$1(^\\d+$)')
+      for (const endpoint of endpoints) {
+        scope.route({
+          method: [...endpoint.methods],
+          url,
+          onRequest: async request => authorize(request.actor!, endpoint.permission),
+          handler: handlerOf(context, resource, endpoint, base),
+        })
+      }
+      const allowHeader = allow(path, [...endpoints.flatMap(endpoint => endpoint.methods), 'OPTIONS'])
+      scope.options(url, async (request, reply) => {
+        const settings = await context.settings.current()
+        reply.header('Allow', allowHeader).type(JSON_TYPE)
+        return JSON.stringify(describeRoute(resource, endpoints, base, reached(request), settings))
+      })
+    }
+  }
+
+  allow('', ['GET'])
+  scope.get('/', async (request, reply) => {
+    const settings = await context.settings.current()
+    reply.type(JSON_TYPE)
+    return JSON.stringify(describeIndex(resources, base, reached(request), settings))
+  })
+  allow('/openapi.json', ['GET'])
+  scope.get('/openapi.json', async (request, reply) => {
+    reply.type(JSON_TYPE)
+    return JSON.stringify(openApi(resources, reached(request), options.version))
+  })
+
+  scope.setNotFoundHandler(async request => {
+    const [path] = request.url.split('?', 1)
+    for (const [pattern, methods] of allowed) {
+      if (pattern.test(path!)) throw new Failure('no_method', { data: { allow: methods } })
+    }
+    throw new Failure('no_route')
+  })
+}
+
+function handlerOf(context: Context, resource: Resource, endpoint: Endpoint, base: string) {
+  const reader = new ArgumentReader(endpoint.arguments)
+  const inPath = [...endpoint.path.matchAll(/\{(\w+)\}/g)].map(match => match[1]!)
+  const takesBody = !endpoint.methods.includes('GET') && !endpoint.methods.includes('DELETE')
+
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+    const call = new HttpCall(context, request, resource, base)
+    const body = takesBody ? await bodyOf(request) : noParameters
+    const query = parseUrlEncoded(call.query)
+    const { args, problems, missing, ignored } = reader.read(request.params as Parameters, body, query)
+    if (ignored.length > 0) reply.header('X-Ignored-Arguments', ignoredHeader(ignored))
+    if (inPath.some(name => name in problems)) throw new Failure(resource.missing)
+    if (missing.length > 0 || Object.keys(problems).length > 0) {
+      if (missing.length === 0) Object.assign(problems, await endpoint.check?.(call, args as never))
+      refuse(missing, problems)
+    }
+    return answer(request, reply, await endpoint.handle(call, args as never))
+  }
+}
+
+function answer(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { status, headers, body }: Answer,
+): FastifyReply {
+  reply.code(status).type(JSON_TYPE)
+  if (headers) reply.headers(headers)
+  if (typeof body === 'string') return reply.send(body)
+  // What nobody will read is not read from the database either.
+  return reply.send(request.method === 'HEAD' ? '' : Readable.from(body))
+}
+
+async function bodyOf(request: FastifyRequest): Promise<Parameters> {
+  const body = request.body as Buffer | undefined
+  return body === undefined ? noParameters : parseBody(request.headers['content-type'] ?? '', body)
+}
+
+function ignoredHeader(names: string[]): string {
+  return names
+    .slice(0, IGNORED_NAMES_SHOWN)
+    .map(name =>
+      encodeURIComponent(name.slice(0, 100).toWellFormed()).replaceAll('%5B', '[').replaceAll('%5D', ']'),
+    )
+    .join(', ')
+}
+
+function baseUrl(request: FastifyRequest, base: string): string {
+  return `${request.protocol}://${request.host}${base}`
+}
+
+class HttpCall implements Call {
+  readonly base: string
+  readonly #context: Context
+  readonly #request: FastifyRequest
+  readonly #resource: Resource
+
+  constructor(context: Context, request: FastifyRequest, resource: Resource, base: string) {
+    this.base = base
+    this.#context = context
+    this.#request = request
+    this.#resource = resource
+  }
+
+  get database() {
+    return this.#context.database
+  }
+
+  get settings() {
+    return this.#context.settings
+  }
+
+  get actor(): Actor {
+    return this.#request.actor!
+  }
+
+  get collectionUrl(): string {
+    return `${baseUrl(this.#request, this.base)}/${this.#resource.name}`
+  }
+
+  get query(): string {
+    const { url } = this.#request
+    const start = url.indexOf('?')
+    return start < 0 ? '' : url.slice(start + 1)
+  }
+}

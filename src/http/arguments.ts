@@ -1,0 +1,230 @@
+/**
+ * Arguments: gathered from path, body and query (in this order of precedence), coerced from text to their declared
+ * type, and checked against their schemas. Every wrong one is reported at once, with what would be right.
+ */
+import { Ajv, type ValidateFunction } from 'ajv'
+import type { TObject, TSchema } from 'typebox'
+import { invalidArguments, missingArguments, type Problems } from '../errors.ts'
+import { formats } from '../fields.ts'
+import type { Parameters } from './parameters.ts'
+
+/** The parts of JSON Schema that arguments are made of. */
+interface Schema {
+  type?: string
+  enum?: readonly string[]
+  const?: unknown
+  anyOf?: Schema[]
+  items?: Schema
+  properties?: Record<string, Schema>
+  required?: readonly string[]
+  format?: string
+  minimum?: number
+  maximum?: number
+  maxLength?: number
+  maxItems?: number
+}
+
+const ajv = new Ajv({ allErrors: true, strictTypes: false })
+ajv.addKeyword('x-configured')
+for (const [name, { type, test }] of Object.entries(formats)) {
+  ajv.addFormat(
+    name,
+    type === 'number'
+      ? { type, validate: test }
+      : { type: 'string', validate: test as (text: string) => boolean },
+  )
+}
+
+export interface Read {
+  /** The arguments that were sent, coerced. Those named in `problems` or `missing` are left out. */
+  readonly args: Record<string, unknown>
+  readonly problems: Problems
+  readonly missing: string[]
+  /** Names that the endpoint does not know. */
+  readonly ignored: string[]
+}
+
+/** Reads the arguments of one endpoint. */
+export class ArgumentReader {
+  readonly #coercers = new Map<string, (value: unknown) => unknown>()
+  readonly #schema: Schema
+  readonly #validate: ValidateFunction
+  readonly #takesFilter: boolean
+
+  constructor(schema: TObject) {
+    this.#schema = schema as Schema
+    this.#validate = ajv.compile(schema)
+    for (const [name, property] of Object.entries(this.#schema.properties!)) {
+      this.#coercers.set(name, coercer(property))
+    }
+    this.#takesFilter = this.#coercers.has('filter')
+  }
+
+  read(path: Parameters, body: Parameters, query: Parameters): Read {
+    const args: Record<string, unknown> = {}
+    const ignored: string[] = []
+    for (const source of [query, body]) {
+      if (this.#takesFilter) this.#take(filterOf(source), args, ignored, name => `filter[${name}]`)
+      this.#take(source, args, ignored)
+    }
+    this.#take(path, args, ignored)
+    const problems: Problems = {}
+    const missing: string[] = []
+    if (!this.#validate(args)) this.#explain(args, problems, missing)
+    return { args, problems, missing, ignored }
+  }
+
+  #take(
+    source: Parameters,
+    args: Record<string, unknown>,
+    ignored: string[],
+    label = (name: string) => name,
+  ) {
+    for (const name of Object.keys(source)) {
+      const coerce = this.#coercers.get(name)
+      if (coerce === undefined) ignored.push(label(name))
+      else if (name !== 'filter') args[name] = coerce(source[name])
+    }
+  }
+
+  #explain(args: Record<string, unknown>, problems: Problems, missing: string[]): void {
+    for (const error of this.#validate.errors ?? []) {
+      const name = error.instancePath.split('/', 2)[1]
+      if (name !== undefined) {
+        problems[name] = `must be ${expectation(this.#schema.properties![name]!)}.`
+        delete args[name]
+      } else if (error.keyword === 'required') {
+        missing.push(error.params.missingProperty)
+      }
+    }
+  }
+}
+
+/** @throws Failure when anything is missing or wrong */
+export function refuse(missing: string[], problems: Problems): void {
+  if (missing.length > 0) throw missingArguments(missing)
+  if (Object.keys(problems).length > 0) throw invalidArguments(problems)
+}
+
+function filterOf(source: Parameters): Parameters {
+  const filter = source.filter
+  return typeof filter === 'object' && filter !== null && !Array.isArray(filter) ? (filter as Parameters) : {}
+}
+
+const NUMBER = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d{1,3})?$/i
+const BOOLEANS: Record<string, boolean> = {
+  true: true,
+  '1': true,
+  yes: true,
+  on: true,
+  false: false,
+  '0': false,
+  no: false,
+  off: false,
+}
+
+/** Text in a query or a form becomes what the schema says, where it reads as that; the rest is left to validation. */
+function coercer(schema: Schema): (value: unknown) => unknown {
+  if (schema.anyOf) {
+    const members = schema.anyOf.map(coercer)
+    return value => members.reduce((current, coerce) => coerce(current), value)
+  }
+  switch (schema.type) {
+    case 'integer':
+    case 'number':
+      return value => (typeof value === 'string' && NUMBER.test(value) ? Number(value) : value)
+    case 'boolean':
+      return value =>
+        typeof value === 'string' || typeof value === 'number'
+          ? (BOOLEANS[String(value).toLowerCase()] ?? value)
+          : value
+    case 'array':
+      return listCoercer(schema.items!)
+    case 'object':
+      return objectCoercer(schema)
+    case 'string':
+      return schema.enum ? choiceCoercer(schema.enum) : value => value
+    default:
+      return value => value
+  }
+}
+
+/** A comma separates values; text that came as an item of a list is one value, whatever it holds. */
+function listCoercer(items: Schema): (value: unknown) => unknown {
+  const coerce = coercer(items)
+  const isText = items.type === 'string' && !items.enum
+  const split = (text: string) =>
+    text
+      .split(',')
+      .map(part => part.trim())
+      .filter(part => part !== '')
+  return value => {
+    if (typeof value === 'string') return split(value).map(coerce)
+    if (typeof value === 'number') return [value]
+    if (!Array.isArray(value)) return value
+    return value.flatMap(item =>
+      typeof item === 'string' && !isText ? split(item).map(coerce) : [coerce(item)],
+    )
+  }
+}
+
+function objectCoercer(schema: Schema): (value: unknown) => unknown {
+  const properties = Object.entries(schema.properties ?? {}).map(
+    ([name, property]) => [name, coercer(property)] as const,
+  )
+  return value => {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
+    const source = value as Record<string, unknown>
+    const result: Record<string, unknown> = { ...source }
+    for (const [name, coerce] of properties) {
+      if (Object.hasOwn(source, name)) result[name] = coerce(source[name])
+    }
+    return result
+  }
+}
+
+/** Only a choice that is written in either case by existing clients is taken in any. */
+function choiceCoercer(choices: readonly string[]): (value: unknown) => unknown {
+  if (!choices.includes('asc')) return value => value
+  return value => (typeof value === 'string' ? value.toLowerCase() : value)
+}
+
+/** Completes the sentence "must be …". */
+export function expectation(schema: TSchema | Schema): string {
+  const {
+    type,
+    enum: choices,
+    const: constant,
+    anyOf,
+    items,
+    properties,
+    format,
+    minimum,
+    maximum,
+    maxLength,
+    maxItems,
+  } = schema as Schema
+  if (choices) return `one of: ${choices.join(', ')}`
+  if (constant === '') return 'empty'
+  if (anyOf) return anyOf.map(expectation).join(', or ')
+  switch (type) {
+    case 'integer':
+    case 'number': {
+      if (format) return formats[format]!.expects
+      const kind = type === 'integer' ? 'a whole number' : 'a number'
+      return `${kind} from ${minimum} to ${maximum}`
+    }
+    case 'boolean':
+      return 'true or false'
+    case 'array':
+      return `a list of at most ${maxItems}, each ${expectation(items!)}`
+    case 'object':
+      return `an object with ${Object.entries(properties!)
+        .map(([name, property]) => `${name} (${expectation(property)})`)
+        .join(', ')}`
+    case 'string':
+      return `${format ? formats[format]!.expects : 'text'}${maxLength ? ` of at most ${maxLength} characters` : ''}`
+    default:
+      return 'left out'
+  }
+}

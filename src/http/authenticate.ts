@@ -1,0 +1,37 @@
+/** Who asks, and whether they may: comes before anything else of a request is read. */
+
+import type { Actor } from '../context.ts'
+import { Failure } from '../errors.ts'
+import type { KeyRing } from '../keys/rules.ts'
+import type { Permission } from './endpoint.ts'
+
+/**
+ * @param authorization the header of that name: `Basic base64(public_key:token)` or `Bearer token`
+ * @throws Failure unauthenticated, the same whatever is wrong
+ */
+export async function authenticate(keys: KeyRing, authorization: string | undefined): Promise<Actor> {
+  const credential = readCredential(authorization ?? '')
+  const actor = credential && (await keys.find(credential.token))
+  const named = credential?.publicKey
+  if (!actor || (named !== undefined && named !== actor.name)) throw new Failure('unauthenticated')
+  return actor
+}
+
+/** @throws Failure forbidden */
+export function authorize(actor: Actor, permission: Permission): void {
+  if (!actor.permissions.has(permission)) {
+    throw new Failure('forbidden', {
+      message: `This needs the permission ${permission}.`,
+      data: { permission },
+    })
+  }
+}
+
+function readCredential(header: string): { token: string; publicKey?: string } | undefined {
+  const [, scheme, value] = /^(Basic|Bearer) +(\S+)$/i.exec(header) ?? []
+  if (scheme === undefined || value === undefined) return undefined
+  if (scheme.toLowerCase() === 'bearer') return { token: value }
+  const pair = Buffer.from(value, 'base64').toString()
+  const colon = pair.indexOf(':')
+  return colon < 0 ? undefined : { publicKey: pair.slice(0, colon), token: pair.slice(colon + 1) }
+}

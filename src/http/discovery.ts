@@ -1,0 +1,237 @@
+/** What the interface says about itself: OPTIONS, the index, and OpenAPI, all out of the endpoints' declarations. */
+import type { TSchema } from 'typebox'
+import { catalogue, type FailureName } from '../errors.ts'
+import type { Settings } from '../settings/schema.ts'
+import type { Endpoint, Resource } from './endpoint.ts'
+
+type Json = Record<string, unknown>
+
+/** The last part of a base path names the interface and its version: 'v1', 'affwp/v1'. */
+export function namespaceOf(base: string): string {
+  return base.replace(/^\/(?:wp-json\/)?/, '')
+}
+
+/** The endpoints by path, in the order of their declaration. */
+export function byPath(endpoints: readonly Endpoint[]): Map<string, Endpoint[]> {
+  return Map.groupBy(endpoints, endpoint => endpoint.path)
+}
+
+/** The answer to OPTIONS on one route. */
+export function describeRoute(
+  resource: Resource,
+  endpoints: readonly Endpoint[],
+  base: string,
+  baseUrl: string,
+  settings: Settings,
+): Json {
+  return {
+    ...describeEndpoints(endpoints, base, settings),
+    schema: {
+      $schema: 'https://json-schema.org/draft/2020-12/schema',
+      title: resource.name,
+      ...resource.record,
+    },
+    _links: { self: [{ href: `${baseUrl}${endpoints[0]!.path}` }] },
+  }
+}
+
+/** The answer to GET on the base path: every route with its endpoints. */
+export function describeIndex(
+  resources: readonly Resource[],
+  base: string,
+  baseUrl: string,
+  settings: Settings,
+): Json {
+  const routes: Json = {}
+  for (const resource of resources) {
+    for (const [path, endpoints] of byPath(resource.endpoints)) {
+      routes[`${base}${path}`] = {
+        ...describeEndpoints(endpoints, base, settings),
+        _links: { self: [{ href: `${baseUrl}${path}` }] },
+      }
+    }
+  }
+  return {
+    namespace: namespaceOf(base),
+    routes,
+    _links: { self: [{ href: baseUrl }], 'service-desc': [{ href: `${baseUrl}/openapi.json` }] },
+  }
+}
+
+function describeEndpoints(endpoints: readonly Endpoint[], base: string, settings: Settings): Json {
+  return {
+    namespace: namespaceOf(base),
+    methods: endpoints.flatMap(endpoint => endpoint.methods),
+    endpoints: endpoints.map(endpoint => ({
+      methods: endpoint.methods,
+      summary: endpoint.summary,
+      args: Object.fromEntries(
+        Object.entries(endpoint.arguments.properties).map(([name, schema]) => [
+          name,
+          describeArgument(schema, isRequired(endpoint, name), settings),
+        ]),
+      ),
+    })),
+  }
+}
+
+function describeArgument(schema: TSchema, required: boolean, settings: Settings): Json {
+  const { 'x-configured': configured, ...rest } = schema as Json
+  return {
+    type: typeOf(schema),
+    required,
+    ...rest,
+    ...(configured === 'rate_types' && { enum: ['', ...settings.rateTypes] }),
+  }
+}
+
+function typeOf(schema: TSchema): unknown {
+  const { type, anyOf, const: constant } = schema as { type?: string; anyOf?: TSchema[]; const?: unknown }
+  if (anyOf) return anyOf.map(typeOf)
+  return type ?? (constant === undefined ? undefined : typeof constant)
+}
+
+export function isRequired(endpoint: Endpoint, name: string): boolean {
+  return (endpoint.arguments.required as string[] | undefined)?.includes(name) ?? false
+}
+
+/** The failures that any request can end in. */
+const everywhere: readonly FailureName[] = [
+  'unauthenticated',
+  'forbidden',
+  'invalid_argument',
+  'too_many_requests',
+  'internal',
+  'unavailable',
+]
+const withBody: readonly FailureName[] = ['invalid_json', 'body_too_large', 'unsupported_media_type']
+
+/** The interface as an OpenAPI 3.1 document. */
+export function openApi(resources: readonly Resource[], serverUrl: string, version: string): Json {
+  const paths: Record<string, Json> = {}
+  for (const resource of resources) {
+    for (const [path, endpoints] of byPath(resource.endpoints)) {
+      paths[path] = Object.fromEntries(
+        endpoints.flatMap(endpoint =>
+          endpoint.methods.map(method => [method.toLowerCase(), operation(resource, endpoint, method)]),
+        ),
+      )
+    }
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'affiliated',
+      version,
+      description: 'Affiliates and their payouts. Every request carries an API key.',
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: serverUrl }],
+    security: [{ basic: [] }, { bearer: [] }],
+    tags: resources.map(({ name, title }) => ({ name, description: title })),
+    paths,
+    components: {
+      securitySchemes: {
+        basic: {
+          type: 'http',
+          scheme: 'basic',
+          description: 'The public key as user name, the token as password.',
+        },
+        bearer: { type: 'http', scheme: 'bearer', description: 'The token.' },
+      },
+      schemas: { Error: errorSchema },
+    },
+  }
+}
+
+const errorSchema = {
+  type: 'object',
+  required: ['code', 'message', 'data'],
+  properties: {
+    code: { type: 'string' },
+    message: { type: 'string', description: 'What is wrong, with which argument, and what would be right.' },
+    data: {
+      type: 'object',
+      required: ['status'],
+      properties: {
+        status: { type: 'integer' },
+        params: {
+          description: 'The names of missing arguments, or the reasons by argument.',
+          anyOf: [
+            { type: 'array', items: { type: 'string' } },
+            { type: 'object', additionalProperties: { type: 'string' } },
+          ],
+        },
+      },
+    },
+  },
+}
+
+function operation(resource: Resource, endpoint: Endpoint, method: string): Json {
+  const inPath = [...endpoint.path.matchAll(/\{(\w+)\}/g)].map(match => match[1]!)
+  const properties = Object.entries(endpoint.arguments.properties)
+  const others = properties.filter(([name]) => !inPath.includes(name))
+  const takesBody = method !== 'GET' && others.length > 0
+  const parameters = properties.filter(([name]) => inPath.includes(name) || !takesBody)
+  const failures = [...everywhere, ...(takesBody ? withBody : []), ...endpoint.failures]
+  if (others.some(([name]) => isRequired(endpoint, name))) failures.push('missing_argument')
+  return {
+    operationId: `${method.toLowerCase()}_${endpoint.permission.replace('.', '_')}${inPath.length ? '_item' : ''}`,
+    tags: [resource.name],
+    summary: endpoint.summary,
+    description: `Needs the permission ${endpoint.permission}.`,
+    ...(parameters.length > 0 && {
+      parameters: parameters.map(([name, schema]) => parameter(name, schema, inPath.includes(name))),
+    }),
+    ...(takesBody && { requestBody: requestBody(endpoint, Object.fromEntries(others)) }),
+    responses: {
+      [endpoint.answer.status]: {
+        description: endpoint.summary,
+        content: { 'application/json': { schema: endpoint.answer.schema } },
+      },
+      ...failureResponses(failures),
+    },
+  }
+}
+
+function parameter(name: string, schema: TSchema, inPath: boolean): Json {
+  const { description, ...rest } = schema as Json
+  const { type, anyOf } = rest as { type?: string; anyOf?: { type?: string }[] }
+  const isList = type === 'array'
+  const isObject = type === 'object' || anyOf?.some(member => member.type === 'object')
+  return {
+    name,
+    in: inPath ? 'path' : 'query',
+    ...(inPath && { required: true }),
+    description,
+    ...(isList && { style: 'form', explode: false }),
+    ...(isObject && { style: 'deepObject', explode: true }),
+    schema: rest,
+  }
+}
+
+function requestBody(endpoint: Endpoint, properties: Json): Json {
+  const required = Object.keys(properties).filter(name => isRequired(endpoint, name))
+  const schema = { type: 'object', properties, ...(required.length > 0 && { required }) }
+  return {
+    required: required.length > 0,
+    content: {
+      'application/json': { schema },
+      'application/x-www-form-urlencoded': { schema },
+      'multipart/form-data': { schema },
+    },
+  }
+}
+
+function failureResponses(failures: readonly FailureName[]): Json {
+  const byStatus = Map.groupBy(failures, name => catalogue[name].status)
+  return Object.fromEntries(
+    [...byStatus].map(([status, names]) => [
+      status,
+      {
+        description: names.map(name => `${catalogue[name].code}: ${catalogue[name].message}`).join('\n'),
+        content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
+      },
+    ]),
+  )
+}

@@ -1,0 +1,72 @@
+/**
+ * An endpoint is declared once: method, path, permission, arguments, answer, summary. Routing, validation, types,
+ * OPTIONS, OpenAPI and the reference page all come from the declaration.
+ */
+import type { Static, TObject, TProperties } from 'typebox'
+import type { RequestContext } from '../context.ts'
+import type { FailureName, Problems } from '../errors.ts'
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+export type Action = 'read' | 'create' | 'edit' | 'delete'
+export type Permission = `${string}.${Action}`
+
+/** What a handler answers with. */
+export interface Answer {
+  readonly status: 200 | 201
+  /** One JSON text, or its pieces when it is too long to be made at once. */
+  readonly body: string | AsyncIterable<string>
+  readonly headers?: Record<string, string>
+}
+
+/** What a handler knows of the request beside its arguments. */
+export interface Call extends RequestContext {
+  /** URL of the resource's collection, as this client reached it. */
+  readonly collectionUrl: string
+  /** The query string as it was sent, without '?'. */
+  readonly query: string
+  readonly base: string
+}
+
+export interface Endpoint {
+  /** The first is the one to recommend; the others do the same. */
+  readonly methods: readonly Method[]
+  /** Below the base path. `{name}` stands for digits and is an argument. */
+  readonly path: string
+  readonly permission: Permission
+  readonly summary: string
+  readonly arguments: TObject
+  /** What the answer looks like, as JSON Schema. */
+  readonly answer: { readonly status: 200 | 201; readonly schema: object }
+  /** The failures that this endpoint can end in, beyond those of every endpoint. */
+  readonly failures: readonly FailureName[]
+  readonly handle: (call: Call, args: never) => Promise<Answer>
+  /**
+   * What the rules find wrong with the arguments that passed their schemas. Asked only when others did not, so
+   * that the caller hears of every wrong argument at once.
+   */
+  readonly check?: ((call: Call, args: never) => Promise<Problems>) | undefined
+}
+
+interface Declaration<P extends TProperties>
+  extends Omit<Endpoint, 'arguments' | 'handle' | 'check' | 'failures'> {
+  readonly arguments: TObject<P>
+  readonly failures?: readonly FailureName[]
+  readonly handle: (call: Call, args: Static<TObject<P>>) => Promise<Answer>
+  readonly check?: (call: Call, args: Partial<Static<TObject<P>>>) => Promise<Problems>
+}
+
+export function endpoint<P extends TProperties>(declaration: Declaration<P>): Endpoint {
+  return { failures: [], ...declaration } as Endpoint
+}
+
+/** A kind of record with its endpoints. `app.ts` lists them all. */
+export interface Resource {
+  /** The first segment of its paths, and of its permissions. */
+  readonly name: string
+  readonly title: string
+  /** The schema of one record, its fields in the order in which they are shown. */
+  readonly record: TObject
+  /** The failure of an item that is not there. */
+  readonly missing: FailureName
+  readonly endpoints: readonly Endpoint[]
+}

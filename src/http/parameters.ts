@@ -1,0 +1,123 @@
+/**
+ * Named parameters as clients write them: `a=1`, `a[]=1&a[]=2`, `a=1&a=2`, `date[start]=…`. The same nesting
+ * serves query strings, form-urlencoded bodies and multipart bodies.
+ */
+import { Failure, invalidArguments } from '../errors.ts'
+
+/** Without a prototype, so that a parameter may have any name. */
+export type Parameters = { [name: string]: unknown }
+
+const MAX_PARAMETERS = 20_000
+const MAX_DEPTH = 4
+
+export const noParameters: Parameters = Object.freeze(Object.create(null))
+
+/**
+ * Reads `application/x-www-form-urlencoded` text, which a query string is too.
+ * @throws Failure invalid_argument when an escape is broken or is not UTF-8
+ */
+export function parseUrlEncoded(text: string): Parameters {
+  if (text === '') return noParameters
+  const entries: [string, string][] = []
+  for (const pair of text.split('&', MAX_PARAMETERS + 1)) {
+    if (pair === '') continue
+    const equals = pair.indexOf('=')
+    const name = equals < 0 ? pair : pair.slice(0, equals)
+    entries.push([decode(name), equals < 0 ? '' : decode(pair.slice(equals + 1))])
+  }
+  return nest(entries)
+}
+
+/**
+ * Reads a body of the given media type.
+ * @throws Failure invalid_json, invalid_argument or unsupported_media_type
+ */
+export async function parseBody(mediaType: string, body: Buffer): Promise<Parameters> {
+  if (body.length === 0) return noParameters
+  switch (mediaType.split(';', 1)[0]!.trim().toLowerCase()) {
+    case 'application/json':
+      return parseJson(body)
+    case 'application/x-www-form-urlencoded':
+      return parseUrlEncoded(utf8(body))
+    case 'multipart/form-data':
+      return parseMultipart(mediaType, body)
+    default:
+      throw new Failure('unsupported_media_type')
+  }
+}
+
+function parseJson(body: Buffer): Parameters {
+  let value: unknown
+  try {
+    value = JSON.parse(utf8(body))
+  } catch (cause) {
+    throw new Failure('invalid_json', { cause })
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Failure('invalid_json')
+  return value as Parameters
+}
+
+async function parseMultipart(mediaType: string, body: Buffer): Promise<Parameters> {
+  utf8(body)
+  let form: FormData
+  try {
+    form = await new Response(new Uint8Array(body), { headers: { 'content-type': mediaType } }).formData()
+  } catch {
+    throw invalidArguments({ body: 'must be multipart/form-data as its Content-Type says.' })
+  }
+  return nest([...form])
+}
+
+const strictUtf8 = new TextDecoder('utf-8', { fatal: true })
+
+function utf8(bytes: Buffer): string {
+  try {
+    return strictUtf8.decode(bytes)
+  } catch {
+    throw invalidArguments({ body: 'must be encoded as UTF-8.' })
+  }
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '))
+  } catch {
+    throw invalidArguments({ [text.slice(0, 100)]: 'must be percent-encoded UTF-8.' })
+  }
+}
+
+function nest(entries: [name: string, value: unknown][]): Parameters {
+  if (entries.length > MAX_PARAMETERS) {
+    throw invalidArguments({ body: `must have at most ${MAX_PARAMETERS} parameters.` })
+  }
+  const root: Parameters = Object.create(null)
+  for (const [name, value] of entries) {
+    const path = pathOf(name)
+    let parent = root
+    for (const step of path.slice(0, -1)) {
+      const child = parent[step]
+      if (typeof child !== 'object' || child === null || Array.isArray(child))
+        parent[step] = Object.create(null)
+      parent = parent[step] as Parameters
+    }
+    add(parent, path.at(-1)!, value)
+  }
+  return root
+}
+
+/** 'date[start]' is date, start; 'a[]' and 'a[0]' are a, because arrays come in the order sent. */
+function pathOf(name: string): string[] {
+  const open = name.indexOf('[')
+  if (open <= 0 || !name.endsWith(']')) return [name]
+  const path = [name.slice(0, open), ...name.slice(open + 1, -1).split('][', MAX_DEPTH)]
+  if (/^\d*$/.test(path.at(-1)!)) path.pop()
+  return path
+}
+
+/** A name that comes again makes a list. */
+function add(parent: Parameters, name: string, value: unknown): void {
+  const present = parent[name]
+  if (present === undefined) parent[name] = value
+  else if (Array.isArray(present)) present.push(value)
+  else parent[name] = [present, value]
+}

@@ -1,0 +1,58 @@
+/** The only place where an error becomes a response. */
+import { catalogue, Failure, type FailureName } from '../errors.ts'
+import { DatabaseUnavailable } from '../storage/database.ts'
+
+export interface Problem {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  /** JSON. */
+  readonly body: string
+  /** What the log should show, when the fault is not the caller's. */
+  readonly cause?: unknown
+}
+
+const RETRY_AFTER_SECONDS = '1'
+
+/** What Fastify refuses before a handler sees it. */
+const refusedByFastify: Record<string, FailureName> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: 'body_too_large',
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: 'unsupported_media_type',
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'bad_request',
+}
+
+/** What Node's parser refuses before there is a request. */
+const refusedByNode: Record<string, FailureName> = {
+  HPE_HEADER_OVERFLOW: 'headers_too_large',
+  ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',
+}
+
+/** @param error anything that was thrown */
+export function problemOf(error: unknown): Problem {
+  const failure = failureOf(error)
+  const { code, status } = catalogue[failure.failure]
+  const headers: Record<string, string> = { 'Content-Type': 'application/json; charset=utf-8' }
+  if (status === 401) headers['WWW-Authenticate'] = 'Basic realm="affiliated", charset="UTF-8"'
+  if (status === 503) headers['Retry-After'] = RETRY_AFTER_SECONDS
+  if (status === 405) headers.Allow = (failure.data.allow as string[]).join(', ')
+  return {
+    status,
+    headers,
+    body: JSON.stringify({ code, message: failure.message, data: { status, ...failure.data } }),
+    ...(status >= 500 && { cause: failure.cause }),
+  }
+}
+
+/** For a connection on which no request could be read. */
+export function connectionProblem(error: { code?: string }): Problem {
+  return problemOf(new Failure(refusedByNode[error.code ?? ''] ?? 'bad_request'))
+}
+
+function failureOf(error: unknown): Failure {
+  if (error instanceof Failure) return error
+  if (error instanceof DatabaseUnavailable) return new Failure('unavailable', { cause: error })
+  const refused = refusedByFastify[(error as { code?: string }).code ?? '']
+  if (refused) return new Failure(refused)
+  const { statusCode } = error as { statusCode?: number }
+  if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) return new Failure('bad_request')
+  return new Failure('internal', { cause: error })
+}

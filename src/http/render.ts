@@ -1,0 +1,9 @@
+import build from 'fast-json-stringify'
+import type { TObject } from 'typebox'
+
+export type Render<T> = (value: T) => string
+
+/** Compiles a schema into a function that writes such a value as JSON, its fields in the schema's order. */
+export function renderer<T>(schema: TObject): Render<T> {
+  return build(schema as never) as Render<T>
+}

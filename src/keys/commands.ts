@@ -1,0 +1,96 @@
+import type { Command } from 'commander'
+import {
+  addCommand,
+  CommandFailed,
+  type CommonOptions,
+  checkedArguments,
+  print,
+  table,
+  withDatabase,
+} from '../command.ts'
+import { formatTime } from '../fields.ts'
+import { findByLogin } from '../users/rules.ts'
+import { createKey, revokeKey, statusOf } from './rules.ts'
+import { keyArguments } from './schema.ts'
+import { type ApiKey, listKeys } from './store.ts'
+
+/** @param permissions every permission there is */
+export function addKeyCommands(program: Command, permissions: readonly string[]): void {
+  const keys = program.command('keys').description('manage API keys')
+  addCommand(keys, 'create', 'create an API key; its token is shown once')
+    .requiredOption('--name <text>', 'what the key is for')
+    .requiredOption('--user <login>', 'login of the account that owns it')
+    .option('--read-only', 'may only read')
+    .option('--permissions <list>', `some of ${permissions.join(',')} (default: all)`)
+    .option('--expires <date>', 'last day on which it works: YYYY-MM-DD, UTC (default: never)')
+    .action((options: CreateOptions, self: Command) => create(options, self, permissions))
+  addCommand(keys, 'list', 'list the API keys').action(list)
+  addCommand(keys, 'revoke', 'revoke an API key for ever').argument('<public-key>').action(revoke)
+}
+
+interface CreateOptions extends CommonOptions {
+  name: string
+  user: string
+  readOnly?: true
+  permissions?: string
+  expires?: string
+}
+
+async function create(options: CreateOptions, self: Command, known: readonly string[]): Promise<void> {
+  if (options.readOnly && options.permissions !== undefined) {
+    self.error('error: --read-only and --permissions exclude each other')
+  }
+  const preset = options.readOnly ? known.filter(permission => permission.endsWith('.read')) : known
+  const args = checkedArguments(keyArguments, {
+    name: options.name,
+    permissions: options.permissions ?? preset,
+    expires: options.expires,
+  })
+  const { key, token, owner } = await withDatabase(options.database, async database => {
+    const user = await findByLogin(database.reader, options.user)
+    if (!user) throw new CommandFailed(`There is no account with the login ${options.user}.`)
+    return { ...(await createKey(database, user.id, args, known)), owner: user.login }
+  })
+  print(options, { ...recordOf({ ...key, owner }), token }, [
+    `public key  ${key.public_key}`,
+    `token       ${token}`,
+    'The token will not be shown again.',
+  ])
+}
+
+async function list(options: CommonOptions): Promise<void> {
+  const keys = (await withDatabase(options.database, ({ reader }) => listKeys(reader))).map(recordOf)
+  const rows = keys.map(key => [
+    key.public_key,
+    key.name,
+    key.owner,
+    key.status,
+    key.last_used ?? 'never',
+    key.expires ?? 'never',
+    key.permissions.join(','),
+  ])
+  const head = ['public key', 'name', 'owner', 'status', 'last used', 'expires', 'permissions']
+  print(options, { keys }, table(head, rows))
+}
+
+async function revoke(publicKey: string, options: CommonOptions): Promise<void> {
+  const key = await withDatabase(options.database, database => revokeKey(database, publicKey))
+  if (!key) throw new CommandFailed(`There is no API key with the public key ${publicKey}.`)
+  const { public_key, status, revoked } = recordOf({ ...key, owner: '' })
+  print(options, { public_key, status, revoked }, [`Revoked ${public_key}.`])
+}
+
+function recordOf(key: ApiKey & { owner: string }) {
+  const time = (seconds: number | null) => (seconds === null ? null : formatTime(seconds))
+  return {
+    public_key: key.public_key,
+    name: key.name,
+    owner: key.owner,
+    permissions: key.permissions.split(','),
+    status: statusOf(key),
+    created: formatTime(key.created_at),
+    last_used: time(key.last_used_at),
+    expires: time(key.expires_at),
+    revoked: time(key.revoked_at),
+  }
+}

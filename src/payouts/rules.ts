@@ -1,0 +1,187 @@
+/**
+ * What is true of payouts. Their amounts are in the programme's currency: a transaction that writes one reads the
+ * currency inside of it, because it may be changed until the first payout exists.
+ */
+import { affiliateExists } from '../affiliates/store.ts'
+import type { Context, RequestContext } from '../context.ts'
+import { Failure, type Problems, refuseInvalid } from '../errors.ts'
+import {
+  foldCase,
+  formatTime,
+  fromUnits,
+  now,
+  parseMoment,
+  parseSearch,
+  parseSpan,
+  toUnits,
+} from '../fields.ts'
+import { loadSettings } from '../settings/rules.ts'
+import type { Settings } from '../settings/schema.ts'
+import type { Db } from '../storage/database.ts'
+import type { Page } from '../storage/page.ts'
+import type { CreateArguments, EditArguments, FilterArguments, PayoutRecord } from './schema.ts'
+import * as store from './store.ts'
+
+/** @throws Failure invalid_argument */
+export async function createPayout(context: RequestContext, args: CreateArguments): Promise<PayoutRecord> {
+  return context.database.transaction(async tx => {
+    const settings = await loadSettings(tx)
+    refuseInvalid(await problemsOfPayout(tx, settings, args))
+    const method = args.payout_method ?? ''
+    const time = now()
+    const payout = await store.insertPayout(tx, {
+      affiliate_id: args.affiliate_id,
+      referrals: referralsText(args.referrals ?? []),
+      amount: toUnits(args.amount ?? 0, settings.decimals)!,
+      payout_method: method,
+      payout_method_key: foldCase(method),
+      status: args.status ?? 'paid',
+      owner: context.actor.userId,
+      created_at: time,
+      updated_at: time,
+    })
+    return recordOf(payout, settings)
+  })
+}
+
+/**
+ * Changes what was sent and leaves the rest.
+ * @throws Failure no_payout, invalid_argument
+ */
+export async function editPayout(context: Context, args: EditArguments): Promise<PayoutRecord> {
+  const { payout_id: id, affiliate_id, referrals, amount, payout_method, status } = args
+  return context.database.transaction(async tx => {
+    const settings = await loadSettings(tx)
+    const before = await find(tx, id)
+    refuseInvalid(await problemsOfPayout(tx, settings, args))
+    const change = {
+      ...(affiliate_id !== before.affiliate_id && { affiliate_id }),
+      ...(referrals !== undefined && { referrals: referralsText(referrals) }),
+      ...(amount !== undefined && { amount: toUnits(amount, settings.decimals)! }),
+      ...(payout_method !== undefined && { payout_method, payout_method_key: foldCase(payout_method) }),
+      ...(status !== undefined && { status }),
+    }
+    if (Object.keys(change).length === 0) return recordOf(before, settings)
+    await store.updatePayout(tx, id, { ...change, updated_at: now() })
+    return recordOf(await find(tx, id), settings)
+  })
+}
+
+/**
+ * @returns the record as it was
+ * @throws Failure no_payout
+ */
+export async function deletePayout(context: Context, id: number): Promise<PayoutRecord> {
+  const settings = await context.settings.current()
+  const payout = await context.database.transaction(async tx => {
+    const before = await find(tx, id)
+    await store.deletePayout(tx, id)
+    return before
+  })
+  return recordOf(payout, settings)
+}
+
+/** @throws Failure no_payout */
+export async function getPayout(context: Context, id: number): Promise<PayoutRecord> {
+  const settings = await context.settings.current()
+  return recordOf(await find(context.database.reader, id), settings)
+}
+
+export async function listPayouts(
+  context: Context,
+  filters: FilterArguments,
+  page: Page,
+): Promise<store.Payout[]> {
+  const settings = await context.settings.current()
+  return store.listPayouts(context.database.reader, criteriaOf(settings, filters), page)
+}
+
+export async function countPayouts(context: Context, filters: FilterArguments): Promise<number> {
+  const settings = await context.settings.current()
+  return store.countPayouts(context.database.reader, criteriaOf(settings, filters))
+}
+
+/** What is wrong beyond what the schemas say; arguments that are absent are not spoken of. */
+export async function problemsOfPayout(
+  db: Db,
+  settings: Settings,
+  { affiliate_id, amount }: Partial<CreateArguments>,
+): Promise<Problems> {
+  const problems: Problems = {}
+  if (affiliate_id !== undefined && !(await affiliateExists(db, affiliate_id))) {
+    problems.affiliate_id = 'must be the identifier of an existing affiliate.'
+  }
+  if (amount !== undefined && toUnits(amount, settings.decimals) === undefined) {
+    problems.amount = decimalsReason(settings)
+  }
+  return problems
+}
+
+/** What is wrong with what a list is to be narrowed by. */
+export function problemsOfFilters(settings: Settings, { amount }: FilterArguments): Problems {
+  const amounts = typeof amount === 'object' ? [amount.min ?? 0, amount.max ?? 0] : [amount ?? 0]
+  const exact = amounts.every(value => toUnits(value, settings.decimals) !== undefined)
+  return exact ? {} : { amount: decimalsReason(settings) }
+}
+
+/** The record as callers see it. */
+export function recordOf(row: store.Payout, settings: Settings): PayoutRecord {
+  return {
+    payout_id: row.id,
+    id: row.id,
+    affiliate_id: row.affiliate_id,
+    referrals: row.referrals,
+    amount: fromUnits(row.amount, settings.decimals),
+    payout_method: row.payout_method,
+    status: row.status,
+    date: formatTime(row.created_at),
+    owner: row.owner,
+  }
+}
+
+function decimalsReason({ currency, decimals }: Settings): string {
+  return `must have at most ${decimals} decimals, as ${currency} has.`
+}
+
+function referralsText(ids: readonly number[]): string {
+  return [...new Set(ids)].join(',')
+}
+
+async function find(db: Db, id: number): Promise<store.Payout> {
+  const payout = await store.findPayout(db, id)
+  if (!payout) throw new Failure('no_payout')
+  return payout
+}
+
+function criteriaOf(settings: Settings, filters: FilterArguments): store.Criteria {
+  const { payout_id, exclude, affiliate_id, referrals, payout_method, status, owner } = filters
+  const { date, updated_since, search } = filters
+  refuseInvalid(problemsOfFilters(settings, filters))
+  const amounts = amountsOf(settings, filters)
+  return {
+    ...(payout_id?.length && { ids: payout_id }),
+    ...(exclude?.length && { exclude }),
+    ...(affiliate_id?.length && { affiliateIds: affiliate_id }),
+    ...(referrals?.length && { referrals }),
+    ...(amounts.length && { amounts }),
+    ...(payout_method?.length && { methods: payout_method }),
+    ...(status?.length && { statuses: status }),
+    ...(owner?.length && { owners: owner }),
+    ...(date !== undefined && { created: parseSpan(date) }),
+    ...(updated_since !== undefined && { updatedSince: parseMoment(updated_since)!.first }),
+    ...(search && { search: parseSearch(search) }),
+  }
+}
+
+function amountsOf(
+  { decimals }: Settings,
+  { amount, amount_compare: compare = '=' }: FilterArguments,
+): NonNullable<store.Criteria['amounts']> {
+  if (amount === undefined) return []
+  if (typeof amount === 'number') return [{ compare, amount: toUnits(amount, decimals)! }]
+  const { min, max } = amount
+  return [
+    ...(min === undefined ? [] : [{ compare: '>=' as const, amount: toUnits(min, decimals)! }]),
+    ...(max === undefined ? [] : [{ compare: '<=' as const, amount: toUnits(max, decimals)! }]),
+  ]
+}

@@ -1,0 +1,141 @@
+/** Every query on payouts. */
+import {
+  type Expression,
+  type ExpressionBuilder,
+  type Insertable,
+  type Selectable,
+  type SqlBool,
+  sql,
+  type Updateable,
+} from 'kysely'
+import type { Db, Tx } from '../storage/database.ts'
+import { containing, type Order, type Page, paged } from '../storage/page.ts'
+import type { PayoutsTable, Tables } from '../storage/tables.ts'
+
+export type Payout = Selectable<PayoutsTable>
+
+/** What a list is narrowed by, in kept form. Several values of one mean any of them. */
+export interface Criteria {
+  ids?: readonly number[]
+  exclude?: readonly number[]
+  affiliateIds?: readonly number[]
+  referrals?: readonly number[]
+  amounts?: readonly { compare: '=' | '!=' | '<' | '<=' | '>' | '>='; amount: number }[]
+  methods?: readonly string[]
+  statuses?: readonly Payout['status'][]
+  owners?: readonly number[]
+  created?: { first?: number; last?: number }
+  updatedSince?: number
+  search?: { id?: number; key: string }
+}
+
+const id = sql.ref('payouts.id')
+
+const column = (name: keyof Payout, kind: Order['kind'] = 'number'): Order => ({
+  expression: sql.ref(`payouts.${name}`),
+  kind,
+  value: (row: Payout) => row[name],
+})
+
+const byId: Order = { expression: id, kind: 'number', value: (row: Payout) => row.id }
+
+/** By the names that callers use. */
+export const orders: Record<string, Order> = {
+  payout_id: byId,
+  id: byId,
+  affiliate_id: column('affiliate_id'),
+  referrals: column('referrals', 'text'),
+  amount: column('amount'),
+  payout_method: column('payout_method', 'text'),
+  status: column('status', 'text'),
+  date: column('created_at'),
+  owner: column('owner'),
+}
+
+export async function insertPayout(tx: Tx, payout: Insertable<PayoutsTable>): Promise<Payout> {
+  const row = await tx.insertInto('payouts').values(payout).returningAll().executeTakeFirstOrThrow()
+  await insertReferrals(tx, row.id, row.referrals)
+  return row
+}
+
+export async function updatePayout(tx: Tx, id: number, change: Updateable<PayoutsTable>): Promise<void> {
+  await tx.updateTable('payouts').set(change).where('id', '=', id).execute()
+  if (change.referrals !== undefined) {
+    await deleteReferrals(tx, id)
+    await insertReferrals(tx, id, change.referrals)
+  }
+}
+
+export async function deletePayout(tx: Tx, id: number): Promise<void> {
+  await deleteReferrals(tx, id)
+  await tx.deleteFrom('payouts').where('id', '=', id).execute()
+}
+
+export async function findPayout(db: Db, id: number): Promise<Payout | undefined> {
+  return db.selectFrom('payouts').selectAll().where('id', '=', id).executeTakeFirst()
+}
+
+export async function listPayouts(db: Db, criteria: Criteria, page: Page): Promise<Payout[]> {
+  const query = db
+    .selectFrom('payouts')
+    .selectAll('payouts')
+    .where(expression => matching(expression, criteria))
+  return paged(query, id, page).execute()
+}
+
+export async function countPayouts(db: Db, criteria: Criteria): Promise<number> {
+  const { count } = await db
+    .selectFrom('payouts')
+    .select(expression => expression.fn.countAll<number>().as('count'))
+    .where(expression => matching(expression, criteria))
+    .executeTakeFirstOrThrow()
+  return count
+}
+
+/** Keeps the index from referral to payout in step with the text. Engines bound the parameters of a statement. */
+async function insertReferrals(tx: Tx, payoutId: number, referrals: string): Promise<void> {
+  const ids = referrals === '' ? [] : referrals.split(',').map(Number)
+  for (let start = 0; start < ids.length; start += 500) {
+    await tx
+      .insertInto('payout_referrals')
+      .values(ids.slice(start, start + 500).map(referral_id => ({ referral_id, payout_id: payoutId })))
+      .execute()
+  }
+}
+
+async function deleteReferrals(tx: Tx, payoutId: number): Promise<void> {
+  await tx.deleteFrom('payout_referrals').where('payout_id', '=', payoutId).execute()
+}
+
+/** What has to hold of a row, all of it. */
+function matching(expression: ExpressionBuilder<Tables, 'payouts'>, criteria: Criteria): Expression<SqlBool> {
+  const { ids, exclude, affiliateIds, referrals, amounts, methods, statuses, owners } = criteria
+  const { created, updatedSince, search } = criteria
+  const all: Expression<SqlBool>[] = []
+  if (ids) all.push(expression('payouts.id', 'in', ids))
+  if (exclude) all.push(expression('payouts.id', 'not in', exclude))
+  if (affiliateIds) all.push(expression('payouts.affiliate_id', 'in', affiliateIds))
+  if (referrals) {
+    all.push(
+      expression('payouts.id', 'in', query =>
+        query.selectFrom('payout_referrals').select('payout_id').where('referral_id', 'in', referrals),
+      ),
+    )
+  }
+  for (const { compare, amount } of amounts ?? []) all.push(expression('payouts.amount', compare, amount))
+  if (methods) all.push(expression('payouts.payout_method', 'in', methods))
+  if (statuses) all.push(expression('payouts.status', 'in', statuses))
+  if (owners) all.push(expression('payouts.owner', 'in', owners))
+  if (created?.first !== undefined) all.push(expression('payouts.created_at', '>=', created.first))
+  if (created?.last !== undefined) all.push(expression('payouts.created_at', '<=', created.last))
+  if (updatedSince !== undefined) all.push(expression('payouts.updated_at', '>=', updatedSince))
+  if (search) {
+    all.push(
+      expression.or([
+        ...(search.id === undefined ? [] : [expression('payouts.id', '=', search.id)]),
+        sql<boolean>`payouts.payout_method_key LIKE ${containing(search.key)} ESCAPE '\\'`,
+      ]),
+    )
+  }
+  return expression.and(all)
+}

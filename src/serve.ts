@@ -1,0 +1,92 @@
+/** The service as a process: opens the database, listens, makes the first account, and stops when it is told to. */
+import type { FastifyInstance } from 'fastify'
+import type { Logger } from 'pino'
+import { buildApp, permissions } from './app.ts'
+import type { ServeConfig } from './config.ts'
+import { createKey } from './keys/rules.ts'
+import { openLog } from './log.ts'
+import { type Database, openDatabase } from './storage/database.ts'
+import { generatePassword } from './users/password.ts'
+import { createUser } from './users/rules.ts'
+import { anyUser } from './users/store.ts'
+
+const SHUTDOWN_MS = 10_000
+
+/** What a fresh database was given; shown once. */
+export interface FirstAccess {
+  readonly login: string
+  readonly password: string
+  readonly publicKey: string
+  readonly token: string
+}
+
+/**
+ * Listens until SIGTERM or SIGINT: then takes no new connections, finishes what is under way, and returns.
+ * @param announce is told the URL once requests are answered, and the first access when one was made
+ */
+export async function serve(
+  config: ServeConfig,
+  announce: (url: string, access?: FirstAccess) => void,
+): Promise<void> {
+  const log = await openLog(config.logLevel)
+  const database = await openDatabase(config.database)
+  try {
+    const app = await buildApp(database, {
+      bodyLimitBytes: config.bodyLimit,
+      corsOrigins: config.corsOrigins,
+      logger: log,
+    })
+    const stop = stopSignal()
+    // Listening comes first: when the port is taken, no password was made that nobody has seen.
+    const url = await app.listen({
+      host: config.host,
+      port: config.port,
+      listenTextResolver: () => 'listening',
+    })
+    announce(url, await fillFresh(database, config))
+    log.info({ signal: await stop }, 'stopping')
+    await close(app, log)
+  } finally {
+    await database.close()
+    log.flush()
+  }
+}
+
+async function fillFresh(database: Database, config: ServeConfig): Promise<FirstAccess | undefined> {
+  const fresh = !(await anyUser(database.reader))
+  const access = fresh && config.bootstrap ? await bootstrap(database) : undefined
+  if (config.demo) {
+    const { fillWithDemo } = await import('./demo.ts')
+    await fillWithDemo(database)
+  }
+  return access
+}
+
+async function bootstrap(database: Database): Promise<FirstAccess> {
+  const login = 'admin'
+  const password = generatePassword()
+  const user = await createUser(database, {
+    login,
+    email: 'admin@example.com',
+    role: 'administrator',
+    password,
+  })
+  const args = { name: 'First key', permissions: [...permissions] }
+  const { key, token } = await createKey(database, user.id, args, permissions)
+  return { login, password, publicKey: key.public_key, token }
+}
+
+function stopSignal(): Promise<string> {
+  return new Promise(resolve => {
+    for (const signal of ['SIGTERM', 'SIGINT']) process.once(signal, () => resolve(signal))
+  })
+}
+
+async function close(app: FastifyInstance, log: Logger): Promise<void> {
+  const late = setTimeout(() => {
+    log.warn('requests were still under way after 10 seconds and were cut off')
+    app.server.closeAllConnections()
+  }, SHUTDOWN_MS)
+  await app.close()
+  clearTimeout(late)
+}

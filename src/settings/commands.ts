@@ -1,0 +1,49 @@
+import type { Command } from 'commander'
+import { addCommand, type CommonOptions, checkedArguments, print, table, withDatabase } from '../command.ts'
+import { formatRate } from '../fields.ts'
+import { changeSettings, loadSettings, SettingsCache } from './rules.ts'
+import { type Settings, settingsChanges } from './schema.ts'
+
+const names = Object.keys(settingsChanges.properties)
+
+export function addSettingsCommands(program: Command): void {
+  const settings = program.command('settings').description('show and change the settings of the programme')
+  addCommand(settings, 'get', 'show all settings, or one')
+    .addArgument(nameArgument(settings, false))
+    .action(get)
+  addCommand(settings, 'set', 'change a setting; rate_types takes a list with commas')
+    .addArgument(nameArgument(settings, true))
+    .argument('<value>')
+    .action(set)
+}
+
+function nameArgument(command: Command, required: boolean) {
+  return command.createArgument(required ? '<name>' : '[name]', 'the setting').choices(names)
+}
+
+async function get(name: string | undefined, options: CommonOptions): Promise<void> {
+  const record = recordOf(await withDatabase(options.database, ({ reader }) => loadSettings(reader)))
+  show(options, name === undefined ? record : { [name]: record[name as keyof typeof record] })
+}
+
+async function set(name: string, value: string, options: CommonOptions): Promise<void> {
+  const changes = checkedArguments(settingsChanges, { [name]: value })
+  const settings = await withDatabase(options.database, database =>
+    changeSettings({ database, settings: new SettingsCache(database) }, changes),
+  )
+  show(options, recordOf(settings))
+}
+
+function show(options: CommonOptions, record: Record<string, unknown>): void {
+  const rows = Object.entries(record).map(([name, value]) => [name, String(value)])
+  print(options, record, table(['setting', 'value'], rows))
+}
+
+function recordOf({ defaultRate, defaultRateType, rateTypes, currency }: Settings) {
+  return {
+    default_rate: formatRate(defaultRate),
+    default_rate_type: defaultRateType,
+    rate_types: rateTypes,
+    currency,
+  }
+}

@@ -1,0 +1,99 @@
+/** The settings that the whole programme shares, and what may be changed when. */
+import type { Context } from '../context.ts'
+import { type Problems, refuseInvalid } from '../errors.ts'
+import { formatRate, parseRate } from '../fields.ts'
+import type { Database, Db } from '../storage/database.ts'
+import { decimalsOf } from './currencies.ts'
+import type { Settings, SettingsChanges } from './schema.ts'
+import * as store from './store.ts'
+
+/** How old the settings may be that another process has changed. Those changed here count at once. */
+const MAX_AGE_MS = 500
+
+/** The settings, read again when they may have changed. */
+export class SettingsCache {
+  readonly #database: Database
+  #settings: Promise<Settings> | undefined
+  #readAt = 0
+
+  constructor(database: Database) {
+    this.#database = database
+  }
+
+  current(): Promise<Settings> {
+    if (this.#settings === undefined || Date.now() - this.#readAt > MAX_AGE_MS) {
+      this.#readAt = Date.now()
+      this.#settings = loadSettings(this.#database.reader)
+      this.#settings.catch(() => this.forget())
+    }
+    return this.#settings
+  }
+
+  forget(): void {
+    this.#settings = undefined
+  }
+}
+
+export async function loadSettings(db: Db): Promise<Settings> {
+  const values = await store.readSettings(db)
+  const currency = values.get('currency')!
+  return {
+    defaultRate: parseRate(Number(values.get('default_rate')))!,
+    defaultRateType: values.get('default_rate_type')!,
+    rateTypes: await store.readRateTypes(db),
+    currency,
+    decimals: decimalsOf(currency)!,
+  }
+}
+
+/**
+ * Changes what is named and leaves the rest.
+ * @returns the settings after the change
+ * @throws Failure invalid_argument
+ */
+export async function changeSettings(context: Context, changes: SettingsChanges): Promise<Settings> {
+  const settings = await context.database.transaction(async tx => {
+    const before = await loadSettings(tx)
+    const problems = await problemsOf(tx, before, changes)
+    refuseInvalid(problems)
+    if (changes.rate_types) await store.writeRateTypes(tx, changes.rate_types)
+    const { default_rate, default_rate_type, currency } = changes
+    if (default_rate !== undefined) {
+      await store.writeSetting(tx, 'default_rate', formatRate(parseRate(default_rate)))
+    }
+    if (default_rate_type !== undefined) await store.writeSetting(tx, 'default_rate_type', default_rate_type)
+    if (currency !== undefined) await store.writeSetting(tx, 'currency', currency)
+    return loadSettings(tx)
+  })
+  context.settings.forget()
+  return settings
+}
+
+async function problemsOf(db: Db, before: Settings, changes: SettingsChanges): Promise<Problems> {
+  const problems: Problems = {}
+  const { default_rate, default_rate_type, rate_types, currency } = changes
+  const rateTypes = rate_types ?? before.rateTypes
+  if (default_rate === '') problems.default_rate = 'must be a number: there is no other rate to fall back to.'
+  if (rate_types) {
+    const removed = before.rateTypes.filter(name => !rate_types.includes(name))
+    const used = await store.rateTypesInUse(db, removed)
+    if (rate_types.length === 0) problems.rate_types = 'must name at least one rate type.'
+    else if (new Set(rate_types).size < rate_types.length)
+      problems.rate_types = 'must name each rate type once.'
+    else if (rate_types.some(name => name.trim() !== name || name === '' || name.includes(','))) {
+      problems.rate_types = 'must be names without commas and without spaces around them.'
+    } else if (used.length > 0) problems.rate_types = `must keep what affiliates use: ${used.join(', ')}.`
+  }
+  if (!rateTypes.includes(default_rate_type ?? before.defaultRateType)) {
+    problems[default_rate_type === undefined ? 'rate_types' : 'default_rate_type'] =
+      `must ${default_rate_type === undefined ? `keep the default, ${before.defaultRateType}` : `be one of: ${rateTypes.join(', ')}`}.`
+  }
+  if (currency !== undefined && currency !== before.currency) {
+    if (decimalsOf(currency) === undefined)
+      problems.currency = 'must be the ISO 4217 code of a currency in use, such as EUR.'
+    else if (await store.anyPayout(db)) {
+      problems.currency = `must stay ${before.currency}: there are payouts, and their amounts are in it.`
+    }
+  }
+  return problems
+}

@@ -1,0 +1,31 @@
+import { type Static, Type } from 'typebox'
+import { line, listOf, rate } from '../fields.ts'
+
+const rateTypeName = line(100, '')
+
+/** The settings that can be changed; each is optional, and what is not named stays. */
+export const settingsChanges = Type.Object({
+  default_rate: Type.Optional(rate('The rate of affiliates that have none of their own.')),
+  default_rate_type: Type.Optional(
+    line(100, 'The rate type of affiliates that have none of their own: one of rate_types.'),
+  ),
+  rate_types: Type.Optional(listOf(rateTypeName, 'The rate types that an affiliate can have.')),
+  currency: Type.Optional(
+    line(3, 'The currency of every amount, as an ISO 4217 code. It can not change once a payout exists.'),
+  ),
+})
+
+export type SettingsChanges = Static<typeof settingsChanges>
+
+export type SettingName = keyof SettingsChanges
+
+/** The settings as rules use them. */
+export interface Settings {
+  /** In ten-thousandths. */
+  readonly defaultRate: number
+  readonly defaultRateType: string
+  readonly rateTypes: readonly string[]
+  readonly currency: string
+  /** Decimals of the currency's minor unit. */
+  readonly decimals: number
+}

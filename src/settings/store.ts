@@ -1,0 +1,45 @@
+import type { Db, Tx } from '../storage/database.ts'
+
+export async function readSettings(db: Db): Promise<Map<string, string>> {
+  const rows = await db.selectFrom('settings').select(['name', 'value']).execute()
+  return new Map(rows.map(row => [row.name, row.value]))
+}
+
+export async function writeSetting(tx: Tx, name: string, value: string): Promise<void> {
+  await tx.updateTable('settings').set({ value }).where('name', '=', name).execute()
+}
+
+export async function readRateTypes(db: Db): Promise<string[]> {
+  const rows = await db.selectFrom('rate_types').select('name').orderBy('position').orderBy('name').execute()
+  return rows.map(row => row.name)
+}
+
+export async function writeRateTypes(tx: Tx, names: readonly string[]): Promise<void> {
+  await tx.deleteFrom('rate_types').where('name', 'not in', names).execute()
+  await tx
+    .insertInto('rate_types')
+    .values(names.map((name, index) => ({ name, position: index + 1 })))
+    .onConflict(conflict =>
+      conflict.column('name').doUpdateSet(expression => ({ position: expression.ref('excluded.position') })),
+    )
+    .execute()
+}
+
+/** Those of `names` that an affiliate has. */
+export async function rateTypesInUse(db: Db, names: readonly string[]): Promise<string[]> {
+  const used: string[] = []
+  for (const name of names) {
+    const row = await db
+      .selectFrom('affiliates')
+      .select('id')
+      .where('rate_type', '=', name)
+      .limit(1)
+      .executeTakeFirst()
+    if (row) used.push(name)
+  }
+  return used
+}
+
+export async function anyPayout(db: Db): Promise<boolean> {
+  return (await db.selectFrom('payouts').select('id').limit(1).executeTakeFirst()) !== undefined
+}

@@ -1,0 +1,97 @@
+/**
+ * The database: opens it by its URL, brings it up to date, and is what the rest of the program sees of it.
+ * Kysely builds the queries; there is no layer above it and no stand-in for tests. Where the engines differ,
+ * the difference is a member of `Engine` or of `Database`, so no other file asks which engine it is.
+ */
+import type { ColumnDataType, Kysely } from 'kysely'
+import { migrate } from './migrations.ts'
+import type { Tables } from './tables.ts'
+
+/** For reading what is committed. */
+export type Db = Kysely<Tables>
+
+/** A write transaction. Only `Database.transaction` makes one, so a function that takes a Tx can't run outside. */
+export type Tx = Db & { readonly writes: true }
+
+export interface Database {
+  readonly engine: Engine
+  /** Sees what is committed, and nothing else. */
+  readonly reader: Db
+  /**
+   * Runs `work` in a write transaction and resolves once its effect is durable; when `work` throws, nothing
+   * of it remains. On the embedded engine `work` should wait for nothing but the database.
+   */
+  transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>
+  /** @throws DatabaseUnavailable when the database does not answer */
+  ping(): Promise<void>
+  close(): Promise<void>
+}
+
+/** What a migration needs to know of an engine. */
+export interface Engine {
+  readonly name: 'SQLite' | 'PostgreSQL'
+  /** Column types. Text compares by code point on every engine. */
+  readonly identity: string
+  readonly integer: ColumnDataType
+  readonly text: string
+  /** What stands behind the closing parenthesis of CREATE TABLE. */
+  readonly tableOptions: string
+}
+
+/** A unique constraint was violated; `key` is 'table.column'. */
+export class UniqueViolation extends Error {
+  readonly key: string
+  constructor(key: string, cause: unknown) {
+    super(`not unique: ${key}`, { cause })
+    this.name = 'UniqueViolation'
+    this.key = key
+  }
+}
+
+/** A row refers to one that is not there, or no longer. */
+export class ReferenceViolation extends Error {
+  constructor(cause: unknown) {
+    super('a row refers to one that is not there', { cause })
+    this.name = 'ReferenceViolation'
+  }
+}
+
+/** The database did not take the work: it is away, busy for too long, full, or was closed. Nothing was changed. */
+export class DatabaseUnavailable extends Error {
+  constructor(message: string, cause?: unknown) {
+    super(message, { cause })
+    this.name = 'DatabaseUnavailable'
+  }
+}
+
+/** The database can't be used at all; the message is for the operator. */
+export class DatabaseUnusable extends Error {
+  constructor(message: string, cause?: unknown) {
+    super(message, { cause })
+    this.name = 'DatabaseUnusable'
+  }
+}
+
+/**
+ * Opens the database, which is made when it does not exist, and migrates it.
+ * @param url `sqlite:PATH`
+ * @throws DatabaseUnusable
+ */
+export async function openDatabase(url: string): Promise<Database> {
+  const database = await connect(url)
+  try {
+    await migrate(database)
+    return database
+  } catch (error) {
+    await database.close()
+    throw error
+  }
+}
+
+async function connect(url: string): Promise<Database> {
+  if (url.startsWith('sqlite:')) {
+    const { openSqlite } = await import('./sqlite.ts')
+    return openSqlite(url.slice('sqlite:'.length))
+  }
+  throw new DatabaseUnusable(`The database URL must begin with sqlite: (${url.split(':')[0]}: is not known).`)
+}

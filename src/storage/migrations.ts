@@ -1,0 +1,152 @@
+/**
+ * The schema, as steps that are each taken once and never edited after a release. Plain SQL that every engine
+ * takes; the words in which they differ come from `Engine`. Unique indexes are named 'table.column', which is
+ * how an engine that reports the index by name tells which rule was broken.
+ */
+import { sql } from 'kysely'
+import { type Database, DatabaseUnusable, type Engine, type Tx } from './database.ts'
+
+type Migration = (engine: Engine) => string[]
+
+const migrations: readonly Migration[] = [initial]
+
+function initial({ identity, integer, text, tableOptions }: Engine): string[] {
+  const table = (name: string, ...columns: string[]) =>
+    `CREATE TABLE ${name} (${columns.join(', ')}) ${tableOptions}`
+  const index = (name: string, columns: string) => `CREATE INDEX ${name} ON ${columns}`
+  const unique = (name: string, columns: string) => `CREATE UNIQUE INDEX "${name}" ON ${columns}`
+
+  return [
+    table(
+      'users',
+      `id ${identity}`,
+      `login ${text} NOT NULL`,
+      `login_key ${text} NOT NULL`,
+      `email ${text} NOT NULL`,
+      `email_key ${text} NOT NULL`,
+      `first_name ${text} NOT NULL`,
+      `last_name ${text} NOT NULL`,
+      `display_name ${text} NOT NULL`,
+      `display_name_key ${text} NOT NULL`,
+      `role ${text} NOT NULL CHECK (role IN ('administrator', ''))`,
+      `password_hash ${text} NOT NULL`,
+      `registered_at ${integer} NOT NULL`,
+      `updated_at ${integer} NOT NULL`,
+    ),
+    unique('users.login_key', 'users (login_key)'),
+    unique('users.email_key', 'users (email_key)'),
+
+    table('rate_types', `name ${text} PRIMARY KEY`, `position ${integer} NOT NULL`),
+    table('settings', `name ${text} PRIMARY KEY`, `value ${text} NOT NULL`),
+
+    table(
+      'affiliates',
+      `id ${identity}`,
+      `user_id ${integer} NOT NULL REFERENCES users (id)`,
+      `rate ${integer} CHECK (rate >= 0)`,
+      `rate_type ${text} REFERENCES rate_types (name)`,
+      `payment_email ${text} NOT NULL`,
+      `payment_email_key ${text} NOT NULL`,
+      `status ${text} NOT NULL CHECK (status IN ('active', 'inactive', 'pending', 'rejected'))`,
+      `earnings ${integer} NOT NULL`,
+      `unpaid_earnings ${integer} NOT NULL`,
+      `referrals ${integer} NOT NULL`,
+      `visits ${integer} NOT NULL`,
+      `notes ${text} NOT NULL`,
+      `registered_at ${integer} NOT NULL`,
+      `updated_at ${integer} NOT NULL`,
+    ),
+    unique('affiliates.user_id', 'affiliates (user_id)'),
+    index('affiliates_rate', 'affiliates (coalesce(rate, -1), id)'),
+    index('affiliates_rate_type', "affiliates (coalesce(rate_type, ''), id)"),
+    index('affiliates_rate_type_in_use', 'affiliates (rate_type)'),
+    index('affiliates_payment_email', 'affiliates (payment_email, id)'),
+    index('affiliates_payment_email_key', 'affiliates (payment_email_key, id)'),
+    index('affiliates_status', 'affiliates (status, id)'),
+    index('affiliates_earnings', 'affiliates (earnings, id)'),
+    index('affiliates_unpaid_earnings', 'affiliates (unpaid_earnings, id)'),
+    index('affiliates_referrals', 'affiliates (referrals, id)'),
+    index('affiliates_visits', 'affiliates (visits, id)'),
+    index('affiliates_registered_at', 'affiliates (registered_at, id)'),
+    index('affiliates_updated_at', 'affiliates (updated_at, id)'),
+
+    table(
+      'payouts',
+      `id ${identity}`,
+      `affiliate_id ${integer} NOT NULL`,
+      `referrals ${text} NOT NULL`,
+      `amount ${integer} NOT NULL CHECK (amount >= 0)`,
+      `payout_method ${text} NOT NULL`,
+      `payout_method_key ${text} NOT NULL`,
+      `status ${text} NOT NULL CHECK (status IN ('paid', 'failed'))`,
+      `owner ${integer} NOT NULL REFERENCES users (id)`,
+      `created_at ${integer} NOT NULL`,
+      `updated_at ${integer} NOT NULL`,
+    ),
+    index('payouts_affiliate_id', 'payouts (affiliate_id, id)'),
+    index('payouts_amount', 'payouts (amount, id)'),
+    index('payouts_payout_method', 'payouts (payout_method, id)'),
+    index('payouts_status', 'payouts (status, id)'),
+    index('payouts_owner', 'payouts (owner, id)'),
+    index('payouts_created_at', 'payouts (created_at, id)'),
+    index('payouts_updated_at', 'payouts (updated_at, id)'),
+
+    table(
+      'payout_referrals',
+      `referral_id ${integer} NOT NULL`,
+      `payout_id ${integer} NOT NULL REFERENCES payouts (id)`,
+      'PRIMARY KEY (referral_id, payout_id)',
+    ),
+    index('payout_referrals_payout_id', 'payout_referrals (payout_id)'),
+
+    table(
+      'api_keys',
+      `id ${identity}`,
+      `public_key ${text} NOT NULL`,
+      `token_hash ${text} NOT NULL`,
+      `user_id ${integer} NOT NULL REFERENCES users (id)`,
+      `name ${text} NOT NULL`,
+      `permissions ${text} NOT NULL`,
+      `created_at ${integer} NOT NULL`,
+      `last_used_at ${integer}`,
+      `expires_at ${integer}`,
+      `revoked_at ${integer}`,
+    ),
+    unique('api_keys.public_key', 'api_keys (public_key)'),
+    unique('api_keys.token_hash', 'api_keys (token_hash)'),
+    index('api_keys_user_id', 'api_keys (user_id)'),
+
+    "INSERT INTO rate_types (name, position) VALUES ('percentage', 1), ('flat', 2)",
+    `INSERT INTO settings (name, value) VALUES
+      ('default_rate', '20'), ('default_rate_type', 'percentage'), ('currency', 'USD')`,
+  ]
+}
+
+/**
+ * Brings the schema up to date. Whoever comes first does it; others wait for the transaction.
+ * @returns how many steps were taken
+ * @throws DatabaseUnusable when the database was made by a newer program
+ */
+export async function migrate(database: Database): Promise<number> {
+  return database.transaction(async tx => {
+    await run(tx, `CREATE TABLE IF NOT EXISTS schema_version (version ${database.engine.integer} NOT NULL)`)
+    const { rows } = await sql<{ version: number }>`SELECT version FROM schema_version`.execute(tx)
+    const version = rows[0]?.version ?? 0
+    if (version > migrations.length) {
+      throw new DatabaseUnusable(
+        `The database was made by a newer version of affiliated (schema ${version}, this program knows ${migrations.length}). Upgrade the program.`,
+      )
+    }
+    for (const migration of migrations.slice(version)) {
+      for (const statement of migration(database.engine)) await run(tx, statement)
+    }
+    if (version === 0) await run(tx, `INSERT INTO schema_version VALUES (${migrations.length})`)
+    else if (version < migrations.length)
+      await run(tx, `UPDATE schema_version SET version = ${migrations.length}`)
+    return migrations.length - version
+  })
+}
+
+async function run(tx: Tx, statement: string): Promise<void> {
+  await sql.raw(statement).execute(tx)
+}

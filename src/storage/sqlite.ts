@@ -1,0 +1,303 @@
+/**
+ * The embedded engine: `node:sqlite` under Kysely.
+ *
+ * Two connections to one file. The reader sees what is committed. The writer carries one transaction at a time,
+ * and transactions that wait at the same moment share one commit: each runs in a savepoint of its own, and each
+ * is answered only after the commit that holds it is on disk (WAL, synchronous=FULL). One flush of the disk then
+ * pays for many requests. A transaction never sees half of another: the next begins when the last has ended.
+ */
+import { mkdirSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
+import { setTimeout as delay } from 'node:timers/promises'
+import {
+  type CompiledQuery,
+  type DatabaseConnection,
+  type Driver,
+  Kysely,
+  type QueryResult,
+  SqliteAdapter,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+  sql,
+} from 'kysely'
+import {
+  type Database,
+  DatabaseUnavailable,
+  DatabaseUnusable,
+  type Engine,
+  ReferenceViolation,
+  type Tx,
+  UniqueViolation,
+} from './database.ts'
+import type { Tables } from './tables.ts'
+
+const STATEMENTS_KEPT = 500
+const BUSY_TIMEOUT_MS = 5000
+const TRANSACTIONS_PER_COMMIT = 128
+
+// Primary result codes of SQLite (https://sqlite.org/rescode.html); extended ones carry them in the low byte.
+const SQLITE_BUSY = 5
+const SQLITE_CONSTRAINT_UNIQUE = 2067
+const SQLITE_CONSTRAINT_PRIMARYKEY = 1555
+const SQLITE_CONSTRAINT_FOREIGNKEY = 787
+const UNAVAILABLE = new Set([
+  SQLITE_BUSY,
+  6 /* LOCKED */,
+  8 /* READONLY */,
+  10 /* IOERR */,
+  13 /* FULL */,
+  14,
+])
+
+const sqlite: Engine = {
+  name: 'SQLite',
+  identity: 'INTEGER PRIMARY KEY AUTOINCREMENT',
+  integer: 'integer',
+  text: 'TEXT',
+  tableOptions: 'STRICT',
+}
+
+/**
+ * Opens a database file, making it and its folder when they do not exist.
+ * @throws DatabaseUnusable when the file can't be opened or is no database
+ */
+export function openSqlite(path: string): Database {
+  if (path === '' || path.startsWith(':')) {
+    throw new DatabaseUnusable('The embedded database needs a file: sqlite:PATH.')
+  }
+  const file = resolve(path)
+  try {
+    mkdirSync(dirname(file), { recursive: true })
+    const write = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS })
+    write.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON')
+    const read = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS })
+    read.exec('PRAGMA query_only = ON')
+    // From here on a busy database is waited for without blocking the process.
+    write.exec('PRAGMA busy_timeout = 0')
+    return new SqliteDatabase(read, write)
+  } catch (error) {
+    throw new DatabaseUnusable(`The database ${file} can't be opened: ${(error as Error).message}.`, error)
+  }
+}
+
+/** Transactions that share one commit. */
+interface Batch {
+  size: number
+  readonly committed: PromiseWithResolvers<void>
+}
+
+class SqliteDatabase implements Database {
+  readonly engine = sqlite
+  readonly reader: Kysely<Tables>
+  readonly #read: DatabaseSync
+  readonly #write: DatabaseSync
+  readonly #tx: Tx
+  /** Those who wait for their turn to write, first come, first served. */
+  readonly #waiting: (() => void)[] = []
+  #busy = false
+  #batch: Batch | undefined
+
+  constructor(read: DatabaseSync, write: DatabaseSync) {
+    this.#read = read
+    this.#write = write
+    this.reader = kyselyOn(read)
+    this.#tx = kyselyOn(write) as Tx
+  }
+
+  async transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+    await this.#turn()
+    let result: T
+    let batch: Batch
+    try {
+      batch = await this.#begin()
+    } catch (error) {
+      this.#next()
+      throw translate(error)
+    }
+    try {
+      result = await work(this.#tx)
+      this.#write.exec('RELEASE work')
+    } catch (error) {
+      this.#undo(batch, error)
+      this.#next()
+      throw translate(error)
+    }
+    batch.size += 1
+    this.#next()
+    await batch.committed.promise
+    return result
+  }
+
+  async ping(): Promise<void> {
+    await sql`SELECT version FROM schema_version`.execute(this.reader)
+  }
+
+  async close(): Promise<void> {
+    await this.#turn()
+    this.#commit()
+    this.#read.close()
+    this.#write.close()
+  }
+
+  async #turn(): Promise<void> {
+    if (this.#busy) await new Promise<void>(turn => this.#waiting.push(turn))
+    this.#busy = true
+  }
+
+  /** Passes the turn on; when nobody waits, commits as soon as the requests that arrived together are served. */
+  #next(): void {
+    if (this.#batch && this.#batch.size >= TRANSACTIONS_PER_COMMIT) this.#commit()
+    const turn = this.#waiting.shift()
+    if (turn) {
+      turn()
+    } else {
+      this.#busy = false
+      setImmediate(() => {
+        if (!this.#busy) this.#commit()
+      })
+    }
+  }
+
+  /** Opens a savepoint, inside of the batch that is open or of a new one. */
+  async #begin(): Promise<Batch> {
+    if (!this.#batch) {
+      await this.#lockFile()
+      this.#batch = { size: 0, committed: Promise.withResolvers() }
+      // A batch of which every transaction failed has nobody who listens.
+      this.#batch.committed.promise.catch(() => {})
+    }
+    this.#write.exec('SAVEPOINT work')
+    return this.#batch
+  }
+
+  /** Another process may be writing: tries again until it is done, and lets this process go on meanwhile. */
+  async #lockFile(): Promise<void> {
+    const giveUpAt = Date.now() + BUSY_TIMEOUT_MS
+    for (let pauseMs = 1; ; pauseMs = Math.min(pauseMs * 2, 20)) {
+      try {
+        return this.#write.exec('BEGIN IMMEDIATE')
+      } catch (error) {
+        if (primaryCode(error) !== SQLITE_BUSY || Date.now() > giveUpAt) throw error
+        await delay(pauseMs * (0.5 + Math.random()))
+      }
+    }
+  }
+
+  #undo(batch: Batch, cause: unknown): void {
+    // SQLite gives up the whole transaction by itself when the disk is full or fails.
+    if (this.#write.isTransaction) {
+      this.#write.exec('ROLLBACK TO work')
+      this.#write.exec('RELEASE work')
+    } else {
+      this.#batch = undefined
+      batch.committed.reject(translate(cause))
+    }
+  }
+
+  #commit(): void {
+    const batch = this.#batch
+    if (!batch) return
+    this.#batch = undefined
+    try {
+      this.#write.exec('COMMIT')
+      batch.committed.resolve()
+    } catch (error) {
+      if (this.#write.isTransaction) this.#write.exec('ROLLBACK')
+      batch.committed.reject(translate(error))
+    }
+  }
+}
+
+function kyselyOn(connection: DatabaseSync): Kysely<Tables> {
+  const driver = new OneConnection(new SqliteConnection(connection))
+  return new Kysely({
+    dialect: {
+      createAdapter: () => new SqliteAdapter(),
+      createDriver: () => driver,
+      createIntrospector: db => new SqliteIntrospector(db),
+      createQueryCompiler: () => new SqliteQueryCompiler(),
+    },
+  })
+}
+
+class SqliteConnection implements DatabaseConnection {
+  readonly #database: DatabaseSync
+  /** Prepared statements by their text, the least recently used first. */
+  readonly #statements = new Map<string, StatementSync>()
+
+  constructor(database: DatabaseSync) {
+    this.#database = database
+  }
+
+  async executeQuery<R>({ sql: text, parameters }: CompiledQuery): Promise<QueryResult<R>> {
+    try {
+      // `all` runs a statement without result columns just as well.
+      return { rows: this.#prepare(text).all(...(parameters as SQLInputValue[])) as R[] }
+    } catch (error) {
+      throw translate(error)
+    }
+  }
+
+  // biome-ignore lint/correctness/useYield: lists are read page by page, so that no reader holds the file.
+  async *streamQuery(): AsyncIterableIterator<never> {
+    throw new Error('Not supported: read page by page.')
+  }
+
+  #prepare(sql: string): StatementSync {
+    let statement = this.#statements.get(sql)
+    if (statement) {
+      this.#statements.delete(sql)
+    } else {
+      statement = this.#database.prepare(sql)
+      if (this.#statements.size >= STATEMENTS_KEPT) {
+        this.#statements.delete(this.#statements.keys().next().value!)
+      }
+    }
+    this.#statements.set(sql, statement)
+    return statement
+  }
+}
+
+/** Hands out the one connection; transactions are the business of `SqliteDatabase`. */
+class OneConnection implements Driver {
+  readonly #connection: DatabaseConnection
+  constructor(connection: DatabaseConnection) {
+    this.#connection = connection
+  }
+  async init() {}
+  async acquireConnection() {
+    return this.#connection
+  }
+  async releaseConnection() {}
+  async destroy() {}
+  async beginTransaction() {
+    throw new Error('Use Database.transaction.')
+  }
+  commitTransaction = this.beginTransaction
+  rollbackTransaction = this.beginTransaction
+}
+
+function primaryCode(error: unknown): number {
+  return ((error as { errcode?: number }).errcode ?? 0) & 0xff
+}
+
+/** Turns an error of SQLite into one of the three that the rest of the program knows; others stay as they are. */
+function translate(error: unknown): unknown {
+  const { errcode, errstr, message, code } = error as {
+    errcode?: number
+    errstr?: string
+    message?: string
+    code?: string
+  }
+  if (errcode === SQLITE_CONSTRAINT_UNIQUE || errcode === SQLITE_CONSTRAINT_PRIMARYKEY) {
+    const key = /constraint failed: (\S+)/.exec(message ?? '')?.[1]
+    return new UniqueViolation(key?.replace(/,$/, '') ?? '', error)
+  }
+  if (errcode === SQLITE_CONSTRAINT_FOREIGNKEY) return new ReferenceViolation(error)
+  const closed = code === 'ERR_INVALID_STATE'
+  if (closed || (errcode !== undefined && UNAVAILABLE.has(errcode & 0xff))) {
+    return new DatabaseUnavailable(`SQLite: ${errstr ?? message}`, error)
+  }
+  return error
+}

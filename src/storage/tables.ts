@@ -1,0 +1,99 @@
+/**
+ * The tables as Kysely sees them; `migrations.ts` makes them. Times are seconds since 1970 (UTC), money is in
+ * minor units, rates are in ten-thousandths, `…_key` columns hold the text folded by `fields.foldCase`.
+ */
+import type { ColumnType } from 'kysely'
+
+export interface Tables {
+  users: UsersTable
+  affiliates: AffiliatesTable
+  payouts: PayoutsTable
+  payout_referrals: PayoutReferralsTable
+  api_keys: ApiKeysTable
+  rate_types: RateTypesTable
+  settings: SettingsTable
+}
+
+/** An identifier that the database gives out, never twice. Demo data and copies set it. */
+type Identity = ColumnType<number, number | undefined, never>
+
+export interface UsersTable {
+  id: Identity
+  login: string
+  login_key: string
+  email: string
+  email_key: string
+  first_name: string
+  last_name: string
+  display_name: string
+  display_name_key: string
+  role: 'administrator' | ''
+  /** scrypt, see `users/password.ts`; '' when the account can't log in. */
+  password_hash: string
+  registered_at: number
+  updated_at: number
+}
+
+export interface AffiliatesTable {
+  id: Identity
+  user_id: number
+  /** Null when not set. */
+  rate: number | null
+  /** Null when not set. */
+  rate_type: string | null
+  payment_email: string
+  payment_email_key: string
+  status: 'active' | 'inactive' | 'pending' | 'rejected'
+  earnings: number
+  unpaid_earnings: number
+  referrals: number
+  visits: number
+  notes: string
+  registered_at: number
+  updated_at: number
+}
+
+export interface PayoutsTable {
+  id: Identity
+  /** No foreign key: payouts outlive the affiliate that they were made to. */
+  affiliate_id: number
+  /** As the record shows it; `payout_referrals` is its index. */
+  referrals: string
+  amount: number
+  payout_method: string
+  payout_method_key: string
+  status: 'paid' | 'failed'
+  owner: number
+  created_at: number
+  updated_at: number
+}
+
+export interface PayoutReferralsTable {
+  referral_id: number
+  payout_id: number
+}
+
+export interface ApiKeysTable {
+  id: Identity
+  public_key: string
+  /** SHA-256 of the token, as 64 hexadecimal digits. */
+  token_hash: string
+  user_id: number
+  name: string
+  /** Comma-separated, such as 'affiliates.read,payouts.create'. */
+  permissions: string
+  created_at: number
+  last_used_at: number | null
+  expires_at: number | null
+  revoked_at: number | null
+}
+
+export interface RateTypesTable {
+  name: string
+  position: number
+}
+
+export interface SettingsTable {
+  name: string
+  value: string
+}

@@ -1,0 +1,44 @@
+import type { Insertable, Selectable } from 'kysely'
+import type { Db, Tx } from '../storage/database.ts'
+import type { UsersTable } from '../storage/tables.ts'
+
+export type User = Selectable<UsersTable>
+
+export async function insertUser(tx: Tx, user: Insertable<UsersTable>): Promise<number> {
+  const { id } = await tx.insertInto('users').values(user).returning('id').executeTakeFirstOrThrow()
+  return id
+}
+
+export async function updateEmail(
+  tx: Tx,
+  id: number,
+  email: Pick<UsersTable, 'email' | 'email_key' | 'updated_at'>,
+): Promise<void> {
+  await tx.updateTable('users').set(email).where('id', '=', id).execute()
+}
+
+export async function findUser(db: Db, id: number): Promise<User | undefined> {
+  return db.selectFrom('users').selectAll().where('id', '=', id).executeTakeFirst()
+}
+
+export async function findUserByLoginKey(db: Db, loginKey: string): Promise<User | undefined> {
+  return db.selectFrom('users').selectAll().where('login_key', '=', loginKey).executeTakeFirst()
+}
+
+export async function userExists(db: Db, id: number): Promise<boolean> {
+  return (await db.selectFrom('users').select('id').where('id', '=', id).executeTakeFirst()) !== undefined
+}
+
+export async function loginExists(db: Db, loginKey: string): Promise<boolean> {
+  const row = await db.selectFrom('users').select('id').where('login_key', '=', loginKey).executeTakeFirst()
+  return row !== undefined
+}
+
+export async function anyUser(db: Db): Promise<boolean> {
+  return (await db.selectFrom('users').select('id').limit(1).executeTakeFirst()) !== undefined
+}
+
+/** The next accounts by identifier, at most `limit`. */
+export async function usersAfter(db: Db, id: number, limit: number): Promise<User[]> {
+  return db.selectFrom('users').selectAll().where('id', '>', id).orderBy('id').limit(limit).execute()
+}

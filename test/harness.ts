@@ -1,0 +1,261 @@
+/**
+ * What tests stand on: the same server that `main.ts` runs, on a database of its own, over real HTTP; and the real
+ * command line. Nothing is mocked.
+ */
+import assert from 'node:assert/strict'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { after, before, describe } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { pino } from 'pino'
+import { buildApp, permissions } from '../src/app.ts'
+import { createKey } from '../src/keys/rules.ts'
+import { type Database, openDatabase } from '../src/storage/database.ts'
+import { createUser } from '../src/users/rules.ts'
+
+export interface Key {
+  publicKey: string
+  token: string
+}
+
+export interface Reply<T = any> {
+  status: number
+  headers: Headers
+  body: T
+}
+
+export interface Send {
+  /** JSON when it is a plain object; else as fetch takes it. */
+  body?: unknown
+  headers?: Record<string, string>
+  /** Null sends none. */
+  key?: Key | null
+}
+
+/** A service that listens, with an administrator and a full key. */
+export class Service {
+  readonly url: string
+  readonly databaseUrl: string
+  readonly database: Database
+  readonly key: Key
+  readonly #close: () => Promise<void>
+
+  constructor(url: string, databaseUrl: string, database: Database, key: Key, close: () => Promise<void>) {
+    this.url = url
+    this.databaseUrl = databaseUrl
+    this.database = database
+    this.key = key
+    this.#close = close
+  }
+
+  /** @param path below /v1 */
+  async send<T = any>(
+    method: string,
+    path: string,
+    { body, headers = {}, key = this.key }: Send = {},
+  ): Promise<Reply<T>> {
+    const isJson = body !== undefined && Object.getPrototypeOf(body) === Object.prototype
+    const response = await fetch(`${this.url}/v1${path}`, {
+      method,
+      headers: {
+        ...(key && { authorization: `Bearer ${key.token}` }),
+        ...(isJson && { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body !== undefined && {
+        body: isJson ? JSON.stringify(body) : (body as NonNullable<RequestInit['body']>),
+      }),
+    })
+    const received = await response.text()
+    return {
+      status: response.status,
+      headers: response.headers,
+      body: received === '' ? undefined : JSON.parse(received),
+    } as Reply<T>
+  }
+
+  get = <T = any>(path: string, options?: Send) => this.send<T>('GET', path, options)
+  post = <T = any>(path: string, body?: unknown, options?: Send) =>
+    this.send<T>('POST', path, { body, ...options })
+  patch = <T = any>(path: string, body?: unknown, options?: Send) =>
+    this.send<T>('PATCH', path, { body, ...options })
+  delete = <T = any>(path: string, options?: Send) => this.send<T>('DELETE', path, options)
+
+  /** A new key of the administrator's. */
+  async newKey(permissionsOfKey: readonly string[], expires?: string): Promise<Key> {
+    const args = { name: 'test', permissions: [...permissionsOfKey], ...(expires && { expires }) }
+    const { key, token } = await createKey(this.database, 1, args, permissions)
+    return { publicKey: key.public_key, token }
+  }
+
+  /** An affiliate with an account of its own, whose name is `name`. */
+  async newAffiliate(name: string, args: Record<string, unknown> = {}): Promise<any> {
+    const reply = await this.post('/affiliates', {
+      create_user: true,
+      payment_email: `${name}@example.com`,
+      ...args,
+    })
+    assert.equal(reply.status, 201, JSON.stringify(reply.body))
+    return reply.body
+  }
+
+  async newPayout(affiliateId: number, args: Record<string, unknown> = {}): Promise<any> {
+    const reply = await this.post('/payouts', { affiliate_id: affiliateId, ...args })
+    assert.equal(reply.status, 201, JSON.stringify(reply.body))
+    return reply.body
+  }
+
+  close(): Promise<void> {
+    return this.#close()
+  }
+}
+
+export interface ServiceOptions {
+  corsOrigins?: string[]
+}
+
+/** A fresh database, and what removes it. */
+export interface FreshDatabase {
+  readonly url: string
+  readonly remove: () => Promise<void>
+}
+
+/** Every engine that scenarios run on. */
+export const engines: Record<string, () => Promise<FreshDatabase>> = {
+  SQLite: async () => {
+    const folder = await temporaryFolder()
+    return { url: `sqlite:${join(folder.path, 'test.db')}`, remove: folder.remove }
+  },
+}
+
+export async function temporaryFolder(): Promise<{ path: string; remove: () => Promise<void> }> {
+  const path = await mkdtemp(join(tmpdir(), 'affiliated-'))
+  return { path, remove: () => rm(path, { recursive: true, force: true }) }
+}
+
+export async function startService(engine = 'SQLite', options: ServiceOptions = {}): Promise<Service> {
+  const fresh = await engines[engine]!()
+  const database = await openDatabase(fresh.url)
+  const admin = await createUser(database, {
+    login: 'admin',
+    email: 'admin@example.com',
+    role: 'administrator',
+  })
+  const { key, token } = await createKey(
+    database,
+    admin.id,
+    { name: 'full', permissions: [...permissions] },
+    permissions,
+  )
+  const app = await buildApp(database, {
+    bodyLimitBytes: 1_048_576,
+    corsOrigins: options.corsOrigins ?? [],
+    logger: pino({ level: 'fatal' }),
+  })
+  const url = await app.listen({ host: '127.0.0.1', port: 0 })
+  return new Service(url, fresh.url, database, { publicKey: key.public_key, token }, async () => {
+    await app.close()
+    await database.close()
+    await fresh.remove()
+  })
+}
+
+/**
+ * Runs the scenarios on every engine, each on a fresh service.
+ * @param scenarios declares tests; `service()` is to be called inside of them
+ */
+export function describeService(
+  title: string,
+  scenarios: (service: () => Service) => void,
+  options?: ServiceOptions,
+): void {
+  for (const engine of Object.keys(engines)) {
+    describe(`${title} (${engine})`, () => {
+      let service: Service
+      before(async () => {
+        service = await startService(engine, options)
+      })
+      after(() => service.close())
+      scenarios(() => service)
+    })
+  }
+}
+
+/** Asserts the error envelope. */
+export function assertFailure(reply: Reply, status: number, code: string): void {
+  assert.equal(reply.status, status, JSON.stringify(reply.body))
+  assert.equal(reply.body.code, code)
+  assert.equal(typeof reply.body.message, 'string')
+  assert.equal(reply.body.data.status, status)
+  assert.ok(reply.headers.get('x-request-id'))
+}
+
+const launcher = fileURLToPath(new URL('../bin/affiliated.js', import.meta.url))
+
+export interface Finished {
+  code: number | null
+  stdout: string
+  stderr: string
+}
+
+/** Runs the command line to its end. */
+export async function affiliated(args: string[], input = ''): Promise<Finished> {
+  const child = spawn(process.execPath, [launcher, ...args], { env: cleanEnvironment() })
+  child.stdin.end(input)
+  const [stdout, stderr, [code]] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    once(child, 'close'),
+  ])
+  return { code: code as number | null, stdout, stderr }
+}
+
+/** A service in a process of its own, as an operator starts it. */
+export interface ServeProcess {
+  readonly child: ChildProcess
+  /** What it printed with --json: url, and on a fresh database login, password, public_key, token. */
+  readonly announced: { url: string; login: string; password: string; public_key: string; token: string }
+  stderr(): string
+  /** Ends it and returns its exit code. */
+  stop(signal?: NodeJS.Signals): Promise<number | null>
+}
+
+export async function serveProcess(args: string[]): Promise<ServeProcess> {
+  const child = spawn(process.execPath, [launcher, 'serve', '--json', '--port', '0', ...args], {
+    env: cleanEnvironment(),
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let stderr = ''
+  child.stderr.on('data', chunk => {
+    stderr += chunk
+  })
+  let stdout = ''
+  const announced = await new Promise<string>((resolve, reject) => {
+    child.stdout.on('data', chunk => {
+      stdout += chunk
+      if (stdout.includes('\n')) resolve(stdout)
+    })
+    child.once('exit', code => reject(new Error(`serve ended with ${code}: ${stderr}`)))
+  })
+  return {
+    child,
+    announced: JSON.parse(announced),
+    stderr: () => stderr,
+    stop: async (signal = 'SIGTERM') => {
+      if (child.exitCode !== null || child.signalCode !== null) return child.exitCode
+      const exited = once(child, 'exit')
+      child.kill(signal)
+      return (await exited)[0] as number | null
+    },
+  }
+}
+
+/** Without the settings of the machine that runs the tests. */
+function cleanEnvironment(): NodeJS.ProcessEnv {
+  const { DATABASE_URL, HOST, PORT, WORKERS, LOG_LEVEL, RATE_LIMIT, ...rest } = process.env
+  return rest
+}
