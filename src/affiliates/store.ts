@@ -99,6 +99,11 @@ export async function findAffiliate(
   return rows(db, withAccount).where('affiliates.id', '=', id).executeTakeFirst()
 }
 
+/** Nobody else changes it until the transaction ends. */
+export async function holdAffiliate(tx: Tx, id: number): Promise<Affiliate | undefined> {
+  return tx.selectFrom('affiliates').selectAll().where('id', '=', id).forUpdate().executeTakeFirst()
+}
+
 export async function affiliateExists(db: Db, id: number): Promise<boolean> {
   return (
     (await db.selectFrom('affiliates').select('id').where('id', '=', id).executeTakeFirst()) !== undefined

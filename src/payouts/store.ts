@@ -75,6 +75,11 @@ export async function findPayout(db: Db, id: number): Promise<Payout | undefined
   return db.selectFrom('payouts').selectAll().where('id', '=', id).executeTakeFirst()
 }
 
+/** Nobody else changes it until the transaction ends. */
+export async function holdPayout(tx: Tx, id: number): Promise<Payout | undefined> {
+  return tx.selectFrom('payouts').selectAll().where('id', '=', id).forUpdate().executeTakeFirst()
+}
+
 export async function listPayouts(db: Db, criteria: Criteria, page: Page): Promise<Payout[]> {
   const query = db
     .selectFrom('payouts')

@@ -9,6 +9,20 @@ export async function insertUser(tx: Tx, user: Insertable<UsersTable>): Promise<
   return id
 }
 
+/** @returns undefined when another account has the login */
+export async function insertUserUnlessTaken(
+  tx: Tx,
+  user: Insertable<UsersTable>,
+): Promise<number | undefined> {
+  const row = await tx
+    .insertInto('users')
+    .values(user)
+    .onConflict(conflict => conflict.column('login_key').doNothing())
+    .returning('id')
+    .executeTakeFirst()
+  return row?.id
+}
+
 export async function updateEmail(
   tx: Tx,
   id: number,
