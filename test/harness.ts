@@ -153,17 +153,29 @@ export async function startService(engine = 'SQLite', options: ServiceOptions = 
     { name: 'full', permissions: [...permissions] },
     permissions,
   )
+  const { url, close } = await listen(database, options)
+  return new Service(url, fresh.url, database, { publicKey: key.public_key, token }, async () => {
+    await close()
+    await fresh.remove()
+  })
+}
+
+/** Another node on a database. Closing it closes the database. */
+export async function listen(
+  database: Database,
+  options: ServiceOptions = {},
+): Promise<{ url: string; close: () => Promise<void> }> {
   const app = await buildApp(database, {
     bodyLimitBytes: 1_048_576,
     corsOrigins: options.corsOrigins ?? [],
     logger: pino({ level: 'fatal' }),
   })
   const url = await app.listen({ host: '127.0.0.1', port: 0 })
-  return new Service(url, fresh.url, database, { publicKey: key.public_key, token }, async () => {
+  const close = async () => {
     await app.close()
     await database.close()
-    await fresh.remove()
-  })
+  }
+  return { url, close }
 }
 
 /**
@@ -258,7 +270,16 @@ export async function serveProcess(args: string[]): Promise<ServeProcess> {
 
 /** Without the settings of the machine that runs the tests. */
 function cleanEnvironment(): NodeJS.ProcessEnv {
-  const { DATABASE_URL, READ_DATABASE_URL, DATABASE_POOL, HOST, PORT, WORKERS, LOG_LEVEL, RATE_LIMIT, ...rest } =
-    process.env
+  const {
+    DATABASE_URL,
+    READ_DATABASE_URL,
+    DATABASE_POOL,
+    HOST,
+    PORT,
+    WORKERS,
+    LOG_LEVEL,
+    RATE_LIMIT,
+    ...rest
+  } = process.env
   return rest
 }

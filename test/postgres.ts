@@ -89,7 +89,9 @@ export class PostgresServer {
 }
 
 /** A database of its own on a server. */
-export async function freshDatabase(serverUrl: string): Promise<{ url: string; remove: () => Promise<void> }> {
+export async function freshDatabase(
+  serverUrl: string,
+): Promise<{ url: string; remove: () => Promise<void> }> {
   const name = `affiliated_${randomBytes(8).toString('hex')}`
   const url = new URL(serverUrl)
   url.pathname = name
