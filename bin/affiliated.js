@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 // Plain JavaScript that an old Node can read as well: finds a Node that is new enough and starts the program with it.
 import { spawn } from 'node:child_process'
+import cluster from 'node:cluster'
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
@@ -8,8 +9,8 @@ const OLDEST_MAJOR = 24
 const here = path => fileURLToPath(new URL(path, import.meta.url))
 
 if (Number.parseInt(process.versions.node, 10) >= OLDEST_MAJOR) {
-  // When the launcher of an older Node was killed, this process must not outlive it.
-  if (process.channel) {
+  // When the launcher of an older Node was killed, this process must not outlive it. (A worker hears from another.)
+  if (process.channel && !cluster.isWorker) {
     process.channel.unref()
     process.once('disconnect', () => process.kill(process.pid, 'SIGKILL'))
   }

@@ -1,6 +1,7 @@
 /** The command line: which commands there are, and how one ends that fails. */
 import { Command, CommanderError } from 'commander'
 import { basePaths, permissions } from './app.ts'
+import { serveWithWorkers } from './cluster.ts'
 import { addCommand, CommandFailed, type CommonOptions, print, withDatabase } from './command.ts'
 import { jsonOption, type ServeConfig, serveOptions } from './config.ts'
 import { Failure } from './errors.ts'
@@ -38,7 +39,8 @@ try {
 }
 
 async function runServe(options: ServeConfig & { json?: true }): Promise<void> {
-  await serve(options, (url, access) => {
+  const start = options.workers === 1 ? serve : serveWithWorkers
+  await start(options, (url, access) => {
     const ready = `affiliated answers at ${url}${basePaths[0]}`
     if (!access) return print(options, { url }, [ready])
     const { login, password, publicKey, token } = access
