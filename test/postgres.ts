@@ -80,7 +80,8 @@ export class PostgresServer {
       persistent: true,
       // PostgreSQL refuses to run as root; then the account `postgres` is used, and made when there is none.
       createPostgresUser: process.getuid?.() === 0,
-      initdbFlags: ['--encoding=UTF8', '--locale=C', '--no-sync'],
+      // A language's order of text, as servers often have: the program must not depend on it.
+      initdbFlags: ['--encoding=UTF8', '--locale-provider=icu', '--icu-locale=en', '--no-sync'],
       postgresFlags: this.#flags,
       onLog: () => {},
       onError: () => {},
@@ -95,7 +96,7 @@ export async function freshDatabase(
   const name = `affiliated_${randomBytes(8).toString('hex')}`
   const url = new URL(serverUrl)
   url.pathname = name
-  await execute(serverUrl, `CREATE DATABASE ${name} ENCODING 'UTF8' TEMPLATE template0`)
+  await execute(serverUrl, `CREATE DATABASE ${name}`)
   return { url: url.href, remove: () => execute(serverUrl, `DROP DATABASE ${name} WITH (FORCE)`) }
 }
 

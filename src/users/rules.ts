@@ -51,8 +51,11 @@ export async function addAccount(
   passwordHash = '',
 ): Promise<number> {
   const { login } = args
-  if (login !== undefined)
+  if (login !== undefined) {
+    // Where both are taken, engines differ in which of the two they report.
+    if (await store.emailExists(tx, foldCase(args.email))) throw new Failure('email_taken')
     return refuseTaken(() => store.insertUser(tx, accountOf(login, args, passwordHash)))
+  }
   for (;;) {
     const account = accountOf(await freeLogin(tx, args.email), args, passwordHash)
     const id = await refuseTaken(() => store.insertUserUnlessTaken(tx, account))

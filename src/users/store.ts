@@ -43,9 +43,11 @@ export async function userExists(db: Db, id: number): Promise<boolean> {
   return (await db.selectFrom('users').select('id').where('id', '=', id).executeTakeFirst()) !== undefined
 }
 
-export async function loginExists(db: Db, loginKey: string): Promise<boolean> {
-  const row = await db.selectFrom('users').select('id').where('login_key', '=', loginKey).executeTakeFirst()
-  return row !== undefined
+export const loginExists = (db: Db, loginKey: string) => exists(db, 'login_key', loginKey)
+export const emailExists = (db: Db, emailKey: string) => exists(db, 'email_key', emailKey)
+
+async function exists(db: Db, column: 'login_key' | 'email_key', key: string): Promise<boolean> {
+  return (await db.selectFrom('users').select('id').where(column, '=', key).executeTakeFirst()) !== undefined
 }
 
 export async function anyUser(db: Db): Promise<boolean> {
