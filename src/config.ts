@@ -68,7 +68,7 @@ export const serveOptions = (): Option[] => [
   new Option('--demo', 'fill an empty database with made-up affiliates and payouts').default(false),
 ]
 
-function wholeNumber(minimum: number, maximum: number): (text: string) => number {
+export function wholeNumber(minimum: number, maximum: number): (text: string) => number {
   return text => {
     const value = Number(text)
     if (!/^\d+$/.test(text) || value < minimum || value > maximum) {

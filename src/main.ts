@@ -4,6 +4,7 @@ import { basePaths, permissions } from './app.ts'
 import { serveWithWorkers } from './cluster.ts'
 import { addCommand, CommandFailed, type CommonOptions, print, withDatabase } from './command.ts'
 import { jsonOption, type ServeConfig, serveOptions } from './config.ts'
+import { addDataCommands } from './data-commands.ts'
 import { Failure } from './errors.ts'
 import { addKeyCommands } from './keys/commands.ts'
 import { serve } from './serve.ts'
@@ -31,6 +32,7 @@ addCommand(program, 'migrate', 'bring the database up to date').action(runMigrat
 addUserCommands(program)
 addKeyCommands(program, permissions)
 addSettingsCommands(program)
+addDataCommands(program)
 
 try {
   await program.parseAsync()

@@ -7,7 +7,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import fc from 'fast-check'
-import { sql } from 'kysely'
 import { type Service, startService } from './harness.ts'
 
 const REQUESTS = Number(process.env.DIFFERENTIAL_REQUESTS ?? 3000)
@@ -302,12 +301,10 @@ function withoutTimes(link: string): string {
 }
 
 async function evenOut([embedded, server]: Service[]): Promise<void> {
-  const { rows } = await sql<{ name: string; seq: number }>`SELECT name, seq FROM sqlite_sequence`.execute(
-    embedded!.database.reader,
-  )
   await server!.database.transaction(async tx => {
-    for (const { name, seq } of rows) {
-      await sql`SELECT setval(pg_get_serial_sequence(${name}, 'id'), ${seq})`.execute(tx)
+    for (const table of ['users', 'affiliates', 'payouts'] as const) {
+      const last = await embedded!.database.engine.lastIdentity(embedded!.database.reader, table)
+      await server!.database.engine.continueIdentity(tx, table, last)
     }
   })
 }

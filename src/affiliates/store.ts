@@ -9,7 +9,7 @@ import {
   type Updateable,
 } from 'kysely'
 import type { Db, Tx } from '../storage/database.ts'
-import { containing, type Order, type Page, paged } from '../storage/page.ts'
+import { containing, idsInOrder, type Order, type Page, paged } from '../storage/page.ts'
 import type { AffiliatesTable, Tables, UsersTable } from '../storage/tables.ts'
 
 export type Affiliate = Selectable<AffiliatesTable>
@@ -77,6 +77,11 @@ export const orders: Record<string, Order> = {
 
 export async function insertAffiliate(tx: Tx, affiliate: Insertable<AffiliatesTable>): Promise<Affiliate> {
   return tx.insertInto('affiliates').values(affiliate).returningAll().executeTakeFirstOrThrow()
+}
+
+/** @returns their identifiers, in the same order */
+export async function insertAffiliates(tx: Tx, affiliates: Insertable<AffiliatesTable>[]): Promise<number[]> {
+  return idsInOrder(await tx.insertInto('affiliates').values(affiliates).returning('id').execute())
 }
 
 export async function updateAffiliate(

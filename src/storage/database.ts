@@ -5,7 +5,7 @@
  */
 import type { ColumnDataType, Kysely } from 'kysely'
 import { migrate } from './migrations.ts'
-import type { Tables } from './tables.ts'
+import type { Tables, TableWithIdentity } from './tables.ts'
 
 /** For reading what is committed. */
 export type Db = Kysely<Tables>
@@ -40,6 +40,10 @@ export interface Engine {
   readonly tableOptions: string
   /** Keeps other migrations out until the transaction ends, where writing alone does not. */
   readonly lockSchema?: string
+  /** The last identifier that a table gave out; 0 before the first. */
+  lastIdentity(db: Db, table: TableWithIdentity): Promise<number>
+  /** Goes on behind this identifier, where rows were given theirs. */
+  continueIdentity(tx: Tx, table: TableWithIdentity, last: number): Promise<void>
 }
 
 /** What can be chosen beside the URL; the embedded engine has no use for it. */

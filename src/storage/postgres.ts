@@ -34,6 +34,14 @@ const postgres: Engine = {
   text: 'text COLLATE "C"',
   tableOptions: '',
   lockSchema: `SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`,
+  async lastIdentity(db, table) {
+    const { rows } = await sql<{ last: number | null }>`
+      SELECT pg_sequence_last_value(pg_get_serial_sequence(${table}, 'id')::regclass) AS last`.execute(db)
+    return rows[0]?.last ?? 0
+  },
+  async continueIdentity(tx, table, last) {
+    if (last > 0) await sql`SELECT setval(pg_get_serial_sequence(${table}, 'id'), ${last})`.execute(tx)
+  },
 }
 
 /**

@@ -57,6 +57,16 @@ const sqlite: Engine = {
   integer: 'integer',
   text: 'TEXT',
   tableOptions: 'STRICT',
+  async lastIdentity(db, table) {
+    const { rows } = await sql<{
+      seq: number
+    }>`SELECT seq FROM sqlite_sequence WHERE name = ${table}`.execute(db)
+    return rows[0]?.seq ?? 0
+  },
+  async continueIdentity(tx, table, last) {
+    await sql`DELETE FROM sqlite_sequence WHERE name = ${table}`.execute(tx)
+    await sql`INSERT INTO sqlite_sequence (name, seq) VALUES (${table}, ${last})`.execute(tx)
+  },
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { Insertable, Selectable } from 'kysely'
 import type { Db, Tx } from '../storage/database.ts'
+import { idsInOrder } from '../storage/page.ts'
 import type { UsersTable } from '../storage/tables.ts'
 
 export type User = Selectable<UsersTable>
@@ -7,6 +8,11 @@ export type User = Selectable<UsersTable>
 export async function insertUser(tx: Tx, user: Insertable<UsersTable>): Promise<number> {
   const { id } = await tx.insertInto('users').values(user).returning('id').executeTakeFirstOrThrow()
   return id
+}
+
+/** @returns their identifiers, in the same order */
+export async function insertUsers(tx: Tx, users: Insertable<UsersTable>[]): Promise<number[]> {
+  return idsInOrder(await tx.insertInto('users').values(users).returning('id').execute())
 }
 
 /** @returns undefined when another account has the login */
