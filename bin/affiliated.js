@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 // Plain JavaScript that an old Node can read as well: finds a Node that is new enough and starts the program with it.
 import { spawn } from 'node:child_process'
+import cluster from 'node:cluster'
 import { existsSync } from 'node:fs'
 import module from 'node:module'
 import { fileURLToPath } from 'node:url'
@@ -21,9 +22,8 @@ else if (process.execve && !FLAGS.every(flag => process.execArgv.includes(flag))
 } else await run()
 
 async function run() {
-  // When the launcher of an older Node was killed, this process must not outlive it.
-  if (process.channel && process.env.AFFILIATED_LAUNCHED) {
-    delete process.env.AFFILIATED_LAUNCHED
+  // When the launcher of an older Node was killed, this process must not outlive it. (A worker hears from another.)
+  if (process.channel && !cluster.isWorker) {
     process.channel.unref()
     process.once('disconnect', () => process.kill(process.pid, 'SIGKILL'))
   }
@@ -43,7 +43,6 @@ function runPinned() {
   }
   const child = spawn(pinned, [...FLAGS, launcher, ...args], {
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
-    env: { ...process.env, AFFILIATED_LAUNCHED: '1' },
   })
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => child.kill(signal))
   child.on('exit', (code, signal) => {

@@ -42,12 +42,16 @@ describe('the import arrow: routes -> rules -> store -> storage', () => {
       'a store knows tables only',
     ],
     [/routes\.ts$/, /^(?:fastify|kysely|storage\/)/, 'routes hold no queries'],
-    [/^storage\//, /^(?!storage\/|node:|kysely$|pg$|fields\.ts$)/, 'storage knows nothing above it'],
+    [
+      /^storage\//,
+      /^(?!storage\/|node:|kysely$|pg$|pg-connection-string$|fields\.ts$)/,
+      'storage knows nothing above it',
+    ],
     [/^(?!app\.ts|http\/|log\.ts|serve\.ts|admin\/)/, /^fastify$/, 'only the HTTP side knows Fastify'],
     [/^(?!.*store\.ts$|storage\/)/, /^kysely$/, 'only stores make queries'],
     [
       /^(?!storage\/)/,
-      /^(?:node:sqlite|pg|.*storage\/(?:sqlite|postgres)\.ts)$/,
+      /^(?:node:sqlite|pg|pg-connection-string|.*storage\/(?:sqlite|postgres)\.ts)$/,
       'only storage knows the engines',
     ],
   ]

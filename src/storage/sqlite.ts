@@ -16,6 +16,7 @@ import {
   type Driver,
   Kysely,
   type QueryResult,
+  type SelectModifierNode,
   SqliteAdapter,
   SqliteIntrospector,
   SqliteQueryCompiler,
@@ -56,6 +57,16 @@ const sqlite: Engine = {
   integer: 'integer',
   text: 'TEXT',
   tableOptions: 'STRICT',
+  async lastIdentity(db, table) {
+    const { rows } = await sql<{
+      seq: number
+    }>`SELECT seq FROM sqlite_sequence WHERE name = ${table}`.execute(db)
+    return rows[0]?.seq ?? 0
+  },
+  async continueIdentity(tx, table, last) {
+    await sql`DELETE FROM sqlite_sequence WHERE name = ${table}`.execute(tx)
+    await sql`INSERT INTO sqlite_sequence (name, seq) VALUES (${table}, ${last})`.execute(tx)
+  },
 }
 
 /**
@@ -90,6 +101,7 @@ interface Batch {
 class SqliteDatabase implements Database {
   readonly engine = sqlite
   readonly reader: Kysely<Tables>
+  readonly replica: Kysely<Tables>
   readonly #read: DatabaseSync
   readonly #write: DatabaseSync
   readonly #tx: Tx
@@ -102,6 +114,7 @@ class SqliteDatabase implements Database {
     this.#read = read
     this.#write = write
     this.reader = kyselyOn(read)
+    this.replica = this.reader
     this.#tx = kyselyOn(write) as Tx
   }
 
@@ -216,9 +229,16 @@ function kyselyOn(connection: DatabaseSync): Kysely<Tables> {
       createAdapter: () => new SqliteAdapter(),
       createDriver: () => driver,
       createIntrospector: db => new SqliteIntrospector(db),
-      createQueryCompiler: () => new SqliteQueryCompiler(),
+      createQueryCompiler: () => new Compiler(),
     },
   })
+}
+
+/** Leaves row locks out: the one transaction that writes has the whole file. */
+class Compiler extends SqliteQueryCompiler {
+  protected override visitSelectModifier(node: SelectModifierNode): void {
+    if (node.modifier !== 'ForUpdate' && node.modifier !== 'ForShare') super.visitSelectModifier(node)
+  }
 }
 
 class SqliteConnection implements DatabaseConnection {

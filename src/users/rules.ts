@@ -50,26 +50,38 @@ export async function addAccount(
   args: Omit<UserArguments, 'login'> & { login?: string | undefined },
   passwordHash = '',
 ): Promise<number> {
-  const login = args.login ?? (await freeLogin(tx, args.email))
+  const { login } = args
+  if (login !== undefined) {
+    // Where both are taken, engines differ in which of the two they report.
+    if (await store.emailExists(tx, foldCase(args.email))) throw new Failure('email_taken')
+    return refuseTaken(() => store.insertUser(tx, accountOf(login, args, passwordHash)))
+  }
+  for (;;) {
+    const account = accountOf(await freeLogin(tx, args.email), args, passwordHash)
+    const id = await refuseTaken(() => store.insertUserUnlessTaken(tx, account))
+    // Another process may have taken the login since; each round somebody gets one.
+    if (id !== undefined) return id
+  }
+}
+
+function accountOf(login: string, args: Omit<UserArguments, 'login'>, password_hash: string) {
   const { first_name = '', last_name = '' } = args
   const display_name = args.display_name || `${first_name} ${last_name}`.trim() || login
   const time = now()
-  return refuseTaken(() =>
-    store.insertUser(tx, {
-      login,
-      login_key: foldCase(login),
-      email: args.email,
-      email_key: foldCase(args.email),
-      first_name,
-      last_name,
-      display_name,
-      display_name_key: foldCase(display_name),
-      role: args.role ?? '',
-      password_hash: passwordHash,
-      registered_at: time,
-      updated_at: time,
-    }),
-  )
+  return {
+    login,
+    login_key: foldCase(login),
+    email: args.email,
+    email_key: foldCase(args.email),
+    first_name,
+    last_name,
+    display_name,
+    display_name_key: foldCase(display_name),
+    role: args.role ?? ('' as const),
+    password_hash,
+    registered_at: time,
+    updated_at: time,
+  }
 }
 
 /** @throws Failure email_taken */
