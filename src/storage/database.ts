@@ -18,6 +18,11 @@ export interface Database {
   /** Sees what is committed, and nothing else. */
   readonly reader: Db
   /**
+   * The same database, whose `reader` is meant for what takes long: on the embedded engine it reads on threads of
+   * its own, so that requests are answered meanwhile.
+   */
+  readonly background: Database
+  /**
    * Runs `work` in a write transaction and resolves once its effect is durable; when `work` throws, nothing
    * of it remains. On the embedded engine `work` should wait for nothing but the database.
    */
@@ -36,6 +41,8 @@ export interface Engine {
   readonly text: string
   /** What stands behind the closing parenthesis of CREATE TABLE. */
   readonly tableOptions: string
+  /** A query for the size of the database: one row with `bytes`. */
+  readonly databaseSize: string
 }
 
 /** A unique constraint was violated; `key` is 'table.column'. */

@@ -10,6 +10,8 @@ export interface Tables {
   payouts: PayoutsTable
   payout_referrals: PayoutReferralsTable
   api_keys: ApiKeysTable
+  sessions: SessionsTable
+  login_attempts: LoginAttemptsTable
   rate_types: RateTypesTable
   settings: SettingsTable
 }
@@ -86,6 +88,24 @@ export interface ApiKeysTable {
   last_used_at: number | null
   expires_at: number | null
   revoked_at: number | null
+}
+
+/** Who is logged in to the administration area. */
+export interface SessionsTable {
+  /** SHA-256 of what the cookie holds, as 64 hexadecimal digits. */
+  token_hash: string
+  user_id: number
+  created_at: number
+  expires_at: number
+}
+
+/** Tries to log in that failed or are under way; kept for as long as they count. */
+export interface LoginAttemptsTable {
+  id: Identity
+  /** The login of the account that was meant, else what was typed; folded. */
+  login_key: string
+  address: string
+  tried_at: number
 }
 
 export interface RateTypesTable {
