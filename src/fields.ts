@@ -120,10 +120,28 @@ export function fromUnits(units: number, decimals: number): number {
 }
 
 /** Exact decimal text with all its decimals: '27.80'. For files and pages, where columns should line up. */
-export function decimalText(units: number, decimals: number): string {
+export function decimalText(units: number | bigint, decimals: number): string {
   if (decimals === 0) return String(units)
-  const digits = String(Math.abs(units)).padStart(decimals + 1, '0')
+  const digits = String(units)
+    .replace('-', '')
+    .padStart(decimals + 1, '0')
   return `${units < 0 ? '-' : ''}${digits.slice(0, -decimals)}.${digits.slice(-decimals)}`
+}
+
+declare global {
+  interface JSON {
+    /** ECMAScript 2026; the type declarations do not know it yet. */
+    rawJSON(text: string): object
+  }
+}
+
+/**
+ * A sum as JSON shows it: a plain number with every digit that it has. A sum may have more of them than a double, so
+ * it is kept as a bigint and written as it is.
+ */
+export function exactNumber(units: bigint, decimals: number): object {
+  const text = decimalText(units, decimals)
+  return JSON.rawJSON(decimals === 0 ? text : text.replace(/\.?0+$/, ''))
 }
 
 /** @returns ten-thousandths, or null for "not set" */

@@ -154,6 +154,7 @@ export async function startService(engine = 'SQLite', options: ServiceOptions = 
   const app = await buildApp(database, {
     bodyLimitBytes: 1_048_576,
     corsOrigins: options.corsOrigins ?? [],
+    trustedProxies: ['loopback'],
     logger: pino({ level: 'fatal' }),
   })
   const url = await app.listen({ host: '127.0.0.1', port: 0 })

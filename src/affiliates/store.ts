@@ -9,8 +9,9 @@ import {
   type Updateable,
 } from 'kysely'
 import type { Db, Tx } from '../storage/database.ts'
-import { containing, type Order, type Page, paged } from '../storage/page.ts'
+import { type Order, type Page, paged } from '../storage/page.ts'
 import type { AffiliatesTable, Tables, UsersTable } from '../storage/tables.ts'
+import { accountContains } from '../users/store.ts'
 
 export type Affiliate = Selectable<AffiliatesTable>
 
@@ -127,6 +128,16 @@ export async function countAffiliates(db: Db, criteria: Criteria): Promise<numbe
   return count
 }
 
+export async function countByStatus(db: Db, criteria: Criteria): Promise<Map<Affiliate['status'], number>> {
+  const rows = await db
+    .selectFrom('affiliates')
+    .select(['status', expression => expression.fn.countAll<number>().as('count')])
+    .where(expression => matching(expression, criteria))
+    .groupBy('status')
+    .execute()
+  return new Map(rows.map(({ status, count }) => [status, count]))
+}
+
 function rows(db: Db, withAccount: boolean) {
   return db
     .selectFrom('affiliates')
@@ -164,20 +175,12 @@ function matching(
   if (registered?.last !== undefined) all.push(expression('affiliates.registered_at', '<=', registered.last))
   if (updatedSince !== undefined) all.push(expression('affiliates.updated_at', '>=', updatedSince))
   if (search) {
-    const pattern = containing(search.key)
-    const like = (name: 'login_key' | 'email_key' | 'display_name_key') =>
-      sql<boolean>`${sql.ref(name)} LIKE ${pattern} ESCAPE '\\'`
     all.push(
       expression.or([
         ...(search.id === undefined ? [] : [expression('affiliates.id', '=', search.id)]),
         expression('affiliates.payment_email_key', '=', search.key),
         expression('affiliates.user_id', 'in', query =>
-          query
-            .selectFrom('users')
-            .select('users.id')
-            .where(
-              sql<boolean>`(${like('login_key')} OR ${like('email_key')} OR ${like('display_name_key')})`,
-            ),
+          query.selectFrom('users').select('users.id').where(accountContains(search.key)),
         ),
       ]),
     )

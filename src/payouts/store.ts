@@ -1,5 +1,6 @@
 /** Every query on payouts. */
 import {
+  type AliasedRawBuilder,
   type Expression,
   type ExpressionBuilder,
   type Insertable,
@@ -90,6 +91,36 @@ export async function countPayouts(db: Db, criteria: Criteria): Promise<number> 
     .where(expression => matching(expression, criteria))
     .executeTakeFirstOrThrow()
   return count
+}
+
+/** What totals and reports select of payouts, whatever they are grouped by. */
+export const totalColumns = (['paid', 'failed'] as const).flatMap(status => {
+  const those = sql`filter (where payouts.status = ${sql.lit(status)})`
+  return [
+    sql<number>`count(*) ${those}`.as(`${status}_count`),
+    // As text, because a sum may be larger than a double can hold.
+    sql<string>`cast(coalesce(sum(payouts.amount) ${those}, 0) as text)`.as(`${status}_sum`),
+  ]
+}) as [
+  AliasedRawBuilder<number, 'paid_count'>,
+  AliasedRawBuilder<string, 'paid_sum'>,
+  AliasedRawBuilder<number, 'failed_count'>,
+  AliasedRawBuilder<string, 'failed_sum'>,
+]
+
+export interface TotalRow {
+  paid_count: number
+  paid_sum: string
+  failed_count: number
+  failed_sum: string
+}
+
+export async function sumPayouts(db: Db, criteria: Criteria): Promise<TotalRow> {
+  return db
+    .selectFrom('payouts')
+    .select(totalColumns)
+    .where(expression => matching(expression, criteria))
+    .executeTakeFirstOrThrow()
 }
 
 /** Keeps the index from referral to payout in step with the text. Engines bound the parameters of a statement. */
