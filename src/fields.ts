@@ -15,18 +15,20 @@ const RATE_DECIMALS = 4
 
 // Schemas
 
-export const identifier = (description: string) =>
-  Type.Integer({ minimum: 1, maximum: MAX_IDENTIFIER, description })
+// The items of a list need no description of their own.
 
-export const identifiers = (description: string) => listOf(identifier(''), description)
+export const identifier = (description?: string) =>
+  Type.Integer({ minimum: 1, maximum: MAX_IDENTIFIER, ...(description && { description }) })
+
+export const identifiers = (description: string) => listOf(identifier(), description)
 
 /** One or many values; see `http/arguments.ts` for the ways to write a list. */
 export const listOf = <T extends TSchema>(item: T, description: string) =>
   Type.Array(item, { maxItems: 1000, description })
 
 /** One line of text: no control characters, no broken Unicode. `maxLength` counts characters. */
-export const line = (maxLength: number, description: string) =>
-  Type.String({ maxLength, format: 'line', description })
+export const line = (maxLength: number, description?: string) =>
+  Type.String({ maxLength, format: 'line', ...(description && { description }) })
 
 /** Text of several lines: tabs and line breaks are allowed. */
 export const paragraphs = (maxLength: number, description: string) =>
@@ -37,8 +39,8 @@ export const email = (description: string) => Type.String({ maxLength: 254, form
 export const optionalEmail = (description: string) =>
   Type.String({ maxLength: 254, format: 'optional-email', description })
 
-export const choice = <const T extends string>(values: readonly T[], description: string) =>
-  Type.Unsafe<T>({ type: 'string', enum: values, description })
+export const choice = <const T extends string>(values: readonly T[], description?: string) =>
+  Type.Unsafe<T>({ type: 'string', enum: values, ...(description && { description }) })
 
 export const flag = (description: string) => Type.Boolean({ description })
 

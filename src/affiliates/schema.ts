@@ -126,9 +126,9 @@ export const filterArguments = {
   affiliate_id: Type.Optional(identifiers('Only these affiliates.')),
   exclude: Type.Optional(identifiers('Not these affiliates.')),
   user_id: Type.Optional(identifiers('Only the affiliates of these accounts.')),
-  status: Type.Optional(listOf(choice(statuses, ''), 'Only these statuses.')),
-  rate_type: Type.Optional(listOf(line(100, ''), 'Only these rate types.')),
-  payment_email: Type.Optional(listOf(line(254, ''), 'Only these e-mail addresses for payments.')),
+  status: Type.Optional(listOf(choice(statuses), 'Only these statuses.')),
+  rate_type: Type.Optional(listOf(line(100), 'Only these rate types.')),
+  payment_email: Type.Optional(listOf(line(254), 'Only these e-mail addresses for payments.')),
   date: Type.Optional(
     span('When the affiliate was registered: a day, or date[start] and date[end], inclusive.'),
   ),

@@ -44,7 +44,7 @@ export function listArguments<F extends TProperties>(
     count: Type.Optional(flag('Adds the header X-Total-Count: how many there are on all pages.')),
     fields: Type.Optional(
       listOf(
-        choice(['*', 'ids', ...fields], ''),
+        choice(['*', 'ids', ...fields]),
         'Which fields to show: *, a list of fields, or ids for bare identifiers.',
       ),
     ),

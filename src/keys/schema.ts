@@ -5,7 +5,7 @@ export const statuses = ['active', 'expired', 'revoked'] as const
 
 export const keyArguments = Type.Object({
   name: line(100, 'What the key is for.'),
-  permissions: listOf(line(100, ''), 'What the key may do, such as affiliates.read.'),
+  permissions: listOf(line(100), 'What the key may do, such as affiliates.read.'),
   expires: Type.Optional(since('The day at whose end the key stops working.')),
 })
 

@@ -20,7 +20,7 @@ export type PayoutRecord = Static<typeof payoutRecord>
 
 export const itemArguments = { payout_id: identifier('Identifier of the payout.') }
 
-const referrals = Type.Array(identifier(''), {
+const referrals = Type.Array(identifier(), {
   maxItems: 10_000,
   description: 'Identifiers of the referrals that the payout pays; duplicates are dropped.',
 })
@@ -81,8 +81,8 @@ export const filterArguments = {
       default: '=',
     }),
   ),
-  payout_method: Type.Optional(listOf(line(100, ''), 'Only these payout methods.')),
-  status: Type.Optional(listOf(choice(statuses, ''), 'Only these statuses.')),
+  payout_method: Type.Optional(listOf(line(100), 'Only these payout methods.')),
+  status: Type.Optional(listOf(choice(statuses), 'Only these statuses.')),
   owner: Type.Optional(identifiers('Only payouts made by these accounts.')),
   date: Type.Optional(span('When the payout was recorded: a day, or date[start] and date[end], inclusive.')),
   updated_since: Type.Optional(since('Only what was created or changed at this time or later.')),

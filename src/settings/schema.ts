@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { line, listOf, rate } from '../fields.ts'
 
-const rateTypeName = line(100, '')
+const rateTypeName = line(100)
 
 /** The settings that can be changed; each is optional, and what is not named stays. */
 export const settingsChanges = Type.Object({

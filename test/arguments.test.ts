@@ -1,0 +1,197 @@
+import assert from 'node:assert/strict'
+import { request } from 'node:http'
+import { connect } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { test } from 'node:test'
+import { assertFailure, describeService, type Reply, type Service } from './harness.ts'
+
+const json = { 'content-type': 'application/json' }
+
+describeService('arguments', service => {
+  const create = (query: string, body?: unknown, headers?: Record<string, string>) =>
+    service().post(`/affiliates${query}`, body, headers ? { headers } : {})
+
+  test('201 - from the query', async () => {
+    const { status, body } = await create('?create_user=yes&payment_email=query%2B1@example.com&rate=5')
+    assert.equal(status, 201)
+    assert.equal(body.payment_email, 'query+1@example.com')
+    assert.equal(body.rate, '5')
+  })
+
+  test('201 - from a form', async () => {
+    const form = new URLSearchParams({ create_user: 'on', payment_email: 'form@example.com', notes: 'ä + b' })
+    assert.equal((await create('', form)).status, 201)
+  })
+
+  test('201 - from a multipart body', async () => {
+    const form = new FormData()
+    form.set('create_user', '1')
+    form.set('payment_email', 'multipart@example.com')
+    form.set('notes', 'two\r\nlines')
+    assert.equal((await create('', form)).status, 201)
+    const lists = new FormData()
+    lists.set('affiliate_id', '1')
+    lists.append('referrals[]', '4')
+    lists.append('referrals[]', '2')
+    assert.equal((await service().post('/payouts', lists)).body.referrals, '4,2')
+  })
+
+  test('201 - the body goes before the query', async () => {
+    const reply = await create('?rate=1&status=active', {
+      create_user: true,
+      payment_email: 'before@example.com',
+      rate: 2,
+    })
+    assert.equal(reply.body.rate, '2')
+    assert.equal(reply.body.status, 'active')
+  })
+
+  test('200 - the path goes before both', async () => {
+    const { id } = await service().newAffiliate('path')
+    const reply = await service().patch(`/affiliates/${id}?affiliate_id=1`, { affiliate_id: 2, rate: 3 })
+    assert.equal(reply.body.id, id)
+    assert.equal(reply.headers.get('x-ignored-arguments'), null)
+  })
+
+  test('200 - unknown arguments are ignored and named', async () => {
+    const reply = await service().get('/affiliates?colour=red&size[x]=1&ünï=1&number=1&filter[hue]=2')
+    assert.equal(reply.status, 200)
+    assert.equal(reply.headers.get('x-ignored-arguments'), 'filter[hue], colour, size, %C3%BCn%C3%AF')
+    const body = JSON.stringify({ __proto__: null, constructor: 1, toString: 2 }).replace(
+      '{',
+      '{"__proto__":{"status":"active"},',
+    )
+    const edited = await service().patch('/affiliates/1', body, { headers: json })
+    assert.equal(edited.status, 200)
+    assert.equal(edited.headers.get('x-ignored-arguments'), '__proto__, constructor, toString')
+  })
+
+  test('400 - a body that is not the JSON it says it is', async () => {
+    const deep = '['.repeat(100_000)
+    for (const body of [
+      '{',
+      'null',
+      '[]',
+      '"x"',
+      '{"a":1}x',
+      '\ufeff',
+      deep,
+      Buffer.from([0x7b, 0xff, 0x7d]),
+    ]) {
+      assertFailure(await create('', body, json), 400, 'rest_invalid_json')
+    }
+  })
+
+  test('201 - a body of nested JSON that no argument asks for', async () => {
+    const nested = `{"create_user":true,"payment_email":"deep@example.com","x":${'['.repeat(50_000)}${']'.repeat(50_000)}}`
+    assert.equal((await create('', nested, json)).status, 201)
+  })
+
+  test('400 - escapes and bytes that are not UTF-8', async () => {
+    for (const query of ['?status=%ff', '?%c3=1', '?status=%', '?status=%zz']) {
+      assertFailure(await create(query), 400, 'rest_invalid_param')
+    }
+    const form = { 'content-type': 'application/x-www-form-urlencoded' }
+    assertFailure(await create('', 'notes=%C3%28', form), 400, 'rest_invalid_param')
+    assertFailure(await create('', Buffer.from([0x61, 0x3d, 0xff]), form), 400, 'rest_invalid_param')
+    assertFailure(
+      await create('', 'x', { 'content-type': 'multipart/form-data; boundary=y' }),
+      400,
+      'rest_invalid_param',
+    )
+    assertFailure(await create('', 'x', { 'content-type': 'multipart/form-data' }), 400, 'rest_invalid_param')
+  })
+
+  test('400 - control characters and lone surrogates', async () => {
+    for (const username of ['a\u0000', 'a\u001b', 'a\u0085', '\ud800']) {
+      const reply = await create('', { create_user: true, payment_email: 'control@example.com', username })
+      assertFailure(reply, 400, 'rest_invalid_param')
+    }
+    assertFailure(await service().get('/affiliates?search=%00'), 400, 'rest_invalid_param')
+  })
+
+  test('413 - a body over one MiB', async () => {
+    assertFailure(await create('', Buffer.alloc(1_048_577, 32), json), 413, 'rest_request_too_large')
+  })
+
+  test('415 - other media types', async () => {
+    for (const type of ['text/plain', 'application/xml', 'application/octet-stream', '']) {
+      assertFailure(
+        await create('', Buffer.from('x'), { 'content-type': type }),
+        415,
+        'rest_unsupported_media_type',
+      )
+    }
+  })
+
+  test('404 - routes that do not exist', async () => {
+    for (const path of [
+      '/nothing',
+      '/affiliates/x',
+      '/affiliates/1/x',
+      '/affiliates/-1',
+      '/affiliates/%ff',
+      '/affiliates/1.5',
+      '//',
+    ]) {
+      assertFailure(await service().get(path), 404, 'rest_no_route')
+    }
+  })
+
+  test('405 - methods that a route does not take, with Allow', async () => {
+    const item = await service().send('PROPFIND', '/affiliates/1')
+    assertFailure(item, 405, 'rest_no_route')
+    assert.equal(item.headers.get('allow'), 'HEAD, GET, POST, PATCH, PUT, DELETE, OPTIONS')
+    assertFailure(await service().delete('/payouts/'), 405, 'rest_no_route')
+  })
+
+  test('200 - a trailing slash changes nothing, and both base paths answer', async () => {
+    const { body } = await service().get('/affiliates')
+    assert.deepEqual((await service().get('/affiliates/')).body, body)
+    assert.deepEqual((await service().get('/../wp-json/affwp/v1/affiliates')).body, body)
+    assert.deepEqual((await service().get('/../wp-json/affwp/v1/affiliates/1/')).body, body[0])
+  })
+
+  test('200 - HEAD answers without a body', async () => {
+    for (const path of ['/affiliates', '/affiliates?number=-1', '/affiliates/1']) {
+      const { status, body } = await service().send('HEAD', path)
+      assert.equal(status, 200)
+      assert.equal(body, undefined)
+    }
+  })
+
+  test('400, 431 - what is not HTTP', async () => {
+    assertFailure(await raw(service(), 'GARBAGE\r\n\r\n'), 400, 'rest_bad_request')
+    const long = `GET /v1/affiliates?x=${'y'.repeat(20_000)} HTTP/1.1\r\nHost: x\r\n\r\n`
+    assertFailure(await raw(service(), long), 431, 'rest_request_too_large')
+  })
+
+  test('401 - HTTP without a Host', async () => {
+    assertFailure(
+      await raw(service(), 'GET /v1/affiliates HTTP/1.1\r\nConnection: close\r\n\r\n'),
+      401,
+      'rest_forbidden',
+    )
+  })
+
+  test('200 - a connection is kept', async () => {
+    const { port } = new URL(service().url)
+    const kept = await new Promise(resolve => {
+      request({ port, path: '/healthz', headers: { connection: 'keep-alive' } }, response => {
+        response.resume().on('end', () => resolve(response.headers.connection))
+      }).end()
+    })
+    assert.equal(kept, 'keep-alive')
+  })
+})
+
+/** Sends bytes as they are. */
+async function raw(service: Service, bytes: string): Promise<Reply> {
+  const socket = connect(Number(new URL(service.url).port), '127.0.0.1')
+  socket.write(bytes)
+  const answer = await text(socket)
+  const [head, body] = answer.split('\r\n\r\n')
+  const [statusLine, ...lines] = head!.split('\r\n')
+  const headers = new Headers(lines.map(line => line.split(': ', 2) as [string, string]))
+  return { status: Number(statusLine!.split(' ')[1]), headers, body: JSON.parse(body!) }
+}

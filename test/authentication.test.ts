@@ -1,0 +1,207 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
+import { permissions, resources } from '../src/app.ts'
+import { formatTime, now } from '../src/fields.ts'
+import { revokeKey } from '../src/keys/rules.ts'
+import { findKey } from '../src/keys/store.ts'
+import { openDatabase } from '../src/storage/database.ts'
+import { assertFailure, describeService, type Key, type Service } from './harness.ts'
+
+const basic = (publicKey: string, token: string, scheme = 'Basic') =>
+  `${scheme} ${Buffer.from(`${publicKey}:${token}`).toString('base64')}`
+
+const withHeader = (service: Service, authorization: string, path = '/affiliates') =>
+  service.get(path, { key: null, headers: { authorization } })
+
+describeService('authentication', service => {
+  test('200 - Basic and Bearer', async () => {
+    const { publicKey, token } = service().key
+    for (const header of [
+      basic(publicKey, token),
+      basic(publicKey, token, 'basic'),
+      `Bearer ${token}`,
+      `bearer ${token}`,
+    ]) {
+      assert.equal((await withHeader(service(), header)).status, 200)
+    }
+  })
+
+  test('401 - all that is not a valid key, all alike', async () => {
+    const { publicKey, token } = service().key
+    const revoked = await service().newKey(permissions)
+    await revokeKey(service().database, revoked.publicKey)
+    const expired = await service().newKey(permissions, '2020-01-01')
+    const wrong = [
+      '',
+      'Basic',
+      'Basic !!!',
+      `Digest ${token}`,
+      token,
+      `Bearer ${token}x`,
+      `Bearer ${token.slice(0, -1)}`,
+      'Bearer affiliated_sk_',
+      basic(publicKey, `${token}x`),
+      basic('affiliated_pk_0', token),
+      basic(revoked.publicKey, token),
+      basic('', token),
+      basic(publicKey, ''),
+      `Bearer ${revoked.token}`,
+      `Bearer ${expired.token}`,
+      'Bearer \u00ff',
+    ]
+    const answers = new Set<string>()
+    for (const header of wrong) {
+      const reply = await withHeader(service(), header)
+      assertFailure(reply, 401, 'rest_forbidden')
+      assert.match(reply.headers.get('www-authenticate')!, /^Basic /)
+      answers.add(JSON.stringify(reply.body))
+    }
+    assert.equal(answers.size, 1)
+  })
+
+  test('401 - without a key neither routes nor items nor faults can be told apart', async () => {
+    const { id } = await service().newAffiliate('secret')
+    const answers = new Set<string>()
+    const ask = async (method: string, path: string, options = {}) => {
+      const { status, body } = await service().send(method, path, { key: null, ...options })
+      answers.add(`${status} ${JSON.stringify(body)}`)
+    }
+    for (const path of [
+      '',
+      '/',
+      '/affiliates',
+      `/affiliates/${id}`,
+      '/affiliates/999',
+      '/nothing',
+      '/affiliates/%ff',
+      '/openapi.json',
+    ]) {
+      for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND'])
+        await ask(method, path)
+    }
+    await ask('POST', '/affiliates', { body: '{', headers: { 'content-type': 'application/json' } })
+    await ask('POST', '/affiliates', { body: 'x', headers: { 'content-type': 'text/plain' } })
+    await ask('POST', '/affiliates', { body: Buffer.alloc(2_000_000) })
+    await ask('OPTIONS', '/affiliates', {
+      headers: { origin: 'https://evil.example', 'access-control-request-method': 'GET' },
+    })
+    assert.equal(answers.size, 1, [...answers].join('\n'))
+  })
+
+  describe('permissions', () => {
+    const uses: [string, string, (key: Key) => Promise<{ status: number; body: any }>][] = [
+      ['affiliates.read', '/affiliates', key => service().get('/affiliates', { key })],
+      ['affiliates.read', '/affiliates/1', key => service().get('/affiliates/1', { key })],
+      ['affiliates.create', 'POST /affiliates', key => service().post('/affiliates', {}, { key })],
+      ['affiliates.edit', 'PATCH /affiliates/1', key => service().patch('/affiliates/1', {}, { key })],
+      ['affiliates.delete', 'DELETE /affiliates/999', key => service().delete('/affiliates/999', { key })],
+      ['payouts.read', '/payouts', key => service().get('/payouts', { key })],
+      ['payouts.create', 'POST /payouts', key => service().post('/payouts', {}, { key })],
+      ['payouts.edit', 'PATCH /payouts/1', key => service().patch('/payouts/1', {}, { key })],
+      ['payouts.delete', 'DELETE /payouts/999', key => service().delete('/payouts/999', { key })],
+    ]
+    for (const [permission, what, use] of uses) {
+      test(`403 - ${what} without ${permission}, and not 403 with nothing else`, async () => {
+        const others = await service().newKey(permissions.filter(other => other !== permission))
+        const refused = await use(others)
+        assert.equal(refused.status, 403)
+        assert.equal(refused.body.code, 'rest_forbidden')
+        const only = await use(await service().newKey([permission]))
+        assert.notEqual(only.status, 403)
+        assert.notEqual(only.status, 401)
+      })
+    }
+
+    test('200 - any key may ask what there is', async () => {
+      const key = await service().newKey(['payouts.delete'])
+      for (const path of ['', '/openapi.json']) assert.equal((await service().get(path, { key })).status, 200)
+      assert.equal((await service().send('OPTIONS', '/affiliates/1', { key })).status, 200)
+    })
+
+    test('every endpoint names a permission of its resource', () => {
+      for (const { name, endpoints } of resources) {
+        for (const { permission } of endpoints)
+          assert.match(permission, new RegExp(`^${name}\\.(read|create|edit|delete)$`))
+      }
+    })
+  })
+
+  test('401 - within a second after another process revoked the key', async () => {
+    const key = await service().newKey(permissions)
+    assert.equal((await service().get('/affiliates', { key })).status, 200)
+    const elsewhere = await openDatabase(service().databaseUrl)
+    await revokeKey(elsewhere, key.publicKey)
+    await elsewhere.close()
+    await delay(1000)
+    assertFailure(await service().get('/affiliates', { key }), 401, 'rest_forbidden')
+  })
+
+  test('401 - from the second after the key expired', async () => {
+    const key = await service().newKey(permissions, formatTime(now() + 1))
+    assert.equal((await service().get('/affiliates', { key })).status, 200)
+    await delay(2100)
+    assertFailure(await service().get('/affiliates', { key }), 401, 'rest_forbidden')
+  })
+
+  test('the last use is written, at most once a minute', async () => {
+    const key = await service().newKey(permissions)
+    const lastUse = async () => (await findKey(service().database.reader, key.publicKey))!.last_used_at
+    assert.equal(await lastUse(), null)
+    await service().get('/affiliates', { key })
+    await service().post('/affiliates', {}, { key })
+    const first = await lastUse()
+    assert.ok(first !== null && Math.abs(first - now()) <= 2)
+    await delay(1100)
+    await service().get('/affiliates', { key })
+    await service().post('/affiliates', {}, { key })
+    assert.equal(await lastUse(), first)
+  })
+
+  test('no token is kept', async () => {
+    const rows = await service().database.reader.selectFrom('api_keys').selectAll().execute()
+    assert.ok(!JSON.stringify(rows).includes(service().key.token))
+    assert.ok(!JSON.stringify(rows).includes('affiliated_sk_'))
+  })
+})
+
+describeService(
+  'CORS',
+  service => {
+    const preflight = {
+      'access-control-request-method': 'POST',
+      'access-control-request-headers': 'authorization',
+    }
+
+    test('204 - a preflight of a configured origin needs no key', async () => {
+      const reply = await service().send('OPTIONS', '/affiliates', {
+        key: null,
+        headers: { origin: 'https://shop.example', ...preflight },
+      })
+      assert.equal(reply.status, 204)
+      assert.equal(reply.headers.get('access-control-allow-origin'), 'https://shop.example')
+      assert.match(reply.headers.get('access-control-allow-headers')!, /Authorization/)
+    })
+
+    test('401 - a preflight of another origin, and OPTIONS that is no preflight', async () => {
+      const other = await service().send('OPTIONS', '/affiliates', {
+        key: null,
+        headers: { origin: 'https://evil.example', ...preflight },
+      })
+      assertFailure(other, 401, 'rest_forbidden')
+      assert.equal(other.headers.get('access-control-allow-origin'), null)
+      const plain = await service().send('OPTIONS', '/affiliates', {
+        key: null,
+        headers: { origin: 'https://shop.example' },
+      })
+      assertFailure(plain, 401, 'rest_forbidden')
+    })
+
+    test('200 - an answer that the page may read', async () => {
+      const reply = await service().get('/affiliates', { headers: { origin: 'https://shop.example' } })
+      assert.equal(reply.headers.get('access-control-allow-origin'), 'https://shop.example')
+      assert.match(reply.headers.get('access-control-expose-headers')!, /Link/)
+    })
+  },
+  { corsOrigins: ['https://shop.example'] },
+)
