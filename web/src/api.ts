@@ -75,10 +75,16 @@ async function send(method: string, path: string, { body, signal }: Options): Pr
 async function bodyOf(response: Response): Promise<unknown> {
   const text = await response.text()
   try {
-    return text === '' ? undefined : JSON.parse(text)
+    return text === '' ? undefined : JSON.parse(text, exact)
   } catch {
     return undefined
   }
+}
+
+/** Sums can have more digits than a JavaScript number holds: those stay the text that the server wrote. */
+function exact(_name: string, value: unknown, context?: { source?: string }): unknown {
+  const source = context?.source
+  return typeof value === 'number' && value > 1e12 && source && String(value) !== source ? source : value
 }
 
 function failureOf(status: number, body: unknown): HttpError {

@@ -8,6 +8,7 @@ type Row = RaRecord<number>
 const readings: Record<string, { extras?: Record<string, unknown>; pick?: string }> = {
   affiliates: { extras: { user: 1, effective: 1 }, pick: 'affiliate_id' },
   payouts: { pick: 'payout_id' },
+  users: { pick: 'user_id' },
 }
 
 /** Conflicts name no argument: these are the ones that they are about. */

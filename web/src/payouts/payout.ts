@@ -11,11 +11,14 @@ export interface Payout extends RaRecord<number> {
   owner: number
 }
 
+/** A sum that is longer than a JavaScript number holds exactly is text. */
+export type Sum = number | string
+
 export interface PayoutTotals {
   count: number
-  sum: number
-  paid: { count: number; sum: number }
-  failed: { count: number; sum: number }
+  sum: Sum
+  paid: { count: number; sum: Sum }
+  failed: { count: number; sum: Sum }
 }
 
 export const statusChoices = [

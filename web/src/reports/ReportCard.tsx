@@ -35,6 +35,7 @@ export function ReportCard<R>({
   choice,
   children,
   rowKey,
+  empty,
   wide,
 }: {
   title: string
@@ -47,6 +48,8 @@ export function ReportCard<R>({
   choice?: ReactNode
   children: (rows: R[]) => ReactNode
   rowKey: (row: R) => string | number
+  /** Whether a row has nothing to draw. */
+  empty?: (row: R) => boolean
   wide?: boolean
 }) {
   const [open, setOpen] = useState(false)
@@ -70,7 +73,7 @@ export function ReportCard<R>({
         <Problem error={error} retry={retry} />
       ) : !rows ? (
         <Skeleton variant="rounded" height={260} />
-      ) : rows.length === 0 ? (
+      ) : (empty ? rows.every(empty) : rows.length === 0) ? (
         <Typography variant="body2" sx={{ color: 'text.secondary', py: 8, textAlign: 'center' }}>
           Nothing in this span. Choose a longer one above.
         </Typography>

@@ -2,12 +2,13 @@ import { Box, ToggleButton, ToggleButtonGroup, useTheme } from '@mui/material'
 import { useState } from 'react'
 import { useSearchParams } from 'react-router-dom'
 import { statuses } from '../affiliates/affiliate.tsx'
+import type { Sum } from '../payouts/payout.ts'
 import { count, period, useMoney } from '../ui/format.ts'
 import { Page } from '../ui/Page.tsx'
 import { RowLink } from '../ui/table.tsx'
 import { RankPlot, TimePlot } from './Plot.tsx'
 import { type Column, ReportCard } from './ReportCard.tsx'
-import { csvOf, filled, noAffiliates, noPayouts, type Rows, type Span, spans, useReport } from './report.ts'
+import { csvOf, type Rows, type Span, spans, useReport } from './report.ts'
 
 export function Reports() {
   const [parameters, setParameters] = useSearchParams()
@@ -92,7 +93,7 @@ function useMeasure(title: string) {
   }
 }
 
-const columnsOfPayouts = (full: (amount: number) => string): Column<Rows['payouts-by-month']>[] => [
+const columnsOfPayouts = (full: (amount: Sum) => string): Column<Rows['payouts-by-month']>[] => [
   { label: 'Period', cell: row => period(row.period) },
   { label: 'Paid', cell: row => full(row.sum), figures: true },
   { label: 'Payouts paid', cell: row => count(row.count), figures: true },
@@ -109,7 +110,8 @@ function PaidByMonth({ span }: { span: Span }) {
   return (
     <ReportCard
       title={title}
-      rows={data && filled(data.rows, noPayouts)}
+      rows={data?.rows}
+      empty={row => row.count + row.failed_count === 0}
       error={error}
       retry={() => refetch()}
       columns={columnsOfPayouts(money.full).slice(0, 3)}
@@ -121,7 +123,7 @@ function PaidByMonth({ span }: { span: Span }) {
         <TimePlot
           describe="Payouts paid over time"
           categories={rows.map(row => period(row.period))}
-          series={[{ label: 'Paid', colour: palette.plot.paid, data: rows.map(row => row[measure]) }]}
+          series={[{ label: 'Paid', colour: palette.plot.paid, data: rows.map(row => Number(row[measure])) }]}
           full={full}
           short={short}
         />
@@ -139,7 +141,8 @@ function FailedAgainstPaid({ span }: { span: Span }) {
   return (
     <ReportCard
       title={title}
-      rows={data && filled(data.rows, noPayouts)}
+      rows={data?.rows}
+      empty={row => row.count + row.failed_count === 0}
       error={error}
       retry={() => refetch()}
       columns={columnsOfPayouts(money.full)}
@@ -152,8 +155,12 @@ function FailedAgainstPaid({ span }: { span: Span }) {
           describe="Payouts that failed beside those that were paid, over time"
           categories={rows.map(row => period(row.period))}
           series={[
-            { label: 'Paid', colour: palette.plot.paid, data: rows.map(row => row[measure]) },
-            { label: 'Failed', colour: palette.plot.failed, data: rows.map(row => row[`failed_${measure}`]) },
+            { label: 'Paid', colour: palette.plot.paid, data: rows.map(row => Number(row[measure])) },
+            {
+              label: 'Failed',
+              colour: palette.plot.failed,
+              data: rows.map(row => Number(row[`failed_${measure}`])),
+            },
           ]}
           full={full}
           short={short}
@@ -169,7 +176,8 @@ function AffiliatesByMonth({ span }: { span: Span }) {
   return (
     <ReportCard
       title="Affiliates registered"
-      rows={data && filled(data.rows, noAffiliates)}
+      rows={data?.rows}
+      empty={row => row.total === 0}
       error={error}
       retry={() => refetch()}
       columns={[
@@ -232,7 +240,7 @@ function TopAffiliates({ span }: { span: Span }) {
         <RankPlot
           describe="The ten affiliates that were paid most"
           categories={unique(rows.map(row => shorten(nameOf(row))))}
-          series={[{ label: 'Paid', colour: palette.plot.paid, data: rows.map(row => row.sum) }]}
+          series={[{ label: 'Paid', colour: palette.plot.paid, data: rows.map(row => Number(row.sum)) }]}
           full={money.full}
           short={money.short}
         />
@@ -269,7 +277,9 @@ function ByMethod({ span }: { span: Span }) {
           <RankPlot
             describe="Payouts paid by method"
             categories={unique(shown.map(row => shorten(methodOf(row))))}
-            series={[{ label: 'Paid', colour: palette.plot.paid, data: shown.map(row => row[measure]) }]}
+            series={[
+              { label: 'Paid', colour: palette.plot.paid, data: shown.map(row => Number(row[measure])) },
+            ]}
             full={full}
             short={short}
           />

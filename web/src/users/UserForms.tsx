@@ -46,7 +46,7 @@ export function UserCreate() {
     >
       <Page title="Create user" parent={parent} narrow>
         <Form defaultValues={{ role: '' }} warnWhenUnsavedChanges disableInvalidFormNotification>
-          <Fields passwordHelp="Only needed by those who log in here. At least 8 characters." />
+          <Fields isNew passwordHelp="Only needed by those who log in here. At least 8 characters." />
           <FormButtons back="/users" />
         </Form>
       </Page>
@@ -105,7 +105,7 @@ function EditPage() {
   )
 }
 
-function Fields({ passwordHelp }: { passwordHelp: string }) {
+function Fields({ isNew = false, passwordHelp }: { isNew?: boolean; passwordHelp: string }) {
   return (
     <>
       <FormSection title="Account">
@@ -114,7 +114,8 @@ function Fields({ passwordHelp }: { passwordHelp: string }) {
             source="login"
             label="Login name"
             validate={required('An account needs a login name.')}
-            helperText="Letters, digits, space and _.-@"
+            readOnly={!isNew}
+            helperText={isNew ? 'Letters, digits, space and _.-@' : 'It can not change.'}
             slotProps={{ htmlInput: { maxLength: 60, autoCapitalize: 'none', spellCheck: false } }}
           />
           <TextInput

@@ -81,7 +81,7 @@ function UserTable() {
         render={(user: User) => <bdi>{user.email}</bdi>}
         sx={{ overflowWrap: 'anywhere', maxWidth: 320 }}
       />
-      <DataTable.Col source="role" label="Role" disableSort render={roleOf} />
+      <DataTable.Col source="role" label="Role" render={roleOf} />
       <DataTable.Col
         source="affiliate_id"
         label="Affiliate"
@@ -97,7 +97,6 @@ function UserTable() {
       <Figures<User>
         source="date_registered"
         label="Registered"
-        sortable={false}
         show={user => <span title={time(user.date_registered)}>{day(user.date_registered)}</span>}
       />
     </DataTable>
