@@ -56,7 +56,7 @@ export type EditArguments = Static<typeof editArguments>
 export const filterArguments = {
   search: Type.Optional(line(254, 'An identifier, or a part of the login, e-mail or display name.')),
   user_id: Type.Optional(identifiers('Only these accounts.')),
-  role: Type.Optional(listOf(choice(roles, ''), 'Only these roles.')),
+  role: Type.Optional(listOf(choice(roles), 'Only these roles.')),
 }
 
 const filters = Type.Object(filterArguments)
