@@ -9,7 +9,7 @@ import {
   type Updateable,
 } from 'kysely'
 import type { Db, Tx } from '../storage/database.ts'
-import { type Order, type Page, paged } from '../storage/page.ts'
+import { countOf, type Order, type Page, paged } from '../storage/page.ts'
 import type { AffiliatesTable, Tables, UsersTable } from '../storage/tables.ts'
 import { accountContains } from '../users/store.ts'
 
@@ -120,12 +120,7 @@ export async function listAffiliates(
 }
 
 export async function countAffiliates(db: Db, criteria: Criteria): Promise<number> {
-  const { count } = await db
-    .selectFrom('affiliates')
-    .select(expression => expression.fn.countAll<number>().as('count'))
-    .where(expression => matching(expression, criteria))
-    .executeTakeFirstOrThrow()
-  return count
+  return countOf(db.selectFrom('affiliates').where(expression => matching(expression, criteria)))
 }
 
 export async function countByStatus(db: Db, criteria: Criteria): Promise<Map<Affiliate['status'], number>> {

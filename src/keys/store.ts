@@ -8,7 +8,7 @@ import {
   sql,
 } from 'kysely'
 import type { Db, Tx } from '../storage/database.ts'
-import { containing, type Order, type Page, paged } from '../storage/page.ts'
+import { containing, countOf, type Order, type Page, paged } from '../storage/page.ts'
 import type { ApiKeysTable, Tables } from '../storage/tables.ts'
 
 export type ApiKey = Selectable<ApiKeysTable>
@@ -64,12 +64,7 @@ export async function listKeys(db: Db, criteria: Criteria, page: Page): Promise<
 }
 
 export async function countKeys(db: Db, criteria: Criteria): Promise<number> {
-  const { count } = await db
-    .selectFrom('api_keys')
-    .select(expression => expression.fn.countAll<number>().as('count'))
-    .where(expression => matching(expression, criteria))
-    .executeTakeFirstOrThrow()
-  return count
+  return countOf(db.selectFrom('api_keys').where(expression => matching(expression, criteria)))
 }
 
 export async function setRevoked(tx: Tx, id: number, revokedAt: number): Promise<void> {

@@ -10,7 +10,7 @@ import {
   type Updateable,
 } from 'kysely'
 import type { Db, Tx } from '../storage/database.ts'
-import { containing, type Order, type Page, paged } from '../storage/page.ts'
+import { containing, countOf, type Order, type Page, paged } from '../storage/page.ts'
 import type { PayoutsTable, Tables } from '../storage/tables.ts'
 
 export type Payout = Selectable<PayoutsTable>
@@ -85,12 +85,7 @@ export async function listPayouts(db: Db, criteria: Criteria, page: Page): Promi
 }
 
 export async function countPayouts(db: Db, criteria: Criteria): Promise<number> {
-  const { count } = await db
-    .selectFrom('payouts')
-    .select(expression => expression.fn.countAll<number>().as('count'))
-    .where(expression => matching(expression, criteria))
-    .executeTakeFirstOrThrow()
-  return count
+  return countOf(db.selectFrom('payouts').where(expression => matching(expression, criteria)))
 }
 
 /** What totals and reports select of payouts, whatever they are grouped by. */

@@ -10,7 +10,7 @@ import {
 } from 'kysely'
 import { waitForTurn } from '../settings/store.ts'
 import type { Db, Tx } from '../storage/database.ts'
-import { containing, type Order, type Page, paged } from '../storage/page.ts'
+import { containing, countOf, type Order, type Page, paged } from '../storage/page.ts'
 import type { Tables, UsersTable } from '../storage/tables.ts'
 
 export type User = Selectable<UsersTable>
@@ -106,12 +106,7 @@ export async function listUsers(db: Db, criteria: Criteria, page: Page): Promise
 }
 
 export async function countUsers(db: Db, criteria: Criteria): Promise<number> {
-  const { count } = await db
-    .selectFrom('users')
-    .select(expression => expression.fn.countAll<number>().as('count'))
-    .where(expression => matching(expression, criteria))
-    .executeTakeFirstOrThrow()
-  return count
+  return countOf(db.selectFrom('users').where(expression => matching(expression, criteria)))
 }
 
 /** Whether the text stands in an account's login, e-mail or display name. */

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { choice, identifier } from '../../fields.ts'
 
-export const spans = ['30d', '12m', 'all'] as const
+const spans = ['30d', '12m', 'all'] as const
 export type Span = (typeof spans)[number]
 
 export const reportArguments = {

@@ -1,19 +1,13 @@
 import { sql } from 'kysely'
 import type { Database } from '../../storage/database.ts'
+import { countOf } from '../../storage/page.ts'
 
 export async function countRows({ reader }: Database) {
-  const count = async (table: 'users' | 'affiliates' | 'payouts' | 'api_keys') => {
-    const row = await reader
-      .selectFrom(table)
-      .select(({ fn }) => fn.countAll<number>().as('count'))
-      .executeTakeFirstOrThrow()
-    return row.count
-  }
   const [users, affiliates, payouts, keys] = await Promise.all([
-    count('users'),
-    count('affiliates'),
-    count('payouts'),
-    count('api_keys'),
+    countOf(reader.selectFrom('users')),
+    countOf(reader.selectFrom('affiliates')),
+    countOf(reader.selectFrom('payouts')),
+    countOf(reader.selectFrom('api_keys')),
   ])
   return { users, affiliates, payouts, keys }
 }
