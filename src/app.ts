@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Socket } from 'node:net'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance } from 'fastify'
+import { area } from './admin/area.ts'
 import { affiliates } from './affiliates/routes.ts'
 import type { Context } from './context.ts'
 import { Failure } from './errors.ts'
@@ -29,6 +30,8 @@ export const basePaths = ['/v1', '/wp-json/affwp/v1'] as const
 export interface AppOptions {
   readonly bodyLimitBytes: number
   readonly corsOrigins: readonly string[]
+  /** Addresses of proxies that are believed when they name a client. */
+  readonly trustedProxies: readonly string[]
   readonly logger: FastifyBaseLogger
 }
 
@@ -49,6 +52,7 @@ export async function buildApp(database: Database, options: AppOptions): Promise
     childLoggerFactory: logger => logger,
     genReqId: requestIds(),
     bodyLimit: options.bodyLimitBytes,
+    trustProxy: [...options.trustedProxies],
     requestTimeout: REQUEST_TIMEOUT_MS,
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
     forceCloseConnections: 'idle',
@@ -93,6 +97,7 @@ export async function buildApp(database: Database, options: AppOptions): Promise
       version,
     })
   }
+  await app.register(area, { context, shared: resources, ring: keys, permissions })
   app.addHook('onClose', () => keys.close())
   return app
 }

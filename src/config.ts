@@ -1,4 +1,5 @@
 /** Every setting of the program once: flag, environment variable, default, meaning, check. Flags win over variables. */
+import { isIP } from 'node:net'
 import { InvalidArgumentError, Option } from 'commander'
 
 export interface ServeConfig {
@@ -12,6 +13,7 @@ export interface ServeConfig {
   readonly rateLimit: number
   readonly bodyLimit: number
   readonly corsOrigins: string[]
+  readonly trustedProxies: string[]
   readonly bootstrap: boolean
   readonly demo: boolean
 }
@@ -62,6 +64,13 @@ export const serveOptions = (): Option[] => [
     .default([], 'none')
     .argParser(origins),
   new Option(
+    '--trusted-proxies <list>',
+    'proxies, separated by commas, whose X-Forwarded headers are believed: addresses, networks (10.0.0.0/8), loopback',
+  )
+    .env('TRUSTED_PROXIES')
+    .default(['loopback'], 'loopback')
+    .argParser(networks),
+  new Option(
     '--no-bootstrap',
     'do not make a first administrator and API key on a database without accounts',
   ),
@@ -78,11 +87,30 @@ export function wholeNumber(minimum: number, maximum: number): (text: string) =>
   }
 }
 
-function origins(text: string): string[] {
-  const list = text
+function parts(text: string): string[] {
+  return text
     .split(',')
     .map(part => part.trim())
     .filter(part => part !== '')
+}
+
+function networks(text: string): string[] {
+  const list = parts(text)
+  for (const network of list) {
+    const [address, bits = '0', ...more] = network.split('/')
+    const most = isIP(address!) === 6 ? 128 : 32
+    const valid = isIP(address!) !== 0 && /^\d+$/.test(bits) && Number(bits) <= most && more.length === 0
+    if (network !== 'loopback' && !valid) {
+      throw new InvalidArgumentError(
+        `${network} is not an address, a network such as 10.0.0.0/8, or loopback.`,
+      )
+    }
+  }
+  return list
+}
+
+function origins(text: string): string[] {
+  const list = parts(text)
   for (const origin of list) {
     if (!URL.canParse(origin) || new URL(origin).origin !== origin) {
       throw new InvalidArgumentError(`${origin} is not an origin such as https://shop.example.com.`)

@@ -30,7 +30,18 @@ export const catalogue = {
     code: 'rest_forbidden',
     message: 'Send a valid API key: Authorization: Basic base64(public_key:token), or Bearer token.',
   },
+  wrong_login: { status: 401, code: 'rest_wrong_login', message: 'Login or password is wrong.' },
+  session_required: {
+    status: 401,
+    code: 'rest_session_required',
+    message: 'Log in first: there is no session, or it has ended.',
+  },
   forbidden: { status: 403, code: 'rest_forbidden', message: 'This API key does not have the permission.' },
+  cross_site: {
+    status: 403,
+    code: 'rest_forbidden',
+    message: 'The administration area takes requests from its own pages only.',
+  },
   no_route: { status: 404, code: 'rest_no_route', message: 'No route matches the URL.' },
   no_affiliate: {
     status: 404,
@@ -38,6 +49,8 @@ export const catalogue = {
     message: 'There is no affiliate with this identifier.',
   },
   no_payout: { status: 404, code: 'invalid_payout_id', message: 'There is no payout with this identifier.' },
+  no_user: { status: 404, code: 'invalid_user_id', message: 'There is no account with this identifier.' },
+  no_key: { status: 404, code: 'invalid_key_id', message: 'There is no API key with this identifier.' },
   no_method: {
     status: 405,
     code: 'rest_no_route',
@@ -58,6 +71,11 @@ export const catalogue = {
     status: 409,
     code: 'affwp_rest_affiliate_user_exists',
     message: 'This account is an affiliate already.',
+  },
+  last_administrator: {
+    status: 409,
+    code: 'rest_last_administrator',
+    message: 'This is the last administrator who can log in: make another account administrator first.',
   },
   body_too_large: { status: 413, code: 'rest_request_too_large', message: 'The body is too large.' },
   unsupported_media_type: {

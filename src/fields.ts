@@ -8,9 +8,9 @@
  */
 import { type Static, type TSchema, Type } from 'typebox'
 
-export const MAX_IDENTIFIER = Number.MAX_SAFE_INTEGER
+const MAX_IDENTIFIER = Number.MAX_SAFE_INTEGER
 export const MAX_AMOUNT = 999_999_999_999.99
-export const MAX_RATE = 999_999_999
+const MAX_RATE = 999_999_999
 const RATE_DECIMALS = 4
 
 // Schemas
@@ -122,10 +122,28 @@ export function fromUnits(units: number, decimals: number): number {
 }
 
 /** Exact decimal text with all its decimals: '27.80'. For files and pages, where columns should line up. */
-export function decimalText(units: number, decimals: number): string {
+export function decimalText(units: number | bigint, decimals: number): string {
   if (decimals === 0) return String(units)
-  const digits = String(Math.abs(units)).padStart(decimals + 1, '0')
+  const digits = String(units)
+    .replace('-', '')
+    .padStart(decimals + 1, '0')
   return `${units < 0 ? '-' : ''}${digits.slice(0, -decimals)}.${digits.slice(-decimals)}`
+}
+
+declare global {
+  interface JSON {
+    /** ECMAScript 2026; the type declarations do not know it yet. */
+    rawJSON(text: string): object
+  }
+}
+
+/**
+ * A sum as JSON shows it: a plain number with every digit that it has. A sum may have more of them than a double, so
+ * it is kept as a bigint and written as it is.
+ */
+export function exactNumber(units: bigint, decimals: number): object {
+  const text = decimalText(units, decimals)
+  return JSON.rawJSON(decimals === 0 ? text : text.replace(/\.?0+$/, ''))
 }
 
 /** @returns ten-thousandths, or null for "not set" */

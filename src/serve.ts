@@ -42,6 +42,7 @@ export async function serve(
     const app = await buildApp(database, {
       bodyLimitBytes: config.bodyLimit,
       corsOrigins: config.corsOrigins,
+      trustedProxies: config.trustedProxies,
       logger: log,
     })
     const stop = stopSignal()

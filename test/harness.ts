@@ -13,7 +13,7 @@ import { pino } from 'pino'
 import { buildApp, permissions } from '../src/app.ts'
 import { createKey } from '../src/keys/rules.ts'
 import { type Database, openDatabase } from '../src/storage/database.ts'
-import { createUser } from '../src/users/rules.ts'
+import { createUser, findByLogin, resetPassword } from '../src/users/rules.ts'
 import { temporaryFolder } from './folder.ts'
 import { freshDatabase } from './postgres.ts'
 
@@ -38,6 +38,73 @@ export interface Send {
   key?: Key | null
 }
 
+/** Sends a request and reads the answer: JSON where it says so, else text. */
+async function exchange<T>(
+  method: string,
+  url: string,
+  { body, headers }: { body?: unknown; headers: Record<string, string> },
+): Promise<Reply<T>> {
+  const isJson = body !== undefined && Object.getPrototypeOf(body) === Object.prototype
+  const response = await fetch(url, {
+    method,
+    redirect: 'manual',
+    headers: { ...(isJson && { 'content-type': 'application/json' }), ...headers },
+    ...(body !== undefined && {
+      body: isJson ? JSON.stringify(body) : (body as NonNullable<RequestInit['body']>),
+    }),
+  })
+  const received = await response.text()
+  const saysJson = response.headers.get('content-type')?.startsWith('application/json')
+  return {
+    status: response.status,
+    headers: response.headers,
+    body: received === '' ? undefined : saysJson ? JSON.parse(received) : received,
+  } as Reply<T>
+}
+
+/** Somebody at the pages of the administration area: with a browser's cookie, and the header that its pages send. */
+export class Visitor {
+  readonly #url: string
+  /** As the browser sends it; undefined before logging in. */
+  cookie: string | undefined
+
+  constructor(url: string) {
+    this.#url = url
+  }
+
+  /** @param path below /admin/api */
+  send<T = any>(
+    method: string,
+    path: string,
+    { body, headers = {} }: Omit<Send, 'key'> = {},
+  ): Promise<Reply<T>> {
+    return exchange<T>(method, `${this.#url}/admin/api${path}`, {
+      body,
+      headers: {
+        ...(method !== 'GET' && { 'x-admin-request': '1' }),
+        ...(this.cookie && { cookie: this.cookie }),
+        ...headers,
+      },
+    })
+  }
+
+  get = <T = any>(path: string, options?: Omit<Send, 'key'>) => this.send<T>('GET', path, options)
+  post = <T = any>(path: string, body?: unknown) => this.send<T>('POST', path, { body })
+  patch = <T = any>(path: string, body?: unknown) => this.send<T>('PATCH', path, { body })
+  delete = <T = any>(path: string) => this.send<T>('DELETE', path)
+
+  /** Keeps the cookie, as a browser does. */
+  async logIn(login: string, password: string, headers: Record<string, string> = {}): Promise<Reply> {
+    const reply = await this.send('POST', '/session', { body: { login, password }, headers })
+    const cookie = reply.headers.get('set-cookie')
+    if (cookie) this.cookie = cookie.split(';', 1)[0]!
+    return reply
+  }
+}
+
+/** The password of the administrator, once somebody has asked for it. */
+export const ADMIN_PASSWORD = 'correct horse battery staple'
+
 /** A service that listens, with an administrator and a full key. */
 export class Service {
   readonly url: string
@@ -60,24 +127,10 @@ export class Service {
     path: string,
     { body, headers = {}, key = this.key }: Send = {},
   ): Promise<Reply<T>> {
-    const isJson = body !== undefined && Object.getPrototypeOf(body) === Object.prototype
-    const response = await fetch(`${this.url}/v1${path}`, {
-      method,
-      headers: {
-        ...(key && { authorization: `Bearer ${key.token}` }),
-        ...(isJson && { 'content-type': 'application/json' }),
-        ...headers,
-      },
-      ...(body !== undefined && {
-        body: isJson ? JSON.stringify(body) : (body as NonNullable<RequestInit['body']>),
-      }),
+    return exchange<T>(method, `${this.url}/v1${path}`, {
+      body,
+      headers: { ...(key && { authorization: `Bearer ${key.token}` }), ...headers },
     })
-    const received = await response.text()
-    return {
-      status: response.status,
-      headers: response.headers,
-      body: received === '' ? undefined : JSON.parse(received),
-    } as Reply<T>
   }
 
   get = <T = any>(path: string, options?: Send) => this.send<T>('GET', path, options)
@@ -86,6 +139,24 @@ export class Service {
   patch = <T = any>(path: string, body?: unknown, options?: Send) =>
     this.send<T>('PATCH', path, { body, ...options })
   delete = <T = any>(path: string, options?: Send) => this.send<T>('DELETE', path, options)
+
+  /** Somebody who has not logged in. */
+  visitor = () => new Visitor(this.url)
+
+  /** The administrator, logged in. */
+  async admin(): Promise<Visitor> {
+    await this.#passwordIsSet()
+    const visitor = this.visitor()
+    const reply = await visitor.logIn('admin', ADMIN_PASSWORD)
+    assert.equal(reply.status, 201, JSON.stringify(reply.body))
+    return visitor
+  }
+
+  /** Hashing a password takes a while, so only those services have one whose tests log in. */
+  async #passwordIsSet(): Promise<void> {
+    const admin = (await findByLogin(this.database.reader, 'admin'))!
+    if (admin.password_hash === '') await resetPassword(this.database, admin, ADMIN_PASSWORD)
+  }
 
   /** A new key of the administrator's. */
   async newKey(permissionsOfKey: readonly string[], expires?: string): Promise<Key> {
@@ -168,6 +239,7 @@ export async function listen(
   const app = await buildApp(database, {
     bodyLimitBytes: 1_048_576,
     corsOrigins: options.corsOrigins ?? [],
+    trustedProxies: ['loopback'],
     logger: pino({ level: 'fatal' }),
   })
   const url = await app.listen({ host: '127.0.0.1', port: 0 })

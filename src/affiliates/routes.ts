@@ -1,12 +1,14 @@
 import { Type } from 'typebox'
 import { type Call, endpoint, type Resource } from '../http/endpoint.ts'
-import { answerList, type ListArguments, type Listing, listArguments } from '../http/list.ts'
+import { answerList, type ListArguments, type Listing, listArguments, narrowing } from '../http/list.ts'
 import { renderer } from '../http/render.ts'
 import * as rules from './rules.ts'
 import {
   type AffiliateRecord,
   affiliateExtras,
+  affiliateNotes,
   affiliateRecord,
+  affiliateTotals,
   createArguments,
   editArguments,
   extrasArguments,
@@ -21,7 +23,7 @@ const deletion = Type.Object({ deleted: Type.Boolean(), previous: affiliateRecor
 const render = renderer<AffiliateRecord>(shown)
 const fields = Object.keys(affiliateRecord.properties)
 
-const listing: Listing<AffiliateRow, ListArguments & FilterArguments & rules.Extras> = {
+export const listing: Listing<AffiliateRow, ListArguments & FilterArguments & rules.Extras> = {
   orders,
   fields,
   page: (call, args, page) => rules.listAffiliates(call, args, page, args),
@@ -102,6 +104,38 @@ export const affiliates: Resource = {
       handle: async (call, { affiliate_id }) => ({
         status: 200,
         body: `{"deleted":true,"previous":${render(await rules.deleteAffiliate(call, affiliate_id))}}`,
+      }),
+    }),
+  ],
+}
+
+/** What only the administration area shows of affiliates. */
+export const affiliatesInArea: Resource = {
+  ...affiliates,
+  endpoints: [
+    endpoint({
+      methods: ['GET'],
+      path: '/affiliates/{affiliate_id}/notes',
+      permission: 'affiliates.read',
+      summary: 'Get the notes on an affiliate',
+      arguments: Type.Object(itemArguments),
+      answer: { status: 200, schema: affiliateNotes },
+      failures: ['no_affiliate'],
+      handle: async (call, { affiliate_id }) => ({
+        status: 200,
+        body: JSON.stringify({ notes: await rules.getNotes(call, affiliate_id) }),
+      }),
+    }),
+    endpoint({
+      methods: ['GET'],
+      path: '/affiliates/totals',
+      permission: 'affiliates.read',
+      summary: 'Count affiliates by status',
+      arguments: Type.Object(narrowing(filterArguments)),
+      answer: { status: 200, schema: affiliateTotals },
+      handle: async (call, args) => ({
+        status: 200,
+        body: JSON.stringify(await rules.totalAffiliates(call, args)),
       }),
     }),
   ],

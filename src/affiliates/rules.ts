@@ -17,7 +17,14 @@ import { type Db, ReferenceViolation, UniqueViolation } from '../storage/databas
 import type { Page } from '../storage/page.ts'
 import { addAccount, changeEmail, loginProblem } from '../users/rules.ts'
 import { userExists } from '../users/store.ts'
-import type { AffiliateRecord, CreateArguments, EditArguments, FilterArguments } from './schema.ts'
+import {
+  type AffiliateRecord,
+  type AffiliateTotals,
+  type CreateArguments,
+  type EditArguments,
+  type FilterArguments,
+  statuses,
+} from './schema.ts'
 import * as store from './store.ts'
 
 /** Which parts a record shows beside its fields. */
@@ -118,6 +125,18 @@ export async function listAffiliates(
 
 export async function countAffiliates(context: Context, filters: FilterArguments): Promise<number> {
   return store.countAffiliates(context.database.replica, criteriaOf(filters))
+}
+
+/** @throws Failure no_affiliate */
+export async function getNotes(context: Context, id: number): Promise<string> {
+  return found(await store.findAffiliate(context.database.reader, id)).notes
+}
+
+export async function totalAffiliates(context: Context, filters: FilterArguments): Promise<AffiliateTotals> {
+  const counts = await store.countByStatus(context.database.reader, criteriaOf(filters))
+  const by_status = Object.fromEntries(statuses.map(status => [status, counts.get(status) ?? 0]))
+  const count = [...counts.values()].reduce((sum, one) => sum + one, 0)
+  return { count, by_status: by_status as AffiliateTotals['by_status'] }
 }
 
 /** What is wrong beyond what the schemas say; arguments that are absent are not spoken of. */

@@ -137,3 +137,21 @@ export const filterArguments = {
 
 const filters = Type.Object(filterArguments)
 export type FilterArguments = Static<typeof filters>
+
+/** What only the administration area shows. */
+export const affiliateNotes = Type.Object({ notes: Type.String() })
+
+const count = (description: string) => Type.Integer({ description })
+
+/** How many affiliates there are among those that a list is narrowed to. */
+export const affiliateTotals = Type.Object({
+  count: count('All of them.'),
+  by_status: Type.Object(
+    Object.fromEntries(statuses.map(name => [name, count(`Those that are ${name}.`)])) as Record<
+      (typeof statuses)[number],
+      ReturnType<typeof count>
+    >,
+  ),
+})
+
+export type AffiliateTotals = Static<typeof affiliateTotals>

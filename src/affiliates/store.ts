@@ -9,13 +9,14 @@ import {
   type Updateable,
 } from 'kysely'
 import type { Db, Tx } from '../storage/database.ts'
-import { containing, idsInOrder, type Order, type Page, paged } from '../storage/page.ts'
+import { countOf, idsInOrder, type Order, type Page, paged } from '../storage/page.ts'
 import type { AffiliatesTable, Tables, UsersTable } from '../storage/tables.ts'
+import { accountContains } from '../users/store.ts'
 
 export type Affiliate = Selectable<AffiliatesTable>
 
 /** The account's columns, as they stand beside those of its affiliate. */
-export interface Account {
+interface Account {
   account_login: UsersTable['login']
   account_email: UsersTable['email']
   account_display_name: UsersTable['display_name']
@@ -129,12 +130,17 @@ export async function listAffiliates(
 }
 
 export async function countAffiliates(db: Db, criteria: Criteria): Promise<number> {
-  const { count } = await db
+  return countOf(db.selectFrom('affiliates').where(expression => matching(expression, criteria)))
+}
+
+export async function countByStatus(db: Db, criteria: Criteria): Promise<Map<Affiliate['status'], number>> {
+  const rows = await db
     .selectFrom('affiliates')
-    .select(expression => expression.fn.countAll<number>().as('count'))
+    .select(['status', expression => expression.fn.countAll<number>().as('count')])
     .where(expression => matching(expression, criteria))
-    .executeTakeFirstOrThrow()
-  return count
+    .groupBy('status')
+    .execute()
+  return new Map(rows.map(({ status, count }) => [status, count]))
 }
 
 function rows(db: Db, withAccount: boolean) {
@@ -174,20 +180,12 @@ function matching(
   if (registered?.last !== undefined) all.push(expression('affiliates.registered_at', '<=', registered.last))
   if (updatedSince !== undefined) all.push(expression('affiliates.updated_at', '>=', updatedSince))
   if (search) {
-    const pattern = containing(search.key)
-    const like = (name: 'login_key' | 'email_key' | 'display_name_key') =>
-      sql<boolean>`${sql.ref(name)} LIKE ${pattern} ESCAPE '\\'`
     all.push(
       expression.or([
         ...(search.id === undefined ? [] : [expression('affiliates.id', '=', search.id)]),
         expression('affiliates.payment_email_key', '=', search.key),
         expression('affiliates.user_id', 'in', query =>
-          query
-            .selectFrom('users')
-            .select('users.id')
-            .where(
-              sql<boolean>`(${like('login_key')} OR ${like('email_key')} OR ${like('display_name_key')})`,
-            ),
+          query.selectFrom('users').select('users.id').where(accountContains(search.key)),
         ),
       ]),
     )

@@ -24,7 +24,8 @@ export interface ApiOptions {
   readonly resources: readonly Resource[]
   readonly base: string
   readonly corsOrigins: ReadonlySet<string>
-  readonly version: string
+  /** Of the OpenAPI document; without it there is none. */
+  readonly version?: string
 }
 
 const JSON_TYPE = 'application/json; charset=utf-8'
@@ -78,11 +79,14 @@ export async function api(scope: FastifyInstance, options: ApiOptions): Promise<
     reply.type(JSON_TYPE)
     return JSON.stringify(describeIndex(resources, base, reached(request), settings))
   })
-  allow('/openapi.json', ['GET'])
-  scope.get('/openapi.json', async (request, reply) => {
-    reply.type(JSON_TYPE)
-    return JSON.stringify(openApi(resources, reached(request), options.version))
-  })
+  const { version } = options
+  if (version !== undefined) {
+    allow('/openapi.json', ['GET'])
+    scope.get('/openapi.json', async (request, reply) => {
+      reply.type(JSON_TYPE)
+      return JSON.stringify(openApi(resources, reached(request), version))
+    })
+  }
 
   scope.setNotFoundHandler(async request => {
     const [path] = request.url.split('?', 1)
@@ -170,6 +174,14 @@ class HttpCall implements Call {
 
   get collectionUrl(): string {
     return `${baseUrl(this.#request, this.base)}/${this.#resource.name}`
+  }
+
+  get address(): string {
+    return this.#request.ip
+  }
+
+  get secure(): boolean {
+    return this.#request.protocol === 'https'
   }
 
   get query(): string {

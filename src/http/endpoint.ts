@@ -7,7 +7,7 @@ import type { RequestContext } from '../context.ts'
 import type { FailureName, Problems } from '../errors.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
-export type Action = 'read' | 'create' | 'edit' | 'delete'
+type Action = 'read' | 'create' | 'edit' | 'delete'
 export type Permission = `${string}.${Action}`
 
 /** What a handler answers with. */
@@ -25,6 +25,10 @@ export interface Call extends RequestContext {
   /** The query string as it was sent, without '?'. */
   readonly query: string
   readonly base: string
+  /** The client's network address; a proxy that is trusted names it. */
+  readonly address: string
+  /** Whether the client reached the service by TLS. */
+  readonly secure: boolean
 }
 
 export interface Endpoint {

@@ -14,7 +14,7 @@ import type { Render } from './render.ts'
 const PAGE_ROWS = 250
 const DEFAULT_NUMBER = 20
 
-/** The arguments of every list, and those that narrow this one, which may also come as `filter[name]`. */
+/** The arguments of every list, and those that narrow this one. */
 export function listArguments<F extends TProperties>(
   fields: readonly string[],
   orders: readonly string[],
@@ -37,12 +37,7 @@ export function listArguments<F extends TProperties>(
         description: 'How many to pass over. A cursor is faster far into a list.',
       }),
     ),
-    orderby: Type.Optional(
-      withDefault(choice(orders, 'What to order by. Ties are in order of identifier.'), orders[0]),
-    ),
-    order: Type.Optional(
-      withDefault(choice(['asc', 'desc'], 'Ascending or descending, in any case.'), 'asc'),
-    ),
+    ...ordering(orders),
     cursor: Type.Optional(
       line(2000, 'Where the page begins: from the Link header (rel="next") of the page before.'),
     ),
@@ -53,6 +48,25 @@ export function listArguments<F extends TProperties>(
         'Which fields to show: *, a list of fields, or ids for bare identifiers.',
       ),
     ),
+    ...narrowing(filters),
+  })
+}
+
+/** The arguments that order a list. */
+export function ordering(orders: readonly string[]) {
+  return {
+    orderby: Type.Optional(
+      withDefault(choice(orders, 'What to order by. Ties are in order of identifier.'), orders[0]),
+    ),
+    order: Type.Optional(
+      withDefault(choice(['asc', 'desc'], 'Ascending or descending, in any case.'), 'asc'),
+    ),
+  }
+}
+
+/** The arguments that narrow a list, which may also come as `filter[name]`. */
+export function narrowing<F extends TProperties>(filters: F) {
+  return {
     ...filters,
     filter: Type.Optional(
       Type.Object(
@@ -60,7 +74,7 @@ export function listArguments<F extends TProperties>(
         { description: 'Another way to write what narrows the list: filter[status] is status.' },
       ),
     ),
-  })
+  }
 }
 
 function withDefault<T extends TSchema>(schema: T, value: unknown): T {
@@ -97,44 +111,60 @@ export async function answerList<Row, Args extends ListArguments>(
   const order = listing.orders[start.orderby]!
   const write = await writer(call, args, listing)
   const wanted = number <= 0 ? Number.POSITIVE_INFINITY : number
-  const cursorAfter = (row: Row) => ({ value: order.value(row as never), id: listing.identifier(row) })
-
-  const readPage = (after: Page['after'], skip: number, limit: number) =>
-    listing.page(call, args, { order, descending: start.descending, after, offset: skip, limit })
 
   const headers: Record<string, string> = {}
   if (args.count) headers['X-Total-Count'] = String(await listing.count(call, args))
 
   if (wanted <= PAGE_ROWS) {
     // One row more than wanted tells whether there is another page.
-    const rows = await readPage(start.after, offset, wanted + 1)
+    const { descending, after } = start
+    const rows = await listing.page(call, args, { order, descending, after, offset, limit: wanted + 1 })
     const last = rows.length > wanted ? rows[wanted - 1] : undefined
     if (last !== undefined) {
-      const cursor = encodeCursor(start.orderby, start.descending, cursorAfter(last))
+      const cursor = encodeCursor(start.orderby, descending, placeOf(last, order, listing))
       headers.Link = `<${nextUrl(call, cursor)}>; rel="next"`
       rows.length = wanted
     }
     return { status: 200, headers, body: `[${rows.map(write).join(',')}]` }
   }
 
-  const first = await readPage(start.after, offset, Math.min(PAGE_ROWS, wanted))
+  const pages = eachPage(call, args, listing, start, wanted)
+  const first = await pages.next()
   return { status: 200, headers, body: stream() }
 
   async function* stream(): AsyncGenerator<string> {
-    let rows = first
-    let left = wanted
     let separator = '['
-    for (;;) {
-      if (rows.length > 0) {
-        yield separator + rows.map(write).join(',')
-        separator = ','
-      }
-      left -= rows.length
-      if (rows.length < PAGE_ROWS || left <= 0) break
-      rows = await readPage(cursorAfter(rows.at(-1)!), 0, Math.min(PAGE_ROWS, left))
+    for (let page = first; !page.done; page = await pages.next()) {
+      yield separator + page.value.map(write).join(',')
+      separator = ','
     }
     yield separator === '[' ? '[]' : ']'
   }
+}
+
+/** All rows of a list, page by page; a page is never empty. */
+export async function* eachPage<Row, Args extends ListArguments>(
+  call: Call,
+  args: Args,
+  listing: Listing<Row, Args>,
+  start = whereToStart(args, listing.orders),
+  wanted = Number.POSITIVE_INFINITY,
+): AsyncGenerator<Row[], void> {
+  const order = listing.orders[start.orderby]!
+  let { after } = start
+  let offset = args.offset ?? 0
+  for (let left = wanted; left > 0; left -= PAGE_ROWS) {
+    const limit = Math.min(PAGE_ROWS, left)
+    const rows = await listing.page(call, args, { order, descending: start.descending, after, offset, limit })
+    if (rows.length > 0) yield rows
+    if (rows.length < limit) return
+    after = placeOf(rows.at(-1)!, order, listing)
+    offset = 0
+  }
+}
+
+function placeOf<Row>(row: Row, order: Order, listing: Listing<Row, never>): NonNullable<Page['after']> {
+  return { value: order.value(row as never), id: listing.identifier(row) }
 }
 
 /** How one row is written: whole, as its identifier, or as the fields that were asked for. */

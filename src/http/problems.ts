@@ -33,7 +33,10 @@ export function problemOf(error: unknown): Problem {
   const failure = failureOf(error)
   const { code, status } = catalogue[failure.failure]
   const headers: Record<string, string> = { 'Content-Type': 'application/json; charset=utf-8' }
-  if (status === 401) headers['WWW-Authenticate'] = 'Basic realm="affiliated", charset="UTF-8"'
+  // Only of those who send an API key: a browser would ask the person for one.
+  if (failure.failure === 'unauthenticated')
+    headers['WWW-Authenticate'] = 'Basic realm="affiliated", charset="UTF-8"'
+  if (status === 429) headers['Retry-After'] = String(failure.data.retry_after)
   if (status === 503) headers['Retry-After'] = RETRY_AFTER_SECONDS
   if (status === 405) headers.Allow = (failure.data.allow as string[]).join(', ')
   return {

@@ -8,11 +8,10 @@ import {
   table,
   withDatabase,
 } from '../command.ts'
-import { formatTime } from '../fields.ts'
 import { findByLogin } from '../users/rules.ts'
-import { createKey, revokeKey, statusOf } from './rules.ts'
+import { createKey, recordOf, revokeKey } from './rules.ts'
 import { keyArguments } from './schema.ts'
-import { type ApiKey, listKeys } from './store.ts'
+import { type KeyRow, listKeys, orders } from './store.ts'
 
 /** @param permissions every permission there is */
 export function addKeyCommands(program: Command, permissions: readonly string[]): void {
@@ -46,12 +45,12 @@ async function create(options: CreateOptions, self: Command, known: readonly str
     permissions: options.permissions ?? preset,
     expires: options.expires,
   })
-  const { key, token, owner } = await withDatabase(options.database, async database => {
+  const { key, token } = await withDatabase(options.database, async database => {
     const user = await findByLogin(database.reader, options.user)
     if (!user) throw new CommandFailed(`There is no account with the login ${options.user}.`)
-    return { ...(await createKey(database, user.id, args, known)), owner: user.login }
+    return createKey(database, user.id, args, known)
   })
-  print(options, { ...recordOf({ ...key, owner }), token }, [
+  print(options, { ...printed(key), token }, [
     `public key  ${key.public_key}`,
     `token       ${token}`,
     'The token will not be shown again.',
@@ -59,7 +58,8 @@ async function create(options: CreateOptions, self: Command, known: readonly str
 }
 
 async function list(options: CommonOptions): Promise<void> {
-  const keys = (await withDatabase(options.database, ({ reader }) => listKeys(reader))).map(recordOf)
+  const all = { order: orders.id!, descending: false, offset: 0, limit: Number.MAX_SAFE_INTEGER }
+  const keys = (await withDatabase(options.database, ({ reader }) => listKeys(reader, {}, all))).map(printed)
   const rows = keys.map(key => [
     key.public_key,
     key.name,
@@ -75,22 +75,11 @@ async function list(options: CommonOptions): Promise<void> {
 
 async function revoke(publicKey: string, options: CommonOptions): Promise<void> {
   const key = await withDatabase(options.database, database => revokeKey(database, publicKey))
-  if (!key) throw new CommandFailed(`There is no API key with the public key ${publicKey}.`)
-  const { public_key, status, revoked } = recordOf({ ...key, owner: '' })
+  const { public_key, status, revoked } = recordOf(key)
   print(options, { public_key, status, revoked }, [`Revoked ${public_key}.`])
 }
 
-function recordOf(key: ApiKey & { owner: string }) {
-  const time = (seconds: number | null) => (seconds === null ? null : formatTime(seconds))
-  return {
-    public_key: key.public_key,
-    name: key.name,
-    owner: key.owner,
-    permissions: key.permissions.split(','),
-    status: statusOf(key),
-    created: formatTime(key.created_at),
-    last_used: time(key.last_used_at),
-    expires: time(key.expires_at),
-    revoked: time(key.revoked_at),
-  }
+function printed(key: KeyRow) {
+  const { public_key, name, owner, permissions, status, date_created, ...times } = recordOf(key)
+  return { public_key, name, owner: owner.login, permissions, status, created: date_created, ...times }
 }

@@ -3,19 +3,20 @@
  * 256 random bits, so its plain SHA-256 is all that needs to be kept, and is what it is looked up by.
  */
 import { hash, randomBytes } from 'node:crypto'
-import type { Actor } from '../context.ts'
-import { type Problems, refuseInvalid } from '../errors.ts'
-import { now, parseMoment } from '../fields.ts'
-import type { Database } from '../storage/database.ts'
-import type { KeyArguments } from './schema.ts'
+import type { Actor, Context } from '../context.ts'
+import { Failure, invalidArguments, type Problems, refuseInvalid } from '../errors.ts'
+import { foldCase, formatTime, now, parseMoment } from '../fields.ts'
+import { type Database, ReferenceViolation } from '../storage/database.ts'
+import type { Page } from '../storage/page.ts'
+import type { FilterArguments, KeyArguments, KeyRecord, statuses } from './schema.ts'
 import * as store from './store.ts'
 
 /** Secret scanners find a token by this beginning. */
-export const TOKEN_PREFIX = 'affiliated_sk_'
+const TOKEN_PREFIX = 'affiliated_sk_'
 const PUBLIC_PREFIX = 'affiliated_pk_'
 
 export interface NewKey {
-  readonly key: store.ApiKey
+  readonly key: store.KeyRow
   /** Can't be had again. */
   readonly token: string
 }
@@ -30,49 +31,101 @@ export async function createKey(
   args: KeyArguments,
   known: readonly string[],
 ): Promise<NewKey> {
-  const problems: Problems = {}
-  const unknown = args.permissions.filter(permission => !known.includes(permission))
-  if (args.name.trim() === '') problems.name = 'must not be empty.'
-  if (unknown.length > 0 || args.permissions.length === 0) {
-    problems.permissions = `must be some of: ${known.join(', ')}.`
-  }
+  refuseInvalid(problemsOfKey(args, known))
   const expiresAt = args.expires === undefined ? null : parseMoment(args.expires)!.last
-  refuseInvalid(problems)
-
   const token = TOKEN_PREFIX + randomBytes(32).toString('base64url')
   const publicKey = PUBLIC_PREFIX + randomBytes(12).toString('hex')
   const key = await database.transaction(async tx => {
-    await store.insertKey(tx, {
-      public_key: publicKey,
-      token_hash: hashToken(token),
-      user_id: userId,
-      name: args.name,
-      permissions: known.filter(permission => args.permissions.includes(permission)).join(','),
-      created_at: now(),
-      last_used_at: null,
-      expires_at: expiresAt,
-      revoked_at: null,
-    })
-    return (await store.findKey(tx, publicKey))!
+    const id = await store
+      .insertKey(tx, {
+        public_key: publicKey,
+        token_hash: hashToken(token),
+        user_id: userId,
+        name: args.name,
+        permissions: known.filter(permission => args.permissions.includes(permission)).join(','),
+        created_at: now(),
+        last_used_at: null,
+        expires_at: expiresAt,
+        revoked_at: null,
+      })
+      .catch(refuseUnknownOwner)
+    return (await store.findKey(tx, id))!
   })
   return { key, token }
 }
 
-/** @returns the key, or undefined when there is none with this public part */
-export async function revokeKey(database: Database, publicKey: string): Promise<store.ApiKey | undefined> {
+/**
+ * What is wrong beyond what the schemas say; arguments that are absent are not spoken of.
+ * @param known every permission there is
+ */
+export function problemsOfKey(
+  { name, permissions }: Partial<KeyArguments>,
+  known: readonly string[],
+): Problems {
+  const problems: Problems = {}
+  if (name?.trim() === '') problems.name = 'must not be empty.'
+  if (permissions && !(permissions.length > 0 && permissions.every(one => known.includes(one)))) {
+    problems.permissions = `must be some of: ${known.join(', ')}.`
+  }
+  return problems
+}
+
+/**
+ * Revokes a key for ever; one that is revoked stays as it is.
+ * @param which its identifier or its public part
+ * @throws Failure no_key
+ */
+export async function revokeKey(database: Database, which: number | string): Promise<store.KeyRow> {
   return database.transaction(async tx => {
-    const key = await store.findKey(tx, publicKey)
-    if (!key || key.revoked_at !== null) return key
+    const key = await store.findKey(tx, which)
+    if (!key) throw new Failure('no_key')
+    if (key.revoked_at !== null) return key
     await store.setRevoked(tx, key.id, now())
-    return store.findKey(tx, publicKey)
+    return (await store.findKey(tx, key.id))!
   })
 }
 
-export type KeyStatus = 'active' | 'expired' | 'revoked'
+export async function listKeys(
+  { database }: Context,
+  filters: FilterArguments,
+  page: Page,
+): Promise<store.KeyRow[]> {
+  return store.listKeys(database.reader, criteriaOf(filters), page)
+}
 
-export function statusOf(key: Pick<store.ApiKey, 'revoked_at' | 'expires_at'>): KeyStatus {
+export async function countKeys({ database }: Context, filters: FilterArguments): Promise<number> {
+  return store.countKeys(database.reader, criteriaOf(filters))
+}
+
+/** The record as callers see it. */
+export function recordOf(key: store.KeyRow): KeyRecord {
+  const time = (seconds: number | null) => (seconds === null ? null : formatTime(seconds))
+  return {
+    id: key.id,
+    public_key: key.public_key,
+    name: key.name,
+    owner: { id: key.user_id, login: key.owner },
+    permissions: key.permissions.split(','),
+    status: statusOf(key),
+    date_created: formatTime(key.created_at),
+    last_used: time(key.last_used_at),
+    expires: time(key.expires_at),
+    revoked: time(key.revoked_at),
+  }
+}
+
+function statusOf(key: Pick<store.ApiKey, 'revoked_at' | 'expires_at'>): (typeof statuses)[number] {
   if (key.revoked_at !== null) return 'revoked'
   return key.expires_at !== null && key.expires_at < now() ? 'expired' : 'active'
+}
+
+function criteriaOf({ user_id, search }: FilterArguments): store.Criteria {
+  return { ...(user_id?.length && { userIds: user_id }), ...(search && { search: foldCase(search.trim()) }) }
+}
+
+function refuseUnknownOwner(cause: unknown): never {
+  if (!(cause instanceof ReferenceViolation)) throw cause
+  throw invalidArguments({ user_id: 'must be the identifier of an existing account.' })
 }
 
 /** How old what is known of a key may be that another process has changed: well below the second that is promised. */
@@ -85,6 +138,7 @@ export class KeyRing {
   readonly #database: Database
   readonly #known = new Map<string, { key: store.ApiKey; actor: Actor; readAt: number }>()
   readonly #lastUses = new Set<Promise<void>>()
+  #forgotten = 0
 
   constructor(database: Database) {
     this.#database = database
@@ -97,12 +151,14 @@ export class KeyRing {
     let known = this.#known.get(tokenHash)
     if (!known || Date.now() - known.readAt > MAX_AGE_MS) {
       const readAt = Date.now()
+      const forgotten = this.#forgotten
       const key = await store.findKeyByTokenHash(this.#database.reader, tokenHash)
       this.#known.delete(tokenHash)
       if (!key) return undefined
       known = { key, actor: actorOf(key), readAt }
       if (this.#known.size >= KEYS_KEPT) this.#known.delete(this.#known.keys().next().value!)
-      this.#known.set(tokenHash, known)
+      // What was read before a change of this process must not be kept after it.
+      if (forgotten === this.#forgotten) this.#known.set(tokenHash, known)
     }
     if (statusOf(known.key) !== 'active') return undefined
     this.#use(known)
@@ -111,6 +167,7 @@ export class KeyRing {
 
   /** What this process has changed counts at once. */
   forget(): void {
+    this.#forgotten += 1
     this.#known.clear()
   }
 

@@ -1,8 +1,47 @@
-import type { Insertable, Selectable } from 'kysely'
+/** Every query on API keys. */
+import {
+  type Expression,
+  type ExpressionBuilder,
+  type Insertable,
+  type Selectable,
+  type SqlBool,
+  sql,
+} from 'kysely'
 import type { Db, Tx } from '../storage/database.ts'
-import type { ApiKeysTable } from '../storage/tables.ts'
+import { containing, countOf, type Order, type Page, paged } from '../storage/page.ts'
+import type { ApiKeysTable, Tables } from '../storage/tables.ts'
 
 export type ApiKey = Selectable<ApiKeysTable>
+
+/** A key, and the login of the account that owns it. */
+export type KeyRow = ApiKey & { owner: string }
+
+/** What a list is narrowed by, in kept form. */
+export interface Criteria {
+  userIds?: readonly number[]
+  search?: string
+}
+
+const id = sql.ref('api_keys.id')
+
+const time = (name: 'last_used_at' | 'expires_at'): Order => ({
+  expression: sql`coalesce(${sql.ref(`api_keys.${name}`)}, 0)`,
+  kind: 'number',
+  value: (row: ApiKey) => row[name] ?? 0,
+})
+
+/** By the names that callers use. Keys are few: only the identifier has an index. */
+export const orders: Record<string, Order> = {
+  id: { expression: id, kind: 'number', value: (row: ApiKey) => row.id },
+  name: { expression: sql.ref('api_keys.name'), kind: 'text', value: (row: ApiKey) => row.name },
+  date_created: {
+    expression: sql.ref('api_keys.created_at'),
+    kind: 'number',
+    value: (row: ApiKey) => row.created_at,
+  },
+  last_used: time('last_used_at'),
+  expires: time('expires_at'),
+}
 
 export async function insertKey(tx: Tx, key: Insertable<ApiKeysTable>): Promise<number> {
   const { id } = await tx.insertInto('api_keys').values(key).returning('id').executeTakeFirstOrThrow()
@@ -13,18 +52,19 @@ export async function findKeyByTokenHash(db: Db, tokenHash: string): Promise<Api
   return db.selectFrom('api_keys').selectAll().where('token_hash', '=', tokenHash).executeTakeFirst()
 }
 
-export async function findKey(db: Db, publicKey: string): Promise<ApiKey | undefined> {
-  return db.selectFrom('api_keys').selectAll().where('public_key', '=', publicKey).executeTakeFirst()
+/** @param key its identifier or its public part */
+export async function findKey(db: Db, key: number | string): Promise<KeyRow | undefined> {
+  const column = typeof key === 'number' ? 'api_keys.id' : 'api_keys.public_key'
+  return rows(db).where(column, '=', key).executeTakeFirst()
 }
 
-export async function listKeys(db: Db): Promise<(ApiKey & { owner: string })[]> {
-  return db
-    .selectFrom('api_keys')
-    .innerJoin('users', 'users.id', 'api_keys.user_id')
-    .selectAll('api_keys')
-    .select('users.login as owner')
-    .orderBy('api_keys.id')
-    .execute()
+export async function listKeys(db: Db, criteria: Criteria, page: Page): Promise<KeyRow[]> {
+  const query = rows(db).where(expression => matching(expression, criteria))
+  return paged(query, id, page).execute()
+}
+
+export async function countKeys(db: Db, criteria: Criteria): Promise<number> {
+  return countOf(db.selectFrom('api_keys').where(expression => matching(expression, criteria)))
 }
 
 export async function setRevoked(tx: Tx, id: number, revokedAt: number): Promise<void> {
@@ -41,4 +81,27 @@ export async function setLastUsed(tx: Tx, id: number, lastUsedAt: number): Promi
       expression.or([expression('last_used_at', 'is', null), expression('last_used_at', '<', lastUsedAt)]),
     )
     .execute()
+}
+
+function rows(db: Db) {
+  return db
+    .selectFrom('api_keys')
+    .innerJoin('users', 'users.id', 'api_keys.user_id')
+    .selectAll('api_keys')
+    .select('users.login as owner')
+}
+
+/** What has to hold of a row, all of it. */
+function matching(
+  expression: ExpressionBuilder<Tables, 'api_keys'>,
+  { userIds, search }: Criteria,
+): Expression<SqlBool> {
+  const all: Expression<SqlBool>[] = []
+  if (userIds) all.push(expression('api_keys.user_id', 'in', userIds))
+  if (search) {
+    const like = (name: 'name' | 'public_key') =>
+      sql<boolean>`lower(${sql.ref(`api_keys.${name}`)}) LIKE ${containing(search)} ESCAPE '\\'`
+    all.push(expression.or([like('name'), like('public_key')]))
+  }
+  return expression.and(all)
 }

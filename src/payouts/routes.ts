@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { type Call, endpoint, type Resource } from '../http/endpoint.ts'
-import { answerList, type ListArguments, type Listing, listArguments } from '../http/list.ts'
+import { answerList, type ListArguments, type Listing, listArguments, narrowing } from '../http/list.ts'
 import { renderer } from '../http/render.ts'
 import * as rules from './rules.ts'
 import {
@@ -11,6 +11,7 @@ import {
   itemArguments,
   type PayoutRecord,
   payoutRecord,
+  payoutTotals,
 } from './schema.ts'
 import { orders, type Payout } from './store.ts'
 
@@ -18,7 +19,7 @@ const deletion = Type.Object({ deleted: Type.Boolean(), previous: payoutRecord }
 const render = renderer<PayoutRecord>(payoutRecord)
 const fields = Object.keys(payoutRecord.properties)
 
-const listing: Listing<Payout, ListArguments & FilterArguments> = {
+export const listing: Listing<Payout, ListArguments & FilterArguments> = {
   orders,
   fields,
   page: rules.listPayouts,
@@ -34,6 +35,9 @@ const listing: Listing<Payout, ListArguments & FilterArguments> = {
 const checkPayout = async (call: Call, args: Parameters<typeof rules.problemsOfPayout>[2]) =>
   rules.problemsOfPayout(call.database.reader, await call.settings.current(), args)
 
+const checkFilters = async (call: Call, args: FilterArguments) =>
+  rules.problemsOfFilters(await call.settings.current(), args)
+
 export const payouts: Resource = {
   name: 'payouts',
   title: 'Payouts',
@@ -47,7 +51,7 @@ export const payouts: Resource = {
       summary: 'List payouts',
       arguments: listArguments(fields, Object.keys(orders), filterArguments),
       answer: { status: 200, schema: Type.Array(payoutRecord) },
-      check: async (call, args) => rules.problemsOfFilters(await call.settings.current(), args),
+      check: checkFilters,
       handle: (call, args) => answerList(call, args, listing),
     }),
     endpoint({
@@ -102,6 +106,26 @@ export const payouts: Resource = {
       handle: async (call, { payout_id }) => ({
         status: 200,
         body: `{"deleted":true,"previous":${render(await rules.deletePayout(call, payout_id))}}`,
+      }),
+    }),
+  ],
+}
+
+/** What only the administration area shows of payouts. */
+export const payoutsInArea: Resource = {
+  ...payouts,
+  endpoints: [
+    endpoint({
+      methods: ['GET'],
+      path: '/payouts/totals',
+      permission: 'payouts.read',
+      summary: 'Count and sum up payouts',
+      arguments: Type.Object(narrowing(filterArguments)),
+      answer: { status: 200, schema: payoutTotals },
+      check: checkFilters,
+      handle: async (call, args) => ({
+        status: 200,
+        body: JSON.stringify(await rules.totalPayouts(call, args)),
       }),
     }),
   ],

@@ -6,6 +6,7 @@ import { affiliateExists } from '../affiliates/store.ts'
 import type { Context, RequestContext } from '../context.ts'
 import { Failure, type Problems, refuseInvalid } from '../errors.ts'
 import {
+  exactNumber,
   foldCase,
   formatTime,
   fromUnits,
@@ -99,6 +100,19 @@ export async function listPayouts(
 export async function countPayouts(context: Context, filters: FilterArguments): Promise<number> {
   const settings = await context.settings.current()
   return store.countPayouts(context.database.replica, criteriaOf(settings, filters))
+}
+
+/** Counts, and exact sums in the currency. */
+export async function totalPayouts(context: Context, filters: FilterArguments) {
+  const settings = await context.settings.current()
+  const total = await store.sumPayouts(context.database.reader, criteriaOf(settings, filters))
+  const [paid, failed] = [BigInt(total.paid_sum), BigInt(total.failed_sum)]
+  const part = (count: number, sum: bigint) => ({ count, sum: exactNumber(sum, settings.decimals) })
+  return {
+    ...part(total.paid_count + total.failed_count, paid + failed),
+    paid: part(total.paid_count, paid),
+    failed: part(total.failed_count, failed),
+  }
 }
 
 /** What is wrong beyond what the schemas say; arguments that are absent are not spoken of. */

@@ -90,3 +90,12 @@ export const filterArguments = {
 
 const filters = Type.Object(filterArguments)
 export type FilterArguments = Static<typeof filters>
+
+const part = { count: Type.Integer(), sum: Type.Number() }
+
+/** How many payouts there are among those that a list is narrowed to, and what they come to. */
+export const payoutTotals = Type.Object({
+  ...part,
+  paid: Type.Object(part, { description: 'Those that were paid.' }),
+  failed: Type.Object(part, { description: 'Those that failed.' }),
+})

@@ -1,5 +1,6 @@
 /** Every query on payouts. */
 import {
+  type AliasedRawBuilder,
   type Expression,
   type ExpressionBuilder,
   type Insertable,
@@ -9,7 +10,7 @@ import {
   type Updateable,
 } from 'kysely'
 import type { Db, Tx } from '../storage/database.ts'
-import { containing, idsInOrder, type Order, type Page, paged } from '../storage/page.ts'
+import { containing, countOf, idsInOrder, type Order, type Page, paged } from '../storage/page.ts'
 import type { PayoutsTable, Tables } from '../storage/tables.ts'
 
 export type Payout = Selectable<PayoutsTable>
@@ -97,12 +98,37 @@ export async function listPayouts(db: Db, criteria: Criteria, page: Page): Promi
 }
 
 export async function countPayouts(db: Db, criteria: Criteria): Promise<number> {
-  const { count } = await db
+  return countOf(db.selectFrom('payouts').where(expression => matching(expression, criteria)))
+}
+
+/** What totals and reports select of payouts, whatever they are grouped by. */
+export const totalColumns = (['paid', 'failed'] as const).flatMap(status => {
+  const those = sql`filter (where payouts.status = ${sql.lit(status)})`
+  return [
+    sql<number>`count(*) ${those}`.as(`${status}_count`),
+    // As text, because a sum may be larger than a double can hold.
+    sql<string>`cast(coalesce(sum(payouts.amount) ${those}, 0) as text)`.as(`${status}_sum`),
+  ]
+}) as [
+  AliasedRawBuilder<number, 'paid_count'>,
+  AliasedRawBuilder<string, 'paid_sum'>,
+  AliasedRawBuilder<number, 'failed_count'>,
+  AliasedRawBuilder<string, 'failed_sum'>,
+]
+
+export interface TotalRow {
+  paid_count: number
+  paid_sum: string
+  failed_count: number
+  failed_sum: string
+}
+
+export async function sumPayouts(db: Db, criteria: Criteria): Promise<TotalRow> {
+  return db
     .selectFrom('payouts')
-    .select(expression => expression.fn.countAll<number>().as('count'))
+    .select(totalColumns)
     .where(expression => matching(expression, criteria))
     .executeTakeFirstOrThrow()
-  return count
 }
 
 /** Keeps the index from referral to payout in step with the text. Engines bound the parameters of a statement. */

@@ -1,7 +1,6 @@
 import type { Command } from 'commander'
 import { addCommand, type CommonOptions, checkedArguments, print, table, withDatabase } from '../command.ts'
-import { formatRate } from '../fields.ts'
-import { changeSettings, loadSettings, SettingsCache } from './rules.ts'
+import { changeSettings, loadSettings, SettingsCache, shownSettings } from './rules.ts'
 import { type Settings, settingsChanges } from './schema.ts'
 
 const names = Object.keys(settingsChanges.properties)
@@ -39,11 +38,8 @@ function show(options: CommonOptions, record: Record<string, unknown>): void {
   print(options, record, table(['setting', 'value'], rows))
 }
 
-function recordOf({ defaultRate, defaultRateType, rateTypes, currency }: Settings) {
-  return {
-    default_rate: formatRate(defaultRate),
-    default_rate_type: defaultRateType,
-    rate_types: rateTypes,
-    currency,
-  }
+/** The settings by the names under which they are changed. */
+function recordOf(settings: Settings) {
+  const { decimals, ...changeable } = shownSettings(settings)
+  return changeable
 }

@@ -15,6 +15,9 @@ const decimalsByCode = new Map(
   ),
 )
 
+/** The codes of all currencies in use, in alphabetical order. */
+export const currencies: readonly string[] = [...decimalsByCode.keys()].sort()
+
 /** @returns undefined when the code is not that of a currency in use */
 export function decimalsOf(currency: string): number | undefined {
   return decimalsByCode.get(currency)

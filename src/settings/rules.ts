@@ -3,8 +3,8 @@ import type { Context } from '../context.ts'
 import { type Problems, refuseInvalid } from '../errors.ts'
 import { formatRate, parseRate } from '../fields.ts'
 import type { Database, Db, Tx } from '../storage/database.ts'
-import { decimalsOf } from './currencies.ts'
-import type { Settings, SettingsChanges } from './schema.ts'
+import { currencies, decimalsOf } from './currencies.ts'
+import type { Settings, SettingsChanges, SettingsRecord } from './schema.ts'
 import * as store from './store.ts'
 
 /** How old the settings may be that another process has changed. Those changed here count at once. */
@@ -75,6 +75,23 @@ export async function changeSettings(context: Context, changes: SettingsChanges)
   })
   context.settings.forget()
   return settings
+}
+
+/** What can be changed, and what follows from it, as callers see it. */
+export function shownSettings({ defaultRate, defaultRateType, rateTypes, currency, decimals }: Settings) {
+  return {
+    default_rate: formatRate(defaultRate),
+    default_rate_type: defaultRateType,
+    rate_types: [...rateTypes],
+    currency,
+    decimals,
+  }
+}
+
+/** The record as callers see it. */
+export async function recordOf({ database }: Context, settings: Settings): Promise<SettingsRecord> {
+  const currency_locked = await store.anyPayout(database.reader)
+  return { ...shownSettings(settings), currency_locked, currencies: [...currencies] }
 }
 
 async function problemsOf(db: Db, before: Settings, changes: SettingsChanges): Promise<Problems> {

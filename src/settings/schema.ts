@@ -17,7 +17,18 @@ export const settingsChanges = Type.Object({
 
 export type SettingsChanges = Static<typeof settingsChanges>
 
-export type SettingName = keyof SettingsChanges
+/** The settings as callers see them. */
+export const settingsRecord = Type.Object({
+  default_rate: Type.String({ description: 'The rate of affiliates that have none of their own.' }),
+  default_rate_type: Type.String({ description: 'The rate type of affiliates that have none of their own.' }),
+  rate_types: Type.Array(Type.String(), { description: 'The rate types that an affiliate can have.' }),
+  currency: Type.String({ description: 'The currency of every amount, as an ISO 4217 code.' }),
+  decimals: Type.Integer({ description: "Decimals of the currency's minor unit." }),
+  currency_locked: Type.Boolean({ description: 'Whether the currency can not change any more.' }),
+  currencies: Type.Array(Type.String(), { description: 'Every currency in use.' }),
+})
+
+export type SettingsRecord = Static<typeof settingsRecord>
 
 /** The settings as rules use them. */
 export interface Settings {

@@ -20,6 +20,11 @@ export interface Database {
   /** The same for lists and records: may be read from a replica, which has every write that was answered. */
   readonly replica: Db
   /**
+   * The same database, whose `reader` is meant for what takes long: on the embedded engine it reads on threads of
+   * its own, so that requests are answered meanwhile.
+   */
+  readonly background: Database
+  /**
    * Runs `work` in a write transaction and resolves once its effect is durable; when `work` throws, nothing
    * of it remains. On the embedded engine `work` should wait for nothing but the database.
    */
@@ -44,6 +49,8 @@ export interface Engine {
   lastIdentity(db: Db, table: TableWithIdentity): Promise<number>
   /** Goes on behind this identifier, where rows were given theirs. */
   continueIdentity(tx: Tx, table: TableWithIdentity, last: number): Promise<void>
+  /** A query for the size of the database: one row with `bytes`. */
+  readonly databaseSize: string
 }
 
 /** What can be chosen beside the URL; the embedded engine has no use for it. */

@@ -35,6 +35,8 @@ function initial({ identity, integer, text, tableOptions }: Engine): string[] {
     ),
     unique('users.login_key', 'users (login_key)'),
     unique('users.email_key', 'users (email_key)'),
+    index('users_role', 'users (role, id)'),
+    index('users_registered_at', 'users (registered_at, id)'),
 
     table('rate_types', `name ${text} PRIMARY KEY`, `position ${integer} NOT NULL`),
     table('settings', `name ${text} PRIMARY KEY`, `value ${text} NOT NULL`),
@@ -67,7 +69,7 @@ function initial({ identity, integer, text, tableOptions }: Engine): string[] {
     index('affiliates_unpaid_earnings', 'affiliates (unpaid_earnings, id)'),
     index('affiliates_referrals', 'affiliates (referrals, id)'),
     index('affiliates_visits', 'affiliates (visits, id)'),
-    index('affiliates_registered_at', 'affiliates (registered_at, id)'),
+    index('affiliates_registered_at', 'affiliates (registered_at, id, status)'),
     index('affiliates_updated_at', 'affiliates (updated_at, id)'),
 
     table(
@@ -83,12 +85,13 @@ function initial({ identity, integer, text, tableOptions }: Engine): string[] {
       `created_at ${integer} NOT NULL`,
       `updated_at ${integer} NOT NULL`,
     ),
-    index('payouts_affiliate_id', 'payouts (affiliate_id, id)'),
-    index('payouts_amount', 'payouts (amount, id)'),
-    index('payouts_payout_method', 'payouts (payout_method, id)'),
-    index('payouts_status', 'payouts (status, id)'),
+    // What follows the identifier lets sums and reports be read from the index alone.
+    index('payouts_affiliate_id', 'payouts (affiliate_id, id, status, amount, created_at)'),
+    index('payouts_amount', 'payouts (amount, id, status)'),
+    index('payouts_payout_method', 'payouts (payout_method, id, status, amount)'),
+    index('payouts_status', 'payouts (status, id, amount)'),
     index('payouts_owner', 'payouts (owner, id)'),
-    index('payouts_created_at', 'payouts (created_at, id)'),
+    index('payouts_created_at', 'payouts (created_at, id, status, amount, payout_method, affiliate_id)'),
     index('payouts_updated_at', 'payouts (updated_at, id)'),
 
     table(
@@ -116,9 +119,30 @@ function initial({ identity, integer, text, tableOptions }: Engine): string[] {
     unique('api_keys.token_hash', 'api_keys (token_hash)'),
     index('api_keys_user_id', 'api_keys (user_id)'),
 
+    table(
+      'sessions',
+      `token_hash ${text} PRIMARY KEY`,
+      `user_id ${integer} NOT NULL REFERENCES users (id)`,
+      `created_at ${integer} NOT NULL`,
+      `expires_at ${integer} NOT NULL`,
+    ),
+    index('sessions_user_id', 'sessions (user_id)'),
+    index('sessions_expires_at', 'sessions (expires_at)'),
+
+    table(
+      'login_attempts',
+      `id ${identity}`,
+      `login_key ${text} NOT NULL`,
+      `address ${text} NOT NULL`,
+      `tried_at ${integer} NOT NULL`,
+    ),
+    index('login_attempts_login_key', 'login_attempts (login_key, tried_at)'),
+    index('login_attempts_address', 'login_attempts (address, tried_at)'),
+    index('login_attempts_tried_at', 'login_attempts (tried_at)'),
+
     "INSERT INTO rate_types (name, position) VALUES ('percentage', 1), ('flat', 2)",
     `INSERT INTO settings (name, value) VALUES
-      ('default_rate', '20'), ('default_rate_type', 'percentage'), ('currency', 'USD')`,
+      ('default_rate', '20'), ('default_rate_type', 'percentage'), ('currency', 'USD'), ('first_login_at', '')`,
   ]
 }
 

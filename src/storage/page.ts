@@ -45,6 +45,14 @@ export function paged<T extends keyof Tables, O>(
   return offset > 0 ? page.offset(offset) : page
 }
 
+/** How many rows a query has that selects nothing yet. */
+export async function countOf<T extends keyof Tables>(
+  query: SelectQueryBuilder<Tables, T, object>,
+): Promise<number> {
+  const { count } = await query.select(sql<number>`count(*)`.as('count')).executeTakeFirstOrThrow()
+  return count
+}
+
 /** The pattern of LIKE that finds `text` anywhere, whatever letters it has; to be used with ESCAPE '\'. */
 export function containing(text: string): string {
   return `%${text.replace(/[\\%_]/g, '\\$&')}%`

@@ -33,6 +33,7 @@ const postgres: Engine = {
   integer: 'bigint',
   text: 'text COLLATE "C"',
   tableOptions: '',
+  databaseSize: 'SELECT pg_database_size(current_database()) AS bytes',
   lockSchema: `SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`,
   async lastIdentity(db, table) {
     const { rows } = await sql<{ last: number | null }>`
@@ -94,6 +95,11 @@ class PostgresDatabase implements Database {
     this.#replicaReader = replicaReader
     this.reader = primary.db
     this.replica = replicaReader?.db ?? primary.db
+  }
+
+  /** No query keeps this process busy: it waits for another. */
+  get background(): Database {
+    return this
   }
 
   async transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T> {

@@ -8,7 +8,7 @@
  */
 import { mkdirSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
+import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
 import { setTimeout as delay } from 'node:timers/promises'
 import {
   type CompiledQuery,
@@ -31,9 +31,10 @@ import {
   type Tx,
   UniqueViolation,
 } from './database.ts'
+import { Statements } from './sqlite-statements.ts'
+import { SqliteThreads } from './sqlite-threads.ts'
 import type { Tables } from './tables.ts'
 
-const STATEMENTS_KEPT = 500
 const BUSY_TIMEOUT_MS = 5000
 const TRANSACTIONS_PER_COMMIT = 128
 
@@ -67,6 +68,7 @@ const sqlite: Engine = {
     await sql`DELETE FROM sqlite_sequence WHERE name = ${table}`.execute(tx)
     await sql`INSERT INTO sqlite_sequence (name, seq) VALUES (${table}, ${last})`.execute(tx)
   },
+  databaseSize: 'SELECT page_count * page_size AS bytes FROM pragma_page_count, pragma_page_size',
 }
 
 /**
@@ -86,7 +88,7 @@ export function openSqlite(path: string): Database {
     read.exec('PRAGMA query_only = ON')
     // From here on a busy database is waited for without blocking the process.
     write.exec('PRAGMA busy_timeout = 0')
-    return new SqliteDatabase(read, write)
+    return new SqliteDatabase(read, write, new SqliteThreads(file, BUSY_TIMEOUT_MS, translate))
   } catch (error) {
     throw new DatabaseUnusable(`The database ${file} can't be opened: ${(error as Error).message}.`, error)
   }
@@ -102,20 +104,36 @@ class SqliteDatabase implements Database {
   readonly engine = sqlite
   readonly reader: Kysely<Tables>
   readonly replica: Kysely<Tables>
+  readonly background: Database
   readonly #read: DatabaseSync
   readonly #write: DatabaseSync
+  readonly #threads: SqliteThreads
   readonly #tx: Tx
   /** Those who wait for their turn to write, first come, first served. */
   readonly #waiting: (() => void)[] = []
   #busy = false
   #batch: Batch | undefined
 
-  constructor(read: DatabaseSync, write: DatabaseSync) {
+  constructor(read: DatabaseSync, write: DatabaseSync, threads: SqliteThreads) {
     this.#read = read
     this.#write = write
-    this.reader = kyselyOn(read)
+    this.#threads = threads
+    this.reader = kyselyOn(new SqliteConnection(read))
     this.replica = this.reader
-    this.#tx = kyselyOn(write) as Tx
+    this.#tx = kyselyOn(new SqliteConnection(write)) as Tx
+    const threaded = kyselyOn(threads)
+    const background: Database = {
+      engine: sqlite,
+      reader: threaded,
+      replica: threaded,
+      get background() {
+        return background
+      },
+      transaction: work => this.transaction(work),
+      ping: () => this.ping(),
+      close: () => this.close(),
+    }
+    this.background = background
   }
 
   async transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
@@ -149,6 +167,7 @@ class SqliteDatabase implements Database {
   async close(): Promise<void> {
     await this.#turn()
     this.#commit()
+    await this.#threads.close()
     this.#read.close()
     this.#write.close()
   }
@@ -222,8 +241,8 @@ class SqliteDatabase implements Database {
   }
 }
 
-function kyselyOn(connection: DatabaseSync): Kysely<Tables> {
-  const driver = new OneConnection(new SqliteConnection(connection))
+function kyselyOn(connection: DatabaseConnection): Kysely<Tables> {
+  const driver = new OneConnection(connection)
   return new Kysely({
     dialect: {
       createAdapter: () => new SqliteAdapter(),
@@ -242,18 +261,16 @@ class Compiler extends SqliteQueryCompiler {
 }
 
 class SqliteConnection implements DatabaseConnection {
-  readonly #database: DatabaseSync
-  /** Prepared statements by their text, the least recently used first. */
-  readonly #statements = new Map<string, StatementSync>()
+  readonly #statements: Statements
 
   constructor(database: DatabaseSync) {
-    this.#database = database
+    this.#statements = new Statements(database)
   }
 
   async executeQuery<R>({ sql: text, parameters }: CompiledQuery): Promise<QueryResult<R>> {
     try {
       // `all` runs a statement without result columns just as well.
-      return { rows: this.#prepare(text).all(...(parameters as SQLInputValue[])) as R[] }
+      return { rows: this.#statements.prepare(text).all(...(parameters as SQLInputValue[])) as R[] }
     } catch (error) {
       throw translate(error)
     }
@@ -262,20 +279,6 @@ class SqliteConnection implements DatabaseConnection {
   // biome-ignore lint/correctness/useYield: lists are read page by page, so that no reader holds the file.
   async *streamQuery(): AsyncIterableIterator<never> {
     throw new Error('Not supported: read page by page.')
-  }
-
-  #prepare(sql: string): StatementSync {
-    let statement = this.#statements.get(sql)
-    if (statement) {
-      this.#statements.delete(sql)
-    } else {
-      statement = this.#database.prepare(sql)
-      if (this.#statements.size >= STATEMENTS_KEPT) {
-        this.#statements.delete(this.#statements.keys().next().value!)
-      }
-    }
-    this.#statements.set(sql, statement)
-    return statement
   }
 }
 

@@ -10,6 +10,8 @@ export interface Tables {
   payouts: PayoutsTable
   payout_referrals: PayoutReferralsTable
   api_keys: ApiKeysTable
+  sessions: SessionsTable
+  login_attempts: LoginAttemptsTable
   rate_types: RateTypesTable
   settings: SettingsTable
 }
@@ -70,7 +72,7 @@ export interface PayoutsTable {
   updated_at: number
 }
 
-export interface PayoutReferralsTable {
+interface PayoutReferralsTable {
   referral_id: number
   payout_id: number
 }
@@ -90,12 +92,30 @@ export interface ApiKeysTable {
   revoked_at: number | null
 }
 
-export interface RateTypesTable {
+/** Who is logged in to the administration area. */
+export interface SessionsTable {
+  /** SHA-256 of what the cookie holds, as 64 hexadecimal digits. */
+  token_hash: string
+  user_id: number
+  created_at: number
+  expires_at: number
+}
+
+/** Tries to log in that failed or are under way; kept for as long as they count. */
+export interface LoginAttemptsTable {
+  id: Identity
+  /** The login of the account that was meant, else what was typed; folded. */
+  login_key: string
+  address: string
+  tried_at: number
+}
+
+interface RateTypesTable {
   name: string
   position: number
 }
 
-export interface SettingsTable {
+interface SettingsTable {
   name: string
   value: string
 }

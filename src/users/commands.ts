@@ -1,8 +1,17 @@
 import { text } from 'node:stream/consumers'
 import type { Command } from 'commander'
-import { addCommand, type CommonOptions, checkedArguments, print, table, withDatabase } from '../command.ts'
+import {
+  addCommand,
+  CommandFailed,
+  type CommonOptions,
+  checkedArguments,
+  print,
+  table,
+  withDatabase,
+} from '../command.ts'
 import { formatTime } from '../fields.ts'
-import { createUser } from './rules.ts'
+import { generatePassword } from './password.ts'
+import { createUser, findByName, resetPassword } from './rules.ts'
 import { userArguments } from './schema.ts'
 import { type User, usersAfter } from './store.ts'
 
@@ -17,34 +26,63 @@ export function addUserCommands(program: Command): void {
     .option('--password-stdin', 'read the password from standard input')
     .option('--admin', 'make it an administrator')
     .action(create)
+  addCommand(users, 'password', 'set the password of an account and end its sessions')
+    .argument('<login>', 'login name or e-mail address')
+    .option(
+      '--password <text>',
+      'password; others on this machine may see it (default: a new one, shown once)',
+    )
+    .option('--password-stdin', 'read the password from standard input')
+    .action(setPassword)
   addCommand(users, 'list', 'list the accounts').action(list)
 }
 
-interface CreateOptions extends CommonOptions {
+interface PasswordOptions extends CommonOptions {
+  password?: string
+  passwordStdin?: true
+}
+
+interface CreateOptions extends PasswordOptions {
   login: string
   email: string
   firstName?: string
   lastName?: string
-  password?: string
-  passwordStdin?: true
   admin?: true
 }
 
 async function create(options: CreateOptions): Promise<void> {
-  const password = options.passwordStdin
-    ? (await text(process.stdin)).replace(/\r?\n$/, '')
-    : options.password
   const args = checkedArguments(userArguments, {
     login: options.login,
     email: options.email,
     first_name: options.firstName,
     last_name: options.lastName,
     role: options.admin ? 'administrator' : '',
+    password: await passwordOf(options),
   })
-  const user = await withDatabase(options.database, database =>
-    createUser(database, { ...args, ...(password !== undefined && { password }) }),
-  )
+  const user = await withDatabase(options.database, database => createUser(database, args))
   print(options, recordOf(user), [`Created account ${user.id}: ${user.login} <${user.email}>`])
+}
+
+async function setPassword(login: string, options: PasswordOptions): Promise<void> {
+  const sent = await passwordOf(options)
+  const password = sent ?? generatePassword()
+  const user = await withDatabase(options.database, async database => {
+    const found = await findByName(database.reader, login)
+    if (!found) throw new CommandFailed(`There is no account with the login ${login}.`)
+    await resetPassword(database, found, password)
+    return found
+  })
+  print(options, { id: user.id, login: user.login, ...(sent === undefined && { password }) }, [
+    `Set the password of ${user.login} and ended its sessions.`,
+    ...(sent === undefined ? [`  password  ${password}`, 'It will not be shown again.'] : []),
+    ...(user.role === 'administrator'
+      ? []
+      : ['This account is no administrator, so it still can not log in.']),
+  ])
+}
+
+async function passwordOf({ password, passwordStdin }: PasswordOptions): Promise<string | undefined> {
+  return passwordStdin ? (await text(process.stdin)).replace(/\r?\n$/, '') : password
 }
 
 async function list(options: CommonOptions): Promise<void> {

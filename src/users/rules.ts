@@ -1,9 +1,18 @@
 /** User accounts: who can own a key, be an affiliate, or log in. Login and e-mail are unique without regard to case. */
+import { endSessions, removeAttemptsOn } from '../admin/sessions/store.ts'
+import type { Context } from '../context.ts'
 import { Failure, type Problems, refuseInvalid } from '../errors.ts'
-import { foldCase, now } from '../fields.ts'
+import { foldCase, formatTime, now, parseSearch } from '../fields.ts'
 import { type Database, type Db, type Tx, UniqueViolation } from '../storage/database.ts'
+import type { Page } from '../storage/page.ts'
 import { hashPassword } from './password.ts'
-import { MAX_LOGIN_LENGTH, type UserArguments } from './schema.ts'
+import {
+  type EditArguments,
+  type FilterArguments,
+  MAX_LOGIN_LENGTH,
+  type UserArguments,
+  type UserRecord,
+} from './schema.ts'
 import * as store from './store.ts'
 
 const NOT_IN_LOGIN = /[^\p{L}\p{M}\p{N} _.@-]/gu
@@ -20,23 +29,112 @@ export function loginProblem(login: string): string | undefined {
  * Makes an account that can log in when a password is given.
  * @throws Failure email_taken, login_taken, invalid_argument
  */
-export async function createUser(
-  database: Database,
-  args: UserArguments & { password?: string },
-): Promise<store.User> {
-  const problems: Problems = {}
-  const wrongLogin = loginProblem(args.login)
-  if (wrongLogin) problems.login = wrongLogin
-  if (args.password !== undefined) {
-    const wrongPassword = passwordProblem(args.password)
-    if (wrongPassword) problems.password = wrongPassword
-  }
-  refuseInvalid(problems)
+export async function createUser(database: Database, args: UserArguments): Promise<store.User> {
+  refuseInvalid(problemsOfUser(args))
   const passwordHash = args.password === undefined ? '' : await hashPassword(args.password)
   return database.transaction(async tx => {
     const id = await addAccount(tx, args, passwordHash)
     return (await store.findUser(tx, id))!
   })
+}
+
+/**
+ * Changes what was sent and leaves the rest. A new password or role ends the sessions of the account.
+ * @throws Failure no_user, email_taken, last_administrator, invalid_argument
+ */
+export async function editUser({ database }: Context, args: EditArguments): Promise<UserRecord> {
+  const { user_id: id, email, first_name, last_name, display_name, role, password } = args
+  refuseInvalid(problemsOfUser(args))
+  const passwordHash = password === undefined ? undefined : await hashPassword(password)
+  return database.transaction(async tx => {
+    const before = await find(tx, id)
+    const dismissed = canLogIn(before) && role === ''
+    if (dismissed && !(await store.anyOtherAdministrator(tx, id))) throw new Failure('last_administrator')
+    if (email !== undefined) await changeEmail(tx, id, email)
+    const names = { first_name: first_name ?? before.first_name, last_name: last_name ?? before.last_name }
+    const shown =
+      display_name === undefined ? before.display_name : nameOf({ ...before, ...names, display_name })
+    await store.updateUser(tx, id, {
+      ...names,
+      display_name: shown,
+      display_name_key: foldCase(shown),
+      ...(role !== undefined && { role }),
+      updated_at: now(),
+    })
+    if (passwordHash !== undefined) await setPassword(tx, id, passwordHash)
+    if (role !== undefined && role !== before.role) await endSessions(tx, id)
+    return recordOf(await find(tx, id))
+  })
+}
+
+/**
+ * Ends the sessions of the account.
+ * @param kept the hash of the one session that goes on
+ */
+export async function setPassword(tx: Tx, id: number, passwordHash: string, kept?: string): Promise<void> {
+  await store.updateUser(tx, id, { password_hash: passwordHash, updated_at: now() })
+  await endSessions(tx, id, kept)
+}
+
+/**
+ * Lets somebody in again who has forgotten a password: sets it, ends the sessions, and forgets the tries that failed.
+ * @throws Failure invalid_argument
+ */
+export async function resetPassword(database: Database, user: store.User, password: string): Promise<void> {
+  refuseInvalid(problemsOfUser({ password }))
+  const passwordHash = await hashPassword(password)
+  await database.transaction(async tx => {
+    await setPassword(tx, user.id, passwordHash)
+    await removeAttemptsOn(tx, user.login_key)
+  })
+}
+
+/** @throws Failure no_user */
+export async function getUser({ database }: Context, id: number): Promise<UserRecord> {
+  return recordOf(await find(database.reader, id))
+}
+
+export async function listUsers(
+  { database }: Context,
+  filters: FilterArguments,
+  page: Page,
+): Promise<store.UserRow[]> {
+  return store.listUsers(database.reader, criteriaOf(filters), page)
+}
+
+export async function countUsers({ database }: Context, filters: FilterArguments): Promise<number> {
+  return store.countUsers(database.reader, criteriaOf(filters))
+}
+
+/** Whether the account may log in to the administration area. */
+export function canLogIn(user: store.User): boolean {
+  return user.role === 'administrator' && user.password_hash !== ''
+}
+
+/** What is wrong beyond what the schemas say; arguments that are absent are not spoken of. */
+export function problemsOfUser({ login, password }: { login?: string; password?: string }): Problems {
+  const problems: Problems = {}
+  const wrongLogin = login === undefined ? undefined : loginProblem(login)
+  if (wrongLogin) problems.login = wrongLogin
+  const wrongPassword = password === undefined ? undefined : passwordProblem(password)
+  if (wrongPassword) problems.password = wrongPassword
+  return problems
+}
+
+/** The record as callers see it. */
+export function recordOf(row: store.UserRow): UserRecord {
+  return {
+    id: row.id,
+    login: row.login,
+    email: row.email,
+    first_name: row.first_name,
+    last_name: row.last_name,
+    display_name: row.display_name,
+    role: row.role,
+    affiliate_id: row.affiliate_id,
+    date_registered: formatTime(row.registered_at),
+    can_log_in: canLogIn(row),
+  }
 }
 
 /**
@@ -47,7 +145,7 @@ export async function createUser(
  */
 export async function addAccount(
   tx: Tx,
-  args: Omit<UserArguments, 'login'> & { login?: string | undefined },
+  args: Omit<UserArguments, 'login' | 'password'> & { login?: string | undefined },
   passwordHash = '',
 ): Promise<number> {
   const { login } = args
@@ -66,7 +164,7 @@ export async function addAccount(
 
 function accountOf(login: string, args: Omit<UserArguments, 'login'>, password_hash: string) {
   const { first_name = '', last_name = '' } = args
-  const display_name = args.display_name || `${first_name} ${last_name}`.trim() || login
+  const display_name = nameOf({ ...args, first_name, last_name, login })
   const time = now()
   return {
     login,
@@ -87,17 +185,46 @@ function accountOf(login: string, args: Omit<UserArguments, 'login'>, password_h
 /** @throws Failure email_taken */
 export async function changeEmail(tx: Tx, userId: number, email: string): Promise<void> {
   await refuseTaken(() =>
-    store.updateEmail(tx, userId, { email, email_key: foldCase(email), updated_at: now() }),
+    store.updateUser(tx, userId, { email, email_key: foldCase(email), updated_at: now() }),
   )
+}
+
+/** @param name a login or an e-mail address */
+export async function findByName(db: Db, name: string): Promise<store.User | undefined> {
+  return (await findByLogin(db, name)) ?? store.findUserByEmailKey(db, foldCase(name))
 }
 
 export async function findByLogin(db: Db, login: string): Promise<store.User | undefined> {
   return store.findUserByLoginKey(db, foldCase(login))
 }
 
-function passwordProblem(password: string): string | undefined {
+/** @returns what is wrong with a password, or undefined */
+export function passwordProblem(password: string): string | undefined {
   const { length } = [...password]
   return length >= 8 && length <= 1000 ? undefined : 'must have 8 to 1000 characters.'
+}
+
+function nameOf(user: {
+  display_name?: string
+  first_name: string
+  last_name: string
+  login: string
+}): string {
+  return user.display_name || `${user.first_name} ${user.last_name}`.trim() || user.login
+}
+
+async function find(db: Db, id: number): Promise<store.UserRow> {
+  const user = await store.findUserRow(db, id)
+  if (!user) throw new Failure('no_user')
+  return user
+}
+
+function criteriaOf({ user_id, role, search }: FilterArguments): store.Criteria {
+  return {
+    ...(user_id?.length && { ids: user_id }),
+    ...(role?.length && { roles: role }),
+    ...(search && { search: parseSearch(search) }),
+  }
 }
 
 async function refuseTaken<T>(write: () => Promise<T>): Promise<T> {

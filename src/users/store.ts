@@ -1,10 +1,47 @@
-import type { Insertable, Selectable } from 'kysely'
+/** Every query on accounts. */
+import {
+  type Expression,
+  type ExpressionBuilder,
+  type Insertable,
+  type Selectable,
+  type SqlBool,
+  sql,
+  type Updateable,
+} from 'kysely'
+import { waitForTurn } from '../settings/store.ts'
 import type { Db, Tx } from '../storage/database.ts'
-import { idsInOrder } from '../storage/page.ts'
-import type { UsersTable } from '../storage/tables.ts'
+import { containing, countOf, idsInOrder, type Order, type Page, paged } from '../storage/page.ts'
+import type { Tables, UsersTable } from '../storage/tables.ts'
 
 export type User = Selectable<UsersTable>
 export type NewUser = Insertable<UsersTable>
+
+/** An account, and the affiliate that it is. */
+export type UserRow = User & { affiliate_id: number | null }
+
+/** What a list is narrowed by, in kept form. Several values of one mean any of them. */
+export interface Criteria {
+  ids?: readonly number[]
+  roles?: readonly User['role'][]
+  search?: { id?: number; key: string }
+}
+
+const id = sql.ref('users.id')
+
+const column = (name: keyof User, kind: Order['kind']): Order => ({
+  expression: sql.ref(`users.${name}`),
+  kind,
+  value: (row: User) => row[name],
+})
+
+/** By the names that callers use. Each has an index. */
+export const orders: Record<string, Order> = {
+  id: { expression: id, kind: 'number', value: (row: User) => row.id },
+  login: column('login_key', 'text'),
+  email: column('email_key', 'text'),
+  role: column('role', 'text'),
+  date_registered: column('registered_at', 'number'),
+}
 
 export async function insertUser(tx: Tx, user: NewUser): Promise<number> {
   const { id } = await tx.insertInto('users').values(user).returning('id').executeTakeFirstOrThrow()
@@ -27,12 +64,8 @@ export async function insertUserUnlessTaken(tx: Tx, user: NewUser): Promise<numb
   return row?.id
 }
 
-export async function updateEmail(
-  tx: Tx,
-  id: number,
-  email: Pick<UsersTable, 'email' | 'email_key' | 'updated_at'>,
-): Promise<void> {
-  await tx.updateTable('users').set(email).where('id', '=', id).execute()
+export async function updateUser(tx: Tx, id: number, change: Updateable<UsersTable>): Promise<void> {
+  await tx.updateTable('users').set(change).where('id', '=', id).execute()
 }
 
 export async function findUser(db: Db, id: number): Promise<User | undefined> {
@@ -41,6 +74,10 @@ export async function findUser(db: Db, id: number): Promise<User | undefined> {
 
 export async function findUserByLoginKey(db: Db, loginKey: string): Promise<User | undefined> {
   return db.selectFrom('users').selectAll().where('login_key', '=', loginKey).executeTakeFirst()
+}
+
+export async function findUserByEmailKey(db: Db, emailKey: string): Promise<User | undefined> {
+  return db.selectFrom('users').selectAll().where('email_key', '=', emailKey).executeTakeFirst()
 }
 
 export async function userExists(db: Db, id: number): Promise<boolean> {
@@ -58,7 +95,70 @@ export async function anyUser(db: Db): Promise<boolean> {
   return (await db.selectFrom('users').select('id').limit(1).executeTakeFirst()) !== undefined
 }
 
+/** Whether an administrator who can log in would be left without this account. */
+export async function anyOtherAdministrator(tx: Tx, id: number): Promise<boolean> {
+  // Of two administrators who dismiss each other one waits here, and then fails.
+  await waitForTurn(tx)
+  const other = await tx
+    .selectFrom('users')
+    .select('id')
+    .where('role', '=', 'administrator')
+    .where('password_hash', '!=', '')
+    .where('id', '!=', id)
+    .limit(1)
+    .executeTakeFirst()
+  return other !== undefined
+}
+
 /** The next accounts by identifier, at most `limit`. */
 export async function usersAfter(db: Db, id: number, limit: number): Promise<User[]> {
   return db.selectFrom('users').selectAll().where('id', '>', id).orderBy('id').limit(limit).execute()
+}
+
+export async function findUserRow(db: Db, id: number): Promise<UserRow | undefined> {
+  return rows(db).where('users.id', '=', id).executeTakeFirst()
+}
+
+export async function listUsers(db: Db, criteria: Criteria, page: Page): Promise<UserRow[]> {
+  const query = rows(db).where(expression => matching(expression, criteria))
+  return paged(query, id, page).execute()
+}
+
+export async function countUsers(db: Db, criteria: Criteria): Promise<number> {
+  return countOf(db.selectFrom('users').where(expression => matching(expression, criteria)))
+}
+
+/** Whether the text stands in an account's login, e-mail or display name. */
+export function accountContains(key: string): Expression<SqlBool> {
+  const pattern = containing(key)
+  const like = (name: 'login_key' | 'email_key' | 'display_name_key') =>
+    sql<boolean>`${sql.ref(`users.${name}`)} LIKE ${pattern} ESCAPE '\\'`
+  return sql<boolean>`(${like('login_key')} OR ${like('email_key')} OR ${like('display_name_key')})`
+}
+
+function rows(db: Db) {
+  return db
+    .selectFrom('users')
+    .leftJoin('affiliates', 'affiliates.user_id', 'users.id')
+    .selectAll('users')
+    .select('affiliates.id as affiliate_id')
+}
+
+/** What has to hold of a row, all of it. */
+function matching(
+  expression: ExpressionBuilder<Tables, 'users'>,
+  { ids, roles, search }: Criteria,
+): Expression<SqlBool> {
+  const all: Expression<SqlBool>[] = []
+  if (ids) all.push(expression('users.id', 'in', ids))
+  if (roles) all.push(expression('users.role', 'in', roles))
+  if (search) {
+    all.push(
+      expression.or([
+        ...(search.id === undefined ? [] : [expression('users.id', '=', search.id)]),
+        accountContains(search.key),
+      ]),
+    )
+  }
+  return expression.and(all)
 }

@@ -1,0 +1,91 @@
+/**
+ * The administration area under /admin: the web application, and under /admin/api what it asks. Affiliates and payouts
+ * are the very resources that API keys reach; the others are only for who has logged in.
+ *
+ * Whatever a person looks at here is read in the background, so that a report over millions of payouts keeps no
+ * program waiting.
+ */
+import type { FastifyInstance } from 'fastify'
+import { affiliatesInArea } from '../affiliates/routes.ts'
+import type { Context } from '../context.ts'
+import { api } from '../http/api.ts'
+import type { Resource } from '../http/endpoint.ts'
+import { keys } from '../keys/routes.ts'
+import type { KeyRing } from '../keys/rules.ts'
+import { payoutsInArea } from '../payouts/routes.ts'
+import { settings } from '../settings/routes.ts'
+import { users } from '../users/routes.ts'
+import { authenticateSession } from './authenticate.ts'
+import { exports } from './exports/routes.ts'
+import { reports } from './reports/routes.ts'
+import { sessions } from './sessions/routes.ts'
+import { system } from './system/routes.ts'
+import { contentPolicy, web } from './web.ts'
+
+const BASE = '/admin'
+
+export interface AreaOptions {
+  readonly context: Context
+  /** Those that API keys reach too. */
+  readonly shared: readonly Resource[]
+  /** The keys that this process knows. */
+  readonly ring: KeyRing
+  /** Every permission that an API key can have. */
+  readonly permissions: readonly string[]
+}
+
+const SECURITY_HEADERS = {
+  'Content-Security-Policy': contentPolicy(),
+  'X-Content-Type-Options': 'nosniff',
+  'X-Frame-Options': 'DENY',
+  'Referrer-Policy': 'no-referrer',
+  'Cross-Origin-Opener-Policy': 'same-origin',
+  'Cross-Origin-Resource-Policy': 'same-origin',
+}
+
+/** A Fastify plugin. */
+export async function area(
+  app: FastifyInstance,
+  { context, shared, ring, permissions }: AreaOptions,
+): Promise<void> {
+  const patient = { ...context, database: context.database.background }
+  const resources = [
+    ...shared,
+    affiliatesInArea,
+    payoutsInArea,
+    users,
+    keys(permissions, ring),
+    settings,
+    reports,
+    exports,
+    system(),
+    sessions(permissions),
+  ]
+  const everything = new Set(resources.flatMap(({ endpoints }) => endpoints.map(one => one.permission)))
+
+  app.get('/', async (_request, reply) => reply.redirect(`${BASE}/`))
+  await app.register(
+    async scope => {
+      scope.addHook('onRequest', async (_request, reply) => {
+        reply.headers(SECURITY_HEADERS)
+      })
+      await scope.register(web)
+      await scope.register(
+        async inner => {
+          inner.addHook('onRequest', async (_request, reply) => {
+            reply.header('Cache-Control', 'no-store')
+          })
+          await api(inner, {
+            context: patient,
+            authenticate: request => authenticateSession(patient, everything, request),
+            resources,
+            base: `${BASE}/api`,
+            corsOrigins: new Set(),
+          })
+        },
+        { prefix: '/api' },
+      )
+    },
+    { prefix: BASE },
+  )
+}

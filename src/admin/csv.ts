@@ -1,0 +1,24 @@
+/**
+ * CSV by RFC 4180, for spreadsheets. It begins with a byte order mark, without which Excel reads UTF-8 as something
+ * else; readers made for programs skip it, and NDJSON is there for those that do not.
+ */
+
+/** The byte order mark. */
+export const CSV_BEGINNING = '\uFEFF'
+
+export const CSV_TYPE = 'text/csv; charset=utf-8'
+
+/** One line. Null is an empty cell. */
+export function csvLine(cells: readonly (string | number | null)[]): string {
+  return `${cells.map(cell => (cell === null ? '' : csvCell(String(cell)))).join(',')}\r\n`
+}
+
+/** How a formula begins in a spreadsheet; the wide forms are taken for the others in some languages. */
+const FORMULA = /^[=+\-@\t\r\n＝＋－＠]/
+const PLAIN_NUMBER = /^[+-]?\d+(?:\.\d+)?$/
+
+/** Text that a spreadsheet would compute is made text by an apostrophe in front. */
+function csvCell(text: string): string {
+  const harmless = FORMULA.test(text) && !PLAIN_NUMBER.test(text) ? `'${text}` : text
+  return /[",\r\n]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless
+}

@@ -1,0 +1,79 @@
+import type { Static } from 'typebox'
+import { Type } from 'typebox'
+import type { RequestContext } from '../../context.ts'
+import { decimalText, exactNumber } from '../../fields.ts'
+import { type Answer, endpoint, type Resource } from '../../http/endpoint.ts'
+import { CSV_BEGINNING, CSV_TYPE, csvLine } from '../csv.ts'
+import * as rules from './rules.ts'
+import { affiliateArgument, type Report, reportArguments, reportRecord } from './schema.ts'
+
+const columns = {
+  'payouts-by-month': ['period', 'count', 'sum', 'failed_count', 'failed_sum'],
+  'affiliates-by-month': ['period', 'active', 'inactive', 'pending', 'rejected', 'total'],
+  'top-affiliates': ['affiliate_id', 'login', 'display_name', 'count', 'sum'],
+  'payouts-by-method': ['payout_method', 'count', 'sum'],
+} as const
+
+type Name = keyof typeof columns
+
+const wanted = Type.Object({ ...reportArguments, ...affiliateArgument })
+
+function reportEndpoint(
+  name: Name,
+  summary: string,
+  make: (context: RequestContext, args: rules.Wanted) => Promise<Report>,
+  more: Partial<typeof affiliateArgument> = {},
+) {
+  return endpoint({
+    methods: ['GET'],
+    path: `/reports/${name}`,
+    permission: 'reports.read',
+    summary,
+    arguments: Type.Object({ ...reportArguments, ...more }) as typeof wanted,
+    answer: { status: 200, schema: reportRecord },
+    handle: async (call, { format, ...args }: Static<typeof wanted>) => {
+      const report = await make(call, args)
+      return format === 'csv' ? asCsv(name, report) : { status: 200, body: asJson(report) }
+    },
+  })
+}
+
+export const reports: Resource = {
+  name: 'reports',
+  title: 'Reports',
+  record: reportRecord,
+  missing: 'no_route',
+  endpoints: [
+    reportEndpoint(
+      'payouts-by-month',
+      'What was paid and what failed, by month',
+      rules.payoutsByMonth,
+      affiliateArgument,
+    ),
+    reportEndpoint('affiliates-by-month', 'Affiliates registered, by month', rules.affiliatesByMonth),
+    reportEndpoint('top-affiliates', 'The ten affiliates that were paid most', rules.topAffiliates),
+    reportEndpoint('payouts-by-method', 'What was paid, by method', rules.payoutsByMethod),
+  ],
+}
+
+function asJson({ decimals, ...report }: Report): string {
+  return JSON.stringify(report, (_name, value) =>
+    typeof value === 'bigint' ? exactNumber(value, decimals) : value,
+  )
+}
+
+function asCsv(name: Name, { decimals, from, to, rows }: Report): Answer {
+  const lines = rows.map(row =>
+    csvLine(
+      columns[name].map(column => {
+        const cell = row[column]!
+        return typeof cell === 'bigint' ? decimalText(cell, decimals) : cell
+      }),
+    ),
+  )
+  const headers = {
+    'Content-Type': CSV_TYPE,
+    'Content-Disposition': `attachment; filename="${name}-${from}-${to}.csv"`,
+  }
+  return { status: 200, headers, body: [CSV_BEGINNING, csvLine(columns[name]), ...lines].join('') }
+}

@@ -1,0 +1,170 @@
+/**
+ * Who is logged in to the administration area. A session is 256 random bits that the browser keeps in a cookie; only
+ * their SHA-256 is kept here. It lasts twelve hours from its last use.
+ *
+ * A try to log in counts as failed from its beginning until the password has proved right, so that tries at the same
+ * moment are counted as well as tries in a row. They are counted by the account that is meant and by the address they
+ * come from, and alike whether the account exists.
+ */
+import { randomBytes } from 'node:crypto'
+import { isIPv6 } from 'node:net'
+import type { Actor, Context, RequestContext } from '../../context.ts'
+import { Failure, invalidArguments, refuseInvalid } from '../../errors.ts'
+import { foldCase, formatTime, now } from '../../fields.ts'
+import { hashToken } from '../../keys/rules.ts'
+import { waitForTurn } from '../../settings/store.ts'
+import type { Database } from '../../storage/database.ts'
+import { hashPassword, passwordMatches } from '../../users/password.ts'
+import { canLogIn, passwordProblem, setPassword } from '../../users/rules.ts'
+import { findUser, findUserByEmailKey, findUserByLoginKey, type User } from '../../users/store.ts'
+import type { LoginArguments, PasswordArguments, SessionRecord } from './schema.ts'
+import * as store from './store.ts'
+
+const SESSION_SECONDS = 12 * 3600
+const EXTENDED_EVERY_SECONDS = 60
+const ATTEMPTS = 10
+const ATTEMPTS_SECONDS = 15 * 60
+
+/**
+ * @param address where the request comes from
+ * @returns the session, and its identifier, which can't be had again
+ * @throws Failure wrong_login, too_many_requests
+ */
+export async function logIn(
+  { database }: Context,
+  { login, password }: LoginArguments,
+  address: string,
+): Promise<{ token: string; record: SessionRecord }> {
+  const key = foldCase(login)
+  const { reader } = database
+  const found = [await findUserByLoginKey(reader, key), await findUserByEmailKey(reader, key)]
+  const user = found.find(account => account && canLogIn(account))
+  const attempt = await countAttempt(database, user?.login_key ?? key, address)
+  const right = await passwordMatches(password, user?.password_hash ?? '')
+  if (!user || !right) throw new Failure('wrong_login')
+  const token = randomBytes(32).toString('base64url')
+  const time = now()
+  await database.transaction(async tx => {
+    const current = await findUser(tx, user.id)
+    // The password or the role was changed a moment ago.
+    if (!current || !canLogIn(current) || current.password_hash !== user.password_hash) {
+      throw new Failure('wrong_login')
+    }
+    await store.removeAttempt(tx, attempt)
+    await store.removeExpiredSessions(tx, time)
+    await store.noteFirstLogin(tx, time)
+    await store.insertSession(tx, {
+      token_hash: hashToken(token),
+      user_id: user.id,
+      created_at: time,
+      expires_at: time + SESSION_SECONDS,
+    })
+  })
+  return { token, record: recordOf(user, time + SESSION_SECONDS) }
+}
+
+/**
+ * Finds who is logged in, and lets the session last longer.
+ * @returns undefined when the session has ended, or the account may not log in any more
+ */
+export async function resumeSession(
+  database: Database,
+  token: string,
+  permissions: ReadonlySet<string>,
+): Promise<Actor | undefined> {
+  const tokenHash = hashToken(token)
+  const time = now()
+  const session = await store.findSession(database.reader, tokenHash)
+  if (!session || session.expiresAt < time || !canLogIn(session.user)) return undefined
+  if (session.expiresAt < time + SESSION_SECONDS - EXTENDED_EVERY_SECONDS) {
+    await database
+      .transaction(tx => store.extendSession(tx, tokenHash, time + SESSION_SECONDS))
+      // The next use tries again; a request must not fail because of it.
+      .catch(() => {})
+  }
+  const { id, login } = session.user
+  return { userId: id, permissions, name: `session of ${login}`, session: tokenHash }
+}
+
+/** @throws Failure session_required when it has ended meanwhile */
+export async function currentSession({ database, actor }: RequestContext): Promise<SessionRecord> {
+  const session = await store.findSession(database.reader, actor.session!)
+  if (!session) throw new Failure('session_required')
+  return recordOf(session.user, session.expiresAt)
+}
+
+export async function logOut({ database, actor }: RequestContext): Promise<void> {
+  await database.transaction(tx => store.endSession(tx, actor.session!))
+}
+
+/**
+ * Changes the password of who is logged in, and ends the account's other sessions.
+ * @throws Failure invalid_argument, too_many_requests
+ */
+export async function changePassword(
+  { database, actor }: RequestContext,
+  { current_password, new_password }: PasswordArguments,
+  address: string,
+): Promise<void> {
+  const problem = passwordProblem(new_password)
+  refuseInvalid(problem ? { new_password: problem } : {})
+  const user = (await findUser(database.reader, actor.userId))!
+  const attempt = await countAttempt(database, user.login_key, address)
+  if (!(await passwordMatches(current_password, user.password_hash))) {
+    throw invalidArguments({ current_password: 'must be the password that the account has now.' })
+  }
+  const passwordHash = await hashPassword(new_password)
+  await database.transaction(async tx => {
+    await store.removeAttempt(tx, attempt)
+    await setPassword(tx, user.id, passwordHash, actor.session)
+  })
+}
+
+/** Whether anybody has logged in since the database was made. */
+export async function everLoggedIn({ database }: Context): Promise<boolean> {
+  return store.everLoggedIn(database.reader)
+}
+
+/**
+ * @returns the attempt, to be removed when the password was right
+ * @throws Failure too_many_requests
+ */
+async function countAttempt(database: Database, loginKey: string, address: string): Promise<number> {
+  const network = networkOf(address)
+  return database.transaction(async tx => {
+    await waitForTurn(tx)
+    const time = now()
+    await store.removeAttemptsBefore(tx, time - ATTEMPTS_SECONDS)
+    for (const [by, value] of [['login_key', loginKey] as const, ['address', network] as const]) {
+      const tenth = (await store.latestAttempts(tx, by, value, ATTEMPTS))[ATTEMPTS - 1]
+      if (tenth !== undefined) throw tooManyAttempts(tenth + ATTEMPTS_SECONDS - time)
+    }
+    return store.insertAttempt(tx, { login_key: loginKey, address: network, tried_at: time })
+  })
+}
+
+function tooManyAttempts(seconds: number): Failure {
+  const minutes = Math.ceil(seconds / 60)
+  return new Failure('too_many_requests', {
+    message: `Too many failed tries to log in. Try again in ${minutes} minute${minutes === 1 ? '' : 's'}.`,
+    data: { retry_after: seconds },
+  })
+}
+
+/** Whoever has one IPv6 address has the 2^64 beside it, so they count as one. */
+function networkOf(address: string): string {
+  if (!isIPv6(address)) return address
+  const mapped = /^::ffff:([\d.]+)$/i.exec(address)?.[1]
+  if (mapped !== undefined) return mapped
+  const [start, end] = address.split('::', 2).map(part => part.split(':').filter(group => group !== ''))
+  const zeros = end ? 8 - start!.length - end.length : 0
+  const groups = [...start!, ...Array<string>(zeros).fill('0'), ...(end ?? [])]
+  return `${groups
+    .slice(0, 4)
+    .map(group => Number.parseInt(group, 16).toString(16))
+    .join(':')}::/64`
+}
+
+function recordOf({ id, login, email, display_name }: User, expiresAt: number): SessionRecord {
+  return { user: { id, login, email, display_name }, expires: formatTime(expiresAt) }
+}

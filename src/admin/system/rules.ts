@@ -1,0 +1,35 @@
+/** What an operator wants to know of the running service. */
+import type { Static } from 'typebox'
+import type { Context } from '../../context.ts'
+import { formatTime, now } from '../../fields.ts'
+import { version } from '../../version.ts'
+import type { systemRecord } from './schema.ts'
+import * as store from './store.ts'
+
+/** How old the counts may be: counting millions of rows takes an engine a while, and nobody needs it twice a minute. */
+const COUNTS_KEPT_SECONDS = 30
+
+export class SystemReport {
+  #counts: Promise<Static<typeof systemRecord>['counts']> | undefined
+  #countedAt = 0
+
+  async read({ database }: Context): Promise<Static<typeof systemRecord>> {
+    const uptime = Math.floor(process.uptime())
+    if (!this.#counts || now() - this.#countedAt > COUNTS_KEPT_SECONDS) {
+      this.#countedAt = now()
+      this.#counts = store.countRows(database)
+      this.#counts.catch(() => {
+        this.#counts = undefined
+      })
+    }
+    return {
+      version,
+      node: process.versions.node,
+      engine: database.engine.name,
+      database_size_bytes: await store.databaseSize(database),
+      counts: await this.#counts,
+      uptime_seconds: uptime,
+      started: formatTime(now() - uptime),
+    }
+  }
+}

@@ -1,0 +1,22 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { describeService } from '../../../test/harness.ts'
+
+describeService('system', service => {
+  test('200 - version, engine, size, counts, uptime', async () => {
+    const { id } = await service().newAffiliate('counted')
+    await service().newPayout(id)
+    const admin = await service().admin()
+    const { status, body } = await admin.get('/system')
+    assert.equal(status, 200)
+    const { database_size_bytes, uptime_seconds, started, ...rest } = body
+    assert.deepEqual(rest, {
+      version: (await admin.get('/session')).body.version,
+      node: process.versions.node,
+      engine: service().database.engine.name,
+      counts: { users: 2, affiliates: 1, payouts: 1, keys: 1 },
+    })
+    assert.ok(database_size_bytes > 50_000)
+    assert.ok(Math.abs(Date.parse(`${started}Z`) + uptime_seconds * 1000 - Date.now()) < 3000)
+  })
+})

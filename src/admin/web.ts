@@ -1,0 +1,80 @@
+/**
+ * The built web application: its files, and index.html under every other path of the area, because the application
+ * has its own routes. The build compresses the files; nothing is compressed while it is sent.
+ */
+import { randomBytes } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import files from '@fastify/static'
+import type { FastifyInstance, FastifyReply } from 'fastify'
+import { Failure } from '../errors.ts'
+
+/** The same from `src` and from `dist`. */
+const folder = fileURLToPath(new URL('../../web/dist/', import.meta.url))
+const indexFile = join(folder, 'index.html')
+
+const IMMUTABLE = 'public, max-age=31536000, immutable'
+const NONCE_PLACEHOLDER = '__CSP_NONCE__'
+
+const NOT_BUILT = `<!doctype html>
+<html lang="en"><meta charset="utf-8"><title>affiliated</title>
+<h1>The administration area is not built</h1>
+<p>Run <code>npm run build:web</code> and start the service again.</p>
+</html>
+`
+
+/**
+ * What a page may do: run and show what came from here. Styles need the nonce, which is new for each page.
+ * @param nonce undefined: no styles but those of files
+ */
+export function contentPolicy(nonce?: string): string {
+  return [
+    "default-src 'none'",
+    "script-src 'self'",
+    `style-src 'self'${nonce === undefined ? '' : ` 'nonce-${nonce}'`}`,
+    "img-src 'self' data:",
+    "font-src 'self'",
+    "connect-src 'self'",
+    "manifest-src 'self'",
+    "base-uri 'none'",
+    "form-action 'self'",
+    "frame-ancestors 'none'",
+  ].join('; ')
+}
+
+/** A Fastify plugin, for the prefix of the area. */
+export async function web(scope: FastifyInstance): Promise<void> {
+  const built = existsSync(indexFile)
+  if (built) {
+    await scope.register(files, {
+      root: folder,
+      // A route for each file, so that every other path is left to the application.
+      wildcard: false,
+      index: false,
+      globIgnore: ['index.html', '**/*.br', '**/*.gz'],
+      preCompressed: true,
+      cacheControl: false,
+      setHeaders: (reply, path) => {
+        reply.header('Cache-Control', path.startsWith(join(folder, 'assets')) ? IMMUTABLE : 'no-cache')
+      },
+    })
+  }
+  scope.setNotFoundHandler(async (request, reply) => {
+    const [path] = request.url.split('?', 1)
+    if (request.method !== 'GET' && request.method !== 'HEAD') throw new Failure('no_route')
+    // A file that is not there, such as one of an older build, must not be answered with a page.
+    if (path!.startsWith(`${scope.prefix}/assets/`)) throw new Failure('no_route')
+    return built ? sendIndex(reply) : reply.type('text/html; charset=utf-8').send(NOT_BUILT)
+  })
+}
+
+async function sendIndex(reply: FastifyReply): Promise<FastifyReply> {
+  const nonce = randomBytes(16).toString('base64')
+  const page = await readFile(indexFile, 'utf8')
+  return reply
+    .type('text/html; charset=utf-8')
+    .headers({ 'Cache-Control': 'no-cache', 'Content-Security-Policy': contentPolicy(nonce) })
+    .send(page.replaceAll(NONCE_PLACEHOLDER, nonce))
+}

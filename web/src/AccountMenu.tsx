@@ -1,0 +1,105 @@
+import UnfoldIcon from '@mui/icons-material/UnfoldMore'
+import { Avatar, Box, ButtonBase, Divider, ListSubheader, Menu, MenuItem, Typography } from '@mui/material'
+import { type MouseEvent, useState } from 'react'
+import { useLogout, useStore } from 'react-admin'
+import { useNavigate } from 'react-router-dom'
+import { useSession } from './session.tsx'
+
+const looks = [
+  { value: undefined, label: 'Like the system' },
+  { value: 'light', label: 'Light' },
+  { value: 'dark', label: 'Dark' },
+] as const
+
+/** Who is logged in: the own account, the look, and the way out. */
+export function AccountMenu() {
+  const { user } = useSession()
+  const logout = useLogout()
+  const navigate = useNavigate()
+  const [look, setLook] = useStore<'light' | 'dark' | undefined>('theme')
+  const [anchor, setAnchor] = useState<HTMLElement>()
+  const close = () => setAnchor(undefined)
+  const name = user.display_name || user.login
+  return (
+    <Box sx={{ p: 1.25, borderTop: 1, borderColor: 'divider' }}>
+      <ButtonBase
+        aria-label={`Account of ${name}`}
+        aria-haspopup="menu"
+        aria-expanded={Boolean(anchor)}
+        onClick={(event: MouseEvent<HTMLElement>) => setAnchor(event.currentTarget)}
+        sx={{
+          width: '100%',
+          gap: 1.25,
+          p: 0.75,
+          borderRadius: 2,
+          textAlign: 'left',
+          '&:hover': { bgcolor: 'action.hover' },
+        }}
+      >
+        <Avatar
+          sx={{
+            width: 30,
+            height: 30,
+            fontSize: 14,
+            fontWeight: 600,
+            bgcolor: 'primary.main',
+            color: 'primary.contrastText',
+          }}
+        >
+          {[...name][0]?.toUpperCase()}
+        </Avatar>
+        <Box sx={{ flex: 1, minWidth: 0 }}>
+          <Typography noWrap sx={{ fontSize: '0.86rem', fontWeight: 600, lineHeight: 1.3 }}>
+            {name}
+          </Typography>
+          <Typography
+            noWrap
+            variant="caption"
+            component="p"
+            sx={{ color: 'text.secondary', lineHeight: 1.3 }}
+          >
+            {user.email}
+          </Typography>
+        </Box>
+        <UnfoldIcon fontSize="small" sx={{ color: 'text.secondary' }} />
+      </ButtonBase>
+      <Menu
+        anchorEl={anchor ?? null}
+        open={Boolean(anchor)}
+        onClose={close}
+        anchorOrigin={{ vertical: 'top', horizontal: 'left' }}
+        transformOrigin={{ vertical: 'bottom', horizontal: 'left' }}
+        slotProps={{ paper: { sx: { minWidth: 208 }, elevation: 6 } }}
+      >
+        <MenuItem
+          onClick={() => {
+            close()
+            navigate('/account')
+          }}
+        >
+          Change password
+        </MenuItem>
+        <Divider />
+        <ListSubheader role="presentation" sx={{ lineHeight: 2.4, bgcolor: 'transparent' }}>
+          Look
+        </ListSubheader>
+        {looks.map(({ value, label }) => (
+          <MenuItem
+            key={label}
+            role="menuitemradio"
+            aria-checked={look === value}
+            selected={look === value}
+            onClick={() => {
+              setLook(value)
+              close()
+            }}
+          >
+            {label}
+          </MenuItem>
+        ))}
+        <Divider />
+        <MenuItem onClick={() => logout()}>Log out</MenuItem>
+      </Menu>
+    </Box>
+  )
+}

@@ -1,0 +1,171 @@
+import VisibilityOff from '@mui/icons-material/VisibilityOffOutlined'
+import Visibility from '@mui/icons-material/VisibilityOutlined'
+import {
+  Alert,
+  Box,
+  Button,
+  Card,
+  IconButton,
+  InputAdornment,
+  Stack,
+  TextField,
+  Typography,
+} from '@mui/material'
+import { type FormEvent, useEffect, useRef, useState } from 'react'
+import { type HttpError, useLogin } from 'react-admin'
+import { type Envelope, messageOf } from './api.ts'
+import { greeting } from './session.tsx'
+import { Mark } from './ui/Mark.tsx'
+
+export function LoginPage() {
+  const login = useLogin()
+  useEffect(() => {
+    document.title = 'Log in · affiliated'
+  }, [])
+  return (
+    <LoginForm
+      onSubmit={(name, password) => login({ login: name, password })}
+      {...(greeting.kind && { notice: greeting.kind })}
+    />
+  )
+}
+
+/** @param onSubmit rejects with what the server said */
+export function LoginForm({
+  onSubmit,
+  notice,
+  fixedLogin,
+}: {
+  onSubmit: (login: string, password: string) => Promise<unknown>
+  notice?: 'ended' | 'first_visit'
+  fixedLogin?: string
+}) {
+  const [login, setLogin] = useState(fixedLogin ?? '')
+  const [password, setPassword] = useState('')
+  const [shown, setShown] = useState(false)
+  const [problem, setProblem] = useState('')
+  const [busy, setBusy] = useState(false)
+  const passwordInput = useRef<HTMLInputElement>(null)
+
+  const submit = async (event: FormEvent) => {
+    event.preventDefault()
+    if (!login.trim() || !password) {
+      setProblem('Fill in your login and your password.')
+      return
+    }
+    setBusy(true)
+    try {
+      await onSubmit(login.trim(), password)
+    } catch (error) {
+      setProblem(reasonOf(error as HttpError))
+      passwordInput.current?.select()
+    } finally {
+      setBusy(false)
+    }
+  }
+
+  return (
+    <Box
+      component="main"
+      sx={{
+        minHeight: '100dvh',
+        display: 'grid',
+        placeItems: 'center',
+        p: 2,
+        bgcolor: 'background.default',
+        backgroundImage: theme =>
+          `radial-gradient(60rem 32rem at 50% -8rem, ${theme.palette.primary.light}, transparent)`,
+      }}
+    >
+      <Stack sx={{ width: '100%', maxWidth: 400, gap: 3 }}>
+        <Stack sx={{ alignItems: 'center', gap: 1.5 }}>
+          <Mark size={44} />
+          <Typography variant="h1">Log in to affiliated</Typography>
+        </Stack>
+        <Card component="form" onSubmit={submit} noValidate sx={{ p: { xs: 2.5, sm: 3.5 } }}>
+          <Stack sx={{ gap: 2.5 }}>
+            {!problem && notice && <Notice kind={notice} />}
+            {problem && <Alert severity="error">{problem}</Alert>}
+            <TextField
+              label="Login"
+              value={login}
+              onChange={event => setLogin(event.target.value)}
+              helperText="Your login name or e-mail address"
+              autoComplete="username"
+              autoFocus={!fixedLogin}
+              size="medium"
+              required
+              slotProps={{
+                inputLabel: { required: false },
+                htmlInput: { autoCapitalize: 'none', spellCheck: false, maxLength: 254 },
+              }}
+            />
+            <TextField
+              label="Password"
+              type={shown ? 'text' : 'password'}
+              value={password}
+              onChange={event => setPassword(event.target.value)}
+              autoComplete="current-password"
+              autoFocus={Boolean(fixedLogin)}
+              size="medium"
+              required
+              inputRef={passwordInput}
+              slotProps={{
+                inputLabel: { required: false },
+                htmlInput: { maxLength: 1000 },
+                input: {
+                  endAdornment: (
+                    <InputAdornment position="end">
+                      <IconButton
+                        aria-label={shown ? 'Hide what is typed' : 'Show what is typed'}
+                        onClick={() => setShown(!shown)}
+                        edge="end"
+                      >
+                        {shown ? <VisibilityOff /> : <Visibility />}
+                      </IconButton>
+                    </InputAdornment>
+                  ),
+                },
+              }}
+            />
+            <Button type="submit" variant="contained" size="large" loading={busy}>
+              Log in
+            </Button>
+          </Stack>
+        </Card>
+        <Typography variant="body2" sx={{ textAlign: 'center', color: 'text.secondary' }}>
+          Forgotten it? Whoever runs the server sets a new one with{' '}
+          <Code>affiliated users password LOGIN</Code>
+        </Typography>
+      </Stack>
+    </Box>
+  )
+}
+
+function Notice({ kind }: { kind: 'ended' | 'first_visit' }) {
+  if (kind === 'ended') {
+    return <Alert severity="info">Your session has ended. Log in to go on where you were.</Alert>
+  }
+  return (
+    <Alert severity="info">
+      Nobody has logged in here yet. The login is <Code>admin</Code>; its password was printed by{' '}
+      <Code>affiliated serve</Code> when it first started on this database. To set a new one, run{' '}
+      <Code>affiliated users password admin</Code>
+    </Alert>
+  )
+}
+
+function Code({ children }: { children: string }) {
+  return (
+    <Box component="code" sx={{ fontFamily: 'ui-monospace, monospace', fontSize: '0.92em', fontWeight: 600 }}>
+      {children}
+    </Box>
+  )
+}
+
+function reasonOf(error: HttpError): string {
+  const seconds = (error.body as Partial<Envelope> | undefined)?.data?.retry_after
+  if (error.status !== 429 || seconds === undefined) return messageOf(error)
+  const minutes = Math.ceil(seconds / 60)
+  return `Too many tries that failed. Try again in ${seconds < 60 ? `${seconds} seconds` : minutes === 1 ? 'one minute' : `${minutes} minutes`}.`
+}

@@ -1,0 +1,250 @@
+/** The frame of every page: the menu at the left, or behind a button where there is no room for it. */
+import AffiliatesIcon from '@mui/icons-material/GroupOutlined'
+import ToolsIcon from '@mui/icons-material/HandymanOutlined'
+import ReportsIcon from '@mui/icons-material/InsightsOutlined'
+import UsersIcon from '@mui/icons-material/ManageAccountsOutlined'
+import MenuIcon from '@mui/icons-material/Menu'
+import PayoutsIcon from '@mui/icons-material/PaymentsOutlined'
+import SettingsIcon from '@mui/icons-material/TuneOutlined'
+import {
+  Box,
+  CircularProgress,
+  CssBaseline,
+  Dialog,
+  Drawer,
+  IconButton,
+  List,
+  ListItem,
+  ListItemButton,
+  ListItemIcon,
+  ListItemText,
+  Stack,
+  Typography,
+  useMediaQuery,
+} from '@mui/material'
+import { type ReactNode, Suspense, useEffect, useRef, useState } from 'react'
+import { SkipNavigationButton } from 'react-admin'
+import { NavLink, useLocation } from 'react-router-dom'
+import { AccountMenu } from './AccountMenu.tsx'
+import { onSessionEnd } from './api.ts'
+import { LoginForm } from './LoginPage.tsx'
+import { logIn, SessionProvider, useSession } from './session.tsx'
+import { ErrorBoundary } from './ui/ErrorBoundary.tsx'
+import { Mark } from './ui/Mark.tsx'
+import { Problem } from './ui/Page.tsx'
+import { type Theme, visuallyHidden } from './ui/visually.ts'
+
+const MENU_WIDTH = 228
+
+interface Entry {
+  to: string
+  label: string
+  icon: ReactNode
+}
+
+const programme: Entry[] = [
+  { to: '/affiliates', label: 'Affiliates', icon: <AffiliatesIcon /> },
+  { to: '/payouts', label: 'Payouts', icon: <PayoutsIcon /> },
+  { to: '/reports', label: 'Reports', icon: <ReportsIcon /> },
+  { to: '/tools', label: 'Tools', icon: <ToolsIcon /> },
+]
+const administration: Entry[] = [
+  { to: '/users', label: 'Users', icon: <UsersIcon /> },
+  { to: '/settings', label: 'Settings', icon: <SettingsIcon /> },
+]
+
+export function Shell({ children }: { children: ReactNode }) {
+  return (
+    <>
+      <CssBaseline enableColorScheme />
+      <SessionProvider
+        loading={<Waiting />}
+        failed={(error, retry) => (
+          <Box component="main" sx={{ p: 3 }}>
+            <Problem error={error} retry={retry} />
+          </Box>
+        )}
+      >
+        <Frame>{children}</Frame>
+        <LogInAgain />
+      </SessionProvider>
+    </>
+  )
+}
+
+function Frame({ children }: { children: ReactNode }) {
+  const wide = useMediaQuery<Theme>(theme => theme.breakpoints.up('md'))
+  const [open, setOpen] = useState(false)
+  const { pathname } = useLocation()
+  return (
+    <Box sx={{ display: 'flex', flexDirection: { xs: 'column', md: 'row' }, minHeight: '100dvh' }}>
+      <SkipNavigationButton />
+      {wide ? (
+        <Box
+          component="header"
+          sx={{
+            width: MENU_WIDTH,
+            flexShrink: 0,
+            height: '100dvh',
+            position: 'sticky',
+            top: 0,
+            borderRight: 1,
+            borderColor: 'divider',
+            bgcolor: 'background.paper',
+          }}
+        >
+          <Menu />
+        </Box>
+      ) : (
+        <Stack
+          component="header"
+          direction="row"
+          sx={{
+            alignItems: 'center',
+            gap: 1,
+            px: 1,
+            height: 52,
+            position: 'sticky',
+            top: 0,
+            zIndex: 'appBar',
+            borderBottom: 1,
+            borderColor: 'divider',
+            bgcolor: 'background.paper',
+          }}
+        >
+          <IconButton aria-label="Menu" aria-expanded={open} onClick={() => setOpen(true)}>
+            <MenuIcon />
+          </IconButton>
+          <Brand />
+          <Drawer
+            open={open}
+            onClose={() => setOpen(false)}
+            slotProps={{ paper: { sx: { width: MENU_WIDTH + 24 } } }}
+          >
+            <Menu onChoice={() => setOpen(false)} />
+          </Drawer>
+        </Stack>
+      )}
+      <Box component="main" id="main-content" tabIndex={-1} sx={{ flex: 1, minWidth: 0, outline: 'none' }}>
+        <ErrorBoundary page={pathname}>
+          <Suspense fallback={<Waiting />}>{children}</Suspense>
+        </ErrorBoundary>
+      </Box>
+    </Box>
+  )
+}
+
+function Brand() {
+  return (
+    <Stack direction="row" sx={{ alignItems: 'center', gap: 1.25 }}>
+      <Mark size={26} />
+      <Typography component="span" sx={{ fontWeight: 680, fontSize: '1.06rem', letterSpacing: '-0.02em' }}>
+        affiliated
+      </Typography>
+    </Stack>
+  )
+}
+
+function Menu({ onChoice }: { onChoice?: () => void }) {
+  return (
+    <Stack sx={{ height: '100%', overflowY: 'auto' }}>
+      <Box sx={{ px: 2.5, pt: 2.5, pb: 1.5 }}>
+        <Brand />
+      </Box>
+      <Box component="nav" aria-label="Main" sx={{ flex: 1, px: 1.25 }}>
+        <Typography
+          id="menu-programme"
+          component="h2"
+          sx={{ px: 1.5, pt: 1.5, pb: 0.5, fontSize: '0.75rem', fontWeight: 600, color: 'text.secondary' }}
+        >
+          Affiliates
+        </Typography>
+        <Entries entries={programme} labelledBy="menu-programme" onChoice={onChoice} />
+        <Typography component="h2" id="menu-administration" sx={visuallyHidden}>
+          Administration
+        </Typography>
+        <Box sx={{ borderTop: 1, borderColor: 'divider', mx: 1.5, my: 1.25 }} />
+        <Entries entries={administration} labelledBy="menu-administration" onChoice={onChoice} />
+      </Box>
+      <AccountMenu />
+    </Stack>
+  )
+}
+
+function Entries({
+  entries,
+  labelledBy,
+  onChoice,
+}: {
+  entries: Entry[]
+  labelledBy: string
+  onChoice?: (() => void) | undefined
+}) {
+  return (
+    <List dense disablePadding aria-labelledby={labelledBy}>
+      {entries.map(({ to, label, icon }) => (
+        <ListItem key={to} disablePadding>
+          <ListItemButton
+            component={NavLink}
+            to={to}
+            onClick={onChoice}
+            sx={{
+              borderRadius: 2,
+              py: 0.6,
+              mb: 0.25,
+              color: 'text.secondary',
+              '&.active': {
+                bgcolor: 'primary.light',
+                color: 'text.primary',
+                '& svg': { color: 'primary.main' },
+              },
+            }}
+          >
+            <ListItemIcon sx={{ minWidth: 34, color: 'inherit', '& svg': { fontSize: 20 } }}>
+              {icon}
+            </ListItemIcon>
+            <ListItemText
+              primary={label}
+              slotProps={{ primary: { sx: { fontSize: '0.9rem', fontWeight: 550 } } }}
+            />
+          </ListItemButton>
+        </ListItem>
+      ))}
+    </List>
+  )
+}
+
+export function Waiting() {
+  return (
+    <Box sx={{ display: 'grid', placeItems: 'center', minHeight: '40dvh' }}>
+      <CircularProgress size={28} aria-label="Loading" />
+    </Box>
+  )
+}
+
+/** Stands over the page when the session has ended: what was typed under it stays, and goes on after logging in. */
+function LogInAgain() {
+  const { user } = useSession()
+  const [ended, setEnded] = useState(false)
+  const goOn = useRef<(() => void)[]>([])
+  useEffect(() => {
+    onSessionEnd(
+      () =>
+        new Promise(resolve => {
+          goOn.current.push(resolve)
+          setEnded(true)
+        }),
+    )
+  }, [])
+  const submit = async (login: string, password: string) => {
+    // What is on the page is the business of the one who was logged in.
+    if ((await logIn(login, password)) !== user.id) return location.reload()
+    setEnded(false)
+    for (const resume of goOn.current.splice(0)) resume()
+  }
+  return (
+    <Dialog open={ended} fullScreen aria-label="Log in" transitionDuration={0}>
+      {ended && <LoginForm onSubmit={submit} notice="ended" fixedLogin={user.login} />}
+    </Dialog>
+  )
+}

@@ -1,0 +1,213 @@
+import { FormControlLabel, FormLabel, Radio, RadioGroup } from '@mui/material'
+import { useState } from 'react'
+import {
+  AutocompleteInput,
+  CreateBase,
+  EditBase,
+  Form,
+  type RaRecord,
+  ReferenceInput,
+  required,
+  SelectInput,
+  TextInput,
+  useEditContext,
+  useNotify,
+  useRedirect,
+} from 'react-admin'
+import { Waiting } from '../Shell.tsx'
+import { useSession } from '../session.tsx'
+import { FormButtons, FormSection, RateInput, Row, rateOf } from '../ui/form.tsx'
+import { rateText, useMoney } from '../ui/format.ts'
+import { Page, Problem } from '../ui/Page.tsx'
+import { type Affiliate, nameOf, statuses } from './affiliate.tsx'
+
+const statusChoices = statuses.map(id => ({ id, name: id.charAt(0).toUpperCase() + id.slice(1) }))
+
+type Values = Record<string, unknown>
+
+export function AffiliateCreate() {
+  const [account, setAccount] = useState<'new' | 'existing'>('new')
+  const notify = useNotify()
+  const redirect = useRedirect()
+  const transform = ({ user_id, username, payment_email, ...data }: Values) => ({
+    ...Object.fromEntries(Object.entries(data).filter(([, value]) => value !== '' && value != null)),
+    ...(data.rate ? { rate: rateOf(data.rate) } : {}),
+    ...(payment_email ? { payment_email } : {}),
+    ...(account === 'existing' ? { user_id } : { create_user: true, ...(username ? { username } : {}) }),
+  })
+  return (
+    <CreateBase
+      resource="affiliates"
+      transform={transform}
+      redirect={false}
+      mutationOptions={{
+        onSuccess: (record: RaRecord) => {
+          notify('Affiliate created', { type: 'success' })
+          redirect('show', 'affiliates', record.id)
+        },
+      }}
+    >
+      <Page title="Create affiliate" parent={{ to: '/affiliates', label: 'Affiliates' }} narrow>
+        <Form defaultValues={{ status: 'pending' }} warnWhenUnsavedChanges disableInvalidFormNotification>
+          <FormSection title="Account">
+            <div>
+              <FormLabel id="account-kind">Who becomes an affiliate?</FormLabel>
+              <RadioGroup
+                row
+                aria-labelledby="account-kind"
+                value={account}
+                onChange={(_, kind) => setAccount(kind as 'new' | 'existing')}
+              >
+                <FormControlLabel value="new" control={<Radio />} label="A new account" />
+                <FormControlLabel value="existing" control={<Radio />} label="An existing account" />
+              </RadioGroup>
+            </div>
+            {account === 'existing' ? (
+              <>
+                <AccountInput />
+                <TextInput
+                  source="payment_email"
+                  label="Payment e-mail"
+                  helperText="Empty: the account's own address."
+                />
+              </>
+            ) : (
+              <Row>
+                <TextInput
+                  source="payment_email"
+                  label="Payment e-mail"
+                  validate={required('An e-mail address is needed for a new account.')}
+                  helperText="The new account gets this address. No other account may have it."
+                />
+                <TextInput
+                  source="username"
+                  label="Username"
+                  helperText="Empty: made from the e-mail address."
+                  slotProps={{ htmlInput: { maxLength: 60, autoCapitalize: 'none', spellCheck: false } }}
+                />
+              </Row>
+            )}
+          </FormSection>
+          <Terms />
+          <FormButtons back="/affiliates" />
+        </Form>
+      </Page>
+    </CreateBase>
+  )
+}
+
+interface User extends RaRecord<number> {
+  login: string
+  email: string
+  display_name: string
+  affiliate_id: number | null
+}
+
+function AccountInput() {
+  return (
+    <ReferenceInput source="user_id" reference="users" sort={{ field: 'login', order: 'ASC' }}>
+      <AutocompleteInput
+        label="Account"
+        optionText={(user?: User) => (user ? `${user.display_name || user.login} <${user.email}>` : '')}
+        filterToQuery={search => (search ? { search } : {})}
+        getOptionDisabled={(user: User) => Boolean(user?.affiliate_id)}
+        validate={required('Choose the account that becomes an affiliate.')}
+        helperText="Search by login, name or e-mail address. Accounts that are affiliates already can't be chosen."
+      />
+    </ReferenceInput>
+  )
+}
+
+function Terms() {
+  const { settings } = useSession()
+  const money = useMoney()
+  const { rate_types, default_rate, default_rate_type } = settings
+  const applies = rateText({ rate: String(default_rate), rate_type: default_rate_type }, money)
+  return (
+    <FormSection title="Terms" hint={`Without a rate of its own, the default applies: ${applies}.`}>
+      <Row>
+        <RateInput source="rate" label="Rate" helperText="Empty: the default rate." />
+        <SelectInput
+          source="rate_type"
+          label="Rate type"
+          choices={rate_types.map(name => ({ id: name, name }))}
+          emptyText="Default"
+          emptyValue=""
+          helperText={false}
+        />
+        <SelectInput
+          source="status"
+          label="Status"
+          choices={statusChoices}
+          validate={required()}
+          helperText={false}
+        />
+      </Row>
+      <TextInput
+        source="notes"
+        label="Notes"
+        multiline
+        minRows={3}
+        maxRows={14}
+        helperText="Only seen here, never through the API's records."
+      />
+    </FormSection>
+  )
+}
+
+export function AffiliateEdit() {
+  const notify = useNotify()
+  const redirect = useRedirect()
+  return (
+    <EditBase
+      resource="affiliates"
+      mutationMode="pessimistic"
+      redirect={false}
+      transform={(data: Values) => ({ ...data, rate: rateOf(data.rate) })}
+      mutationOptions={{
+        onSuccess: (record: RaRecord) => {
+          notify('Affiliate saved', { type: 'success' })
+          redirect('show', 'affiliates', record.id)
+        },
+      }}
+    >
+      <EditPage />
+    </EditBase>
+  )
+}
+
+function EditPage() {
+  const { record, error, isPending, refetch } = useEditContext<Affiliate>()
+  if (error)
+    return (
+      <Page title="Affiliate">
+        <Problem error={error} retry={() => refetch()} />
+      </Page>
+    )
+  if (isPending || !record) return <Waiting />
+  const page = `/affiliates/${record.id}/show`
+  return (
+    <Page title={`Edit ${nameOf(record)}`} parent={{ to: page, label: nameOf(record) }} narrow>
+      <Form warnWhenUnsavedChanges disableInvalidFormNotification>
+        <FormSection title="Account">
+          <Row>
+            <TextInput
+              source="account_email"
+              label="Account e-mail"
+              validate={required('An account needs an e-mail address.')}
+              helperText="Changes the address of the account itself."
+            />
+            <TextInput
+              source="payment_email"
+              label="Payment e-mail"
+              parse={typed => typed}
+              helperText="Empty: the account's own address."
+            />
+          </Row>
+        </FormSection>
+        <Terms />
+        <FormButtons back={page} />
+      </Form>
+    </Page>
+  )
+}

@@ -1,0 +1,78 @@
+/** What affiliates are, and how they are named everywhere. */
+import { Box, Typography } from '@mui/material'
+import type { RaRecord } from 'react-admin'
+
+export type Status = 'active' | 'inactive' | 'pending' | 'rejected'
+
+export const statuses: Status[] = ['pending', 'active', 'inactive', 'rejected']
+
+export interface Affiliate extends RaRecord<number> {
+  affiliate_id: number
+  user_id: number
+  rate: string
+  rate_type: string
+  payment_email: string
+  status: Status
+  earnings: number
+  unpaid_earnings: number
+  referrals: number
+  visits: number
+  date_registered: string
+  user: { ID: number; user_login: string; user_email: string; display_name: string }
+  effective: { rate: string; rate_type: string; payment_email: string }
+  notes?: string
+}
+
+export const nameOf = (affiliate: Pick<Affiliate, 'id' | 'user'>) =>
+  affiliate.user?.display_name || affiliate.user?.user_login || `Affiliate ${affiliate.id}`
+
+/** Name and number on one line, the address below. Text of any script keeps its own direction. */
+export function Account({ affiliate, name }: { affiliate: Affiliate; name?: React.ReactNode }) {
+  return (
+    <Box sx={{ minWidth: 0, maxWidth: 320 }}>
+      <Typography component="div" variant="body2" sx={{ fontWeight: 580, overflowWrap: 'anywhere' }}>
+        <bdi>{name ?? nameOf(affiliate)}</bdi>{' '}
+        <Box component="span" sx={{ color: 'text.secondary', fontWeight: 400 }}>
+          #{affiliate.id}
+        </Box>
+      </Typography>
+      <Typography
+        component="div"
+        variant="caption"
+        sx={{ color: 'text.secondary', overflowWrap: 'anywhere' }}
+      >
+        <bdi>{affiliate.user?.user_email}</bdi>
+      </Typography>
+    </Box>
+  )
+}
+
+/** What can be done with an affiliate in each state: the word, and the state that it leads to. */
+export interface Move {
+  action: string
+  done: string
+  status: Status
+  from: Status[]
+  /** What it means for the affiliate, where it is to be asked first. */
+  meaning?: string
+}
+
+export const moves: Move[] = [
+  { action: 'Approve', done: 'approved', status: 'active', from: ['pending', 'inactive', 'rejected'] },
+  {
+    action: 'Reject',
+    done: 'rejected',
+    status: 'rejected',
+    from: ['pending'],
+    meaning:
+      'The status becomes rejected. Account, earnings and payouts stay as they are, and it can be approved later.',
+  },
+  {
+    action: 'Deactivate',
+    done: 'deactivated',
+    status: 'inactive',
+    from: ['active'],
+    meaning:
+      'The status becomes inactive. Account, earnings and payouts stay as they are, and it can be approved again later.',
+  },
+]

@@ -1,0 +1,135 @@
+/**
+ * Calls of the server. When the session has ended, a call waits until the person has logged in again and is then
+ * sent once more: what was typed stays where it is.
+ */
+import { HttpError } from 'react-admin'
+
+export const API = '/admin/api'
+
+export interface Envelope {
+  code: string
+  message: string
+  data: {
+    status: number
+    params?: Record<string, string> | string[]
+    first_visit?: boolean
+    retry_after?: number
+  }
+}
+
+export interface Answer<T> {
+  body: T
+  headers: Headers
+}
+
+interface Options {
+  body?: unknown
+  /** A 401 is an answer and not the end of a session: for logging in and for asking whether there is one. */
+  anonymous?: boolean
+  signal?: AbortSignal
+}
+
+let logInAgain: (() => Promise<void>) | undefined
+
+/** @param handler resolves when there is a session again */
+export function onSessionEnd(handler: () => Promise<void>): void {
+  logInAgain = handler
+}
+
+/** @throws HttpError with the server's envelope as its body, and `errors` by field for forms */
+export async function request<T>(method: string, path: string, options: Options = {}): Promise<Answer<T>> {
+  const response = await send(method, path, options)
+  const body = await bodyOf(response)
+  if (response.ok) return { body: body as T, headers: response.headers }
+  if (response.status === 401 && !options.anonymous && logInAgain) {
+    await logInAgain()
+    return request(method, path, options)
+  }
+  throw failureOf(response.status, body)
+}
+
+export async function get<T>(path: string, options?: Options): Promise<T> {
+  return (await request<T>('GET', path, options)).body
+}
+
+async function send(method: string, path: string, { body, signal }: Options): Promise<Response> {
+  try {
+    return await fetch(`${API}/${path}`, {
+      method,
+      credentials: 'same-origin',
+      headers: {
+        accept: 'application/json',
+        ...(method !== 'GET' && { 'x-admin-request': '1' }),
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+      ...(signal && { signal }),
+    })
+  } catch (cause) {
+    if (cause instanceof DOMException && cause.name === 'AbortError') throw cause
+    const message = 'The server can not be reached. Nothing was changed; try again in a moment.'
+    throw new HttpError(message, 0, { errors: { root: { serverError: message } } })
+  }
+}
+
+async function bodyOf(response: Response): Promise<unknown> {
+  const text = await response.text()
+  try {
+    return text === '' ? undefined : JSON.parse(text, exact)
+  } catch {
+    return undefined
+  }
+}
+
+/** Sums can have more digits than a JavaScript number holds: those stay the text that the server wrote. */
+function exact(_name: string, value: unknown, context?: { source?: string }): unknown {
+  const source = context?.source
+  return typeof value === 'number' && value > 1e12 && source && String(value) !== source ? source : value
+}
+
+function failureOf(status: number, body: unknown): HttpError {
+  const envelope = body as Partial<Envelope> | undefined
+  const message = envelope?.message ?? `The server answered ${status}.`
+  return new HttpError(message, status, { ...envelope, errors: errorsOf(envelope?.data?.params, message) })
+}
+
+/** What is wrong by field, as forms show it; the whole message stands at the form's end. */
+function errorsOf(params: Envelope['data']['params'], message: string): Record<string, unknown> {
+  const fields = Array.isArray(params)
+    ? params.map(name => [name, 'is required.'])
+    : Object.entries(params ?? {})
+  const byField = fields.map(([name, reason]) => [name, sentence(String(reason))])
+  return { ...Object.fromEntries(byField), root: { serverError: message } }
+}
+
+function sentence(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1)
+}
+
+/** The query string of a list, in the names of the API; empty values are left out. */
+export function queryOf(args: Record<string, unknown>): string {
+  const query = new URLSearchParams()
+  for (const [name, value] of Object.entries(args)) append(query, name, value)
+  return query.toString()
+}
+
+function append(query: URLSearchParams, name: string, value: unknown): void {
+  if (value === undefined || value === null || value === '') return
+  if (Array.isArray(value)) query.append(name, value.join(','))
+  else if (typeof value === 'object') {
+    for (const [key, part] of Object.entries(value)) append(query, `${name}[${key}]`, part)
+  } else query.append(name, String(value))
+}
+
+/** Starts a download, after making sure that there is a session to do it with. */
+export async function download(url: string): Promise<void> {
+  await get('session')
+  const link = document.createElement('a')
+  link.href = url
+  link.download = ''
+  link.click()
+}
+
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : 'Something went wrong.'
+}

@@ -1,0 +1,111 @@
+/** How react-admin's questions are asked of the server. */
+import { type DataProvider, HttpError, type RaRecord } from 'react-admin'
+import { get, queryOf, request } from './api.ts'
+
+type Row = RaRecord<number>
+
+/** What a resource adds to each reading, and the argument that picks several records. */
+const readings: Record<string, { extras?: Record<string, unknown>; pick?: string }> = {
+  affiliates: { extras: { user: 1, effective: 1 }, pick: 'affiliate_id' },
+  payouts: { pick: 'payout_id' },
+  users: { pick: 'user_id' },
+}
+
+/** Conflicts name no argument: these are the ones that they are about. */
+const conflicts: Record<string, Record<string, { create: string; update: string }>> = {
+  affiliates: {
+    existing_user_email: { create: 'payment_email', update: 'account_email' },
+    existing_user_login: { create: 'username', update: 'username' },
+    affwp_rest_affiliate_user_exists: { create: 'user_id', update: 'user_id' },
+  },
+  users: {
+    existing_user_email: { create: 'email', update: 'email' },
+    existing_user_login: { create: 'login', update: 'login' },
+  },
+}
+
+async function list(resource: string, args: Record<string, unknown>, signal?: AbortSignal) {
+  const query = queryOf({ ...readings[resource]?.extras, ...args })
+  const { body, headers } = await request<Row[]>('GET', `${resource}?${query}`, { ...(signal && { signal }) })
+  return { data: body, total: Number(headers.get('x-total-count') ?? body.length) }
+}
+
+async function one(resource: string, id: unknown): Promise<Row> {
+  const query = queryOf({ ...readings[resource]?.extras })
+  const record = get<Row>(`${resource}/${id}${query && `?${query}`}`)
+  if (resource !== 'affiliates') return record
+  const [affiliate, { notes }] = await Promise.all([record, get<{ notes: string }>(`affiliates/${id}/notes`)])
+  return { ...affiliate, notes, account_email: affiliate.user?.user_email ?? '' }
+}
+
+async function several(resource: string, ids: unknown[]): Promise<Row[]> {
+  const pick = readings[resource]?.pick
+  if (pick) return (await list(resource, { [pick]: ids, number: -1 })).data
+  return Promise.all(ids.map(id => one(resource, id)))
+}
+
+async function write(resource: string, kind: 'create' | 'update', path: string, body: unknown): Promise<Row> {
+  try {
+    return (await request<Row>(kind === 'create' ? 'POST' : 'PATCH', path, { body })).body
+  } catch (error) {
+    if (!(error instanceof HttpError)) throw error
+    const field = conflicts[resource]?.[error.body?.code]?.[kind]
+    if (field) error.body.errors = { [field]: error.message, ...error.body.errors }
+    throw error
+  }
+}
+
+/** Only what differs is sent, so that two people who edit different things do not undo each other. */
+function changes(data: Record<string, unknown>, before: Record<string, unknown>): Record<string, unknown> {
+  const changed = Object.entries(data).filter(
+    ([name, value]) => JSON.stringify(value) !== JSON.stringify(before[name]),
+  )
+  return Object.fromEntries(changed)
+}
+
+export const dataProvider: DataProvider = {
+  supportAbortSignal: true,
+  getList: (resource, { pagination, sort, filter, signal }) => {
+    const { page, perPage } = pagination ?? { page: 1, perPage: 25 }
+    const args = {
+      ...filter,
+      number: perPage,
+      offset: (page - 1) * perPage,
+      orderby: sort?.field,
+      order: sort?.order.toLowerCase(),
+      count: 1,
+    }
+    return list(resource, args, signal) as never
+  },
+  getOne: async (resource, { id }) => ({ data: (await one(resource, id)) as never }),
+  getMany: async (resource, { ids }) => ({ data: (await several(resource, ids)) as never }),
+  getManyReference: (resource, { target, id, pagination, sort, filter, signal }) =>
+    dataProvider.getList(resource, {
+      pagination,
+      sort,
+      filter: { ...filter, [target]: id },
+      signal,
+    }) as never,
+  create: async (resource, { data }) => ({
+    data: (await write(resource, 'create', resource, data)) as never,
+  }),
+  update: async (resource, { id, data, previousData }) => {
+    const changed = changes(data, previousData ?? {})
+    // The interface asks for the affiliate in every edit of a payout.
+    const body = resource === 'payouts' ? { affiliate_id: data.affiliate_id, ...changed } : changed
+    const written = await write(resource, 'update', `${resource}/${id}`, body)
+    return { data: { ...previousData, ...data, ...written } as never }
+  },
+  updateMany: async (resource, { ids, data }) => {
+    for (const id of ids) await write(resource, 'update', `${resource}/${id}`, data)
+    return { data: ids }
+  },
+  delete: async (resource, { id, previousData }) => {
+    await request('DELETE', `${resource}/${id}`)
+    return { data: (previousData ?? { id }) as never }
+  },
+  deleteMany: async (resource, { ids }) => {
+    for (const id of ids) await request('DELETE', `${resource}/${id}`)
+    return { data: ids }
+  },
+}

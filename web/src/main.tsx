@@ -1,0 +1,16 @@
+import createCache from '@emotion/cache'
+import { CacheProvider } from '@emotion/react'
+import { createRoot } from 'react-dom/client'
+import { createBrowserRouter, RouterProvider } from 'react-router-dom'
+import { App } from './App.tsx'
+
+// Styles are allowed by a nonce that the server puts into the page.
+const nonce = document.querySelector<HTMLMetaElement>('meta[name="csp-nonce"]')!.content
+const styles = createCache({ key: 'a', nonce, prepend: true })
+const router = createBrowserRouter([{ path: '*', element: <App /> }], { basename: '/admin' })
+
+createRoot(document.getElementById('root')!).render(
+  <CacheProvider value={styles}>
+    <RouterProvider router={router} />
+  </CacheProvider>,
+)

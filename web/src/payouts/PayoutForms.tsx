@@ -1,0 +1,214 @@
+import DeleteIcon from '@mui/icons-material/DeleteOutlined'
+import { Button, Typography } from '@mui/material'
+import { useState } from 'react'
+import {
+  AutocompleteInput,
+  CreateBase,
+  EditBase,
+  Form,
+  ReferenceInput,
+  required,
+  SelectInput,
+  TextInput,
+  useDataProvider,
+  useEditContext,
+  useNotify,
+  useRedirect,
+  useReference,
+  useRefresh,
+} from 'react-admin'
+import { type Affiliate, nameOf } from '../affiliates/affiliate.tsx'
+import { Waiting } from '../Shell.tsx'
+import { Confirm } from '../ui/Confirm.tsx'
+import { FormButtons, FormSection, MoneyInput, Row } from '../ui/form.tsx'
+import { time, useMoney } from '../ui/format.ts'
+import { Page, Problem } from '../ui/Page.tsx'
+import { StatusChip } from '../ui/StatusChip.tsx'
+import { AffiliateName } from './AffiliateName.tsx'
+import { MarkPaid } from './MarkPaid.tsx'
+import { type Payout, statusChoices } from './payout.ts'
+
+type Values = Record<string, unknown>
+
+/** The texts that were typed as the server takes them. An amount that was checked reads as the number that it writes. */
+function argumentsOf({ amount, ...data }: Values): Values {
+  const typed = String(amount ?? '').trim()
+  return {
+    ...data,
+    amount: typed === '' ? 0 : Number(typed),
+    payout_method: data.payout_method ?? '',
+    referrals: data.referrals ?? '',
+  }
+}
+
+export function PayoutCreate() {
+  const notify = useNotify()
+  const redirect = useRedirect()
+  return (
+    <CreateBase
+      resource="payouts"
+      transform={argumentsOf}
+      redirect={false}
+      mutationOptions={{
+        onSuccess: (payout: Payout) => {
+          notify(`Payout ${payout.id} recorded`, { type: 'success' })
+          redirect('list', 'payouts')
+        },
+      }}
+    >
+      <Page title="Create payout" parent={{ to: '/payouts', label: 'Payouts' }} narrow>
+        <Form defaultValues={{ status: 'paid' }} warnWhenUnsavedChanges disableInvalidFormNotification>
+          <Fields />
+          <FormButtons back="/payouts" />
+        </Form>
+      </Page>
+    </CreateBase>
+  )
+}
+
+function Fields() {
+  return (
+    <FormSection
+      title="Payout"
+      hint="This records what happened. It moves no money, and it changes no figure of the affiliate."
+    >
+      <ReferenceInput source="affiliate_id" reference="affiliates" sort={{ field: 'id', order: 'DESC' }}>
+        <AutocompleteInput
+          label="Affiliate"
+          optionText={(affiliate?: Affiliate) =>
+            affiliate
+              ? `${nameOf(affiliate)} #${affiliate.id} <${affiliate.effective?.payment_email ?? ''}>`
+              : ''
+          }
+          filterToQuery={search => (search ? { search } : {})}
+          validate={required('Choose the affiliate that the money went to.')}
+          helperText="Search by name, e-mail address or number."
+        />
+      </ReferenceInput>
+      <Row>
+        <MoneyInput source="amount" label="Amount" />
+        <SelectInput
+          source="status"
+          label="Status"
+          choices={statusChoices}
+          validate={required()}
+          helperText="Failed when the money did not arrive."
+        />
+      </Row>
+      <Row>
+        <TextInput
+          source="payout_method"
+          label="Method"
+          helperText="Such as paypal or bank transfer."
+          slotProps={{ htmlInput: { maxLength: 100 } }}
+        />
+        <TextInput
+          source="referrals"
+          label="Referrals"
+          helperText="The numbers of the referrals that it pays, with commas."
+          slotProps={{ htmlInput: { inputMode: 'numeric' } }}
+        />
+      </Row>
+    </FormSection>
+  )
+}
+
+export function PayoutEdit() {
+  const notify = useNotify()
+  const redirect = useRedirect()
+  return (
+    <EditBase
+      resource="payouts"
+      mutationMode="pessimistic"
+      redirect={false}
+      transform={argumentsOf}
+      mutationOptions={{
+        onSuccess: (payout: Payout) => {
+          notify(`Payout ${payout.id} saved`, { type: 'success' })
+          redirect('list', 'payouts')
+        },
+      }}
+    >
+      <EditPage />
+    </EditBase>
+  )
+}
+
+function EditPage() {
+  const { record, error, isPending, refetch } = useEditContext<Payout>()
+  const money = useMoney()
+  const parent = { to: '/payouts', label: 'Payouts' }
+  if (error) {
+    return (
+      <Page title="Payout" parent={parent}>
+        <Problem error={error} retry={() => refetch()} />
+      </Page>
+    )
+  }
+  if (isPending || !record) return <Waiting />
+  return (
+    <Page
+      title={`Payout ${record.id}`}
+      parent={parent}
+      narrow
+      aside={<StatusChip status={record.status} />}
+      actions={
+        <>
+          {record.status === 'failed' && <MarkPaid payout={record} variant="contained" size="medium" />}
+          <DeletePayout payout={record} />
+        </>
+      }
+    >
+      <Typography sx={{ mb: 2, color: 'text.secondary' }}>
+        {money.full(record.amount)} to <AffiliateName id={record.affiliate_id} link />, recorded on{' '}
+        {time(record.date)} by <Owner id={record.owner} />.
+      </Typography>
+      <Form key={record.status} warnWhenUnsavedChanges disableInvalidFormNotification>
+        <Fields />
+        <FormButtons back="/payouts" />
+      </Form>
+    </Page>
+  )
+}
+
+function Owner({ id }: { id: number }) {
+  const { referenceRecord } = useReference({ reference: 'users', id })
+  return <bdi>{referenceRecord?.display_name || referenceRecord?.login || `account ${id}`}</bdi>
+}
+
+function DeletePayout({ payout }: { payout: Payout }) {
+  const dataProvider = useDataProvider()
+  const notify = useNotify()
+  const redirect = useRedirect()
+  const refresh = useRefresh()
+  const money = useMoney()
+  const [asking, setAsking] = useState(false)
+  const confirm = async () => {
+    await dataProvider.delete('payouts', { id: payout.id, previousData: payout })
+    notify(`Payout ${payout.id} deleted`, { type: 'success' })
+    redirect('list', 'payouts')
+    refresh()
+  }
+  return (
+    <>
+      <Button color="error" startIcon={<DeleteIcon />} onClick={() => setAsking(true)}>
+        Delete
+      </Button>
+      <Confirm
+        open={asking}
+        title={`Delete payout ${payout.id} of ${money.full(payout.amount)}?`}
+        action="Delete"
+        onConfirm={confirm}
+        onClose={() => setAsking(false)}
+      >
+        <Typography>
+          The record is gone for good, sums and reports no longer hold it, and its number is never used again.
+        </Typography>
+        <Typography>
+          What stays: the affiliate, with all of its figures. When the money did not arrive, set the payout to
+          failed instead, which keeps it in the history.
+        </Typography>
+      </Confirm>
+    </>
+  )
+}

@@ -1,0 +1,100 @@
+/** Bars over time, and bars of a ranking. Their numbers stand in a table beside them, so the drawing is one picture to a screen reader. */
+import { useTheme } from '@mui/material'
+import { BarChart } from '@mui/x-charts/BarChart'
+
+interface Series {
+  label: string
+  colour: string
+  data: number[]
+}
+
+interface Plot {
+  describe: string
+  categories: string[]
+  series: Series[]
+  /** A value with all its digits, for the bar that is pointed at. */
+  full: (value: number) => string
+  /** A value in few characters, for the axis. */
+  short: (value: number) => string
+  /** Bars of one category stand on each other. */
+  stacked?: boolean
+  height?: number
+}
+
+const seriesOf = ({ series, full, stacked }: Plot) =>
+  series.map(({ label, colour, data }) => ({
+    label,
+    color: colour,
+    data,
+    valueFormatter: (value: number | null) => full(value ?? 0),
+    ...(stacked && { stack: 'all' }),
+  }))
+
+export function TimePlot(plot: Plot) {
+  const { describe, categories, short, height = 260, series } = plot
+  const grid = useGrid()
+  return (
+    <div role="img" aria-label={describe}>
+      <BarChart
+        height={height}
+        xAxis={[
+          {
+            data: categories,
+            scaleType: 'band',
+            categoryGapRatio: 0.35,
+            disableLine: true,
+            disableTicks: true,
+          },
+        ]}
+        yAxis={[{ valueFormatter: short, width: 56, disableLine: true, disableTicks: true, tickNumber: 5 }]}
+        series={seriesOf(plot)}
+        borderRadius={3}
+        grid={{ horizontal: true }}
+        hideLegend={series.length < 2}
+        skipAnimation
+        margin={{ left: 0, right: 8, top: 8, bottom: 0 }}
+        sx={grid}
+        slotProps={{ legend: { position: { vertical: 'top', horizontal: 'start' } } }}
+      />
+    </div>
+  )
+}
+
+export function RankPlot(plot: Plot) {
+  const { describe, categories, short, series } = plot
+  const grid = useGrid()
+  return (
+    <div role="img" aria-label={describe}>
+      <BarChart
+        layout="horizontal"
+        height={Math.max(140, categories.length * 30 + 44)}
+        yAxis={[
+          {
+            data: categories,
+            scaleType: 'band',
+            width: 128,
+            categoryGapRatio: 0.4,
+            disableLine: true,
+            disableTicks: true,
+          },
+        ]}
+        xAxis={[{ valueFormatter: short, disableLine: true, disableTicks: true, tickNumber: 4 }]}
+        series={seriesOf(plot)}
+        borderRadius={3}
+        grid={{ vertical: true }}
+        hideLegend={series.length < 2}
+        skipAnimation
+        margin={{ left: 0, right: 20, top: 4, bottom: 0 }}
+        sx={grid}
+      />
+    </div>
+  )
+}
+
+function useGrid() {
+  const { palette } = useTheme()
+  return {
+    '& .MuiChartsGrid-line': { stroke: palette.line },
+    '& .MuiChartsAxis-tickLabel': { fill: palette.text.secondary, fontSize: 12 },
+  }
+}

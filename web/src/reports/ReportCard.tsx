@@ -1,0 +1,148 @@
+import {
+  Box,
+  Button,
+  Card,
+  Collapse,
+  Skeleton,
+  Stack,
+  Table,
+  TableBody,
+  TableCell,
+  TableContainer,
+  TableHead,
+  TableRow,
+  Typography,
+} from '@mui/material'
+import { type ReactNode, useId, useState } from 'react'
+import { ExportLink } from '../ui/ExportLink.tsx'
+import { Problem } from '../ui/Page.tsx'
+import { figures } from '../ui/table.tsx'
+
+export interface Column<R> {
+  label: string
+  cell: (row: R) => ReactNode
+  figures?: boolean
+}
+
+/** A plot with its numbers: as a table that unfolds, and as a file. */
+export function ReportCard<R>({
+  title,
+  rows,
+  error,
+  retry,
+  columns,
+  csv,
+  choice,
+  children,
+  rowKey,
+  empty,
+  wide,
+}: {
+  title: string
+  rows: R[] | undefined
+  error: Error | null
+  retry: () => void
+  columns: Column<R>[]
+  csv: string
+  /** What else can be chosen about the plot. */
+  choice?: ReactNode
+  children: (rows: R[]) => ReactNode
+  rowKey: (row: R) => string | number
+  /** Whether a row has nothing to draw. */
+  empty?: (row: R) => boolean
+  wide?: boolean
+}) {
+  const [open, setOpen] = useState(false)
+  const id = useId()
+  return (
+    <Card
+      component="section"
+      aria-labelledby={id}
+      sx={{ p: { xs: 2, sm: 2.5 }, minWidth: 0, gridColumn: wide ? { lg: '1 / -1' } : undefined }}
+    >
+      <Stack
+        direction="row"
+        sx={{ justifyContent: 'space-between', alignItems: 'center', flexWrap: 'wrap', gap: 1, mb: 1.5 }}
+      >
+        <Typography variant="h2" id={id}>
+          {title}
+        </Typography>
+        {choice}
+      </Stack>
+      {error ? (
+        <Problem error={error} retry={retry} />
+      ) : !rows ? (
+        <Skeleton variant="rounded" height={260} />
+      ) : (empty ? rows.every(empty) : rows.length === 0) ? (
+        <Typography variant="body2" sx={{ color: 'text.secondary', py: 8, textAlign: 'center' }}>
+          Nothing in this span. Choose a longer one above.
+        </Typography>
+      ) : (
+        <>
+          {children(rows)}
+          <Stack direction="row" sx={{ gap: 1, mt: 1 }}>
+            <Button
+              size="small"
+              onClick={() => setOpen(!open)}
+              aria-expanded={open}
+              aria-label={`${open ? 'Hide' : 'Show'} numbers of ${title}`}
+            >
+              {open ? 'Hide numbers' : 'Show numbers'}
+            </Button>
+            <ExportLink href={csv} label="CSV" size="small" aria-label={`CSV of ${title}`} />
+          </Stack>
+          <Collapse in={open} unmountOnExit>
+            <Numbers title={title} rows={rows} columns={columns} rowKey={rowKey} />
+          </Collapse>
+        </>
+      )}
+    </Card>
+  )
+}
+
+function Numbers<R>({
+  title,
+  rows,
+  columns,
+  rowKey,
+}: {
+  title: string
+  rows: R[]
+  columns: Column<R>[]
+  rowKey: (row: R) => string | number
+}) {
+  return (
+    <TableContainer
+      tabIndex={0}
+      role="region"
+      aria-label={`Numbers of ${title}`}
+      sx={{ maxHeight: 420, mt: 1 }}
+    >
+      <Table size="small" stickyHeader>
+        <TableHead>
+          <TableRow>
+            {columns.map(column => (
+              <TableCell
+                key={column.label}
+                sx={{ ...(column.figures && figures), bgcolor: 'background.paper' }}
+              >
+                {column.label}
+              </TableCell>
+            ))}
+          </TableRow>
+        </TableHead>
+        <TableBody>
+          {rows.map(row => (
+            <TableRow key={rowKey(row)}>
+              {columns.map(column => (
+                <TableCell key={column.label} sx={column.figures ? figures : { overflowWrap: 'anywhere' }}>
+                  <Box component="bdi">{column.cell(row)}</Box>
+                </TableCell>
+              ))}
+            </TableRow>
+          ))}
+        </TableBody>
+      </Table>
+    </TableContainer>
+  )
+}

@@ -1,0 +1,90 @@
+/** Who is logged in, and the settings that every page needs. */
+import { useQuery } from '@tanstack/react-query'
+import { createContext, type ReactNode, useContext } from 'react'
+import type { AuthProvider } from 'react-admin'
+import { type Envelope, get, request } from './api.ts'
+
+export interface Settings {
+  currency: string
+  decimals: number
+  rate_types: string[]
+  default_rate: string | number
+  default_rate_type: string
+}
+
+export interface Session {
+  user: { id: number; login: string; email: string; display_name: string }
+  expires: string
+  settings: Settings
+  permissions: string[]
+  version: string
+}
+
+/** Remembered beside the cookie, which a script can not see, to tell a session that ended from a first visit. */
+const MARK = 'affiliated.session'
+
+/** What the login page says, beside asking. */
+export const greeting: { kind?: 'ended' | 'first_visit' } = {}
+
+export async function logIn(login: string, password: string): Promise<number> {
+  const { body } = await request<{ user: { id: number } }>('POST', 'session', {
+    body: { login, password },
+    anonymous: true,
+  })
+  delete greeting.kind
+  wasThere = true
+  localStorage.setItem(MARK, '1')
+  return body.user.id
+}
+
+/** Once there was a session, it is the calls themselves that notice its end, and they lose nothing. */
+let wasThere = false
+
+export const authProvider: AuthProvider = {
+  login: ({ login, password }: { login: string; password: string }) => logIn(login, password),
+  logout: async () => {
+    if (!wasThere) return
+    wasThere = false
+    localStorage.removeItem(MARK)
+    await request('DELETE', 'session', { anonymous: true }).catch(() => {})
+  },
+  checkAuth: async () => {
+    if (wasThere) return
+    try {
+      await get('session', { anonymous: true })
+      wasThere = true
+      localStorage.setItem(MARK, '1')
+    } catch (error) {
+      const { status, body } = error as { status?: number; body?: Partial<Envelope> }
+      // A server that does not answer says nothing about the session.
+      if (status !== 401) return
+      if (body?.data?.first_visit) greeting.kind = 'first_visit'
+      else if (localStorage.getItem(MARK)) greeting.kind = 'ended'
+      throw Object.assign(new Error('Log in'), { message: false })
+    }
+  },
+  checkError: async () => {},
+  getPermissions: async () => undefined,
+}
+
+const SessionContext = createContext<Session | undefined>(undefined)
+
+export function useSession(): Session {
+  const session = useContext(SessionContext)
+  if (!session) throw new Error('There is no session here')
+  return session
+}
+
+export function SessionProvider({
+  children,
+  loading,
+  failed,
+}: {
+  children: ReactNode
+  loading: ReactNode
+  failed: (error: Error, retry: () => void) => ReactNode
+}) {
+  const { data, error, refetch } = useQuery({ queryKey: ['session'], queryFn: () => get<Session>('session') })
+  if (data) return <SessionContext.Provider value={data}>{children}</SessionContext.Provider>
+  return error ? failed(error, () => refetch()) : loading
+}

@@ -1,0 +1,56 @@
+import { useState } from 'react'
+import { Form, PasswordInput, required, SaveContextProvider, useNotify } from 'react-admin'
+import { request } from '../api.ts'
+import { useSession } from '../session.tsx'
+import { FormButtons, FormSection } from '../ui/form.tsx'
+import { Page } from '../ui/Page.tsx'
+import { useSubmit } from '../ui/submit.ts'
+
+/** The own password. */
+export function AccountPage() {
+  const { user } = useSession()
+  const notify = useNotify()
+  const [changes, setChanges] = useState(0)
+  const submit = useSubmit(async ({ current_password, new_password }) => {
+    await request('POST', 'password', { body: { current_password, new_password } })
+    notify('Password changed. Your other sessions have ended.', { type: 'success' })
+    setChanges(changes + 1)
+  })
+  return (
+    <Page title="Change password" narrow>
+      <SaveContextProvider value={submit}>
+        <Form key={changes} resource="account" disableInvalidFormNotification>
+          <FormSection
+            title={`Password of ${user.login}`}
+            hint="At least 8 characters. Every other session of yours ends with the change."
+          >
+            <PasswordInput
+              source="current_password"
+              label="Current password"
+              validate={required('Type the password that you have now.')}
+              helperText={false}
+              slotProps={{ htmlInput: { autoComplete: 'current-password' } }}
+            />
+            <PasswordInput
+              source="new_password"
+              label="New password"
+              validate={required('Type a new password.')}
+              helperText={false}
+              slotProps={{ htmlInput: { autoComplete: 'new-password', maxLength: 1000 } }}
+            />
+            <PasswordInput
+              source="repeated"
+              label="New password again"
+              validate={(value, values) =>
+                value === values.new_password ? undefined : 'This differs from the new password.'
+              }
+              helperText={false}
+              slotProps={{ htmlInput: { autoComplete: 'new-password', maxLength: 1000 } }}
+            />
+          </FormSection>
+          <FormButtons label="Change password" />
+        </Form>
+      </SaveContextProvider>
+    </Page>
+  )
+}

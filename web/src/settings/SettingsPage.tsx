@@ -1,0 +1,119 @@
+import { Alert } from '@mui/material'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import {
+  AutocompleteArrayInput,
+  AutocompleteInput,
+  Form,
+  required,
+  SaveContextProvider,
+  SelectInput,
+  useNotify,
+} from 'react-admin'
+import { useWatch } from 'react-hook-form'
+import { get, request } from '../api.ts'
+import { Waiting } from '../Shell.tsx'
+import type { Settings } from '../session.tsx'
+import { FormButtons, FormSection, RateInput, Row, rateOf } from '../ui/form.tsx'
+import { Page, Problem } from '../ui/Page.tsx'
+import { useSubmit } from '../ui/submit.ts'
+
+interface AllSettings extends Settings {
+  currency_locked: boolean
+  currencies: string[]
+}
+
+export function SettingsPage() {
+  const queryClient = useQueryClient()
+  const notify = useNotify()
+  const { data, error, refetch } = useQuery({
+    queryKey: ['settings'],
+    queryFn: () => get<AllSettings>('settings'),
+  })
+  const submit = useSubmit(async values => {
+    const { default_rate, default_rate_type, rate_types, currency } = values as unknown as AllSettings
+    await request('PATCH', 'settings', {
+      body: {
+        default_rate: rateOf(default_rate),
+        default_rate_type,
+        rate_types,
+        ...(data?.currency_locked ? {} : { currency }),
+      },
+    })
+    await Promise.all(['settings', 'session'].map(key => queryClient.invalidateQueries({ queryKey: [key] })))
+    notify('Settings saved', { type: 'success' })
+  })
+  return (
+    <Page title="Settings" narrow>
+      {error && <Problem error={error} retry={() => refetch()} />}
+      {!data && !error && <Waiting />}
+      {data && (
+        <SaveContextProvider value={submit}>
+          <Form
+            record={{ id: 'settings', ...data }}
+            resource="settings"
+            warnWhenUnsavedChanges
+            disableInvalidFormNotification
+          >
+            <Fields settings={data} />
+            <FormButtons />
+          </Form>
+        </SaveContextProvider>
+      )}
+    </Page>
+  )
+}
+
+function Fields({ settings }: { settings: AllSettings }) {
+  const rateTypes = (useWatch({ name: 'rate_types' }) as string[] | undefined) ?? []
+  const choices = rateTypes.map(name => ({ id: name, name }))
+  return (
+    <>
+      <FormSection
+        title="Rates"
+        hint="What an affiliate earns when it has no rate of its own. A change applies to every such affiliate at once."
+      >
+        <Row>
+          <RateInput
+            source="default_rate"
+            label="Default rate"
+            helperText="From 0 on, with at most 4 decimals."
+          />
+          <SelectInput
+            source="default_rate_type"
+            label="Default rate type"
+            choices={choices}
+            validate={required('Choose one of the rate types.')}
+            helperText="One of the rate types below."
+          />
+        </Row>
+        <AutocompleteArrayInput
+          source="rate_types"
+          label="Rate types"
+          choices={choices}
+          freeSolo
+          onCreate={name => (name?.trim() ? { id: name.trim(), name: name.trim() } : undefined)}
+          helperText="The kinds of rate that an affiliate can have. Type a name and press Enter to add one. One that is in use can't be removed."
+        />
+      </FormSection>
+      <FormSection
+        title="Currency"
+        hint="The currency of every amount. Its minor unit decides how many decimals amounts have."
+      >
+        {settings.currency_locked && (
+          <Alert severity="info">The currency can't change any more, because payouts were made in it.</Alert>
+        )}
+        <AutocompleteInput
+          source="currency"
+          label="Currency"
+          choices={settings.currencies.map(code => ({ id: code, name: currencyName(code) }))}
+          disabled={settings.currency_locked}
+          validate={required('Choose a currency.')}
+          helperText="ISO 4217. Choose it with care: with the first payout it is fixed."
+        />
+      </FormSection>
+    </>
+  )
+}
+
+const names = new Intl.DisplayNames('en', { type: 'currency' })
+const currencyName = (code: string) => `${code} · ${names.of(code) ?? code}`

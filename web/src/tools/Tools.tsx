@@ -1,0 +1,42 @@
+import { Box, Tab, Tabs } from '@mui/material'
+import { Link, useParams } from 'react-router-dom'
+import { NotFound, Page } from '../ui/Page.tsx'
+import { ApiKeys } from './ApiKeys.tsx'
+import { ExportTab } from './ExportTab.tsx'
+import { SystemTab } from './SystemTab.tsx'
+
+const tabs = [
+  { path: 'api-keys', label: 'API Keys', content: <ApiKeys /> },
+  { path: 'export', label: 'Export', content: <ExportTab /> },
+  { path: 'system', label: 'System', content: <SystemTab /> },
+]
+
+export function Tools() {
+  const { tab: path } = useParams()
+  const tab = tabs.find(known => known.path === path)
+  if (!tab) return <NotFound />
+  return (
+    <Page title="Tools">
+      <Tabs
+        value={tab.path}
+        aria-label="Tools"
+        sx={{ borderBottom: 1, borderColor: 'divider', mb: 3, mt: -1.5 }}
+      >
+        {tabs.map(({ path: value, label }) => (
+          <Tab
+            key={value}
+            value={value}
+            label={label}
+            component={Link}
+            to={`/tools/${value}`}
+            id={`tab-${value}`}
+            {...(value === tab.path && { 'aria-controls': 'tab-content' })}
+          />
+        ))}
+      </Tabs>
+      <Box role="tabpanel" id="tab-content" aria-labelledby={`tab-${tab.path}`}>
+        {tab.content}
+      </Box>
+    </Page>
+  )
+}

@@ -1,0 +1,48 @@
+import type { RaRecord } from 'react-admin'
+
+export interface ApiKey extends RaRecord<number> {
+  public_key: string
+  name: string
+  owner: { id: number; login: string }
+  permissions: string[]
+  status: 'active' | 'expired' | 'revoked'
+  date_created: string
+  last_used: string | null
+  expires: string | null
+  revoked: string | null
+}
+
+export interface Matrix {
+  resources: string[]
+  actions: string[]
+}
+
+const ORDER = ['read', 'create', 'edit', 'delete']
+
+/** @param known every permission there is, such as 'affiliates.read' */
+export function matrixOf(known: string[]): Matrix {
+  const pairs = known.map(permission => permission.split('.') as [string, string])
+  return {
+    resources: [...new Set(pairs.map(([resource]) => resource))],
+    actions: [...new Set(pairs.map(([, action]) => action))].sort(
+      (a, b) => ORDER.indexOf(a) - ORDER.indexOf(b),
+    ),
+  }
+}
+
+export const readOnly = (known: string[]) => known.filter(permission => permission.endsWith('.read'))
+
+/** 'Full access', 'Read-only', or what it may do by resource. */
+export function permissionsText(permissions: string[], known: string[]): string {
+  if (known.every(permission => permissions.includes(permission))) return 'Full access'
+  const reading = readOnly(known)
+  if (permissions.length === reading.length && reading.every(one => permissions.includes(one)))
+    return 'Read-only'
+  const { resources, actions } = matrixOf(permissions)
+  return resources
+    .map(
+      resource =>
+        `${resource}: ${actions.filter(action => permissions.includes(`${resource}.${action}`)).join(', ')}`,
+    )
+    .join('; ')
+}

@@ -1,0 +1,63 @@
+import { Alert, Button, Dialog, DialogActions, DialogContent, DialogTitle, Stack } from '@mui/material'
+import { type ReactNode, useState } from 'react'
+import { messageOf } from '../api.ts'
+
+interface Question {
+  open: boolean
+  title: string
+  /** What will happen, and what stays. */
+  children: ReactNode
+  /** The word on the button: what is done. */
+  action: string
+  danger?: boolean
+  onConfirm: () => Promise<unknown>
+  onClose: () => void
+}
+
+/** Asks before something is done that can't be taken back; what the server says against it is shown in place. */
+export function Confirm({ open, title, children, action, danger = true, onConfirm, onClose }: Question) {
+  const [busy, setBusy] = useState(false)
+  const [problem, setProblem] = useState('')
+  const close = () => {
+    setProblem('')
+    onClose()
+  }
+  const confirm = async () => {
+    setBusy(true)
+    try {
+      await onConfirm()
+      close()
+    } catch (error) {
+      setProblem(messageOf(error))
+    } finally {
+      setBusy(false)
+    }
+  }
+  return (
+    <Dialog
+      open={open}
+      onClose={busy ? undefined : close}
+      aria-labelledby="question"
+      maxWidth="xs"
+      role="alertdialog"
+    >
+      <DialogTitle id="question" sx={{ overflowWrap: 'anywhere' }}>
+        {title}
+      </DialogTitle>
+      <DialogContent>
+        <Stack sx={{ gap: 1.5, color: 'text.secondary' }}>
+          {children}
+          {problem && <Alert severity="error">{problem}</Alert>}
+        </Stack>
+      </DialogContent>
+      <DialogActions>
+        <Button onClick={close} disabled={busy} autoFocus>
+          Cancel
+        </Button>
+        <Button variant="contained" color={danger ? 'error' : 'primary'} onClick={confirm} loading={busy}>
+          {action}
+        </Button>
+      </DialogActions>
+    </Dialog>
+  )
+}

@@ -1,0 +1,37 @@
+import DownloadIcon from '@mui/icons-material/FileDownloadOutlined'
+import { Button, type ButtonProps } from '@mui/material'
+import { type MouseEvent, useState } from 'react'
+import { useNotify } from 'react-admin'
+import { download, messageOf } from '../api.ts'
+
+/** A file to fetch. It is a plain link, so that it can be copied or opened as any other. */
+export function ExportLink({
+  href,
+  label = 'Export CSV',
+  ...rest
+}: { href: string; label?: string } & ButtonProps) {
+  const notify = useNotify()
+  const [busy, setBusy] = useState(false)
+  return (
+    <Button
+      component="a"
+      href={href}
+      startIcon={<DownloadIcon />}
+      disabled={busy}
+      {...rest}
+      onClick={async (event: MouseEvent) => {
+        event.preventDefault()
+        setBusy(true)
+        try {
+          await download(href)
+        } catch (error) {
+          notify(messageOf(error), { type: 'error' })
+        } finally {
+          setBusy(false)
+        }
+      }}
+    >
+      {label}
+    </Button>
+  )
+}

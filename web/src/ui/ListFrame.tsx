@@ -1,0 +1,86 @@
+/** What every list has around its rows: filters, rows or the reason why there are none, and pages. */
+import FilterIcon from '@mui/icons-material/FilterList'
+import { Badge, Box, Button, Card, Collapse, Stack, useMediaQuery } from '@mui/material'
+import { type ReactNode, useState } from 'react'
+import { FilterLiveForm, Pagination, useListContext } from 'react-admin'
+import { Empty, Problem } from './Page.tsx'
+import type { Theme } from './visually.ts'
+
+/** The filters of a list, which work while they are typed. Where there is little room they fold behind a button. */
+export function Filters({ search, children }: { search?: ReactNode; children: ReactNode }) {
+  const { filterValues, setFilters } = useListContext()
+  const wide = useMediaQuery<Theme>(theme => theme.breakpoints.up('sm'))
+  const [open, setOpen] = useState(false)
+  const active = Object.entries(filterValues).filter(([name, value]) => name !== 'search' && value).length
+  const reset = Object.keys(filterValues).length > 0 && (
+    <Button onClick={() => setFilters({}, {})} sx={{ alignSelf: 'center' }}>
+      Clear filters
+    </Button>
+  )
+  return (
+    <Box role="search" sx={{ mb: 2 }}>
+      <FilterLiveForm>
+        <Stack direction="row" sx={{ gap: 1.25, flexWrap: 'wrap', alignItems: 'flex-start' }}>
+          {search && <Box sx={{ flex: { xs: '1 1 150px', sm: '0 1 280px' } }}>{search}</Box>}
+          {wide ? (
+            <>
+              {children}
+              {reset}
+            </>
+          ) : (
+            <Button
+              startIcon={
+                <Badge badgeContent={active} color="primary">
+                  <FilterIcon />
+                </Badge>
+              }
+              aria-expanded={open}
+              onClick={() => setOpen(!open)}
+              sx={{ height: 38 }}
+            >
+              Filters
+            </Button>
+          )}
+        </Stack>
+        {!wide && (
+          <Collapse in={open} unmountOnExit>
+            <Stack sx={{ gap: 1.5, pt: 1.5 }}>
+              {children}
+              {reset}
+            </Stack>
+          </Collapse>
+        )}
+      </FilterLiveForm>
+    </Box>
+  )
+}
+
+/** @param empty what to say when there is nothing at all, whatever the filters */
+export function Rows({ empty, table, cards }: { empty: ReactNode; table: ReactNode; cards: ReactNode }) {
+  const { error, isPending, total, filterValues, setFilters, refetch } = useListContext()
+  const wide = useMediaQuery<Theme>(theme => theme.breakpoints.up('md'))
+  if (error) return <Problem error={error} retry={() => refetch()} />
+  if (!isPending && total === 0) {
+    const narrowed = Object.keys(filterValues).length > 0
+    return (
+      <Card>
+        {narrowed ? (
+          <Empty
+            title="Nothing matches"
+            action={<Button onClick={() => setFilters({}, {})}>Clear filters</Button>}
+          >
+            No entry has all of what the filters ask for.
+          </Empty>
+        ) : (
+          empty
+        )}
+      </Card>
+    )
+  }
+  return (
+    <Card sx={{ overflow: 'visible' }}>
+      {wide ? table : cards}
+      <Pagination rowsPerPageOptions={[10, 25, 50, 100]} />
+    </Card>
+  )
+}

@@ -1,0 +1,13 @@
+import { Box } from '@mui/material'
+
+/** The product's sign. */
+export function Mark({ size = 28 }: { size?: number }) {
+  return (
+    <Box
+      component="img"
+      src={`${import.meta.env.BASE_URL}favicon.svg`}
+      alt=""
+      sx={{ width: size, height: size, display: 'block' }}
+    />
+  )
+}

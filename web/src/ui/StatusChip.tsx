@@ -1,0 +1,35 @@
+import { Box, Chip } from '@mui/material'
+
+type Colour = 'success' | 'warning' | 'error' | 'neutral'
+
+const colours: Record<string, Colour> = {
+  active: 'success',
+  paid: 'success',
+  pending: 'warning',
+  expired: 'warning',
+  failed: 'error',
+  rejected: 'error',
+  inactive: 'neutral',
+  revoked: 'neutral',
+}
+
+/** A state, told by its word first and by colour second. */
+export function StatusChip({ status }: { status: string }) {
+  const colour = colours[status] ?? 'neutral'
+  return (
+    <Chip
+      size="small"
+      label={status.charAt(0).toUpperCase() + status.slice(1)}
+      icon={
+        <Box component="span" sx={{ width: 7, height: 7, borderRadius: '50%', bgcolor: 'currentColor' }} />
+      }
+      sx={theme => ({
+        height: 23,
+        fontSize: '0.79rem',
+        color: colour === 'neutral' ? theme.palette.text.secondary : theme.palette[colour].main,
+        bgcolor: colour === 'neutral' ? theme.palette.action.hover : theme.palette[colour].light,
+        '& .MuiChip-icon': { color: 'inherit', ml: 1, mr: -0.25 },
+      })}
+    />
+  )
+}

@@ -1,0 +1,158 @@
+/** Forms: what the server has against them stands at the button, and at the field that it is about. */
+import { Alert, Button, Card, Stack, Typography } from '@mui/material'
+import type { ReactNode } from 'react'
+import { SaveButton, TextInput, type TextInputProps } from 'react-admin'
+import { useFormState, useWatch } from 'react-hook-form'
+import { useNavigate } from 'react-router-dom'
+import { type Money, useMoney } from './format.ts'
+
+export function FormSection({
+  title,
+  hint,
+  children,
+}: {
+  title: string
+  hint?: ReactNode
+  children: ReactNode
+}) {
+  return (
+    <Card sx={{ p: { xs: 2, sm: 3 }, mb: 2 }}>
+      <Typography variant="h2" sx={{ mb: hint ? 0.25 : 2 }}>
+        {title}
+      </Typography>
+      {hint && (
+        <Typography variant="body2" sx={{ color: 'text.secondary', mb: 2 }}>
+          {hint}
+        </Typography>
+      )}
+      <Stack sx={{ gap: 2 }}>{children}</Stack>
+    </Card>
+  )
+}
+
+/** Fields side by side where there is room. */
+export function Row({ children }: { children: ReactNode }) {
+  return (
+    <Stack direction={{ xs: 'column', sm: 'row' }} sx={{ gap: 2, '& > *': { flex: 1, minWidth: 0 } }}>
+      {children}
+    </Stack>
+  )
+}
+
+export function FormButtons({
+  label = 'Save',
+  back,
+  children,
+}: {
+  label?: string
+  back?: string
+  children?: ReactNode
+}) {
+  const navigate = useNavigate()
+  return (
+    <>
+      <ServerProblem />
+      <Stack direction="row" sx={{ gap: 1.5, alignItems: 'center', flexWrap: 'wrap' }}>
+        <SaveButton label={label} icon={null} size="large" />
+        {back && <Button onClick={() => navigate(back)}>Cancel</Button>}
+        {children}
+      </Stack>
+    </>
+  )
+}
+
+/** What the server said, beside the buttons that sent the form. */
+function ServerProblem() {
+  const { errors } = useFormState()
+  const message = (errors.root as { serverError?: { message?: string } | string } | undefined)?.serverError
+  const text = typeof message === 'string' ? message : message?.message
+  if (!text) return null
+  return (
+    <Alert severity="error" sx={{ mb: 2 }}>
+      {text}
+    </Alert>
+  )
+}
+
+/** An amount is kept as the text that was typed: no spinner, no wheel, no rounding. */
+export function MoneyInput({
+  source,
+  label,
+  ...rest
+}: { source: string; label: string } & Partial<TextInputProps>) {
+  const money = useMoney()
+  const value = useWatch({ name: source })
+  const text = String(value ?? '').trim()
+  const valid = text !== '' && !amountProblem(text, money)
+  return (
+    <TextInput
+      source={source}
+      label={label}
+      format={shown => (shown === undefined || shown === null ? '' : String(shown))}
+      parse={typed => typed}
+      validate={typed => amountProblem(String(typed ?? '').trim(), money)}
+      helperText={valid ? `= ${money.full(text)}` : `In ${money.currency}, with a point: ${example(money)}`}
+      slotProps={{
+        htmlInput: {
+          inputMode: 'decimal',
+          autoComplete: 'off',
+          style: { fontVariantNumeric: 'tabular-nums' },
+        },
+        input: {
+          startAdornment: <Typography sx={{ color: 'text.secondary', mr: 0.75 }}>{money.sign}</Typography>,
+        },
+      }}
+      {...rest}
+    />
+  )
+}
+
+function amountProblem(
+  text: string,
+  { decimals, currency }: Pick<Money, 'decimals' | 'currency'>,
+): string | undefined {
+  if (text === '') return undefined
+  if (text.includes(',')) return 'Write the amount without commas, and with a point before the decimals.'
+  if (!/^\d+(\.\d+)?$/.test(text)) return 'Write a number that is not negative.'
+  if ((text.split('.')[1]?.length ?? 0) > decimals) {
+    return decimals === 0 ? `${currency} has no decimals.` : `${currency} has at most ${decimals} decimals.`
+  }
+  return undefined
+}
+
+const example = ({ decimals }: Money) =>
+  decimals === 0 ? '1250' : `1250.${'50'.padEnd(decimals, '0').slice(0, decimals)}`
+
+/** A rate as text, so that "not set" and zero stay apart. */
+export function RateInput({
+  source,
+  label,
+  helperText,
+}: {
+  source: string
+  label: string
+  helperText?: string
+}) {
+  return (
+    <TextInput
+      source={source}
+      label={label}
+      format={shown => (shown === undefined || shown === null ? '' : String(shown))}
+      parse={typed => typed}
+      validate={typed => rateProblem(String(typed ?? '').trim())}
+      helperText={helperText ?? false}
+      slotProps={{ htmlInput: { inputMode: 'decimal', autoComplete: 'off' } }}
+    />
+  )
+}
+
+function rateProblem(text: string): string | undefined {
+  if (text === '' || /^\d{1,9}(\.\d{1,4})?$/.test(text)) return undefined
+  return 'Write a number from 0 on, with at most 4 decimals and a point before them.'
+}
+
+/** @returns what the server takes: a number, or '' for "not set" */
+export function rateOf(text: unknown): number | '' {
+  const typed = String(text ?? '').trim()
+  return typed === '' ? '' : Number(typed)
+}

@@ -1,0 +1,87 @@
+/** How figures and times are written. Amounts come from the server as exact decimals and are only ever written, never computed. */
+import { useMemo } from 'react'
+import { useSession } from '../session.tsx'
+
+export interface Money {
+  /** '$1,250.00', with all the decimals of the currency. */
+  full: (amount: number | string) => string
+  /** '$1.2K', for the axis of a plot only. */
+  short: (amount: number) => string
+  /** '$' */
+  sign: string
+  decimals: number
+  currency: string
+}
+
+export function useMoney(): Money {
+  const { currency, decimals } = useSession().settings
+  return useMemo(() => {
+    const style = { style: 'currency', currency } as const
+    const exact = new Intl.NumberFormat('en', {
+      ...style,
+      minimumFractionDigits: decimals,
+      maximumFractionDigits: decimals,
+    })
+    const compact = new Intl.NumberFormat('en', { ...style, notation: 'compact', maximumFractionDigits: 1 })
+    return {
+      // As text a decimal is formatted as it is, whatever its length.
+      full: amount => exact.format(String(amount) as `${number}`),
+      short: amount => compact.format(amount),
+      sign: exact.formatToParts(0).find(part => part.type === 'currency')!.value,
+      decimals,
+      currency,
+    }
+  }, [currency, decimals])
+}
+
+const counts = new Intl.NumberFormat('en')
+export const count = (value: number) => counts.format(value)
+
+export const plural = (value: number, one: string, many = `${one}s`) =>
+  `${count(value)} ${value === 1 ? one : many}`
+
+const days = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeZone: 'UTC' })
+const times = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' })
+
+/** @param text 'YYYY-MM-DD HH:MM:SS' in UTC, as the server writes it */
+const read = (text: string) => new Date(`${text.replace(' ', 'T').replace(/Z$/, '')}Z`)
+
+export const day = (text: string) => days.format(read(text))
+export const time = (text: string) => `${times.format(read(text))} UTC`
+
+const months = new Intl.DateTimeFormat('en', { month: 'short', year: '2-digit', timeZone: 'UTC' })
+const monthDays = new Intl.DateTimeFormat('en', { month: 'short', day: 'numeric', timeZone: 'UTC' })
+
+/** @param period 'YYYY-MM' or 'YYYY-MM-DD' */
+export function period(text: string): string {
+  return text.length === 7 ? months.format(new Date(`${text}-01`)) : monthDays.format(new Date(text))
+}
+
+const SIZES = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB']
+
+export function size(bytes: number): string {
+  const step = Math.min(Math.floor(Math.log2(Math.max(bytes, 1)) / 10), SIZES.length - 1)
+  return `${new Intl.NumberFormat('en', { maximumFractionDigits: 1 }).format(bytes / 1024 ** step)} ${SIZES[step]}`
+}
+
+export function duration(seconds: number): string {
+  const parts: [number, string][] = [
+    [Math.floor(seconds / 86_400), 'day'],
+    [Math.floor(seconds / 3600) % 24, 'hour'],
+    [Math.floor(seconds / 60) % 60, 'minute'],
+  ]
+  const shown = parts.filter(([value]) => value > 0).slice(0, 2)
+  return shown.length === 0
+    ? 'less than a minute'
+    : shown.map(([value, unit]) => plural(value, unit)).join(', ')
+}
+
+/** '20 %', or an amount for a rate that is one. */
+export function rateText({ rate, rate_type }: { rate: string; rate_type: string }, money: Money): string {
+  if (rate_type === 'percentage') return `${rate}%`
+  if (rate_type === 'flat')
+    return decimalsOf(rate) <= money.decimals ? money.full(rate) : `${money.currency} ${rate}`
+  return `${rate} ${rate_type}`
+}
+
+const decimalsOf = (text: string) => text.split('.')[1]?.length ?? 0

@@ -1,0 +1,27 @@
+import { useMemo, useState } from 'react'
+import { HttpError } from 'react-admin'
+import { messageOf } from '../api.ts'
+
+/** What a form that is no resource's calls to save; what the server has against it goes to the fields. */
+export function useSubmit(send: (values: Record<string, unknown>) => Promise<void>) {
+  const [saving, setSaving] = useState(false)
+  return useMemo(
+    () => ({
+      saving,
+      mutationMode: 'pessimistic' as const,
+      save: async (values: Record<string, unknown>) => {
+        setSaving(true)
+        try {
+          await send(values)
+          return undefined
+        } catch (error) {
+          const errors = error instanceof HttpError ? error.body?.errors : undefined
+          return errors ?? { root: { serverError: messageOf(error) } }
+        } finally {
+          setSaving(false)
+        }
+      },
+    }),
+    [saving, send],
+  )
+}

@@ -1,0 +1,94 @@
+import { Box, Link, List, ListItem, ListItemButton, Skeleton, Stack } from '@mui/material'
+import type { ReactNode } from 'react'
+import { DataTable, type RaRecord, useListContext } from 'react-admin'
+import { Link as RouterLink } from 'react-router-dom'
+
+/** Figures stand under each other, digit by digit. */
+export const figures = {
+  fontVariantNumeric: 'tabular-nums',
+  textAlign: 'right',
+  whiteSpace: 'nowrap',
+} as const
+
+/** A column of figures. */
+export function Figures<R extends RaRecord>({
+  source,
+  label,
+  show,
+  sortable = true,
+}: {
+  source: string
+  label: string
+  show: (record: R) => ReactNode
+  sortable?: boolean
+}) {
+  return (
+    <DataTable.Col
+      source={source}
+      label={label}
+      disableSort={!sortable}
+      render={record => show(record as R)}
+      cellClassName="figures"
+      headerClassName="figures"
+    />
+  )
+}
+
+export const tableStyle = {
+  '& .RaDataTable-tableWrapper': { overflowX: 'auto' },
+  '& .figures': figures,
+  '& th.figures .MuiTableSortLabel-root': { flexDirection: 'row-reverse' },
+  '& th.figures > *': { justifyContent: 'flex-end' },
+  '& tbody tr:last-of-type td': { borderBottom: 0 },
+  '& .RaDataTable-headerRow th:first-of-type, & tbody tr td:first-of-type': { pl: 2 },
+} as const
+
+/** The name of a row, which leads to its page: what the keyboard and the screen reader have instead of the row. */
+export function RowLink({ to, children }: { to: string; children: ReactNode }) {
+  return (
+    <Link component={RouterLink} to={to} color="inherit" onClick={event => event.stopPropagation()}>
+      {children}
+    </Link>
+  )
+}
+
+/** The rows of a list as cards, for narrow screens. */
+export function Cards<R extends RaRecord>({
+  to,
+  children,
+}: {
+  to: (record: R) => string
+  children: (record: R) => ReactNode
+}) {
+  const { data, isPending } = useListContext<R>()
+  if (isPending) {
+    return (
+      <Stack sx={{ p: 2, gap: 2 }}>
+        {[0, 1, 2, 3].map(row => (
+          <Skeleton key={row} variant="rounded" height={52} />
+        ))}
+      </Stack>
+    )
+  }
+  return (
+    <List disablePadding>
+      {data?.map(record => (
+        <ListItem key={record.id} disablePadding divider>
+          <ListItemButton component={RouterLink} to={to(record)} sx={{ display: 'block', py: 1.5 }}>
+            {children(record)}
+          </ListItemButton>
+        </ListItem>
+      ))}
+    </List>
+  )
+}
+
+/** Two ends of one line of a card. */
+export function Ends({ left, right }: { left: ReactNode; right: ReactNode }) {
+  return (
+    <Stack direction="row" sx={{ justifyContent: 'space-between', alignItems: 'baseline', gap: 2 }}>
+      <Box sx={{ minWidth: 0, overflowWrap: 'anywhere' }}>{left}</Box>
+      <Box sx={{ ...figures, flexShrink: 0 }}>{right}</Box>
+    </Stack>
+  )
+}

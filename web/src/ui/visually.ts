@@ -1,0 +1,11 @@
+export type { Theme } from '@mui/material/styles'
+
+/** For those who hear the page and do not see it. */
+export const visuallyHidden = {
+  position: 'absolute',
+  width: 1,
+  height: '1px',
+  overflow: 'hidden',
+  clipPath: 'inset(50%)',
+  whiteSpace: 'nowrap',
+} as const

@@ -1,0 +1,161 @@
+import { Link, Typography } from '@mui/material'
+import {
+  CreateBase,
+  EditBase,
+  Form,
+  PasswordInput,
+  required,
+  SelectInput,
+  TextInput,
+  useEditContext,
+  useNotify,
+  useRedirect,
+} from 'react-admin'
+import { Link as RouterLink } from 'react-router-dom'
+import { Waiting } from '../Shell.tsx'
+import { FormButtons, FormSection, Row } from '../ui/form.tsx'
+import { time } from '../ui/format.ts'
+import { Page, Problem } from '../ui/Page.tsx'
+import { type User, userName } from './user.ts'
+
+type Values = Record<string, unknown>
+
+const parent = { to: '/users', label: 'Users' }
+const texts = ['login', 'email', 'first_name', 'last_name', 'display_name', 'role']
+
+/** A password that was not typed is not sent, so that it stays as it is. */
+function argumentsOf({ password, ...data }: Values): Values {
+  const cleared = texts.filter(name => data[name] === null).map(name => [name, ''])
+  return { ...data, ...Object.fromEntries(cleared), ...(password ? { password } : {}) }
+}
+
+export function UserCreate() {
+  const notify = useNotify()
+  const redirect = useRedirect()
+  return (
+    <CreateBase
+      resource="users"
+      transform={argumentsOf}
+      redirect={false}
+      mutationOptions={{
+        onSuccess: (user: User) => {
+          notify(`User ${user.login} created`, { type: 'success' })
+          redirect('list', 'users')
+        },
+      }}
+    >
+      <Page title="Create user" parent={parent} narrow>
+        <Form defaultValues={{ role: '' }} warnWhenUnsavedChanges disableInvalidFormNotification>
+          <Fields isNew passwordHelp="Only needed by those who log in here. At least 8 characters." />
+          <FormButtons back="/users" />
+        </Form>
+      </Page>
+    </CreateBase>
+  )
+}
+
+export function UserEdit() {
+  const notify = useNotify()
+  const redirect = useRedirect()
+  return (
+    <EditBase
+      resource="users"
+      mutationMode="pessimistic"
+      redirect={false}
+      transform={argumentsOf}
+      mutationOptions={{
+        onSuccess: (user: User) => {
+          notify(`User ${user.login} saved`, { type: 'success' })
+          redirect('list', 'users')
+        },
+      }}
+    >
+      <EditPage />
+    </EditBase>
+  )
+}
+
+function EditPage() {
+  const { record, error, isPending, refetch } = useEditContext<User>()
+  if (error) {
+    return (
+      <Page title="User" parent={parent}>
+        <Problem error={error} retry={() => refetch()} />
+      </Page>
+    )
+  }
+  if (isPending || !record) return <Waiting />
+  return (
+    <Page title={userName(record)} heading={<bdi>{userName(record)}</bdi>} parent={parent} narrow>
+      <Typography sx={{ mb: 2, color: 'text.secondary' }}>
+        Account {record.id}, registered {time(record.date_registered)}.{' '}
+        {record.affiliate_id ? (
+          <Link component={RouterLink} to={`/affiliates/${record.affiliate_id}/show`}>
+            Affiliate #{record.affiliate_id}
+          </Link>
+        ) : (
+          'Not an affiliate.'
+        )}
+      </Typography>
+      <Form warnWhenUnsavedChanges disableInvalidFormNotification>
+        <Fields passwordHelp="Empty: the password stays as it is. A new one ends the sessions of this account." />
+        <FormButtons back="/users" />
+      </Form>
+    </Page>
+  )
+}
+
+function Fields({ isNew = false, passwordHelp }: { isNew?: boolean; passwordHelp: string }) {
+  return (
+    <>
+      <FormSection title="Account">
+        <Row>
+          <TextInput
+            source="login"
+            label="Login name"
+            validate={required('An account needs a login name.')}
+            readOnly={!isNew}
+            helperText={isNew ? 'Letters, digits, space and _.-@' : 'It can not change.'}
+            slotProps={{ htmlInput: { maxLength: 60, autoCapitalize: 'none', spellCheck: false } }}
+          />
+          <TextInput
+            source="email"
+            label="E-mail"
+            validate={required('An account needs an e-mail address.')}
+            helperText={false}
+          />
+        </Row>
+        <Row>
+          <TextInput source="first_name" label="First name" helperText={false} />
+          <TextInput source="last_name" label="Last name" helperText={false} />
+        </Row>
+        <TextInput
+          source="display_name"
+          label="Display name"
+          helperText="Empty: first and last name, or the login."
+        />
+      </FormSection>
+      <FormSection
+        title="Access"
+        hint="Administrators with a password can log in to this administration area and do everything in it."
+      >
+        <Row>
+          <SelectInput
+            source="role"
+            label="Role"
+            choices={[{ id: 'administrator', name: 'Administrator' }]}
+            emptyText="None"
+            emptyValue=""
+            helperText={false}
+          />
+          <PasswordInput
+            source="password"
+            label="New password"
+            helperText={passwordHelp}
+            slotProps={{ htmlInput: { autoComplete: 'new-password', maxLength: 1000 } }}
+          />
+        </Row>
+      </FormSection>
+    </>
+  )
+}
