@@ -13,6 +13,10 @@ const MARK = 'copy_under_way'
 
 type Row = Record<string, number | string | null>
 
+type WithoutIdentity = 'payout_referrals' | 'audit_seals'
+const hasIdentity = (name: TableWithIdentity | WithoutIdentity): name is TableWithIdentity =>
+  name !== 'payout_referrals' && name !== 'audit_seals'
+
 interface Table {
   readonly name: keyof Tables
   /** The primary key. */
@@ -20,17 +24,20 @@ interface Table {
 }
 
 /** What a table refers to comes before it. */
-const tables: readonly (Table & { name: TableWithIdentity | 'payout_referrals' })[] = [
+const tables: readonly (Table & { name: TableWithIdentity | WithoutIdentity })[] = [
   { name: 'users', key: ['id'] },
   { name: 'affiliates', key: ['id'] },
   { name: 'payouts', key: ['id'] },
   { name: 'payout_referrals', key: ['referral_id', 'payout_id'] },
   { name: 'api_keys', key: ['id'] },
+  { name: 'audit_entries', key: ['id'] },
+  { name: 'audit_seals', key: ['number'] },
 ]
 /** Small, and filled in every new database. */
 const configuration: readonly Table[] = [
   { name: 'rate_types', key: ['name'] },
   { name: 'settings', key: ['name'] },
+  { name: 'audit_chain', key: ['id'] },
 ]
 
 export interface CopiedTable {
@@ -51,6 +58,7 @@ export async function copyDatabase(
 ): Promise<CopiedTable[]> {
   if (!(await isUnderWay(target))) await begin(source, target)
   for (const table of tables) await copyTable(source, target, table, progress)
+  await copyChain(source, target)
   const copied: CopiedTable[] = []
   for (const table of [...configuration, ...tables]) {
     const total = await countRows(source.reader, table.name)
@@ -90,7 +98,7 @@ async function begin(source: Database, target: Database): Promise<void> {
         .selectAll()
         .limit(1)
         .executeTakeFirst()
-      if (row || (name !== 'payout_referrals' && (await target.engine.lastIdentity(tx, name)) > 0)) {
+      if (row || (hasIdentity(name) && (await target.engine.lastIdentity(tx, name)) > 0)) {
         throw new DatabaseUnusable(`The target has or had data (${name}). Copy into a database that is new.`)
       }
     }
@@ -120,19 +128,30 @@ async function copyTable(
   }
 }
 
+/** It changes as the log grows, so a copy that goes on takes it anew. */
+async function copyChain(source: Database, target: Database): Promise<void> {
+  const chain = await source.reader.selectFrom('audit_chain').selectAll().execute()
+  await target.transaction(async tx => {
+    await tx.deleteFrom('audit_chain').execute()
+    await tx.insertInto('audit_chain').values(chain).execute()
+  })
+}
+
 async function finish(source: Database, target: Database): Promise<void> {
   await target.transaction(async tx => {
     for (const { name } of tables) {
-      if (name === 'payout_referrals') continue
+      if (!hasIdentity(name)) continue
       await target.engine.continueIdentity(tx, name, await source.engine.lastIdentity(source.reader, name))
     }
     await tx.deleteFrom('settings').where('name', '=', MARK).execute()
   })
 }
 
-/** The mark stays: what comes next is a copy again. */
+/** The mark stays: what comes next is a copy again. The audit log is only added to, so what is there is right. */
 async function clear(tx: Tx): Promise<void> {
-  for (const { name } of tables.toReversed()) await tx.deleteFrom(name).execute()
+  for (const { name } of tables.toReversed()) {
+    if (!name.startsWith('audit_')) await tx.deleteFrom(name).execute()
+  }
 }
 
 async function summarise(

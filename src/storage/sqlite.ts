@@ -31,6 +31,7 @@ import {
   type Tx,
   UniqueViolation,
 } from './database.ts'
+import { refusals } from './migrations.ts'
 import { Statements } from './sqlite-statements.ts'
 import { SqliteThreads } from './sqlite-threads.ts'
 import type { Tables } from './tables.ts'
@@ -67,6 +68,17 @@ const sqlite: Engine = {
   async continueIdentity(tx, table, last) {
     await sql`DELETE FROM sqlite_sequence WHERE name = ${table}`.execute(tx)
     await sql`INSERT INTO sqlite_sequence (name, seq) VALUES (${table}, ${last})`.execute(tx)
+  },
+  refusal: "BEGIN SELECT RAISE(ABORT, 'The audit log is only added to.'); END",
+  appendOnly: (table, columns) => refusals(table, columns, sqlite.refusal),
+  async damages(db) {
+    const { rows: damages } = await sql<{ integrity_check: string }>`PRAGMA integrity_check`.execute(db)
+    const { rows: orphans } = await sql<{ table: string; rowid: number; parent: string }>`
+      PRAGMA foreign_key_check`.execute(db)
+    return [
+      ...damages.map(row => row.integrity_check).filter(text => text !== 'ok'),
+      ...orphans.map(({ table, rowid, parent }) => `${table}: row ${rowid} refers to no row of ${parent}`),
+    ]
   },
   databaseSize: 'SELECT page_count * page_size AS bytes FROM pragma_page_count, pragma_page_size',
 }
@@ -253,10 +265,12 @@ function kyselyOn(connection: DatabaseConnection): Kysely<Tables> {
   })
 }
 
+const ROW_LOCKS = new Set<SelectModifierNode['modifier']>(['ForUpdate', 'ForShare', 'SkipLocked'])
+
 /** Leaves row locks out: the one transaction that writes has the whole file. */
 class Compiler extends SqliteQueryCompiler {
   protected override visitSelectModifier(node: SelectModifierNode): void {
-    if (node.modifier !== 'ForUpdate' && node.modifier !== 'ForShare') super.visitSelectModifier(node)
+    if (!ROW_LOCKS.has(node.modifier)) super.visitSelectModifier(node)
   }
 }
 
