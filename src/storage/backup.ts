@@ -131,8 +131,11 @@ function place(partial: string, destination: string): void {
   try {
     linkSync(partial, destination)
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') throw overwrites(destination)
-    throw error
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'EEXIST') throw overwrites(destination)
+    // Some file systems, as on memory sticks, know no links.
+    if (code !== 'EPERM' && code !== 'ENOTSUP' && code !== 'EOPNOTSUPP') throw error
+    renameSync(partial, destination)
   }
 }
 
