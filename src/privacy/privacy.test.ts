@@ -1,7 +1,15 @@
 import assert from 'node:assert/strict'
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { sql } from 'kysely'
-import { ADMIN_PASSWORD, affiliated, assertFailure, describeService } from '../../test/harness.ts'
+import {
+  ADMIN_PASSWORD,
+  affiliated,
+  assertFailure,
+  describeService,
+  temporaryFolder,
+} from '../../test/harness.ts'
 import { verifyChain } from '../audit/verify.ts'
 import { createKey } from '../keys/rules.ts'
 
@@ -100,4 +108,17 @@ describeService('what a person may ask for', service => {
     assert.equal((await visitor.get('/session')).status, 401)
     assert.equal((await visitor.logIn('other', ADMIN_PASSWORD)).status, 401)
   })
+})
+
+test('what is erased is nowhere in the file any more (SQLite)', async t => {
+  const folder = await temporaryFolder()
+  t.after(folder.remove)
+  const file = join(folder.path, 'erased.db')
+  const run = (...args: string[]) => affiliated([...args, '--database', `sqlite:${file}`])
+  const names = ['--first-name', 'Zebedee', '--last-name', 'Zanzibar']
+  await run('users', 'create', '--login', 'zebedee', '--email', 'zebedee@example.com', ...names)
+  assert.match((await readFile(file)).toString('latin1'), /zanzibar/i)
+  assert.equal((await run('users', 'erase', 'zebedee', '--yes')).code, 0)
+  assert.doesNotMatch((await readFile(file)).toString('latin1'), /zanzibar|zebedee/i)
+  assert.deepEqual(await readdir(folder.path), ['erased.db'])
 })

@@ -96,6 +96,8 @@ export function openSqlite(path: string): Database {
     mkdirSync(dirname(file), { recursive: true })
     const write = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS })
     write.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON')
+    // What is erased is overwritten, and not only left out.
+    write.exec('PRAGMA secure_delete = ON')
     const read = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS })
     read.exec('PRAGMA query_only = ON')
     // From here on a busy database is waited for without blocking the process.

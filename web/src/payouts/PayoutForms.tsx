@@ -19,6 +19,7 @@ import {
 } from 'react-admin'
 import { type Affiliate, nameOf } from '../affiliates/affiliate.tsx'
 import { Waiting } from '../Shell.tsx'
+import { History } from '../tools/AuditLog.tsx'
 import { Confirm } from '../ui/Confirm.tsx'
 import { FormButtons, FormSection, MoneyInput, Row } from '../ui/form.tsx'
 import { time, useMoney } from '../ui/format.ts'
@@ -167,6 +168,7 @@ function EditPage() {
         <Fields />
         <FormButtons back="/payouts" />
       </Form>
+      <History record="payout" id={record.id} />
     </Page>
   )
 }
