@@ -15,7 +15,7 @@ const ENTRIES_PER_SEAL = 1000
 /** A transaction that has not ended by then never will. */
 const LATEST_MS = 3_600_000
 /** How many spans of identifiers that were passed over are remembered. */
-const MISSING_KEPT = 1000
+const MISSING_KEPT = 200
 
 type Missing = readonly [first: number, last: number, since: number]
 
@@ -59,9 +59,8 @@ async function sealSome(database: Database): Promise<number> {
   const end = await store.readChain(reader)
   if (!end) return 0
   const missing = JSON.parse(end.missing) as Missing[]
-  const late: store.Entry[] = []
-  for (const [first, last] of missing)
-    late.push(...(await store.entriesIn(reader, [first, last], ENTRIES_PER_SEAL)))
+  const passed = missing.map(([first, last]) => [first, last] as const)
+  const late = passed.length > 0 ? await store.entriesIn(reader, passed, ENTRIES_PER_SEAL) : []
   const fresh = await store.entriesAfter(reader, end.last_entry, ENTRIES_PER_SEAL)
   const entries = [...late, ...fresh]
   if (entries.length === 0) return 0

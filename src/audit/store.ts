@@ -84,21 +84,21 @@ export async function entryRowsAfter(db: Db, after: number, limit: number): Prom
 }
 
 export async function entriesAfter(db: Db, after: number, limit: number): Promise<Entry[]> {
-  return db
-    .selectFrom('audit_entries')
-    .selectAll()
-    .where('id', '>', after)
-    .orderBy('id')
-    .limit(limit)
-    .execute()
+  return entriesIn(db, [[after + 1, Number.MAX_SAFE_INTEGER]], limit)
 }
 
-export async function entriesIn(db: Db, [first, last]: Range, limit: number): Promise<Entry[]> {
+/** Those that any of the ranges has, by identifier, at most `limit`. */
+export async function entriesIn(db: Db, ranges: readonly Range[], limit: number): Promise<Entry[]> {
   return db
     .selectFrom('audit_entries')
     .selectAll()
-    .where('id', '>=', first)
-    .where('id', '<=', last)
+    .where(expression =>
+      expression.or(
+        ranges.map(([first, last]) =>
+          expression.and([expression('id', '>=', first), expression('id', '<=', last)]),
+        ),
+      ),
+    )
     .orderBy('id')
     .limit(limit)
     .execute()

@@ -30,7 +30,7 @@ export async function verifyChain(
   const end = await store.readChain(db)
   if (!end)
     return { seals: 0, entries: 0, unsealed: 0, last_hash: '', problem: 'The end of the chain is missing.' }
-  const walk = new Walk(db, await store.erasedPeople(db))
+  const walk = new Walk(db)
   for (;;) {
     const seals = await store.sealsAfter(db, walk.number, SEALS_AT_ONCE)
     for (const seal of seals.filter(({ number }) => number <= end.number)) {
@@ -57,11 +57,10 @@ class Walk {
   /** Which entries are sealed, as few ranges in order. */
   #covered: store.Range[] = []
   readonly #db: Db
-  readonly #erased: ReadonlySet<number>
+  #erased: ReadonlySet<number> = new Set()
 
-  constructor(db: Db, erased: ReadonlySet<number>) {
+  constructor(db: Db) {
     this.#db = db
-    this.#erased = erased
   }
 
   /** @returns what is wrong with the seal or with an entry of its */
@@ -77,7 +76,7 @@ class Walk {
       if (free?.[0] !== range[0] || free[1] !== range[1]) {
         return `${name} was changed: it seals what another seals.`
       }
-      const found = await store.entriesIn(this.#db, range, ENTRIES_AT_ONCE)
+      const found = await store.entriesIn(this.#db, [range], ENTRIES_AT_ONCE)
       const [lost] = gaps(
         range,
         found.map(({ id }) => [id, id] as const),
@@ -95,13 +94,17 @@ class Walk {
     this.number = seal.number
     this.hash = seal.hash
     this.#entries += entries.length
-    return entries.map(entry => this.#personal(entry)).find(problem => problem !== undefined)
+    for (const entry of entries) {
+      const problem = await this.#personal(entry)
+      if (problem !== undefined) return problem
+    }
+    return undefined
   }
 
   /** An entry that was put below the last that is sealed is in no seal. */
   async inserted(): Promise<string | undefined> {
     for (const gap of gaps([-Number.MAX_SAFE_INTEGER, this.lastEntry], this.#covered)) {
-      const found = await store.entriesIn(this.#db, gap, ENTRIES_AT_ONCE)
+      const found = await store.entriesIn(this.#db, [gap], ENTRIES_AT_ONCE)
       const late = found.find(({ at }) => Date.now() - at > SEALED_WITHIN_MS)
       if (late) return `Entry ${late.id} is in no seal: it was put in later.`
     }
@@ -112,13 +115,16 @@ class Walk {
     return { seals: this.number, entries: this.#entries, unsealed, last_hash: this.hash }
   }
 
-  #personal({ id, personal, personal_hash, person_id }: store.Entry): string | undefined {
+  async #personal({ id, personal, personal_hash, person_id }: store.Entry): Promise<string | undefined> {
     if (personal !== '') {
       return personalHash(personal) === personal_hash
         ? undefined
         : `Entry ${id}: what is personal was changed.`
     }
     if (personal_hash === '' || this.#erased.has(person_id!)) return undefined
+    // It may have been erased a moment ago.
+    this.#erased = await store.erasedPeople(this.#db)
+    if (this.#erased.has(person_id!)) return undefined
     return `Entry ${id}: what is personal was removed, and the log tells of no erasure.`
   }
 

@@ -47,6 +47,8 @@ export async function checkDatabase(
   return { checked, problems }
 }
 
+type Rows<T extends 'users' | 'affiliates' | 'payouts'> = Awaited<ReturnType<typeof store.rowsAfter<T>>>
+
 interface Look {
   readonly count: number
   readonly wrong: string[]
@@ -79,26 +81,36 @@ function folded<T extends 'users' | 'affiliates'>(table: T, pairs: (row: never) 
 async function payouts(db: Db): Promise<Look> {
   const wrong: string[] = []
   const count = await eachPage(db, 'payouts', async rows => {
-    const referrals = await store.referralsOf(db, rows[0]!.id, rows.at(-1)!.id)
-    const indexed = Map.groupBy(referrals, row => row.payout_id)
-    for (const { id, referrals: text, payout_method, payout_method_key } of rows) {
-      if (foldCase(payout_method) !== payout_method_key) {
-        wrong.push(`payouts: ${id} is not found by its payout method.`)
-      }
-      const kept = text === '' ? [] : text.split(',').map(Number)
-      const found = (indexed.get(id) ?? []).map(row => row.referral_id)
-      if (kept.sort((a, b) => a - b).join() !== found.join()) {
-        wrong.push(`payouts: ${id} is not found by its referrals.`)
-      }
+    for (const { id, problem } of await problemsOfPayouts(db, rows)) {
+      // Somebody may have edited it between the look at the payout and the one at its referrals.
+      const [again] = await store.rowsAfter(db, 'payouts', id - 1, 1)
+      const [still] = again?.id === id ? await problemsOfPayouts(db, [again]) : []
+      if (still) wrong.push(`payouts: ${id} ${problem}`)
     }
   })
   return { count, wrong }
 }
 
+async function problemsOfPayouts(db: Db, rows: Rows<'payouts'>): Promise<{ id: number; problem: string }[]> {
+  const referrals = await store.referralsOf(db, rows[0]!.id, rows.at(-1)!.id)
+  const indexed = Map.groupBy(referrals, row => row.payout_id)
+  return rows.flatMap(({ id, referrals: text, payout_method, payout_method_key }) => {
+    const kept = text === '' ? [] : text.split(',').map(Number)
+    const found = (indexed.get(id) ?? []).map(row => row.referral_id)
+    const same = kept.sort((a, b) => a - b).join() === found.join()
+    return [
+      ...(foldCase(payout_method) === payout_method_key
+        ? []
+        : [{ id, problem: 'is not found by its payout method.' }]),
+      ...(same ? [] : [{ id, problem: 'is not found by its referrals.' }]),
+    ]
+  })
+}
+
 async function eachPage<T extends 'users' | 'affiliates' | 'payouts'>(
   db: Db,
   table: T,
-  look: (rows: Awaited<ReturnType<typeof store.rowsAfter<T>>>) => Promise<void>,
+  look: (rows: Rows<T>) => Promise<void>,
 ): Promise<number> {
   let count = 0
   for (let last = 0; ; ) {
