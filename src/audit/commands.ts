@@ -1,6 +1,8 @@
+import { pipeline } from 'node:stream/promises'
 import type { Command } from 'commander'
 import { addCommand, CommandFailed, type CommonOptions, print, withDatabase } from '../command.ts'
 import { showProgress } from '../progress.ts'
+import type { Db } from '../storage/database.ts'
 import { recordOf } from './rules.ts'
 import { entryRowsAfter } from './store.ts'
 import { verifyChain } from './verify.ts'
@@ -31,19 +33,20 @@ async function verify(options: CommonOptions): Promise<void> {
 }
 
 async function exportEntries(options: CommonOptions): Promise<void> {
-  await withDatabase(options.database, async ({ reader }) => {
-    for (let last = 0; ; ) {
-      const rows = await entryRowsAfter(reader, last, ENTRIES_AT_ONCE)
-      if (rows.length === 0) return
-      last = rows.at(-1)!.id
-      await written(rows.map(row => `${JSON.stringify(recordOf(row))}\n`).join(''))
-    }
-  })
+  try {
+    await withDatabase(options.database, ({ reader }) => pipeline(lines(reader), process.stdout))
+  } catch (error) {
+    // A reader that has seen enough, such as `head`, is no failure.
+    if ((error as NodeJS.ErrnoException).code !== 'EPIPE') throw error
+  }
 }
 
-/** Waits for a reader that is slower, so that a long log needs no more memory than a short one. */
-function written(text: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    process.stdout.write(text, error => (error ? reject(error) : resolve()))
-  })
+/** Read while it is written, so that a long log needs no more memory than a short one. */
+async function* lines(db: Db): AsyncGenerator<string> {
+  for (let last = 0; ; ) {
+    const rows = await entryRowsAfter(db, last, ENTRIES_AT_ONCE)
+    if (rows.length === 0) return
+    last = rows.at(-1)!.id
+    yield rows.map(row => `${JSON.stringify(recordOf(row))}\n`).join('')
+  }
 }
