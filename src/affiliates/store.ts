@@ -9,7 +9,7 @@ import {
   type Updateable,
 } from 'kysely'
 import type { Db, Tx } from '../storage/database.ts'
-import { countOf, idsInOrder, type Order, type Page, paged } from '../storage/page.ts'
+import { countOf, idsInOrder, type Order, type Page, readPage } from '../storage/page.ts'
 import type { AffiliatesTable, Tables, UsersTable } from '../storage/tables.ts'
 import { accountContains } from '../users/store.ts'
 
@@ -122,11 +122,11 @@ export async function listAffiliates(
   page: Page,
   withAccount: boolean,
 ): Promise<AffiliateRow[]> {
-  return paged(
+  return readPage(
     rows(db, withAccount).where(expression => matching(expression, criteria)),
     id,
     page,
-  ).execute()
+  )
 }
 
 export async function countAffiliates(db: Db, criteria: Criteria): Promise<number> {

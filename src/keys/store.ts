@@ -8,7 +8,7 @@ import {
   sql,
 } from 'kysely'
 import type { Db, Tx } from '../storage/database.ts'
-import { containing, countOf, type Order, type Page, paged } from '../storage/page.ts'
+import { containing, countOf, type Order, type Page, readPage } from '../storage/page.ts'
 import type { ApiKeysTable, Tables } from '../storage/tables.ts'
 
 export type ApiKey = Selectable<ApiKeysTable>
@@ -60,7 +60,7 @@ export async function findKey(db: Db, key: number | string): Promise<KeyRow | un
 
 export async function listKeys(db: Db, criteria: Criteria, page: Page): Promise<KeyRow[]> {
   const query = rows(db).where(expression => matching(expression, criteria))
-  return paged(query, id, page).execute()
+  return readPage(query, id, page)
 }
 
 export async function countKeys(db: Db, criteria: Criteria): Promise<number> {

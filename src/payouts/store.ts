@@ -10,7 +10,7 @@ import {
   type Updateable,
 } from 'kysely'
 import type { Db, Tx } from '../storage/database.ts'
-import { containing, countOf, idsInOrder, type Order, type Page, paged } from '../storage/page.ts'
+import { containing, countOf, idsInOrder, type Order, type Page, readPage } from '../storage/page.ts'
 import type { PayoutsTable, Tables } from '../storage/tables.ts'
 
 export type Payout = Selectable<PayoutsTable>
@@ -94,7 +94,7 @@ export async function listPayouts(db: Db, criteria: Criteria, page: Page): Promi
     .selectFrom('payouts')
     .selectAll('payouts')
     .where(expression => matching(expression, criteria))
-  return paged(query, id, page).execute()
+  return readPage(query, id, page)
 }
 
 export async function countPayouts(db: Db, criteria: Criteria): Promise<number> {

@@ -23,26 +23,36 @@ export interface Page {
   readonly limit: number
 }
 
-/** Narrows a query to one page. `id` is the identifier's column. */
-export function paged<T extends keyof Tables, O>(
+/**
+ * Reads one page of what `query` selects. `id` is the identifier's column.
+ *
+ * Behind a row come those that tie with it, and then those beyond: two queries, each of which every engine answers
+ * from the index, where a comparison of (value, identifier) makes some walk through all ties.
+ */
+export async function readPage<T extends keyof Tables, O>(
   query: SelectQueryBuilder<Tables, T, O>,
   id: Expression<unknown>,
   { order, descending, after, offset, limit }: Page,
-): SelectQueryBuilder<Tables, T, O> {
-  const byIdentifier = order.expression === id
+): Promise<O[]> {
   const direction = descending ? 'desc' : 'asc'
   const beyond = sql.raw(descending ? '<' : '>')
-  let page = query
-  if (after) {
-    page = page.where(
-      byIdentifier
-        ? sql<boolean>`${id} ${beyond} ${after.id}`
-        : sql<boolean>`(${order.expression}, ${id}) ${beyond} (${after.value}, ${after.id})`,
-    )
+  const byIdentifier = query.orderBy(id, direction)
+  if (order.expression === id) {
+    const page = after ? byIdentifier.where(sql<boolean>`${id} ${beyond} ${after.id}`) : byIdentifier
+    return page.limit(limit).offset(offset).execute()
   }
-  if (!byIdentifier) page = page.orderBy(order.expression, direction)
-  page = page.orderBy(id, direction).limit(limit)
-  return offset > 0 ? page.offset(offset) : page
+  const byValue = query.orderBy(order.expression, direction).orderBy(id, direction)
+  if (!after) return byValue.limit(limit).offset(offset).execute()
+  const ties = await byIdentifier
+    .where(sql<boolean>`${order.expression} = ${after.value} AND ${id} ${beyond} ${after.id}`)
+    .limit(limit)
+    .execute()
+  if (ties.length === limit) return ties
+  const rest = await byValue
+    .where(sql<boolean>`${order.expression} ${beyond} ${after.value}`)
+    .limit(limit - ties.length)
+    .execute()
+  return [...ties, ...rest]
 }
 
 /** How many rows a query has that selects nothing yet. */

@@ -10,7 +10,7 @@ import {
 } from 'kysely'
 import { waitForTurn } from '../settings/store.ts'
 import type { Db, Tx } from '../storage/database.ts'
-import { containing, countOf, idsInOrder, type Order, type Page, paged } from '../storage/page.ts'
+import { containing, countOf, idsInOrder, type Order, type Page, readPage } from '../storage/page.ts'
 import type { Tables, UsersTable } from '../storage/tables.ts'
 
 export type User = Selectable<UsersTable>
@@ -121,7 +121,7 @@ export async function findUserRow(db: Db, id: number): Promise<UserRow | undefin
 
 export async function listUsers(db: Db, criteria: Criteria, page: Page): Promise<UserRow[]> {
   const query = rows(db).where(expression => matching(expression, criteria))
-  return paged(query, id, page).execute()
+  return readPage(query, id, page)
 }
 
 export async function countUsers(db: Db, criteria: Criteria): Promise<number> {
