@@ -106,7 +106,10 @@ export async function listUsers(db: Db, criteria: Criteria, page: Page): Promise
 }
 
 export async function countUsers(db: Db, criteria: Criteria): Promise<number> {
-  return countOf(db.selectFrom('users').where(expression => matching(expression, criteria)))
+  const all = db.selectFrom('users')
+  // Without a condition an engine counts far faster than with one that is always true.
+  const narrowed = Object.keys(criteria).length > 0
+  return countOf(narrowed ? all.where(expression => matching(expression, criteria)) : all)
 }
 
 /** Whether the text stands in an account's login, e-mail or display name. */
