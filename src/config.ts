@@ -4,6 +4,8 @@ import { InvalidArgumentError, Option } from 'commander'
 
 export interface ServeConfig {
   readonly database: string
+  readonly readDatabase?: string
+  readonly databasePool: number
   readonly host: string
   readonly port: number
   readonly workers: number
@@ -20,7 +22,7 @@ const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
 
 /** The database, which every command takes. */
 export const databaseOption = () =>
-  new Option('--database <url>', 'where the data is: sqlite:PATH')
+  new Option('--database <url>', 'where the data is: sqlite:PATH or postgres://…')
     .env('DATABASE_URL')
     .default('sqlite:./data/affiliated.db')
 
@@ -29,6 +31,13 @@ export const jsonOption = () => new Option('--json', 'print one JSON object and 
 
 export const serveOptions = (): Option[] => [
   databaseOption(),
+  new Option('--read-database <url>', 'replica to read lists and records from: postgres://…').env(
+    'READ_DATABASE_URL',
+  ),
+  new Option('--database-pool <number>', 'connections to PostgreSQL that each process opens at most')
+    .env('DATABASE_POOL')
+    .default(10)
+    .argParser(wholeNumber(1, 1000)),
   new Option('--host <address>', 'address to listen on').env('HOST').default('127.0.0.1'),
   new Option('--port <number>', 'port to listen on; 0 takes a free one')
     .env('PORT')
@@ -68,7 +77,7 @@ export const serveOptions = (): Option[] => [
   new Option('--demo', 'fill an empty database with made-up affiliates and payouts').default(false),
 ]
 
-function wholeNumber(minimum: number, maximum: number): (text: string) => number {
+export function wholeNumber(minimum: number, maximum: number): (text: string) => number {
   return text => {
     const value = Number(text)
     if (!/^\d+$/.test(text) || value < minimum || value > maximum) {

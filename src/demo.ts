@@ -1,10 +1,9 @@
 /** Made-up affiliates and payouts, the same every time, to look at and to measure with. */
-
-import { insertAffiliate } from './affiliates/store.ts'
+import { insertAffiliates } from './affiliates/store.ts'
 import { foldCase } from './fields.ts'
-import { insertPayout } from './payouts/store.ts'
-import type { Database, Tx } from './storage/database.ts'
-import { insertUser } from './users/store.ts'
+import { insertPayouts } from './payouts/store.ts'
+import type { Database, Db, Tx } from './storage/database.ts'
+import { insertUsers, type NewUser } from './users/store.ts'
 
 const FIRST_NAMES =
   'Ada Ben Chiara Dmitri Elif Farid Grace Hanna Ivo Jana Kenji Lena Mateo Nia Omar Priya Quentin Rosa Sven Tara'.split(
@@ -30,7 +29,9 @@ const METHODS = ['paypal', 'bank transfer', 'stripe', 'store credit', 'manual']
 const RATES = [null, null, null, 150_000, 250_000, 75_000, 300_000]
 const FIRST_DAY = Date.UTC(2024, 0, 1) / 1000
 const DAY = 86_400
-const AFFILIATES_PER_TRANSACTION = 500
+/** Rows of one statement, and of one transaction: large enough that neither costs much by the row. */
+const ROWS_PER_STATEMENT = 500
+const ROWS_PER_TRANSACTION = 5000
 
 export interface DemoSize {
   readonly affiliates: number
@@ -47,49 +48,67 @@ export async function fillWithDemo(
   { affiliates, payouts }: DemoSize = { affiliates: 200, payouts: 600 },
   progress: (done: number, total: number) => void = () => {},
 ): Promise<boolean> {
-  const used = await Promise.all(
-    (['affiliates', 'payouts'] as const).map(table =>
-      database.reader.selectFrom(table).select('id').limit(1).executeTakeFirst(),
-    ),
-  )
-  if (used.some(row => row !== undefined)) return false
+  if (!(await isEmpty(database.reader))) return false
   const random = randomNumbers(20_240_101)
   const total = affiliates + payouts
   const ids: number[] = []
   let owner = 0
-  await inTransactions(database, affiliates, async (tx, number) => {
-    const user = await insertUser(tx, demoUser(number, random))
-    ids.push((await insertAffiliate(tx, demoAffiliate(user, number, random))).id)
-    owner ||= user
-    progress(number, total)
+  await inTransactions(database, affiliates, async (tx, numbers) => {
+    const users = await insertUsers(
+      tx,
+      numbers.map(number => demoUser(number, random)),
+    )
+    const rows = users.map((user, index) => demoAffiliate(user, numbers[index]!, random))
+    ids.push(...(await insertAffiliates(tx, rows)))
+    owner ||= users[0]!
+    progress(ids.length, total)
   })
   if (ids.length === 0) return true
   let referral = 1
-  await inTransactions(database, payouts, async (tx, number) => {
-    const count = 1 + Math.floor(random() * 4)
-    const referrals = Array.from({ length: count }, (_, index) => referral + index).join(',')
-    referral += count
-    const affiliate = ids[Math.floor(random() ** 2 * ids.length)]!
-    await insertPayout(tx, demoPayout(affiliate, owner, referrals, number / payouts, random))
-    progress(affiliates + number, total)
+  await inTransactions(database, payouts, async (tx, numbers) => {
+    const rows = numbers.map(number => {
+      const count = 1 + Math.floor(random() * 4)
+      const referrals = Array.from({ length: count }, (_, index) => referral + index).join(',')
+      referral += count
+      const affiliate = ids[Math.floor(random() ** 2 * ids.length)]!
+      return demoPayout(affiliate, owner, referrals, number / payouts, random)
+    })
+    await insertPayouts(tx, rows)
+    progress(affiliates + numbers.at(-1)!, total)
   })
   return true
 }
 
+async function isEmpty(db: Db): Promise<boolean> {
+  const used = await Promise.all(
+    (['affiliates', 'payouts'] as const).map(table =>
+      db.selectFrom(table).select('id').limit(1).executeTakeFirst(),
+    ),
+  )
+  return used.every(row => row === undefined)
+}
+
+/** @param work is given the numbers of the rows of one statement */
 async function inTransactions(
   database: Database,
   total: number,
-  work: (tx: Tx, number: number) => Promise<void>,
-) {
-  for (let start = 1; start <= total; start += AFFILIATES_PER_TRANSACTION) {
+  work: (tx: Tx, numbers: number[]) => Promise<void>,
+): Promise<void> {
+  for (let done = 0; done < total; done += ROWS_PER_TRANSACTION) {
+    const end = Math.min(total, done + ROWS_PER_TRANSACTION)
     await database.transaction(async tx => {
-      const end = Math.min(total, start + AFFILIATES_PER_TRANSACTION - 1)
-      for (let number = start; number <= end; number += 1) await work(tx, number)
+      for (let start = done; start < end; start += ROWS_PER_STATEMENT) {
+        const length = Math.min(ROWS_PER_STATEMENT, end - start)
+        await work(
+          tx,
+          Array.from({ length }, (_, index) => start + index + 1),
+        )
+      }
     })
   }
 }
 
-function demoUser(number: number, random: () => number) {
+function demoUser(number: number, random: () => number): NewUser {
   const first_name = pick(FIRST_NAMES, random)
   const last_name = pick(LAST_NAMES, random)
   const login = `${first_name}.${last_name}.${number}`.toLowerCase()
@@ -105,7 +124,7 @@ function demoUser(number: number, random: () => number) {
     last_name,
     display_name,
     display_name_key: foldCase(display_name),
-    role: '' as const,
+    role: '',
     password_hash: '',
     registered_at: time,
     updated_at: time,

@@ -1,8 +1,10 @@
 /** The command line: which commands there are, and how one ends that fails. */
 import { Command, CommanderError } from 'commander'
 import { basePaths, permissions } from './app.ts'
+import { serveWithWorkers } from './cluster.ts'
 import { addCommand, CommandFailed, type CommonOptions, print, withDatabase } from './command.ts'
 import { jsonOption, type ServeConfig, serveOptions } from './config.ts'
+import { addDataCommands } from './data-commands.ts'
 import { Failure } from './errors.ts'
 import { addKeyCommands } from './keys/commands.ts'
 import { serve } from './serve.ts'
@@ -30,6 +32,7 @@ addCommand(program, 'migrate', 'bring the database up to date').action(runMigrat
 addUserCommands(program)
 addKeyCommands(program, permissions)
 addSettingsCommands(program)
+addDataCommands(program)
 
 try {
   await program.parseAsync()
@@ -38,7 +41,8 @@ try {
 }
 
 async function runServe(options: ServeConfig & { json?: true }): Promise<void> {
-  await serve(options, (url, access) => {
+  const start = options.workers === 1 ? serve : serveWithWorkers
+  await start(options, (url, access) => {
     const ready = `affiliated answers at ${url}${basePaths[0]}`
     if (!access) return print(options, { url }, [ready])
     const { login, password, publicKey, token } = access

@@ -1,8 +1,12 @@
 /** The service as a process: opens the database, listens, makes the first account, and stops when it is told to. */
+import { once } from 'node:events'
+import { Server as NetServer } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import { buildApp, permissions } from './app.ts'
 import type { ServeConfig } from './config.ts'
+import { Failure } from './errors.ts'
 import { createKey } from './keys/rules.ts'
 import { openLog } from './log.ts'
 import { type Database, openDatabase } from './storage/database.ts'
@@ -11,6 +15,7 @@ import { createUser } from './users/rules.ts'
 import { anyUser } from './users/store.ts'
 
 const SHUTDOWN_MS = 10_000
+const SILENCE_MS = 1000
 
 /** What a fresh database was given; shown once. */
 export interface FirstAccess {
@@ -29,7 +34,10 @@ export async function serve(
   announce: (url: string, access?: FirstAccess) => void,
 ): Promise<void> {
   const log = await openLog(config.logLevel)
-  const database = await openDatabase(config.database)
+  const database = await openDatabase(config.database, {
+    poolSize: config.databasePool,
+    readUrl: config.readDatabase,
+  })
   try {
     const app = await buildApp(database, {
       bodyLimitBytes: config.bodyLimit,
@@ -53,14 +61,25 @@ export async function serve(
   }
 }
 
-async function fillFresh(database: Database, config: ServeConfig): Promise<FirstAccess | undefined> {
+/** @returns the first access, when the database was without accounts and was given one */
+export async function fillFresh(database: Database, config: ServeConfig): Promise<FirstAccess | undefined> {
   const fresh = !(await anyUser(database.reader))
-  const access = fresh && config.bootstrap ? await bootstrap(database) : undefined
+  const access = fresh && config.bootstrap ? await bootstrapOnce(database) : undefined
   if (config.demo) {
     const { fillWithDemo } = await import('./demo.ts')
     await fillWithDemo(database)
   }
   return access
+}
+
+/** Of nodes that start together on one database, the one that comes first makes the account. */
+async function bootstrapOnce(database: Database): Promise<FirstAccess | undefined> {
+  try {
+    return await bootstrap(database)
+  } catch (error) {
+    if (error instanceof Failure && (await anyUser(database.reader))) return undefined
+    throw error
+  }
 }
 
 async function bootstrap(database: Database): Promise<FirstAccess> {
@@ -77,17 +96,28 @@ async function bootstrap(database: Database): Promise<FirstAccess> {
   return { login, password, publicKey: key.public_key, token }
 }
 
-function stopSignal(): Promise<string> {
+export function stopSignal(): Promise<string> {
   return new Promise(resolve => {
     for (const signal of ['SIGTERM', 'SIGINT']) process.once(signal, () => resolve(signal))
   })
 }
 
+/**
+ * Ends without losing a request. A connection that is open may have one on its way, so it is not cut: it ends with
+ * the next answer, or when it was silent for a while.
+ */
 async function close(app: FastifyInstance, log: Logger): Promise<void> {
   const late = setTimeout(() => {
     log.warn('requests were still under way after 10 seconds and were cut off')
     app.server.closeAllConnections()
   }, SHUTDOWN_MS)
+  app.server.prependListener('request', (_request, response) => {
+    response.shouldKeepAlive = false
+  })
+  const ended = once(app.server, 'close')
+  // Stops listening; the method of the HTTP server would cut idle connections as well.
+  NetServer.prototype.close.call(app.server)
+  await Promise.race([ended, delay(SILENCE_MS)])
   await app.close()
   clearTimeout(late)
 }

@@ -5,8 +5,6 @@
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { after, before, describe } from 'node:test'
@@ -16,6 +14,10 @@ import { buildApp, permissions } from '../src/app.ts'
 import { createKey } from '../src/keys/rules.ts'
 import { type Database, openDatabase } from '../src/storage/database.ts'
 import { createUser, findByLogin, resetPassword } from '../src/users/rules.ts'
+import { temporaryFolder } from './folder.ts'
+import { freshDatabase } from './postgres.ts'
+
+export { temporaryFolder }
 
 export interface Key {
   publicKey: string
@@ -201,11 +203,11 @@ export const engines: Record<string, () => Promise<FreshDatabase>> = {
     const folder = await temporaryFolder()
     return { url: `sqlite:${join(folder.path, 'test.db')}`, remove: folder.remove }
   },
-}
-
-export async function temporaryFolder(): Promise<{ path: string; remove: () => Promise<void> }> {
-  const path = await mkdtemp(join(tmpdir(), 'affiliated-'))
-  return { path, remove: () => rm(path, { recursive: true, force: true }) }
+  PostgreSQL: async () => {
+    const server = process.env.TEST_DATABASE_URL
+    assert.ok(server, 'Run the tests by "npm test", which starts PostgreSQL, or set TEST_DATABASE_URL.')
+    return freshDatabase(server)
+  },
 }
 
 export async function startService(engine = 'SQLite', options: ServiceOptions = {}): Promise<Service> {
@@ -222,6 +224,18 @@ export async function startService(engine = 'SQLite', options: ServiceOptions = 
     { name: 'full', permissions: [...permissions] },
     permissions,
   )
+  const { url, close } = await listen(database, options)
+  return new Service(url, fresh.url, database, { publicKey: key.public_key, token }, async () => {
+    await close()
+    await fresh.remove()
+  })
+}
+
+/** Another node on a database. Closing it closes the database. */
+export async function listen(
+  database: Database,
+  options: ServiceOptions = {},
+): Promise<{ url: string; close: () => Promise<void> }> {
   const app = await buildApp(database, {
     bodyLimitBytes: 1_048_576,
     corsOrigins: options.corsOrigins ?? [],
@@ -229,11 +243,11 @@ export async function startService(engine = 'SQLite', options: ServiceOptions = 
     logger: pino({ level: 'fatal' }),
   })
   const url = await app.listen({ host: '127.0.0.1', port: 0 })
-  return new Service(url, fresh.url, database, { publicKey: key.public_key, token }, async () => {
+  const close = async () => {
     await app.close()
     await database.close()
-    await fresh.remove()
-  })
+  }
+  return { url, close }
 }
 
 /**
@@ -328,6 +342,16 @@ export async function serveProcess(args: string[]): Promise<ServeProcess> {
 
 /** Without the settings of the machine that runs the tests. */
 function cleanEnvironment(): NodeJS.ProcessEnv {
-  const { DATABASE_URL, HOST, PORT, WORKERS, LOG_LEVEL, RATE_LIMIT, ...rest } = process.env
+  const {
+    DATABASE_URL,
+    READ_DATABASE_URL,
+    DATABASE_POOL,
+    HOST,
+    PORT,
+    WORKERS,
+    LOG_LEVEL,
+    RATE_LIMIT,
+    ...rest
+  } = process.env
   return rest
 }

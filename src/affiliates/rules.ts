@@ -75,7 +75,7 @@ export async function editAffiliate(context: Context, args: EditArguments): Prom
   const settings = await context.settings.current()
   const { affiliate_id: id, account_email, payment_email, rate, rate_type, status, notes } = args
   const affiliate = await context.database.transaction(async tx => {
-    const before = await find(tx, id)
+    const before = found(await store.holdAffiliate(tx, id))
     refuseInvalid(problemsOfRate(settings, args))
     if (account_email !== undefined) await changeEmail(tx, before.user_id, account_email)
     const change = {
@@ -87,7 +87,7 @@ export async function editAffiliate(context: Context, args: EditArguments): Prom
     }
     if (Object.keys(change).length === 0) return before
     await refuseConflict(() => store.updateAffiliate(tx, id, { ...change, updated_at: now() }))
-    return find(tx, id)
+    return found(await store.findAffiliate(tx, id))
   })
   return recordOf(affiliate, settings)
 }
@@ -100,7 +100,7 @@ export async function editAffiliate(context: Context, args: EditArguments): Prom
 export async function deleteAffiliate(context: Context, id: number): Promise<AffiliateRecord> {
   const settings = await context.settings.current()
   const affiliate = await context.database.transaction(async tx => {
-    const before = await find(tx, id)
+    const before = found(await store.holdAffiliate(tx, id))
     await store.deleteAffiliate(tx, id)
     return before
   })
@@ -110,7 +110,8 @@ export async function deleteAffiliate(context: Context, id: number): Promise<Aff
 /** @throws Failure no_affiliate */
 export async function getAffiliate(context: Context, id: number, extras: Extras): Promise<AffiliateRecord> {
   const settings = await context.settings.current()
-  return recordOf(await find(context.database.reader, id, needsAccount(extras)), settings, extras)
+  const affiliate = await store.findAffiliate(context.database.replica, id, needsAccount(extras))
+  return recordOf(found(affiliate), settings, extras)
 }
 
 export async function listAffiliates(
@@ -119,20 +120,20 @@ export async function listAffiliates(
   page: Page,
   extras: Extras,
 ): Promise<store.AffiliateRow[]> {
-  return store.listAffiliates(context.database.reader, criteriaOf(filters), page, needsAccount(extras))
+  return store.listAffiliates(context.database.replica, criteriaOf(filters), page, needsAccount(extras))
 }
 
 export async function countAffiliates(context: Context, filters: FilterArguments): Promise<number> {
-  return store.countAffiliates(context.database.reader, criteriaOf(filters))
+  return store.countAffiliates(context.database.replica, criteriaOf(filters))
 }
 
 /** @throws Failure no_affiliate */
 export async function getNotes(context: Context, id: number): Promise<string> {
-  return (await find(context.database.reader, id)).notes
+  return found(await store.findAffiliate(context.database.replica, id)).notes
 }
 
 export async function totalAffiliates(context: Context, filters: FilterArguments): Promise<AffiliateTotals> {
-  const counts = await store.countByStatus(context.database.reader, criteriaOf(filters))
+  const counts = await store.countByStatus(context.database.replica, criteriaOf(filters))
   const by_status = Object.fromEntries(statuses.map(status => [status, counts.get(status) ?? 0]))
   const count = [...counts.values()].reduce((sum, one) => sum + one, 0)
   return { count, by_status: by_status as AffiliateTotals['by_status'] }
@@ -201,8 +202,7 @@ function needsAccount({ user, effective }: Extras): boolean {
   return Boolean(user || effective)
 }
 
-async function find(db: Db, id: number, withAccount = false): Promise<store.AffiliateRow> {
-  const affiliate = await store.findAffiliate(db, id, withAccount)
+function found(affiliate: store.AffiliateRow | undefined): store.AffiliateRow {
   if (!affiliate) throw new Failure('no_affiliate')
   return affiliate
 }

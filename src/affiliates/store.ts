@@ -9,7 +9,7 @@ import {
   type Updateable,
 } from 'kysely'
 import type { Db, Tx } from '../storage/database.ts'
-import { countOf, type Order, type Page, paged } from '../storage/page.ts'
+import { countOf, idsInOrder, type Order, type Page, paged } from '../storage/page.ts'
 import type { AffiliatesTable, Tables, UsersTable } from '../storage/tables.ts'
 import { accountContains } from '../users/store.ts'
 
@@ -80,6 +80,11 @@ export async function insertAffiliate(tx: Tx, affiliate: Insertable<AffiliatesTa
   return tx.insertInto('affiliates').values(affiliate).returningAll().executeTakeFirstOrThrow()
 }
 
+/** @returns their identifiers, in the same order */
+export async function insertAffiliates(tx: Tx, affiliates: Insertable<AffiliatesTable>[]): Promise<number[]> {
+  return idsInOrder(await tx.insertInto('affiliates').values(affiliates).returning('id').execute())
+}
+
 export async function updateAffiliate(
   tx: Tx,
   id: number,
@@ -98,6 +103,11 @@ export async function findAffiliate(
   withAccount = false,
 ): Promise<AffiliateRow | undefined> {
   return rows(db, withAccount).where('affiliates.id', '=', id).executeTakeFirst()
+}
+
+/** Nobody else changes it until the transaction ends. */
+export async function holdAffiliate(tx: Tx, id: number): Promise<Affiliate | undefined> {
+  return tx.selectFrom('affiliates').selectAll().where('id', '=', id).forUpdate().executeTakeFirst()
 }
 
 export async function affiliateExists(db: Db, id: number): Promise<boolean> {

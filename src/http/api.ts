@@ -126,7 +126,7 @@ function answer(
   if (headers) reply.headers(headers)
   if (typeof body === 'string') return reply.send(body)
   // What nobody will read is not read from the database either.
-  return reply.send(request.method === 'HEAD' ? '' : Readable.from(body))
+  return reply.send(request.method === 'HEAD' ? '' : Readable.from(body, { highWaterMark: 1 }))
 }
 
 async function bodyOf(request: FastifyRequest): Promise<Parameters> {

@@ -11,7 +11,7 @@ import type { Answer, Call } from './endpoint.ts'
 import type { Render } from './render.ts'
 
 /** Rows that are read at once. A list of at most this many is answered in one piece. */
-const PAGE_ROWS = 500
+const PAGE_ROWS = 250
 const DEFAULT_NUMBER = 20
 
 /** The arguments of every list, and those that narrow this one. */

@@ -12,6 +12,8 @@ export interface Problem {
 }
 
 const RETRY_AFTER_SECONDS = '1'
+const IN_DOUBT =
+  'The database went away while it confirmed the change. Look whether the change was made before you try again.'
 
 /** What Fastify refuses before a handler sees it. */
 const refusedByFastify: Record<string, FailureName> = {
@@ -52,7 +54,9 @@ export function connectionProblem(error: { code?: string }): Problem {
 
 function failureOf(error: unknown): Failure {
   if (error instanceof Failure) return error
-  if (error instanceof DatabaseUnavailable) return new Failure('unavailable', { cause: error })
+  if (error instanceof DatabaseUnavailable) {
+    return new Failure('unavailable', { cause: error, ...(error.inDoubt && { message: IN_DOUBT }) })
+  }
   const refused = refusedByFastify[(error as { code?: string }).code ?? '']
   if (refused) return new Failure(refused)
   const { statusCode } = error as { statusCode?: number }

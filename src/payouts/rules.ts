@@ -1,6 +1,6 @@
 /**
- * What is true of payouts. Their amounts are in the programme's currency: a transaction that writes one reads the
- * currency inside of it, because it may be changed until the first payout exists.
+ * What is true of payouts. Their amounts are in the programme's currency: a transaction that writes one holds the
+ * settings until it ends, because the currency may be changed until the first payout exists.
  */
 import { affiliateExists } from '../affiliates/store.ts'
 import type { Context, RequestContext } from '../context.ts'
@@ -16,7 +16,7 @@ import {
   parseSpan,
   toUnits,
 } from '../fields.ts'
-import { loadSettings } from '../settings/rules.ts'
+import { holdSettings } from '../settings/rules.ts'
 import type { Settings } from '../settings/schema.ts'
 import type { Db } from '../storage/database.ts'
 import type { Page } from '../storage/page.ts'
@@ -26,7 +26,7 @@ import * as store from './store.ts'
 /** @throws Failure invalid_argument */
 export async function createPayout(context: RequestContext, args: CreateArguments): Promise<PayoutRecord> {
   return context.database.transaction(async tx => {
-    const settings = await loadSettings(tx)
+    const settings = await holdSettings(tx)
     refuseInvalid(await problemsOfPayout(tx, settings, args))
     const method = args.payout_method ?? ''
     const time = now()
@@ -52,8 +52,8 @@ export async function createPayout(context: RequestContext, args: CreateArgument
 export async function editPayout(context: Context, args: EditArguments): Promise<PayoutRecord> {
   const { payout_id: id, affiliate_id, referrals, amount, payout_method, status } = args
   return context.database.transaction(async tx => {
-    const settings = await loadSettings(tx)
-    const before = await find(tx, id)
+    const settings = await holdSettings(tx)
+    const before = found(await store.holdPayout(tx, id))
     refuseInvalid(await problemsOfPayout(tx, settings, args))
     const change = {
       ...(affiliate_id !== before.affiliate_id && { affiliate_id }),
@@ -64,7 +64,7 @@ export async function editPayout(context: Context, args: EditArguments): Promise
     }
     if (Object.keys(change).length === 0) return recordOf(before, settings)
     await store.updatePayout(tx, id, { ...change, updated_at: now() })
-    return recordOf(await find(tx, id), settings)
+    return recordOf(found(await store.findPayout(tx, id)), settings)
   })
 }
 
@@ -75,7 +75,7 @@ export async function editPayout(context: Context, args: EditArguments): Promise
 export async function deletePayout(context: Context, id: number): Promise<PayoutRecord> {
   const settings = await context.settings.current()
   const payout = await context.database.transaction(async tx => {
-    const before = await find(tx, id)
+    const before = found(await store.holdPayout(tx, id))
     await store.deletePayout(tx, id)
     return before
   })
@@ -85,7 +85,7 @@ export async function deletePayout(context: Context, id: number): Promise<Payout
 /** @throws Failure no_payout */
 export async function getPayout(context: Context, id: number): Promise<PayoutRecord> {
   const settings = await context.settings.current()
-  return recordOf(await find(context.database.reader, id), settings)
+  return recordOf(found(await store.findPayout(context.database.replica, id)), settings)
 }
 
 export async function listPayouts(
@@ -94,18 +94,18 @@ export async function listPayouts(
   page: Page,
 ): Promise<store.Payout[]> {
   const settings = await context.settings.current()
-  return store.listPayouts(context.database.reader, criteriaOf(settings, filters), page)
+  return store.listPayouts(context.database.replica, criteriaOf(settings, filters), page)
 }
 
 export async function countPayouts(context: Context, filters: FilterArguments): Promise<number> {
   const settings = await context.settings.current()
-  return store.countPayouts(context.database.reader, criteriaOf(settings, filters))
+  return store.countPayouts(context.database.replica, criteriaOf(settings, filters))
 }
 
 /** Counts, and exact sums in the currency. */
 export async function totalPayouts(context: Context, filters: FilterArguments) {
   const settings = await context.settings.current()
-  const total = await store.sumPayouts(context.database.reader, criteriaOf(settings, filters))
+  const total = await store.sumPayouts(context.database.replica, criteriaOf(settings, filters))
   const [paid, failed] = [BigInt(total.paid_sum), BigInt(total.failed_sum)]
   const part = (count: number, sum: bigint) => ({ count, sum: exactNumber(sum, settings.decimals) })
   return {
@@ -161,8 +161,7 @@ function referralsText(ids: readonly number[]): string {
   return [...new Set(ids)].join(',')
 }
 
-async function find(db: Db, id: number): Promise<store.Payout> {
-  const payout = await store.findPayout(db, id)
+function found(payout: store.Payout | undefined): store.Payout {
   if (!payout) throw new Failure('no_payout')
   return payout
 }

@@ -10,7 +10,7 @@ import {
   type Updateable,
 } from 'kysely'
 import type { Db, Tx } from '../storage/database.ts'
-import { containing, countOf, type Order, type Page, paged } from '../storage/page.ts'
+import { containing, countOf, idsInOrder, type Order, type Page, paged } from '../storage/page.ts'
 import type { PayoutsTable, Tables } from '../storage/tables.ts'
 
 export type Payout = Selectable<PayoutsTable>
@@ -55,15 +55,23 @@ export const orders: Record<string, Order> = {
 
 export async function insertPayout(tx: Tx, payout: Insertable<PayoutsTable>): Promise<Payout> {
   const row = await tx.insertInto('payouts').values(payout).returningAll().executeTakeFirstOrThrow()
-  await insertReferrals(tx, row.id, row.referrals)
+  await insertReferrals(tx, [row])
   return row
+}
+
+export async function insertPayouts(tx: Tx, payouts: Insertable<PayoutsTable>[]): Promise<void> {
+  const ids = idsInOrder(await tx.insertInto('payouts').values(payouts).returning('id').execute())
+  await insertReferrals(
+    tx,
+    payouts.map(({ referrals }, index) => ({ id: ids[index]!, referrals })),
+  )
 }
 
 export async function updatePayout(tx: Tx, id: number, change: Updateable<PayoutsTable>): Promise<void> {
   await tx.updateTable('payouts').set(change).where('id', '=', id).execute()
   if (change.referrals !== undefined) {
     await deleteReferrals(tx, id)
-    await insertReferrals(tx, id, change.referrals)
+    await insertReferrals(tx, [{ id, referrals: change.referrals }])
   }
 }
 
@@ -74,6 +82,11 @@ export async function deletePayout(tx: Tx, id: number): Promise<void> {
 
 export async function findPayout(db: Db, id: number): Promise<Payout | undefined> {
   return db.selectFrom('payouts').selectAll().where('id', '=', id).executeTakeFirst()
+}
+
+/** Nobody else changes it until the transaction ends. */
+export async function holdPayout(tx: Tx, id: number): Promise<Payout | undefined> {
+  return tx.selectFrom('payouts').selectAll().where('id', '=', id).forUpdate().executeTakeFirst()
 }
 
 export async function listPayouts(db: Db, criteria: Criteria, page: Page): Promise<Payout[]> {
@@ -122,12 +135,16 @@ export async function sumPayouts(db: Db, criteria: Criteria): Promise<TotalRow> 
 }
 
 /** Keeps the index from referral to payout in step with the text. Engines bound the parameters of a statement. */
-async function insertReferrals(tx: Tx, payoutId: number, referrals: string): Promise<void> {
-  const ids = referrals === '' ? [] : referrals.split(',').map(Number)
-  for (let start = 0; start < ids.length; start += 500) {
+async function insertReferrals(tx: Tx, payouts: { id: number; referrals: string }[]): Promise<void> {
+  const rows = payouts.flatMap(({ id, referrals }) =>
+    referrals === ''
+      ? []
+      : referrals.split(',').map(referral => ({ referral_id: Number(referral), payout_id: id })),
+  )
+  for (let start = 0; start < rows.length; start += 500) {
     await tx
       .insertInto('payout_referrals')
-      .values(ids.slice(start, start + 500).map(referral_id => ({ referral_id, payout_id: payoutId })))
+      .values(rows.slice(start, start + 500))
       .execute()
   }
 }

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { addCommand, type CommonOptions, checkedArguments, print, table, withDatabase } from '../command.ts'
-import { changeSettings, loadSettings, SettingsCache, settingsOf } from './rules.ts'
+import { changeSettings, loadSettings, SettingsCache, shownSettings } from './rules.ts'
 import { type Settings, settingsChanges } from './schema.ts'
 
 const names = Object.keys(settingsChanges.properties)
@@ -40,6 +40,6 @@ function show(options: CommonOptions, record: Record<string, unknown>): void {
 
 /** The settings by the names under which they are changed. */
 function recordOf(settings: Settings) {
-  const { decimals, ...changeable } = settingsOf(settings)
+  const { decimals, ...changeable } = shownSettings(settings)
   return changeable
 }

@@ -2,7 +2,7 @@
 import type { Context } from '../context.ts'
 import { type Problems, refuseInvalid } from '../errors.ts'
 import { formatRate, parseRate } from '../fields.ts'
-import type { Database, Db } from '../storage/database.ts'
+import type { Database, Db, Tx } from '../storage/database.ts'
 import { currencies, decimalsOf } from './currencies.ts'
 import type { Settings, SettingsChanges, SettingsRecord } from './schema.ts'
 import * as store from './store.ts'
@@ -35,7 +35,15 @@ export class SettingsCache {
 }
 
 export async function loadSettings(db: Db): Promise<Settings> {
-  const values = await store.readSettings(db)
+  return settingsOf(db, await store.readSettings(db))
+}
+
+/** For what must be written under the settings that it was checked against. */
+export async function holdSettings(tx: Tx): Promise<Settings> {
+  return settingsOf(tx, await store.holdSettings(tx))
+}
+
+async function settingsOf(db: Db, values: store.Values): Promise<Settings> {
   const currency = values.get('currency')!
   return {
     defaultRate: parseRate(Number(values.get('default_rate')))!,
@@ -53,7 +61,7 @@ export async function loadSettings(db: Db): Promise<Settings> {
  */
 export async function changeSettings(context: Context, changes: SettingsChanges): Promise<Settings> {
   const settings = await context.database.transaction(async tx => {
-    const before = await loadSettings(tx)
+    const before = await settingsOf(tx, await store.lockSettings(tx))
     const problems = await problemsOf(tx, before, changes)
     refuseInvalid(problems)
     if (changes.rate_types) await store.writeRateTypes(tx, changes.rate_types)
@@ -70,7 +78,7 @@ export async function changeSettings(context: Context, changes: SettingsChanges)
 }
 
 /** What can be changed, and what follows from it, as callers see it. */
-export function settingsOf({ defaultRate, defaultRateType, rateTypes, currency, decimals }: Settings) {
+export function shownSettings({ defaultRate, defaultRateType, rateTypes, currency, decimals }: Settings) {
   return {
     default_rate: formatRate(defaultRate),
     default_rate_type: defaultRateType,
@@ -83,7 +91,7 @@ export function settingsOf({ defaultRate, defaultRateType, rateTypes, currency, 
 /** The record as callers see it. */
 export async function recordOf({ database }: Context, settings: Settings): Promise<SettingsRecord> {
   const currency_locked = await store.anyPayout(database.reader)
-  return { ...settingsOf(settings), currency_locked, currencies: [...currencies] }
+  return { ...shownSettings(settings), currency_locked, currencies: [...currencies] }
 }
 
 async function problemsOf(db: Db, before: Settings, changes: SettingsChanges): Promise<Problems> {

@@ -1,24 +1,27 @@
 import type { Db, Tx } from '../storage/database.ts'
 
-export async function readSettings(db: Db): Promise<Map<string, string>> {
-  const rows = await db.selectFrom('settings').select(['name', 'value']).execute()
-  return new Map(rows.map(row => [row.name, row.value]))
+export type Values = Map<string, string>
+
+export async function readSettings(db: Db): Promise<Values> {
+  return valuesOf(await settings(db).execute())
 }
+
+/** They stay as they are until the transaction ends. */
+export async function holdSettings(tx: Tx): Promise<Values> {
+  return valuesOf(await settings(tx).forShare().execute())
+}
+
+/** Waits for transactions that hold them, and keeps others from it. */
+export async function lockSettings(tx: Tx): Promise<Values> {
+  return valuesOf(await settings(tx).orderBy('name').forUpdate().execute())
+}
+
+const settings = (db: Db) => db.selectFrom('settings').select(['name', 'value'])
+
+const valuesOf = (rows: { name: string; value: string }[]) => new Map(rows.map(row => [row.name, row.value]))
 
 export async function writeSetting(tx: Tx, name: string, value: string): Promise<void> {
   await tx.updateTable('settings').set({ value }).where('name', '=', name).execute()
-}
-
-/**
- * Transactions that take a turn come one after the other, on engines too that let others write side by side: for what
- * must hold of many rows together. It lasts until the transaction ends.
- */
-export async function waitForTurn(tx: Tx): Promise<void> {
-  await tx
-    .updateTable('settings')
-    .set(expression => ({ value: expression.ref('value') }))
-    .where('name', '=', 'first_login_at')
-    .execute()
 }
 
 export async function readRateTypes(db: Db): Promise<string[]> {

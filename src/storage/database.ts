@@ -5,7 +5,7 @@
  */
 import type { ColumnDataType, Kysely } from 'kysely'
 import { migrate } from './migrations.ts'
-import type { Tables } from './tables.ts'
+import type { Tables, TableWithIdentity } from './tables.ts'
 
 /** For reading what is committed. */
 export type Db = Kysely<Tables>
@@ -17,6 +17,8 @@ export interface Database {
   readonly engine: Engine
   /** Sees what is committed, and nothing else. */
   readonly reader: Db
+  /** The same for lists and records: may be read from a replica, which has every write that was answered. */
+  readonly replica: Db
   /**
    * The same database, whose `reader` is meant for what takes long: on the embedded engine it reads on threads of
    * its own, so that requests are answered meanwhile.
@@ -43,6 +45,20 @@ export interface Engine {
   readonly tableOptions: string
   /** A query for the size of the database: one row with `bytes`. */
   readonly databaseSize: string
+  /** Keeps other migrations out until the transaction ends, where writing alone does not. */
+  readonly lockSchema?: string
+  /** The last identifier that a table gave out; 0 before the first. */
+  lastIdentity(db: Db, table: TableWithIdentity): Promise<number>
+  /** Goes on behind this identifier, where rows were given theirs. */
+  continueIdentity(tx: Tx, table: TableWithIdentity, last: number): Promise<void>
+}
+
+/** What can be chosen beside the URL; the embedded engine has no use for it. */
+export interface DatabaseOptions {
+  /** Connections that this process opens at most. */
+  readonly poolSize?: number | undefined
+  /** URL of a replica to read lists and records from. */
+  readonly readUrl?: string | undefined
 }
 
 /** A unique constraint was violated; `key` is 'table.column'. */
@@ -65,9 +81,12 @@ export class ReferenceViolation extends Error {
 
 /** The database did not take the work: it is away, busy for too long, full, or was closed. Nothing was changed. */
 export class DatabaseUnavailable extends Error {
-  constructor(message: string, cause?: unknown) {
+  /** It went away while it was asked to commit: whether something was changed is not known. */
+  readonly inDoubt: boolean
+  constructor(message: string, cause?: unknown, { inDoubt = false } = {}) {
     super(message, { cause })
     this.name = 'DatabaseUnavailable'
+    this.inDoubt = inDoubt
   }
 }
 
@@ -80,12 +99,12 @@ export class DatabaseUnusable extends Error {
 }
 
 /**
- * Opens the database, which is made when it does not exist, and migrates it.
- * @param url `sqlite:PATH`
+ * Opens the database and migrates it. One that is embedded is made when it does not exist.
+ * @param url `sqlite:PATH` or `postgres://…`
  * @throws DatabaseUnusable
  */
-export async function openDatabase(url: string): Promise<Database> {
-  const database = await connect(url)
+export async function openDatabase(url: string, options: DatabaseOptions = {}): Promise<Database> {
+  const database = await connect(url, options)
   try {
     await migrate(database)
     return database
@@ -95,10 +114,18 @@ export async function openDatabase(url: string): Promise<Database> {
   }
 }
 
-async function connect(url: string): Promise<Database> {
-  if (url.startsWith('sqlite:')) {
+async function connect(url: string, options: DatabaseOptions): Promise<Database> {
+  const scheme = url.split(':', 1)[0]!
+  if (scheme === 'sqlite') {
+    if (options.readUrl !== undefined) throw new DatabaseUnusable('The embedded database has no replicas.')
     const { openSqlite } = await import('./sqlite.ts')
     return openSqlite(url.slice('sqlite:'.length))
   }
-  throw new DatabaseUnusable(`The database URL must begin with sqlite: (${url.split(':')[0]}: is not known).`)
+  if (scheme === 'postgres' || scheme === 'postgresql') {
+    const { openPostgres } = await import('./postgres.ts')
+    return openPostgres(url, options)
+  }
+  throw new DatabaseUnusable(
+    `The database URL must begin with sqlite: or postgres: (${scheme}: is not known).`,
+  )
 }

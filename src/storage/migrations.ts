@@ -155,6 +155,8 @@ function initial({ identity, integer, text, tableOptions }: Engine): string[] {
  */
 export async function migrate(database: Database): Promise<number> {
   return database.transaction(async tx => {
+    const { lockSchema } = database.engine
+    if (lockSchema) await run(tx, lockSchema)
     await run(tx, `CREATE TABLE IF NOT EXISTS schema_version (version ${database.engine.integer} NOT NULL)`)
     const { rows } = await sql<{ version: number }>`SELECT version FROM schema_version`.execute(tx)
     const version = rows[0]?.version ?? 0

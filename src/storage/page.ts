@@ -57,3 +57,8 @@ export async function countOf<T extends keyof Tables>(
 export function containing(text: string): string {
   return `%${text.replace(/[\\%_]/g, '\\$&')}%`
 }
+
+/** Of rows inserted by one statement: engines give out identifiers in its order, and return them in any. */
+export function idsInOrder(rows: { id: number }[]): number[] {
+  return rows.map(row => row.id).sort((a, b) => a - b)
+}

@@ -16,6 +16,7 @@ import {
   type Driver,
   Kysely,
   type QueryResult,
+  type SelectModifierNode,
   SqliteAdapter,
   SqliteIntrospector,
   SqliteQueryCompiler,
@@ -58,6 +59,16 @@ const sqlite: Engine = {
   text: 'TEXT',
   tableOptions: 'STRICT',
   databaseSize: 'SELECT page_count * page_size AS bytes FROM pragma_page_count, pragma_page_size',
+  async lastIdentity(db, table) {
+    const { rows } = await sql<{
+      seq: number
+    }>`SELECT seq FROM sqlite_sequence WHERE name = ${table}`.execute(db)
+    return rows[0]?.seq ?? 0
+  },
+  async continueIdentity(tx, table, last) {
+    await sql`DELETE FROM sqlite_sequence WHERE name = ${table}`.execute(tx)
+    await sql`INSERT INTO sqlite_sequence (name, seq) VALUES (${table}, ${last})`.execute(tx)
+  },
 }
 
 /**
@@ -92,6 +103,7 @@ interface Batch {
 class SqliteDatabase implements Database {
   readonly engine = sqlite
   readonly reader: Kysely<Tables>
+  readonly replica: Kysely<Tables>
   readonly background: Database
   readonly #read: DatabaseSync
   readonly #write: DatabaseSync
@@ -107,10 +119,13 @@ class SqliteDatabase implements Database {
     this.#write = write
     this.#threads = threads
     this.reader = kyselyOn(new SqliteConnection(read))
+    this.replica = this.reader
     this.#tx = kyselyOn(new SqliteConnection(write)) as Tx
+    const patient = kyselyOn(threads)
     const background: Database = {
       engine: sqlite,
-      reader: kyselyOn(threads),
+      reader: patient,
+      replica: patient,
       get background() {
         return background
       },
@@ -233,9 +248,16 @@ function kyselyOn(connection: DatabaseConnection): Kysely<Tables> {
       createAdapter: () => new SqliteAdapter(),
       createDriver: () => driver,
       createIntrospector: db => new SqliteIntrospector(db),
-      createQueryCompiler: () => new SqliteQueryCompiler(),
+      createQueryCompiler: () => new Compiler(),
     },
   })
+}
+
+/** Leaves row locks out: the one transaction that writes has the whole file. */
+class Compiler extends SqliteQueryCompiler {
+  protected override visitSelectModifier(node: SelectModifierNode): void {
+    if (node.modifier !== 'ForUpdate' && node.modifier !== 'ForShare') super.visitSelectModifier(node)
+  }
 }
 
 class SqliteConnection implements DatabaseConnection {

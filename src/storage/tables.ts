@@ -16,6 +16,8 @@ export interface Tables {
   settings: SettingsTable
 }
 
+export type TableWithIdentity = 'users' | 'affiliates' | 'payouts' | 'api_keys'
+
 /** An identifier that the database gives out, never twice. Demo data and copies set it. */
 type Identity = ColumnType<number, number | undefined, never>
 

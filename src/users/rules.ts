@@ -47,7 +47,7 @@ export async function editUser({ database }: Context, args: EditArguments): Prom
   refuseInvalid(problemsOfUser(args))
   const passwordHash = password === undefined ? undefined : await hashPassword(password)
   return database.transaction(async tx => {
-    const before = await find(tx, id)
+    const before = found(await store.holdUser(tx, id))
     const dismissed = canLogIn(before) && role === ''
     if (dismissed && !(await store.anyOtherAdministrator(tx, id))) throw new Failure('last_administrator')
     if (email !== undefined) await changeEmail(tx, id, email)
@@ -63,7 +63,7 @@ export async function editUser({ database }: Context, args: EditArguments): Prom
     })
     if (passwordHash !== undefined) await setPassword(tx, id, passwordHash)
     if (role !== undefined && role !== before.role) await endSessions(tx, id)
-    return recordOf(await find(tx, id))
+    return recordOf(found(await store.findUserRow(tx, id)))
   })
 }
 
@@ -91,7 +91,7 @@ export async function resetPassword(database: Database, user: store.User, passwo
 
 /** @throws Failure no_user */
 export async function getUser({ database }: Context, id: number): Promise<UserRecord> {
-  return recordOf(await find(database.reader, id))
+  return recordOf(found(await store.findUserRow(database.reader, id)))
 }
 
 export async function listUsers(
@@ -148,26 +148,38 @@ export async function addAccount(
   args: Omit<UserArguments, 'login' | 'password'> & { login?: string | undefined },
   passwordHash = '',
 ): Promise<number> {
-  const login = args.login ?? (await freeLogin(tx, args.email))
+  const { login } = args
+  if (login !== undefined) {
+    // Where both are taken, engines differ in which of the two they report.
+    if (await store.emailExists(tx, foldCase(args.email))) throw new Failure('email_taken')
+    return refuseTaken(() => store.insertUser(tx, accountOf(login, args, passwordHash)))
+  }
+  for (;;) {
+    const account = accountOf(await freeLogin(tx, args.email), args, passwordHash)
+    const id = await refuseTaken(() => store.insertUserUnlessTaken(tx, account))
+    // Another process may have taken the login since; each round somebody gets one.
+    if (id !== undefined) return id
+  }
+}
+
+function accountOf(login: string, args: Omit<UserArguments, 'login'>, password_hash: string) {
   const { first_name = '', last_name = '' } = args
   const display_name = nameOf({ ...args, first_name, last_name, login })
   const time = now()
-  return refuseTaken(() =>
-    store.insertUser(tx, {
-      login,
-      login_key: foldCase(login),
-      email: args.email,
-      email_key: foldCase(args.email),
-      first_name,
-      last_name,
-      display_name,
-      display_name_key: foldCase(display_name),
-      role: args.role ?? '',
-      password_hash: passwordHash,
-      registered_at: time,
-      updated_at: time,
-    }),
-  )
+  return {
+    login,
+    login_key: foldCase(login),
+    email: args.email,
+    email_key: foldCase(args.email),
+    first_name,
+    last_name,
+    display_name,
+    display_name_key: foldCase(display_name),
+    role: args.role ?? ('' as const),
+    password_hash,
+    registered_at: time,
+    updated_at: time,
+  }
 }
 
 /** @throws Failure email_taken */
@@ -201,8 +213,7 @@ function nameOf(user: {
   return user.display_name || `${user.first_name} ${user.last_name}`.trim() || user.login
 }
 
-async function find(db: Db, id: number): Promise<store.UserRow> {
-  const user = await store.findUserRow(db, id)
+function found<T extends store.User>(user: T | undefined): T {
   if (!user) throw new Failure('no_user')
   return user
 }

@@ -8,12 +8,12 @@ import {
   sql,
   type Updateable,
 } from 'kysely'
-import { waitForTurn } from '../settings/store.ts'
 import type { Db, Tx } from '../storage/database.ts'
-import { containing, countOf, type Order, type Page, paged } from '../storage/page.ts'
+import { containing, countOf, idsInOrder, type Order, type Page, paged } from '../storage/page.ts'
 import type { Tables, UsersTable } from '../storage/tables.ts'
 
 export type User = Selectable<UsersTable>
+export type NewUser = Insertable<UsersTable>
 
 /** An account, and the affiliate that it is. */
 export type UserRow = User & { affiliate_id: number | null }
@@ -42,9 +42,25 @@ export const orders: Record<string, Order> = {
   date_registered: column('registered_at', 'number'),
 }
 
-export async function insertUser(tx: Tx, user: Insertable<UsersTable>): Promise<number> {
+export async function insertUser(tx: Tx, user: NewUser): Promise<number> {
   const { id } = await tx.insertInto('users').values(user).returning('id').executeTakeFirstOrThrow()
   return id
+}
+
+/** @returns their identifiers, in the same order */
+export async function insertUsers(tx: Tx, users: NewUser[]): Promise<number[]> {
+  return idsInOrder(await tx.insertInto('users').values(users).returning('id').execute())
+}
+
+/** @returns undefined when another account has the login */
+export async function insertUserUnlessTaken(tx: Tx, user: NewUser): Promise<number | undefined> {
+  const row = await tx
+    .insertInto('users')
+    .values(user)
+    .onConflict(conflict => conflict.column('login_key').doNothing())
+    .returning('id')
+    .executeTakeFirst()
+  return row?.id
 }
 
 export async function updateUser(tx: Tx, id: number, change: Updateable<UsersTable>): Promise<void> {
@@ -53,6 +69,11 @@ export async function updateUser(tx: Tx, id: number, change: Updateable<UsersTab
 
 export async function findUser(db: Db, id: number): Promise<User | undefined> {
   return db.selectFrom('users').selectAll().where('id', '=', id).executeTakeFirst()
+}
+
+/** It stays as it is until the transaction ends. */
+export async function holdUser(tx: Tx, id: number): Promise<User | undefined> {
+  return tx.selectFrom('users').selectAll().where('id', '=', id).forUpdate().executeTakeFirst()
 }
 
 export async function findUserByLoginKey(db: Db, loginKey: string): Promise<User | undefined> {
@@ -67,28 +88,31 @@ export async function userExists(db: Db, id: number): Promise<boolean> {
   return (await db.selectFrom('users').select('id').where('id', '=', id).executeTakeFirst()) !== undefined
 }
 
-export async function loginExists(db: Db, loginKey: string): Promise<boolean> {
-  const row = await db.selectFrom('users').select('id').where('login_key', '=', loginKey).executeTakeFirst()
-  return row !== undefined
+export const loginExists = (db: Db, loginKey: string) => exists(db, 'login_key', loginKey)
+export const emailExists = (db: Db, emailKey: string) => exists(db, 'email_key', emailKey)
+
+async function exists(db: Db, column: 'login_key' | 'email_key', key: string): Promise<boolean> {
+  return (await db.selectFrom('users').select('id').where(column, '=', key).executeTakeFirst()) !== undefined
 }
 
 export async function anyUser(db: Db): Promise<boolean> {
   return (await db.selectFrom('users').select('id').limit(1).executeTakeFirst()) !== undefined
 }
 
-/** Whether an administrator who can log in would be left without this account. */
+/**
+ * Whether an administrator who can log in would be left without this account. Of two who dismiss each other, one waits
+ * here for the other.
+ */
 export async function anyOtherAdministrator(tx: Tx, id: number): Promise<boolean> {
-  // Of two administrators who dismiss each other one waits here, and then fails.
-  await waitForTurn(tx)
-  const other = await tx
+  const administrators = await tx
     .selectFrom('users')
     .select('id')
     .where('role', '=', 'administrator')
     .where('password_hash', '!=', '')
-    .where('id', '!=', id)
-    .limit(1)
-    .executeTakeFirst()
-  return other !== undefined
+    .orderBy('id')
+    .forUpdate()
+    .execute()
+  return administrators.some(other => other.id !== id)
 }
 
 /** The next accounts by identifier, at most `limit`. */

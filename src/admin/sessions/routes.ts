@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { type Call, endpoint, type Resource } from '../../http/endpoint.ts'
 import { renderer } from '../../http/render.ts'
-import { settingsOf } from '../../settings/rules.ts'
+import { shownSettings } from '../../settings/rules.ts'
 import { version } from '../../version.ts'
 import { endedCookie, sessionCookie } from './cookie.ts'
 import * as rules from './rules.ts'
@@ -69,6 +69,6 @@ export const sessions = (permissions: readonly string[]): Resource => ({
 
 async function describe(call: Call, permissions: readonly string[]): Promise<SessionRecord> {
   const session = await rules.currentSession(call)
-  const settings = settingsOf(await call.settings.current())
+  const settings = shownSettings(await call.settings.current())
   return { ...session, settings, permissions: [...permissions], version }
 }

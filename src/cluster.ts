@@ -1,0 +1,156 @@
+/**
+ * Several processes that answer requests, and one that looks after them.
+ *
+ * The first process migrates the database and makes the first account. It takes connections and deals them out
+ * (node:cluster), so a worker can be replaced while the port stays open: SIGHUP starts a successor for one worker
+ * after the other, and only then ends the old one.
+ */
+import cluster, { type Worker } from 'node:cluster'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import { availableParallelism } from 'node:os'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Logger } from 'pino'
+import type { ServeConfig } from './config.ts'
+import { openLog } from './log.ts'
+import { type FirstAccess, fillFresh, serve, stopSignal } from './serve.ts'
+import { openDatabase } from './storage/database.ts'
+
+/** A worker drains in ten seconds; one that has not ended then hangs. */
+const KILL_AFTER_MS = 11_000
+const FIRST_PAUSE_MS = 100
+const LONGEST_PAUSE_MS = 10_000
+/** A worker that has lived this long did not fail because of how it was started. */
+const PROVEN_AFTER_MS = 10_000
+
+/** Like `serve`, with `config.workers` processes; 0 is one for each core. */
+export async function serveWithWorkers(
+  config: ServeConfig,
+  announce: (url: string, access?: FirstAccess) => void,
+): Promise<void> {
+  if (cluster.isWorker) return work(config)
+  const log = await openLog(config.logLevel)
+  const port = config.port || (await freePort(config.host))
+  const crew = new Crew(config.workers || availableParallelism(), port, log)
+  const stop = stopSignal()
+  try {
+    const database = await openDatabase(config.database)
+    try {
+      announce(await crew.start(), await fillFresh(database, config))
+    } finally {
+      await database.close()
+    }
+    process.on('SIGHUP', () => crew.roll())
+    log.info({ signal: await stop }, 'stopping')
+  } finally {
+    await crew.stop()
+    log.flush()
+  }
+}
+
+async function work(config: ServeConfig): Promise<void> {
+  // It reaches every process of a terminal; only the first one acts on it.
+  process.on('SIGHUP', () => {})
+  await serve({ ...config, bootstrap: false, demo: false }, url => process.send!({ url }))
+  process.exit()
+}
+
+class Crew {
+  readonly #size: number
+  readonly #log: Logger
+  /** Those who should be there: one that ends is replaced. */
+  readonly #workers = new Set<Worker>()
+  #failures = 0
+  #stopping = false
+  #rolling: Promise<void> = Promise.resolve()
+
+  constructor(size: number, port: number, log: Logger) {
+    this.#size = size
+    this.#log = log
+    cluster.setupPrimary({ args: [...process.argv.slice(2), '--port', String(port)] })
+  }
+
+  /** @returns the URL, once all workers answer */
+  async start(): Promise<string> {
+    // One goes first: what keeps it from starting is then said once.
+    const url = await this.#add()
+    await Promise.all(Array.from({ length: this.#size - 1 }, () => this.#add()))
+    return url
+  }
+
+  /** Replaces each worker. Rolls that are asked for meanwhile follow. */
+  roll(): void {
+    this.#rolling = this.#rolling
+      .then(() => this.#replaceAll())
+      .catch(error => this.#log.error({ err: error }, 'the workers were not all replaced'))
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping = true
+    await Promise.all(Object.values(cluster.workers ?? {}).map(worker => this.#end(worker!)))
+  }
+
+  async #replaceAll(): Promise<void> {
+    this.#log.info('replacing the workers')
+    for (const worker of [...this.#workers]) {
+      if (this.#stopping) return
+      await this.#add()
+      await this.#end(worker)
+    }
+    this.#log.info('all workers were replaced')
+  }
+
+  async #add(): Promise<string> {
+    const worker = cluster.fork()
+    const startedAt = Date.now()
+    const { promise, resolve, reject } = Promise.withResolvers<string>()
+    worker.once('message', ({ url }: { url: string }) => {
+      if (this.#stopping) worker.process.kill('SIGTERM')
+      this.#workers.add(worker)
+      resolve(url)
+    })
+    // What can't be sent to a worker that ends is told by its end.
+    worker.on('error', () => {})
+    worker.once('exit', (code, signal) => {
+      reject(new Error('A worker ended before it listened; it has said why.'))
+      if (!this.#workers.delete(worker) || this.#stopping) return
+      this.#log.error({ worker: worker.process.pid, code, signal }, 'a worker ended and is replaced')
+      if (Date.now() - startedAt > PROVEN_AFTER_MS) this.#failures = 0
+      void this.#replace()
+    })
+    return promise
+  }
+
+  async #replace(): Promise<void> {
+    while (!this.#stopping) {
+      await delay(Math.min(FIRST_PAUSE_MS * 2 ** this.#failures, LONGEST_PAUSE_MS))
+      this.#failures += 1
+      if (this.#stopping) return
+      const replaced = await this.#add().then(
+        () => true,
+        () => false,
+      )
+      if (replaced) return
+    }
+  }
+
+  async #end(worker: Worker): Promise<void> {
+    this.#workers.delete(worker)
+    if (worker.isDead()) return
+    const ended = once(worker, 'exit')
+    worker.process.kill('SIGTERM')
+    const late = setTimeout(() => worker.process.kill('SIGKILL'), KILL_AFTER_MS)
+    await ended
+    clearTimeout(late)
+  }
+}
+
+/** All workers must name the same port, also those that come later. */
+async function freePort(host: string): Promise<number> {
+  const server = createServer().listen(0, host)
+  await once(server, 'listening')
+  const { port } = server.address() as { port: number }
+  server.close()
+  await once(server, 'close')
+  return port
+}

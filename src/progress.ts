@@ -1,0 +1,34 @@
+/** Progress on standard error: a bar on a terminal, else a line every few seconds. */
+
+const BAR_WIDTH = 30
+const REDRAW_MS = 100
+const LINE_EVERY_MS = 5000
+
+export type Progress = (done: number, total: number) => void
+
+/** @param title what is being done, such as 'payouts' */
+export function showProgress(title: string): { progress: Progress; end: () => void } {
+  const terminal = process.stderr.isTTY
+  const startedAt = Date.now()
+  let shownAt = startedAt
+  let shown = false
+  const progress: Progress = (done, total) => {
+    const now = Date.now()
+    if (now - shownAt < (terminal ? REDRAW_MS : LINE_EVERY_MS) && done < total) return
+    shownAt = now
+    const part = total === 0 ? 1 : done / total
+    const text = `${title}: ${Math.floor(part * 100)} %, ${count(done)} of ${count(total)}${left(part, now - startedAt)}`
+    if (!terminal) return void process.stderr.write(`${text}\n`)
+    shown = true
+    const full = Math.round(part * BAR_WIDTH)
+    process.stderr.write(`\r\x1b[2K[${'#'.repeat(full)}${'-'.repeat(BAR_WIDTH - full)}] ${text}`)
+  }
+  return { progress, end: () => void (shown && process.stderr.write('\n')) }
+}
+
+const count = (number: number) => number.toLocaleString('en')
+
+function left(part: number, elapsedMs: number): string {
+  if (part === 0 || part === 1) return `, ${Math.round(elapsedMs / 1000)} s`
+  return `, ${Math.round((elapsedMs * (1 - part)) / part / 1000)} s left`
+}

@@ -1,0 +1,191 @@
+/**
+ * Copies a database into an empty one, of the same engine or another. Each batch is a transaction, and begins
+ * behind the last row that is there, so a copy that was broken off goes on where it was. A mark in the target tells
+ * such a copy from data that somebody uses.
+ */
+import { createHash } from 'node:crypto'
+import { type RawBuilder, sql } from 'kysely'
+import { type Database, DatabaseUnusable, type Db, type Tx } from './database.ts'
+import type { Tables, TableWithIdentity } from './tables.ts'
+
+const ROWS_PER_BATCH = 1000
+const MARK = 'copy_under_way'
+
+type Row = Record<string, number | string | null>
+
+interface Table {
+  readonly name: keyof Tables
+  /** The primary key. */
+  readonly key: readonly string[]
+}
+
+/** What a table refers to comes before it. */
+const tables: readonly (Table & { name: TableWithIdentity | 'payout_referrals' })[] = [
+  { name: 'users', key: ['id'] },
+  { name: 'affiliates', key: ['id'] },
+  { name: 'payouts', key: ['id'] },
+  { name: 'payout_referrals', key: ['referral_id', 'payout_id'] },
+  { name: 'api_keys', key: ['id'] },
+]
+/** Small, and filled in every new database. */
+const configuration: readonly Table[] = [
+  { name: 'rate_types', key: ['name'] },
+  { name: 'settings', key: ['name'] },
+]
+
+export interface CopiedTable {
+  readonly table: string
+  readonly rows: number
+  /** SHA-256 of every row in order of its key, the same in source and target. */
+  readonly checksum: string
+}
+
+/**
+ * @param progress is told how many rows of a table are done, of how many
+ * @throws DatabaseUnusable when the target has data, or the source was changed meanwhile
+ */
+export async function copyDatabase(
+  source: Database,
+  target: Database,
+  progress: (step: string, done: number, total: number) => void,
+): Promise<CopiedTable[]> {
+  if (!(await isUnderWay(target))) await begin(source, target)
+  for (const table of tables) await copyTable(source, target, table, progress)
+  const copied: CopiedTable[] = []
+  for (const table of [...configuration, ...tables]) {
+    const total = await countRows(source.reader, table.name)
+    const [expected, actual] = await Promise.all([
+      summarise(source.reader, table, done => progress(`checking ${table.name}`, done, total)),
+      summarise(target.reader, table, () => {}),
+    ])
+    if (expected.checksum !== actual.checksum) {
+      await target.transaction(clear)
+      throw new DatabaseUnusable(
+        `The table ${table.name} was changed while it was copied; what was copied is removed. Stop the service, and copy again.`,
+      )
+    }
+    copied.push({ table: table.name, ...actual })
+  }
+  await finish(source, target)
+  return copied
+}
+
+async function isUnderWay({ reader }: Database): Promise<boolean> {
+  return (
+    (await reader.selectFrom('settings').select('name').where('name', '=', MARK).executeTakeFirst()) !==
+    undefined
+  )
+}
+
+async function begin(source: Database, target: Database): Promise<void> {
+  const settings: Row[] = await after(source.reader, configuration[1]!, undefined)
+  if (settings.some(({ name }) => name === MARK)) {
+    throw new DatabaseUnusable('The source is itself a copy that is not complete.')
+  }
+  const rateTypes = await source.reader.selectFrom('rate_types').selectAll().execute()
+  await target.transaction(async tx => {
+    for (const { name } of tables) {
+      const row = await tx
+        .selectFrom(name as 'users')
+        .selectAll()
+        .limit(1)
+        .executeTakeFirst()
+      if (row || (name !== 'payout_referrals' && (await target.engine.lastIdentity(tx, name)) > 0)) {
+        throw new DatabaseUnusable(`The target has or had data (${name}). Copy into a database that is new.`)
+      }
+    }
+    await tx.deleteFrom('rate_types').execute()
+    await tx.deleteFrom('settings').execute()
+    await tx.insertInto('rate_types').values(rateTypes).execute()
+    await insert(tx, 'settings', [...settings, { name: MARK, value: '1' }])
+  })
+}
+
+async function copyTable(
+  source: Database,
+  target: Database,
+  table: Table,
+  progress: (step: string, done: number, total: number) => void,
+): Promise<void> {
+  const total = await countRows(source.reader, table.name)
+  let done = await countRows(target.reader, table.name)
+  let last = await lastRow(target.reader, table)
+  for (;;) {
+    const rows = await after(source.reader, table, last)
+    if (rows.length === 0) return
+    await target.transaction(tx => insert(tx, table.name, rows))
+    last = rows.at(-1)
+    done += rows.length
+    progress(`copying ${table.name}`, Math.min(done, total), total)
+  }
+}
+
+async function finish(source: Database, target: Database): Promise<void> {
+  await target.transaction(async tx => {
+    for (const { name } of tables) {
+      if (name === 'payout_referrals') continue
+      await target.engine.continueIdentity(tx, name, await source.engine.lastIdentity(source.reader, name))
+    }
+    await tx.deleteFrom('settings').where('name', '=', MARK).execute()
+  })
+}
+
+/** The mark stays: what comes next is a copy again. */
+async function clear(tx: Tx): Promise<void> {
+  for (const { name } of tables.toReversed()) await tx.deleteFrom(name).execute()
+}
+
+async function summarise(
+  db: Db,
+  table: Table,
+  progress: (done: number) => void,
+): Promise<{ rows: number; checksum: string }> {
+  const hash = createHash('sha256')
+  let count = 0
+  let last: Row | undefined
+  for (;;) {
+    const rows = await after(db, table, last)
+    if (rows.length === 0) return { rows: count, checksum: hash.digest('hex') }
+    for (const row of rows) {
+      if (row.name === MARK) continue
+      const columns = Object.keys(row).sort()
+      hash.update(JSON.stringify(columns.map(column => row[column])))
+      count += 1
+    }
+    last = rows.at(-1)
+    progress(count)
+  }
+}
+
+/** The next rows in order of the key. */
+async function after(db: Db, { name, key }: Table, last: Row | undefined): Promise<Row[]> {
+  const columns = sql.join(key.map(column => sql.ref(column)))
+  const beyond =
+    last === undefined ? sql`` : sql`WHERE (${columns}) > (${sql.join(key.map(column => last[column]))})`
+  return rowsOf(
+    db,
+    sql`SELECT * FROM ${sql.table(name)} ${beyond} ORDER BY ${columns} LIMIT ${ROWS_PER_BATCH}`,
+  )
+}
+
+async function lastRow(db: Db, { name, key }: Table): Promise<Row | undefined> {
+  const order = sql.join(key.map(column => sql`${sql.ref(column)} DESC`))
+  const [row] = await rowsOf(db, sql`SELECT * FROM ${sql.table(name)} ORDER BY ${order} LIMIT 1`)
+  return row
+}
+
+async function rowsOf(db: Db, query: RawBuilder<unknown>): Promise<Row[]> {
+  return (await query.execute(db)).rows as Row[]
+}
+
+async function countRows(db: Db, name: keyof Tables): Promise<number> {
+  const [row] = await rowsOf(db, sql`SELECT count(*) AS count FROM ${sql.table(name)}`)
+  return row!.count as number
+}
+
+async function insert(tx: Tx, name: keyof Tables, rows: Row[]): Promise<void> {
+  await tx
+    .insertInto(name)
+    .values(rows as never)
+    .execute()
+}

@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Validator } from '@seriousme/openapi-schema-validator'
+import { resources } from '../src/app.ts'
+import { changeSettings, SettingsCache } from '../src/settings/rules.ts'
+import { describeService } from './harness.ts'
+
+describeService('discovery', service => {
+  const options = (path: string) => service().send('OPTIONS', path)
+
+  test('200 - OPTIONS on a collection', async () => {
+    const { status, headers, body } = await options('/affiliates')
+    assert.equal(status, 200)
+    assert.equal(headers.get('allow'), 'HEAD, GET, POST, PUT, OPTIONS')
+    assert.deepEqual(Object.keys(body), ['namespace', 'methods', 'endpoints', 'schema', '_links'])
+    assert.equal(body.namespace, 'v1')
+    assert.deepEqual(body.methods, ['GET', 'POST', 'PUT'])
+    assert.deepEqual(
+      body.endpoints.map((endpoint: any) => endpoint.methods),
+      [['GET'], ['POST', 'PUT']],
+    )
+    const { args } = body.endpoints[1]
+    assert.deepEqual(args.status, {
+      type: 'string',
+      required: false,
+      enum: ['active', 'inactive', 'pending', 'rejected'],
+      description: 'Status; pending when omitted.',
+      default: 'pending',
+    })
+    assert.deepEqual(args.rate_type.enum, ['', 'percentage', 'flat'])
+    assert.equal(body.schema.properties.rate.type, 'string')
+    assert.equal(body._links.self[0].href, `${service().url}/v1/affiliates`)
+  })
+
+  test('200 - OPTIONS on an item, also on one that is not there', async () => {
+    const { body, headers } = await options('/payouts/4711')
+    assert.equal(headers.get('allow'), 'HEAD, GET, POST, PATCH, PUT, DELETE, OPTIONS')
+    const edit = body.endpoints.find((endpoint: any) => endpoint.methods.includes('PATCH'))
+    assert.equal(edit.args.affiliate_id.required, true)
+    assert.equal(edit.args.amount.type, 'number')
+  })
+
+  test('200 - OPTIONS shows the rate types of the settings', async () => {
+    const { database } = service()
+    const context = { database, settings: new SettingsCache(database) }
+    await changeSettings(context, { rate_types: ['percentage', 'flat', 'tiered'] })
+    await new Promise(resolve => setTimeout(resolve, 600))
+    const { body } = await options('/affiliates/1')
+    const edit = body.endpoints.find((endpoint: any) => endpoint.methods.includes('PATCH'))
+    assert.deepEqual(edit.args.rate_type.enum, ['', 'percentage', 'flat', 'tiered'])
+  })
+
+  test('200 - the index lists every route under each base path', async () => {
+    for (const [path, base, namespace] of [
+      ['', '/v1', 'v1'],
+      ['/../wp-json/affwp/v1', '/wp-json/affwp/v1', 'affwp/v1'],
+    ] as const) {
+      const { body } = await service().get(path)
+      assert.equal(body.namespace, namespace)
+      assert.deepEqual(Object.keys(body.routes), [
+        `${base}/affiliates`,
+        `${base}/affiliates/{affiliate_id}`,
+        `${base}/payouts`,
+        `${base}/payouts/{payout_id}`,
+      ])
+    }
+  })
+
+  test('200 - OpenAPI 3.1 that a validator takes, with every endpoint', async () => {
+    const { body } = await service().get('/openapi.json')
+    const result = await new Validator().validate(structuredClone(body))
+    assert.ok(result.valid, JSON.stringify(result.errors))
+    assert.equal(body.openapi, '3.1.0')
+    for (const { endpoints } of resources) {
+      for (const { path, methods } of endpoints) {
+        for (const method of methods) assert.ok(body.paths[path][method.toLowerCase()], `${method} ${path}`)
+      }
+    }
+    const operations = Object.values(body.paths).flatMap((path: any) => Object.values(path)) as any[]
+    assert.equal(new Set(operations.map(operation => operation.operationId)).size, operations.length)
+  })
+})

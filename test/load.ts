@@ -1,0 +1,106 @@
+/** Clients that keep asking, each on a connection that it keeps, and count every answer. */
+import { Agent, request } from 'node:http'
+import { setTimeout as delay } from 'node:timers/promises'
+
+export interface Answered {
+  readonly status: number
+  readonly body: string
+  readonly durationMs: number
+  readonly retryAfter: string | undefined
+}
+
+export interface Load {
+  /** Every answer, in the order in which they came. */
+  readonly answers: readonly Answered[]
+  /** Requests that ended without an answer. */
+  readonly lost: readonly Error[]
+  stop(): Promise<void>
+}
+
+export interface Ask {
+  method: string
+  url: string
+  body?: object
+}
+
+/** @param next what to ask next; the number counts all requests */
+export function load(token: string, clients: number, next: (number: number) => Ask): Load {
+  const agent = new Agent({ keepAlive: true, maxSockets: clients })
+  const answers: Answered[] = []
+  const lost: Error[] = []
+  let stopped = false
+  let number = 0
+  const client = async () => {
+    while (!stopped) {
+      number += 1
+      try {
+        answers.push(await send(agent, token, next(number)))
+      } catch (error) {
+        lost.push(error as Error)
+      }
+      await delay(1)
+    }
+  }
+  const running = Array.from({ length: clients }, client)
+  return {
+    answers,
+    lost,
+    stop: async () => {
+      stopped = true
+      await Promise.all(running)
+      agent.destroy()
+    },
+  }
+}
+
+function send(agent: Agent, token: string, { method, url, body }: Ask): Promise<Answered> {
+  const text = body === undefined ? undefined : JSON.stringify(body)
+  const startedAt = performance.now()
+  return new Promise((resolve, reject) => {
+    const sent = request(
+      url,
+      {
+        agent,
+        method,
+        headers: {
+          authorization: `Bearer ${token}`,
+          ...(text !== undefined && { 'content-type': 'application/json' }),
+        },
+      },
+      response => {
+        let received = ''
+        response.setEncoding('utf8')
+        response.on('data', chunk => {
+          received += chunk
+        })
+        response.on('error', reject)
+        response.on('end', () =>
+          resolve({
+            status: response.statusCode!,
+            body: received,
+            durationMs: performance.now() - startedAt,
+            retryAfter: response.headers['retry-after'],
+          }),
+        )
+      },
+    )
+    sent.on('error', reject)
+    sent.end(text)
+  })
+}
+
+/** How often each status came. */
+export function tally(answers: readonly Answered[]): Record<string, number> {
+  const counts: Record<string, number> = {}
+  for (const { status } of answers) counts[status] = (counts[status] ?? 0) + 1
+  return counts
+}
+
+/** Resolves once `met` holds. */
+export async function until(met: () => boolean | Promise<boolean>, timeoutMs: number): Promise<void> {
+  const giveUpAt = Date.now() + timeoutMs
+  while (!(await met())) {
+    if (Date.now() > giveUpAt) throw new Error(`This did not happen within ${timeoutMs} ms: ${met}`)
+    await delay(20)
+  }
+}

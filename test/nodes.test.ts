@@ -1,0 +1,153 @@
+/** Two nodes on one database: what holds within one holds across them. */
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
+import { contextOf } from '../src/app.ts'
+import { revokeKey } from '../src/keys/rules.ts'
+import { changeSettings } from '../src/settings/rules.ts'
+import { openDatabase } from '../src/storage/database.ts'
+import { createUser } from '../src/users/rules.ts'
+import { assertFailure, engines, listen, type Reply, Service, startService } from './harness.ts'
+
+const RACERS = 100
+
+for (const engine of Object.keys(engines)) {
+  describe(`nodes (${engine})`, () => {
+    let one: Service
+    let two: Service
+    before(async () => {
+      one = await startService(engine)
+      const database = await openDatabase(one.databaseUrl)
+      const { url, close } = await listen(database)
+      two = new Service(url, one.databaseUrl, database, one.key, close)
+    })
+    after(async () => {
+      await two.close()
+      await one.close()
+    })
+
+    const race = (request: (node: Service, number: number) => Promise<Reply>) =>
+      Promise.all(Array.from({ length: RACERS }, (_, number) => request(number % 2 ? one : two, number)))
+    const statuses = (replies: Reply[]) =>
+      Object.groupBy(replies, reply => String(reply.status)) as Record<string, Reply[]>
+
+    test('201 - one affiliate for an account that both nodes race for', async () => {
+      const user = await createUser(one.database, { login: 'racer', email: 'racer@example.com' })
+      const replies = statuses(await race(node => node.post('/affiliates', { user_id: user.id })))
+      assert.equal(replies['201']?.length, 1)
+      assert.equal(replies['409']?.length, RACERS - 1)
+      for (const reply of replies['409']!) assertFailure(reply, 409, 'affwp_rest_affiliate_user_exists')
+    })
+
+    test('201 - one account for an e-mail address that both nodes race for', async () => {
+      const args = { create_user: true, payment_email: 'same@example.com' }
+      const replies = statuses(await race(node => node.post('/affiliates', args)))
+      assert.equal(replies['201']?.length, 1)
+      for (const reply of replies['409']!) assertFailure(reply, 409, 'existing_user_email')
+    })
+
+    test('201 - every generated login is another one', async () => {
+      // A plus sign is no part of a login, so that all of these lead to the same one.
+      const replies = await race((node, number) => {
+        const at = Math.floor(number / 10)
+        const payment_email = `a${'+'.repeat(at)}like${'+'.repeat(number % 10)}@example.com`
+        return node.post('/affiliates?user=1', { create_user: true, payment_email })
+      })
+      assert.deepEqual(Object.keys(statuses(replies)), ['201'])
+      const records = await Promise.all(replies.map(({ body }) => one.get(`/affiliates/${body.id}?user=1`)))
+      const logins = new Set(records.map(({ body }) => body.user.user_login))
+      assert.equal(logins.size, RACERS)
+    })
+
+    test('200 - one delete of those that race, 404 for the others', async () => {
+      const affiliate = await one.newAffiliate('deleted')
+      const payout = await one.newPayout(affiliate.id, { referrals: [1, 2] })
+      for (const path of [`/payouts/${payout.id}`, `/affiliates/${affiliate.id}`]) {
+        const replies = statuses(await race(node => node.delete(path)))
+        assert.equal(replies['200']?.length, 1)
+        assert.equal(replies['404']?.length, RACERS - 1)
+      }
+    })
+
+    test('200 - edits and deletes that race leave whole rows', async () => {
+      const affiliate = await one.newAffiliate('edited')
+      const payout = await one.newPayout(affiliate.id, { referrals: [11, 12] })
+      const replies = statuses(
+        await race((node, number) =>
+          number === RACERS / 2
+            ? node.delete(`/payouts/${payout.id}`)
+            : node.patch(`/payouts/${payout.id}`, {
+                affiliate_id: affiliate.id,
+                referrals: [number + 1, number + 2],
+              }),
+        ),
+      )
+      assert.deepEqual(Object.keys(replies).sort(), ['200', '404'])
+      const left = await one.database.reader
+        .selectFrom('payout_referrals')
+        .selectAll()
+        .where('payout_id', '=', payout.id)
+        .execute()
+      assert.deepEqual(left, [])
+    })
+
+    test('400 - the currency does not change under a payout that is being made', async () => {
+      await one.newAffiliate('paid')
+      const { body } = await one.get('/affiliates?number=1')
+      const change = (node: Service, currency: string) =>
+        changeSettings(contextOf(node.database), { currency }).then(
+          () => currency,
+          () => undefined,
+        )
+      for (let round = 0; round < 10; round += 1) {
+        await clearPayouts(one)
+        await change(one, 'USD')
+        await delay(0)
+        const [changed, ...made] = await Promise.all([
+          change(two, 'JPY'),
+          ...Array.from({ length: 8 }, (_, number) =>
+            (number % 2 ? one : two).post('/payouts', { affiliate_id: body[0].id, amount: 7 }),
+          ),
+        ])
+        const rows = await one.database.reader.selectFrom('payouts').select('amount').execute()
+        assert.equal(made.length, rows.length)
+        const units = changed === 'JPY' ? 7 : 700
+        assert.deepEqual(new Set(rows.map(row => row.amount)), new Set([units]))
+      }
+      await clearPayouts(one)
+      await change(one, 'USD')
+    })
+
+    test('401 - a key that was revoked on another node, within a second', async () => {
+      const key = await one.newKey(['affiliates.read'])
+      assert.equal((await two.get('/affiliates', { key })).status, 200)
+      await revokeKey(one.database, key.publicKey)
+      await delay(1000)
+      assertFailure(await two.get('/affiliates', { key }), 401, 'rest_forbidden')
+    })
+
+    test('201 - a setting that was changed on another node, within a second', async () => {
+      const affiliate = await two.newAffiliate('waiting')
+      await changeSettings(contextOf(one.database), { rate_types: ['percentage', 'flat', 'tiered'] })
+      await delay(1000)
+      const reply = await two.patch(`/affiliates/${affiliate.id}`, { rate_type: 'tiered' })
+      assert.equal(reply.status, 200)
+    })
+
+    test('a fresh database is migrated once by nodes that start together', async () => {
+      const fresh = await engines[engine]!()
+      const databases = await Promise.all(Array.from({ length: 8 }, () => openDatabase(fresh.url)))
+      const versions = await databases[0]!.reader.selectFrom('rate_types').selectAll().execute()
+      assert.equal(versions.length, 2)
+      await Promise.all(databases.map(database => database.close()))
+      await fresh.remove()
+    })
+  })
+}
+
+async function clearPayouts({ database }: Service): Promise<void> {
+  await database.transaction(async tx => {
+    await tx.deleteFrom('payout_referrals').execute()
+    await tx.deleteFrom('payouts').execute()
+  })
+}

@@ -1,0 +1,183 @@
+/** The database goes away under load, in every way that it can, and comes back. */
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect, createServer, type Server, type Socket } from 'node:net'
+import { after, before, describe, test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
+import pg from 'pg'
+import { type ServeProcess, serveProcess } from './harness.ts'
+import { type Answered, type Load, load, tally, until } from './load.ts'
+import { freshDatabase, PostgresServer } from './postgres.ts'
+
+const ANSWER_WITHIN_MS = 2000
+const RECOVER_WITHIN_MS = 5000
+const OUTAGE_MS = 3000
+
+describe('outage of PostgreSQL', () => {
+  let server: PostgresServer
+  let wire: Wire
+  let service: ServeProcess
+  let databaseUrl: string
+  before(async () => {
+    server = await PostgresServer.launch()
+    databaseUrl = (await freshDatabase(server.url)).url
+    wire = await Wire.to(server.port)
+    const url = new URL(databaseUrl)
+    url.port = String(wire.port)
+    service = await serveProcess(['--log-level', 'fatal', '--database', url.href])
+  })
+  after(async () => {
+    const code = await service.stop()
+    wire.close()
+    await server.remove()
+    assert.equal(code, 0)
+  })
+
+  const running = (): Load =>
+    load(service.announced.token, 16, number =>
+      number % 2 === 0
+        ? {
+            method: 'POST',
+            url: `${service.announced.url}/v1/affiliates`,
+            body: { create_user: true, payment_email: `${Date.now()}.${number}@example.com` },
+          }
+        : { method: 'GET', url: `${service.announced.url}/v1/affiliates?number=2&order=desc` },
+    )
+
+  async function survive(goAway: () => Promise<void>, comeBack: () => Promise<void>): Promise<string> {
+    const clients = running()
+    await until(() => clients.answers.length > 200, 10_000)
+    await goAway()
+    await delay(OUTAGE_MS)
+    const away = clients.answers.length
+    await delay(200)
+    await comeBack()
+    const backAt = Date.now()
+    const since = clients.answers.length
+    await until(() => clients.answers.slice(since).filter(isAnswered).length > 50, RECOVER_WITHIN_MS)
+    const recoveredMs = Date.now() - backAt
+    const settled = clients.answers.length
+    await until(() => clients.answers.length > settled + 100, 10_000)
+    await clients.stop()
+
+    assert.deepEqual(clients.lost, [])
+    const slowestMs = Math.max(...clients.answers.map(answer => answer.durationMs))
+    assert.ok(slowestMs < ANSWER_WITHIN_MS, `an answer took ${slowestMs} ms`)
+    const refused = clients.answers.filter(answer => answer.status === 503)
+    assert.deepEqual(Object.keys(tally(clients.answers)).sort(), ['200', '201', '503'])
+    assert.ok(refused.every(answer => answer.retryAfter === '1'))
+    assert.ok(clients.answers.slice(away, since).every(answer => answer.status === 503))
+    assert.ok(clients.answers.slice(settled + 16).every(isAnswered))
+    await allKept(clients.answers)
+    return `503s ${refused.length}, slowest answer ${Math.round(slowestMs)} ms, back after ${recoveredMs} ms`
+  }
+
+  /** Every create that was answered with 201 is there. */
+  async function allKept(answers: readonly Answered[]): Promise<void> {
+    const acknowledged = answers
+      .filter(answer => answer.status === 201)
+      .map(answer => JSON.parse(answer.body).id as number)
+    const client = new pg.Client(databaseUrl)
+    await client.connect()
+    const { rows } = await client.query<{ id: string }>('SELECT id FROM affiliates')
+    await client.end()
+    const kept = new Set(rows.map(row => Number(row.id)))
+    assert.ok(acknowledged.length > 0)
+    assert.deepEqual(
+      acknowledged.filter(id => !kept.has(id)),
+      [],
+    )
+  }
+
+  test('503 - the server is stopped and started', async context => {
+    context.diagnostic(
+      await survive(
+        () => server.stop(),
+        () => server.start(),
+      ),
+    )
+  })
+
+  test('503 - the server is killed and started', async context => {
+    context.diagnostic(
+      await survive(
+        async () => void process.kill(await server.pid(), 'SIGKILL'),
+        () => server.start(),
+      ),
+    )
+  })
+
+  test('503 - the network swallows everything, and works again', async context => {
+    context.diagnostic(
+      await survive(
+        async () => wire.freeze(),
+        async () => wire.thaw(),
+      ),
+    )
+  })
+
+  test('200 - liveness does not depend on the database, readiness does', async () => {
+    const status = async (path: string) => (await fetch(service.announced.url + path)).status
+    assert.deepEqual([await status('/healthz'), await status('/readyz')], [200, 200])
+    await server.stop()
+    assert.deepEqual([await status('/healthz'), await status('/readyz')], [200, 503])
+    await server.start()
+    await until(async () => (await status('/readyz')) === 200, RECOVER_WITHIN_MS)
+  })
+})
+
+const isAnswered = ({ status }: Answered) => status < 500
+
+/** Stands between service and database, and can stop passing on what it gets. */
+class Wire {
+  readonly port: number
+  readonly #server: Server
+  readonly #sockets: Set<Socket>
+  readonly #state: { frozen: boolean }
+
+  private constructor(server: Server, sockets: Set<Socket>, state: { frozen: boolean }) {
+    this.#server = server
+    this.port = (server.address() as { port: number }).port
+    this.#sockets = sockets
+    this.#state = state
+  }
+
+  static async to(port: number): Promise<Wire> {
+    const sockets = new Set<Socket>()
+    const state = { frozen: false }
+    const server = createServer(inner => {
+      const outer = connect(port, '127.0.0.1')
+      for (const [from, to] of [
+        [inner, outer],
+        [outer, inner],
+      ] as const) {
+        sockets.add(from)
+        from.pipe(to)
+        from.on('error', () => to.destroy())
+        from.on('close', () => {
+          sockets.delete(from)
+          to.destroy()
+        })
+        if (state.frozen) from.pause()
+      }
+    }).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    return new Wire(server, sockets, state)
+  }
+
+  freeze(): void {
+    this.#state.frozen = true
+    for (const socket of this.#sockets) socket.pause()
+  }
+
+  /** What was swallowed stays so: its connections are dead. */
+  thaw(): void {
+    this.#state.frozen = false
+    for (const socket of this.#sockets) socket.destroy()
+  }
+
+  close(): void {
+    this.thaw()
+    this.#server.close()
+  }
+}
