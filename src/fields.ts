@@ -8,9 +8,9 @@
  */
 import { type Static, type TSchema, Type } from 'typebox'
 
-export const MAX_IDENTIFIER = Number.MAX_SAFE_INTEGER
+const MAX_IDENTIFIER = Number.MAX_SAFE_INTEGER
 export const MAX_AMOUNT = 999_999_999_999.99
-export const MAX_RATE = 999_999_999
+const MAX_RATE = 999_999_999
 const RATE_DECIMALS = 4
 
 // Schemas

@@ -158,7 +158,8 @@ describeService('lists', service => {
       'status[]=rejected&status[]=pending': row => ['rejected', 'pending'].includes(row.status),
       'status=inactive&status=rejected': row => ['inactive', 'rejected'].includes(row.status),
       'filter[status]=active': row => row.status === 'active',
-      'filter[status][]=active&filter[affiliate_id]=1,2,3': row => row.status === 'active' && row.id <= 3,
+      'filter[status][]=active&filter[affiliate_id]=1,2,3,4,5,6,7,8,9': row =>
+        row.status === 'active' && row.id <= 9,
       'affiliate_id=4,7': row => [4, 7].includes(row.id),
       'exclude=1,2': row => row.id > 2,
       'user_id[]=5': row => row.user_id === 5,

@@ -16,7 +16,7 @@ import { accountContains } from '../users/store.ts'
 export type Affiliate = Selectable<AffiliatesTable>
 
 /** The account's columns, as they stand beside those of its affiliate. */
-export interface Account {
+interface Account {
   account_login: UsersTable['login']
   account_email: UsersTable['email']
   account_display_name: UsersTable['display_name']

@@ -7,7 +7,7 @@ import type { Endpoint, Resource } from './endpoint.ts'
 type Json = Record<string, unknown>
 
 /** The last part of a base path names the interface and its version: 'v1', 'affwp/v1'. */
-export function namespaceOf(base: string): string {
+function namespaceOf(base: string): string {
   return base.replace(/^\/(?:wp-json\/)?/, '')
 }
 

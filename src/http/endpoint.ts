@@ -7,7 +7,7 @@ import type { RequestContext } from '../context.ts'
 import type { FailureName, Problems } from '../errors.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
-export type Action = 'read' | 'create' | 'edit' | 'delete'
+type Action = 'read' | 'create' | 'edit' | 'delete'
 export type Permission = `${string}.${Action}`
 
 /** What a handler answers with. */

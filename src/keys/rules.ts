@@ -12,7 +12,7 @@ import type { FilterArguments, KeyArguments, KeyRecord, statuses } from './schem
 import * as store from './store.ts'
 
 /** Secret scanners find a token by this beginning. */
-export const TOKEN_PREFIX = 'affiliated_sk_'
+const TOKEN_PREFIX = 'affiliated_sk_'
 const PUBLIC_PREFIX = 'affiliated_pk_'
 
 export interface NewKey {

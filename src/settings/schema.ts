@@ -30,8 +30,6 @@ export const settingsRecord = Type.Object({
 
 export type SettingsRecord = Static<typeof settingsRecord>
 
-export type SettingName = keyof SettingsChanges
-
 /** The settings as rules use them. */
 export interface Settings {
   /** In ten-thousandths. */

@@ -43,14 +43,14 @@ export interface Engine {
   readonly text: string
   /** What stands behind the closing parenthesis of CREATE TABLE. */
   readonly tableOptions: string
-  /** A query for the size of the database: one row with `bytes`. */
-  readonly databaseSize: string
   /** Keeps other migrations out until the transaction ends, where writing alone does not. */
   readonly lockSchema?: string
   /** The last identifier that a table gave out; 0 before the first. */
   lastIdentity(db: Db, table: TableWithIdentity): Promise<number>
   /** Goes on behind this identifier, where rows were given theirs. */
   continueIdentity(tx: Tx, table: TableWithIdentity, last: number): Promise<void>
+  /** A query for the size of the database: one row with `bytes`. */
+  readonly databaseSize: string
 }
 
 /** What can be chosen beside the URL; the embedded engine has no use for it. */

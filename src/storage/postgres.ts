@@ -33,8 +33,8 @@ const postgres: Engine = {
   integer: 'bigint',
   text: 'text COLLATE "C"',
   tableOptions: '',
-  lockSchema: `SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`,
   databaseSize: 'SELECT pg_database_size(current_database()) AS bytes',
+  lockSchema: `SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`,
   async lastIdentity(db, table) {
     const { rows } = await sql<{ last: number | null }>`
       SELECT pg_sequence_last_value(pg_get_serial_sequence(${table}, 'id')::regclass) AS last`.execute(db)
@@ -87,8 +87,6 @@ class PostgresDatabase implements Database {
   readonly engine = postgres
   readonly reader: Kysely<Tables>
   readonly replica: Kysely<Tables>
-  /** The server reads on processes of its own already. */
-  readonly background: Database = this
   readonly #primary: PostgresPool
   readonly #replicaReader: ReplicaReader | undefined
 
@@ -97,6 +95,11 @@ class PostgresDatabase implements Database {
     this.#replicaReader = replicaReader
     this.reader = primary.db
     this.replica = replicaReader?.db ?? primary.db
+  }
+
+  /** No query keeps this process busy: it waits for another. */
+  get background(): Database {
+    return this
   }
 
   async transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T> {

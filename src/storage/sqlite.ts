@@ -58,7 +58,6 @@ const sqlite: Engine = {
   integer: 'integer',
   text: 'TEXT',
   tableOptions: 'STRICT',
-  databaseSize: 'SELECT page_count * page_size AS bytes FROM pragma_page_count, pragma_page_size',
   async lastIdentity(db, table) {
     const { rows } = await sql<{
       seq: number
@@ -69,6 +68,7 @@ const sqlite: Engine = {
     await sql`DELETE FROM sqlite_sequence WHERE name = ${table}`.execute(tx)
     await sql`INSERT INTO sqlite_sequence (name, seq) VALUES (${table}, ${last})`.execute(tx)
   },
+  databaseSize: 'SELECT page_count * page_size AS bytes FROM pragma_page_count, pragma_page_size',
 }
 
 /**
@@ -121,11 +121,11 @@ class SqliteDatabase implements Database {
     this.reader = kyselyOn(new SqliteConnection(read))
     this.replica = this.reader
     this.#tx = kyselyOn(new SqliteConnection(write)) as Tx
-    const patient = kyselyOn(threads)
+    const threaded = kyselyOn(threads)
     const background: Database = {
       engine: sqlite,
-      reader: patient,
-      replica: patient,
+      reader: threaded,
+      replica: threaded,
       get background() {
         return background
       },

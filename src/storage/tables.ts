@@ -72,7 +72,7 @@ export interface PayoutsTable {
   updated_at: number
 }
 
-export interface PayoutReferralsTable {
+interface PayoutReferralsTable {
   referral_id: number
   payout_id: number
 }
@@ -110,12 +110,12 @@ export interface LoginAttemptsTable {
   tried_at: number
 }
 
-export interface RateTypesTable {
+interface RateTypesTable {
   name: string
   position: number
 }
 
-export interface SettingsTable {
+interface SettingsTable {
   name: string
   value: string
 }

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox'
 import { choice, email, identifier, identifiers, line, listOf } from '../fields.ts'
 
 export const MAX_LOGIN_LENGTH = 60
-export const roles = ['administrator', ''] as const
+const roles = ['administrator', ''] as const
 
 const name = (description: string) => Type.Optional(line(250, description))
 const role = Type.Optional(choice(roles, 'administrator, or empty for none.'))
