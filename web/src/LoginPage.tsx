@@ -94,9 +94,7 @@ export function LoginForm({
               autoComplete="username"
               autoFocus={!fixedLogin}
               size="medium"
-              required
               slotProps={{
-                inputLabel: { required: false },
                 htmlInput: { autoCapitalize: 'none', spellCheck: false, maxLength: 254 },
               }}
             />
@@ -108,10 +106,8 @@ export function LoginForm({
               autoComplete="current-password"
               autoFocus={Boolean(fixedLogin)}
               size="medium"
-              required
               inputRef={passwordInput}
               slotProps={{
-                inputLabel: { required: false },
                 htmlInput: { maxLength: 1000 },
                 input: {
                   endAdornment: (
@@ -144,10 +140,14 @@ export function LoginForm({
 
 function Notice({ kind }: { kind: 'ended' | 'first_visit' }) {
   if (kind === 'ended') {
-    return <Alert severity="info">Your session has ended. Log in to go on where you were.</Alert>
+    return (
+      <Alert severity="info" role="status">
+        Your session has ended. Log in to go on where you were.
+      </Alert>
+    )
   }
   return (
-    <Alert severity="info">
+    <Alert severity="info" role="status">
       Nobody has logged in here yet. The login is <Code>admin</Code>; its password was printed by{' '}
       <Code>affiliated serve</Code> when it first started on this database. To set a new one, run{' '}
       <Code>affiliated users password admin</Code>

@@ -121,6 +121,12 @@ function themeOf(palette: PaletteOptions): Theme {
           paddingCheckbox: { padding: '0 0 0 6px' },
         },
       },
+      MuiToggleButton: { styleOverrides: { root: ({ theme }) => ({ color: theme.palette.text.secondary }) } },
+      MuiFormHelperText: {
+        styleOverrides: {
+          root: ({ theme }) => ({ '&.Mui-disabled': { color: theme.palette.text.secondary } }),
+        },
+      },
       MuiTab: { styleOverrides: { root: { minHeight: 44, fontSize: '0.9rem' } } },
       MuiTabs: { styleOverrides: { root: { minHeight: 44 } } },
       MuiLink: { defaultProps: { underline: 'hover' }, styleOverrides: { root: { fontWeight: 550 } } },

@@ -30,7 +30,6 @@ export function Reports() {
           display: 'grid',
           gap: 2,
           gridTemplateColumns: { xs: 'minmax(0, 1fr)', lg: 'repeat(2, minmax(0, 1fr))' },
-          alignItems: 'start',
         }}
       >
         <PaidByMonth span={span} />

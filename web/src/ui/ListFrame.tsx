@@ -2,7 +2,7 @@
 import FilterIcon from '@mui/icons-material/FilterList'
 import { Badge, Box, Button, Card, Collapse, Stack, useMediaQuery } from '@mui/material'
 import { type ReactNode, useState } from 'react'
-import { FilterLiveForm, Pagination, useListContext } from 'react-admin'
+import { FilterLiveForm, Pagination, TextInput, useListContext } from 'react-admin'
 import { Empty, Problem } from './Page.tsx'
 import type { Theme } from './visually.ts'
 
@@ -52,6 +52,21 @@ export function Filters({ search, children }: { search?: ReactNode; children: Re
         )}
       </FilterLiveForm>
     </Box>
+  )
+}
+
+/** @param hint what can be searched for */
+export function Search({ hint }: { hint: string }) {
+  return (
+    <TextInput
+      source="search"
+      label="Search"
+      placeholder={hint}
+      type="search"
+      helperText={false}
+      fullWidth
+      slotProps={{ inputLabel: { shrink: true }, htmlInput: { maxLength: 254 } }}
+    />
   )
 }
 
