@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import type { World } from './world.ts'
+import { eventually, type World } from './world.ts'
 
 const PAGES = [
   '/affiliates',

@@ -13,20 +13,26 @@ import {
 } from '@mui/material'
 import { type FormEvent, useEffect, useRef, useState } from 'react'
 import { type HttpError, useLogin } from 'react-admin'
+import { useNavigate } from 'react-router-dom'
 import { type Envelope, messageOf } from './api.ts'
-import { greeting } from './session.tsx'
+import { authProvider, greeting } from './session.tsx'
 import { Mark } from './ui/Mark.tsx'
 
 export function LoginPage() {
   const login = useLogin()
+  const navigate = useNavigate()
+  const [notice, setNotice] = useState(greeting.kind)
   useEffect(() => {
     document.title = 'Log in · affiliated'
-  }, [])
+    if (greeting.kind) return
+    // Who opens this very page has not been asked yet whether there is a session.
+    authProvider.checkAuth({}).then(
+      () => navigate('/'),
+      () => setNotice(greeting.kind),
+    )
+  }, [navigate])
   return (
-    <LoginForm
-      onSubmit={(name, password) => login({ login: name, password })}
-      {...(greeting.kind && { notice: greeting.kind })}
-    />
+    <LoginForm onSubmit={(name, password) => login({ login: name, password })} {...(notice && { notice })} />
   )
 }
 

@@ -17,7 +17,12 @@ import { StatusTabs } from './StatusTabs.tsx'
 
 export function AffiliateList() {
   return (
-    <ListBase resource="affiliates" perPage={25} sort={{ field: 'id', order: 'DESC' }} storeKey={false}>
+    <ListBase
+      resource="affiliates"
+      perPage={25}
+      sort={{ field: 'date_registered', order: 'DESC' }}
+      storeKey={false}
+    >
       <Page title="Affiliates" actions={<Actions />}>
         <StatusTabs />
         <Filters search={<Search hint="Name, e-mail or number" />}>
@@ -80,7 +85,6 @@ function AffiliateTable() {
 const columnsOf = (money: Money): Column<Affiliate>[] => [
   {
     label: 'Account',
-    sort: 'id',
     cell: affiliate => (
       <Account affiliate={affiliate} name={<RowLink to={pageOf(affiliate)}>{nameOf(affiliate)}</RowLink>} />
     ),

@@ -20,7 +20,10 @@ export function Filters({ search, children }: { search?: ReactNode; children: Re
   return (
     <Box role="search" sx={{ mb: 2 }}>
       <FilterLiveForm>
-        <Stack direction="row" sx={{ gap: 1.25, flexWrap: 'wrap', alignItems: 'flex-start' }}>
+        <Stack
+          direction="row"
+          sx={{ columnGap: 1.25, rowGap: 1.75, flexWrap: 'wrap', alignItems: 'flex-start' }}
+        >
           {search && <Box sx={{ flex: { xs: '1 1 150px', sm: '0 1 280px' } }}>{search}</Box>}
           {wide ? (
             <>

@@ -58,7 +58,7 @@ export function FormButtons({
     <>
       <ServerProblem />
       <Stack direction="row" sx={{ gap: 1.5, alignItems: 'center', flexWrap: 'wrap' }}>
-        <SaveButton label={label} icon={null} size="large" />
+        <SaveButton label={label} icon={null} size="large" alwaysEnable />
         {back && <Button onClick={() => navigate(back)}>Cancel</Button>}
         {children}
       </Stack>

@@ -12,7 +12,12 @@ import { type User, userName } from './user.ts'
 
 export function UserList() {
   return (
-    <ListBase resource="users" perPage={25} sort={{ field: 'id', order: 'DESC' }} storeKey={false}>
+    <ListBase
+      resource="users"
+      perPage={25}
+      sort={{ field: 'date_registered', order: 'DESC' }}
+      storeKey={false}
+    >
       <Page title="Users" actions={<CreateUser />}>
         <Filters search={<Search hint="Login, name or e-mail" />}>
           <SelectInput
@@ -57,7 +62,6 @@ const UserTable = () => <RecordTable<User> label="Users" columns={columns} to={p
 const columns: Column<User>[] = [
   {
     label: 'Name',
-    sort: 'id',
     cell: user => (
       <RowLink to={pageOf(user)}>
         <bdi>{userName(user)}</bdi>
