@@ -164,9 +164,9 @@ export function pageScenarios(world: () => World): void {
 /** Waits until what a page asks for has come. */
 async function settled(page: Page): Promise<void> {
   await page.locator('h1').waitFor()
-  await page.waitForFunction(
-    `!document.querySelector('[role=progressbar], .MuiSkeleton-root, [aria-busy=true]')`,
-  )
+  await eventually(async () => {
+    assert.equal(await page.locator('[role=progressbar], .MuiSkeleton-root').count(), 0)
+  })
 }
 
 interface Fault {
