@@ -189,6 +189,7 @@ export class Service {
 
 export interface ServiceOptions {
   corsOrigins?: string[]
+  trustedProxies?: string[]
 }
 
 /** A fresh database, and what removes it. */
@@ -247,7 +248,7 @@ export async function listen(
   const app = await buildApp(database, {
     bodyLimitBytes: 1_048_576,
     corsOrigins: options.corsOrigins ?? [],
-    trustedProxies: ['loopback'],
+    trustedProxies: options.trustedProxies ?? ['loopback'],
     logger: pino({ level: 'fatal' }),
   })
   const url = await app.listen({ host: '127.0.0.1', port: 0 })

@@ -129,11 +129,11 @@ export async function countAffiliates(context: Context, filters: FilterArguments
 
 /** @throws Failure no_affiliate */
 export async function getNotes(context: Context, id: number): Promise<string> {
-  return found(await store.findAffiliate(context.database.reader, id)).notes
+  return found(await store.findAffiliate(context.database.replica, id)).notes
 }
 
 export async function totalAffiliates(context: Context, filters: FilterArguments): Promise<AffiliateTotals> {
-  const counts = await store.countByStatus(context.database.reader, criteriaOf(filters))
+  const counts = await store.countByStatus(context.database.replica, criteriaOf(filters))
   const by_status = Object.fromEntries(statuses.map(status => [status, counts.get(status) ?? 0]))
   const count = [...counts.values()].reduce((sum, one) => sum + one, 0)
   return { count, by_status: by_status as AffiliateTotals['by_status'] }

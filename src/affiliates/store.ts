@@ -130,7 +130,10 @@ export async function listAffiliates(
 }
 
 export async function countAffiliates(db: Db, criteria: Criteria): Promise<number> {
-  return countOf(db.selectFrom('affiliates').where(expression => matching(expression, criteria)))
+  const all = db.selectFrom('affiliates')
+  // Without a condition an engine counts far faster than with one that is always true.
+  const narrowed = Object.keys(criteria).length > 0
+  return countOf(narrowed ? all.where(expression => matching(expression, criteria)) : all)
 }
 
 export async function countByStatus(db: Db, criteria: Criteria): Promise<Map<Affiliate['status'], number>> {

@@ -105,7 +105,7 @@ export async function countPayouts(context: Context, filters: FilterArguments): 
 /** Counts, and exact sums in the currency. */
 export async function totalPayouts(context: Context, filters: FilterArguments) {
   const settings = await context.settings.current()
-  const total = await store.sumPayouts(context.database.reader, criteriaOf(settings, filters))
+  const total = await store.sumPayouts(context.database.replica, criteriaOf(settings, filters))
   const [paid, failed] = [BigInt(total.paid_sum), BigInt(total.failed_sum)]
   const part = (count: number, sum: bigint) => ({ count, sum: exactNumber(sum, settings.decimals) })
   return {

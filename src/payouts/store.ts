@@ -98,7 +98,10 @@ export async function listPayouts(db: Db, criteria: Criteria, page: Page): Promi
 }
 
 export async function countPayouts(db: Db, criteria: Criteria): Promise<number> {
-  return countOf(db.selectFrom('payouts').where(expression => matching(expression, criteria)))
+  const all = db.selectFrom('payouts')
+  // Without a condition an engine counts far faster than with one that is always true.
+  const narrowed = Object.keys(criteria).length > 0
+  return countOf(narrowed ? all.where(expression => matching(expression, criteria)) : all)
 }
 
 /** What totals and reports select of payouts, whatever they are grouped by. */

@@ -47,7 +47,7 @@ export async function editUser({ database }: Context, args: EditArguments): Prom
   refuseInvalid(problemsOfUser(args))
   const passwordHash = password === undefined ? undefined : await hashPassword(password)
   return database.transaction(async tx => {
-    const before = await find(tx, id)
+    const before = found(await store.holdUser(tx, id))
     const dismissed = canLogIn(before) && role === ''
     if (dismissed && !(await store.anyOtherAdministrator(tx, id))) throw new Failure('last_administrator')
     if (email !== undefined) await changeEmail(tx, id, email)
@@ -63,7 +63,7 @@ export async function editUser({ database }: Context, args: EditArguments): Prom
     })
     if (passwordHash !== undefined) await setPassword(tx, id, passwordHash)
     if (role !== undefined && role !== before.role) await endSessions(tx, id)
-    return recordOf(await find(tx, id))
+    return recordOf(found(await store.findUserRow(tx, id)))
   })
 }
 
@@ -91,7 +91,7 @@ export async function resetPassword(database: Database, user: store.User, passwo
 
 /** @throws Failure no_user */
 export async function getUser({ database }: Context, id: number): Promise<UserRecord> {
-  return recordOf(await find(database.reader, id))
+  return recordOf(found(await store.findUserRow(database.reader, id)))
 }
 
 export async function listUsers(
@@ -213,8 +213,7 @@ function nameOf(user: {
   return user.display_name || `${user.first_name} ${user.last_name}`.trim() || user.login
 }
 
-async function find(db: Db, id: number): Promise<store.UserRow> {
-  const user = await store.findUserRow(db, id)
+function found<T extends store.User>(user: T | undefined): T {
   if (!user) throw new Failure('no_user')
   return user
 }
