@@ -215,8 +215,18 @@ export function foldCase(text: string): string {
   return text.normalize('NFC').toLowerCase()
 }
 
-/** What a search looks for: an identifier when the text is one, and a part of a folded text. */
-export function parseSearch(text: string): { id?: number; key: string } {
+export interface Search {
+  /** When the text is one. */
+  readonly id?: number
+  /** The text, folded. */
+  readonly key: string
+  /** Finds the folded text anywhere, whatever letters it has: for LIKE … ESCAPE '\\'. */
+  readonly pattern: string
+}
+
+export function parseSearch(text: string): Search {
   const id = /^\d{1,16}$/.test(text) ? Number(text) : undefined
-  return { key: foldCase(text.trim()), ...(id !== undefined && Number.isSafeInteger(id) && { id }) }
+  const key = foldCase(text.trim())
+  const pattern = `%${key.replace(/[\\%_]/g, '\\$&')}%`
+  return { key, pattern, ...(id !== undefined && Number.isSafeInteger(id) && { id }) }
 }

@@ -8,10 +8,12 @@ import {
   sql,
   type Updateable,
 } from 'kysely'
+import type { Search } from '../fields.ts'
 import type { Db, Tx } from '../storage/database.ts'
-import { countOf, idsInOrder, type Order, type Page, readPage } from '../storage/page.ts'
+import { countOf, idsInOrder, type Order, type Page, PagedList } from '../storage/page.ts'
+import { prepared } from '../storage/prepared.ts'
 import type { AffiliatesTable, Tables, UsersTable } from '../storage/tables.ts'
-import { accountContains } from '../users/store.ts'
+import { accountMatches } from '../users/store.ts'
 
 export type Affiliate = Selectable<AffiliatesTable>
 
@@ -37,7 +39,7 @@ export interface Criteria {
   paymentEmailKeys?: readonly string[]
   registered?: { first?: number; last?: number }
   updatedSince?: number
-  search?: { id?: number; key: string }
+  search?: Search
 }
 
 const id = sql.ref('affiliates.id')
@@ -76,8 +78,12 @@ export const orders: Record<string, Order> = {
   date: byRegistration,
 }
 
+const insertion = prepared((tx: Db, affiliate: Insertable<AffiliatesTable>) =>
+  tx.insertInto('affiliates').values(affiliate).returningAll(),
+)
+
 export async function insertAffiliate(tx: Tx, affiliate: Insertable<AffiliatesTable>): Promise<Affiliate> {
-  return tx.insertInto('affiliates').values(affiliate).returningAll().executeTakeFirstOrThrow()
+  return (await insertion(tx, affiliate))[0]!
 }
 
 /** @returns their identifiers, in the same order */
@@ -97,12 +103,18 @@ export async function deleteAffiliate(tx: Tx, id: number): Promise<void> {
   await tx.deleteFrom('affiliates').where('id', '=', id).execute()
 }
 
+const byIdentifier = (withAccount: boolean) =>
+  prepared((db: Db, { id }: { id: number }) => rows(db, withAccount).where('affiliates.id', '=', id))
+const findAlone = byIdentifier(false)
+const findWithAccount = byIdentifier(true)
+
 export async function findAffiliate(
   db: Db,
   id: number,
   withAccount = false,
 ): Promise<AffiliateRow | undefined> {
-  return rows(db, withAccount).where('affiliates.id', '=', id).executeTakeFirst()
+  const [row] = await (withAccount ? findWithAccount : findAlone)(db, { id })
+  return row
 }
 
 /** Nobody else changes it until the transaction ends. */
@@ -110,11 +122,21 @@ export async function holdAffiliate(tx: Tx, id: number): Promise<Affiliate | und
   return tx.selectFrom('affiliates').selectAll().where('id', '=', id).forUpdate().executeTakeFirst()
 }
 
+const exists = prepared((db: Db, { id }: { id: number }) =>
+  db.selectFrom('affiliates').select('id').where('id', '=', id),
+)
+
 export async function affiliateExists(db: Db, id: number): Promise<boolean> {
-  return (
-    (await db.selectFrom('affiliates').select('id').where('id', '=', id).executeTakeFirst()) !== undefined
-  )
+  return (await exists(db, { id })).length > 0
 }
+
+const list = (withAccount: boolean) =>
+  new PagedList(
+    (db, criteria: Criteria) => rows(db, withAccount).where(expression => matching(expression, criteria)),
+    id,
+  )
+const listAlone = list(false)
+const listWithAccount = list(true)
 
 export async function listAffiliates(
   db: Db,
@@ -122,11 +144,7 @@ export async function listAffiliates(
   page: Page,
   withAccount: boolean,
 ): Promise<AffiliateRow[]> {
-  return readPage(
-    rows(db, withAccount).where(expression => matching(expression, criteria)),
-    id,
-    page,
-  )
+  return (withAccount ? listWithAccount : listAlone).read(db, criteria, page)
 }
 
 export async function countAffiliates(db: Db, criteria: Criteria): Promise<number> {
@@ -188,7 +206,7 @@ function matching(
         ...(search.id === undefined ? [] : [expression('affiliates.id', '=', search.id)]),
         expression('affiliates.payment_email_key', '=', search.key),
         expression('affiliates.user_id', 'in', query =>
-          query.selectFrom('users').select('users.id').where(accountContains(search.key)),
+          query.selectFrom('users').select('users.id').where(accountMatches(search)),
         ),
       ]),
     )

@@ -176,7 +176,7 @@ function criteriaOf(settings: Settings, filters: FilterArguments): store.Criteri
     ...(exclude?.length && { exclude }),
     ...(affiliate_id?.length && { affiliateIds: affiliate_id }),
     ...(referrals?.length && { referrals }),
-    ...(amounts.length && { amounts }),
+    ...(amounts && { amounts }),
     ...(payout_method?.length && { methods: payout_method }),
     ...(status?.length && { statuses: status }),
     ...(owner?.length && { owners: owner }),
@@ -188,13 +188,13 @@ function criteriaOf(settings: Settings, filters: FilterArguments): store.Criteri
 
 function amountsOf(
   { decimals }: Settings,
-  { amount, amount_compare: compare = '=' }: FilterArguments,
-): NonNullable<store.Criteria['amounts']> {
-  if (amount === undefined) return []
-  if (typeof amount === 'number') return [{ compare, amount: toUnits(amount, decimals)! }]
+  { amount, amount_compare = '=' }: FilterArguments,
+): store.Criteria['amounts'] {
+  if (amount === undefined) return undefined
+  if (typeof amount === 'number') return { [amount_compare]: toUnits(amount, decimals)! }
   const { min, max } = amount
-  return [
-    ...(min === undefined ? [] : [{ compare: '>=' as const, amount: toUnits(min, decimals)! }]),
-    ...(max === undefined ? [] : [{ compare: '<=' as const, amount: toUnits(max, decimals)! }]),
-  ]
+  return {
+    ...(min !== undefined && { '>=': toUnits(min, decimals)! }),
+    ...(max !== undefined && { '<=': toUnits(max, decimals)! }),
+  }
 }

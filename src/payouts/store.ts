@@ -9,11 +9,15 @@ import {
   sql,
   type Updateable,
 } from 'kysely'
+import type { Search } from '../fields.ts'
 import type { Db, Tx } from '../storage/database.ts'
-import { containing, countOf, idsInOrder, type Order, type Page, readPage } from '../storage/page.ts'
+import { countOf, idsInOrder, type Order, type Page, PagedList } from '../storage/page.ts'
+import { prepared } from '../storage/prepared.ts'
 import type { PayoutsTable, Tables } from '../storage/tables.ts'
 
 export type Payout = Selectable<PayoutsTable>
+
+type Comparison = '=' | '!=' | '<' | '<=' | '>' | '>='
 
 /** What a list is narrowed by, in kept form. Several values of one mean any of them. */
 export interface Criteria {
@@ -21,13 +25,14 @@ export interface Criteria {
   exclude?: readonly number[]
   affiliateIds?: readonly number[]
   referrals?: readonly number[]
-  amounts?: readonly { compare: '=' | '!=' | '<' | '<=' | '>' | '>='; amount: number }[]
+  /** All of them. */
+  amounts?: { readonly [C in Comparison]?: number }
   methods?: readonly string[]
   statuses?: readonly Payout['status'][]
   owners?: readonly number[]
   created?: { first?: number; last?: number }
   updatedSince?: number
-  search?: { id?: number; key: string }
+  search?: Search
 }
 
 const id = sql.ref('payouts.id')
@@ -53,8 +58,12 @@ export const orders: Record<string, Order> = {
   owner: column('owner'),
 }
 
+const insertion = prepared((tx: Db, payout: Insertable<PayoutsTable>) =>
+  tx.insertInto('payouts').values(payout).returningAll(),
+)
+
 export async function insertPayout(tx: Tx, payout: Insertable<PayoutsTable>): Promise<Payout> {
-  const row = await tx.insertInto('payouts').values(payout).returningAll().executeTakeFirstOrThrow()
+  const row = (await insertion(tx, payout))[0]!
   await insertReferrals(tx, [row])
   return row
 }
@@ -80,8 +89,12 @@ export async function deletePayout(tx: Tx, id: number): Promise<void> {
   await tx.deleteFrom('payouts').where('id', '=', id).execute()
 }
 
+const byIdentifier = prepared((db: Db, { id }: { id: number }) =>
+  db.selectFrom('payouts').selectAll().where('id', '=', id),
+)
+
 export async function findPayout(db: Db, id: number): Promise<Payout | undefined> {
-  return db.selectFrom('payouts').selectAll().where('id', '=', id).executeTakeFirst()
+  return (await byIdentifier(db, { id }))[0]
 }
 
 /** Nobody else changes it until the transaction ends. */
@@ -89,12 +102,17 @@ export async function holdPayout(tx: Tx, id: number): Promise<Payout | undefined
   return tx.selectFrom('payouts').selectAll().where('id', '=', id).forUpdate().executeTakeFirst()
 }
 
+const list = new PagedList(
+  (db, criteria: Criteria) =>
+    db
+      .selectFrom('payouts')
+      .selectAll('payouts')
+      .where(expression => matching(expression, criteria)),
+  id,
+)
+
 export async function listPayouts(db: Db, criteria: Criteria, page: Page): Promise<Payout[]> {
-  const query = db
-    .selectFrom('payouts')
-    .selectAll('payouts')
-    .where(expression => matching(expression, criteria))
-  return readPage(query, id, page)
+  return list.read(db, criteria, page)
 }
 
 export async function countPayouts(db: Db, criteria: Criteria): Promise<number> {
@@ -168,7 +186,9 @@ function matching(expression: ExpressionBuilder<Tables, 'payouts'>, criteria: Cr
       ),
     )
   }
-  for (const { compare, amount } of amounts ?? []) all.push(expression('payouts.amount', compare, amount))
+  for (const compare in amounts) {
+    all.push(expression('payouts.amount', compare as Comparison, amounts[compare as Comparison]!))
+  }
   if (methods) all.push(expression('payouts.payout_method', 'in', methods))
   if (statuses) all.push(expression('payouts.status', 'in', statuses))
   if (owners) all.push(expression('payouts.owner', 'in', owners))
@@ -179,7 +199,7 @@ function matching(expression: ExpressionBuilder<Tables, 'payouts'>, criteria: Cr
     all.push(
       expression.or([
         ...(search.id === undefined ? [] : [expression('payouts.id', '=', search.id)]),
-        sql<boolean>`payouts.payout_method_key LIKE ${containing(search.key)} ESCAPE '\\'`,
+        sql<boolean>`payouts.payout_method_key LIKE ${search.pattern} ESCAPE '\\'`,
       ]),
     )
   }

@@ -3,6 +3,8 @@
  * what the first costs; `offset` is there for clients that count.
  */
 import { type Expression, type SelectQueryBuilder, sql } from 'kysely'
+import type { Db } from './database.ts'
+import { prepared } from './prepared.ts'
 import type { Tables } from './tables.ts'
 
 /** One way to order a list. Ties are broken by the identifier. */
@@ -23,37 +25,72 @@ export interface Page {
   readonly limit: number
 }
 
-/**
- * Reads one page of what `query` selects. `id` is the identifier's column.
- *
- * Behind a row come those that tie with it, and then those beyond: two queries, each of which every engine answers
- * from the index, where a comparison of (value, identifier) makes some walk through all ties.
- */
-export async function readPage<T extends keyof Tables, O>(
-  query: SelectQueryBuilder<Tables, T, O>,
-  id: Expression<unknown>,
-  { order, descending, after, offset, limit }: Page,
-): Promise<O[]> {
-  const direction = descending ? 'desc' : 'asc'
-  const beyond = sql.raw(descending ? '<' : '>')
-  const byIdentifier = query.orderBy(id, direction)
-  if (order.expression === id) {
-    const page = after ? byIdentifier.where(sql<boolean>`${id} ${beyond} ${after.id}`) : byIdentifier
-    return page.limit(limit).offset(offset).execute()
-  }
-  const byValue = query.orderBy(order.expression, direction).orderBy(id, direction)
-  if (!after) return byValue.limit(limit).offset(offset).execute()
-  const ties = await byIdentifier
-    .where(sql<boolean>`${order.expression} = ${after.value} AND ${id} ${beyond} ${after.id}`)
-    .limit(limit)
-    .execute()
-  if (ties.length === limit) return ties
-  const rest = await byValue
-    .where(sql<boolean>`${order.expression} ${beyond} ${after.value}`)
-    .limit(limit - ties.length)
-    .execute()
-  return [...ties, ...rest]
+/** What one query of a list is given; the criteria are the list's own. */
+interface PageArguments<C> {
+  readonly criteria: C
+  readonly after?: Page['after']
+  readonly limit: number
+  readonly offset?: number
 }
+
+type PageQuery<C, O> = (db: Db, args: PageArguments<C>) => Promise<O[]>
+
+/** A list that is read page by page. */
+export class PagedList<T extends keyof Tables, C, O> {
+  readonly #rows: (db: Db, criteria: C) => SelectQueryBuilder<Tables, T, O>
+  readonly #id: Expression<unknown>
+  readonly #queries = new Map<Order, Map<string, PageQuery<C, O>>>()
+
+  /**
+   * @param rows selects the rows that meet the criteria; see `prepared` for what it may depend on
+   * @param id the identifier's column
+   */
+  constructor(rows: (db: Db, criteria: C) => SelectQueryBuilder<Tables, T, O>, id: Expression<unknown>) {
+    this.#rows = rows
+    this.#id = id
+  }
+
+  /**
+   * Reads one page. Behind a row come those that tie with it, and then those beyond: two queries, each of which every
+   * engine answers from the index, where a comparison of (value, identifier) makes some walk through all ties.
+   */
+  async read(db: Db, criteria: C, { order, descending, after, offset, limit }: Page): Promise<O[]> {
+    const run = (part: Part, args: PageArguments<C>) => this.#query(order, descending, part)(db, args)
+    if (!after) return run('start', { criteria, limit, offset })
+    if (order.expression === this.#id) return run('after', { criteria, after, limit })
+    const ties = await run('ties', { criteria, after, limit })
+    if (ties.length === limit) return ties
+    return [...ties, ...(await run('beyond', { criteria, after, limit: limit - ties.length }))]
+  }
+
+  #query(order: Order, descending: boolean, part: Part): PageQuery<C, O> {
+    const queries = this.#queries.get(order) ?? new Map<string, PageQuery<C, O>>()
+    this.#queries.set(order, queries)
+    const name = `${part} ${descending}`
+    const known = queries.get(name)
+    if (known) return known
+    const query = prepared((db, args: PageArguments<C>) => this.#build(db, args, order, descending, part))
+    queries.set(name, query)
+    return query
+  }
+
+  #build(db: Db, args: PageArguments<C>, { expression }: Order, descending: boolean, part: Part) {
+    const { criteria, after, limit, offset } = args
+    const id = this.#id
+    const direction = descending ? 'desc' : 'asc'
+    const beyond = sql.raw(descending ? '<' : '>')
+    let query = this.#rows(db, criteria).limit(limit)
+    if (part === 'start') query = query.offset(offset!)
+    else if (part === 'after') query = query.where(sql<boolean>`${id} ${beyond} ${after!.id}`)
+    else if (part === 'beyond') query = query.where(sql<boolean>`${expression} ${beyond} ${after!.value}`)
+    else query = query.where(sql<boolean>`${expression} = ${after!.value} AND ${id} ${beyond} ${after!.id}`)
+    if (part !== 'ties' && expression !== id) query = query.orderBy(expression, direction)
+    return query.orderBy(id, direction)
+  }
+}
+
+/** Which rows of a list a query reads. */
+type Part = 'start' | 'after' | 'ties' | 'beyond'
 
 /** How many rows a query has that selects nothing yet. */
 export async function countOf<T extends keyof Tables>(
@@ -61,11 +98,6 @@ export async function countOf<T extends keyof Tables>(
 ): Promise<number> {
   const { count } = await query.select(sql<number>`count(*)`.as('count')).executeTakeFirstOrThrow()
   return count
-}
-
-/** The pattern of LIKE that finds `text` anywhere, whatever letters it has; to be used with ESCAPE '\'. */
-export function containing(text: string): string {
-  return `%${text.replace(/[\\%_]/g, '\\$&')}%`
 }
 
 /** Of rows inserted by one statement: engines give out identifiers in its order, and return them in any. */
