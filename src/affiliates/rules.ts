@@ -129,7 +129,9 @@ export async function countAffiliates(context: Context, filters: FilterArguments
 
 /** @throws Failure no_affiliate */
 export async function getNotes(context: Context, id: number): Promise<string> {
-  return found(await store.findAffiliate(context.database.replica, id)).notes
+  const notes = await store.findNotes(context.database.replica, id)
+  if (notes === undefined) throw new Failure('no_affiliate')
+  return notes
 }
 
 export async function totalAffiliates(context: Context, filters: FilterArguments): Promise<AffiliateTotals> {

@@ -15,7 +15,7 @@ import { prepared } from '../storage/prepared.ts'
 import type { AffiliatesTable, Tables, UsersTable } from '../storage/tables.ts'
 import { accountMatches } from '../users/store.ts'
 
-export type Affiliate = Selectable<AffiliatesTable>
+export type Affiliate = Omit<Selectable<AffiliatesTable>, 'notes' | 'payment_email_key' | 'updated_at'>
 
 /** The account's columns, as they stand beside those of its affiliate. */
 interface Account {
@@ -79,7 +79,7 @@ export const orders: Record<string, Order> = {
 }
 
 const insertion = prepared((tx: Db, affiliate: Insertable<AffiliatesTable>) =>
-  tx.insertInto('affiliates').values(affiliate).returningAll(),
+  tx.insertInto('affiliates').values(affiliate).returning(columns),
 )
 
 export async function insertAffiliate(tx: Tx, affiliate: Insertable<AffiliatesTable>): Promise<Affiliate> {
@@ -117,9 +117,14 @@ export async function findAffiliate(
   return row
 }
 
+export async function findNotes(db: Db, id: number): Promise<string | undefined> {
+  const row = await db.selectFrom('affiliates').select('notes').where('id', '=', id).executeTakeFirst()
+  return row?.notes
+}
+
 /** Nobody else changes it until the transaction ends. */
 export async function holdAffiliate(tx: Tx, id: number): Promise<Affiliate | undefined> {
-  return tx.selectFrom('affiliates').selectAll().where('id', '=', id).forUpdate().executeTakeFirst()
+  return rows(tx, false).where('affiliates.id', '=', id).forUpdate().executeTakeFirst()
 }
 
 const exists = prepared((db: Db, { id }: { id: number }) =>
@@ -164,10 +169,25 @@ export async function countByStatus(db: Db, criteria: Criteria): Promise<Map<Aff
   return new Map(rows.map(({ status, count }) => [status, count]))
 }
 
+/** What a record is made of; notes may be long and are read by themselves. */
+const columns = [
+  'affiliates.id',
+  'affiliates.user_id',
+  'affiliates.rate',
+  'affiliates.rate_type',
+  'affiliates.payment_email',
+  'affiliates.status',
+  'affiliates.earnings',
+  'affiliates.unpaid_earnings',
+  'affiliates.referrals',
+  'affiliates.visits',
+  'affiliates.registered_at',
+] as const
+
 function rows(db: Db, withAccount: boolean) {
   return db
     .selectFrom('affiliates')
-    .selectAll('affiliates')
+    .select(columns)
     .$if(withAccount, query =>
       query
         .innerJoin('users', 'users.id', 'affiliates.user_id')

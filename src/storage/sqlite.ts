@@ -84,9 +84,11 @@ export function openSqlite(path: string): Database {
   try {
     mkdirSync(dirname(file), { recursive: true })
     const write = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS })
-    write.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON')
+    write.exec(
+      'PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA cache_size = -32768; PRAGMA wal_autocheckpoint = 8000',
+    )
     const read = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS })
-    read.exec('PRAGMA query_only = ON')
+    read.exec('PRAGMA query_only = ON; PRAGMA cache_size = -16384')
     // From here on a busy database is waited for without blocking the process.
     write.exec('PRAGMA busy_timeout = 0')
     return new SqliteDatabase(read, write, new SqliteThreads(file, BUSY_TIMEOUT_MS, translate))
