@@ -9,7 +9,15 @@ import {
   type Updateable,
 } from 'kysely'
 import type { Db, Tx } from '../storage/database.ts'
-import { containing, idsInOrder, type Order, type Page, readPage } from '../storage/page.ts'
+import {
+  anyShort,
+  containing,
+  idsInOrder,
+  type Order,
+  type Page,
+  readPage,
+  type Span,
+} from '../storage/page.ts'
 import type { AffiliatesTable, Tables, UsersTable } from '../storage/tables.ts'
 
 export type Affiliate = Selectable<AffiliatesTable>
@@ -34,8 +42,8 @@ export interface Criteria {
   statuses?: readonly Affiliate['status'][]
   rateTypes?: readonly string[]
   paymentEmailKeys?: readonly string[]
-  registered?: { first?: number; last?: number }
-  updatedSince?: number
+  registered?: Span
+  updated?: Span
   search?: { id?: number; key: string }
 }
 
@@ -125,6 +133,7 @@ export async function listAffiliates(
     rows(db, withAccount).where(expression => matching(expression, criteria)),
     id,
     page,
+    anyShort(criteria.registered, criteria.updated),
   )
 }
 
@@ -160,7 +169,7 @@ function matching(
   expression: ExpressionBuilder<Tables, 'affiliates'>,
   criteria: Criteria,
 ): Expression<SqlBool> {
-  const { ids, exclude, userIds, statuses, rateTypes, paymentEmailKeys, registered, updatedSince, search } =
+  const { ids, exclude, userIds, statuses, rateTypes, paymentEmailKeys, registered, updated, search } =
     criteria
   const all: Expression<SqlBool>[] = []
   if (ids) all.push(expression('affiliates.id', 'in', ids))
@@ -172,7 +181,7 @@ function matching(
   if (registered?.first !== undefined)
     all.push(expression('affiliates.registered_at', '>=', registered.first))
   if (registered?.last !== undefined) all.push(expression('affiliates.registered_at', '<=', registered.last))
-  if (updatedSince !== undefined) all.push(expression('affiliates.updated_at', '>=', updatedSince))
+  if (updated?.first !== undefined) all.push(expression('affiliates.updated_at', '>=', updated.first))
   if (search) {
     const pattern = containing(search.key)
     const like = (name: 'login_key' | 'email_key' | 'display_name_key') =>

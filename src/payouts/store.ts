@@ -9,7 +9,15 @@ import {
   type Updateable,
 } from 'kysely'
 import type { Db, Tx } from '../storage/database.ts'
-import { containing, idsInOrder, type Order, type Page, readPage } from '../storage/page.ts'
+import {
+  anyShort,
+  containing,
+  idsInOrder,
+  type Order,
+  type Page,
+  readPage,
+  type Span,
+} from '../storage/page.ts'
 import type { PayoutsTable, Tables } from '../storage/tables.ts'
 
 export type Payout = Selectable<PayoutsTable>
@@ -24,8 +32,8 @@ export interface Criteria {
   methods?: readonly string[]
   statuses?: readonly Payout['status'][]
   owners?: readonly number[]
-  created?: { first?: number; last?: number }
-  updatedSince?: number
+  created?: Span
+  updated?: Span
   search?: { id?: number; key: string }
 }
 
@@ -93,7 +101,7 @@ export async function listPayouts(db: Db, criteria: Criteria, page: Page): Promi
     .selectFrom('payouts')
     .selectAll('payouts')
     .where(expression => matching(expression, criteria))
-  return readPage(query, id, page)
+  return readPage(query, id, page, anyShort(criteria.created, criteria.updated))
 }
 
 export async function countPayouts(db: Db, criteria: Criteria): Promise<number> {
@@ -127,7 +135,7 @@ async function deleteReferrals(tx: Tx, payoutId: number): Promise<void> {
 /** What has to hold of a row, all of it. */
 function matching(expression: ExpressionBuilder<Tables, 'payouts'>, criteria: Criteria): Expression<SqlBool> {
   const { ids, exclude, affiliateIds, referrals, amounts, methods, statuses, owners } = criteria
-  const { created, updatedSince, search } = criteria
+  const { created, updated, search } = criteria
   const all: Expression<SqlBool>[] = []
   if (ids) all.push(expression('payouts.id', 'in', ids))
   if (exclude) all.push(expression('payouts.id', 'not in', exclude))
@@ -145,7 +153,7 @@ function matching(expression: ExpressionBuilder<Tables, 'payouts'>, criteria: Cr
   if (owners) all.push(expression('payouts.owner', 'in', owners))
   if (created?.first !== undefined) all.push(expression('payouts.created_at', '>=', created.first))
   if (created?.last !== undefined) all.push(expression('payouts.created_at', '<=', created.last))
-  if (updatedSince !== undefined) all.push(expression('payouts.updated_at', '>=', updatedSince))
+  if (updated?.first !== undefined) all.push(expression('payouts.updated_at', '>=', updated.first))
   if (search) {
     all.push(
       expression.or([

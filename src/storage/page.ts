@@ -3,6 +3,7 @@
  * what the first costs; `offset` is there for clients that count.
  */
 import { type Expression, type SelectQueryBuilder, sql } from 'kysely'
+import { now } from '../fields.ts'
 import type { Tables } from './tables.ts'
 
 /** One way to order a list. Ties are broken by the identifier. */
@@ -23,8 +24,25 @@ export interface Page {
   readonly limit: number
 }
 
+/** The first and last second of a span of time; a side that is open is undefined. */
+export interface Span {
+  readonly first?: number
+  readonly last?: number
+}
+
+const SHORT_SECONDS = 7 * 86_400
+
+/**
+ * Whether one of the spans is so short that its rows are few and lie together. A planner that supposes them
+ * scattered looks for them in order of identifier, through the whole table.
+ */
+export function anyShort(...spans: (Span | undefined)[]): boolean {
+  return spans.some(({ first, last = now() } = {}) => first !== undefined && last - first <= SHORT_SECONDS)
+}
+
 /**
  * Reads one page of what `query` selects. `id` is the identifier's column.
+ * @param few whether so few rows match that they should be found first, and then sorted
  *
  * Behind a row come those that tie with it, and then those beyond: two queries, each of which every engine answers
  * from the index, where a comparison of (value, identifier) makes some walk through all ties.
@@ -33,12 +51,15 @@ export async function readPage<T extends keyof Tables, O>(
   query: SelectQueryBuilder<Tables, T, O>,
   id: Expression<unknown>,
   { order, descending, after, offset, limit }: Page,
+  few: boolean,
 ): Promise<O[]> {
   const direction = descending ? 'desc' : 'asc'
   const beyond = sql.raw(descending ? '<' : '>')
   const byIdentifier = query.orderBy(id, direction)
   if (order.expression === id) {
-    const page = after ? byIdentifier.where(sql<boolean>`${id} ${beyond} ${after.id}`) : byIdentifier
+    // A sum has no index to read in order.
+    const list = few ? query.orderBy(sql`${id} + 0`, direction) : byIdentifier
+    const page = after ? list.where(sql<boolean>`${id} ${beyond} ${after.id}`) : list
     return page.limit(limit).offset(offset).execute()
   }
   const byValue = query.orderBy(order.expression, direction).orderBy(id, direction)
