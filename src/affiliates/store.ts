@@ -10,7 +10,15 @@ import {
 } from 'kysely'
 import type { Search } from '../fields.ts'
 import type { Db, Tx } from '../storage/database.ts'
-import { countOf, idsInOrder, type Order, type Page, PagedList } from '../storage/page.ts'
+import {
+  anyShort,
+  countOf,
+  idsInOrder,
+  type Order,
+  type Page,
+  PagedList,
+  type Span,
+} from '../storage/page.ts'
 import { prepared } from '../storage/prepared.ts'
 import type { AffiliatesTable, Tables, UsersTable } from '../storage/tables.ts'
 import { accountMatches } from '../users/store.ts'
@@ -37,8 +45,8 @@ export interface Criteria {
   statuses?: readonly Affiliate['status'][]
   rateTypes?: readonly string[]
   paymentEmailKeys?: readonly string[]
-  registered?: { first?: number; last?: number }
-  updatedSince?: number
+  registered?: Span
+  updated?: Span
   search?: Search
 }
 
@@ -139,6 +147,7 @@ const list = (withAccount: boolean) =>
   new PagedList(
     (db, criteria: Criteria) => rows(db, withAccount).where(expression => matching(expression, criteria)),
     id,
+    ({ registered, updated }) => anyShort(registered, updated),
   )
 const listAlone = list(false)
 const listWithAccount = list(true)
@@ -207,7 +216,7 @@ function matching(
   expression: ExpressionBuilder<Tables, 'affiliates'>,
   criteria: Criteria,
 ): Expression<SqlBool> {
-  const { ids, exclude, userIds, statuses, rateTypes, paymentEmailKeys, registered, updatedSince, search } =
+  const { ids, exclude, userIds, statuses, rateTypes, paymentEmailKeys, registered, updated, search } =
     criteria
   const all: Expression<SqlBool>[] = []
   if (ids) all.push(expression('affiliates.id', 'in', ids))
@@ -219,7 +228,7 @@ function matching(
   if (registered?.first !== undefined)
     all.push(expression('affiliates.registered_at', '>=', registered.first))
   if (registered?.last !== undefined) all.push(expression('affiliates.registered_at', '<=', registered.last))
-  if (updatedSince !== undefined) all.push(expression('affiliates.updated_at', '>=', updatedSince))
+  if (updated?.first !== undefined) all.push(expression('affiliates.updated_at', '>=', updated.first))
   if (search) {
     all.push(
       expression.or([

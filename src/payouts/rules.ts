@@ -181,7 +181,7 @@ function criteriaOf(settings: Settings, filters: FilterArguments): store.Criteri
     ...(status?.length && { statuses: status }),
     ...(owner?.length && { owners: owner }),
     ...(date !== undefined && { created: parseSpan(date) }),
-    ...(updated_since !== undefined && { updatedSince: parseMoment(updated_since)!.first }),
+    ...(updated_since !== undefined && { updated: { first: parseMoment(updated_since)!.first } }),
     ...(search && { search: parseSearch(search) }),
   }
 }

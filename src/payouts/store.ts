@@ -11,7 +11,15 @@ import {
 } from 'kysely'
 import type { Search } from '../fields.ts'
 import type { Db, Tx } from '../storage/database.ts'
-import { countOf, idsInOrder, type Order, type Page, PagedList } from '../storage/page.ts'
+import {
+  anyShort,
+  countOf,
+  idsInOrder,
+  type Order,
+  type Page,
+  PagedList,
+  type Span,
+} from '../storage/page.ts'
 import { prepared } from '../storage/prepared.ts'
 import type { PayoutsTable, Tables } from '../storage/tables.ts'
 
@@ -30,8 +38,8 @@ export interface Criteria {
   methods?: readonly string[]
   statuses?: readonly Payout['status'][]
   owners?: readonly number[]
-  created?: { first?: number; last?: number }
-  updatedSince?: number
+  created?: Span
+  updated?: Span
   search?: Search
 }
 
@@ -109,6 +117,7 @@ const list = new PagedList(
       .selectAll('payouts')
       .where(expression => matching(expression, criteria)),
   id,
+  ({ created, updated }) => anyShort(created, updated),
 )
 
 export async function listPayouts(db: Db, criteria: Criteria, page: Page): Promise<Payout[]> {
@@ -174,7 +183,7 @@ async function deleteReferrals(tx: Tx, payoutId: number): Promise<void> {
 /** What has to hold of a row, all of it. */
 function matching(expression: ExpressionBuilder<Tables, 'payouts'>, criteria: Criteria): Expression<SqlBool> {
   const { ids, exclude, affiliateIds, referrals, amounts, methods, statuses, owners } = criteria
-  const { created, updatedSince, search } = criteria
+  const { created, updated, search } = criteria
   const all: Expression<SqlBool>[] = []
   if (ids) all.push(expression('payouts.id', 'in', ids))
   if (exclude) all.push(expression('payouts.id', 'not in', exclude))
@@ -194,7 +203,7 @@ function matching(expression: ExpressionBuilder<Tables, 'payouts'>, criteria: Cr
   if (owners) all.push(expression('payouts.owner', 'in', owners))
   if (created?.first !== undefined) all.push(expression('payouts.created_at', '>=', created.first))
   if (created?.last !== undefined) all.push(expression('payouts.created_at', '<=', created.last))
-  if (updatedSince !== undefined) all.push(expression('payouts.updated_at', '>=', updatedSince))
+  if (updated?.first !== undefined) all.push(expression('payouts.updated_at', '>=', updated.first))
   if (search) {
     all.push(
       expression.or([

@@ -3,7 +3,7 @@
  *
  * Statements are sent unnamed, and nothing is set for a session, so a pooler that hands out servers by the
  * transaction (PgBouncer) may stand between. A server that is gone is told by its closed connection; one that
- * no longer answers (frozen, or behind a broken network) by the pulse: while something takes long, it asks the
+ * no longer answers (frozen, or behind a broken network) by the pulse: while nothing is answered for a moment, it asks the
  * server something simple on a new connection, and cuts every connection when there is no answer. What the server
  * takes long for while it answers is waited for.
  */
@@ -23,7 +23,7 @@ import type { Tables } from './tables.ts'
 
 /** For a free connection, while the server answers. */
 const QUEUE_TIMEOUT_MS = 10_000
-const PULSE_EVERY_MS = 500
+const PULSE_EVERY_MS = 400
 const PULSE_TIMEOUT_MS = 800
 const IDLE_TIMEOUT_MS = 30_000
 
@@ -50,6 +50,8 @@ export class PostgresPool {
   /** Sends away those who wait for a connection. */
   readonly #waiting = new Set<(reason: Error) => void>()
   #away = false
+  /** When something was last done. */
+  #answeredAt = 0
 
   constructor(config: pg.ClientConfig, size: number) {
     this.#config = { ...config, types, keepAlive: true }
@@ -106,7 +108,9 @@ export class PostgresPool {
     this.#underWay.add(begun)
     this.#pulse ??= setInterval(() => this.#feelPulse(), PULSE_EVERY_MS).unref()
     try {
-      return await work
+      const result = await work
+      this.#answeredAt = Date.now()
+      return result
     } finally {
       this.#underWay.delete(begun)
     }
@@ -118,9 +122,12 @@ export class PostgresPool {
       this.#pulse = undefined
       return
     }
-    const longest = Date.now() - Math.min(...[...this.#underWay].map(({ since }) => since))
-    if (longest < PULSE_EVERY_MS && !this.#away) return
-    this.#away = !(await this.#answers())
+    const askedAt = Date.now()
+    const longest = askedAt - Math.min(...[...this.#underWay].map(({ since }) => since))
+    const silent = Math.min(longest, askedAt - this.#answeredAt)
+    if (silent < PULSE_EVERY_MS && !this.#away) return
+    // A server under such load that it takes no new connection in time may still answer on others.
+    this.#away = !(await this.#answers()) && this.#answeredAt < askedAt
     if (!this.#away) return
     // Also those that are idle: nobody would hear that they are dead.
     for (const client of this.#clients) connectionOf(client).stream.destroy()
