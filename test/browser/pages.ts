@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
-import { readFile } from 'node:fs/promises'
-import { createRequire } from 'node:module'
 import { describe, test } from 'node:test'
+import axe from 'axe-core'
 import type { Page } from 'playwright-core'
 import { eventually, type World } from './world.ts'
 
@@ -39,11 +38,10 @@ export function pageScenarios(world: () => World): void {
   describe('every page', () => {
     for (const colorScheme of ['light', 'dark'] as const) {
       test(`${colorScheme} - axe finds no serious fault`, async () => {
-        const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
         const look = { colorScheme }
         const faults: string[] = []
         const examine = async (page: Page) => {
-          faults.push(...(await seriousFaults(page, axe)))
+          faults.push(...(await seriousFaults(page)))
         }
         await world().visit('/login', examine, look)
         await world().work(
@@ -169,16 +167,10 @@ async function settled(page: Page): Promise<void> {
   })
 }
 
-interface Fault {
-  id: string
-  impact: string
-  nodes: { html: string; failureSummary: string }[]
-}
-
-async function seriousFaults(page: Page, axe: string): Promise<string[]> {
+async function seriousFaults(page: Page): Promise<string[]> {
   await settled(page)
-  await page.evaluate(axe)
-  const { violations } = await page.evaluate<{ violations: Fault[] }>('axe.run(document)')
+  await page.evaluate(axe.source)
+  const { violations } = await page.evaluate<axe.AxeResults>('axe.run(document)')
   return violations
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')
     .map(
