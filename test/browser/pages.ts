@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import axe from 'axe-core'
 import type { Page } from 'playwright-core'
-import { eventually, type World } from './world.ts'
+import { eventually, World } from './world.ts'
 
 const PAGES = [
   '/affiliates',
@@ -138,6 +138,36 @@ export function pageScenarios(world: () => World): void {
         await page.keyboard.press('Enter')
         await page.getByText(/Payout \d+ recorded/).waitFor()
       }))
+
+    test('fresh database - empty lists say what to do next, and the currency decides the decimals', async () => {
+      const fresh = await World.start()
+      try {
+        await fresh.work('/affiliates', async page => {
+          await page.getByText('No affiliates yet').waitFor()
+          await page.goto('/admin/payouts')
+          await page.getByText('No payouts yet').waitFor()
+          await page.goto('/admin/reports')
+          await page.getByText('Nothing in this span').first().waitFor()
+
+          await page.goto('/admin/settings')
+          await page.getByRole('combobox', { name: 'Currency' }).fill('KWD')
+          await page.getByRole('option', { name: /^KWD/ }).click()
+          await page.getByRole('button', { name: 'Save' }).click()
+          await page.getByText('Settings saved').waitFor()
+          await fresh.make('/affiliates', { create_user: true, payment_email: 'dinar@example.com' })
+          await page.goto('/admin/payouts/create')
+          await page.getByRole('combobox', { name: 'Affiliate' }).fill('dinar')
+          await page.getByRole('option', { name: /dinar/ }).click()
+          await page.locator('[name=amount]').fill('1234.567')
+          await page.getByRole('button', { name: 'Save' }).click()
+          await page.getByRole('cell', { name: /KWD.1,234\.567/ }).waitFor()
+          await page.goto('/admin/settings')
+          await page.getByText("The currency can't change any more").waitFor()
+        })
+      } finally {
+        await fresh.close()
+      }
+    })
 
     test('first view - less than 400 KiB of script, compressed, and kept for ever', async () => {
       let bytes = 0
