@@ -245,12 +245,19 @@ function kyselyOn(connection: DatabaseConnection): Kysely<Tables> {
   const driver = new OneConnection(connection)
   return new Kysely({
     dialect: {
-      createAdapter: () => new SqliteAdapter(),
+      createAdapter: () => new Adapter(),
       createDriver: () => driver,
       createIntrospector: db => new SqliteIntrospector(db),
       createQueryCompiler: () => new Compiler(),
     },
   })
+}
+
+/** Lets queries go their own ways, because Kysely would make those that threads answer wait for each other. */
+class Adapter extends SqliteAdapter {
+  override get supportsMultipleConnections(): boolean {
+    return true
+  }
 }
 
 /** Leaves row locks out: the one transaction that writes has the whole file. */
