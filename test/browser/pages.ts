@@ -139,6 +139,34 @@ export function pageScenarios(world: () => World): void {
         await page.getByText(/Payout \d+ recorded/).waitFor()
       }))
 
+    test('look - follows the system until one is chosen, which is kept', () =>
+      world().work(
+        '/affiliates',
+        async page => {
+          const choose = async (look: string) => {
+            await page.getByRole('button', { name: /^Account of/ }).click()
+            await page.getByRole('menuitemradio', { name: look }).click()
+          }
+          const assertLook = (look: string) =>
+            eventually(async () => {
+              assert.equal(
+                await page.evaluate('getComputedStyle(document.documentElement).colorScheme'),
+                look,
+              )
+            })
+          await page.locator('h1').waitFor()
+          await assertLook('dark')
+          await choose('Light')
+          await assertLook('light')
+          await page.reload()
+          await page.locator('h1').waitFor()
+          await assertLook('light')
+          await choose('Like the system')
+          await assertLook('dark')
+        },
+        { colorScheme: 'dark' },
+      ))
+
     test('fresh database - empty lists say what to do next, and the currency decides the decimals', async () => {
       const fresh = await World.start()
       try {
