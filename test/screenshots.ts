@@ -1,13 +1,16 @@
 /**
  * Takes a picture of every page, on the demo data, at 360 and 1440 pixels, light and dark: to be looked at after a
- * change of the administration area. Run it with `node test/screenshots.ts FOLDER [page …]`.
+ * change of the administration area. Run it with `node test/screenshots.ts FOLDER [page …]`; with `--view` a picture
+ * ends where the window does, as those in docs/images do.
  */
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import { parseArgs } from 'node:util'
 import type { Page } from 'playwright-core'
 import { World } from './browser/world.ts'
 
-const [folder = 'screenshots', ...wanted] = process.argv.slice(2)
+const { positionals, values } = parseArgs({ allowPositionals: true, options: { view: { type: 'boolean' } } })
+const [folder = 'screenshots', ...wanted] = positionals
 
 interface Picture {
   path: string
@@ -97,5 +100,8 @@ try {
 async function shoot(page: Page, name: string): Promise<void> {
   await page.waitForLoadState('networkidle')
   await page.waitForTimeout(150)
-  await page.screenshot({ path: join(folder, name), fullPage: !/delete|generate|token|selected/.test(name) })
+  await page.screenshot({
+    path: join(folder, name),
+    fullPage: !values.view && !/delete|generate|token|selected/.test(name),
+  })
 }

@@ -282,7 +282,7 @@ function kyselyOn(connection: DatabaseConnection): Kysely<Tables> {
   const driver = new OneConnection(connection)
   const db = new Kysely<Tables>({
     dialect: {
-      createAdapter: () => new SqliteAdapter(),
+      createAdapter: () => new Adapter(),
       createDriver: () => driver,
       createIntrospector: db => new SqliteIntrospector(db),
       createQueryCompiler: () => new Compiler(),
@@ -290,6 +290,13 @@ function kyselyOn(connection: DatabaseConnection): Kysely<Tables> {
   })
   if (connection instanceof SqliteConnection) runsDirectly(db, connection.run)
   return db
+}
+
+/** Lets queries go their own ways, because Kysely would make those that threads answer wait for each other. */
+class Adapter extends SqliteAdapter {
+  override get supportsMultipleConnections(): boolean {
+    return true
+  }
 }
 
 /** Leaves row locks out: the one transaction that writes has the whole file. */
