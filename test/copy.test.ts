@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { copyDatabase } from '../src/storage/copy.ts'
+import { copiedTables, copyDatabase, leftOut } from '../src/storage/copy.ts'
 import { openDatabase } from '../src/storage/database.ts'
 import { affiliated, engines, type FreshDatabase, type Service, startService } from './harness.ts'
 
@@ -55,12 +55,24 @@ for (const [from, to] of [
       assert.ok(payout_referrals > 2500)
       assert.deepEqual(others, {
         rate_types: 2,
-        settings: 3,
+        settings: 4,
         users: 1502,
         affiliates: 1501,
         payouts: 2499,
         api_keys: 1,
+        sessions: 0,
       })
+    })
+
+    test('every table is copied, or left out on purpose', async () => {
+      const { rows } = await sql<{ name: string }>`
+        SELECT name FROM ${sql.raw(
+          service.database.engine.name === 'SQLite'
+            ? "sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
+            : "(SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public') AS tables",
+        )}`.execute(service.database.reader)
+      const known = [...copiedTables, ...leftOut, 'schema_version']
+      assert.deepEqual(rows.map(({ name }) => name).sort(), known.sort())
     })
 
     test('a service on the copy answers as the one on the original, and gives out new identifiers', async () => {

@@ -20,18 +20,28 @@ interface Table {
 }
 
 /** What a table refers to comes before it. */
-const tables: readonly (Table & { name: TableWithIdentity | 'payout_referrals' })[] = [
+const tables: readonly Table[] = [
   { name: 'users', key: ['id'] },
   { name: 'affiliates', key: ['id'] },
   { name: 'payouts', key: ['id'] },
   { name: 'payout_referrals', key: ['referral_id', 'payout_id'] },
   { name: 'api_keys', key: ['id'] },
+  { name: 'sessions', key: ['token_hash'] },
 ]
+/** Failed log-ins of the last minutes are not worth the way. */
+export const leftOut: readonly (keyof Tables)[] = ['login_attempts']
 /** Small, and filled in every new database. */
 const configuration: readonly Table[] = [
   { name: 'rate_types', key: ['name'] },
   { name: 'settings', key: ['name'] },
 ]
+
+/** Every table that is copied. */
+export const copiedTables: readonly (keyof Tables)[] = [...configuration, ...tables].map(({ name }) => name)
+
+function hasIdentity(name: keyof Tables): name is TableWithIdentity {
+  return tables.some(table => table.name === name && table.key[0] === 'id')
+}
 
 export interface CopiedTable {
   readonly table: string
@@ -90,7 +100,7 @@ async function begin(source: Database, target: Database): Promise<void> {
         .selectAll()
         .limit(1)
         .executeTakeFirst()
-      if (row || (name !== 'payout_referrals' && (await target.engine.lastIdentity(tx, name)) > 0)) {
+      if (row || (hasIdentity(name) && (await target.engine.lastIdentity(tx, name)) > 0)) {
         throw new DatabaseUnusable(`The target has or had data (${name}). Copy into a database that is new.`)
       }
     }
@@ -123,7 +133,7 @@ async function copyTable(
 async function finish(source: Database, target: Database): Promise<void> {
   await target.transaction(async tx => {
     for (const { name } of tables) {
-      if (name === 'payout_referrals') continue
+      if (!hasIdentity(name)) continue
       await target.engine.continueIdentity(tx, name, await source.engine.lastIdentity(source.reader, name))
     }
     await tx.deleteFrom('settings').where('name', '=', MARK).execute()
