@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { sql } from 'kysely'
 import { copiedTables, copyDatabase, leftOut } from '../src/storage/copy.ts'
 import { openDatabase } from '../src/storage/database.ts'
 import { affiliated, engines, type FreshDatabase, type Service, startService } from './harness.ts'
