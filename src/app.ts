@@ -49,7 +49,7 @@ export async function buildApp(database: Database, options: AppOptions): Promise
   const keys = new KeyRing(database)
   const app = Fastify({
     loggerInstance: options.logger,
-    logController: new RequestLog(),
+    logController: new RequestLog(options.logger),
     childLoggerFactory: logger => logger,
     genReqId: requestIds(),
     bodyLimit: options.bodyLimitBytes,

@@ -26,7 +26,7 @@ export async function authenticateSession(
   const token = readCookie(request.headers.cookie)
   const actor = token && (await resumeSession(context.database, token, permissions))
   if (actor) return actor
-  if (request.method === 'POST' && /\/session\/?(?:\?|$)/.test(request.url)) return visitor
+  if (request.method === 'POST' && request.routeOptions.url?.endsWith('/session')) return visitor
   const firstVisit = !(await everLoggedIn(context))
   throw new Failure('session_required', { data: firstVisit ? { first_visit: true } : {} })
 }

@@ -69,7 +69,7 @@ export async function createAffiliate(
     )
     await record(tx, context, 'affiliate.create', affiliate.id, {
       after: {
-        ...writtenOf(affiliate, settings),
+        ...writtenOf(affiliate, settings, args.notes),
         ...(account && { account_login: account.login, account_email: paymentEmail }),
       },
     })
@@ -96,11 +96,12 @@ export async function editAffiliate(context: RequestContext, args: EditArguments
       ...(notes !== undefined && { notes }),
     }
     if (Object.keys(change).length === 0) return before
+    const notesBefore = notes === undefined ? undefined : await store.findNotes(tx, id)
     await refuseConflict(() => store.updateAffiliate(tx, id, { ...change, updated_at: now() }))
     const after = found(await store.findAffiliate(tx, id))
     await record(tx, context, 'affiliate.edit', id, {
-      before: writtenOf(before, settings),
-      after: writtenOf(after, settings),
+      before: writtenOf(before, settings, notesBefore),
+      after: writtenOf(after, settings, notes),
     })
     return after
   })
@@ -116,8 +117,9 @@ export async function deleteAffiliate(context: RequestContext, id: number): Prom
   const settings = await context.settings.current()
   const affiliate = await context.database.transaction(async tx => {
     const before = found(await store.holdAffiliate(tx, id))
+    const notes = await store.findNotes(tx, id)
     await store.deleteAffiliate(tx, id)
-    await record(tx, context, 'affiliate.delete', id, { before: writtenOf(before, settings) })
+    await record(tx, context, 'affiliate.delete', id, { before: writtenOf(before, settings, notes) })
     return before
   })
   return recordOf(affiliate, settings)
@@ -145,11 +147,13 @@ export async function countAffiliates(context: Context, filters: FilterArguments
 
 /** @throws Failure no_affiliate */
 export async function getNotes(context: Context, id: number): Promise<string> {
-  return found(await store.findAffiliate(context.database.reader, id)).notes
+  const notes = await store.findNotes(context.database.replica, id)
+  if (notes === undefined) throw new Failure('no_affiliate')
+  return notes
 }
 
 export async function totalAffiliates(context: Context, filters: FilterArguments): Promise<AffiliateTotals> {
-  const counts = await store.countByStatus(context.database.reader, criteriaOf(filters))
+  const counts = await store.countByStatus(context.database.replica, criteriaOf(filters))
   const by_status = Object.fromEntries(statuses.map(status => [status, counts.get(status) ?? 0]))
   const count = [...counts.values()].reduce((sum, one) => sum + one, 0)
   return { count, by_status: by_status as AffiliateTotals['by_status'] }
@@ -215,9 +219,9 @@ export function recordOf(row: store.AffiliateRow, settings: Settings, extras: Ex
 }
 
 /** What the audit log is told of. */
-const writtenOf = (row: store.AffiliateRow, settings: Settings) => ({
+const writtenOf = (row: store.AffiliateRow, settings: Settings, notes: string | undefined) => ({
   ...recordOf(row, settings),
-  notes: row.notes,
+  notes,
 })
 
 function needsAccount({ user, effective }: Extras): boolean {
@@ -252,7 +256,7 @@ function criteriaOf(filters: FilterArguments): store.Criteria {
     ...(rate_type?.length && { rateTypes: rate_type }),
     ...(payment_email?.length && { paymentEmailKeys: payment_email.map(foldCase) }),
     ...(date !== undefined && { registered: parseSpan(date) }),
-    ...(updated_since !== undefined && { updatedSince: parseMoment(updated_since)!.first }),
+    ...(updated_since !== undefined && { updated: { first: parseMoment(updated_since)!.first } }),
     ...(search && { search: parseSearch(search) }),
   }
 }

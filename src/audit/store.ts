@@ -8,7 +8,8 @@ import {
   sql,
 } from 'kysely'
 import type { Db, Tx } from '../storage/database.ts'
-import { countOf, type Order, type Page, paged } from '../storage/page.ts'
+import { countOf, type Order, type Page, PagedList } from '../storage/page.ts'
+import { prepared } from '../storage/prepared.ts'
 import type { AuditChainTable, AuditEntriesTable, AuditSealsTable, Tables } from '../storage/tables.ts'
 
 export type Entry = Selectable<AuditEntriesTable>
@@ -44,13 +45,21 @@ export const orders: Record<string, Order> = {
   date: { expression: sql.ref('audit_entries.at'), kind: 'number', value: (row: Entry) => row.at },
 }
 
+const insertion = prepared((tx, entry: Insertable<AuditEntriesTable>) =>
+  tx.insertInto('audit_entries').values(entry),
+)
+
 export async function insertEntry(tx: Tx, entry: Insertable<AuditEntriesTable>): Promise<void> {
-  await tx.insertInto('audit_entries').values(entry).execute()
+  await insertion(tx, entry)
 }
 
+const list = new PagedList(
+  (db, criteria: Criteria) => rows(db).where(expression => matching(expression, criteria)),
+  id,
+)
+
 export async function listEntries(db: Db, criteria: Criteria, page: Page): Promise<EntryRow[]> {
-  const query = rows(db).where(expression => matching(expression, criteria))
-  return paged(query, id, page).execute()
+  return list.read(db, criteria, page)
 }
 
 export async function countEntries(db: Db, criteria: Criteria): Promise<number> {

@@ -6,7 +6,7 @@ import { hash, randomBytes } from 'node:crypto'
 import { record } from '../audit/rules.ts'
 import { type Actor, type Context, commandLine, type Origin } from '../context.ts'
 import { Failure, invalidArguments, type Problems, refuseInvalid } from '../errors.ts'
-import { foldCase, formatTime, now, parseMoment } from '../fields.ts'
+import { formatTime, now, parseMoment, parseSearch } from '../fields.ts'
 import { type Database, ReferenceViolation, type Tx } from '../storage/database.ts'
 import type { Page } from '../storage/page.ts'
 import type { FilterArguments, KeyArguments, KeyRecord, statuses } from './schema.ts'
@@ -138,7 +138,7 @@ function statusOf(key: Pick<store.ApiKey, 'revoked_at' | 'expires_at'>): (typeof
 }
 
 function criteriaOf({ user_id, search }: FilterArguments): store.Criteria {
-  return { ...(user_id?.length && { userIds: user_id }), ...(search && { search: foldCase(search.trim()) }) }
+  return { ...(user_id?.length && { userIds: user_id }), ...(search && { search: parseSearch(search) }) }
 }
 
 function refuseUnknownOwner(cause: unknown): never {

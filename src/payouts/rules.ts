@@ -110,7 +110,7 @@ export async function countPayouts(context: Context, filters: FilterArguments): 
 /** Counts, and exact sums in the currency. */
 export async function totalPayouts(context: Context, filters: FilterArguments) {
   const settings = await context.settings.current()
-  const total = await store.sumPayouts(context.database.reader, criteriaOf(settings, filters))
+  const total = await store.sumPayouts(context.database.replica, criteriaOf(settings, filters))
   const [paid, failed] = [BigInt(total.paid_sum), BigInt(total.failed_sum)]
   const part = (count: number, sum: bigint) => ({ count, sum: exactNumber(sum, settings.decimals) })
   return {
@@ -181,25 +181,25 @@ function criteriaOf(settings: Settings, filters: FilterArguments): store.Criteri
     ...(exclude?.length && { exclude }),
     ...(affiliate_id?.length && { affiliateIds: affiliate_id }),
     ...(referrals?.length && { referrals }),
-    ...(amounts.length && { amounts }),
+    ...(amounts && { amounts }),
     ...(payout_method?.length && { methods: payout_method }),
     ...(status?.length && { statuses: status }),
     ...(owner?.length && { owners: owner }),
     ...(date !== undefined && { created: parseSpan(date) }),
-    ...(updated_since !== undefined && { updatedSince: parseMoment(updated_since)!.first }),
+    ...(updated_since !== undefined && { updated: { first: parseMoment(updated_since)!.first } }),
     ...(search && { search: parseSearch(search) }),
   }
 }
 
 function amountsOf(
   { decimals }: Settings,
-  { amount, amount_compare: compare = '=' }: FilterArguments,
-): NonNullable<store.Criteria['amounts']> {
-  if (amount === undefined) return []
-  if (typeof amount === 'number') return [{ compare, amount: toUnits(amount, decimals)! }]
+  { amount, amount_compare = '=' }: FilterArguments,
+): store.Criteria['amounts'] {
+  if (amount === undefined) return undefined
+  if (typeof amount === 'number') return { [amount_compare]: toUnits(amount, decimals)! }
   const { min, max } = amount
-  return [
-    ...(min === undefined ? [] : [{ compare: '>=' as const, amount: toUnits(min, decimals)! }]),
-    ...(max === undefined ? [] : [{ compare: '<=' as const, amount: toUnits(max, decimals)! }]),
-  ]
+  return {
+    ...(min !== undefined && { '>=': toUnits(min, decimals)! }),
+    ...(max !== undefined && { '<=': toUnits(max, decimals)! }),
+  }
 }

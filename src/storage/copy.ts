@@ -13,10 +13,6 @@ const MARK = 'copy_under_way'
 
 type Row = Record<string, number | string | null>
 
-type WithoutIdentity = 'payout_referrals' | 'audit_seals'
-const hasIdentity = (name: TableWithIdentity | WithoutIdentity): name is TableWithIdentity =>
-  name !== 'payout_referrals' && name !== 'audit_seals'
-
 interface Table {
   readonly name: keyof Tables
   /** The primary key. */
@@ -24,21 +20,31 @@ interface Table {
 }
 
 /** What a table refers to comes before it. */
-const tables: readonly (Table & { name: TableWithIdentity | WithoutIdentity })[] = [
+const tables: readonly Table[] = [
   { name: 'users', key: ['id'] },
   { name: 'affiliates', key: ['id'] },
   { name: 'payouts', key: ['id'] },
   { name: 'payout_referrals', key: ['referral_id', 'payout_id'] },
   { name: 'api_keys', key: ['id'] },
+  { name: 'sessions', key: ['token_hash'] },
   { name: 'audit_entries', key: ['id'] },
   { name: 'audit_seals', key: ['number'] },
 ]
+/** Failed log-ins of the last minutes are not worth the way. */
+export const leftOut: readonly (keyof Tables)[] = ['login_attempts']
 /** Small, and filled in every new database. */
 const configuration: readonly Table[] = [
   { name: 'rate_types', key: ['name'] },
   { name: 'settings', key: ['name'] },
   { name: 'audit_chain', key: ['id'] },
 ]
+
+/** Every table that is copied. */
+export const copiedTables: readonly (keyof Tables)[] = [...configuration, ...tables].map(({ name }) => name)
+
+function hasIdentity(name: keyof Tables): name is TableWithIdentity {
+  return tables.some(table => table.name === name && table.key[0] === 'id')
+}
 
 export interface CopiedTable {
   readonly table: string

@@ -121,17 +121,16 @@ export async function openDatabase(url: string, options: DatabaseOptions = {}): 
 }
 
 async function connect(url: string, options: DatabaseOptions): Promise<Database> {
-  const scheme = url.split(':', 1)[0]!
-  if (scheme === 'sqlite') {
+  if (url.startsWith('sqlite:')) {
     if (options.readUrl !== undefined) throw new DatabaseUnusable('The embedded database has no replicas.')
     const { openSqlite } = await import('./sqlite.ts')
     return openSqlite(url.slice('sqlite:'.length))
   }
-  if (scheme === 'postgres' || scheme === 'postgresql') {
+  if (/^postgres(?:ql)?:\/\//.test(url)) {
     const { openPostgres } = await import('./postgres.ts')
     return openPostgres(url, options)
   }
   throw new DatabaseUnusable(
-    `The database URL must begin with sqlite: or postgres: (${scheme}: is not known).`,
+    `The database URL must begin with sqlite: or postgres:// (${url.split(':', 1)[0]}: is not known).`,
   )
 }

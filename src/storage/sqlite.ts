@@ -32,6 +32,7 @@ import {
   UniqueViolation,
 } from './database.ts'
 import { refusals } from './migrations.ts'
+import { runsDirectly } from './prepared.ts'
 import { Statements } from './sqlite-statements.ts'
 import { SqliteThreads } from './sqlite-threads.ts'
 import type { Tables } from './tables.ts'
@@ -95,11 +96,13 @@ export function openSqlite(path: string): Database {
   try {
     mkdirSync(dirname(file), { recursive: true })
     const write = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS })
-    write.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON')
+    write.exec(
+      'PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA cache_size = -32768; PRAGMA wal_autocheckpoint = 8000',
+    )
     // What is erased is overwritten, and not only left out.
     write.exec('PRAGMA secure_delete = ON')
     const read = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS })
-    read.exec('PRAGMA query_only = ON')
+    read.exec('PRAGMA query_only = ON; PRAGMA cache_size = -16384')
     // From here on a busy database is waited for without blocking the process.
     write.exec('PRAGMA busy_timeout = 0')
     return new SqliteDatabase(read, write, new SqliteThreads(file, BUSY_TIMEOUT_MS, translate))
@@ -122,7 +125,10 @@ class SqliteDatabase implements Database {
   readonly #read: DatabaseSync
   readonly #write: DatabaseSync
   readonly #threads: SqliteThreads
+  readonly #reads: Statements
+  readonly #writes: Statements
   readonly #tx: Tx
+  #reading = false
   /** Those who wait for their turn to write, first come, first served. */
   readonly #waiting: (() => void)[] = []
   #busy = false
@@ -132,9 +138,20 @@ class SqliteDatabase implements Database {
     this.#read = read
     this.#write = write
     this.#threads = threads
-    this.reader = kyselyOn(new SqliteConnection(read))
+    this.#reads = new Statements(read)
+    this.#writes = new Statements(write)
+    this.reader = kyselyOn(
+      new SqliteConnection((text, parameters) => {
+        this.#beginRead()
+        return this.#reads.prepare(text).all(...(parameters as SQLInputValue[]))
+      }),
+    )
     this.replica = this.reader
-    this.#tx = kyselyOn(new SqliteConnection(write)) as Tx
+    this.#tx = kyselyOn(
+      new SqliteConnection((text, parameters) =>
+        this.#writes.prepare(text).all(...(parameters as SQLInputValue[])),
+      ),
+    ) as Tx
     const threaded = kyselyOn(threads)
     const background: Database = {
       engine: sqlite,
@@ -162,7 +179,7 @@ class SqliteDatabase implements Database {
     }
     try {
       result = await work(this.#tx)
-      this.#write.exec('RELEASE work')
+      this.#writes.run('RELEASE work')
     } catch (error) {
       this.#undo(batch, error)
       this.#next()
@@ -182,6 +199,7 @@ class SqliteDatabase implements Database {
     await this.#turn()
     this.#commit()
     await this.#threads.close()
+    this.#endRead()
     this.#read.close()
     this.#write.close()
   }
@@ -213,7 +231,7 @@ class SqliteDatabase implements Database {
       // A batch of which every transaction failed has nobody who listens.
       this.#batch.committed.promise.catch(() => {})
     }
-    this.#write.exec('SAVEPOINT work')
+    this.#writes.run('SAVEPOINT work')
     return this.#batch
   }
 
@@ -222,7 +240,7 @@ class SqliteDatabase implements Database {
     const giveUpAt = Date.now() + BUSY_TIMEOUT_MS
     for (let pauseMs = 1; ; pauseMs = Math.min(pauseMs * 2, 20)) {
       try {
-        return this.#write.exec('BEGIN IMMEDIATE')
+        return this.#writes.run('BEGIN IMMEDIATE')
       } catch (error) {
         if (primaryCode(error) !== SQLITE_BUSY || Date.now() > giveUpAt) throw error
         await delay(pauseMs * (0.5 + Math.random()))
@@ -233,23 +251,42 @@ class SqliteDatabase implements Database {
   #undo(batch: Batch, cause: unknown): void {
     // SQLite gives up the whole transaction by itself when the disk is full or fails.
     if (this.#write.isTransaction) {
-      this.#write.exec('ROLLBACK TO work')
-      this.#write.exec('RELEASE work')
+      this.#writes.run('ROLLBACK TO work')
+      this.#writes.run('RELEASE work')
     } else {
       this.#batch = undefined
       batch.committed.reject(translate(cause))
     }
   }
 
+  /**
+   * Requests that arrived together read in one transaction, because taking and dropping the locks of a file for every
+   * query costs as much as a query. It ends before anything else can arrive, and before a commit is answered.
+   */
+  #beginRead(): void {
+    if (this.#reading) return
+    this.#reads.run('BEGIN')
+    this.#reading = true
+    setImmediate(() => this.#endRead())
+  }
+
+  #endRead(): void {
+    if (!this.#reading) return
+    this.#reading = false
+    // SQLite ends it by itself when the disk fails.
+    if (this.#read.isTransaction) this.#reads.run('COMMIT')
+  }
+
   #commit(): void {
     const batch = this.#batch
     if (!batch) return
     this.#batch = undefined
+    this.#endRead()
     try {
-      this.#write.exec('COMMIT')
+      this.#writes.run('COMMIT')
       batch.committed.resolve()
     } catch (error) {
-      if (this.#write.isTransaction) this.#write.exec('ROLLBACK')
+      if (this.#write.isTransaction) this.#writes.run('ROLLBACK')
       batch.committed.reject(translate(error))
     }
   }
@@ -257,14 +294,23 @@ class SqliteDatabase implements Database {
 
 function kyselyOn(connection: DatabaseConnection): Kysely<Tables> {
   const driver = new OneConnection(connection)
-  return new Kysely({
+  const db = new Kysely<Tables>({
     dialect: {
-      createAdapter: () => new SqliteAdapter(),
+      createAdapter: () => new Adapter(),
       createDriver: () => driver,
       createIntrospector: db => new SqliteIntrospector(db),
       createQueryCompiler: () => new Compiler(),
     },
   })
+  if (connection instanceof SqliteConnection) runsDirectly(db, connection.run)
+  return db
+}
+
+/** Lets queries go their own ways, because Kysely would make those that threads answer wait for each other. */
+class Adapter extends SqliteAdapter {
+  override get supportsMultipleConnections(): boolean {
+    return true
+  }
 }
 
 const ROW_LOCKS = new Set<SelectModifierNode['modifier']>(['ForUpdate', 'ForShare', 'SkipLocked'])
@@ -276,20 +322,24 @@ class Compiler extends SqliteQueryCompiler {
   }
 }
 
-class SqliteConnection implements DatabaseConnection {
-  readonly #statements: Statements
+type Run = (text: string, parameters: readonly unknown[]) => unknown[]
 
-  constructor(database: DatabaseSync) {
-    this.#statements = new Statements(database)
+class SqliteConnection implements DatabaseConnection {
+  /** Runs a statement; one without result columns returns no rows. */
+  readonly run: Run
+
+  constructor(run: Run) {
+    this.run = (text, parameters) => {
+      try {
+        return run(text, parameters)
+      } catch (error) {
+        throw translate(error)
+      }
+    }
   }
 
   async executeQuery<R>({ sql: text, parameters }: CompiledQuery): Promise<QueryResult<R>> {
-    try {
-      // `all` runs a statement without result columns just as well.
-      return { rows: this.#statements.prepare(text).all(...(parameters as SQLInputValue[])) as R[] }
-    } catch (error) {
-      throw translate(error)
-    }
+    return { rows: this.run(text, parameters) as R[] }
   }
 
   // biome-ignore lint/correctness/useYield: lists are read page by page, so that no reader holds the file.

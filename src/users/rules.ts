@@ -54,7 +54,7 @@ export async function editUser(context: RequestContext, args: EditArguments): Pr
   refuseInvalid(problemsOfUser(args))
   const passwordHash = password === undefined ? undefined : await hashPassword(password)
   return context.database.transaction(async tx => {
-    const before = await find(tx, id)
+    const before = found(await store.holdUser(tx, id))
     const dismissed = canLogIn(before) && role === ''
     if (dismissed && !(await store.anyOtherAdministrator(tx, id))) throw new Failure('last_administrator')
     if (email !== undefined) await writeEmail(tx, id, email)
@@ -70,9 +70,12 @@ export async function editUser(context: RequestContext, args: EditArguments): Pr
     })
     if (passwordHash !== undefined) await setPassword(tx, context, id, passwordHash)
     if (role !== undefined && role !== before.role) await endSessions(tx, id)
-    const after = recordOf(await find(tx, id))
-    await record(tx, context, 'user.edit', id, { before: recordOf(before), after })
-    return after
+    const after = found(await store.findUserRow(tx, id))
+    await record(tx, context, 'user.edit', id, {
+      before: recordOf({ ...before, affiliate_id: after.affiliate_id }),
+      after: recordOf(after),
+    })
+    return recordOf(after)
   })
 }
 
@@ -112,7 +115,7 @@ export async function resetPassword(
 
 /** @throws Failure no_user */
 export async function getUser({ database }: Context, id: number): Promise<UserRecord> {
-  return recordOf(await find(database.reader, id))
+  return recordOf(found(await store.findUserRow(database.reader, id)))
 }
 
 export async function listUsers(
@@ -240,8 +243,7 @@ function nameOf(user: {
   return user.display_name || `${user.first_name} ${user.last_name}`.trim() || user.login
 }
 
-async function find(db: Db, id: number): Promise<store.UserRow> {
-  const user = await store.findUserRow(db, id)
+function found<T extends store.User>(user: T | undefined): T {
   if (!user) throw new Failure('no_user')
   return user
 }

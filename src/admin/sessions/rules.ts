@@ -13,11 +13,10 @@ import type { Actor, Context, Origin, RequestContext } from '../../context.ts'
 import { Failure, invalidArguments, refuseInvalid } from '../../errors.ts'
 import { foldCase, formatTime, now } from '../../fields.ts'
 import { hashToken } from '../../keys/rules.ts'
-import { waitForTurn } from '../../settings/store.ts'
 import type { Database } from '../../storage/database.ts'
 import { hashPassword, passwordMatches } from '../../users/password.ts'
 import { canLogIn, passwordProblem, setPassword } from '../../users/rules.ts'
-import { findUser, findUserByEmailKey, findUserByLoginKey, type User } from '../../users/store.ts'
+import { findUser, findUserByEmailKey, findUserByLoginKey, holdUser, type User } from '../../users/store.ts'
 import type { LoginArguments, PasswordArguments, SessionRecord } from './schema.ts'
 import * as store from './store.ts'
 
@@ -47,7 +46,7 @@ export async function logIn(
   const token = randomBytes(32).toString('base64url')
   const time = now()
   await database.transaction(async tx => {
-    const current = await findUser(tx, user.id)
+    const current = await holdUser(tx, user.id)
     // The password or the role was changed a moment ago.
     if (!current || !canLogIn(current) || current.password_hash !== user.password_hash) {
       throw new Failure('wrong_login')
@@ -146,7 +145,7 @@ export async function everLoggedIn({ database }: Context): Promise<boolean> {
 async function countAttempt(database: Database, loginKey: string, address: string): Promise<number> {
   const network = networkOf(address)
   return database.transaction(async tx => {
-    await waitForTurn(tx)
+    await store.waitForTurn(tx)
     const time = now()
     await store.removeAttemptsBefore(tx, time - ATTEMPTS_SECONDS)
     for (const [by, value] of [['login_key', loginKey] as const, ['address', network] as const]) {

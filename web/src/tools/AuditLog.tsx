@@ -2,13 +2,13 @@
 import HistoryIcon from '@mui/icons-material/History'
 import { Box, Card, Link, Stack, Typography } from '@mui/material'
 import { useQuery } from '@tanstack/react-query'
-import { DataTable, DateInput, ListBase, SelectInput, TextInput, useListContext } from 'react-admin'
+import { DateInput, ListBase, SelectInput, TextInput, useListContext } from 'react-admin'
 import { Link as RouterLink } from 'react-router-dom'
 import { get } from '../api.ts'
 import { time } from '../ui/format.ts'
 import { Filters, Rows } from '../ui/ListFrame.tsx'
 import { Empty, Problem } from '../ui/Page.tsx'
-import { tableStyle } from '../ui/table.tsx'
+import { type Column, RecordTable } from '../ui/RecordTable.tsx'
 
 type Values = Record<string, unknown> | null
 
@@ -85,7 +85,7 @@ export function AuditLog() {
             Every change and every log-in is written here, and can't be changed or removed.
           </Empty>
         }
-        table={<EntryTable />}
+        table={<RecordTable<Entry> label="Audit log" columns={columns} />}
         cards={<EntryCards />}
       />
     </ListBase>
@@ -130,26 +130,12 @@ function AuditFilters() {
   )
 }
 
-function EntryTable() {
-  return (
-    <DataTable<Entry> rowClick={false} bulkActionButtons={false} sx={tableStyle}>
-      <DataTable.Col
-        label="When"
-        disableSort
-        render={(entry: Entry) => <When entry={entry} />}
-        sx={{ whiteSpace: 'nowrap' }}
-      />
-      <DataTable.Col label="Who" disableSort render={(entry: Entry) => <Who entry={entry} />} />
-      <DataTable.Col label="What" disableSort render={(entry: Entry) => <What entry={entry} />} />
-      <DataTable.Col
-        label="Before and after"
-        disableSort
-        render={(entry: Entry) => <Changes entry={entry} />}
-        sx={{ minWidth: 260 }}
-      />
-    </DataTable>
-  )
-}
+const columns: Column<Entry>[] = [
+  { label: 'When', cell: entry => <When entry={entry} /> },
+  { label: 'Who', cell: entry => <Who entry={entry} /> },
+  { label: 'What', cell: entry => <What entry={entry} /> },
+  { label: 'Before and after', cell: entry => <Changes entry={entry} /> },
+]
 
 function EntryCards() {
   const { data } = useListContext<Entry>()
