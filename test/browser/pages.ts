@@ -14,6 +14,7 @@ const PAGES = [
   '/payouts/1',
   '/reports',
   '/tools/api-keys',
+  '/tools/audit-log',
   '/tools/export',
   '/tools/system',
   '/users',

@@ -63,6 +63,28 @@ export function toolScenarios(world: () => World): void {
         assert.equal(records.length, await total('/payouts'))
       }))
 
+    test('audit log - who did what, narrowed; and the history of a record on its page', () =>
+      world().work('/affiliates', async page => {
+        const email = `audited${Date.now()}@example.com`
+        const created = await world().api('POST', '/affiliates', { create_user: true, payment_email: email })
+        const { id } = (await created.json()) as { id: number }
+        await world().api('PATCH', `/affiliates/${id}`, { status: 'active', notes: '<b>bold</b>' })
+        await page.goto('/admin/tools/audit-log')
+        const table = page.getByRole('table', { name: 'Audit log' })
+        await table.getByText(email).first().waitFor()
+        await page.getByLabel('Record number').fill(String(id))
+        await page.getByLabel('What').click()
+        await page.getByRole('option', { name: 'Affiliate edited' }).click()
+        await eventually(async () => assert.equal(await table.getByRole('row').count(), 2))
+        const row = await table.getByRole('row').nth(1).innerText()
+        assert.match(row, /status: pending → active/)
+        assert.match(row, /notes: nothing → <b>bold<\/b>/)
+        await table.getByRole('link', { name: `#${id}` }).click()
+        const history = page.getByRole('region', { name: 'History' })
+        await history.getByText('Affiliate edited').waitFor()
+        await history.getByText('Affiliate created').waitFor()
+      }))
+
     test('system - version, database, counts and uptime', () =>
       world().work('/tools/system', async page => {
         await page.getByText('Database size').waitFor()

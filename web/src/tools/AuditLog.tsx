@@ -221,10 +221,21 @@ function What({ entry: { action, record, record_id } }: { entry: Entry }) {
   )
 }
 
+/** So long that they are scrolled. */
+const LONG = 800
+
 function Changes({ entry: { before, after, erased } }: { entry: Entry }) {
   const names = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])]
+  const long = JSON.stringify([before, after]).length > LONG
   return (
-    <Box sx={{ fontSize: '0.8125rem', overflowWrap: 'anywhere', maxHeight: 240, overflowY: 'auto' }}>
+    <Box
+      sx={{
+        fontSize: '0.8125rem',
+        overflowWrap: 'anywhere',
+        ...(long && { maxHeight: 240, overflowY: 'auto' }),
+      }}
+      {...(long && { tabIndex: 0 })}
+    >
       {names.map(name => (
         <div key={name}>
           <Box component="span" sx={{ color: 'text.secondary' }}>
