@@ -52,8 +52,9 @@ for (const [from, to] of [
           copied.rows,
         ]),
       )
-      const { payout_referrals, ...others } = rows
+      const { payout_referrals, audit_seals, ...others } = rows
       assert.ok(payout_referrals > 2500)
+      assert.ok(audit_seals >= 1)
       assert.deepEqual(others, {
         rate_types: 2,
         settings: 4,
@@ -62,7 +63,11 @@ for (const [from, to] of [
         payouts: 2499,
         api_keys: 1,
         sessions: 0,
+        audit_entries: 4,
+        audit_chain: 1,
       })
+      const whole = await affiliated(['check', '--database', target.url])
+      assert.equal(whole.code, 0, whole.stderr)
     })
 
     test('every table is copied, or left out on purpose', async () => {
