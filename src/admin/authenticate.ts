@@ -6,7 +6,12 @@ import { readCookie } from './sessions/cookie.ts'
 import { everLoggedIn, resumeSession } from './sessions/rules.ts'
 
 /** May log in, and nothing else. */
-const visitor: Actor = { userId: 0, permissions: new Set(['session.create']), name: 'visitor' }
+const visitor: Actor = {
+  kind: 'visitor',
+  userId: 0,
+  permissions: new Set(['session.create']),
+  name: 'visitor',
+}
 
 /**
  * @param permissions what everybody may who is logged in

@@ -3,6 +3,7 @@
  * settings until it ends, because the currency may be changed until the first payout exists.
  */
 import { affiliateExists } from '../affiliates/store.ts'
+import { record } from '../audit/rules.ts'
 import type { Context, RequestContext } from '../context.ts'
 import { Failure, type Problems, refuseInvalid } from '../errors.ts'
 import {
@@ -41,7 +42,9 @@ export async function createPayout(context: RequestContext, args: CreateArgument
       created_at: time,
       updated_at: time,
     })
-    return recordOf(payout, settings)
+    const after = recordOf(payout, settings)
+    await record(tx, context, 'payout.create', payout.id, { after })
+    return after
   })
 }
 
@@ -49,7 +52,7 @@ export async function createPayout(context: RequestContext, args: CreateArgument
  * Changes what was sent and leaves the rest.
  * @throws Failure no_payout, invalid_argument
  */
-export async function editPayout(context: Context, args: EditArguments): Promise<PayoutRecord> {
+export async function editPayout(context: RequestContext, args: EditArguments): Promise<PayoutRecord> {
   const { payout_id: id, affiliate_id, referrals, amount, payout_method, status } = args
   return context.database.transaction(async tx => {
     const settings = await holdSettings(tx)
@@ -64,7 +67,9 @@ export async function editPayout(context: Context, args: EditArguments): Promise
     }
     if (Object.keys(change).length === 0) return recordOf(before, settings)
     await store.updatePayout(tx, id, { ...change, updated_at: now() })
-    return recordOf(found(await store.findPayout(tx, id)), settings)
+    const after = recordOf(found(await store.findPayout(tx, id)), settings)
+    await record(tx, context, 'payout.edit', id, { before: recordOf(before, settings), after })
+    return after
   })
 }
 
@@ -72,14 +77,14 @@ export async function editPayout(context: Context, args: EditArguments): Promise
  * @returns the record as it was
  * @throws Failure no_payout
  */
-export async function deletePayout(context: Context, id: number): Promise<PayoutRecord> {
+export async function deletePayout(context: RequestContext, id: number): Promise<PayoutRecord> {
   const settings = await context.settings.current()
-  const payout = await context.database.transaction(async tx => {
-    const before = found(await store.holdPayout(tx, id))
+  return context.database.transaction(async tx => {
+    const before = recordOf(found(await store.holdPayout(tx, id)), settings)
     await store.deletePayout(tx, id)
+    await record(tx, context, 'payout.delete', id, { before })
     return before
   })
-  return recordOf(payout, settings)
 }
 
 /** @throws Failure no_payout */

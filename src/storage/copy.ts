@@ -27,6 +27,8 @@ const tables: readonly Table[] = [
   { name: 'payout_referrals', key: ['referral_id', 'payout_id'] },
   { name: 'api_keys', key: ['id'] },
   { name: 'sessions', key: ['token_hash'] },
+  { name: 'audit_entries', key: ['id'] },
+  { name: 'audit_seals', key: ['number'] },
 ]
 /** Failed log-ins of the last minutes are not worth the way. */
 export const leftOut: readonly (keyof Tables)[] = ['login_attempts']
@@ -34,6 +36,7 @@ export const leftOut: readonly (keyof Tables)[] = ['login_attempts']
 const configuration: readonly Table[] = [
   { name: 'rate_types', key: ['name'] },
   { name: 'settings', key: ['name'] },
+  { name: 'audit_chain', key: ['id'] },
 ]
 
 /** Every table that is copied. */
@@ -61,6 +64,7 @@ export async function copyDatabase(
 ): Promise<CopiedTable[]> {
   if (!(await isUnderWay(target))) await begin(source, target)
   for (const table of tables) await copyTable(source, target, table, progress)
+  await copyChain(source, target)
   const copied: CopiedTable[] = []
   for (const table of [...configuration, ...tables]) {
     const total = await countRows(source.reader, table.name)
@@ -130,6 +134,15 @@ async function copyTable(
   }
 }
 
+/** It changes as the log grows, so a copy that goes on takes it anew. */
+async function copyChain(source: Database, target: Database): Promise<void> {
+  const chain = await source.reader.selectFrom('audit_chain').selectAll().execute()
+  await target.transaction(async tx => {
+    await tx.deleteFrom('audit_chain').execute()
+    await tx.insertInto('audit_chain').values(chain).execute()
+  })
+}
+
 async function finish(source: Database, target: Database): Promise<void> {
   await target.transaction(async tx => {
     for (const { name } of tables) {
@@ -140,9 +153,11 @@ async function finish(source: Database, target: Database): Promise<void> {
   })
 }
 
-/** The mark stays: what comes next is a copy again. */
+/** The mark stays: what comes next is a copy again. The audit log is only added to, so what is there is right. */
 async function clear(tx: Tx): Promise<void> {
-  for (const { name } of tables.toReversed()) await tx.deleteFrom(name).execute()
+  for (const { name } of tables.toReversed()) {
+    if (!name.startsWith('audit_')) await tx.deleteFrom(name).execute()
+  }
 }
 
 async function summarise(

@@ -49,6 +49,12 @@ export interface Engine {
   lastIdentity(db: Db, table: TableWithIdentity): Promise<number>
   /** Goes on behind this identifier, where rows were given theirs. */
   continueIdentity(tx: Tx, table: TableWithIdentity, last: number): Promise<void>
+  /** The action of a trigger that refuses what set it off. */
+  readonly refusal: string
+  /** Statements that keep the rows of a table from being removed, and these columns from being changed. */
+  appendOnly(table: string, columns: readonly string[]): string[]
+  /** What is wrong with the files that the database is kept in, as far as they are its own to look at. */
+  damages(db: Db): Promise<string[]>
   /** A query for the size of the database: one row with `bytes`. */
   readonly databaseSize: string
 }

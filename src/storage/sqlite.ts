@@ -31,6 +31,7 @@ import {
   type Tx,
   UniqueViolation,
 } from './database.ts'
+import { refusals } from './migrations.ts'
 import { runsDirectly } from './prepared.ts'
 import { Statements } from './sqlite-statements.ts'
 import { SqliteThreads } from './sqlite-threads.ts'
@@ -69,6 +70,17 @@ const sqlite: Engine = {
     await sql`DELETE FROM sqlite_sequence WHERE name = ${table}`.execute(tx)
     await sql`INSERT INTO sqlite_sequence (name, seq) VALUES (${table}, ${last})`.execute(tx)
   },
+  refusal: "BEGIN SELECT RAISE(ABORT, 'The audit log is only added to.'); END",
+  appendOnly: (table, columns) => refusals(table, columns, sqlite.refusal),
+  async damages(db) {
+    const { rows: damages } = await sql<{ integrity_check: string }>`PRAGMA integrity_check`.execute(db)
+    const { rows: orphans } = await sql<{ table: string; rowid: number; parent: string }>`
+      PRAGMA foreign_key_check`.execute(db)
+    return [
+      ...damages.map(row => row.integrity_check).filter(text => text !== 'ok'),
+      ...orphans.map(({ table, rowid, parent }) => `${table}: row ${rowid} refers to no row of ${parent}`),
+    ]
+  },
   databaseSize: 'SELECT page_count * page_size AS bytes FROM pragma_page_count, pragma_page_size',
 }
 
@@ -87,6 +99,8 @@ export function openSqlite(path: string): Database {
     write.exec(
       'PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA cache_size = -32768; PRAGMA wal_autocheckpoint = 8000',
     )
+    // What is erased is overwritten, and not only left out.
+    write.exec('PRAGMA secure_delete = ON')
     const read = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS })
     read.exec('PRAGMA query_only = ON; PRAGMA cache_size = -16384')
     // From here on a busy database is waited for without blocking the process.
@@ -299,10 +313,12 @@ class Adapter extends SqliteAdapter {
   }
 }
 
+const ROW_LOCKS = new Set<SelectModifierNode['modifier']>(['ForUpdate', 'ForShare', 'SkipLocked'])
+
 /** Leaves row locks out: the one transaction that writes has the whole file. */
 class Compiler extends SqliteQueryCompiler {
   protected override visitSelectModifier(node: SelectModifierNode): void {
-    if (node.modifier !== 'ForUpdate' && node.modifier !== 'ForShare') super.visitSelectModifier(node)
+    if (!ROW_LOCKS.has(node.modifier)) super.visitSelectModifier(node)
   }
 }
 

@@ -18,6 +18,7 @@ import {
 } from 'react-admin'
 import { type Affiliate, nameOf } from '../affiliates/affiliate.tsx'
 import { Waiting } from '../Shell.tsx'
+import { History } from '../tools/AuditLog.tsx'
 import { Confirm } from '../ui/Confirm.tsx'
 import { CarefulForm, FormButtons, FormSection, MoneyInput, Row } from '../ui/form.tsx'
 import { time, useMoney } from '../ui/format.ts'
@@ -167,6 +168,7 @@ function EditPage() {
         <Fields />
         <FormButtons back="/payouts" />
       </CarefulForm>
+      <History record="payout" id={record.id} />
     </Page>
   )
 }
