@@ -52,11 +52,14 @@ for (const [from, to] of [
           copied.rows,
         ]),
       )
-      const { payout_referrals, ...others } = rows
+      const { payout_referrals, audit_entries, audit_seals, ...others } = rows
       assert.ok(payout_referrals > 2500)
+      assert.ok(audit_entries > 0)
+      assert.ok(audit_seals > 0)
       assert.deepEqual(others, {
         rate_types: 2,
         settings: 4,
+        audit_chain: 1,
         users: 1502,
         affiliates: 1501,
         payouts: 2499,

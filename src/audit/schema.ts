@@ -1,11 +1,11 @@
 import { type Static, Type } from 'typebox'
 import { choice, identifiers, line, listOf, span } from '../fields.ts'
 
-export const actorKinds = ['key', 'session', 'visitor', 'command line', 'service'] as const
+const actorKinds = ['key', 'session', 'visitor', 'command line', 'service'] as const
 export const recordKinds = ['affiliate', 'payout', 'user', 'key', 'settings', 'session'] as const
 
 /** Everything that the log tells of. */
-export const actions = [
+const actions = [
   'affiliate.create',
   'affiliate.edit',
   'affiliate.delete',
