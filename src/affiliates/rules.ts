@@ -69,7 +69,7 @@ export async function createAffiliate(
     )
     await record(tx, context, 'affiliate.create', affiliate.id, {
       after: {
-        ...writtenOf(affiliate, settings, args.notes),
+        ...writtenOf(affiliate, settings),
         ...(account && { account_login: account.login, account_email: paymentEmail }),
       },
     })
@@ -96,12 +96,11 @@ export async function editAffiliate(context: RequestContext, args: EditArguments
       ...(notes !== undefined && { notes }),
     }
     if (Object.keys(change).length === 0) return before
-    const notesBefore = notes === undefined ? undefined : await store.findNotes(tx, id)
     await refuseConflict(() => store.updateAffiliate(tx, id, { ...change, updated_at: now() }))
-    const after = found(await store.findAffiliate(tx, id))
+    const after = found(await store.holdAffiliate(tx, id))
     await record(tx, context, 'affiliate.edit', id, {
-      before: writtenOf(before, settings, notesBefore),
-      after: writtenOf(after, settings, notes),
+      before: writtenOf(before, settings),
+      after: writtenOf(after, settings),
     })
     return after
   })
@@ -117,9 +116,8 @@ export async function deleteAffiliate(context: RequestContext, id: number): Prom
   const settings = await context.settings.current()
   const affiliate = await context.database.transaction(async tx => {
     const before = found(await store.holdAffiliate(tx, id))
-    const notes = await store.findNotes(tx, id)
     await store.deleteAffiliate(tx, id)
-    await record(tx, context, 'affiliate.delete', id, { before: writtenOf(before, settings, notes) })
+    await record(tx, context, 'affiliate.delete', id, { before: writtenOf(before, settings) })
     return before
   })
   return recordOf(affiliate, settings)
@@ -219,16 +217,16 @@ export function recordOf(row: store.AffiliateRow, settings: Settings, extras: Ex
 }
 
 /** What the audit log is told of. */
-const writtenOf = (row: store.AffiliateRow, settings: Settings, notes: string | undefined) => ({
+const writtenOf = (row: store.WholeAffiliate, settings: Settings) => ({
   ...recordOf(row, settings),
-  notes,
+  notes: row.notes,
 })
 
 function needsAccount({ user, effective }: Extras): boolean {
   return Boolean(user || effective)
 }
 
-function found(affiliate: store.AffiliateRow | undefined): store.AffiliateRow {
+function found<T>(affiliate: T | undefined): T {
   if (!affiliate) throw new Failure('no_affiliate')
   return affiliate
 }

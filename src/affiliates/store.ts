@@ -35,6 +35,9 @@ interface Account {
   account_registered_at: UsersTable['registered_at']
 }
 
+/** The same with its notes, for those who write it. */
+export type WholeAffiliate = Affiliate & { notes: string }
+
 export type AffiliateRow = Affiliate & Partial<Account>
 
 /** What a list is narrowed by, in kept form. Several values of one mean any of them. */
@@ -87,10 +90,13 @@ export const orders: Record<string, Order> = {
 }
 
 const insertion = prepared((tx: Db, affiliate: Insertable<AffiliatesTable>) =>
-  tx.insertInto('affiliates').values(affiliate).returning(columns),
+  tx.insertInto('affiliates').values(affiliate).returning(wholeColumns),
 )
 
-export async function insertAffiliate(tx: Tx, affiliate: Insertable<AffiliatesTable>): Promise<Affiliate> {
+export async function insertAffiliate(
+  tx: Tx,
+  affiliate: Insertable<AffiliatesTable>,
+): Promise<WholeAffiliate> {
   return (await insertion(tx, affiliate))[0]!
 }
 
@@ -131,8 +137,13 @@ export async function findNotes(db: Db, id: number): Promise<string | undefined>
 }
 
 /** Nobody else changes it until the transaction ends. */
-export async function holdAffiliate(tx: Tx, id: number): Promise<Affiliate | undefined> {
-  return rows(tx, false).where('affiliates.id', '=', id).forUpdate().executeTakeFirst()
+export async function holdAffiliate(tx: Tx, id: number): Promise<WholeAffiliate | undefined> {
+  return tx
+    .selectFrom('affiliates')
+    .select(wholeColumns)
+    .where('affiliates.id', '=', id)
+    .forUpdate()
+    .executeTakeFirst()
 }
 
 const exists = prepared((db: Db, { id }: { id: number }) =>
@@ -192,6 +203,7 @@ const columns = [
   'affiliates.visits',
   'affiliates.registered_at',
 ] as const
+const wholeColumns = [...columns, 'affiliates.notes'] as const
 
 function rows(db: Db, withAccount: boolean) {
   return db

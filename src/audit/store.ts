@@ -45,7 +45,7 @@ export const orders: Record<string, Order> = {
   date: { expression: sql.ref('audit_entries.at'), kind: 'number', value: (row: Entry) => row.at },
 }
 
-const insertion = prepared((tx, entry: Insertable<AuditEntriesTable>) =>
+const insertion = prepared((tx: Db, entry: Insertable<AuditEntriesTable>) =>
   tx.insertInto('audit_entries').values(entry),
 )
 

@@ -39,6 +39,13 @@ const configuration: readonly Table[] = [
   { name: 'audit_chain', key: ['id'] },
 ]
 
+/** The log comes last: what else was changed is what somebody wants to hear of. */
+const checked = [...configuration, ...tables].sort((a, b) => Number(isLog(a)) - Number(isLog(b)))
+
+function isLog({ name }: Table): boolean {
+  return name.startsWith('audit_')
+}
+
 /** Every table that is copied. */
 export const copiedTables: readonly (keyof Tables)[] = [...configuration, ...tables].map(({ name }) => name)
 
@@ -66,7 +73,7 @@ export async function copyDatabase(
   for (const table of tables) await copyTable(source, target, table, progress)
   await copyChain(source, target)
   const copied: CopiedTable[] = []
-  for (const table of [...configuration, ...tables]) {
+  for (const table of checked) {
     const total = await countRows(source.reader, table.name)
     const [expected, actual] = await Promise.all([
       summarise(source.reader, table, done => progress(`checking ${table.name}`, done, total)),
@@ -155,8 +162,8 @@ async function finish(source: Database, target: Database): Promise<void> {
 
 /** The mark stays: what comes next is a copy again. The audit log is only added to, so what is there is right. */
 async function clear(tx: Tx): Promise<void> {
-  for (const { name } of tables.toReversed()) {
-    if (!name.startsWith('audit_')) await tx.deleteFrom(name).execute()
+  for (const table of tables.toReversed()) {
+    if (!isLog(table)) await tx.deleteFrom(table.name).execute()
   }
 }
 

@@ -54,7 +54,8 @@ export async function editUser(context: RequestContext, args: EditArguments): Pr
   refuseInvalid(problemsOfUser(args))
   const passwordHash = password === undefined ? undefined : await hashPassword(password)
   return context.database.transaction(async tx => {
-    const before = found(await store.holdUser(tx, id))
+    found(await store.holdUser(tx, id))
+    const before = found(await store.findUserRow(tx, id))
     const dismissed = canLogIn(before) && role === ''
     if (dismissed && !(await store.anyOtherAdministrator(tx, id))) throw new Failure('last_administrator')
     if (email !== undefined) await writeEmail(tx, id, email)
@@ -70,12 +71,9 @@ export async function editUser(context: RequestContext, args: EditArguments): Pr
     })
     if (passwordHash !== undefined) await setPassword(tx, context, id, passwordHash)
     if (role !== undefined && role !== before.role) await endSessions(tx, id)
-    const after = found(await store.findUserRow(tx, id))
-    await record(tx, context, 'user.edit', id, {
-      before: recordOf({ ...before, affiliate_id: after.affiliate_id }),
-      after: recordOf(after),
-    })
-    return recordOf(after)
+    const after = recordOf(found(await store.findUserRow(tx, id)))
+    await record(tx, context, 'user.edit', id, { before: recordOf(before), after })
+    return after
   })
 }
 

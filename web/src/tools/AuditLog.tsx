@@ -85,7 +85,7 @@ export function AuditLog() {
             Every change and every log-in is written here, and can't be changed or removed.
           </Empty>
         }
-        table={<RecordTable<Entry> label="Audit log" columns={columns} />}
+        table={<EntryTable />}
         cards={<EntryCards />}
       />
     </ListBase>
@@ -134,8 +134,10 @@ const columns: Column<Entry>[] = [
   { label: 'When', cell: entry => <When entry={entry} /> },
   { label: 'Who', cell: entry => <Who entry={entry} /> },
   { label: 'What', cell: entry => <What entry={entry} /> },
-  { label: 'Before and after', cell: entry => <Changes entry={entry} /> },
+  { label: 'Before and after', cell: entry => <Changes entry={entry} />, maxWidth: 420 },
 ]
+
+const EntryTable = () => <RecordTable<Entry> label="Audit log" columns={columns} />
 
 function EntryCards() {
   const { data } = useListContext<Entry>()
