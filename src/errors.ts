@@ -72,10 +72,20 @@ export const catalogue = {
     code: 'affwp_rest_affiliate_user_exists',
     message: 'This account is an affiliate already.',
   },
+  idempotency_mismatch: {
+    status: 409,
+    code: 'rest_idempotency_mismatch',
+    message: 'This Idempotency-Key named another request within the last 24 hours: choose a new key.',
+  },
   last_administrator: {
     status: 409,
     code: 'rest_last_administrator',
     message: 'This is the last administrator who can log in: make another account administrator first.',
+  },
+  precondition_failed: {
+    status: 412,
+    code: 'rest_precondition_failed',
+    message: 'The record is no longer what If-Match names: get it again, and decide anew.',
   },
   body_too_large: { status: 413, code: 'rest_request_too_large', message: 'The body is too large.' },
   unsupported_media_type: {

@@ -3,12 +3,16 @@ import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Actor, Context } from '../context.ts'
 import { Failure } from '../errors.ts'
+import { SettingsCache } from '../settings/rules.ts'
+import { type Tx, within } from '../storage/database.ts'
 import { ArgumentReader, refuse } from './arguments.ts'
 import { authorize } from './authenticate.ts'
 import { cors } from './cors.ts'
 import { byPath, describeIndex, describeRoute, openApi } from './discovery.ts'
 import type { Answer, Call, Endpoint, Resource } from './endpoint.ts'
+import { fingerprintOf, once, readIdempotencyKey, Sweeper } from './idempotency.ts'
 import { noParameters, type Parameters, parseBody, parseUrlEncoded } from './parameters.ts'
+import { answersRecord, entityTag, isKnown, refuseChanged, showing } from './preconditions.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -41,6 +45,9 @@ export async function api(scope: FastifyInstance, options: ApiOptions): Promise<
     request.actor = await options.authenticate(request)
   })
 
+  const sweeper = new Sweeper(context.database)
+  scope.addHook('onClose', () => sweeper.close())
+
   // A body is taken as it is: what it means is decided where the other arguments are read.
   scope.removeAllContentTypeParsers()
   scope.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
@@ -61,7 +68,7 @@ export async function api(scope: FastifyInstance, options: ApiOptions): Promise<
           method: [...endpoint.methods],
           url,
           onRequest: async request => authorize(request.actor!, endpoint.permission),
-          handler: handlerOf(context, resource, endpoint, base),
+          handler: handlerOf(context, resource, endpoint, base, sweeper),
         })
       }
       const allowHeader = allow(path, [...endpoints.flatMap(endpoint => endpoint.methods), 'OPTIONS'])
@@ -97,10 +104,13 @@ export async function api(scope: FastifyInstance, options: ApiOptions): Promise<
   })
 }
 
-function handlerOf(context: Context, resource: Resource, endpoint: Endpoint, base: string) {
+function handlerOf(context: Context, resource: Resource, endpoint: Endpoint, base: string, sweeper: Sweeper) {
   const reader = new ArgumentReader(endpoint.arguments)
   const inPath = [...endpoint.path.matchAll(/\{(\w+)\}/g)].map(match => match[1]!)
-  const takesBody = !endpoint.methods.includes('GET') && !endpoint.methods.includes('DELETE')
+  const reads = endpoint.methods.includes('GET')
+  const takesBody = !reads && !endpoint.methods.includes('DELETE')
+  const tagged = answersRecord(endpoint)
+  const write = reads ? endpoint.handle : writer(resource, endpoint, sweeper)
 
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const call = new HttpCall(context, request, resource, base)
@@ -113,7 +123,45 @@ function handlerOf(context: Context, resource: Resource, endpoint: Endpoint, bas
       if (missing.length === 0) Object.assign(problems, await endpoint.check?.(call, args as never))
       refuse(missing, problems)
     }
-    return answer(request, reply, await endpoint.handle(call, args as never))
+    const answered = await write(call, args as never)
+    if (tagged && hasIt(request, reply, answered.body as string)) return reply.code(304).send()
+    return answer(request, reply, answered)
+  }
+}
+
+/** Sets the ETag. @returns whether the caller has the record as it is */
+function hasIt({ method, headers }: FastifyRequest, reply: FastifyReply, record: string): boolean {
+  const tag = entityTag(record)
+  reply.header('ETag', tag)
+  const known = headers['if-none-match']
+  return known !== undefined && (method === 'GET' || method === 'HEAD') && isKnown(known, tag)
+}
+
+/** Does what an endpoint does, once and under the conditions that the request's headers name. */
+function writer(resource: Resource, endpoint: Endpoint, sweeper: Sweeper) {
+  const show = showing(resource, endpoint)
+
+  return async (call: HttpCall, args: Record<string, unknown>): Promise<Answer> => {
+    const { method, headers } = call.request
+    const key = readIdempotencyKey(headers['idempotency-key'], resource.replayed === true)
+    const condition = show && headers['if-match']
+    if (key === undefined && condition === undefined) return endpoint.handle(call, args as never)
+
+    const answered = await call.database.transaction(
+      async tx => {
+        const inside = call.inside(tx)
+        const work = async () => {
+          if (condition !== undefined) await refuseChanged(inside, show!, args, condition)
+          return endpoint.handle(inside, args as never)
+        }
+        if (key === undefined) return work()
+        const fingerprint = fingerprintOf(method, endpoint.path, args)
+        return once(tx, { owner: call.actor.name, key, fingerprint }, work)
+      },
+      { steady: condition !== undefined },
+    )
+    if (key !== undefined) sweeper.sweep()
+    return answered
   }
 }
 
@@ -149,15 +197,25 @@ function baseUrl(request: FastifyRequest, base: string): string {
 
 class HttpCall implements Call {
   readonly base: string
+  readonly request: FastifyRequest
   readonly #context: Context
-  readonly #request: FastifyRequest
   readonly #resource: Resource
 
   constructor(context: Context, request: FastifyRequest, resource: Resource, base: string) {
     this.base = base
+    this.request = request
     this.#context = context
-    this.#request = request
     this.#resource = resource
+  }
+
+  /**
+   * The same call, as part of a transaction: whatever it reads is read there. If each of many transactions asked for
+   * a second connection, all would wait for one another.
+   */
+  inside(tx: Tx): HttpCall {
+    const database = within(this.database, tx)
+    const context = { database, settings: new SettingsCache(database) }
+    return new HttpCall(context, this.request, this.#resource, this.base)
   }
 
   get database() {
@@ -169,23 +227,23 @@ class HttpCall implements Call {
   }
 
   get actor(): Actor {
-    return this.#request.actor!
+    return this.request.actor!
   }
 
   get collectionUrl(): string {
-    return `${baseUrl(this.#request, this.base)}/${this.#resource.name}`
+    return `${baseUrl(this.request, this.base)}/${this.#resource.name}`
   }
 
   get address(): string {
-    return this.#request.ip
+    return this.request.ip
   }
 
   get secure(): boolean {
-    return this.#request.protocol === 'https'
+    return this.request.protocol === 'https'
   }
 
   get query(): string {
-    const { url } = this.#request
+    const { url } = this.request
     const start = url.indexOf('?')
     return start < 0 ? '' : url.slice(start + 1)
   }

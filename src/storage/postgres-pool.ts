@@ -15,6 +15,7 @@ import {
   PostgresIntrospector,
   PostgresQueryCompiler,
   type QueryResult,
+  type TransactionSettings,
 } from 'kysely'
 import pg from 'pg'
 import { DatabaseUnavailable, ReferenceViolation, UniqueViolation } from './database.ts'
@@ -129,8 +130,10 @@ class PoolDriver implements Driver {
   async releaseConnection(connection: PostgresConnection) {
     connection.release()
   }
-  async beginTransaction(connection: PostgresConnection) {
-    await connection.run('BEGIN')
+  async beginTransaction(connection: PostgresConnection, { isolationLevel }: TransactionSettings) {
+    await connection.run(
+      isolationLevel === 'repeatable read' ? 'BEGIN ISOLATION LEVEL REPEATABLE READ' : 'BEGIN',
+    )
   }
   async commitTransaction(connection: PostgresConnection) {
     await connection.commit()
