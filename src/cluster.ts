@@ -12,6 +12,7 @@ import { availableParallelism } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { ServeConfig } from './config.ts'
+import { answerWorkers } from './limits/messages.ts'
 import { openLog } from './log.ts'
 import { type FirstAccess, fillFresh, serve, stopSignal } from './serve.ts'
 import { openDatabase } from './storage/database.ts'
@@ -61,6 +62,7 @@ class Crew {
   /** Those who should be there: one that ends is replaced. */
   readonly #workers = new Set<Worker>()
   #failures = 0
+  readonly #answer = answerWorkers()
   #stopping = false
   #rolling: Promise<void> = Promise.resolve()
 
@@ -104,7 +106,9 @@ class Crew {
     const worker = cluster.fork()
     const startedAt = Date.now()
     const { promise, resolve, reject } = Promise.withResolvers<string>()
-    worker.once('message', ({ url }: { url: string }) => {
+    this.#answer(worker)
+    worker.on('message', ({ url }: { url?: string }) => {
+      if (url === undefined) return
       if (this.#stopping) worker.process.kill('SIGTERM')
       this.#workers.add(worker)
       resolve(url)

@@ -13,7 +13,7 @@ export interface ServeConfig {
   readonly rateLimit: number
   readonly bodyLimit: number
   readonly corsOrigins: string[]
-  readonly trustedProxies: string[]
+  readonly trustProxy: string[] | number
   readonly bootstrap: boolean
   readonly demo: boolean
 }
@@ -51,9 +51,12 @@ export const serveOptions = (): Option[] => [
     .env('LOG_LEVEL')
     .default('info')
     .choices(logLevels),
-  new Option('--rate-limit <number>', 'requests per minute and API key; 0 is no limit')
+  new Option(
+    '--rate-limit <number>',
+    'requests per minute and API key (and a tenth of it without a valid key per address); 0 is no limit',
+  )
     .env('RATE_LIMIT')
-    .default(0)
+    .default(600)
     .argParser(wholeNumber(0, 1_000_000_000)),
   new Option('--body-limit <bytes>', 'largest request body')
     .env('BODY_LIMIT')
@@ -64,12 +67,12 @@ export const serveOptions = (): Option[] => [
     .default([], 'none')
     .argParser(origins),
   new Option(
-    '--trusted-proxies <list>',
-    'proxies, separated by commas, whose X-Forwarded headers are believed: addresses, networks (10.0.0.0/8), loopback',
+    '--trust-proxy <list>',
+    'proxies, separated by commas, whose X-Forwarded headers are believed: addresses, networks (10.0.0.0/8), loopback; or how many proxies there are',
   )
-    .env('TRUSTED_PROXIES')
+    .env('TRUST_PROXY')
     .default(['loopback'], 'loopback')
-    .argParser(networks),
+    .argParser(proxies),
   new Option(
     '--no-bootstrap',
     'do not make a first administrator and API key on a database without accounts',
@@ -92,6 +95,12 @@ function parts(text: string): string[] {
     .split(',')
     .map(part => part.trim())
     .filter(part => part !== '')
+}
+
+const MOST_PROXIES = 16
+
+function proxies(text: string): string[] | number {
+  return /^\d+$/.test(text) ? wholeNumber(0, MOST_PROXIES)(text) : networks(text)
 }
 
 function networks(text: string): string[] {

@@ -1,4 +1,5 @@
 /** The service as a process: opens the database, listens, makes the first account, and stops when it is told to. */
+import cluster from 'node:cluster'
 import { once } from 'node:events'
 import { Server as NetServer } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -8,6 +9,7 @@ import { buildApp, permissions } from './app.ts'
 import type { ServeConfig } from './config.ts'
 import { Failure } from './errors.ts'
 import { createKey } from './keys/rules.ts'
+import { askPrimary } from './limits/messages.ts'
 import { openLog } from './log.ts'
 import { type Database, openDatabase } from './storage/database.ts'
 import { generatePassword } from './users/password.ts'
@@ -42,7 +44,9 @@ export async function serve(
     const app = await buildApp(database, {
       bodyLimitBytes: config.bodyLimit,
       corsOrigins: config.corsOrigins,
-      trustedProxies: config.trustedProxies,
+      rateLimit: config.rateLimit,
+      grantor: cluster.isWorker ? askPrimary() : undefined,
+      trustProxy: config.trustProxy,
       logger: log,
     })
     const stop = stopSignal()

@@ -3,6 +3,7 @@ import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Actor, Context } from '../context.ts'
 import { Failure } from '../errors.ts'
+import type { Load } from '../limits/load.ts'
 import { SettingsCache } from '../settings/rules.ts'
 import { type Tx, within } from '../storage/database.ts'
 import { ArgumentReader, refuse } from './arguments.ts'
@@ -13,6 +14,7 @@ import type { Answer, Call, Endpoint, Resource } from './endpoint.ts'
 import { fingerprintOf, once, readIdempotencyKey, Sweeper } from './idempotency.ts'
 import { noParameters, type Parameters, parseBody, parseUrlEncoded } from './parameters.ts'
 import { answersRecord, entityTag, isKnown, refuseChanged, showing } from './preconditions.ts'
+import { problemOf } from './problems.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -24,7 +26,8 @@ declare module 'fastify' {
 export interface ApiOptions {
   readonly context: Context
   /** Finds out who asks, before anything else is read. */
-  readonly authenticate: (request: FastifyRequest) => Promise<Actor>
+  readonly authenticate: (request: FastifyRequest, reply: FastifyReply) => Promise<Actor>
+  readonly load: Load
   readonly resources: readonly Resource[]
   readonly base: string
   readonly corsOrigins: ReadonlySet<string>
@@ -34,6 +37,7 @@ export interface ApiOptions {
 
 const JSON_TYPE = 'application/json; charset=utf-8'
 const IGNORED_NAMES_SHOWN = 50
+const overloaded = problemOf(new Failure('overloaded'))
 
 /** A Fastify plugin; register it with `base` as its prefix. */
 export async function api(scope: FastifyInstance, options: ApiOptions): Promise<void> {
@@ -41,8 +45,12 @@ export async function api(scope: FastifyInstance, options: ApiOptions): Promise<
   const reached = (request: FastifyRequest) => baseUrl(request, base)
 
   scope.addHook('onRequest', async (request, reply) => {
+    if (options.load.tooMuch) {
+      const { status, headers, body } = overloaded
+      return reply.code(status).headers(headers).send(body)
+    }
     if (cors(options.corsOrigins, request, reply)) return reply
-    request.actor = await options.authenticate(request)
+    request.actor = await options.authenticate(request, reply)
   })
 
   const sweeper = new Sweeper(context.database)
@@ -68,7 +76,7 @@ export async function api(scope: FastifyInstance, options: ApiOptions): Promise<
           method: [...endpoint.methods],
           url,
           onRequest: async request => authorize(request.actor!, endpoint.permission),
-          handler: handlerOf(context, resource, endpoint, base, sweeper),
+          handler: handlerOf(resource, endpoint, sweeper, options),
         })
       }
       const allowHeader = allow(path, [...endpoints.flatMap(endpoint => endpoint.methods), 'OPTIONS'])
@@ -104,7 +112,12 @@ export async function api(scope: FastifyInstance, options: ApiOptions): Promise<
   })
 }
 
-function handlerOf(context: Context, resource: Resource, endpoint: Endpoint, base: string, sweeper: Sweeper) {
+function handlerOf(
+  resource: Resource,
+  endpoint: Endpoint,
+  sweeper: Sweeper,
+  { context, base, load }: ApiOptions,
+) {
   const reader = new ArgumentReader(endpoint.arguments)
   const inPath = [...endpoint.path.matchAll(/\{(\w+)\}/g)].map(match => match[1]!)
   const reads = endpoint.methods.includes('GET')
@@ -112,7 +125,7 @@ function handlerOf(context: Context, resource: Resource, endpoint: Endpoint, bas
   const tagged = answersRecord(endpoint)
   const write = reads ? endpoint.handle : writer(resource, endpoint, sweeper)
 
-  return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+  const handle = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const call = new HttpCall(context, request, resource, base)
     const body = takesBody ? await bodyOf(request) : noParameters
     const query = parseUrlEncoded(call.query)
@@ -125,7 +138,15 @@ function handlerOf(context: Context, resource: Resource, endpoint: Endpoint, bas
     }
     const answered = await write(call, args as never)
     if (tagged && hasIt(request, reply, answered.body as string)) return reply.code(304).send()
-    return answer(request, reply, answered)
+    return answer(request, reply, answered, load)
+  }
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+    const beganAt = load.begin()
+    try {
+      return await handle(request, reply)
+    } finally {
+      load.end(beganAt)
+    }
   }
 }
 
@@ -169,12 +190,15 @@ function answer(
   request: FastifyRequest,
   reply: FastifyReply,
   { status, headers, body }: Answer,
+  load: Load,
 ): FastifyReply {
   reply.code(status).type(JSON_TYPE)
   if (headers) reply.headers(headers)
   if (typeof body === 'string') return reply.send(body)
   // What nobody will read is not read from the database either.
-  return reply.send(request.method === 'HEAD' ? '' : Readable.from(body, { highWaterMark: 1 }))
+  if (request.method === 'HEAD') return reply.send('')
+  const ended = load.stream(request.actor!.name)
+  return reply.send(Readable.from(body, { highWaterMark: 1 }).once('close', ended))
 }
 
 async function bodyOf(request: FastifyRequest): Promise<Parameters> {
