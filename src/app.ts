@@ -88,6 +88,7 @@ export async function buildApp(database: Database, options: AppOptions): Promise
   const limiter = new Limiter(options.rateLimit, options.grantor ?? grantAll)
 
   app.decorateRequest('actor', null)
+  app.decorateReply('shed', false)
   app.addHook('onRequest', async (request, reply) => {
     reply.header('X-Request-Id', request.id)
   })

@@ -7,6 +7,7 @@
  */
 import cluster, { type Worker } from 'node:cluster'
 import { once } from 'node:events'
+import type { Server } from 'node:http'
 import { createServer } from 'node:net'
 import { availableParallelism } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -34,7 +35,12 @@ export async function serveWithWorkers(
   const port = config.port || (await freePort(config.host))
   const crew = new Crew(config.workers || availableParallelism(), port, log)
   const stop = stopSignal()
+  let metrics: Server | undefined
   try {
+    if (config.metricsPort !== undefined) {
+      const { serveMetrics } = await import('./metrics.ts')
+      metrics = await serveMetrics(config.metricsHost, config.metricsPort, true)
+    }
     const database = await openDatabase(config.database)
     try {
       announce(await crew.start(), await fillFresh(database, config))
@@ -44,6 +50,7 @@ export async function serveWithWorkers(
     process.on('SIGHUP', () => crew.roll())
     log.info({ signal: await stop }, 'stopping')
   } finally {
+    metrics?.close()
     await crew.stop()
     log.flush()
   }

@@ -12,6 +12,8 @@ export interface ServeConfig {
   readonly logLevel: string
   readonly rateLimit: number
   readonly bodyLimit: number
+  readonly metricsPort?: number
+  readonly metricsHost: string
   readonly corsOrigins: string[]
   readonly trustProxy: string[] | number
   readonly bootstrap: boolean
@@ -62,6 +64,12 @@ export const serveOptions = (): Option[] => [
     .env('BODY_LIMIT')
     .default(1_048_576)
     .argParser(wholeNumber(1024, 1_073_741_824)),
+  new Option('--metrics-port <number>', 'port to tell Prometheus on, at /metrics')
+    .env('METRICS_PORT')
+    .argParser(wholeNumber(1, 65_535)),
+  new Option('--metrics-host <address>', 'address that the port for Prometheus is on')
+    .env('METRICS_HOST')
+    .default('127.0.0.1'),
   new Option('--cors-origins <list>', 'origins, separated by commas, whose pages may read answers')
     .env('CORS_ORIGINS')
     .default([], 'none')

@@ -21,6 +21,10 @@ declare module 'fastify' {
     /** Set once the request is authenticated. */
     actor: Actor | null
   }
+  interface FastifyReply {
+    /** Refused before it was looked at, because there was too much to do. */
+    shed: boolean
+  }
 }
 
 export interface ApiOptions {
@@ -47,6 +51,7 @@ export async function api(scope: FastifyInstance, options: ApiOptions): Promise<
   scope.addHook('onRequest', async (request, reply) => {
     if (options.load.tooMuch) {
       const { status, headers, body } = overloaded
+      reply.shed = true
       return reply.code(status).headers(headers).send(body)
     }
     if (cors(options.corsOrigins, request, reply)) return reply

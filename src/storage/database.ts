@@ -29,6 +29,8 @@ export interface Database {
    * of it remains. On the embedded engine `work` should wait for nothing but the database.
    */
   transaction<T>(work: (tx: Tx) => Promise<T>, options?: TransactionOptions): Promise<T>
+  /** Connections that are in use and free, and how many wait for one; where there is a pool. */
+  readonly pool?: () => { used: number; free: number; waiting: number }
   /** @throws DatabaseUnavailable when the database does not answer */
   ping(): Promise<void>
   close(): Promise<void>

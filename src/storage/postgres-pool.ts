@@ -20,6 +20,7 @@ import {
 import pg from 'pg'
 import { DatabaseUnavailable, ReferenceViolation, UniqueViolation } from './database.ts'
 import type { Tables } from './tables.ts'
+import { commits, timed } from './timing.ts'
 
 /** For a free connection, or a new one. */
 const CONNECT_TIMEOUT_MS = 1500
@@ -73,7 +74,7 @@ export class PostgresPool {
     this.#busy.add(busy)
     this.#pulse ??= setInterval(() => this.#feelPulse(), PULSE_EVERY_MS).unref()
     try {
-      return await client.query<R & pg.QueryResultRow>(text, parameters as unknown[])
+      return await timed(() => client.query<R & pg.QueryResultRow>(text, parameters as unknown[]))
     } catch (error) {
       throw translate(error)
     } finally {
@@ -175,6 +176,7 @@ class PostgresConnection implements DatabaseConnection {
       if (!(error instanceof DatabaseUnavailable)) throw error
       throw new DatabaseUnavailable(error.message, error.cause, { inDoubt: true })
     }
+    if (commits.hasSubscribers) commits.publish(undefined)
     // PostgreSQL answers so, and not with an error, when a statement had failed.
     if (done !== 'COMMIT') throw new Error('The transaction was rolled back: a statement in it had failed.')
   }

@@ -115,6 +115,11 @@ class PostgresDatabase implements Database {
     return result
   }
 
+  pool = () => {
+    const { totalCount, idleCount, waitingCount } = this.#primary.pool
+    return { used: totalCount - idleCount, free: idleCount, waiting: waitingCount }
+  }
+
   async ping(): Promise<void> {
     await sql`SELECT version FROM schema_version`.execute(this.reader)
   }

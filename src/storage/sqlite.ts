@@ -34,6 +34,7 @@ import {
 import { Statements } from './sqlite-statements.ts'
 import { SqliteThreads } from './sqlite-threads.ts'
 import type { Tables } from './tables.ts'
+import { commits, timed } from './timing.ts'
 
 const BUSY_TIMEOUT_MS = 5000
 const TRANSACTIONS_PER_COMMIT = 128
@@ -233,6 +234,7 @@ class SqliteDatabase implements Database {
     this.#batch = undefined
     try {
       this.#write.exec('COMMIT')
+      if (commits.hasSubscribers) commits.publish(undefined)
       batch.committed.resolve()
     } catch (error) {
       if (this.#write.isTransaction) this.#write.exec('ROLLBACK')
@@ -270,7 +272,9 @@ class SqliteConnection implements DatabaseConnection {
   async executeQuery<R>({ sql: text, parameters }: CompiledQuery): Promise<QueryResult<R>> {
     try {
       // `all` runs a statement without result columns just as well.
-      return { rows: this.#statements.prepare(text).all(...(parameters as SQLInputValue[])) as R[] }
+      return await timed(async () => ({
+        rows: this.#statements.prepare(text).all(...(parameters as SQLInputValue[])) as R[],
+      }))
     } catch (error) {
       throw translate(error)
     }
