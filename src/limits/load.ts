@@ -1,16 +1,16 @@
 /**
  * Says no early when there is more to do than can be done, so that what is taken on is done in time.
  *
- * Two queues can grow. One is that of requests which the process has not looked at yet: as long as turns of the event
- * loop are long one after the other, only what comes early in a turn is taken. The other is that of requests which wait
+ * Two queues can grow. One is that of requests which the process has not looked at yet: once turns of the event loop
+ * are long one after the other, only what comes early in a turn is taken. The other is that of requests which wait
  * for the database or for a password's hash: how many may is found out from how long they take. Both go by time,
  * not by numbers that somebody would have to tune.
  */
 import { Failure } from '../errors.ts'
 
 const TURN_MS = 50
-/** Turns have to be long for this long, so that a single slow query refuses nobody. */
-const LATE_AFTER_MS = 100
+/** How long what is known of long turns holds: one short turn does not end an overload. */
+const LATE_FOR_MS = 1000
 const TAKEN_IN_EVERY_TURN = 16
 
 const MOST_UNDER_WAY = 1024
@@ -24,7 +24,8 @@ const STREAMS_PER_CALLER = 16
 export class Load {
   #turnBegan = 0
   #takenInTurn = 0
-  #lateSince = 0
+  #wasLong = false
+  #lateUntil = 0
 
   #underWay = 0
   #mostUnderWay = MOST_UNDER_WAY
@@ -45,10 +46,7 @@ export class Load {
     }
     if (this.#underWay >= this.#mostUnderWay) return true
     const late =
-      this.#takenInTurn >= TAKEN_IN_EVERY_TURN &&
-      time - this.#turnBegan > TURN_MS &&
-      this.#lateSince > 0 &&
-      time - this.#lateSince > LATE_AFTER_MS
+      this.#takenInTurn >= TAKEN_IN_EVERY_TURN && time - this.#turnBegan > TURN_MS && time < this.#lateUntil
     if (!late) this.#takenInTurn += 1
     return late
   }
@@ -89,8 +87,10 @@ export class Load {
 
   #endTurn = () => {
     const time = performance.now()
-    if (time - this.#turnBegan < TURN_MS) this.#lateSince = 0
-    else if (this.#lateSince === 0) this.#lateSince = this.#turnBegan
+    const isLong = time - this.#turnBegan > TURN_MS
+    // One after the other, or again: a single slow query refuses nobody.
+    if (isLong && (this.#wasLong || time < this.#lateUntil)) this.#lateUntil = time + LATE_FOR_MS
+    this.#wasLong = isLong
     this.#turnBegan = 0
     this.#takenInTurn = 0
   }

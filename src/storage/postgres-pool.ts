@@ -20,7 +20,7 @@ import {
 import pg from 'pg'
 import { DatabaseUnavailable, ReferenceViolation, UniqueViolation } from './database.ts'
 import type { Tables } from './tables.ts'
-import { commits, timed } from './timing.ts'
+import { commits, queries, tellDuration } from './timing.ts'
 
 /** For a free connection, or a new one. */
 const CONNECT_TIMEOUT_MS = 1500
@@ -70,15 +70,17 @@ export class PostgresPool {
   }
 
   async query<R>(client: pg.PoolClient, text: string, parameters: readonly unknown[] = []) {
+    const beganAt = queries.hasSubscribers ? performance.now() : 0
     const busy = { client, since: Date.now() }
     this.#busy.add(busy)
     this.#pulse ??= setInterval(() => this.#feelPulse(), PULSE_EVERY_MS).unref()
     try {
-      return await timed(() => client.query<R & pg.QueryResultRow>(text, parameters as unknown[]))
+      return await client.query<R & pg.QueryResultRow>(text, parameters as unknown[])
     } catch (error) {
       throw translate(error)
     } finally {
       this.#busy.delete(busy)
+      if (beganAt > 0) tellDuration(beganAt)
     }
   }
 

@@ -34,7 +34,7 @@ import {
 import { Statements } from './sqlite-statements.ts'
 import { SqliteThreads } from './sqlite-threads.ts'
 import type { Tables } from './tables.ts'
-import { commits, timed } from './timing.ts'
+import { commits, queries, tellDuration } from './timing.ts'
 
 const BUSY_TIMEOUT_MS = 5000
 const TRANSACTIONS_PER_COMMIT = 128
@@ -270,13 +270,14 @@ class SqliteConnection implements DatabaseConnection {
   }
 
   async executeQuery<R>({ sql: text, parameters }: CompiledQuery): Promise<QueryResult<R>> {
+    const beganAt = queries.hasSubscribers ? performance.now() : 0
     try {
       // `all` runs a statement without result columns just as well.
-      return await timed(async () => ({
-        rows: this.#statements.prepare(text).all(...(parameters as SQLInputValue[])) as R[],
-      }))
+      return { rows: this.#statements.prepare(text).all(...(parameters as SQLInputValue[])) as R[] }
     } catch (error) {
       throw translate(error)
+    } finally {
+      if (beganAt > 0) tellDuration(beganAt)
     }
   }
 
