@@ -10,7 +10,8 @@ const CONNECTIONS = 1000
 const SECONDS = process.env.LONG ? 600 : 6
 /** Until the service has found out what it can do. */
 const WARM_UP_MS = 2000
-const P99_MS = 250
+// In the quick form the machine runs other tests beside it.
+const P99_MS = process.env.LONG ? 250 : 1000
 
 interface Sample {
   readonly status: number

@@ -8,10 +8,10 @@
  */
 import { Failure } from '../errors.ts'
 
-const TURN_MS = 50
+const TURN_MS = 25
 /** How long what is known of long turns holds: one short turn does not end an overload. */
 const LATE_FOR_MS = 1000
-const TAKEN_IN_EVERY_TURN = 16
+const TAKEN_IN_EVERY_TURN = 8
 
 const MOST_UNDER_WAY = 1024
 const FEWEST_UNDER_WAY = 64
