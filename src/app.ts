@@ -4,6 +4,7 @@ import type { Socket } from 'node:net'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance } from 'fastify'
 import { area } from './admin/area.ts'
 import { affiliates } from './affiliates/routes.ts'
+import { Sealer } from './audit/seal.ts'
 import type { Context } from './context.ts'
 import { Failure } from './errors.ts'
 import { api } from './http/api.ts'
@@ -59,7 +60,7 @@ export async function buildApp(database: Database, options: AppOptions): Promise
   const keys = new KeyRing(database)
   const app = Fastify({
     loggerInstance: options.logger,
-    logController: new RequestLog(),
+    logController: new RequestLog(options.logger),
     childLoggerFactory: logger => logger,
     genReqId: requestIds(),
     bodyLimit: options.bodyLimitBytes,
@@ -120,7 +121,11 @@ export async function buildApp(database: Database, options: AppOptions): Promise
     })
   }
   await app.register(area, { context, load, shared: resources, ring: keys, permissions })
-  app.addHook('onClose', () => keys.close())
+  const sealer = new Sealer(database)
+  app.addHook('onClose', async () => {
+    await keys.close()
+    await sealer.close()
+  })
   return app
 }
 

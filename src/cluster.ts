@@ -157,7 +157,7 @@ class Crew {
 }
 
 /** All workers must name the same port, also those that come later. */
-async function freePort(host: string): Promise<number> {
+export async function freePort(host: string): Promise<number> {
   const server = createServer().listen(0, host)
   await once(server, 'listening')
   const { port } = server.address() as { port: number }

@@ -1,6 +1,7 @@
 /** What every command of the command line shares: its options, its arguments' checks, and how it prints. */
 import type { Command } from 'commander'
 import type { Static, TObject } from 'typebox'
+import { sealEntries } from './audit/seal.ts'
 import { databaseOption, jsonOption } from './config.ts'
 import { ArgumentReader, refuse } from './http/arguments.ts'
 import { type Database, openDatabase } from './storage/database.ts'
@@ -18,10 +19,13 @@ export function addCommand(parent: Command, name: string, description: string): 
   return parent.command(name).description(description).addOption(databaseOption()).addOption(jsonOption())
 }
 
+/** What the command has written to the audit log is sealed, as no service may be there to do it. */
 export async function withDatabase<T>(url: string, work: (database: Database) => Promise<T>): Promise<T> {
   const database = await openDatabase(url)
   try {
-    return await work(database)
+    const result = await work(database)
+    await sealEntries(database)
+    return result
   } finally {
     await database.close()
   }

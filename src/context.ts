@@ -3,6 +3,7 @@ import type { Database } from './storage/database.ts'
 
 /** On whose behalf a request is made, and what it may do. */
 export interface Actor {
+  readonly kind: 'key' | 'session' | 'visitor' | 'command line' | 'service'
   /** The account: the owner of the API key, or who has logged in. */
   readonly userId: number
   readonly permissions: ReadonlySet<string>
@@ -12,6 +13,23 @@ export interface Actor {
   readonly session?: string
 }
 
+/** Who does something, and from where: what the audit log says of a change. */
+export interface Origin {
+  readonly actor: Actor
+  /** The client's network address; a proxy that is trusted names it. */
+  readonly address: string
+}
+
+const operator = (kind: 'command line' | 'service'): Origin => ({
+  actor: { kind, userId: 0, permissions: new Set(), name: kind },
+  address: kind,
+})
+
+/** Whoever may run the program on the machine where the data is. */
+export const commandLine = operator('command line')
+/** What the service does of its own accord. */
+export const service = operator('service')
+
 /** What every rule needs: where the data is and what is configured. */
 export interface Context {
   readonly database: Database
@@ -19,6 +37,4 @@ export interface Context {
 }
 
 /** The same, on behalf of somebody. */
-export interface RequestContext extends Context {
-  readonly actor: Actor
-}
+export interface RequestContext extends Context, Origin {}

@@ -156,10 +156,28 @@ export function formatRate(tenThousandths: number | null): string {
   return tenThousandths === null ? '' : String(fromUnits(tenThousandths, RATE_DECIMALS))
 }
 
+const SECONDS_OF_DAY = 86_400
+const twoDigits = Array.from({ length: 60 }, (_, number) => String(number).padStart(2, '0'))
+/** The days that were written lately: writing one takes longer than all the rest of a record. */
+const days = new Map<number, string>()
+const DAYS_KEPT = 4000
+
+function formatDay(day: number): string {
+  const known = days.get(day)
+  if (known !== undefined) return known
+  if (days.size >= DAYS_KEPT) days.clear()
+  const text = new Date(day * SECONDS_OF_DAY * 1000).toISOString().slice(0, 10)
+  days.set(day, text)
+  return text
+}
+
 /** Seconds since 1970 as 'YYYY-MM-DD HH:MM:SS', UTC. */
 export function formatTime(seconds: number): string {
-  const iso = new Date(seconds * 1000).toISOString()
-  return `${iso.slice(0, 10)} ${iso.slice(11, 19)}`
+  const day = Math.floor(seconds / SECONDS_OF_DAY)
+  const rest = seconds - day * SECONDS_OF_DAY
+  const hours = twoDigits[Math.floor(rest / 3600)]
+  const minutes = twoDigits[Math.floor((rest % 3600) / 60)]
+  return `${formatDay(day)} ${hours}:${minutes}:${twoDigits[rest % 60]}`
 }
 
 export function now(): number {
@@ -180,7 +198,7 @@ export function parseMoment(text: string): { first: number; last: number } | und
   // Date.parse rolls 30 February over into March: only a date that reads back the same is real.
   if (Number.isNaN(milliseconds) || new Date(milliseconds).toISOString() !== iso) return undefined
   const first = milliseconds / 1000
-  return { first, last: time === undefined ? first + 86_399 : first }
+  return { first, last: time === undefined ? first + SECONDS_OF_DAY - 1 : first }
 }
 
 /** The first and last second of a span; a side that is open is undefined. */
@@ -215,8 +233,18 @@ export function foldCase(text: string): string {
   return text.normalize('NFC').toLowerCase()
 }
 
-/** What a search looks for: an identifier when the text is one, and a part of a folded text. */
-export function parseSearch(text: string): { id?: number; key: string } {
+export interface Search {
+  /** When the text is one. */
+  readonly id?: number
+  /** The text, folded. */
+  readonly key: string
+  /** Finds the folded text anywhere, whatever letters it has: for LIKE … ESCAPE '\\'. */
+  readonly pattern: string
+}
+
+export function parseSearch(text: string): Search {
   const id = /^\d{1,16}$/.test(text) ? Number(text) : undefined
-  return { key: foldCase(text.trim()), ...(id !== undefined && Number.isSafeInteger(id) && { id }) }
+  const key = foldCase(text.trim())
+  const pattern = `%${key.replace(/[\\%_]/g, '\\$&')}%`
+  return { key, pattern, ...(id !== undefined && Number.isSafeInteger(id) && { id }) }
 }

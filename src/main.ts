@@ -1,12 +1,14 @@
 /** The command line: which commands there are, and how one ends that fails. */
 import { Command, CommanderError } from 'commander'
 import { basePaths, permissions } from './app.ts'
+import { addAuditCommands } from './audit/commands.ts'
 import { serveWithWorkers } from './cluster.ts'
 import { addCommand, CommandFailed, type CommonOptions, print, withDatabase } from './command.ts'
 import { jsonOption, type ServeConfig, serveOptions } from './config.ts'
 import { addDataCommands } from './data-commands.ts'
 import { Failure } from './errors.ts'
 import { addKeyCommands } from './keys/commands.ts'
+import { addSafetyCommands } from './safety-commands.ts'
 import { serve } from './serve.ts'
 import { addSettingsCommands } from './settings/commands.ts'
 import { DatabaseUnusable } from './storage/database.ts'
@@ -33,6 +35,8 @@ addUserCommands(program)
 addKeyCommands(program, permissions)
 addSettingsCommands(program)
 addDataCommands(program)
+addAuditCommands(program)
+addSafetyCommands(program)
 
 try {
   await program.parseAsync()

@@ -8,6 +8,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import { buildApp, permissions } from './app.ts'
 import type { ServeConfig } from './config.ts'
+import { service } from './context.ts'
 import { Failure } from './errors.ts'
 import { createKey } from './keys/rules.ts'
 import { askPrimary } from './limits/messages.ts'
@@ -106,14 +107,18 @@ async function bootstrapOnce(database: Database): Promise<FirstAccess | undefine
 async function bootstrap(database: Database): Promise<FirstAccess> {
   const login = 'admin'
   const password = generatePassword()
-  const user = await createUser(database, {
-    login,
-    email: 'admin@example.com',
-    role: 'administrator',
-    password,
-  })
+  const user = await createUser(
+    database,
+    {
+      login,
+      email: 'admin@example.com',
+      role: 'administrator',
+      password,
+    },
+    service,
+  )
   const args = { name: 'First key', permissions: [...permissions] }
-  const { key, token } = await createKey(database, user.id, args, permissions)
+  const { key, token } = await createKey(database, user.id, args, permissions, service)
   return { login, password, publicKey: key.public_key, token }
 }
 

@@ -50,6 +50,14 @@ describe('the command line', () => {
       'settings',
       'settings get',
       'settings set',
+      'users export',
+      'users erase',
+      'audit',
+      'audit verify',
+      'audit export',
+      'backup',
+      'restore',
+      'check',
     ]
     for (const command of commands) {
       const { code, stdout } = await affiliated([...command.split(' ').filter(Boolean), '--help'])

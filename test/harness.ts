@@ -12,7 +12,7 @@ import { fileURLToPath } from 'node:url'
 import { pino } from 'pino'
 import { buildApp, permissions } from '../src/app.ts'
 import { createKey } from '../src/keys/rules.ts'
-import { type Database, openDatabase } from '../src/storage/database.ts'
+import { type Database, type DatabaseOptions, openDatabase } from '../src/storage/database.ts'
 import { createUser, findByLogin, resetPassword } from '../src/users/rules.ts'
 import { temporaryFolder } from './folder.ts'
 import { freshDatabase } from './postgres.ts'
@@ -214,8 +214,16 @@ export const engines: Record<string, () => Promise<FreshDatabase>> = {
 }
 
 export async function startService(engine = 'SQLite', options: ServiceOptions = {}): Promise<Service> {
-  const fresh = await engines[engine]!()
-  const database = await openDatabase(fresh.url)
+  return serviceOn(await engines[engine]!(), options)
+}
+
+/** A service on a database that is new. */
+export async function serviceOn(
+  fresh: FreshDatabase,
+  options: ServiceOptions = {},
+  databaseOptions: DatabaseOptions = {},
+): Promise<Service> {
+  const database = await openDatabase(fresh.url, databaseOptions)
   const admin = await createUser(database, {
     login: 'admin',
     email: 'admin@example.com',

@@ -143,7 +143,7 @@ describeService('long lists', service => {
           login_key: login,
           email: login,
           email_key: login,
-          display_name: 'x'.repeat(20_000),
+          display_name: 'x'.repeat(16_000),
           display_name_key: login,
         }
         const { id } = await tx

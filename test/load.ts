@@ -9,11 +9,17 @@ export interface Answered {
   readonly retryAfter: string | undefined
 }
 
+export interface Lost {
+  readonly code: string | undefined
+  /** Whether answers had come on the connection before: a process had taken it. */
+  readonly taken: boolean
+}
+
 export interface Load {
   /** Every answer, in the order in which they came. */
   readonly answers: readonly Answered[]
   /** Requests that ended without an answer. */
-  readonly lost: readonly Error[]
+  readonly lost: readonly Lost[]
   stop(): Promise<void>
 }
 
@@ -27,7 +33,7 @@ export interface Ask {
 export function load(token: string, clients: number, next: (number: number) => Ask): Load {
   const agent = new Agent({ keepAlive: true, maxSockets: clients })
   const answers: Answered[] = []
-  const lost: Error[] = []
+  const lost: Lost[] = []
   let stopped = false
   let number = 0
   const client = async () => {
@@ -36,7 +42,7 @@ export function load(token: string, clients: number, next: (number: number) => A
       try {
         answers.push(await send(agent, token, next(number)))
       } catch (error) {
-        lost.push(error as Error)
+        lost.push(error as Lost)
       }
       await delay(1)
     }
@@ -73,7 +79,7 @@ function send(agent: Agent, token: string, { method, url, body }: Ask): Promise<
         response.on('data', chunk => {
           received += chunk
         })
-        response.on('error', reject)
+        response.on('error', (error: NodeJS.ErrnoException) => reject({ code: error.code, taken: true }))
         response.on('end', () =>
           resolve({
             status: response.statusCode!,
@@ -84,7 +90,7 @@ function send(agent: Agent, token: string, { method, url, body }: Ask): Promise<
         )
       },
     )
-    sent.on('error', reject)
+    sent.on('error', (error: NodeJS.ErrnoException) => reject({ code: error.code, taken: sent.reusedSocket }))
     sent.end(text)
   })
 }

@@ -82,7 +82,7 @@ for (const engine of Object.keys(engines)) {
               }),
         ),
       )
-      assert.deepEqual(Object.keys(replies).sort(), ['200', '404'])
+      assert.equal((replies['200']?.length ?? 0) + (replies['404']?.length ?? 0), RACERS)
       const left = await one.database.reader
         .selectFrom('payout_referrals')
         .selectAll()

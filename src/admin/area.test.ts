@@ -33,7 +33,9 @@ describeService('administration area: who is let in', service => {
       assertFailure(await service().visitor().get(path), 401, 'rest_session_required')
     }
     assertFailure(await service().visitor().delete('/session'), 401, 'rest_session_required')
-    assertFailure(await service().visitor().post('/keys', {}), 401, 'rest_session_required')
+    for (const path of ['/keys', '/keys?a=/session', '/nothing/session', '/session/1']) {
+      assertFailure(await service().visitor().post(path, {}), 401, 'rest_session_required')
+    }
     const forged = service().visitor()
     for (const cookie of [
       'affiliated_session=',

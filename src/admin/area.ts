@@ -7,6 +7,7 @@
  */
 import type { FastifyInstance } from 'fastify'
 import { affiliatesInArea } from '../affiliates/routes.ts'
+import { audit } from '../audit/routes.ts'
 import type { Context } from '../context.ts'
 import { api } from '../http/api.ts'
 import type { Resource } from '../http/endpoint.ts'
@@ -59,6 +60,7 @@ export async function area(
     keys(permissions, ring),
     settings,
     reports,
+    audit,
     exports,
     system(),
     sessions(permissions),

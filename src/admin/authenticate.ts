@@ -6,7 +6,12 @@ import { readCookie } from './sessions/cookie.ts'
 import { everLoggedIn, resumeSession } from './sessions/rules.ts'
 
 /** May log in, and nothing else. */
-const visitor: Actor = { userId: 0, permissions: new Set(['session.create']), name: 'visitor' }
+const visitor: Actor = {
+  kind: 'visitor',
+  userId: 0,
+  permissions: new Set(['session.create']),
+  name: 'visitor',
+}
 
 /**
  * @param permissions what everybody may who is logged in
@@ -21,7 +26,7 @@ export async function authenticateSession(
   const token = readCookie(request.headers.cookie)
   const actor = token && (await resumeSession(context.database, token, permissions))
   if (actor) return actor
-  if (request.method === 'POST' && /\/session\/?(?:\?|$)/.test(request.url)) return visitor
+  if (request.method === 'POST' && request.routeOptions.url?.endsWith('/session')) return visitor
   const firstVisit = !(await everLoggedIn(context))
   throw new Failure('session_required', { data: firstVisit ? { first_visit: true } : {} })
 }

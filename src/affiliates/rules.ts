@@ -1,5 +1,6 @@
 /** What is true of affiliates. */
-import type { Context } from '../context.ts'
+import { record } from '../audit/rules.ts'
+import type { Context, RequestContext } from '../context.ts'
 import { Failure, invalidArguments, missingArguments, type Problems, refuseInvalid } from '../errors.ts'
 import {
   foldCase,
@@ -34,21 +35,24 @@ export interface Extras {
 }
 
 /** @throws Failure affiliate_exists, missing_user, already_affiliate, email_taken, login_taken, … */
-export async function createAffiliate(context: Context, args: CreateArguments): Promise<AffiliateRecord> {
+export async function createAffiliate(
+  context: RequestContext,
+  args: CreateArguments,
+): Promise<AffiliateRecord> {
   if (args.affiliate_id !== undefined || args.id !== undefined) throw new Failure('affiliate_exists')
   if (args.create_user && !args.payment_email) throw missingArguments(['payment_email'])
   if (!args.create_user && args.user_id === undefined) throw new Failure('missing_user')
   const settings = await context.settings.current()
-  const affiliate = await context.database.transaction(async tx => {
+  return context.database.transaction(async tx => {
     refuseInvalid(await problemsOfCreate(tx, settings, args))
     const paymentEmail = args.payment_email ?? ''
-    const userId = args.create_user
+    const account = args.create_user
       ? await addAccount(tx, { login: args.username || undefined, email: paymentEmail })
-      : args.user_id!
+      : undefined
     const time = now()
-    return refuseConflict(() =>
+    const affiliate = await refuseConflict(() =>
       store.insertAffiliate(tx, {
-        user_id: userId,
+        user_id: account?.id ?? args.user_id!,
         rate: parseRate(args.rate ?? ''),
         rate_type: args.rate_type || null,
         payment_email: paymentEmail,
@@ -63,21 +67,27 @@ export async function createAffiliate(context: Context, args: CreateArguments): 
         updated_at: time,
       }),
     )
+    await record(tx, context, 'affiliate.create', affiliate.id, {
+      after: {
+        ...writtenOf(affiliate, settings),
+        ...(account && { account_login: account.login, account_email: paymentEmail }),
+      },
+    })
+    return recordOf(affiliate, settings)
   })
-  return recordOf(affiliate, settings)
 }
 
 /**
  * Changes what was sent and leaves the rest.
  * @throws Failure no_affiliate, email_taken, invalid_argument
  */
-export async function editAffiliate(context: Context, args: EditArguments): Promise<AffiliateRecord> {
+export async function editAffiliate(context: RequestContext, args: EditArguments): Promise<AffiliateRecord> {
   const settings = await context.settings.current()
   const { affiliate_id: id, account_email, payment_email, rate, rate_type, status, notes } = args
   const affiliate = await context.database.transaction(async tx => {
     const before = found(await store.holdAffiliate(tx, id))
     refuseInvalid(problemsOfRate(settings, args))
-    if (account_email !== undefined) await changeEmail(tx, before.user_id, account_email)
+    if (account_email !== undefined) await changeEmail(tx, context, before.user_id, account_email)
     const change = {
       ...(payment_email !== undefined && { payment_email, payment_email_key: foldCase(payment_email) }),
       ...(rate !== undefined && { rate: parseRate(rate) }),
@@ -87,7 +97,12 @@ export async function editAffiliate(context: Context, args: EditArguments): Prom
     }
     if (Object.keys(change).length === 0) return before
     await refuseConflict(() => store.updateAffiliate(tx, id, { ...change, updated_at: now() }))
-    return found(await store.findAffiliate(tx, id))
+    const after = found(await store.holdAffiliate(tx, id))
+    await record(tx, context, 'affiliate.edit', id, {
+      before: writtenOf(before, settings),
+      after: writtenOf(after, settings),
+    })
+    return after
   })
   return recordOf(affiliate, settings)
 }
@@ -97,11 +112,12 @@ export async function editAffiliate(context: Context, args: EditArguments): Prom
  * @returns the record as it was
  * @throws Failure no_affiliate
  */
-export async function deleteAffiliate(context: Context, id: number): Promise<AffiliateRecord> {
+export async function deleteAffiliate(context: RequestContext, id: number): Promise<AffiliateRecord> {
   const settings = await context.settings.current()
   const affiliate = await context.database.transaction(async tx => {
     const before = found(await store.holdAffiliate(tx, id))
     await store.deleteAffiliate(tx, id)
+    await record(tx, context, 'affiliate.delete', id, { before: writtenOf(before, settings) })
     return before
   })
   return recordOf(affiliate, settings)
@@ -129,11 +145,13 @@ export async function countAffiliates(context: Context, filters: FilterArguments
 
 /** @throws Failure no_affiliate */
 export async function getNotes(context: Context, id: number): Promise<string> {
-  return found(await store.findAffiliate(context.database.reader, id)).notes
+  const notes = await store.findNotes(context.database.replica, id)
+  if (notes === undefined) throw new Failure('no_affiliate')
+  return notes
 }
 
 export async function totalAffiliates(context: Context, filters: FilterArguments): Promise<AffiliateTotals> {
-  const counts = await store.countByStatus(context.database.reader, criteriaOf(filters))
+  const counts = await store.countByStatus(context.database.replica, criteriaOf(filters))
   const by_status = Object.fromEntries(statuses.map(status => [status, counts.get(status) ?? 0]))
   const count = [...counts.values()].reduce((sum, one) => sum + one, 0)
   return { count, by_status: by_status as AffiliateTotals['by_status'] }
@@ -198,11 +216,17 @@ export function recordOf(row: store.AffiliateRow, settings: Settings, extras: Ex
   return record
 }
 
+/** What the audit log is told of. */
+const writtenOf = (row: store.WholeAffiliate, settings: Settings) => ({
+  ...recordOf(row, settings),
+  notes: row.notes,
+})
+
 function needsAccount({ user, effective }: Extras): boolean {
   return Boolean(user || effective)
 }
 
-function found(affiliate: store.AffiliateRow | undefined): store.AffiliateRow {
+function found<T>(affiliate: T | undefined): T {
   if (!affiliate) throw new Failure('no_affiliate')
   return affiliate
 }
@@ -230,7 +254,7 @@ function criteriaOf(filters: FilterArguments): store.Criteria {
     ...(rate_type?.length && { rateTypes: rate_type }),
     ...(payment_email?.length && { paymentEmailKeys: payment_email.map(foldCase) }),
     ...(date !== undefined && { registered: parseSpan(date) }),
-    ...(updated_since !== undefined && { updatedSince: parseMoment(updated_since)!.first }),
+    ...(updated_since !== undefined && { updated: { first: parseMoment(updated_since)!.first } }),
     ...(search && { search: parseSearch(search) }),
   }
 }

@@ -8,12 +8,22 @@ import {
   sql,
   type Updateable,
 } from 'kysely'
+import type { Search } from '../fields.ts'
 import type { Db, Tx } from '../storage/database.ts'
-import { countOf, idsInOrder, type Order, type Page, paged } from '../storage/page.ts'
+import {
+  anyShort,
+  countOf,
+  idsInOrder,
+  type Order,
+  type Page,
+  PagedList,
+  type Span,
+} from '../storage/page.ts'
+import { prepared } from '../storage/prepared.ts'
 import type { AffiliatesTable, Tables, UsersTable } from '../storage/tables.ts'
-import { accountContains } from '../users/store.ts'
+import { accountMatches } from '../users/store.ts'
 
-export type Affiliate = Selectable<AffiliatesTable>
+export type Affiliate = Omit<Selectable<AffiliatesTable>, 'notes' | 'payment_email_key' | 'updated_at'>
 
 /** The account's columns, as they stand beside those of its affiliate. */
 interface Account {
@@ -25,6 +35,9 @@ interface Account {
   account_registered_at: UsersTable['registered_at']
 }
 
+/** The same with its notes, for those who write it. */
+export type WholeAffiliate = Affiliate & { notes: string }
+
 export type AffiliateRow = Affiliate & Partial<Account>
 
 /** What a list is narrowed by, in kept form. Several values of one mean any of them. */
@@ -35,9 +48,9 @@ export interface Criteria {
   statuses?: readonly Affiliate['status'][]
   rateTypes?: readonly string[]
   paymentEmailKeys?: readonly string[]
-  registered?: { first?: number; last?: number }
-  updatedSince?: number
-  search?: { id?: number; key: string }
+  registered?: Span
+  updated?: Span
+  search?: Search
 }
 
 const id = sql.ref('affiliates.id')
@@ -76,8 +89,15 @@ export const orders: Record<string, Order> = {
   date: byRegistration,
 }
 
-export async function insertAffiliate(tx: Tx, affiliate: Insertable<AffiliatesTable>): Promise<Affiliate> {
-  return tx.insertInto('affiliates').values(affiliate).returningAll().executeTakeFirstOrThrow()
+const insertion = prepared((tx: Db, affiliate: Insertable<AffiliatesTable>) =>
+  tx.insertInto('affiliates').values(affiliate).returning(wholeColumns),
+)
+
+export async function insertAffiliate(
+  tx: Tx,
+  affiliate: Insertable<AffiliatesTable>,
+): Promise<WholeAffiliate> {
+  return (await insertion(tx, affiliate))[0]!
 }
 
 /** @returns their identifiers, in the same order */
@@ -97,24 +117,51 @@ export async function deleteAffiliate(tx: Tx, id: number): Promise<void> {
   await tx.deleteFrom('affiliates').where('id', '=', id).execute()
 }
 
+const byIdentifier = (withAccount: boolean) =>
+  prepared((db: Db, { id }: { id: number }) => rows(db, withAccount).where('affiliates.id', '=', id))
+const findAlone = byIdentifier(false)
+const findWithAccount = byIdentifier(true)
+
 export async function findAffiliate(
   db: Db,
   id: number,
   withAccount = false,
 ): Promise<AffiliateRow | undefined> {
-  return rows(db, withAccount).where('affiliates.id', '=', id).executeTakeFirst()
+  const [row] = await (withAccount ? findWithAccount : findAlone)(db, { id })
+  return row
+}
+
+export async function findNotes(db: Db, id: number): Promise<string | undefined> {
+  const row = await db.selectFrom('affiliates').select('notes').where('id', '=', id).executeTakeFirst()
+  return row?.notes
 }
 
 /** Nobody else changes it until the transaction ends. */
-export async function holdAffiliate(tx: Tx, id: number): Promise<Affiliate | undefined> {
-  return tx.selectFrom('affiliates').selectAll().where('id', '=', id).forUpdate().executeTakeFirst()
+export async function holdAffiliate(tx: Tx, id: number): Promise<WholeAffiliate | undefined> {
+  return tx
+    .selectFrom('affiliates')
+    .select(wholeColumns)
+    .where('affiliates.id', '=', id)
+    .forUpdate()
+    .executeTakeFirst()
 }
 
+const exists = prepared((db: Db, { id }: { id: number }) =>
+  db.selectFrom('affiliates').select('id').where('id', '=', id),
+)
+
 export async function affiliateExists(db: Db, id: number): Promise<boolean> {
-  return (
-    (await db.selectFrom('affiliates').select('id').where('id', '=', id).executeTakeFirst()) !== undefined
-  )
+  return (await exists(db, { id })).length > 0
 }
+
+const list = (withAccount: boolean) =>
+  new PagedList(
+    (db, criteria: Criteria) => rows(db, withAccount).where(expression => matching(expression, criteria)),
+    id,
+    ({ registered, updated }) => anyShort(registered, updated),
+  )
+const listAlone = list(false)
+const listWithAccount = list(true)
 
 export async function listAffiliates(
   db: Db,
@@ -122,15 +169,14 @@ export async function listAffiliates(
   page: Page,
   withAccount: boolean,
 ): Promise<AffiliateRow[]> {
-  return paged(
-    rows(db, withAccount).where(expression => matching(expression, criteria)),
-    id,
-    page,
-  ).execute()
+  return (withAccount ? listWithAccount : listAlone).read(db, criteria, page)
 }
 
 export async function countAffiliates(db: Db, criteria: Criteria): Promise<number> {
-  return countOf(db.selectFrom('affiliates').where(expression => matching(expression, criteria)))
+  const all = db.selectFrom('affiliates')
+  // Without a condition an engine counts far faster than with one that is always true.
+  const narrowed = Object.keys(criteria).length > 0
+  return countOf(narrowed ? all.where(expression => matching(expression, criteria)) : all)
 }
 
 export async function countByStatus(db: Db, criteria: Criteria): Promise<Map<Affiliate['status'], number>> {
@@ -143,10 +189,26 @@ export async function countByStatus(db: Db, criteria: Criteria): Promise<Map<Aff
   return new Map(rows.map(({ status, count }) => [status, count]))
 }
 
+/** What a record is made of; notes may be long and are read by themselves. */
+const columns = [
+  'affiliates.id',
+  'affiliates.user_id',
+  'affiliates.rate',
+  'affiliates.rate_type',
+  'affiliates.payment_email',
+  'affiliates.status',
+  'affiliates.earnings',
+  'affiliates.unpaid_earnings',
+  'affiliates.referrals',
+  'affiliates.visits',
+  'affiliates.registered_at',
+] as const
+const wholeColumns = [...columns, 'affiliates.notes'] as const
+
 function rows(db: Db, withAccount: boolean) {
   return db
     .selectFrom('affiliates')
-    .selectAll('affiliates')
+    .select(columns)
     .$if(withAccount, query =>
       query
         .innerJoin('users', 'users.id', 'affiliates.user_id')
@@ -166,7 +228,7 @@ function matching(
   expression: ExpressionBuilder<Tables, 'affiliates'>,
   criteria: Criteria,
 ): Expression<SqlBool> {
-  const { ids, exclude, userIds, statuses, rateTypes, paymentEmailKeys, registered, updatedSince, search } =
+  const { ids, exclude, userIds, statuses, rateTypes, paymentEmailKeys, registered, updated, search } =
     criteria
   const all: Expression<SqlBool>[] = []
   if (ids) all.push(expression('affiliates.id', 'in', ids))
@@ -178,14 +240,14 @@ function matching(
   if (registered?.first !== undefined)
     all.push(expression('affiliates.registered_at', '>=', registered.first))
   if (registered?.last !== undefined) all.push(expression('affiliates.registered_at', '<=', registered.last))
-  if (updatedSince !== undefined) all.push(expression('affiliates.updated_at', '>=', updatedSince))
+  if (updated?.first !== undefined) all.push(expression('affiliates.updated_at', '>=', updated.first))
   if (search) {
     all.push(
       expression.or([
         ...(search.id === undefined ? [] : [expression('affiliates.id', '=', search.id)]),
         expression('affiliates.payment_email_key', '=', search.key),
         expression('affiliates.user_id', 'in', query =>
-          query.selectFrom('users').select('users.id').where(accountContains(search.key)),
+          query.selectFrom('users').select('users.id').where(accountMatches(search)),
         ),
       ]),
     )

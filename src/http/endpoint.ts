@@ -25,8 +25,6 @@ export interface Call extends RequestContext {
   /** The query string as it was sent, without '?'. */
   readonly query: string
   readonly base: string
-  /** The client's network address; a proxy that is trusted names it. */
-  readonly address: string
   /** Whether the client reached the service by TLS. */
   readonly secure: boolean
 }

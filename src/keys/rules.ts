@@ -3,10 +3,11 @@
  * 256 random bits, so its plain SHA-256 is all that needs to be kept, and is what it is looked up by.
  */
 import { hash, randomBytes } from 'node:crypto'
-import type { Actor, Context } from '../context.ts'
+import { record } from '../audit/rules.ts'
+import { type Actor, type Context, commandLine, type Origin } from '../context.ts'
 import { Failure, invalidArguments, type Problems, refuseInvalid } from '../errors.ts'
-import { foldCase, formatTime, now, parseMoment } from '../fields.ts'
-import { type Database, ReferenceViolation } from '../storage/database.ts'
+import { formatTime, now, parseMoment, parseSearch } from '../fields.ts'
+import { type Database, ReferenceViolation, type Tx } from '../storage/database.ts'
 import type { Page } from '../storage/page.ts'
 import type { FilterArguments, KeyArguments, KeyRecord, statuses } from './schema.ts'
 import * as store from './store.ts'
@@ -30,6 +31,7 @@ export async function createKey(
   userId: number,
   args: KeyArguments,
   known: readonly string[],
+  by: Origin = commandLine,
 ): Promise<NewKey> {
   refuseInvalid(problemsOfKey(args, known))
   const expiresAt = args.expires === undefined ? null : parseMoment(args.expires)!.last
@@ -49,7 +51,9 @@ export async function createKey(
         revoked_at: null,
       })
       .catch(refuseUnknownOwner)
-    return (await store.findKey(tx, id))!
+    const made = (await store.findKey(tx, id))!
+    await record(tx, by, 'key.create', id, { after: writtenOf(made) })
+    return made
   })
   return { key, token }
 }
@@ -75,14 +79,25 @@ export function problemsOfKey(
  * @param which its identifier or its public part
  * @throws Failure no_key
  */
-export async function revokeKey(database: Database, which: number | string): Promise<store.KeyRow> {
+export async function revokeKey(
+  database: Database,
+  which: number | string,
+  by: Origin = commandLine,
+): Promise<store.KeyRow> {
   return database.transaction(async tx => {
     const key = await store.findKey(tx, which)
     if (!key) throw new Failure('no_key')
     if (key.revoked_at !== null) return key
-    await store.setRevoked(tx, key.id, now())
-    return (await store.findKey(tx, key.id))!
+    return revoke(tx, key, by)
   })
+}
+
+/** In a transaction that may do more. */
+export async function revoke(tx: Tx, key: store.KeyRow, by: Origin): Promise<store.KeyRow> {
+  await store.setRevoked(tx, key.id, now())
+  const after = (await store.findKey(tx, key.id))!
+  await record(tx, by, 'key.revoke', key.id, { before: writtenOf(key), after: writtenOf(after) })
+  return after
 }
 
 export async function listKeys(
@@ -114,13 +129,16 @@ export function recordOf(key: store.KeyRow): KeyRecord {
   }
 }
 
+/** What the audit log is told of. */
+const writtenOf = (key: store.KeyRow) => ({ ...recordOf(key), owner_id: key.user_id })
+
 function statusOf(key: Pick<store.ApiKey, 'revoked_at' | 'expires_at'>): (typeof statuses)[number] {
   if (key.revoked_at !== null) return 'revoked'
   return key.expires_at !== null && key.expires_at < now() ? 'expired' : 'active'
 }
 
 function criteriaOf({ user_id, search }: FilterArguments): store.Criteria {
-  return { ...(user_id?.length && { userIds: user_id }), ...(search && { search: foldCase(search.trim()) }) }
+  return { ...(user_id?.length && { userIds: user_id }), ...(search && { search: parseSearch(search) }) }
 }
 
 function refuseUnknownOwner(cause: unknown): never {
@@ -192,7 +210,12 @@ export class KeyRing {
 }
 
 function actorOf(key: store.ApiKey): Actor {
-  return { userId: key.user_id, permissions: new Set(key.permissions.split(',')), name: key.public_key }
+  return {
+    kind: 'key',
+    userId: key.user_id,
+    permissions: new Set(key.permissions.split(',')),
+    name: key.public_key,
+  }
 }
 
 export function hashToken(token: string): string {

@@ -7,8 +7,9 @@ import {
   type SqlBool,
   sql,
 } from 'kysely'
+import type { Search } from '../fields.ts'
 import type { Db, Tx } from '../storage/database.ts'
-import { containing, countOf, type Order, type Page, paged } from '../storage/page.ts'
+import { countOf, type Order, type Page, PagedList } from '../storage/page.ts'
 import type { ApiKeysTable, Tables } from '../storage/tables.ts'
 
 export type ApiKey = Selectable<ApiKeysTable>
@@ -19,7 +20,7 @@ export type KeyRow = ApiKey & { owner: string }
 /** What a list is narrowed by, in kept form. */
 export interface Criteria {
   userIds?: readonly number[]
-  search?: string
+  search?: Search
 }
 
 const id = sql.ref('api_keys.id')
@@ -58,9 +59,13 @@ export async function findKey(db: Db, key: number | string): Promise<KeyRow | un
   return rows(db).where(column, '=', key).executeTakeFirst()
 }
 
+const list = new PagedList(
+  (db, criteria: Criteria) => rows(db).where(expression => matching(expression, criteria)),
+  id,
+)
+
 export async function listKeys(db: Db, criteria: Criteria, page: Page): Promise<KeyRow[]> {
-  const query = rows(db).where(expression => matching(expression, criteria))
-  return paged(query, id, page).execute()
+  return list.read(db, criteria, page)
 }
 
 export async function countKeys(db: Db, criteria: Criteria): Promise<number> {
@@ -100,7 +105,7 @@ function matching(
   if (userIds) all.push(expression('api_keys.user_id', 'in', userIds))
   if (search) {
     const like = (name: 'name' | 'public_key') =>
-      sql<boolean>`lower(${sql.ref(`api_keys.${name}`)}) LIKE ${containing(search)} ESCAPE '\\'`
+      sql<boolean>`lower(${sql.ref(`api_keys.${name}`)}) LIKE ${search.pattern} ESCAPE '\\'`
     all.push(expression.or([like('name'), like('public_key')]))
   }
   return expression.and(all)

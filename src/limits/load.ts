@@ -8,13 +8,14 @@
  */
 import { Failure } from '../errors.ts'
 
+/** So few at once are taken however long they take: it is then the work that is heavy, not the number of callers. */
+const NEVER_REFUSED = 64
+
 const TURN_MS = 25
 /** How long what is known of long turns holds: one short turn does not end an overload. */
 const LATE_FOR_MS = 1000
-const TAKEN_IN_EVERY_TURN = 8
 
 const MOST_UNDER_WAY = 1024
-const FEWEST_UNDER_WAY = 64
 const ANSWER_MS = 150
 const ADAPT_EVERY_MS = 250
 
@@ -46,7 +47,7 @@ export class Load {
     }
     if (this.#underWay >= this.#mostUnderWay) return true
     const late =
-      this.#takenInTurn >= TAKEN_IN_EVERY_TURN && time - this.#turnBegan > TURN_MS && time < this.#lateUntil
+      this.#takenInTurn >= NEVER_REFUSED && time - this.#turnBegan > TURN_MS && time < this.#lateUntil
     if (!late) this.#takenInTurn += 1
     return late
   }
@@ -98,7 +99,7 @@ export class Load {
   #adapt(time: number): void {
     const slow = this.#tookMs / this.#finished > ANSWER_MS
     this.#mostUnderWay = slow
-      ? Math.max(FEWEST_UNDER_WAY, Math.floor(Math.min(this.#mostUnderWay, this.#peak) * 0.8))
+      ? Math.max(NEVER_REFUSED, Math.floor(Math.min(this.#mostUnderWay, this.#peak) * 0.8))
       : Math.min(MOST_UNDER_WAY, Math.ceil(this.#mostUnderWay * 1.1))
     this.#adaptedAt = time
     this.#peak = this.#underWay

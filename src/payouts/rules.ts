@@ -3,6 +3,7 @@
  * settings until it ends, because the currency may be changed until the first payout exists.
  */
 import { affiliateExists } from '../affiliates/store.ts'
+import { record } from '../audit/rules.ts'
 import type { Context, RequestContext } from '../context.ts'
 import { Failure, type Problems, refuseInvalid } from '../errors.ts'
 import {
@@ -41,7 +42,9 @@ export async function createPayout(context: RequestContext, args: CreateArgument
       created_at: time,
       updated_at: time,
     })
-    return recordOf(payout, settings)
+    const after = recordOf(payout, settings)
+    await record(tx, context, 'payout.create', payout.id, { after })
+    return after
   })
 }
 
@@ -49,7 +52,7 @@ export async function createPayout(context: RequestContext, args: CreateArgument
  * Changes what was sent and leaves the rest.
  * @throws Failure no_payout, invalid_argument
  */
-export async function editPayout(context: Context, args: EditArguments): Promise<PayoutRecord> {
+export async function editPayout(context: RequestContext, args: EditArguments): Promise<PayoutRecord> {
   const { payout_id: id, affiliate_id, referrals, amount, payout_method, status } = args
   return context.database.transaction(async tx => {
     const settings = await holdSettings(tx)
@@ -64,7 +67,9 @@ export async function editPayout(context: Context, args: EditArguments): Promise
     }
     if (Object.keys(change).length === 0) return recordOf(before, settings)
     await store.updatePayout(tx, id, { ...change, updated_at: now() })
-    return recordOf(found(await store.findPayout(tx, id)), settings)
+    const after = recordOf(found(await store.findPayout(tx, id)), settings)
+    await record(tx, context, 'payout.edit', id, { before: recordOf(before, settings), after })
+    return after
   })
 }
 
@@ -72,14 +77,14 @@ export async function editPayout(context: Context, args: EditArguments): Promise
  * @returns the record as it was
  * @throws Failure no_payout
  */
-export async function deletePayout(context: Context, id: number): Promise<PayoutRecord> {
+export async function deletePayout(context: RequestContext, id: number): Promise<PayoutRecord> {
   const settings = await context.settings.current()
-  const payout = await context.database.transaction(async tx => {
-    const before = found(await store.holdPayout(tx, id))
+  return context.database.transaction(async tx => {
+    const before = recordOf(found(await store.holdPayout(tx, id)), settings)
     await store.deletePayout(tx, id)
+    await record(tx, context, 'payout.delete', id, { before })
     return before
   })
-  return recordOf(payout, settings)
 }
 
 /** @throws Failure no_payout */
@@ -105,7 +110,7 @@ export async function countPayouts(context: Context, filters: FilterArguments): 
 /** Counts, and exact sums in the currency. */
 export async function totalPayouts(context: Context, filters: FilterArguments) {
   const settings = await context.settings.current()
-  const total = await store.sumPayouts(context.database.reader, criteriaOf(settings, filters))
+  const total = await store.sumPayouts(context.database.replica, criteriaOf(settings, filters))
   const [paid, failed] = [BigInt(total.paid_sum), BigInt(total.failed_sum)]
   const part = (count: number, sum: bigint) => ({ count, sum: exactNumber(sum, settings.decimals) })
   return {
@@ -176,25 +181,25 @@ function criteriaOf(settings: Settings, filters: FilterArguments): store.Criteri
     ...(exclude?.length && { exclude }),
     ...(affiliate_id?.length && { affiliateIds: affiliate_id }),
     ...(referrals?.length && { referrals }),
-    ...(amounts.length && { amounts }),
+    ...(amounts && { amounts }),
     ...(payout_method?.length && { methods: payout_method }),
     ...(status?.length && { statuses: status }),
     ...(owner?.length && { owners: owner }),
     ...(date !== undefined && { created: parseSpan(date) }),
-    ...(updated_since !== undefined && { updatedSince: parseMoment(updated_since)!.first }),
+    ...(updated_since !== undefined && { updated: { first: parseMoment(updated_since)!.first } }),
     ...(search && { search: parseSearch(search) }),
   }
 }
 
 function amountsOf(
   { decimals }: Settings,
-  { amount, amount_compare: compare = '=' }: FilterArguments,
-): NonNullable<store.Criteria['amounts']> {
-  if (amount === undefined) return []
-  if (typeof amount === 'number') return [{ compare, amount: toUnits(amount, decimals)! }]
+  { amount, amount_compare = '=' }: FilterArguments,
+): store.Criteria['amounts'] {
+  if (amount === undefined) return undefined
+  if (typeof amount === 'number') return { [amount_compare]: toUnits(amount, decimals)! }
   const { min, max } = amount
-  return [
-    ...(min === undefined ? [] : [{ compare: '>=' as const, amount: toUnits(min, decimals)! }]),
-    ...(max === undefined ? [] : [{ compare: '<=' as const, amount: toUnits(max, decimals)! }]),
-  ]
+  return {
+    ...(min !== undefined && { '>=': toUnits(min, decimals)! }),
+    ...(max !== undefined && { '<=': toUnits(max, decimals)! }),
+  }
 }

@@ -1,5 +1,6 @@
 /** The settings that the whole programme shares, and what may be changed when. */
-import type { Context } from '../context.ts'
+import { record } from '../audit/rules.ts'
+import { type Context, commandLine, type Origin } from '../context.ts'
 import { type Problems, refuseInvalid } from '../errors.ts'
 import { formatRate, parseRate } from '../fields.ts'
 import type { Database, Db, Tx } from '../storage/database.ts'
@@ -59,7 +60,11 @@ async function settingsOf(db: Db, values: store.Values): Promise<Settings> {
  * @returns the settings after the change
  * @throws Failure invalid_argument
  */
-export async function changeSettings(context: Context, changes: SettingsChanges): Promise<Settings> {
+export async function changeSettings(
+  context: Context,
+  changes: SettingsChanges,
+  by: Origin = commandLine,
+): Promise<Settings> {
   const settings = await context.database.transaction(async tx => {
     const before = await settingsOf(tx, await store.lockSettings(tx))
     const problems = await problemsOf(tx, before, changes)
@@ -71,7 +76,12 @@ export async function changeSettings(context: Context, changes: SettingsChanges)
     }
     if (default_rate_type !== undefined) await store.writeSetting(tx, 'default_rate_type', default_rate_type)
     if (currency !== undefined) await store.writeSetting(tx, 'currency', currency)
-    return loadSettings(tx)
+    const after = await loadSettings(tx)
+    await record(tx, by, 'settings.edit', null, {
+      before: shownSettings(before),
+      after: shownSettings(after),
+    })
+    return after
   })
   context.settings.forget()
   return settings

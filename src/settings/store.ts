@@ -24,18 +24,6 @@ export async function writeSetting(tx: Tx, name: string, value: string): Promise
   await tx.updateTable('settings').set({ value }).where('name', '=', name).execute()
 }
 
-/**
- * Transactions that take a turn come one after the other, on engines too that let others write side by side: for what
- * must hold of many rows together. It lasts until the transaction ends.
- */
-export async function waitForTurn(tx: Tx): Promise<void> {
-  await tx
-    .updateTable('settings')
-    .set(expression => ({ value: expression.ref('value') }))
-    .where('name', '=', 'first_login_at')
-    .execute()
-}
-
 export async function readRateTypes(db: Db): Promise<string[]> {
   const rows = await db.selectFrom('rate_types').select('name').orderBy('position').orderBy('name').execute()
   return rows.map(row => row.name)

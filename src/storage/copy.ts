@@ -20,18 +20,32 @@ interface Table {
 }
 
 /** What a table refers to comes before it. */
-const tables: readonly (Table & { name: TableWithIdentity | 'payout_referrals' })[] = [
+const tables: readonly Table[] = [
   { name: 'users', key: ['id'] },
   { name: 'affiliates', key: ['id'] },
   { name: 'payouts', key: ['id'] },
   { name: 'payout_referrals', key: ['referral_id', 'payout_id'] },
   { name: 'api_keys', key: ['id'] },
+  { name: 'sessions', key: ['token_hash'] },
+  { name: 'audit_entries', key: ['id'] },
+  { name: 'audit_seals', key: ['number'] },
+  { name: 'idempotency_keys', key: ['owner', 'key'] },
 ]
+/** Failed log-ins of the last minutes are not worth the way. */
+export const leftOut: readonly (keyof Tables)[] = ['login_attempts']
 /** Small, and filled in every new database. */
 const configuration: readonly Table[] = [
   { name: 'rate_types', key: ['name'] },
   { name: 'settings', key: ['name'] },
+  { name: 'audit_chain', key: ['id'] },
 ]
+
+/** Every table that is copied. */
+export const copiedTables: readonly (keyof Tables)[] = [...configuration, ...tables].map(({ name }) => name)
+
+function hasIdentity(name: keyof Tables): name is TableWithIdentity {
+  return tables.some(table => table.name === name && table.key[0] === 'id')
+}
 
 export interface CopiedTable {
   readonly table: string
@@ -51,6 +65,7 @@ export async function copyDatabase(
 ): Promise<CopiedTable[]> {
   if (!(await isUnderWay(target))) await begin(source, target)
   for (const table of tables) await copyTable(source, target, table, progress)
+  await copyChain(source, target)
   const copied: CopiedTable[] = []
   for (const table of [...configuration, ...tables]) {
     const total = await countRows(source.reader, table.name)
@@ -90,7 +105,7 @@ async function begin(source: Database, target: Database): Promise<void> {
         .selectAll()
         .limit(1)
         .executeTakeFirst()
-      if (row || (name !== 'payout_referrals' && (await target.engine.lastIdentity(tx, name)) > 0)) {
+      if (row || (hasIdentity(name) && (await target.engine.lastIdentity(tx, name)) > 0)) {
         throw new DatabaseUnusable(`The target has or had data (${name}). Copy into a database that is new.`)
       }
     }
@@ -120,19 +135,30 @@ async function copyTable(
   }
 }
 
+/** It changes as the log grows, so a copy that goes on takes it anew. */
+async function copyChain(source: Database, target: Database): Promise<void> {
+  const chain = await source.reader.selectFrom('audit_chain').selectAll().execute()
+  await target.transaction(async tx => {
+    await tx.deleteFrom('audit_chain').execute()
+    await tx.insertInto('audit_chain').values(chain).execute()
+  })
+}
+
 async function finish(source: Database, target: Database): Promise<void> {
   await target.transaction(async tx => {
     for (const { name } of tables) {
-      if (name === 'payout_referrals') continue
+      if (!hasIdentity(name)) continue
       await target.engine.continueIdentity(tx, name, await source.engine.lastIdentity(source.reader, name))
     }
     await tx.deleteFrom('settings').where('name', '=', MARK).execute()
   })
 }
 
-/** The mark stays: what comes next is a copy again. */
+/** The mark stays: what comes next is a copy again. The audit log is only added to, so what is there is right. */
 async function clear(tx: Tx): Promise<void> {
-  for (const { name } of tables.toReversed()) await tx.deleteFrom(name).execute()
+  for (const { name } of tables.toReversed()) {
+    if (!name.startsWith('audit_')) await tx.deleteFrom(name).execute()
+  }
 }
 
 async function summarise(

@@ -72,6 +72,12 @@ export interface Engine {
   lastIdentity(db: Db, table: TableWithIdentity): Promise<number>
   /** Goes on behind this identifier, where rows were given theirs. */
   continueIdentity(tx: Tx, table: TableWithIdentity, last: number): Promise<void>
+  /** The action of a trigger that refuses what set it off. */
+  readonly refusal: string
+  /** Statements that keep the rows of a table from being removed, and these columns from being changed. */
+  appendOnly(table: string, columns: readonly string[]): string[]
+  /** What is wrong with the files that the database is kept in, as far as they are its own to look at. */
+  damages(db: Db): Promise<string[]>
   /** A query for the size of the database: one row with `bytes`. */
   readonly databaseSize: string
 }
@@ -138,17 +144,16 @@ export async function openDatabase(url: string, options: DatabaseOptions = {}): 
 }
 
 async function connect(url: string, options: DatabaseOptions): Promise<Database> {
-  const scheme = url.split(':', 1)[0]!
-  if (scheme === 'sqlite') {
+  if (url.startsWith('sqlite:')) {
     if (options.readUrl !== undefined) throw new DatabaseUnusable('The embedded database has no replicas.')
     const { openSqlite } = await import('./sqlite.ts')
     return openSqlite(url.slice('sqlite:'.length))
   }
-  if (scheme === 'postgres' || scheme === 'postgresql') {
+  if (/^postgres(?:ql)?:\/\//.test(url)) {
     const { openPostgres } = await import('./postgres.ts')
     return openPostgres(url, options)
   }
   throw new DatabaseUnusable(
-    `The database URL must begin with sqlite: or postgres: (${scheme}: is not known).`,
+    `The database URL must begin with sqlite: or postgres:// (${url.split(':', 1)[0]}: is not known).`,
   )
 }

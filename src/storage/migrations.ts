@@ -8,7 +8,7 @@ import { type Database, DatabaseUnusable, type Engine, type Tx } from './databas
 
 type Migration = (engine: Engine) => string[]
 
-const migrations: readonly Migration[] = [initial, idempotency]
+const migrations: readonly Migration[] = [initial, auditLog, idempotency]
 
 function idempotency({ integer, text, tableOptions }: Engine): string[] {
   return [
@@ -81,6 +81,7 @@ function initial({ identity, integer, text, tableOptions }: Engine): string[] {
     index('affiliates_payment_email', 'affiliates (payment_email, id)'),
     index('affiliates_payment_email_key', 'affiliates (payment_email_key, id)'),
     index('affiliates_status', 'affiliates (status, id)'),
+    index('affiliates_status_registered_at', 'affiliates (status, registered_at, id)'),
     index('affiliates_earnings', 'affiliates (earnings, id)'),
     index('affiliates_unpaid_earnings', 'affiliates (unpaid_earnings, id)'),
     index('affiliates_referrals', 'affiliates (referrals, id)'),
@@ -106,6 +107,7 @@ function initial({ identity, integer, text, tableOptions }: Engine): string[] {
     index('payouts_amount', 'payouts (amount, id, status)'),
     index('payouts_payout_method', 'payouts (payout_method, id, status, amount)'),
     index('payouts_status', 'payouts (status, id, amount)'),
+    index('payouts_status_created_at', 'payouts (status, created_at, id)'),
     index('payouts_owner', 'payouts (owner, id)'),
     index('payouts_created_at', 'payouts (created_at, id, status, amount, payout_method, affiliate_id)'),
     index('payouts_updated_at', 'payouts (updated_at, id)'),
@@ -159,6 +161,54 @@ function initial({ identity, integer, text, tableOptions }: Engine): string[] {
     "INSERT INTO rate_types (name, position) VALUES ('percentage', 1), ('flat', 2)",
     `INSERT INTO settings (name, value) VALUES
       ('default_rate', '20'), ('default_rate_type', 'percentage'), ('currency', 'USD'), ('first_login_at', '')`,
+  ]
+}
+
+/** What `Engine.appendOnly` is made of. */
+export function refusals(table: string, columns: readonly string[], refusal: string): string[] {
+  return [
+    `CREATE TRIGGER ${table}_delete BEFORE DELETE ON ${table} FOR EACH ROW ${refusal}`,
+    `CREATE TRIGGER ${table}_update BEFORE UPDATE OF ${columns.join(', ')} ON ${table} FOR EACH ROW ${refusal}`,
+  ]
+}
+
+/** Entries and seals are refused to be changed or removed by the database itself; see `audit/seal.ts`. */
+function auditLog(engine: Engine): string[] {
+  const { identity, integer, text, tableOptions, appendOnly } = engine
+  const columns = {
+    at: `${integer} NOT NULL`,
+    actor_kind: `${text} NOT NULL`,
+    actor_name: `${text} NOT NULL`,
+    actor_id: integer,
+    address: `${text} NOT NULL`,
+    action: `${text} NOT NULL`,
+    record_kind: `${text} NOT NULL`,
+    record_id: integer,
+    before_values: `${text} NOT NULL`,
+    after_values: `${text} NOT NULL`,
+    person_id: integer,
+    personal_hash: `${text} NOT NULL`,
+  }
+  const seal = {
+    sealed_at: `${integer} NOT NULL`,
+    entries: `${text} NOT NULL`,
+    entry_count: `${integer} NOT NULL`,
+    previous_hash: `${text} NOT NULL`,
+    hash: `${text} NOT NULL`,
+  }
+  const declared = (of: Record<string, string>) => Object.entries(of).map(([name, type]) => `${name} ${type}`)
+  return [
+    `CREATE TABLE audit_entries (id ${identity}, ${declared(columns).join(', ')}, personal ${text} NOT NULL) ${tableOptions}`,
+    'CREATE INDEX audit_entries_at ON audit_entries (at, id)',
+    'CREATE INDEX audit_entries_actor ON audit_entries (actor_id, id)',
+    'CREATE INDEX audit_entries_record ON audit_entries (record_kind, record_id, id)',
+    'CREATE INDEX audit_entries_person ON audit_entries (person_id, id)',
+    ...appendOnly('audit_entries', ['id', ...Object.keys(columns)]),
+    `CREATE TRIGGER audit_entries_erase BEFORE UPDATE OF personal ON audit_entries FOR EACH ROW WHEN (NEW.personal <> '') ${engine.refusal}`,
+    `CREATE TABLE audit_seals (number ${integer} PRIMARY KEY, ${declared(seal).join(', ')}) ${tableOptions}`,
+    ...appendOnly('audit_seals', ['number', ...Object.keys(seal)]),
+    `CREATE TABLE audit_chain (id ${integer} PRIMARY KEY, number ${integer} NOT NULL, hash ${text} NOT NULL, last_entry ${integer} NOT NULL, missing ${text} NOT NULL) ${tableOptions}`,
+    "INSERT INTO audit_chain (id, number, hash, last_entry, missing) VALUES (1, 0, '', 0, '[]')",
   ]
 }
 

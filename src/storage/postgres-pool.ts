@@ -3,8 +3,9 @@
  *
  * Statements are sent unnamed, and nothing is set for a session, so a pooler that hands out servers by the
  * transaction (PgBouncer) may stand between. A server that is gone is told by its closed connection; one that
- * no longer answers (frozen, or behind a broken network) by the pulse, which asks it something simple on a new
- * connection while a query takes long, and cuts every connection when there is no answer.
+ * no longer answers (frozen, or behind a broken network) by the pulse: while nothing is answered for a moment, it asks the
+ * server something simple on a new connection, and cuts every connection when there is no answer. What the server
+ * takes long for while it answers is waited for.
  */
 import {
   type CompiledQuery,
@@ -22,9 +23,9 @@ import { DatabaseUnavailable, ReferenceViolation, UniqueViolation } from './data
 import type { Tables } from './tables.ts'
 import { commits, queries, tellDuration } from './timing.ts'
 
-/** For a free connection, or a new one. */
-const CONNECT_TIMEOUT_MS = 1500
-const PULSE_EVERY_MS = 500
+/** For a free connection, while the server answers. */
+const QUEUE_TIMEOUT_MS = 10_000
+const PULSE_EVERY_MS = 400
 const PULSE_TIMEOUT_MS = 800
 const IDLE_TIMEOUT_MS = 30_000
 
@@ -40,46 +41,64 @@ const types = {
     oid === INT8 || oid === NUMERIC ? readNumber : pg.types.getTypeParser(oid, format as 'text'),
 } as pg.CustomTypesConfig
 
-interface Busy {
-  readonly client: pg.PoolClient
-  readonly since: number
-}
-
 export class PostgresPool {
   readonly pool: pg.Pool
   readonly db: Kysely<Tables>
   readonly #config: pg.ClientConfig
-  readonly #busy = new Set<Busy>()
+  readonly #clients = new Set<pg.PoolClient>()
+  /** When what is under way began. */
+  readonly #underWay = new Set<{ readonly since: number }>()
   #pulse: NodeJS.Timeout | undefined
+  /** Sends away those who wait for a connection. */
+  readonly #waiting = new Set<(reason: Error) => void>()
+  #away = false
+  /** When something was last done. */
+  #answeredAt = 0
 
   constructor(config: pg.ClientConfig, size: number) {
-    this.#config = { ...config, types, keepAlive: true, connectionTimeoutMillis: CONNECT_TIMEOUT_MS }
-    this.pool = new pg.Pool({ ...this.#config, max: size, idleTimeoutMillis: IDLE_TIMEOUT_MS })
+    this.#config = { ...config, types, keepAlive: true }
+    this.pool = new pg.Pool({
+      ...this.#config,
+      max: size,
+      idleTimeoutMillis: IDLE_TIMEOUT_MS,
+      connectionTimeoutMillis: QUEUE_TIMEOUT_MS,
+    })
     // Whoever uses a connection hears of its end from the query; these only keep it from ending the process.
     this.pool.on('error', () => {})
-    this.pool.on('connect', client => client.on('error', () => {}))
+    this.pool.on('connect', client => {
+      client.on('error', () => {})
+      this.#clients.add(client)
+    })
+    this.pool.on('remove', client => this.#clients.delete(client))
     this.db = kyselyOn(new PoolDriver(this))
   }
 
   async connect(): Promise<pg.PoolClient> {
+    if (this.#away) throw new DatabaseUnavailable('PostgreSQL: no answer')
+    const connecting = this.pool.connect()
+    const sentAway = Promise.withResolvers<never>()
+    this.#waiting.add(sentAway.reject)
     try {
-      return await this.pool.connect()
+      return await this.#timed(Promise.race([connecting, sentAway.promise]))
     } catch (error) {
+      // One that comes too late goes back.
+      connecting.then(
+        client => client.release(),
+        () => {},
+      )
       throw new DatabaseUnavailable(`PostgreSQL: ${messageOf(error)}`, error)
+    } finally {
+      this.#waiting.delete(sentAway.reject)
     }
   }
 
   async query<R>(client: pg.PoolClient, text: string, parameters: readonly unknown[] = []) {
     const beganAt = queries.hasSubscribers ? performance.now() : 0
-    const busy = { client, since: Date.now() }
-    this.#busy.add(busy)
-    this.#pulse ??= setInterval(() => this.#feelPulse(), PULSE_EVERY_MS).unref()
     try {
-      return await client.query<R & pg.QueryResultRow>(text, parameters as unknown[])
+      return await this.#timed(client.query<R & pg.QueryResultRow>(text, parameters as unknown[]))
     } catch (error) {
       throw translate(error)
     } finally {
-      this.#busy.delete(busy)
       if (beganAt > 0) tellDuration(beganAt)
     }
   }
@@ -89,15 +108,35 @@ export class PostgresPool {
     await this.pool.end()
   }
 
+  async #timed<T>(work: Promise<T>): Promise<T> {
+    const begun = { since: Date.now() }
+    this.#underWay.add(begun)
+    this.#pulse ??= setInterval(() => this.#feelPulse(), PULSE_EVERY_MS).unref()
+    try {
+      const result = await work
+      this.#answeredAt = Date.now()
+      return result
+    } finally {
+      this.#underWay.delete(begun)
+    }
+  }
+
   async #feelPulse(): Promise<void> {
-    if (this.#busy.size === 0) {
+    if (this.#underWay.size === 0 && !this.#away) {
       clearInterval(this.#pulse)
       this.#pulse = undefined
       return
     }
-    const waiting = [...this.#busy].filter(({ since }) => Date.now() - since >= PULSE_EVERY_MS)
-    if (waiting.length === 0 || (await this.#answers())) return
-    for (const { client } of waiting) connectionOf(client).stream.destroy()
+    const askedAt = Date.now()
+    const longest = askedAt - Math.min(...[...this.#underWay].map(({ since }) => since))
+    const silent = Math.min(longest, askedAt - this.#answeredAt)
+    if (silent < PULSE_EVERY_MS && !this.#away) return
+    // A server under such load that it takes no new connection in time may still answer on others.
+    this.#away = !(await this.#answers()) && this.#answeredAt < askedAt
+    if (!this.#away) return
+    // Also those that are idle: nobody would hear that they are dead.
+    for (const client of this.#clients) connectionOf(client).stream.destroy()
+    for (const sendAway of this.#waiting) sendAway(new Error('no answer'))
   }
 
   async #answers(): Promise<boolean> {

@@ -18,6 +18,7 @@ import {
   type TransactionOptions,
   type Tx,
 } from './database.ts'
+import { refusals } from './migrations.ts'
 import { isLostRace, messageOf, PostgresPool } from './postgres-pool.ts'
 import { ReplicaReader } from './replica.ts'
 import type { Tables } from './tables.ts'
@@ -36,6 +37,15 @@ const postgres: Engine = {
   tableOptions: '',
   databaseSize: 'SELECT pg_database_size(current_database()) AS bytes',
   lockSchema: `SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`,
+  refusal: 'EXECUTE FUNCTION refuse_change()',
+  appendOnly: (table, columns) => [
+    `CREATE OR REPLACE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql AS
+      $$ BEGIN RAISE EXCEPTION 'The audit log is only added to.'; END $$`,
+    ...refusals(table, columns, postgres.refusal),
+    `CREATE TRIGGER ${table}_truncate BEFORE TRUNCATE ON ${table} FOR EACH STATEMENT ${postgres.refusal}`,
+  ],
+  // Its files are on another machine; its own tools look at them.
+  damages: async () => [],
   async lastIdentity(db, table) {
     const { rows } = await sql<{ last: number | null }>`
       SELECT pg_sequence_last_value(pg_get_serial_sequence(${table}, 'id')::regclass) AS last`.execute(db)

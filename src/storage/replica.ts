@@ -4,7 +4,8 @@
  * A write is answered only once the replica has it, so whoever was told of a write finds it, through whichever
  * process and node. This costs each write what replaying it takes (see docs/scaling.md). When the replica is away,
  * or has fallen behind, its reads go to the primary and no write waits for it; each process finds this out for
- * itself, at most `CHECK_EVERY_MS` plus `LAG_LIMIT_MS` later.
+ * itself, at most `CHECK_EVERY_MS` plus `LAG_LIMIT_MS` later. When it is back, every process waits for it for
+ * `SETTLE_MS` before the first one reads from it.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { type CompiledQuery, type Driver, type Kysely, type QueryResult, sql } from 'kysely'
@@ -15,6 +16,7 @@ import type { Tables } from './tables.ts'
 const CHECK_EVERY_MS = 500
 const LAG_LIMIT_MS = 1000
 const LONGEST_PAUSE_MS = 16
+const SETTLE_MS = 2000
 
 export class ReplicaReader {
   /** Not to be written through. */
@@ -23,8 +25,10 @@ export class ReplicaReader {
   readonly #replica: PostgresPool
   readonly #stopped = new AbortController()
   readonly #checks: Promise<void>
-  #current = false
+  /** Since when writes wait for the replica; undefined while it is not fit for reading. */
+  #followedSince: number | undefined
   /** Writes that wait at the same moment share one question to the replica. */
+  #round: Promise<void> | undefined
   #next: Promise<void> | undefined
 
   constructor(primary: PostgresPool, replica: PostgresPool) {
@@ -36,7 +40,7 @@ export class ReplicaReader {
 
   /** Resolves when the replica has everything that was committed before, or is not read from. */
   async caughtUp(): Promise<void> {
-    if (!this.#current) return
+    if (this.#followedSince === undefined) return
     // A round that has begun may have asked the primary before this caller's commit: the next one is awaited.
     this.#next ??= (this.#round ?? Promise.resolve()).then(() => {
       this.#next = undefined
@@ -45,8 +49,6 @@ export class ReplicaReader {
     })
     await this.#next
   }
-
-  #round: Promise<void> | undefined
 
   async close(): Promise<void> {
     this.#stopped.abort()
@@ -64,9 +66,10 @@ export class ReplicaReader {
   async #catchUp(): Promise<void> {
     try {
       const position = await this.#position()
-      this.#current = await this.#reaches(position)
+      const reached = await this.#reaches(position)
+      this.#followedSince = reached ? (this.#followedSince ?? Date.now()) : undefined
     } catch {
-      this.#current = false
+      this.#followedSince = undefined
     }
   }
 
@@ -111,13 +114,13 @@ export class ReplicaReader {
   }
 
   async #read<R>(query: CompiledQuery): Promise<QueryResult<R>> {
-    if (this.#current) {
+    if (Date.now() - (this.#followedSince ?? Number.POSITIVE_INFINITY) > SETTLE_MS) {
       try {
         return await this.#replica.db.executeQuery<R>(query as CompiledQuery<R>)
       } catch (error) {
         // A replica cancels reads that would keep it from following the primary.
         if (!(error instanceof DatabaseUnavailable) && !isLostRace(error)) throw error
-        if (error instanceof DatabaseUnavailable) this.#current = false
+        if (error instanceof DatabaseUnavailable) this.#followedSince = undefined
       }
     }
     return this.#primary.db.executeQuery<R>(query as CompiledQuery<R>)

@@ -2,7 +2,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite'
 
 const STATEMENTS_KEPT = 500
 
-/** Prepared statements of one connection by their text, the least recently used first. */
+/** Prepared statements of one connection by their text. Those in use come back soon when they were dropped. */
 export class Statements {
   readonly #database: DatabaseSync
   readonly #statements = new Map<string, StatementSync>()
@@ -12,16 +12,18 @@ export class Statements {
   }
 
   prepare(sql: string): StatementSync {
-    let statement = this.#statements.get(sql)
-    if (statement) {
-      this.#statements.delete(sql)
-    } else {
-      statement = this.#database.prepare(sql)
-      if (this.#statements.size >= STATEMENTS_KEPT) {
-        this.#statements.delete(this.#statements.keys().next().value!)
-      }
+    const known = this.#statements.get(sql)
+    if (known) return known
+    if (this.#statements.size >= STATEMENTS_KEPT) {
+      this.#statements.delete(this.#statements.keys().next().value!)
     }
+    const statement = this.#database.prepare(sql)
     this.#statements.set(sql, statement)
     return statement
+  }
+
+  /** Runs a statement that has neither parameters nor rows. */
+  run(sql: string): void {
+    this.prepare(sql).run()
   }
 }

@@ -31,6 +31,8 @@ import {
   type Tx,
   UniqueViolation,
 } from './database.ts'
+import { refusals } from './migrations.ts'
+import { runsDirectly } from './prepared.ts'
 import { Statements } from './sqlite-statements.ts'
 import { SqliteThreads } from './sqlite-threads.ts'
 import type { Tables } from './tables.ts'
@@ -69,6 +71,17 @@ const sqlite: Engine = {
     await sql`DELETE FROM sqlite_sequence WHERE name = ${table}`.execute(tx)
     await sql`INSERT INTO sqlite_sequence (name, seq) VALUES (${table}, ${last})`.execute(tx)
   },
+  refusal: "BEGIN SELECT RAISE(ABORT, 'The audit log is only added to.'); END",
+  appendOnly: (table, columns) => refusals(table, columns, sqlite.refusal),
+  async damages(db) {
+    const { rows: damages } = await sql<{ integrity_check: string }>`PRAGMA integrity_check`.execute(db)
+    const { rows: orphans } = await sql<{ table: string; rowid: number; parent: string }>`
+      PRAGMA foreign_key_check`.execute(db)
+    return [
+      ...damages.map(row => row.integrity_check).filter(text => text !== 'ok'),
+      ...orphans.map(({ table, rowid, parent }) => `${table}: row ${rowid} refers to no row of ${parent}`),
+    ]
+  },
   databaseSize: 'SELECT page_count * page_size AS bytes FROM pragma_page_count, pragma_page_size',
 }
 
@@ -84,9 +97,13 @@ export function openSqlite(path: string): Database {
   try {
     mkdirSync(dirname(file), { recursive: true })
     const write = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS })
-    write.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON')
+    write.exec(
+      'PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA cache_size = -32768; PRAGMA wal_autocheckpoint = 8000',
+    )
+    // What is erased is overwritten, and not only left out.
+    write.exec('PRAGMA secure_delete = ON')
     const read = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS })
-    read.exec('PRAGMA query_only = ON')
+    read.exec('PRAGMA query_only = ON; PRAGMA cache_size = -16384')
     // From here on a busy database is waited for without blocking the process.
     write.exec('PRAGMA busy_timeout = 0')
     return new SqliteDatabase(read, write, new SqliteThreads(file, BUSY_TIMEOUT_MS, translate))
@@ -109,7 +126,10 @@ class SqliteDatabase implements Database {
   readonly #read: DatabaseSync
   readonly #write: DatabaseSync
   readonly #threads: SqliteThreads
+  readonly #reads: Statements
+  readonly #writes: Statements
   readonly #tx: Tx
+  #reading = false
   /** Those who wait for their turn to write, first come, first served. */
   readonly #waiting: (() => void)[] = []
   #busy = false
@@ -119,9 +139,20 @@ class SqliteDatabase implements Database {
     this.#read = read
     this.#write = write
     this.#threads = threads
-    this.reader = kyselyOn(new SqliteConnection(read))
+    this.#reads = new Statements(read)
+    this.#writes = new Statements(write)
+    this.reader = kyselyOn(
+      new SqliteConnection((text, parameters) => {
+        this.#beginRead()
+        return this.#reads.prepare(text).all(...(parameters as SQLInputValue[]))
+      }),
+    )
     this.replica = this.reader
-    this.#tx = kyselyOn(new SqliteConnection(write)) as Tx
+    this.#tx = kyselyOn(
+      new SqliteConnection((text, parameters) =>
+        this.#writes.prepare(text).all(...(parameters as SQLInputValue[])),
+      ),
+    ) as Tx
     const threaded = kyselyOn(threads)
     const background: Database = {
       engine: sqlite,
@@ -149,7 +180,7 @@ class SqliteDatabase implements Database {
     }
     try {
       result = await work(this.#tx)
-      this.#write.exec('RELEASE work')
+      this.#writes.run('RELEASE work')
     } catch (error) {
       this.#undo(batch, error)
       this.#next()
@@ -169,6 +200,7 @@ class SqliteDatabase implements Database {
     await this.#turn()
     this.#commit()
     await this.#threads.close()
+    this.#endRead()
     this.#read.close()
     this.#write.close()
   }
@@ -200,7 +232,7 @@ class SqliteDatabase implements Database {
       // A batch of which every transaction failed has nobody who listens.
       this.#batch.committed.promise.catch(() => {})
     }
-    this.#write.exec('SAVEPOINT work')
+    this.#writes.run('SAVEPOINT work')
     return this.#batch
   }
 
@@ -209,7 +241,7 @@ class SqliteDatabase implements Database {
     const giveUpAt = Date.now() + BUSY_TIMEOUT_MS
     for (let pauseMs = 1; ; pauseMs = Math.min(pauseMs * 2, 20)) {
       try {
-        return this.#write.exec('BEGIN IMMEDIATE')
+        return this.#writes.run('BEGIN IMMEDIATE')
       } catch (error) {
         if (primaryCode(error) !== SQLITE_BUSY || Date.now() > giveUpAt) throw error
         await delay(pauseMs * (0.5 + Math.random()))
@@ -220,24 +252,43 @@ class SqliteDatabase implements Database {
   #undo(batch: Batch, cause: unknown): void {
     // SQLite gives up the whole transaction by itself when the disk is full or fails.
     if (this.#write.isTransaction) {
-      this.#write.exec('ROLLBACK TO work')
-      this.#write.exec('RELEASE work')
+      this.#writes.run('ROLLBACK TO work')
+      this.#writes.run('RELEASE work')
     } else {
       this.#batch = undefined
       batch.committed.reject(translate(cause))
     }
   }
 
+  /**
+   * Requests that arrived together read in one transaction, because taking and dropping the locks of a file for every
+   * query costs as much as a query. It ends before anything else can arrive, and before a commit is answered.
+   */
+  #beginRead(): void {
+    if (this.#reading) return
+    this.#reads.run('BEGIN')
+    this.#reading = true
+    setImmediate(() => this.#endRead())
+  }
+
+  #endRead(): void {
+    if (!this.#reading) return
+    this.#reading = false
+    // SQLite ends it by itself when the disk fails.
+    if (this.#read.isTransaction) this.#reads.run('COMMIT')
+  }
+
   #commit(): void {
     const batch = this.#batch
     if (!batch) return
     this.#batch = undefined
+    this.#endRead()
     try {
-      this.#write.exec('COMMIT')
+      this.#writes.run('COMMIT')
       if (commits.hasSubscribers) commits.publish(undefined)
       batch.committed.resolve()
     } catch (error) {
-      if (this.#write.isTransaction) this.#write.exec('ROLLBACK')
+      if (this.#write.isTransaction) this.#writes.run('ROLLBACK')
       batch.committed.reject(translate(error))
     }
   }
@@ -245,40 +296,55 @@ class SqliteDatabase implements Database {
 
 function kyselyOn(connection: DatabaseConnection): Kysely<Tables> {
   const driver = new OneConnection(connection)
-  return new Kysely({
+  const db = new Kysely<Tables>({
     dialect: {
-      createAdapter: () => new SqliteAdapter(),
+      createAdapter: () => new Adapter(),
       createDriver: () => driver,
       createIntrospector: db => new SqliteIntrospector(db),
       createQueryCompiler: () => new Compiler(),
     },
   })
+  if (connection instanceof SqliteConnection) runsDirectly(db, connection.run)
+  return db
 }
+
+/** Lets queries go their own ways, because Kysely would make those that threads answer wait for each other. */
+class Adapter extends SqliteAdapter {
+  override get supportsMultipleConnections(): boolean {
+    return true
+  }
+}
+
+const ROW_LOCKS = new Set<SelectModifierNode['modifier']>(['ForUpdate', 'ForShare', 'SkipLocked'])
 
 /** Leaves row locks out: the one transaction that writes has the whole file. */
 class Compiler extends SqliteQueryCompiler {
   protected override visitSelectModifier(node: SelectModifierNode): void {
-    if (node.modifier !== 'ForUpdate' && node.modifier !== 'ForShare') super.visitSelectModifier(node)
+    if (!ROW_LOCKS.has(node.modifier)) super.visitSelectModifier(node)
   }
 }
 
-class SqliteConnection implements DatabaseConnection {
-  readonly #statements: Statements
+type Run = (text: string, parameters: readonly unknown[]) => unknown[]
 
-  constructor(database: DatabaseSync) {
-    this.#statements = new Statements(database)
+class SqliteConnection implements DatabaseConnection {
+  /** Runs a statement; one without result columns returns no rows. */
+  readonly run: Run
+
+  constructor(run: Run) {
+    this.run = (text, parameters) => {
+      const beganAt = queries.hasSubscribers ? performance.now() : 0
+      try {
+        return run(text, parameters)
+      } catch (error) {
+        throw translate(error)
+      } finally {
+        if (beganAt > 0) tellDuration(beganAt)
+      }
+    }
   }
 
   async executeQuery<R>({ sql: text, parameters }: CompiledQuery): Promise<QueryResult<R>> {
-    const beganAt = queries.hasSubscribers ? performance.now() : 0
-    try {
-      // `all` runs a statement without result columns just as well.
-      return { rows: this.#statements.prepare(text).all(...(parameters as SQLInputValue[])) as R[] }
-    } catch (error) {
-      throw translate(error)
-    } finally {
-      if (beganAt > 0) tellDuration(beganAt)
-    }
+    return { rows: this.run(text, parameters) as R[] }
   }
 
   // biome-ignore lint/correctness/useYield: lists are read page by page, so that no reader holds the file.

@@ -15,9 +15,12 @@ export interface Tables {
   idempotency_keys: IdempotencyKeysTable
   rate_types: RateTypesTable
   settings: SettingsTable
+  audit_entries: AuditEntriesTable
+  audit_seals: AuditSealsTable
+  audit_chain: AuditChainTable
 }
 
-export type TableWithIdentity = 'users' | 'affiliates' | 'payouts' | 'api_keys'
+export type TableWithIdentity = 'users' | 'affiliates' | 'payouts' | 'api_keys' | 'audit_entries'
 
 /** An identifier that the database gives out, never twice. Demo data and copies set it. */
 type Identity = ColumnType<number, number | undefined, never>
@@ -132,4 +135,52 @@ interface RateTypesTable {
 interface SettingsTable {
   name: string
   value: string
+}
+
+/** Only added to. `personal` alone can be emptied, by the erasure of the person whom it is about. */
+export interface AuditEntriesTable {
+  id: Identity
+  /** Milliseconds since 1970. */
+  at: number
+  actor_kind: string
+  /** The public part of an API key, else ''. */
+  actor_name: string
+  /** The account: the owner of the API key, or who had logged in. */
+  actor_id: number | null
+  address: string
+  /** Such as 'affiliate.edit'. */
+  action: string
+  record_kind: string
+  record_id: number | null
+  /** JSON, or '' when there is nothing to say. */
+  before_values: string
+  after_values: string
+  /** The account whom the change is about. */
+  person_id: number | null
+  /** SHA-256 of `personal` as it was written, which begins with a salt; '' when there was nothing personal. */
+  personal_hash: string
+  /** JSON with `salt`, `before` and `after`; '' when there was nothing personal, or it is erased. */
+  personal: string
+}
+
+/** A link of the hash chain. Only added to. */
+export interface AuditSealsTable {
+  number: number
+  /** Milliseconds since 1970. */
+  sealed_at: number
+  /** Identifiers of the entries that are sealed, such as '1-5,7'. */
+  entries: string
+  entry_count: number
+  previous_hash: string
+  hash: string
+}
+
+/** One row: where the chain ends. Whoever holds it may add a seal. */
+export interface AuditChainTable {
+  id: number
+  number: number
+  hash: string
+  last_entry: number
+  /** JSON: identifiers below `last_entry` whose entries were not there yet, as [first, last, since]. */
+  missing: string
 }

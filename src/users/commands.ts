@@ -10,6 +10,7 @@ import {
   withDatabase,
 } from '../command.ts'
 import { formatTime } from '../fields.ts'
+import { addPrivacyCommands } from '../privacy/commands.ts'
 import { generatePassword } from './password.ts'
 import { createUser, findByName, resetPassword } from './rules.ts'
 import { userArguments } from './schema.ts'
@@ -35,6 +36,7 @@ export function addUserCommands(program: Command): void {
     .option('--password-stdin', 'read the password from standard input')
     .action(setPassword)
   addCommand(users, 'list', 'list the accounts').action(list)
+  addPrivacyCommands(users)
 }
 
 interface PasswordOptions extends CommonOptions {

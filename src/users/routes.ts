@@ -56,7 +56,7 @@ export const users: Resource = {
       failures: ['email_taken', 'login_taken'],
       check,
       handle: async (call, args) => {
-        const user = await rules.createUser(call.database, args)
+        const user = await rules.createUser(call.database, args, call)
         return {
           status: 201,
           headers: { Location: `${call.collectionUrl}/${user.id}` },

@@ -1,6 +1,7 @@
 /** User accounts: who can own a key, be an affiliate, or log in. Login and e-mail are unique without regard to case. */
 import { endSessions, removeAttemptsOn } from '../admin/sessions/store.ts'
-import type { Context } from '../context.ts'
+import { record } from '../audit/rules.ts'
+import { type Context, commandLine, type Origin, type RequestContext } from '../context.ts'
 import { Failure, type Problems, refuseInvalid } from '../errors.ts'
 import { foldCase, formatTime, now, parseSearch } from '../fields.ts'
 import { type Database, type Db, type Tx, UniqueViolation } from '../storage/database.ts'
@@ -29,12 +30,18 @@ export function loginProblem(login: string): string | undefined {
  * Makes an account that can log in when a password is given.
  * @throws Failure email_taken, login_taken, invalid_argument
  */
-export async function createUser(database: Database, args: UserArguments): Promise<store.User> {
+export async function createUser(
+  database: Database,
+  args: UserArguments,
+  by: Origin = commandLine,
+): Promise<store.User> {
   refuseInvalid(problemsOfUser(args))
   const passwordHash = args.password === undefined ? '' : await hashPassword(args.password)
   return database.transaction(async tx => {
-    const id = await addAccount(tx, args, passwordHash)
-    return (await store.findUser(tx, id))!
+    const { id } = await addAccount(tx, args, passwordHash)
+    const user = (await store.findUser(tx, id))!
+    await record(tx, by, 'user.create', id, { after: recordOf({ ...user, affiliate_id: null }) })
+    return user
   })
 }
 
@@ -42,15 +49,16 @@ export async function createUser(database: Database, args: UserArguments): Promi
  * Changes what was sent and leaves the rest. A new password or role ends the sessions of the account.
  * @throws Failure no_user, email_taken, last_administrator, invalid_argument
  */
-export async function editUser({ database }: Context, args: EditArguments): Promise<UserRecord> {
+export async function editUser(context: RequestContext, args: EditArguments): Promise<UserRecord> {
   const { user_id: id, email, first_name, last_name, display_name, role, password } = args
   refuseInvalid(problemsOfUser(args))
   const passwordHash = password === undefined ? undefined : await hashPassword(password)
-  return database.transaction(async tx => {
-    const before = await find(tx, id)
+  return context.database.transaction(async tx => {
+    found(await store.holdUser(tx, id))
+    const before = found(await store.findUserRow(tx, id))
     const dismissed = canLogIn(before) && role === ''
     if (dismissed && !(await store.anyOtherAdministrator(tx, id))) throw new Failure('last_administrator')
-    if (email !== undefined) await changeEmail(tx, id, email)
+    if (email !== undefined) await writeEmail(tx, id, email)
     const names = { first_name: first_name ?? before.first_name, last_name: last_name ?? before.last_name }
     const shown =
       display_name === undefined ? before.display_name : nameOf({ ...before, ...names, display_name })
@@ -61,9 +69,11 @@ export async function editUser({ database }: Context, args: EditArguments): Prom
       ...(role !== undefined && { role }),
       updated_at: now(),
     })
-    if (passwordHash !== undefined) await setPassword(tx, id, passwordHash)
+    if (passwordHash !== undefined) await setPassword(tx, context, id, passwordHash)
     if (role !== undefined && role !== before.role) await endSessions(tx, id)
-    return recordOf(await find(tx, id))
+    const after = recordOf(found(await store.findUserRow(tx, id)))
+    await record(tx, context, 'user.edit', id, { before: recordOf(before), after })
+    return after
   })
 }
 
@@ -71,27 +81,39 @@ export async function editUser({ database }: Context, args: EditArguments): Prom
  * Ends the sessions of the account.
  * @param kept the hash of the one session that goes on
  */
-export async function setPassword(tx: Tx, id: number, passwordHash: string, kept?: string): Promise<void> {
+export async function setPassword(
+  tx: Tx,
+  by: Origin,
+  id: number,
+  passwordHash: string,
+  kept?: string,
+): Promise<void> {
   await store.updateUser(tx, id, { password_hash: passwordHash, updated_at: now() })
   await endSessions(tx, id, kept)
+  await record(tx, by, 'user.password', id)
 }
 
 /**
  * Lets somebody in again who has forgotten a password: sets it, ends the sessions, and forgets the tries that failed.
  * @throws Failure invalid_argument
  */
-export async function resetPassword(database: Database, user: store.User, password: string): Promise<void> {
+export async function resetPassword(
+  database: Database,
+  user: store.User,
+  password: string,
+  by: Origin = commandLine,
+): Promise<void> {
   refuseInvalid(problemsOfUser({ password }))
   const passwordHash = await hashPassword(password)
   await database.transaction(async tx => {
-    await setPassword(tx, user.id, passwordHash)
+    await setPassword(tx, by, user.id, passwordHash)
     await removeAttemptsOn(tx, user.login_key)
   })
 }
 
 /** @throws Failure no_user */
 export async function getUser({ database }: Context, id: number): Promise<UserRecord> {
-  return recordOf(await find(database.reader, id))
+  return recordOf(found(await store.findUserRow(database.reader, id)))
 }
 
 export async function listUsers(
@@ -140,25 +162,25 @@ export function recordOf(row: store.UserRow): UserRecord {
 /**
  * Adds an account in a transaction that does more.
  * @param args `login` undefined: one is made from the e-mail address
- * @returns its identifier
  * @throws Failure email_taken, login_taken
  */
 export async function addAccount(
   tx: Tx,
   args: Omit<UserArguments, 'login' | 'password'> & { login?: string | undefined },
   passwordHash = '',
-): Promise<number> {
+): Promise<{ id: number; login: string }> {
   const { login } = args
   if (login !== undefined) {
     // Where both are taken, engines differ in which of the two they report.
     if (await store.emailExists(tx, foldCase(args.email))) throw new Failure('email_taken')
-    return refuseTaken(() => store.insertUser(tx, accountOf(login, args, passwordHash)))
+    const id = await refuseTaken(() => store.insertUser(tx, accountOf(login, args, passwordHash)))
+    return { id, login }
   }
   for (;;) {
     const account = accountOf(await freeLogin(tx, args.email), args, passwordHash)
     const id = await refuseTaken(() => store.insertUserUnlessTaken(tx, account))
     // Another process may have taken the login since; each round somebody gets one.
-    if (id !== undefined) return id
+    if (id !== undefined) return { id, login: account.login }
   }
 }
 
@@ -183,7 +205,13 @@ function accountOf(login: string, args: Omit<UserArguments, 'login'>, password_h
 }
 
 /** @throws Failure email_taken */
-export async function changeEmail(tx: Tx, userId: number, email: string): Promise<void> {
+export async function changeEmail(tx: Tx, by: Origin, userId: number, email: string): Promise<void> {
+  const before = (await store.findUser(tx, userId))!
+  await writeEmail(tx, userId, email)
+  await record(tx, by, 'user.edit', userId, { before: { email: before.email }, after: { email } })
+}
+
+async function writeEmail(tx: Tx, userId: number, email: string): Promise<void> {
   await refuseTaken(() =>
     store.updateUser(tx, userId, { email, email_key: foldCase(email), updated_at: now() }),
   )
@@ -213,8 +241,7 @@ function nameOf(user: {
   return user.display_name || `${user.first_name} ${user.last_name}`.trim() || user.login
 }
 
-async function find(db: Db, id: number): Promise<store.UserRow> {
-  const user = await store.findUserRow(db, id)
+function found<T extends store.User>(user: T | undefined): T {
   if (!user) throw new Failure('no_user')
   return user
 }

@@ -8,9 +8,10 @@ import {
   sql,
   type Updateable,
 } from 'kysely'
-import { waitForTurn } from '../settings/store.ts'
+import type { Search } from '../fields.ts'
 import type { Db, Tx } from '../storage/database.ts'
-import { containing, countOf, idsInOrder, type Order, type Page, paged } from '../storage/page.ts'
+import { countOf, idsInOrder, type Order, type Page, PagedList } from '../storage/page.ts'
+import { prepared } from '../storage/prepared.ts'
 import type { Tables, UsersTable } from '../storage/tables.ts'
 
 export type User = Selectable<UsersTable>
@@ -23,7 +24,7 @@ export type UserRow = User & { affiliate_id: number | null }
 export interface Criteria {
   ids?: readonly number[]
   roles?: readonly User['role'][]
-  search?: { id?: number; key: string }
+  search?: Search
 }
 
 const id = sql.ref('users.id')
@@ -43,9 +44,10 @@ export const orders: Record<string, Order> = {
   date_registered: column('registered_at', 'number'),
 }
 
+const insertion = prepared((tx: Db, user: NewUser) => tx.insertInto('users').values(user).returning('id'))
+
 export async function insertUser(tx: Tx, user: NewUser): Promise<number> {
-  const { id } = await tx.insertInto('users').values(user).returning('id').executeTakeFirstOrThrow()
-  return id
+  return (await insertion(tx, user))[0]!.id
 }
 
 /** @returns their identifiers, in the same order */
@@ -53,15 +55,17 @@ export async function insertUsers(tx: Tx, users: NewUser[]): Promise<number[]> {
   return idsInOrder(await tx.insertInto('users').values(users).returning('id').execute())
 }
 
-/** @returns undefined when another account has the login */
-export async function insertUserUnlessTaken(tx: Tx, user: NewUser): Promise<number | undefined> {
-  const row = await tx
+const insertionUnlessTaken = prepared((tx: Db, user: NewUser) =>
+  tx
     .insertInto('users')
     .values(user)
     .onConflict(conflict => conflict.column('login_key').doNothing())
-    .returning('id')
-    .executeTakeFirst()
-  return row?.id
+    .returning('id'),
+)
+
+/** @returns undefined when another account has the login */
+export async function insertUserUnlessTaken(tx: Tx, user: NewUser): Promise<number | undefined> {
+  return (await insertionUnlessTaken(tx, user))[0]?.id
 }
 
 export async function updateUser(tx: Tx, id: number, change: Updateable<UsersTable>): Promise<void> {
@@ -72,6 +76,11 @@ export async function findUser(db: Db, id: number): Promise<User | undefined> {
   return db.selectFrom('users').selectAll().where('id', '=', id).executeTakeFirst()
 }
 
+/** It stays as it is until the transaction ends. */
+export async function holdUser(tx: Tx, id: number): Promise<User | undefined> {
+  return tx.selectFrom('users').selectAll().where('id', '=', id).forUpdate().executeTakeFirst()
+}
+
 export async function findUserByLoginKey(db: Db, loginKey: string): Promise<User | undefined> {
   return db.selectFrom('users').selectAll().where('login_key', '=', loginKey).executeTakeFirst()
 }
@@ -80,34 +89,45 @@ export async function findUserByEmailKey(db: Db, emailKey: string): Promise<User
   return db.selectFrom('users').selectAll().where('email_key', '=', emailKey).executeTakeFirst()
 }
 
+const existing = prepared((db: Db, { id }: { id: number }) =>
+  db.selectFrom('users').select('id').where('id', '=', id),
+)
+
 export async function userExists(db: Db, id: number): Promise<boolean> {
-  return (await db.selectFrom('users').select('id').where('id', '=', id).executeTakeFirst()) !== undefined
+  return (await existing(db, { id })).length > 0
 }
 
-export const loginExists = (db: Db, loginKey: string) => exists(db, 'login_key', loginKey)
-export const emailExists = (db: Db, emailKey: string) => exists(db, 'email_key', emailKey)
+const holding = (column: 'login_key' | 'email_key') =>
+  prepared((db: Db, { key }: { key: string }) => db.selectFrom('users').select('id').where(column, '=', key))
+const holdingLogin = holding('login_key')
+const holdingEmail = holding('email_key')
 
-async function exists(db: Db, column: 'login_key' | 'email_key', key: string): Promise<boolean> {
-  return (await db.selectFrom('users').select('id').where(column, '=', key).executeTakeFirst()) !== undefined
+export async function loginExists(db: Db, key: string): Promise<boolean> {
+  return (await holdingLogin(db, { key })).length > 0
+}
+
+export async function emailExists(db: Db, key: string): Promise<boolean> {
+  return (await holdingEmail(db, { key })).length > 0
 }
 
 export async function anyUser(db: Db): Promise<boolean> {
   return (await db.selectFrom('users').select('id').limit(1).executeTakeFirst()) !== undefined
 }
 
-/** Whether an administrator who can log in would be left without this account. */
+/**
+ * Whether an administrator who can log in would be left without this account. Of two who dismiss each other, one waits
+ * here for the other.
+ */
 export async function anyOtherAdministrator(tx: Tx, id: number): Promise<boolean> {
-  // Of two administrators who dismiss each other one waits here, and then fails.
-  await waitForTurn(tx)
-  const other = await tx
+  const administrators = await tx
     .selectFrom('users')
     .select('id')
     .where('role', '=', 'administrator')
     .where('password_hash', '!=', '')
-    .where('id', '!=', id)
-    .limit(1)
-    .executeTakeFirst()
-  return other !== undefined
+    .orderBy('id')
+    .forUpdate()
+    .execute()
+  return administrators.some(other => other.id !== id)
 }
 
 /** The next accounts by identifier, at most `limit`. */
@@ -119,18 +139,24 @@ export async function findUserRow(db: Db, id: number): Promise<UserRow | undefin
   return rows(db).where('users.id', '=', id).executeTakeFirst()
 }
 
+const list = new PagedList(
+  (db, criteria: Criteria) => rows(db).where(expression => matching(expression, criteria)),
+  id,
+)
+
 export async function listUsers(db: Db, criteria: Criteria, page: Page): Promise<UserRow[]> {
-  const query = rows(db).where(expression => matching(expression, criteria))
-  return paged(query, id, page).execute()
+  return list.read(db, criteria, page)
 }
 
 export async function countUsers(db: Db, criteria: Criteria): Promise<number> {
-  return countOf(db.selectFrom('users').where(expression => matching(expression, criteria)))
+  const all = db.selectFrom('users')
+  // Without a condition an engine counts far faster than with one that is always true.
+  const narrowed = Object.keys(criteria).length > 0
+  return countOf(narrowed ? all.where(expression => matching(expression, criteria)) : all)
 }
 
 /** Whether the text stands in an account's login, e-mail or display name. */
-export function accountContains(key: string): Expression<SqlBool> {
-  const pattern = containing(key)
+export function accountMatches({ pattern }: Search): Expression<SqlBool> {
   const like = (name: 'login_key' | 'email_key' | 'display_name_key') =>
     sql<boolean>`${sql.ref(`users.${name}`)} LIKE ${pattern} ESCAPE '\\'`
   return sql<boolean>`(${like('login_key')} OR ${like('email_key')} OR ${like('display_name_key')})`
@@ -156,7 +182,7 @@ function matching(
     all.push(
       expression.or([
         ...(search.id === undefined ? [] : [expression('users.id', '=', search.id)]),
-        accountContains(search.key),
+        accountMatches(search),
       ]),
     )
   }

@@ -4,6 +4,7 @@ import { type MouseEvent, useState } from 'react'
 import { useLogout, useStore } from 'react-admin'
 import { useNavigate } from 'react-router-dom'
 import { useSession } from './session.tsx'
+import { visuallyHidden } from './ui/visually.ts'
 
 const looks = [
   { value: undefined, label: 'Like the system' },
@@ -23,7 +24,6 @@ export function AccountMenu() {
   return (
     <Box sx={{ p: 1.25, borderTop: 1, borderColor: 'divider' }}>
       <ButtonBase
-        aria-label={`Account of ${name}`}
         aria-haspopup="menu"
         aria-expanded={Boolean(anchor)}
         onClick={(event: MouseEvent<HTMLElement>) => setAnchor(event.currentTarget)}
@@ -37,6 +37,7 @@ export function AccountMenu() {
         }}
       >
         <Avatar
+          aria-hidden
           sx={{
             width: 30,
             height: 30,
@@ -48,6 +49,9 @@ export function AccountMenu() {
         >
           {[...name][0]?.toUpperCase()}
         </Avatar>
+        <Box component="span" sx={visuallyHidden}>
+          Account of
+        </Box>
         <Box sx={{ flex: 1, minWidth: 0 }}>
           <Typography noWrap sx={{ fontSize: '0.86rem', fontWeight: 600, lineHeight: 1.3 }}>
             {name}

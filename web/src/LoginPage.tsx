@@ -13,20 +13,26 @@ import {
 } from '@mui/material'
 import { type FormEvent, useEffect, useRef, useState } from 'react'
 import { type HttpError, useLogin } from 'react-admin'
+import { useNavigate } from 'react-router-dom'
 import { type Envelope, messageOf } from './api.ts'
-import { greeting } from './session.tsx'
+import { authProvider, greeting } from './session.tsx'
 import { Mark } from './ui/Mark.tsx'
 
 export function LoginPage() {
   const login = useLogin()
+  const navigate = useNavigate()
+  const [notice, setNotice] = useState(greeting.kind)
   useEffect(() => {
     document.title = 'Log in · affiliated'
-  }, [])
+    if (greeting.kind) return
+    // Who opens this very page has not been asked yet whether there is a session.
+    authProvider.checkAuth({}).then(
+      () => navigate('/'),
+      () => setNotice(greeting.kind),
+    )
+  }, [navigate])
   return (
-    <LoginForm
-      onSubmit={(name, password) => login({ login: name, password })}
-      {...(greeting.kind && { notice: greeting.kind })}
-    />
+    <LoginForm onSubmit={(name, password) => login({ login: name, password })} {...(notice && { notice })} />
   )
 }
 
@@ -94,9 +100,7 @@ export function LoginForm({
               autoComplete="username"
               autoFocus={!fixedLogin}
               size="medium"
-              required
               slotProps={{
-                inputLabel: { required: false },
                 htmlInput: { autoCapitalize: 'none', spellCheck: false, maxLength: 254 },
               }}
             />
@@ -108,10 +112,8 @@ export function LoginForm({
               autoComplete="current-password"
               autoFocus={Boolean(fixedLogin)}
               size="medium"
-              required
               inputRef={passwordInput}
               slotProps={{
-                inputLabel: { required: false },
                 htmlInput: { maxLength: 1000 },
                 input: {
                   endAdornment: (
@@ -144,10 +146,14 @@ export function LoginForm({
 
 function Notice({ kind }: { kind: 'ended' | 'first_visit' }) {
   if (kind === 'ended') {
-    return <Alert severity="info">Your session has ended. Log in to go on where you were.</Alert>
+    return (
+      <Alert severity="info" role="status">
+        Your session has ended. Log in to go on where you were.
+      </Alert>
+    )
   }
   return (
-    <Alert severity="info">
+    <Alert severity="info" role="status">
       Nobody has logged in here yet. The login is <Code>admin</Code>; its password was printed by{' '}
       <Code>affiliated serve</Code> when it first started on this database. To set a new one, run{' '}
       <Code>affiliated users password admin</Code>

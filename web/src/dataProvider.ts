@@ -44,6 +44,11 @@ async function several(resource: string, ids: unknown[]): Promise<Row[]> {
   return Promise.all(ids.map(id => one(resource, id)))
 }
 
+/** What was written, as `getOne` shows it: the answer to a write has the record alone. */
+async function written(resource: string, record: Row): Promise<Row> {
+  return resource === 'affiliates' ? one(resource, record.id) : record
+}
+
 async function write(resource: string, kind: 'create' | 'update', path: string, body: unknown): Promise<Row> {
   try {
     return (await request<Row>(kind === 'create' ? 'POST' : 'PATCH', path, { body })).body
@@ -86,15 +91,16 @@ export const dataProvider: DataProvider = {
       filter: { ...filter, [target]: id },
       signal,
     }) as never,
-  create: async (resource, { data }) => ({
-    data: (await write(resource, 'create', resource, data)) as never,
-  }),
+  create: async (resource, { data }) => {
+    const record = await write(resource, 'create', resource, data)
+    return { data: (await written(resource, record)) as never }
+  },
   update: async (resource, { id, data, previousData }) => {
     const changed = changes(data, previousData ?? {})
     // The interface asks for the affiliate in every edit of a payout.
     const body = resource === 'payouts' ? { affiliate_id: data.affiliate_id, ...changed } : changed
-    const written = await write(resource, 'update', `${resource}/${id}`, body)
-    return { data: { ...previousData, ...data, ...written } as never }
+    const record = await write(resource, 'update', `${resource}/${id}`, body)
+    return { data: (await written(resource, record)) as never }
   },
   updateMany: async (resource, { ids, data }) => {
     for (const id of ids) await write(resource, 'update', `${resource}/${id}`, data)

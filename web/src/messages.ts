@@ -1,16 +1,22 @@
 import polyglotI18nProvider from 'ra-i18n-polyglot'
 import english from 'ra-language-english'
+import type { I18nProvider } from 'react-admin'
 
-export const i18nProvider = polyglotI18nProvider(
-  () => ({
-    ...english,
-    resources: {
-      affiliates: { name: 'Affiliate |||| Affiliates', fields: {} },
-      payouts: { name: 'Payout |||| Payouts', fields: {} },
-      users: { name: 'User |||| Users', fields: {} },
-    },
-  }),
+const resources = {
+  affiliates: { name: 'Affiliate |||| Affiliates' },
+  payouts: { name: 'Payout |||| Payouts' },
+  users: { name: 'User |||| Users' },
+}
+
+const keys = polyglotI18nProvider(
+  () => ({ ...english, resources }),
   'en',
   [{ locale: 'en', name: 'English' }],
   { allowMissing: true },
 )
+
+/** Only keys are translated. Every other text is shown as it is: names and messages may hold what looks like a key's parts. */
+export const i18nProvider: I18nProvider = {
+  ...keys,
+  translate: (key, options) => (/^(ra|resources)\./.test(key) ? keys.translate(key, options) : key),
+}

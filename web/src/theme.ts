@@ -99,7 +99,22 @@ function themeOf(palette: PaletteOptions): Theme {
           root: ({ theme }) => ({ border: `1px solid ${theme.palette.line}`, borderRadius: 12 }),
         },
       },
-      MuiDialog: { defaultProps: { fullWidth: true, maxWidth: 'sm' } },
+      MuiDialog: {
+        defaultProps: { fullWidth: true, maxWidth: 'sm' },
+        styleOverrides: {
+          paper: ({ theme }) => ({
+            [theme.breakpoints.down('sm')]: {
+              margin: 12,
+              width: 'calc(100% - 24px)',
+              maxHeight: 'calc(100% - 24px)',
+            },
+          }),
+          paperFullScreen: { '&&': { margin: 0, width: '100%', maxHeight: 'none' } },
+        },
+      },
+      MuiDialogContent: {
+        styleOverrides: { root: ({ theme }) => ({ [theme.breakpoints.down('sm')]: { paddingInline: 16 } }) },
+      },
       MuiDialogTitle: {
         styleOverrides: { root: { fontSize: '1.125rem', fontWeight: 620, paddingBottom: 8 } },
       },
@@ -121,10 +136,26 @@ function themeOf(palette: PaletteOptions): Theme {
           paddingCheckbox: { padding: '0 0 0 6px' },
         },
       },
+      MuiToggleButton: { styleOverrides: { root: ({ theme }) => ({ color: theme.palette.text.secondary }) } },
+      MuiFormHelperText: {
+        styleOverrides: {
+          root: ({ theme }) => ({ '&.Mui-disabled': { color: theme.palette.text.secondary } }),
+        },
+      },
       MuiTab: { styleOverrides: { root: { minHeight: 44, fontSize: '0.9rem' } } },
       MuiTabs: { styleOverrides: { root: { minHeight: 44 } } },
       MuiLink: { defaultProps: { underline: 'hover' }, styleOverrides: { root: { fontWeight: 550 } } },
-      MuiAlert: { styleOverrides: { root: { borderRadius: 8, alignItems: 'center' } } },
+      MuiAlert: {
+        styleOverrides: {
+          root: ({ theme, ownerState: { severity = 'success' } }) => ({
+            borderRadius: 8,
+            alignItems: 'center',
+            color: theme.palette.text.primary,
+            backgroundColor: theme.palette[severity].light,
+            '& .MuiAlert-icon': { color: theme.palette[severity].main },
+          }),
+        },
+      },
       MuiChip: { styleOverrides: { root: { fontWeight: 550 } } },
       MuiTablePagination: { styleOverrides: { root: { borderBottom: 0 } } },
     },

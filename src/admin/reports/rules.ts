@@ -17,9 +17,9 @@ export async function payoutsByMonth(
   context: Context,
   { span = '12m', affiliate_id }: Wanted,
 ): Promise<Report> {
-  const { reader } = context.database
-  const periods = periodsOf(span, now(), await store.timesOfPayouts(reader, affiliate_id))
-  const totals = await store.payoutsByPeriod(reader, periods, affiliate_id)
+  const { replica } = context.database
+  const periods = periodsOf(span, now(), await store.timesOfPayouts(replica, affiliate_id))
+  const totals = await store.payoutsByPeriod(replica, periods, affiliate_id)
   const rows = totals.map((total, number) => ({
     period: periods[number]!.name,
     count: total.paid_count,
@@ -32,9 +32,9 @@ export async function payoutsByMonth(
 
 /** How many were registered, by day or month and by the status that they have now. */
 export async function affiliatesByMonth(context: Context, { span = '12m' }: Wanted): Promise<Report> {
-  const { reader } = context.database
-  const periods = periodsOf(span, now(), await store.timesOfAffiliates(reader))
-  const counts = await store.affiliatesByPeriod(reader, periods)
+  const { replica } = context.database
+  const periods = periodsOf(span, now(), await store.timesOfAffiliates(replica))
+  const counts = await store.affiliatesByPeriod(replica, periods)
   const rows = counts.map(({ active, inactive, pending, rejected }, number) => ({
     period: periods[number]!.name,
     active,
@@ -48,9 +48,9 @@ export async function affiliatesByMonth(context: Context, { span = '12m' }: Want
 
 /** The affiliates that were paid most. */
 export async function topAffiliates(context: Context, { span = '12m' }: Wanted): Promise<Report> {
-  const { reader } = context.database
-  const periods = periodsOf(span, now(), await store.timesOfPayouts(reader))
-  const top = await store.topAffiliates(reader, rangeOf(span, periods), TOP)
+  const { replica } = context.database
+  const periods = periodsOf(span, now(), await store.timesOfPayouts(replica))
+  const top = await store.topAffiliates(replica, rangeOf(span, periods), TOP)
   const rows = top.map(({ affiliate_id, login, display_name, paid_count, paid_sum }) => ({
     affiliate_id,
     login,
@@ -63,9 +63,9 @@ export async function topAffiliates(context: Context, { span = '12m' }: Wanted):
 
 /** What was paid by each method. */
 export async function payoutsByMethod(context: Context, { span = '12m' }: Wanted): Promise<Report> {
-  const { reader } = context.database
-  const periods = periodsOf(span, now(), await store.timesOfPayouts(reader))
-  const methods = await store.payoutsByMethod(reader, rangeOf(span, periods))
+  const { replica } = context.database
+  const periods = periodsOf(span, now(), await store.timesOfPayouts(replica))
+  const methods = await store.payoutsByMethod(replica, rangeOf(span, periods))
   const rows = methods.map(({ payout_method, paid_count, paid_sum }) => ({
     payout_method,
     count: paid_count,

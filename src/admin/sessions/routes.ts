@@ -25,7 +25,7 @@ export const sessions = (permissions: readonly string[]): Resource => ({
       answer: { status: 201, schema: sessionRecord },
       failures: ['wrong_login', 'too_many_requests'],
       handle: async (call, args) => {
-        const { token, record } = await rules.logIn(call, args, call.address)
+        const { token, record } = await rules.logIn(call, args)
         const headers = { 'Set-Cookie': sessionCookie(token, call.secure) }
         return { status: 201, headers, body: render(record) }
       },
@@ -60,7 +60,7 @@ export const sessions = (permissions: readonly string[]): Resource => ({
       answer: { status: 200, schema: Type.Object({ changed: Type.Boolean() }) },
       failures: ['too_many_requests'],
       handle: async (call, args) => {
-        await rules.changePassword(call, args, call.address)
+        await rules.changePassword(call, args)
         return { status: 200, body: '{"changed":true}' }
       },
     }),

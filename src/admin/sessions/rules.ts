@@ -7,16 +7,16 @@
  * come from, and alike whether the account exists.
  */
 import { randomBytes } from 'node:crypto'
-import type { Actor, Context, RequestContext } from '../../context.ts'
+import { record } from '../../audit/rules.ts'
+import type { Actor, Context, Origin, RequestContext } from '../../context.ts'
 import { Failure, invalidArguments, refuseInvalid } from '../../errors.ts'
 import { foldCase, formatTime, now } from '../../fields.ts'
 import { hashToken } from '../../keys/rules.ts'
 import { networkOf } from '../../network.ts'
-import { waitForTurn } from '../../settings/store.ts'
 import type { Database } from '../../storage/database.ts'
 import { hashPassword, passwordMatches } from '../../users/password.ts'
 import { canLogIn, passwordProblem, setPassword } from '../../users/rules.ts'
-import { findUser, findUserByEmailKey, findUserByLoginKey, type User } from '../../users/store.ts'
+import { findUser, findUserByEmailKey, findUserByLoginKey, holdUser, type User } from '../../users/store.ts'
 import type { LoginArguments, PasswordArguments, SessionRecord } from './schema.ts'
 import * as store from './store.ts'
 
@@ -26,14 +26,12 @@ const ATTEMPTS = 10
 const ATTEMPTS_SECONDS = 15 * 60
 
 /**
- * @param address where the request comes from
  * @returns the session, and its identifier, which can't be had again
  * @throws Failure wrong_login, too_many_requests
  */
 export async function logIn(
-  { database }: Context,
+  { database, actor, address }: RequestContext,
   { login, password }: LoginArguments,
-  address: string,
 ): Promise<{ token: string; record: SessionRecord }> {
   const key = foldCase(login)
   const { reader } = database
@@ -41,11 +39,14 @@ export async function logIn(
   const user = found.find(account => account && canLogIn(account))
   const attempt = await countAttempt(database, user?.login_key ?? key, address)
   const right = await passwordMatches(password, user?.password_hash ?? '')
-  if (!user || !right) throw new Failure('wrong_login')
+  if (!user || !right) {
+    await refused(database, { actor, address }, user)
+    throw new Failure('wrong_login')
+  }
   const token = randomBytes(32).toString('base64url')
   const time = now()
   await database.transaction(async tx => {
-    const current = await findUser(tx, user.id)
+    const current = await holdUser(tx, user.id)
     // The password or the role was changed a moment ago.
     if (!current || !canLogIn(current) || current.password_hash !== user.password_hash) {
       throw new Failure('wrong_login')
@@ -59,6 +60,7 @@ export async function logIn(
       created_at: time,
       expires_at: time + SESSION_SECONDS,
     })
+    await record(tx, { actor: actorOf(user, new Set()), address }, 'session.create', user.id)
   })
   return { token, record: recordOf(user, time + SESSION_SECONDS) }
 }
@@ -82,8 +84,16 @@ export async function resumeSession(
       // The next use tries again; a request must not fail because of it.
       .catch(() => {})
   }
-  const { id, login } = session.user
-  return { userId: id, permissions, name: `session of ${login}`, session: tokenHash }
+  return { ...actorOf(session.user, permissions), session: tokenHash }
+}
+
+function actorOf({ id, login }: User, permissions: ReadonlySet<string>): Actor {
+  return { kind: 'session', userId: id, permissions, name: `session of ${login}` }
+}
+
+/** Says so in the audit log. What was typed stays out: it may be a password in the wrong field. */
+async function refused(database: Database, by: Origin, user: User | undefined): Promise<void> {
+  await database.transaction(tx => record(tx, by, 'session.refuse', user?.id ?? null))
 }
 
 /** @throws Failure session_required when it has ended meanwhile */
@@ -93,8 +103,11 @@ export async function currentSession({ database, actor }: RequestContext): Promi
   return recordOf(session.user, session.expiresAt)
 }
 
-export async function logOut({ database, actor }: RequestContext): Promise<void> {
-  await database.transaction(tx => store.endSession(tx, actor.session!))
+export async function logOut({ database, actor, address }: RequestContext): Promise<void> {
+  await database.transaction(async tx => {
+    await store.endSession(tx, actor.session!)
+    await record(tx, { actor, address }, 'session.delete', actor.userId)
+  })
 }
 
 /**
@@ -102,21 +115,21 @@ export async function logOut({ database, actor }: RequestContext): Promise<void>
  * @throws Failure invalid_argument, too_many_requests
  */
 export async function changePassword(
-  { database, actor }: RequestContext,
+  { database, actor, address }: RequestContext,
   { current_password, new_password }: PasswordArguments,
-  address: string,
 ): Promise<void> {
   const problem = passwordProblem(new_password)
   refuseInvalid(problem ? { new_password: problem } : {})
   const user = (await findUser(database.reader, actor.userId))!
   const attempt = await countAttempt(database, user.login_key, address)
   if (!(await passwordMatches(current_password, user.password_hash))) {
+    await refused(database, { actor, address }, user)
     throw invalidArguments({ current_password: 'must be the password that the account has now.' })
   }
   const passwordHash = await hashPassword(new_password)
   await database.transaction(async tx => {
     await store.removeAttempt(tx, attempt)
-    await setPassword(tx, user.id, passwordHash, actor.session)
+    await setPassword(tx, { actor, address }, user.id, passwordHash, actor.session)
   })
 }
 
@@ -132,7 +145,7 @@ export async function everLoggedIn({ database }: Context): Promise<boolean> {
 async function countAttempt(database: Database, loginKey: string, address: string): Promise<number> {
   const network = networkOf(address)
   return database.transaction(async tx => {
-    await waitForTurn(tx)
+    await store.waitForTurn(tx)
     const time = now()
     await store.removeAttemptsBefore(tx, time - ATTEMPTS_SECONDS)
     for (const [by, value] of [['login_key', loginKey] as const, ['address', network] as const]) {

@@ -240,6 +240,20 @@ describeService('sessions: too many tries', service => {
   })
 })
 
+describeService(
+  'sessions: a proxy that is not trusted',
+  service => {
+    test('429 - what somebody says of an address is not believed', async () => {
+      for (let number = 1; number <= 10; number += 1) {
+        const reply = await tryFrom(service(), `198.51.100.${number}`, `somebody${number}`)
+        assertFailure(reply, 401, 'rest_wrong_login')
+      }
+      assertFailure(await tryFrom(service(), '198.51.100.11', 'another'), 429, 'rest_too_many_requests')
+    })
+  },
+  { trustProxy: [] },
+)
+
 describeService('sessions: their end', service => {
   test('200 - log out ends this session at once and removes the cookie', async () => {
     const [one, other] = [await service().admin(), await service().admin()]

@@ -53,6 +53,11 @@ export async function countSessions(db: Db, time: number): Promise<number> {
   return countOf(db.selectFrom('sessions').where('expires_at', '>=', time))
 }
 
+/** Lets those who try to log in do so one after the other, until the transaction ends: together they are to be few. */
+export async function waitForTurn(tx: Tx): Promise<void> {
+  await tx.selectFrom('settings').select('value').where('name', '=', 'first_login_at').forUpdate().execute()
+}
+
 export async function insertAttempt(tx: Tx, attempt: Insertable<LoginAttemptsTable>): Promise<number> {
   const { id } = await tx
     .insertInto('login_attempts')

@@ -4,7 +4,6 @@ import {
   AutocompleteInput,
   CreateBase,
   EditBase,
-  Form,
   type RaRecord,
   ReferenceInput,
   required,
@@ -16,7 +15,7 @@ import {
 } from 'react-admin'
 import { Waiting } from '../Shell.tsx'
 import { useSession } from '../session.tsx'
-import { FormButtons, FormSection, RateInput, Row, rateOf } from '../ui/form.tsx'
+import { CarefulForm, FormButtons, FormSection, RateInput, Row, rateOf } from '../ui/form.tsx'
 import { rateText, useMoney } from '../ui/format.ts'
 import { Page, Problem } from '../ui/Page.tsx'
 import { type Affiliate, nameOf, statuses } from './affiliate.tsx'
@@ -48,7 +47,7 @@ export function AffiliateCreate() {
       }}
     >
       <Page title="Create affiliate" parent={{ to: '/affiliates', label: 'Affiliates' }} narrow>
-        <Form defaultValues={{ status: 'pending' }} warnWhenUnsavedChanges disableInvalidFormNotification>
+        <CarefulForm defaultValues={{ status: 'pending' }}>
           <FormSection title="Account">
             <div>
               <FormLabel id="account-kind">Who becomes an affiliate?</FormLabel>
@@ -90,7 +89,7 @@ export function AffiliateCreate() {
           </FormSection>
           <Terms />
           <FormButtons back="/affiliates" />
-        </Form>
+        </CarefulForm>
       </Page>
     </CreateBase>
   )
@@ -128,6 +127,7 @@ function Terms() {
       <Row>
         <RateInput source="rate" label="Rate" helperText="Empty: the default rate." />
         <SelectInput
+          margin="none"
           source="rate_type"
           label="Rate type"
           choices={rate_types.map(name => ({ id: name, name }))}
@@ -136,6 +136,7 @@ function Terms() {
           helperText={false}
         />
         <SelectInput
+          margin="none"
           source="status"
           label="Status"
           choices={statusChoices}
@@ -188,7 +189,7 @@ function EditPage() {
   const page = `/affiliates/${record.id}/show`
   return (
     <Page title={`Edit ${nameOf(record)}`} parent={{ to: page, label: nameOf(record) }} narrow>
-      <Form warnWhenUnsavedChanges disableInvalidFormNotification>
+      <CarefulForm>
         <FormSection title="Account">
           <Row>
             <TextInput
@@ -207,7 +208,7 @@ function EditPage() {
         </FormSection>
         <Terms />
         <FormButtons back={page} />
-      </Form>
+      </CarefulForm>
     </Page>
   )
 }

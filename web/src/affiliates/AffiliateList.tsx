@@ -1,27 +1,31 @@
 import AddIcon from '@mui/icons-material/Add'
 import GroupIcon from '@mui/icons-material/GroupOutlined'
 import { Button, Stack, Typography } from '@mui/material'
-import { BulkActionsToolbar, DataTable, DateInput, ListBase, SearchInput, useListContext } from 'react-admin'
+import { DateInput, ListBase, useListContext } from 'react-admin'
 import { Link } from 'react-router-dom'
 import { API, queryOf } from '../api.ts'
 import { ExportLink } from '../ui/ExportLink.tsx'
-import { count, day, rateText, time, useMoney } from '../ui/format.ts'
-import { Filters, Rows } from '../ui/ListFrame.tsx'
+import { count, day, type Money, rateText, time, useMoney } from '../ui/format.ts'
+import { Filters, Rows, Search } from '../ui/ListFrame.tsx'
 import { Empty, Page } from '../ui/Page.tsx'
+import { type Column, RecordTable } from '../ui/RecordTable.tsx'
 import { StatusChip } from '../ui/StatusChip.tsx'
-import { Cards, Ends, Figures, RowLink, tableStyle } from '../ui/table.tsx'
+import { Cards, Ends, RowLink } from '../ui/table.tsx'
 import { Account, type Affiliate, nameOf } from './affiliate.tsx'
 import { BulkMoves } from './MoveButtons.tsx'
 import { StatusTabs } from './StatusTabs.tsx'
 
 export function AffiliateList() {
   return (
-    <ListBase resource="affiliates" perPage={25} sort={{ field: 'id', order: 'DESC' }} storeKey={false}>
+    <ListBase
+      resource="affiliates"
+      perPage={25}
+      sort={{ field: 'date_registered', order: 'DESC' }}
+      storeKey={false}
+    >
       <Page title="Affiliates" actions={<Actions />}>
         <StatusTabs />
-        <Filters
-          search={<SearchInput source="search" placeholder="Name, e-mail or number" alwaysOn fullWidth />}
-        >
+        <Filters search={<Search hint="Name, e-mail or number" />}>
           <DateInput
             source="date.start"
             label="Registered from"
@@ -67,60 +71,58 @@ const NoAffiliates = () => (
 const pageOf = (affiliate: Affiliate) => `/affiliates/${affiliate.id}/show`
 
 function AffiliateTable() {
-  const money = useMoney()
   return (
-    <DataTable<Affiliate>
-      rowClick="show"
-      bulkActionsToolbar={
-        <BulkActionsToolbar>
-          <BulkMoves />
-        </BulkActionsToolbar>
-      }
-      sx={tableStyle}
+    <RecordTable<Affiliate>
+      label="Affiliates"
+      columns={columnsOf(useMoney())}
+      to={pageOf}
+      nameOf={nameOf}
+      bulkActions={<BulkMoves />}
+    />
+  )
+}
+
+const columnsOf = (money: Money): Column<Affiliate>[] => [
+  {
+    label: 'Account',
+    cell: affiliate => (
+      <Account affiliate={affiliate} name={<RowLink to={pageOf(affiliate)}>{nameOf(affiliate)}</RowLink>} />
+    ),
+  },
+  { label: 'Status', sort: 'status', cell: ({ status }) => <StatusChip status={status} /> },
+  {
+    label: 'Rate',
+    sort: 'rate',
+    cell: affiliate => <Rate affiliate={affiliate} money={money} />,
+    figures: true,
+  },
+  { label: 'Earnings', sort: 'earnings', cell: ({ earnings }) => money.full(earnings), figures: true },
+  {
+    label: 'Unpaid',
+    sort: 'unpaid_earnings',
+    cell: ({ unpaid_earnings }) => money.full(unpaid_earnings),
+    figures: true,
+  },
+  { label: 'Referrals', sort: 'referrals', cell: ({ referrals }) => count(referrals), figures: true },
+  { label: 'Visits', sort: 'visits', cell: ({ visits }) => count(visits), figures: true },
+  {
+    label: 'Registered',
+    sort: 'date_registered',
+    cell: ({ date_registered }) => <span title={time(date_registered)}>{day(date_registered)}</span>,
+    figures: true,
+  },
+]
+
+function Rate({ affiliate: { rate, effective }, money }: { affiliate: Affiliate; money: Money }) {
+  return (
+    <Typography
+      component="span"
+      variant="body2"
+      sx={{ color: rate === '' ? 'text.secondary' : 'text.primary' }}
     >
-      <DataTable.Col
-        source="id"
-        label="Account"
-        render={(affiliate: Affiliate) => (
-          <Account
-            affiliate={affiliate}
-            name={<RowLink to={pageOf(affiliate)}>{nameOf(affiliate)}</RowLink>}
-          />
-        )}
-      />
-      <DataTable.Col
-        source="status"
-        label="Status"
-        render={(affiliate: Affiliate) => <StatusChip status={affiliate.status} />}
-      />
-      <Figures<Affiliate>
-        source="rate"
-        label="Rate"
-        show={({ effective, rate }) => (
-          <Typography
-            component="span"
-            variant="body2"
-            sx={{ color: rate === '' ? 'text.secondary' : 'text.primary' }}
-          >
-            {rateText(effective, money)}
-            {rate === '' && ' default'}
-          </Typography>
-        )}
-      />
-      <Figures<Affiliate> source="earnings" label="Earnings" show={({ earnings }) => money.full(earnings)} />
-      <Figures<Affiliate>
-        source="unpaid_earnings"
-        label="Unpaid"
-        show={({ unpaid_earnings }) => money.full(unpaid_earnings)}
-      />
-      <Figures<Affiliate> source="referrals" label="Referrals" show={({ referrals }) => count(referrals)} />
-      <Figures<Affiliate> source="visits" label="Visits" show={({ visits }) => count(visits)} />
-      <Figures<Affiliate>
-        source="date_registered"
-        label="Registered"
-        show={({ date_registered }) => <span title={time(date_registered)}>{day(date_registered)}</span>}
-      />
-    </DataTable>
+      {rateText(effective, money)}
+      {rate === '' && ' default'}
+    </Typography>
   )
 }
 

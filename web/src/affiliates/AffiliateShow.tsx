@@ -17,6 +17,7 @@ import { get } from '../api.ts'
 import { PayoutRows } from '../payouts/PayoutRows.tsx'
 import type { Payout, PayoutTotals } from '../payouts/payout.ts'
 import { Waiting } from '../Shell.tsx'
+import { History } from '../tools/AuditLog.tsx'
 import { Confirm } from '../ui/Confirm.tsx'
 import { count, plural, rateText, time, useMoney } from '../ui/format.ts'
 import { Page, Problem } from '../ui/Page.tsx'
@@ -91,6 +92,7 @@ function ShowPage() {
         </Card>
       </Box>
       <LatestPayouts affiliate={affiliate} />
+      <History record="affiliate" id={affiliate.id} />
     </Page>
   )
 }

@@ -41,7 +41,7 @@ export function MarkPaid({
       size="small"
       variant="outlined"
       loading={busy}
-      aria-label={`Mark payout ${payout.id} as paid`}
+      aria-label={`Mark as paid: payout ${payout.id}`}
       {...rest}
       onClick={event => {
         event.stopPropagation()

@@ -5,7 +5,6 @@ import {
   AutocompleteInput,
   CreateBase,
   EditBase,
-  Form,
   ReferenceInput,
   required,
   SelectInput,
@@ -19,8 +18,9 @@ import {
 } from 'react-admin'
 import { type Affiliate, nameOf } from '../affiliates/affiliate.tsx'
 import { Waiting } from '../Shell.tsx'
+import { History } from '../tools/AuditLog.tsx'
 import { Confirm } from '../ui/Confirm.tsx'
-import { FormButtons, FormSection, MoneyInput, Row } from '../ui/form.tsx'
+import { CarefulForm, FormButtons, FormSection, MoneyInput, Row } from '../ui/form.tsx'
 import { time, useMoney } from '../ui/format.ts'
 import { Page, Problem } from '../ui/Page.tsx'
 import { StatusChip } from '../ui/StatusChip.tsx'
@@ -57,10 +57,10 @@ export function PayoutCreate() {
       }}
     >
       <Page title="Create payout" parent={{ to: '/payouts', label: 'Payouts' }} narrow>
-        <Form defaultValues={{ status: 'paid' }} warnWhenUnsavedChanges disableInvalidFormNotification>
+        <CarefulForm defaultValues={{ status: 'paid' }}>
           <Fields />
           <FormButtons back="/payouts" />
-        </Form>
+        </CarefulForm>
       </Page>
     </CreateBase>
   )
@@ -88,6 +88,7 @@ function Fields() {
       <Row>
         <MoneyInput source="amount" label="Amount" />
         <SelectInput
+          margin="none"
           source="status"
           label="Status"
           choices={statusChoices}
@@ -163,10 +164,11 @@ function EditPage() {
         {money.full(record.amount)} to <AffiliateName id={record.affiliate_id} link />, recorded on{' '}
         {time(record.date)} by <Owner id={record.owner} />.
       </Typography>
-      <Form key={record.status} warnWhenUnsavedChanges disableInvalidFormNotification>
+      <CarefulForm key={record.status}>
         <Fields />
         <FormButtons back="/payouts" />
-      </Form>
+      </CarefulForm>
+      <History record="payout" id={record.id} />
     </Page>
   )
 }

@@ -3,11 +3,9 @@ import PaymentsIcon from '@mui/icons-material/PaymentsOutlined'
 import { Button, Stack, Typography } from '@mui/material'
 import {
   AutocompleteInput,
-  DataTable,
   DateInput,
   ListBase,
   ReferenceInput,
-  SearchInput,
   SelectInput,
   TextInput,
   useListContext,
@@ -16,11 +14,12 @@ import { Link } from 'react-router-dom'
 import { type Affiliate, nameOf } from '../affiliates/affiliate.tsx'
 import { API, queryOf } from '../api.ts'
 import { ExportLink } from '../ui/ExportLink.tsx'
-import { day, time, useMoney } from '../ui/format.ts'
-import { Filters, Rows } from '../ui/ListFrame.tsx'
+import { day, type Money, time, useMoney } from '../ui/format.ts'
+import { Filters, Rows, Search } from '../ui/ListFrame.tsx'
 import { Empty, Page } from '../ui/Page.tsx'
+import { type Column, RecordTable } from '../ui/RecordTable.tsx'
 import { StatusChip } from '../ui/StatusChip.tsx'
-import { Cards, Ends, Figures, RowLink, tableStyle } from '../ui/table.tsx'
+import { Cards, Ends, RowLink } from '../ui/table.tsx'
 import { AffiliateName } from './AffiliateName.tsx'
 import { MarkPaid } from './MarkPaid.tsx'
 import { PayoutTotals } from './PayoutTotals.tsx'
@@ -31,7 +30,7 @@ export function PayoutList() {
     <ListBase resource="payouts" perPage={25} sort={{ field: 'id', order: 'DESC' }} storeKey={false}>
       <Page title="Payouts" actions={<Actions />}>
         <PayoutTotals />
-        <Filters search={<SearchInput source="search" placeholder="Number or method" alwaysOn fullWidth />}>
+        <Filters search={<Search hint="Number or method" />}>
           <PayoutFilters />
         </Filters>
         <Rows empty={<NoPayouts />} table={<PayoutTable />} cards={<PayoutCards />} />
@@ -84,6 +83,7 @@ function PayoutFilters() {
         choices={statusChoices}
         emptyText="Any"
         helperText={false}
+        margin="none"
         sx={{ ...width(110), minWidth: 110 }}
       />
       <TextInput source="payout_method" label="Method" helperText={false} sx={width(140)} />
@@ -112,52 +112,48 @@ function PayoutFilters() {
 const pageOf = (payout: Payout) => `/payouts/${payout.id}`
 
 function PayoutTable() {
-  const money = useMoney()
-  return (
-    <DataTable<Payout> rowClick="edit" bulkActionButtons={false} sx={tableStyle}>
-      <DataTable.Col
-        source="id"
-        label="Payout"
-        render={(payout: Payout) => <RowLink to={pageOf(payout)}>#{payout.id}</RowLink>}
-      />
-      <DataTable.Col
-        source="date"
-        label="Date"
-        render={(payout: Payout) => (
-          <Typography component="span" variant="body2" noWrap title={time(payout.date)}>
-            {day(payout.date)}
-          </Typography>
-        )}
-      />
-      <DataTable.Col
-        source="affiliate_id"
-        label="Affiliate"
-        render={(payout: Payout) => <AffiliateName id={payout.affiliate_id} link />}
-      />
-      <DataTable.Col
-        source="payout_method"
-        label="Method"
-        render={(payout: Payout) => <bdi>{payout.payout_method || '–'}</bdi>}
-        sx={{ overflowWrap: 'anywhere', maxWidth: 260 }}
-      />
-      <DataTable.Col
-        source="status"
-        label="Status"
-        render={(payout: Payout) => (
-          <Stack direction="row" sx={{ gap: 1.25, alignItems: 'center' }}>
-            <StatusChip status={payout.status} />
-            {payout.status === 'failed' && <MarkPaid payout={payout} variant="text" sx={{ my: -0.5 }} />}
-          </Stack>
-        )}
-      />
-      <Figures<Payout>
-        source="amount"
-        label="Amount"
-        show={({ amount }) => <strong className="amount">{money.full(amount)}</strong>}
-      />
-    </DataTable>
-  )
+  return <RecordTable<Payout> label="Payouts" columns={columnsOf(useMoney())} to={pageOf} />
 }
+
+const columnsOf = (money: Money): Column<Payout>[] => [
+  { label: 'Payout', sort: 'id', cell: payout => <RowLink to={pageOf(payout)}>#{payout.id}</RowLink> },
+  {
+    label: 'Date',
+    sort: 'date',
+    cell: ({ date }) => (
+      <Typography component="span" variant="body2" noWrap title={time(date)}>
+        {day(date)}
+      </Typography>
+    ),
+  },
+  {
+    label: 'Affiliate',
+    sort: 'affiliate_id',
+    cell: payout => <AffiliateName id={payout.affiliate_id} link />,
+  },
+  {
+    label: 'Method',
+    sort: 'payout_method',
+    cell: ({ payout_method }) => <bdi>{payout_method || '–'}</bdi>,
+    maxWidth: 260,
+  },
+  {
+    label: 'Status',
+    sort: 'status',
+    cell: payout => (
+      <Stack direction="row" sx={{ gap: 1.25, alignItems: 'center' }}>
+        <StatusChip status={payout.status} />
+        {payout.status === 'failed' && <MarkPaid payout={payout} variant="text" sx={{ my: -0.5 }} />}
+      </Stack>
+    ),
+  },
+  {
+    label: 'Amount',
+    sort: 'amount',
+    cell: ({ amount }) => <strong>{money.full(amount)}</strong>,
+    figures: true,
+  },
+]
 
 function PayoutCards() {
   const money = useMoney()

@@ -31,7 +31,7 @@ const seriesOf = ({ series, full, stacked }: Plot) =>
   }))
 
 export function TimePlot(plot: Plot) {
-  const { describe, categories, short, height = 260, series } = plot
+  const { describe, categories, short, height = 260 } = plot
   const grid = useGrid()
   return (
     <div role="img" aria-label={describe}>
@@ -50,7 +50,6 @@ export function TimePlot(plot: Plot) {
         series={seriesOf(plot)}
         borderRadius={3}
         grid={{ horizontal: true }}
-        hideLegend={series.length < 2}
         skipAnimation
         margin={{ left: 0, right: 8, top: 8, bottom: 0 }}
         sx={grid}
@@ -61,7 +60,7 @@ export function TimePlot(plot: Plot) {
 }
 
 export function RankPlot(plot: Plot) {
-  const { describe, categories, short, series } = plot
+  const { describe, categories, short } = plot
   const grid = useGrid()
   return (
     <div role="img" aria-label={describe}>
@@ -82,7 +81,7 @@ export function RankPlot(plot: Plot) {
         series={seriesOf(plot)}
         borderRadius={3}
         grid={{ vertical: true }}
-        hideLegend={series.length < 2}
+        hideLegend
         skipAnimation
         margin={{ left: 0, right: 20, top: 4, bottom: 0 }}
         sx={grid}

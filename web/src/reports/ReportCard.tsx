@@ -58,7 +58,13 @@ export function ReportCard<R>({
     <Card
       component="section"
       aria-labelledby={id}
-      sx={{ p: { xs: 2, sm: 2.5 }, minWidth: 0, gridColumn: wide ? { lg: '1 / -1' } : undefined }}
+      sx={{
+        p: { xs: 2, sm: 2.5 },
+        minWidth: 0,
+        display: 'flex',
+        flexDirection: 'column',
+        gridColumn: wide ? { lg: '1 / -1' } : undefined,
+      }}
     >
       <Stack
         direction="row"
@@ -80,7 +86,7 @@ export function ReportCard<R>({
       ) : (
         <>
           {children(rows)}
-          <Stack direction="row" sx={{ gap: 1, mt: 1 }}>
+          <Stack direction="row" sx={{ gap: 1, mt: 'auto', pt: 1 }}>
             <Button
               size="small"
               onClick={() => setOpen(!open)}

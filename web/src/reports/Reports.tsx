@@ -203,6 +203,7 @@ function AffiliatesByMonth({ span }: { span: Span }) {
           }))}
           full={count}
           short={whole}
+          height={BESIDE_TEN}
           stacked
         />
       )}
@@ -272,7 +273,7 @@ function ByMethod({ span }: { span: Span }) {
       wide
     >
       {rows => {
-        const shown = rows.slice(0, MOST_METHODS)
+        const shown = rows.toSorted((a, b) => Number(b[measure]) - Number(a[measure])).slice(0, MOST_METHODS)
         return (
           <RankPlot
             describe="Payouts paid by method"
@@ -289,6 +290,8 @@ function ByMethod({ span }: { span: Span }) {
   )
 }
 
+/** As high as ten names beside it, in pixels. */
+const BESIDE_TEN = 316
 const MOST_METHODS = 12
 const LONGEST_NAME = 18
 

@@ -1,8 +1,8 @@
 import { useState } from 'react'
-import { Form, PasswordInput, required, SaveContextProvider, useNotify } from 'react-admin'
+import { PasswordInput, required, SaveContextProvider, useNotify } from 'react-admin'
 import { request } from '../api.ts'
 import { useSession } from '../session.tsx'
-import { FormButtons, FormSection } from '../ui/form.tsx'
+import { CarefulForm, FormButtons, FormSection } from '../ui/form.tsx'
 import { Page } from '../ui/Page.tsx'
 import { useSubmit } from '../ui/submit.ts'
 
@@ -19,7 +19,7 @@ export function AccountPage() {
   return (
     <Page title="Change password" narrow>
       <SaveContextProvider value={submit}>
-        <Form key={changes} resource="account" disableInvalidFormNotification>
+        <CarefulForm key={changes} resource="account">
           <FormSection
             title={`Password of ${user.login}`}
             hint="At least 8 characters. Every other session of yours ends with the change."
@@ -49,7 +49,7 @@ export function AccountPage() {
             />
           </FormSection>
           <FormButtons label="Change password" />
-        </Form>
+        </CarefulForm>
       </SaveContextProvider>
     </Page>
   )

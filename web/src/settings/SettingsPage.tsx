@@ -3,7 +3,6 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import {
   AutocompleteArrayInput,
   AutocompleteInput,
-  Form,
   required,
   SaveContextProvider,
   SelectInput,
@@ -13,7 +12,7 @@ import { useWatch } from 'react-hook-form'
 import { get, request } from '../api.ts'
 import { Waiting } from '../Shell.tsx'
 import type { Settings } from '../session.tsx'
-import { FormButtons, FormSection, RateInput, Row, rateOf } from '../ui/form.tsx'
+import { CarefulForm, FormButtons, FormSection, RateInput, Row, rateOf } from '../ui/form.tsx'
 import { Page, Problem } from '../ui/Page.tsx'
 import { useSubmit } from '../ui/submit.ts'
 
@@ -48,15 +47,10 @@ export function SettingsPage() {
       {!data && !error && <Waiting />}
       {data && (
         <SaveContextProvider value={submit}>
-          <Form
-            record={{ id: 'settings', ...data }}
-            resource="settings"
-            warnWhenUnsavedChanges
-            disableInvalidFormNotification
-          >
+          <CarefulForm record={{ id: 'settings', ...data }} resource="settings" warnWhenUnsavedChanges>
             <Fields settings={data} />
             <FormButtons />
-          </Form>
+          </CarefulForm>
         </SaveContextProvider>
       )}
     </Page>
@@ -79,6 +73,7 @@ function Fields({ settings }: { settings: AllSettings }) {
             helperText="From 0 on, with at most 4 decimals."
           />
           <SelectInput
+            margin="none"
             source="default_rate_type"
             label="Default rate type"
             choices={choices}
@@ -100,7 +95,9 @@ function Fields({ settings }: { settings: AllSettings }) {
         hint="The currency of every amount. Its minor unit decides how many decimals amounts have."
       >
         {settings.currency_locked && (
-          <Alert severity="info">The currency can't change any more, because payouts were made in it.</Alert>
+          <Alert severity="info" role="note">
+            The currency can't change any more, because payouts were made in it.
+          </Alert>
         )}
         <AutocompleteInput
           source="currency"

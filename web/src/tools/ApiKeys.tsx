@@ -2,7 +2,7 @@ import AddIcon from '@mui/icons-material/Add'
 import KeyIcon from '@mui/icons-material/VpnKeyOutlined'
 import { Box, Button, Link, Stack, Typography } from '@mui/material'
 import { useState } from 'react'
-import { DataTable, ListBase, useListContext, useNotify } from 'react-admin'
+import { ListBase, useListContext, useNotify } from 'react-admin'
 import { Link as RouterLink } from 'react-router-dom'
 import { request } from '../api.ts'
 import { useSession } from '../session.tsx'
@@ -10,8 +10,8 @@ import { Confirm } from '../ui/Confirm.tsx'
 import { day, time } from '../ui/format.ts'
 import { Rows } from '../ui/ListFrame.tsx'
 import { Empty } from '../ui/Page.tsx'
+import { type Column, RecordTable } from '../ui/RecordTable.tsx'
 import { StatusChip } from '../ui/StatusChip.tsx'
-import { tableStyle } from '../ui/table.tsx'
 import { GenerateKey } from './GenerateKey.tsx'
 import { type ApiKey, permissionsText } from './key.ts'
 
@@ -65,47 +65,19 @@ function Keys() {
 }
 
 function KeyTable() {
-  const known = useSession().permissions
-  return (
-    <DataTable<ApiKey> rowClick={false} bulkActionButtons={false} sx={tableStyle}>
-      <DataTable.Col
-        label="Name"
-        disableSort
-        render={(key: ApiKey) => <KeyName apiKey={key} />}
-        sx={{ minWidth: 180 }}
-      />
-      <DataTable.Col label="Owner" disableSort render={(key: ApiKey) => <Owner apiKey={key} />} />
-      <DataTable.Col
-        label="Permissions"
-        disableSort
-        render={(key: ApiKey) => permissionsText(key.permissions, known)}
-        sx={{ maxWidth: 240 }}
-      />
-      <DataTable.Col label="Created" disableSort render={(key: ApiKey) => <When text={key.date_created} />} />
-      <DataTable.Col
-        label="Last used"
-        disableSort
-        render={(key: ApiKey) => <When text={key.last_used} none="Never" />}
-      />
-      <DataTable.Col
-        label="Expires"
-        disableSort
-        render={(key: ApiKey) => <When text={key.expires} none="Never" />}
-      />
-      <DataTable.Col
-        label="Status"
-        disableSort
-        render={(key: ApiKey) => <StatusChip status={key.status} />}
-      />
-      <DataTable.Col
-        label="Action"
-        disableSort
-        render={(key: ApiKey) => <Revoke apiKey={key} />}
-        cellClassName="figures"
-      />
-    </DataTable>
-  )
+  return <RecordTable<ApiKey> label="API keys" columns={columnsOf(useSession().permissions)} />
 }
+
+const columnsOf = (known: string[]): Column<ApiKey>[] => [
+  { label: 'Name', cell: key => <KeyName apiKey={key} /> },
+  { label: 'Owner', cell: key => <Owner apiKey={key} /> },
+  { label: 'Permissions', cell: key => permissionsText(key.permissions, known), maxWidth: 240 },
+  { label: 'Created', cell: key => <When text={key.date_created} /> },
+  { label: 'Last used', cell: key => <When text={key.last_used} none="Never" /> },
+  { label: 'Expires', cell: key => <When text={key.expires} none="Never" /> },
+  { label: 'Status', cell: key => <StatusChip status={key.status} /> },
+  { label: 'Action', cell: key => <Revoke apiKey={key} />, figures: true },
+]
 
 function KeyCards() {
   const { data } = useListContext<ApiKey>()

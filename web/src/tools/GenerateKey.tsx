@@ -201,7 +201,8 @@ function Permissions({
           size="small"
           sx={{
             '& tbody tr:last-of-type > *': { borderBottom: 0 },
-            '& th, & td': { px: { xs: 1, sm: 1.5 } },
+            '& th, & td': { px: { xs: 0.5, sm: 1.5 } },
+            '& th:first-of-type': { pl: 1.5 },
           }}
         >
           <TableHead>

@@ -22,13 +22,13 @@ export function SystemTab() {
   const { users, affiliates, payouts, keys } = data.counts
   return (
     <>
-      <Tiles minWidth={200}>
+      <Tiles minWidth={150}>
         <Tile label="Version" value={data.version} hint={`on Node ${data.node.replace(/^v/, '')}`} />
         <Tile label="Uptime" value={duration(data.uptime_seconds)} hint={`since ${time(data.started)}`} />
         <Tile label="Database" value={data.engine} />
         <Tile label="Database size" value={size(data.database_size_bytes)} />
       </Tiles>
-      <Tiles minWidth={200}>
+      <Tiles minWidth={150}>
         <Tile label="Users" value={count(users)} />
         <Tile label="Affiliates" value={count(affiliates)} />
         <Tile label="Payouts" value={count(payouts)} />

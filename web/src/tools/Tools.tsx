@@ -2,11 +2,13 @@ import { Box, Tab, Tabs } from '@mui/material'
 import { Link, useParams } from 'react-router-dom'
 import { NotFound, Page } from '../ui/Page.tsx'
 import { ApiKeys } from './ApiKeys.tsx'
+import { AuditLog } from './AuditLog.tsx'
 import { ExportTab } from './ExportTab.tsx'
 import { SystemTab } from './SystemTab.tsx'
 
 const tabs = [
   { path: 'api-keys', label: 'API Keys', content: <ApiKeys /> },
+  { path: 'audit-log', label: 'Audit log', content: <AuditLog /> },
   { path: 'export', label: 'Export', content: <ExportTab /> },
   { path: 'system', label: 'System', content: <SystemTab /> },
 ]

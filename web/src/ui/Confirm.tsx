@@ -54,7 +54,14 @@ export function Confirm({ open, title, children, action, danger = true, onConfir
         <Button onClick={close} disabled={busy} autoFocus>
           Cancel
         </Button>
-        <Button variant="contained" color={danger ? 'error' : 'primary'} onClick={confirm} loading={busy}>
+        <Button
+          variant="contained"
+          color={danger ? 'error' : 'primary'}
+          onClick={confirm}
+          // While the question fades away it must not be answered by a click that was meant for the page.
+          disabled={!open}
+          loading={busy}
+        >
           {action}
         </Button>
       </DialogActions>

@@ -2,7 +2,7 @@
 import FilterIcon from '@mui/icons-material/FilterList'
 import { Badge, Box, Button, Card, Collapse, Stack, useMediaQuery } from '@mui/material'
 import { type ReactNode, useState } from 'react'
-import { FilterLiveForm, Pagination, useListContext } from 'react-admin'
+import { FilterLiveForm, Pagination, TextInput, useListContext } from 'react-admin'
 import { Empty, Problem } from './Page.tsx'
 import type { Theme } from './visually.ts'
 
@@ -20,7 +20,10 @@ export function Filters({ search, children }: { search?: ReactNode; children: Re
   return (
     <Box role="search" sx={{ mb: 2 }}>
       <FilterLiveForm>
-        <Stack direction="row" sx={{ gap: 1.25, flexWrap: 'wrap', alignItems: 'flex-start' }}>
+        <Stack
+          direction="row"
+          sx={{ columnGap: 1.25, rowGap: 1.75, flexWrap: 'wrap', alignItems: 'flex-start' }}
+        >
           {search && <Box sx={{ flex: { xs: '1 1 150px', sm: '0 1 280px' } }}>{search}</Box>}
           {wide ? (
             <>
@@ -52,6 +55,21 @@ export function Filters({ search, children }: { search?: ReactNode; children: Re
         )}
       </FilterLiveForm>
     </Box>
+  )
+}
+
+/** @param hint what can be searched for */
+export function Search({ hint }: { hint: string }) {
+  return (
+    <TextInput
+      source="search"
+      label="Search"
+      placeholder={hint}
+      type="search"
+      helperText={false}
+      fullWidth
+      slotProps={{ inputLabel: { shrink: true }, htmlInput: { maxLength: 254 } }}
+    />
   )
 }
 

@@ -1,10 +1,15 @@
 /** Forms: what the server has against them stands at the button, and at the field that it is about. */
 import { Alert, Button, Card, Stack, Typography } from '@mui/material'
 import type { ReactNode } from 'react'
-import { SaveButton, TextInput, type TextInputProps } from 'react-admin'
+import { Form, type FormProps, SaveButton, TextInput, type TextInputProps } from 'react-admin'
 import { useFormState, useWatch } from 'react-hook-form'
 import { useNavigate } from 'react-router-dom'
 import { type Money, useMoney } from './format.ts'
+
+/** A field is checked when it is left, and nothing that was typed is lost by going away without being asked. */
+export function CarefulForm(props: FormProps) {
+  return <Form mode="onTouched" warnWhenUnsavedChanges disableInvalidFormNotification {...props} />
+}
 
 export function FormSection({
   title,
@@ -53,7 +58,7 @@ export function FormButtons({
     <>
       <ServerProblem />
       <Stack direction="row" sx={{ gap: 1.5, alignItems: 'center', flexWrap: 'wrap' }}>
-        <SaveButton label={label} icon={null} size="large" />
+        <SaveButton label={label} icon={null} size="large" alwaysEnable />
         {back && <Button onClick={() => navigate(back)}>Cancel</Button>}
         {children}
       </Stack>

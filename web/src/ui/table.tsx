@@ -1,6 +1,6 @@
 import { Box, Link, List, ListItem, ListItemButton, Skeleton, Stack } from '@mui/material'
 import type { ReactNode } from 'react'
-import { DataTable, type RaRecord, useListContext } from 'react-admin'
+import { type RaRecord, useListContext } from 'react-admin'
 import { Link as RouterLink } from 'react-router-dom'
 
 /** Figures stand under each other, digit by digit. */
@@ -8,39 +8,6 @@ export const figures = {
   fontVariantNumeric: 'tabular-nums',
   textAlign: 'right',
   whiteSpace: 'nowrap',
-} as const
-
-/** A column of figures. */
-export function Figures<R extends RaRecord>({
-  source,
-  label,
-  show,
-  sortable = true,
-}: {
-  source: string
-  label: string
-  show: (record: R) => ReactNode
-  sortable?: boolean
-}) {
-  return (
-    <DataTable.Col
-      source={source}
-      label={label}
-      disableSort={!sortable}
-      render={record => show(record as R)}
-      cellClassName="figures"
-      headerClassName="figures"
-    />
-  )
-}
-
-export const tableStyle = {
-  '& .RaDataTable-tableWrapper': { overflowX: 'auto' },
-  '& .figures': figures,
-  '& th.figures .MuiTableSortLabel-root': { flexDirection: 'row-reverse' },
-  '& th.figures > *': { justifyContent: 'flex-end' },
-  '& tbody tr:last-of-type td': { borderBottom: 0 },
-  '& .RaDataTable-headerRow th:first-of-type, & tbody tr td:first-of-type': { pl: 2 },
 } as const
 
 /** The name of a row, which leads to its page: what the keyboard and the screen reader have instead of the row. */

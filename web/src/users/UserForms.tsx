@@ -2,7 +2,6 @@ import { Link, Typography } from '@mui/material'
 import {
   CreateBase,
   EditBase,
-  Form,
   PasswordInput,
   required,
   SelectInput,
@@ -13,7 +12,7 @@ import {
 } from 'react-admin'
 import { Link as RouterLink } from 'react-router-dom'
 import { Waiting } from '../Shell.tsx'
-import { FormButtons, FormSection, Row } from '../ui/form.tsx'
+import { CarefulForm, FormButtons, FormSection, Row } from '../ui/form.tsx'
 import { time } from '../ui/format.ts'
 import { Page, Problem } from '../ui/Page.tsx'
 import { type User, userName } from './user.ts'
@@ -45,10 +44,10 @@ export function UserCreate() {
       }}
     >
       <Page title="Create user" parent={parent} narrow>
-        <Form defaultValues={{ role: '' }} warnWhenUnsavedChanges disableInvalidFormNotification>
+        <CarefulForm defaultValues={{ role: '' }}>
           <Fields isNew passwordHelp="Only needed by those who log in here. At least 8 characters." />
           <FormButtons back="/users" />
-        </Form>
+        </CarefulForm>
       </Page>
     </CreateBase>
   )
@@ -97,10 +96,10 @@ function EditPage() {
           'Not an affiliate.'
         )}
       </Typography>
-      <Form warnWhenUnsavedChanges disableInvalidFormNotification>
+      <CarefulForm>
         <Fields passwordHelp="Empty: the password stays as it is. A new one ends the sessions of this account." />
         <FormButtons back="/users" />
-      </Form>
+      </CarefulForm>
     </Page>
   )
 }
@@ -141,6 +140,7 @@ function Fields({ isNew = false, passwordHelp }: { isNew?: boolean; passwordHelp
       >
         <Row>
           <SelectInput
+            margin="none"
             source="role"
             label="Role"
             choices={[{ id: 'administrator', name: 'Administrator' }]}

@@ -1,27 +1,32 @@
 import AddIcon from '@mui/icons-material/Add'
 import UsersIcon from '@mui/icons-material/ManageAccountsOutlined'
-import { Box, Button, Stack, Typography } from '@mui/material'
-import { DataTable, ListBase, SearchInput, SelectInput } from 'react-admin'
+import { Button, Stack, Typography } from '@mui/material'
+import { ListBase, SelectInput } from 'react-admin'
 import { Link } from 'react-router-dom'
 import { day, time } from '../ui/format.ts'
-import { Filters, Rows } from '../ui/ListFrame.tsx'
+import { Filters, Rows, Search } from '../ui/ListFrame.tsx'
 import { Empty, Page } from '../ui/Page.tsx'
-import { Cards, Ends, Figures, RowLink, tableStyle } from '../ui/table.tsx'
+import { type Column, RecordTable } from '../ui/RecordTable.tsx'
+import { Cards, Ends, RowLink } from '../ui/table.tsx'
 import { type User, userName } from './user.ts'
 
 export function UserList() {
   return (
-    <ListBase resource="users" perPage={25} sort={{ field: 'id', order: 'DESC' }} storeKey={false}>
+    <ListBase
+      resource="users"
+      perPage={25}
+      sort={{ field: 'date_registered', order: 'DESC' }}
+      storeKey={false}
+    >
       <Page title="Users" actions={<CreateUser />}>
-        <Filters
-          search={<SearchInput source="search" placeholder="Login, name or e-mail" alwaysOn fullWidth />}
-        >
+        <Filters search={<Search hint="Login, name or e-mail" />}>
           <SelectInput
             source="role"
             label="Role"
             choices={[{ id: 'administrator', name: 'Administrator' }]}
             emptyText="Any"
             helperText={false}
+            margin="none"
             sx={{ minWidth: 150 }}
           />
         </Filters>
@@ -52,56 +57,37 @@ function roleOf(user: User): string {
   return '–'
 }
 
-function UserTable() {
-  return (
-    <DataTable<User> rowClick="edit" bulkActionButtons={false} sx={tableStyle}>
-      <DataTable.Col
-        source="display_name"
-        label="Name"
-        disableSort
-        render={(user: User) => (
-          <Box sx={{ maxWidth: 320 }}>
-            <Typography component="div" variant="body2" sx={{ fontWeight: 580, overflowWrap: 'anywhere' }}>
-              <RowLink to={pageOf(user)}>
-                <bdi>{userName(user)}</bdi>
-              </RowLink>
-            </Typography>
-          </Box>
-        )}
-      />
-      <DataTable.Col
-        source="login"
-        label="Login"
-        render={(user: User) => <bdi>{user.login}</bdi>}
-        sx={{ overflowWrap: 'anywhere', maxWidth: 280 }}
-      />
-      <DataTable.Col
-        source="email"
-        label="E-mail"
-        render={(user: User) => <bdi>{user.email}</bdi>}
-        sx={{ overflowWrap: 'anywhere', maxWidth: 320 }}
-      />
-      <DataTable.Col source="role" label="Role" render={roleOf} />
-      <DataTable.Col
-        source="affiliate_id"
-        label="Affiliate"
-        disableSort
-        render={(user: User) =>
-          user.affiliate_id ? (
-            <RowLink to={`/affiliates/${user.affiliate_id}/show`}>#{user.affiliate_id}</RowLink>
-          ) : (
-            '–'
-          )
-        }
-      />
-      <Figures<User>
-        source="date_registered"
-        label="Registered"
-        show={user => <span title={time(user.date_registered)}>{day(user.date_registered)}</span>}
-      />
-    </DataTable>
-  )
-}
+const UserTable = () => <RecordTable<User> label="Users" columns={columns} to={pageOf} />
+
+const columns: Column<User>[] = [
+  {
+    label: 'Name',
+    cell: user => (
+      <RowLink to={pageOf(user)}>
+        <bdi>{userName(user)}</bdi>
+      </RowLink>
+    ),
+    maxWidth: 300,
+  },
+  { label: 'Login', sort: 'login', cell: user => <bdi>{user.login}</bdi>, maxWidth: 260 },
+  { label: 'E-mail', sort: 'email', cell: user => <bdi>{user.email}</bdi>, maxWidth: 300 },
+  { label: 'Role', sort: 'role', cell: roleOf },
+  {
+    label: 'Affiliate',
+    cell: user =>
+      user.affiliate_id ? (
+        <RowLink to={`/affiliates/${user.affiliate_id}/show`}>#{user.affiliate_id}</RowLink>
+      ) : (
+        '–'
+      ),
+  },
+  {
+    label: 'Registered',
+    sort: 'date_registered',
+    cell: user => <span title={time(user.date_registered)}>{day(user.date_registered)}</span>,
+    figures: true,
+  },
+]
 
 function UserCards() {
   return (

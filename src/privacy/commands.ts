@@ -1,0 +1,56 @@
+import { createInterface } from 'node:readline/promises'
+import type { Command } from 'commander'
+import { addCommand, CommandFailed, type CommonOptions, print, withDatabase } from '../command.ts'
+import { commandLine } from '../context.ts'
+import type { Database } from '../storage/database.ts'
+import { findByName } from '../users/rules.ts'
+import type { User } from '../users/store.ts'
+import { erasePerson, exportPerson } from './rules.ts'
+
+/** @param users the command whose subcommands these become */
+export function addPrivacyCommands(users: Command): void {
+  addCommand(users, 'export', 'write everything that is kept about a person, as one JSON object')
+    .argument('<login>', 'login name or e-mail address')
+    .action(exportData)
+  addCommand(users, 'erase', 'replace what is personal of an account; records of money stay')
+    .argument('<login>', 'login name or e-mail address')
+    .option('--yes', 'do not ask')
+    .action(erase)
+}
+
+async function exportData(login: string, options: CommonOptions): Promise<void> {
+  const data = await withDatabase(options.database, async database =>
+    exportPerson(database, (await known(database, login)).id),
+  )
+  print({ json: true }, data, [])
+}
+
+async function erase(login: string, options: CommonOptions & { yes?: true }): Promise<void> {
+  const { id, name } = await withDatabase(options.database, async database => {
+    const user = await known(database, login)
+    if (!options.yes && !(await confirmed(user))) throw new CommandFailed('Nothing was erased.')
+    return { id: user.id, name: (await erasePerson(database, user.id, commandLine)).login }
+  })
+  print(options, { id, login: name, erased: true }, [
+    `Erased account ${id}, which is now called ${name}. Its sessions and keys have ended; payouts stay.`,
+    'Backups that were made before still hold what was erased.',
+  ])
+}
+
+async function known(database: Database, login: string): Promise<User> {
+  const user = await findByName(database.reader, login)
+  if (!user) throw new CommandFailed(`There is no account with the login ${login}.`)
+  return user
+}
+
+async function confirmed({ login, email }: User): Promise<boolean> {
+  const terminal = createInterface({ input: process.stdin, output: process.stderr })
+  try {
+    // An input that ends without an answer is no consent.
+    const ended = new Promise<string>(resolve => terminal.once('close', () => resolve('')))
+    const question = `Erase ${login} <${email}>? This can't be undone. Type the login to go on: `
+    return (await Promise.race([terminal.question(question), ended])) === login
+  } finally {
+    terminal.close()
+  }
+}

@@ -1,0 +1,95 @@
+/** What a person may ask for: everything that is kept about them, and that it be removed. */
+import { endSessions, removeAttemptsOn } from '../admin/sessions/store.ts'
+import { recordOf as affiliateRecordOf } from '../affiliates/rules.ts'
+import { updateAffiliate } from '../affiliates/store.ts'
+import { recordOf as entryRecordOf, record } from '../audit/rules.ts'
+import { orders as entryOrders, erasePersonal, listEntries } from '../audit/store.ts'
+import type { Origin } from '../context.ts'
+import { Failure } from '../errors.ts'
+import { foldCase, formatTime, now } from '../fields.ts'
+import { recordOf as keyRecordOf, revoke } from '../keys/rules.ts'
+import { orders as keyOrders, listKeys } from '../keys/store.ts'
+import { recordOf as payoutRecordOf } from '../payouts/rules.ts'
+import { loadSettings } from '../settings/rules.ts'
+import type { Database, Db } from '../storage/database.ts'
+import { canLogIn, recordOf as userRecordOf } from '../users/rules.ts'
+import {
+  anyOtherAdministrator,
+  findUser,
+  findUserRow,
+  loginExists,
+  type User,
+  updateUser,
+} from '../users/store.ts'
+import * as store from './store.ts'
+
+const all = { descending: false, offset: 0, limit: Number.MAX_SAFE_INTEGER }
+
+/** Everything that is kept about a person and what they did, but nothing secret. */
+export async function exportPerson({ reader }: Database, userId: number) {
+  const settings = await loadSettings(reader)
+  const user = await findUserRow(reader, userId)
+  if (!user) throw new Failure('no_user')
+  const affiliate = await store.affiliateOf(reader, userId)
+  const payouts = await store.payoutsTo(reader, await store.affiliateIdsOf(reader, userId))
+  const keys = await listKeys(reader, { userIds: [userId] }, { ...all, order: keyOrders.id! })
+  const sessions = await store.sessionsOf(reader, userId)
+  const entries = await listEntries(reader, { personId: userId }, { ...all, order: entryOrders.id! })
+  return {
+    account: userRecordOf(user),
+    affiliate: affiliate ? { ...affiliateRecordOf(affiliate, settings), notes: affiliate.notes } : null,
+    payouts: payouts.map(payout => payoutRecordOf(payout, settings)),
+    keys: keys.map(keyRecordOf),
+    sessions: sessions.map(({ created_at, expires_at }) => ({
+      created: formatTime(created_at),
+      expires: formatTime(expires_at),
+    })),
+    audit: entries.map(entryRecordOf),
+  }
+}
+
+/**
+ * Replaces what is personal by what is not, here and in the audit log, ends the account's sessions and revokes its
+ * keys. Affiliate and payouts stay: they are about money.
+ * @throws Failure no_user, last_administrator
+ */
+export async function erasePerson(database: Database, userId: number, by: Origin): Promise<User> {
+  return database.transaction(async tx => {
+    const user = await findUser(tx, userId)
+    if (!user) throw new Failure('no_user')
+    if (canLogIn(user) && !(await anyOtherAdministrator(tx, userId))) throw new Failure('last_administrator')
+    const login = await freeName(tx, userId)
+    const email = `${login}@erased.invalid`
+    await updateUser(tx, userId, {
+      login,
+      login_key: foldCase(login),
+      email,
+      email_key: foldCase(email),
+      first_name: '',
+      last_name: '',
+      display_name: login,
+      display_name_key: foldCase(login),
+      role: '',
+      password_hash: '',
+      updated_at: now(),
+    })
+    const affiliate = await store.affiliateOf(tx, userId)
+    if (affiliate) {
+      const nothing = { payment_email: '', payment_email_key: '', notes: '' }
+      await updateAffiliate(tx, affiliate.id, { ...nothing, updated_at: now() })
+    }
+    await endSessions(tx, userId)
+    await removeAttemptsOn(tx, user.login_key)
+    const keys = await listKeys(tx, { userIds: [userId] }, { ...all, order: keyOrders.id! })
+    for (const key of keys.filter(({ revoked_at }) => revoked_at === null)) await revoke(tx, key, by)
+    await erasePersonal(tx, userId)
+    await record(tx, by, 'user.erase', userId)
+    return (await findUser(tx, userId))!
+  })
+}
+
+/** Somebody may have taken the plain one. */
+async function freeName(db: Db, userId: number): Promise<string> {
+  for (let name = `erased-${userId}`; ; name += '-x')
+    if (!(await loginExists(db, foldCase(name)))) return name
+}

@@ -1,0 +1,166 @@
+/**
+ * Backup and restoration of the embedded database. A backup is one file that any program for SQLite reads. Whatever
+ * is written here is written beside its place, checked, flushed to the disk, and only then put there in one step.
+ */
+import { copyFileSync, existsSync, linkSync, mkdirSync, renameSync, rmSync } from 'node:fs'
+import { open } from 'node:fs/promises'
+import { dirname, resolve } from 'node:path'
+import { backup, DatabaseSync } from 'node:sqlite'
+import { DatabaseUnusable } from './database.ts'
+
+/** All pages in one step: a backup in several would begin again whenever somebody writes in between. */
+const ALL_PAGES = 2 ** 31 - 1
+
+/**
+ * Copies the database as it is at one moment; it may be in use meanwhile.
+ * @param force replaces a file that is there
+ * @returns the size of the backup in bytes
+ * @throws DatabaseUnusable
+ */
+export async function backupDatabase(url: string, target: string, force: boolean): Promise<number> {
+  const file = fileOf(url)
+  const destination = resolve(target)
+  if (!existsSync(file)) throw new DatabaseUnusable(`There is no database at ${file}.`)
+  if (destination === file) throw new DatabaseUnusable('A backup needs a file of its own.')
+  if (existsSync(destination) && !force) throw overwrites(destination)
+  const partial = `${destination}.${process.pid}.partial`
+  try {
+    mkdirSync(dirname(destination), { recursive: true })
+    const source = new DatabaseSync(file, { readOnly: true, timeout: 5000 })
+    try {
+      await backup(source, partial, { rate: ALL_PAGES })
+    } finally {
+      source.close()
+    }
+    checkFile(partial)
+    await flush(partial)
+    if (force) renameSync(partial, destination)
+    else place(partial, destination)
+    await flush(dirname(destination))
+    return await sizeOf(destination)
+  } catch (error) {
+    throw failed('The backup was not made', error)
+  } finally {
+    for (const suffix of ['', '-wal', '-shm', '-journal']) rmSync(partial + suffix, { force: true })
+  }
+}
+
+/**
+ * Puts a backup into the place of the database, which nobody may be using.
+ * @returns where the database is kept that was there, when there was one
+ * @throws DatabaseUnusable
+ */
+export async function restoreDatabase(url: string, source: string): Promise<string | undefined> {
+  const file = fileOf(url)
+  const origin = resolve(source)
+  if (!existsSync(origin)) throw new DatabaseUnusable(`There is no file ${origin}.`)
+  if (origin === file) throw new DatabaseUnusable('This is the database itself, and no backup of it.')
+  const partial = `${file}.${process.pid}.partial`
+  try {
+    mkdirSync(dirname(file), { recursive: true })
+    copyFileSync(origin, partial)
+    checkFile(partial)
+    await flush(partial)
+    const aside = existsSync(file) ? setAside(file) : undefined
+    renameSync(partial, file)
+    await flush(dirname(file))
+    return aside
+  } catch (error) {
+    throw failed('Nothing was restored', error)
+  } finally {
+    for (const suffix of ['', '-wal', '-shm', '-journal']) rmSync(partial + suffix, { force: true })
+  }
+}
+
+function fileOf(url: string): string {
+  if (url.startsWith('sqlite:')) return resolve(url.slice('sqlite:'.length))
+  throw new DatabaseUnusable(
+    'This is for the embedded database. PostgreSQL has its own: pg_dump and pg_restore, see docs/operations.md.',
+  )
+}
+
+/** Makes it a single file, and looks whether it is whole and one of ours. */
+function checkFile(file: string): void {
+  const database = new DatabaseSync(file)
+  try {
+    database.exec('PRAGMA journal_mode = DELETE')
+    const [first] = database.prepare('PRAGMA integrity_check').all()
+    if (first?.integrity_check !== 'ok') throw new Error(`it is damaged: ${first?.integrity_check}`)
+    if (database.prepare('PRAGMA foreign_key_check').all().length > 0) {
+      throw new Error('it is damaged: rows refer to rows that are not there')
+    }
+    const tables = database.prepare("SELECT name FROM sqlite_schema WHERE name = 'schema_version'").all()
+    if (tables.length === 0) throw new Error('it is no database of affiliated')
+  } finally {
+    database.close()
+  }
+}
+
+/** The database stays where it is until the other takes its place. */
+function setAside(file: string): string {
+  refuseUsed(file)
+  const aside = `${file}.before-restore-${new Date().toISOString().replace(/\D/g, '').slice(0, 17)}`
+  linkSync(file, aside)
+  return aside
+}
+
+/** Whoever has the database open holds a lock on it, which leaving its write-ahead log shows; this also empties it. */
+function refuseUsed(file: string): void {
+  try {
+    const database = new DatabaseSync(file, { timeout: 0 })
+    try {
+      database.exec('PRAGMA journal_mode = DELETE')
+    } finally {
+      database.close()
+    }
+  } catch (error) {
+    const busy = ((error as { errcode?: number }).errcode ?? 0) & 0xff
+    if (busy === 5 || busy === 6) {
+      throw new Error('the database is in use; stop the service first')
+    }
+    // One that is damaged is what a backup is for; what its log holds must not get into the other.
+    for (const suffix of ['-wal', '-shm', '-journal']) {
+      if (existsSync(file + suffix))
+        renameSync(file + suffix, `${file}${suffix}.before-restore-${Date.now()}`)
+    }
+  }
+}
+
+/** Unlike renaming, this fails when there is a file by now. */
+function place(partial: string, destination: string): void {
+  try {
+    linkSync(partial, destination)
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'EEXIST') throw overwrites(destination)
+    // Some file systems, as on memory sticks, know no links.
+    if (code !== 'EPERM' && code !== 'ENOTSUP' && code !== 'EOPNOTSUPP') throw error
+    renameSync(partial, destination)
+  }
+}
+
+const overwrites = (file: string) =>
+  new DatabaseUnusable(`There is a file ${file} already; --force replaces it.`)
+
+async function flush(path: string): Promise<void> {
+  const handle = await open(path, 'r')
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}
+
+async function sizeOf(path: string): Promise<number> {
+  const handle = await open(path, 'r')
+  try {
+    return (await handle.stat()).size
+  } finally {
+    await handle.close()
+  }
+}
+
+function failed(what: string, error: unknown): DatabaseUnusable {
+  if (error instanceof DatabaseUnusable) return error
+  return new DatabaseUnusable(`${what}: ${(error as Error).message}.`, error)
+}

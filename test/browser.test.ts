@@ -1,0 +1,22 @@
+/** What people do in the administration area, done in a real browser. */
+import { after, before, describe } from 'node:test'
+import { affiliateScenarios } from './browser/affiliates.ts'
+import { pageScenarios } from './browser/pages.ts'
+import { payoutScenarios } from './browser/payouts.ts'
+import { sessionScenarios } from './browser/session.ts'
+import { toolScenarios } from './browser/tools.ts'
+import { World } from './browser/world.ts'
+
+describe('administration area in a browser', () => {
+  let world: World
+  before(async () => {
+    world = await World.start('--demo')
+  })
+  after(() => world.close())
+  const theWorld = () => world
+  sessionScenarios(theWorld)
+  affiliateScenarios(theWorld)
+  payoutScenarios(theWorld)
+  toolScenarios(theWorld)
+  pageScenarios(theWorld)
+})

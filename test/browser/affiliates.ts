@@ -1,0 +1,149 @@
+import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import { describe, test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { eventually, type World } from './world.ts'
+
+/** The texts of a column of the table that is shown. */
+export async function column(page: Page, name: string): Promise<string[]> {
+  const headers = await page.getByRole('columnheader').allInnerTexts()
+  const index = headers.findIndex(header => header.trim() === name)
+  assert.ok(index >= 0, `${name} in ${headers}`)
+  return page.locator(`tbody tr > :nth-child(${index + 1})`).allInnerTexts()
+}
+
+/** Clicks, and returns the file that comes. */
+export async function downloaded(page: Page, name: string | RegExp): Promise<{ name: string; text: string }> {
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('link', { name }).click(),
+  ])
+  return { name: download.suggestedFilename(), text: await readFile(await download.path(), 'utf8') }
+}
+
+export function affiliateScenarios(world: () => World): void {
+  describe('affiliates', () => {
+    test('create, approve, edit, delete - each is done, said and stored', () =>
+      world().work('/affiliates', async page => {
+        await page.getByRole('link', { name: 'Create affiliate' }).click()
+        await page.getByLabel('Payment e-mail').fill('fresh@example.com')
+        await page.getByLabel('Username').fill('fresh')
+        await page.getByLabel('Rate', { exact: true }).fill('12.5')
+        await page.getByRole('button', { name: 'Save' }).click()
+        await page.getByRole('heading', { level: 1, name: 'fresh' }).waitFor()
+        const id = Number(page.url().match(/affiliates\/(\d+)\/show/)![1])
+        const stored = () => world().read(`/affiliates/${id}`)
+        assert.deepEqual(await pick(stored(), 'status', 'rate', 'payment_email'), [
+          'pending',
+          '12.5',
+          'fresh@example.com',
+        ])
+
+        await page.getByRole('button', { name: 'Approve' }).click()
+        await page.getByRole('button', { name: 'Deactivate' }).waitFor()
+        assert.equal((await stored()).status, 'active')
+
+        await page.getByRole('link', { name: 'Edit' }).click()
+        await page.getByLabel('Account e-mail').fill('admin@example.com')
+        await page.getByLabel('Notes').fill('Pays late')
+        await page.getByRole('button', { name: 'Save' }).click()
+        await page.getByText('Another account has this e-mail address.').first().waitFor()
+        assert.equal(await page.getByLabel('Notes').inputValue(), 'Pays late')
+        await page.getByLabel('Account e-mail').fill('fresher@example.com')
+        await page.getByLabel('Rate', { exact: true }).fill('')
+        await page.getByRole('button', { name: 'Save' }).click()
+        await page.getByText('Pays late').waitFor()
+        await page.getByText('fresher@example.com').first().waitFor()
+        assert.equal((await stored()).rate, '')
+
+        await page.getByRole('button', { name: 'Delete' }).click()
+        const question = page.getByRole('alertdialog')
+        assert.match(await question.innerText(), /What stays: the account fresh, and every payout/)
+        await question.getByRole('button', { name: 'Cancel' }).click()
+        await question.waitFor({ state: 'hidden' })
+        assert.equal((await world().api('GET', `/affiliates/${id}`)).status, 200)
+        await page.getByRole('button', { name: 'Delete' }).click()
+        await question.getByRole('button', { name: 'Delete' }).click()
+        await page.getByRole('heading', { level: 1, name: 'Affiliates' }).waitFor()
+        assert.equal((await world().api('GET', `/affiliates/${id}`)).status, 404)
+      }))
+
+    test('create with an existing account - it is searched for and linked', () =>
+      world().work('/users/create', async page => {
+        await page.getByLabel('Login name').fill('linkme')
+        await page.getByLabel('E-mail').fill('linkme@example.com')
+        await page.getByRole('button', { name: 'Save' }).click()
+        await page.getByText('User linkme created').waitFor()
+        await page.goto('/admin/affiliates/create')
+        await page.getByLabel('An existing account').check()
+        await page.getByRole('combobox', { name: 'Account' }).fill('linkme')
+        await page.getByRole('option', { name: /linkme/ }).click()
+        await page.getByRole('button', { name: 'Save' }).click()
+        await page.getByRole('heading', { level: 1, name: 'linkme' }).waitFor()
+        assert.equal(await page.getByText('linkme@example.com (the account’s)').count(), 1)
+      }))
+
+    test('several at once - those that were chosen are rejected, after a question', async () => {
+      const made: { id: number }[] = []
+      for (const name of ['bulk1', 'bulk2']) {
+        const args = { create_user: true, payment_email: `${name}@example.net` }
+        made.push(await world().make('/affiliates', args))
+      }
+      await world().work('/affiliates?filter={"search":"@example.net"}', async page => {
+        await page.getByText('bulk2@example.net').first().waitFor()
+        for (const row of await page.locator('tbody').getByRole('checkbox').all()) await row.check()
+        await page.getByRole('button', { name: 'Reject', exact: true }).click()
+        const question = page.getByRole('alertdialog')
+        await question.getByText('Reject 2 affiliates?').waitFor()
+        await question.getByRole('button', { name: 'Reject' }).click()
+        await page.getByText('2 affiliates rejected').waitFor()
+        for (const { id } of made) {
+          assert.equal((await world().read(`/affiliates/${id}`)).status, 'rejected')
+        }
+      })
+    })
+
+    test('filters, sort, pages and CSV - the list, its totals and the file agree with the API', () =>
+      world().work('/affiliates', async page => {
+        const pending = await world().read('/affiliates?status=pending&number=-1')
+        await page.getByRole('button', { name: /^Pending/ }).click()
+        await page.getByText(`of ${pending.length}`).waitFor()
+        assert.ok(
+          (await page.getByRole('button', { name: /^Pending/ }).innerText()).includes(`${pending.length}`),
+        )
+        assert.deepEqual([...new Set(await column(page, 'Status'))], ['Pending'])
+
+        const file = await downloaded(page, 'Export CSV')
+        assert.match(file.name, /^affiliates-.*\.csv$/)
+        assert.equal(file.text.trim().split('\r\n').length, pending.length + 1)
+
+        const earnings = pending.map((affiliate: { earnings: number }) => affiliate.earnings)
+        await page.getByRole('button', { name: 'Earnings' }).click()
+        const sorted = earnings.sort((a: number, b: number) => a - b).slice(0, 25)
+        await eventually(async () => {
+          const shown = await column(page, 'Earnings')
+          assert.deepEqual(
+            shown.map(text => Number(text.replace(/[$,]/g, ''))),
+            sorted,
+          )
+        })
+
+        await page.getByRole('button', { name: /^All/ }).click()
+        await page.getByRole('button', { name: 'Go to page 2' }).click()
+        await page.waitForURL(/page=2/)
+        await page.getByText(/^26-50 of/).waitFor()
+
+        await page.getByLabel('Search').fill('nobody is called this')
+        await page.getByText('Nothing matches').waitFor()
+        await page.getByRole('button', { name: 'Clear filters' }).first().click()
+        await page.getByText(/^1-25 of/).waitFor()
+        await page.getByLabel('Registered from').fill('2999-01-01')
+        await page.getByText('Nothing matches').waitFor()
+      }))
+  })
+}
+
+async function pick(record: Promise<Record<string, unknown>>, ...names: string[]): Promise<unknown[]> {
+  const found = await record
+  return names.map(name => found[name])
+}

@@ -1,0 +1,238 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import axe from 'axe-core'
+import type { Page } from 'playwright-core'
+import { eventually, World } from './world.ts'
+
+const PAGES = [
+  '/affiliates',
+  '/affiliates/create',
+  '/affiliates/1',
+  '/affiliates/1/show',
+  '/payouts',
+  '/payouts/create',
+  '/payouts/1',
+  '/reports',
+  '/tools/api-keys',
+  '/tools/export',
+  '/tools/system',
+  '/users',
+  '/users/create',
+  '/users/1',
+  '/settings',
+  '/account',
+]
+
+const MAX_SCRIPT_BYTES = 400 * 1024
+
+/** Texts that would do harm, or mend or break a line, if they were taken for anything but text. */
+const HOSTILE = [
+  '<script>document.title="taken"</script>',
+  '"><img src=x onerror=document.title="taken">',
+  'O\'Hara "quoted" & co',
+  'مرحبا\u202eevil',
+  '👩‍👩‍👧‍👦 family',
+]
+
+export function pageScenarios(world: () => World): void {
+  describe('every page', () => {
+    for (const colorScheme of ['light', 'dark'] as const) {
+      test(`${colorScheme} - axe finds no serious fault`, async () => {
+        const look = { colorScheme }
+        const faults: string[] = []
+        const examine = async (page: Page) => {
+          faults.push(...(await seriousFaults(page)))
+        }
+        await world().visit('/login', examine, look)
+        await world().work(
+          '/affiliates',
+          async page => {
+            for (const path of PAGES) {
+              await page.goto(`/admin${path}`)
+              await examine(page)
+            }
+            await page.goto('/admin/tools/api-keys')
+            await page.getByRole('button', { name: 'Generate API key' }).click()
+            await examine(page)
+            await page.goto('/admin/affiliates/1/show')
+            await page.getByRole('button', { name: 'Delete' }).click()
+            await examine(page)
+          },
+          look,
+        )
+        assert.deepEqual(faults, [])
+      })
+    }
+
+    test('360 pixels wide - nothing is wider than the screen, and the menu opens', () =>
+      world().work(
+        '/affiliates',
+        async page => {
+          for (const path of PAGES) {
+            await page.goto(`/admin${path}`)
+            await settled(page)
+            const width = await page.evaluate('document.documentElement.scrollWidth')
+            assert.ok(Number(width) <= 360, `${path} is ${width} pixels wide`)
+          }
+          await page.getByRole('button', { name: 'Menu' }).click()
+          await page.getByRole('link', { name: 'Payouts' }).click()
+          await page.getByRole('heading', { level: 1, name: 'Payouts' }).waitFor()
+          await page.getByRole('button', { name: 'Filters' }).click()
+          await page.getByLabel('Method').fill('paypal')
+          await page.getByText(/^1-25 of/).waitFor()
+        },
+        { width: 360, height: 740 },
+      ))
+
+    test('hostile texts - shown as text in every place', async () => {
+      const shown = HOSTILE.map(text => text.replace('\u202e', ''))
+      const made: { id: number; user_id: number }[] = []
+      for (const [index, text] of shown.entries()) {
+        const payment_email = `hostile${index}@example.org`
+        made.push(
+          await world().make('/affiliates', { create_user: true, payment_email, notes: HOSTILE[index]! }),
+        )
+        await world().make('/payouts', { affiliate_id: made[index]!.id, amount: 1, payout_method: text })
+      }
+      await world().work('/users', async page => {
+        for (const [index, text] of shown.entries()) {
+          await page.goto(`/admin/users/${made[index]!.user_id}`)
+          await page.getByLabel('Display name').fill(text)
+          await page.getByRole('button', { name: 'Save' }).click()
+          await page.getByText(/^User .* saved$/).waitFor()
+          await page.goto(`/admin/affiliates/${made[index]!.id}/show`)
+          await page.getByRole('heading', { level: 1, name: text }).waitFor()
+          await page.locator('main').getByText(HOSTILE[index]!).last().waitFor()
+        }
+        for (const path of ['/affiliates', '/payouts', '/users', '/reports']) {
+          await page.goto(`/admin${path}`)
+          await settled(page)
+          if (path === '/reports') continue
+          for (const text of shown) await page.locator('main').getByText(text).first().waitFor()
+          assert.doesNotMatch(await page.title(), /^taken/)
+        }
+      })
+    })
+
+    test('keyboard alone - from the first key press to another page', () =>
+      world().work('/affiliates', async page => {
+        await page.getByRole('heading', { level: 1 }).waitFor()
+        await page.keyboard.press('Tab')
+        await page.getByRole('link', { name: 'Payouts' }).focus()
+        await page.keyboard.press('Enter')
+        await page.getByRole('heading', { level: 1, name: 'Payouts' }).waitFor()
+        await page.getByRole('link', { name: 'Create payout' }).focus()
+        await page.keyboard.press('Enter')
+        await page.getByRole('heading', { level: 1, name: 'Create payout' }).waitFor()
+        await page.getByRole('combobox', { name: 'Affiliate' }).focus()
+        await page.keyboard.type('1')
+        await page.getByRole('option').first().waitFor()
+        await page.keyboard.press('ArrowDown')
+        await page.keyboard.press('Enter')
+        await page.keyboard.press('Tab')
+        await page
+          .getByLabel(/^Amount/)
+          .and(page.locator('[name=amount]'))
+          .focus()
+        await page.keyboard.type('5.25')
+        await page.keyboard.press('Enter')
+        await page.getByText(/Payout \d+ recorded/).waitFor()
+      }))
+
+    test('look - follows the system until one is chosen, which is kept', () =>
+      world().work(
+        '/affiliates',
+        async page => {
+          const choose = async (look: string) => {
+            await page.getByRole('button', { name: /^Account of/ }).click()
+            await page.getByRole('menuitemradio', { name: look }).click()
+          }
+          const assertLook = (look: string) =>
+            eventually(async () => {
+              assert.equal(
+                await page.evaluate('getComputedStyle(document.documentElement).colorScheme'),
+                look,
+              )
+            })
+          await page.locator('h1').waitFor()
+          await assertLook('dark')
+          await choose('Light')
+          await assertLook('light')
+          await page.reload()
+          await page.locator('h1').waitFor()
+          await assertLook('light')
+          await choose('Like the system')
+          await assertLook('dark')
+        },
+        { colorScheme: 'dark' },
+      ))
+
+    test('fresh database - empty lists say what to do next, and the currency decides the decimals', async () => {
+      const fresh = await World.start()
+      try {
+        await fresh.work('/affiliates', async page => {
+          await page.getByText('No affiliates yet').waitFor()
+          await page.goto('/admin/payouts')
+          await page.getByText('No payouts yet').waitFor()
+          await page.goto('/admin/reports')
+          await page.getByText('Nothing in this span').first().waitFor()
+
+          await page.goto('/admin/settings')
+          await page.getByRole('combobox', { name: 'Currency' }).fill('KWD')
+          await page.getByRole('option', { name: /^KWD/ }).click()
+          await page.getByRole('button', { name: 'Save' }).click()
+          await page.getByText('Settings saved').waitFor()
+          await fresh.make('/affiliates', { create_user: true, payment_email: 'dinar@example.com' })
+          await page.goto('/admin/payouts/create')
+          await page.getByRole('combobox', { name: 'Affiliate' }).fill('dinar')
+          await page.getByRole('option', { name: /dinar/ }).click()
+          await page.locator('[name=amount]').fill('1234.567')
+          await page.getByRole('button', { name: 'Save' }).click()
+          await page.getByRole('cell', { name: /KWD.1,234\.567/ }).waitFor()
+          await page.goto('/admin/settings')
+          await page.getByText("The currency can't change any more").waitFor()
+        })
+      } finally {
+        await fresh.close()
+      }
+    })
+
+    test('first view - less than 400 KiB of script, compressed, and kept for ever', async () => {
+      let bytes = 0
+      const page = await world().visit('/', async page => {
+        await page.getByLabel('Login').waitFor()
+        const names = await page.evaluate<string[]>(
+          `performance.getEntriesByType('resource').map(entry => entry.name).filter(name => name.endsWith('.js'))`,
+        )
+        for (const name of names) {
+          const reply = await fetch(name, { headers: { 'accept-encoding': 'br' } })
+          assert.equal(reply.status, 200)
+          assert.match(reply.headers.get('cache-control')!, /immutable/)
+          bytes += Number(reply.headers.get('content-length'))
+        }
+      })
+      assert.equal(page, undefined)
+      assert.ok(bytes > 50_000 && bytes < MAX_SCRIPT_BYTES, `${bytes} bytes`)
+    })
+  })
+}
+
+/** Waits until what a page asks for has come. */
+async function settled(page: Page): Promise<void> {
+  await page.locator('h1').waitFor()
+  await eventually(async () => {
+    assert.equal(await page.locator('[role=progressbar], .MuiSkeleton-root').count(), 0)
+  })
+}
+
+async function seriousFaults(page: Page): Promise<string[]> {
+  await settled(page)
+  await page.evaluate(axe.source)
+  const { violations } = await page.evaluate<axe.AxeResults>('axe.run(document)')
+  return violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .map(
+      ({ id, nodes }) =>
+        `${new URL(page.url()).pathname} ${id}: ${nodes[0]!.html} ${nodes[0]!.failureSummary}`,
+    )
+}

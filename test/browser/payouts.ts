@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { column, downloaded } from './affiliates.ts'
+import { eventually, type World } from './world.ts'
+
+export function payoutScenarios(world: () => World): void {
+  const newAffiliate = (name: string) =>
+    world().make('/affiliates', { create_user: true, payment_email: `${name}@example.com`, username: name })
+
+  describe('payouts', () => {
+    test('record one as failed, set it to paid, edit it, delete it - the amount is exact all the way', async () => {
+      const affiliate = await newAffiliate('payee')
+      await world().work('/payouts/create', async page => {
+        await page.getByRole('combobox', { name: 'Affiliate' }).fill('payee')
+        await page.getByRole('option', { name: /payee/ }).click()
+        await page.getByLabel('Amount').fill('1,234.5')
+        await page.getByLabel('Amount').blur()
+        await page.getByText('Write the amount without commas').waitFor()
+        await page.getByLabel('Amount').fill('999999999999.999')
+        await page.getByRole('button', { name: 'Save' }).click()
+        await page.getByText('USD has at most 2 decimals.').waitFor()
+        await page.getByLabel('Amount').fill('123456789012.34')
+        await page.getByText('= $123,456,789,012.34').waitFor()
+        await page.getByLabel('Status').click()
+        await page.getByRole('option', { name: 'Failed' }).click()
+        await page.getByLabel('Method').fill('bank transfer')
+        await page.getByLabel('Referrals').fill('4, 5')
+        await page.getByRole('button', { name: 'Save' }).click()
+        await page.getByText(/Payout \d+ recorded/).waitFor()
+        const [payout] = await world().read(`/payouts?affiliate_id=${affiliate.id}`)
+        assert.equal(payout.status, 'failed')
+        assert.equal(payout.amount, 123456789012.34)
+        assert.equal(payout.referrals, '4,5')
+
+        await page.getByRole('button', { name: `Mark as paid: payout ${payout.id}` }).click()
+        await page.getByText(`Payout ${payout.id} of $123,456,789,012.34 is paid now`).waitFor()
+        assert.equal((await world().read(`/payouts/${payout.id}`)).status, 'paid')
+
+        await page.goto(`/admin/payouts/${payout.id}`)
+        await page.getByLabel('Amount').fill('0.10')
+        await page.getByRole('button', { name: 'Save' }).click()
+        await page.getByText(`Payout ${payout.id} saved`).waitFor()
+        assert.equal((await world().read(`/payouts/${payout.id}`)).amount, 0.1)
+
+        await page.goto(`/admin/affiliates/${affiliate.id}/show`)
+        await page.getByText('$0.10 paid in 1 payout').waitFor()
+        await page.getByRole('img', { name: /^Payouts by month/ }).waitFor()
+
+        await page.getByRole('link', { name: `#${payout.id}` }).click()
+        await page.getByRole('button', { name: 'Delete' }).click()
+        const question = page.getByRole('alertdialog')
+        await question.getByText(`Delete payout ${payout.id} of $0.10?`).waitFor()
+        await question.getByRole('button', { name: 'Delete' }).click()
+        await page.getByText(`Payout ${payout.id} deleted`).waitFor()
+        assert.equal((await world().api('GET', `/payouts/${payout.id}`)).status, 404)
+      })
+    })
+
+    test('filters, totals, sort and CSV - agree with the API', async () => {
+      const affiliate = await newAffiliate('filtered')
+      for (const [amount, status, payout_method] of [
+        [10.1, 'paid', 'paypal'],
+        [20.2, 'paid', '=cmd()'],
+        [30.3, 'failed', 'paypal'],
+      ]) {
+        await world().make('/payouts', { affiliate_id: affiliate.id, amount, status, payout_method })
+      }
+      await world().work('/payouts', async page => {
+        await page.getByRole('combobox', { name: 'Affiliate' }).fill('filtered')
+        await page.getByRole('option', { name: /filtered/ }).click()
+        await page.getByText('1-3 of 3').waitFor()
+        await page.getByText('$60.60 in all').waitFor()
+        assert.deepEqual(await page.locator('dd').allInnerTexts(), [
+          '3\n$60.60 in all',
+          '$30.30\n2 payouts',
+          '$30.30\n1 payout',
+        ])
+        await page.getByRole('button', { name: 'Amount' }).click()
+        await eventually(async () => {
+          assert.deepEqual(await column(page, 'Amount'), ['$10.10', '$20.20', '$30.30'])
+        })
+        const { text } = await downloaded(page, 'Export CSV')
+        assert.equal(text.trim().split('\r\n').length, 4)
+        assert.ok(!/(^|[,"])=cmd/m.test(text), text)
+
+        await page.getByLabel('Amount from').fill('20')
+        await page.getByText('1-2 of 2').waitFor()
+        await page.getByLabel('Status').click()
+        await page.getByRole('option', { name: 'Paid' }).click()
+        await page.getByText('1-1 of 1').waitFor()
+        await page.getByLabel('Amount from').fill('much')
+        await page.getByRole('alert').first().waitFor()
+        assert.equal(await page.getByLabel('Amount from').inputValue(), 'much')
+      })
+    })
+  })
+}

@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { downloaded } from './affiliates.ts'
+import { eventually, type World } from './world.ts'
+
+export function toolScenarios(world: () => World): void {
+  describe('tools', () => {
+    test('API key - generated, used, seen to be used, revoked, and then refused by the API', () =>
+      world().work('/affiliates', async page => {
+        await page.getByRole('link', { name: 'Tools', exact: true }).click()
+        await page.getByRole('tab', { name: 'API Keys' }).click()
+        await page.getByRole('button', { name: 'Generate API key' }).click()
+        const dialog = page.getByRole('dialog')
+        await dialog.getByRole('button', { name: 'Generate', exact: true }).click()
+        await dialog.getByText('Give the key a name').waitFor()
+        await dialog.getByLabel('Name').fill('Shop & "co" <b>')
+        await dialog.getByLabel('Payouts: create').check()
+        await dialog.getByRole('button', { name: 'Generate', exact: true }).click()
+        await page.getByText("won't be shown again").waitFor()
+        const token = await page.getByLabel('Token').inputValue()
+        await page.getByRole('button', { name: 'Copy' }).click()
+        await page.getByText('The token is in the clipboard.').waitFor()
+        await page.getByRole('button', { name: 'Done' }).click()
+
+        const row = page.getByRole('row', { name: /Shop & "co" <b>/ })
+        await row.getByText('affiliates: read; payouts: read, create').waitFor()
+        assert.match(await row.innerText(), /Never/)
+        assert.equal(await page.getByText(token).count(), 0)
+        assert.equal((await world().api('GET', '/affiliates', undefined, token)).status, 200)
+        assert.equal((await world().api('DELETE', '/affiliates/1', undefined, token)).status, 403)
+
+        // The time of the last use is written a little later than the use.
+        await eventually(async () => {
+          await page.reload()
+          await row.waitFor()
+          assert.equal(await row.getByText('Never').count(), 1)
+        })
+        assert.ok((await row.locator('td').nth(4).innerText()).includes(String(new Date().getUTCFullYear())))
+
+        await row.getByRole('button', { name: /^Revoke/ }).click()
+        const question = page.getByRole('alertdialog')
+        assert.match(await question.innerText(), /What stays/)
+        await question.getByRole('button', { name: 'Revoke' }).click()
+        await row.getByText('Revoked').waitFor()
+        await eventually(async () => {
+          assert.equal((await world().api('GET', '/affiliates', undefined, token)).status, 401)
+        })
+      }))
+
+    test('export - affiliates as CSV and payouts as NDJSON, one line for each', () =>
+      world().work('/tools/export', async page => {
+        const total = async (path: string) =>
+          Number((await world().api('GET', `${path}?count=1&number=1`)).headers.get('x-total-count'))
+        const csv = await downloaded(page, 'Download')
+        assert.equal(csv.text.trim().split('\r\n').length, (await total('/affiliates')) + 1)
+        await page.getByLabel('Payouts').check()
+        await page.getByLabel(/^NDJSON/).check()
+        const ndjson = await downloaded(page, 'Download')
+        const records = ndjson.text
+          .trim()
+          .split('\n')
+          .map(line => JSON.parse(line))
+        assert.equal(records.length, await total('/payouts'))
+      }))
+
+    test('system - version, database, counts and uptime', () =>
+      world().work('/tools/system', async page => {
+        await page.getByText('Database size').waitFor()
+        const text = await page.getByRole('tabpanel').innerText()
+        assert.match(text, /SQLite/i)
+        assert.match(text, /Uptime\nless than a minute|Uptime\n\d+ minute/)
+      }))
+
+    test('settings - a wrong one is said at its field, a right one is kept', () =>
+      world().work('/settings', async page => {
+        await page.getByLabel('Default rate', { exact: true }).fill('22.55555')
+        await page.getByRole('button', { name: 'Save' }).click()
+        await page.getByText('with at most 4 decimals and a point').waitFor()
+        await page.getByLabel('Default rate', { exact: true }).fill('22.5')
+        await page.getByRole('button', { name: 'Save' }).click()
+        await page.getByText('Settings saved').waitFor()
+        await page.getByRole('link', { name: 'Affiliates', exact: true }).click()
+        await page.getByText('22.5% default').first().waitFor()
+      }))
+
+    test('reports - every plot is drawn, and its numbers and its file agree with the list', () =>
+      world().work('/reports', async page => {
+        await page.getByRole('button', { name: 'All', exact: true }).click()
+        await page.getByRole('img', { name: 'Payouts paid by method' }).waitFor()
+        assert.equal(await page.getByRole('img').count(), 5)
+        await page.getByRole('button', { name: 'Show numbers of Payouts by method' }).click()
+        const table = page.getByRole('region', { name: 'Numbers of Payouts by method' })
+        const paypal = await table
+          .getByRole('row', { name: /^paypal/ })
+          .locator('td')
+          .allInnerTexts()
+        const payouts = await world().read('/payouts?payout_method=paypal&status=paid&number=-1')
+        const cents = payouts.reduce(
+          (sum: number, { amount }: { amount: number }) => sum + Math.round(amount * 100),
+          0,
+        )
+        assert.equal(paypal[1]!.replaceAll(',', ''), String(payouts.length))
+        assert.equal(paypal[2]!.replace(/[$,]/g, ''), (cents / 100).toFixed(2))
+        const { text } = await downloaded(page, 'CSV of Payouts by method')
+        assert.ok(text.includes(`paypal,${payouts.length},${(cents / 100).toFixed(2)}`), text)
+      }))
+  })
+}

@@ -1,0 +1,136 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { sql } from 'kysely'
+import { copiedTables, copyDatabase, leftOut } from '../src/storage/copy.ts'
+import { openDatabase } from '../src/storage/database.ts'
+import { affiliated, engines, type FreshDatabase, type Service, startService } from './harness.ts'
+
+for (const [from, to] of [
+  ['SQLite', 'PostgreSQL'],
+  ['PostgreSQL', 'SQLite'],
+] as const) {
+  describe(`copy from ${from} to ${to}`, () => {
+    let service: Service
+    let target: FreshDatabase
+    before(async () => {
+      service = await startService(from)
+      target = await engines[to]!()
+      await affiliated([
+        'demo',
+        '--affiliates',
+        '1500',
+        '--payouts',
+        '2500',
+        '--database',
+        service.databaseUrl,
+      ])
+      const { body } = await service.get('/payouts?order=desc&number=1')
+      // The last identifier is gone, and must not come again.
+      await service.delete(`/payouts/${body[0].id}`)
+      await service.newAffiliate('ähnlich', { notes: 'a "quoted"\nnote 😀', rate: 0 })
+    })
+    after(async () => {
+      await service.close()
+      await target.remove()
+    })
+
+    const copy = () => affiliated(['copy', '--json', '--from', service.databaseUrl, '--to', target.url])
+
+    test('a copy that was broken off goes on, and ends with everything', async () => {
+      const [source, aim] = await Promise.all([openDatabase(service.databaseUrl), openDatabase(target.url)])
+      const breakOff = (step: string, done: number) => {
+        if (step === 'copying payouts' && done >= 1000) throw new Error('broken off')
+      }
+      await assert.rejects(copyDatabase(source, aim, breakOff), /broken off/)
+      await Promise.all([source.close(), aim.close()])
+
+      const { code, stdout, stderr } = await copy()
+      assert.equal(code, 0, stderr)
+      const rows = Object.fromEntries(
+        JSON.parse(stdout).tables.map((copied: { table: string; rows: number }) => [
+          copied.table,
+          copied.rows,
+        ]),
+      )
+      const { payout_referrals, audit_entries, audit_seals, ...others } = rows
+      assert.ok(payout_referrals > 2500)
+      assert.ok(audit_entries > 0)
+      assert.ok(audit_seals > 0)
+      assert.deepEqual(others, {
+        rate_types: 2,
+        settings: 4,
+        audit_chain: 1,
+        users: 1502,
+        affiliates: 1501,
+        payouts: 2499,
+        api_keys: 1,
+        sessions: 0,
+        idempotency_keys: 0,
+      })
+    })
+
+    test('every table is copied, or left out on purpose', async () => {
+      const { rows } = await sql<{ name: string }>`
+        SELECT name FROM ${sql.raw(
+          service.database.engine.name === 'SQLite'
+            ? "sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
+            : "(SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public') AS tables",
+        )}`.execute(service.database.reader)
+      const known = [...copiedTables, ...leftOut, 'schema_version']
+      assert.deepEqual(rows.map(({ name }) => name).sort(), known.sort())
+    })
+
+    test('a service on the copy answers as the one on the original, and gives out new identifiers', async () => {
+      const copied = await openDatabase(target.url)
+      const ids = await Promise.all(
+        [service.database, copied].map(({ engine, reader }) => engine.lastIdentity(reader, 'payouts')),
+      )
+      assert.deepEqual(ids, [2500, 2500])
+      const lists = await Promise.all(
+        [service.database, copied].map(({ reader }) =>
+          reader
+            .selectFrom('affiliates')
+            .selectAll()
+            .orderBy('payment_email', 'desc')
+            .orderBy('id')
+            .execute(),
+        ),
+      )
+      // The drivers make their rows in different ways.
+      const [original, copy] = lists.map(list => list.map(row => ({ ...row })))
+      assert.deepEqual(copy, original)
+      const key = await copied.reader.selectFrom('api_keys').selectAll().execute()
+      assert.equal(key[0]?.public_key, service.key.publicKey)
+      await copied.close()
+    })
+
+    test('a target with data is refused, and left as it is', async () => {
+      const { code, stderr } = await copy()
+      assert.equal(code, 1)
+      assert.match(
+        stderr,
+        /^error: The target has or had data \(users\)\. Copy into a database that is new\.$/m,
+      )
+    })
+
+    test('a source that changes meanwhile is noticed, and nothing half is left', async () => {
+      const fresh = await engines[to]!()
+      const aim = await openDatabase(fresh.url)
+      let changed = false
+      const change = (step: string) => {
+        if (step !== 'copying payouts' || changed) return
+        changed = true
+        void service.patch('/affiliates/1', { notes: 'changed' })
+      }
+      const slowly = async () => {
+        await service.patch('/affiliates/1', { notes: 'before' })
+        return copyDatabase(service.database, aim, change)
+      }
+      await assert.rejects(slowly(), /The table affiliates was changed while it was copied/)
+      assert.deepEqual(await aim.reader.selectFrom('affiliates').select('id').execute(), [])
+      await copyDatabase(service.database, aim, () => {})
+      await aim.close()
+      await fresh.remove()
+    })
+  })
+}

@@ -1,0 +1,224 @@
+/** Backup, restoration and the check of a database, by the command line, while the service writes. */
+import assert from 'node:assert/strict'
+import { copyFile, readdir, readFile, truncate, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, test } from 'node:test'
+import { sql } from 'kysely'
+import { openDatabase } from '../src/storage/database.ts'
+import { affiliated, engines, serveProcess, startService, temporaryFolder } from './harness.ts'
+import { load } from './load.ts'
+
+async function succeeds(...args: string[]): Promise<any> {
+  const { code, stdout, stderr } = await affiliated([...args, '--json'])
+  assert.equal(code, 0, `${args.join(' ')}: ${stderr}`)
+  return JSON.parse(stdout)
+}
+
+async function fails(message: RegExp, ...args: string[]): Promise<void> {
+  const { code, stdout, stderr } = await affiliated(args)
+  assert.equal(code, 1, args.join(' '))
+  assert.equal(stdout, '')
+  assert.match(stderr, message)
+  assert.doesNotMatch(stderr, /\n\s+at /)
+}
+
+test('a backup that is made under load is whole, and once restored answers like the original', async t => {
+  const folder = await temporaryFolder()
+  t.after(folder.remove)
+  const url = `sqlite:${join(folder.path, 'live.db')}`
+  const backup = join(folder.path, 'backup.db')
+  const started = await serveProcess(['--database', url, '--demo', '--log-level', 'error'])
+  t.after(() => started.stop('SIGKILL'))
+  const { url: base, token } = started.announced
+  const writers = load(token, 8, number => ({
+    method: 'POST',
+    url: `${base}/v1/affiliates`,
+    body: { create_user: true, payment_email: `w${number}@example.com` },
+  }))
+  for (let round = 0; round < 3; round += 1) {
+    const acknowledged = writers.answers.length
+    const made = await succeeds('backup', backup, '--force', '--database', url)
+    assert.ok(made.bytes > 100_000)
+    const copy = join(folder.path, `copy${round}.db`)
+    await copyFile(backup, copy)
+    const { ok, checked, problems } = await succeeds('check', '--database', `sqlite:${copy}`)
+    assert.deepEqual([ok, problems], [true, []])
+    assert.ok(checked.affiliates >= 200 + acknowledged, 'what was answered before the backup is in it')
+    assert.equal(checked.users, checked.affiliates + 1)
+  }
+  await fails(/already; --force/, 'backup', backup, '--database', url)
+  await fails(/in use; stop the service/, 'restore', backup, '--database', url)
+  await writers.stop()
+  assert.deepEqual(writers.lost, [])
+  assert.ok(writers.answers.every(({ status }) => status === 201))
+
+  const answersOf = async (at: string) => {
+    const ask = async (path: string) =>
+      (await fetch(`${at}/v1${path}`, { headers: { authorization: `Bearer ${token}` } })).text()
+    return [await ask('/affiliates?number=-1&user=1&effective=1'), await ask('/payouts?number=-1')]
+  }
+  await succeeds('backup', backup, '--force', '--database', url)
+  const original = await answersOf(base)
+  await fetch(`${base}/v1/payouts/1`, { method: 'DELETE', headers: { authorization: `Bearer ${token}` } })
+  assert.notDeepEqual(await answersOf(base), original)
+  assert.equal(await started.stop(), 0)
+
+  const restored = await succeeds('restore', backup, '--database', url)
+  await succeeds('check', '--database', url)
+  await succeeds('check', '--database', `sqlite:${restored.previous}`)
+  const again = await serveProcess(['--database', url, '--log-level', 'error'])
+  t.after(() => again.stop('SIGKILL'))
+  assert.deepEqual(await answersOf(again.announced.url), original)
+  await again.stop()
+  assert.deepEqual(
+    (await readdir(folder.path)).filter(name => name.includes('partial')),
+    [],
+  )
+})
+
+test('1 - what is no backup is not restored, and the database stays as it is', async t => {
+  const folder = await temporaryFolder()
+  t.after(folder.remove)
+  const file = join(folder.path, 'live.db')
+  const url = `sqlite:${file}`
+  await affiliated(['demo', '--database', url])
+  const before = await readFile(file)
+  const good = join(folder.path, 'good.db')
+  await succeeds('backup', good, '--database', url)
+  const garbage = join(folder.path, 'garbage.db')
+  await writeFile(garbage, 'no database at all '.repeat(1000))
+  const damaged = join(folder.path, 'damaged.db')
+  const bytes = await readFile(good)
+  bytes.fill(0xa5, 8192, bytes.length - 4096)
+  await writeFile(damaged, bytes)
+  const short = join(folder.path, 'short.db')
+  await copyFile(good, short)
+  await truncate(short, 20_000)
+  const other = join(folder.path, 'other.db')
+  await writeFile(other, '')
+  for (const source of [garbage, damaged, short, other, join(folder.path, 'none.db'), file]) {
+    await fails(/^error: /, 'restore', source, '--database', url)
+    assert.deepEqual(await readFile(file), before, source)
+  }
+  await fails(
+    /There is no database/,
+    'backup',
+    good,
+    '--force',
+    '--database',
+    `sqlite:${folder.path}/none.db`,
+  )
+  await succeeds('check', '--database', url)
+  // One that is damaged is what a backup is for.
+  await writeFile(file, bytes)
+  await succeeds('restore', good, '--database', url)
+  assert.equal((await succeeds('check', '--database', url)).checked.affiliates, 200)
+})
+
+describe('check finds what is wrong', () => {
+  for (const engine of Object.keys(engines)) {
+    test(engine, async t => {
+      const service = await startService(engine)
+      t.after(() => service.close())
+      const { database, databaseUrl } = service
+      const affiliate = await service.newAffiliate('ada')
+      const payout = await service.newPayout(affiliate.id, { referrals: [4, 8, 15], payout_method: 'Bank' })
+      assert.equal((await succeeds('check', '--database', databaseUrl)).ok, true)
+      const wrong: [string, string, RegExp][] = [
+        [
+          "UPDATE users SET email_key = 'x' WHERE id = 2",
+          'UPDATE users SET email_key = email WHERE id = 2',
+          /users: 2 is/,
+        ],
+        [
+          "UPDATE affiliates SET payment_email_key = 'x'",
+          'UPDATE affiliates SET payment_email_key = payment_email',
+          /affiliates: 1 is/,
+        ],
+        [
+          "UPDATE payouts SET payout_method_key = 'x'",
+          "UPDATE payouts SET payout_method_key = 'bank'",
+          /payouts: 1 is not found by its payout/,
+        ],
+        [
+          'DELETE FROM payout_referrals WHERE referral_id = 8',
+          `INSERT INTO payout_referrals VALUES (8, ${payout.id})`,
+          /not found by its referrals/,
+        ],
+        [
+          "UPDATE payouts SET referrals = '4,8'",
+          "UPDATE payouts SET referrals = '4,8,15'",
+          /not found by its referrals/,
+        ],
+        [
+          "UPDATE audit_chain SET hash = 'x', number = number + 7",
+          'UPDATE audit_chain SET number = number - 7',
+          /Audit log: The chain ends/,
+        ],
+      ]
+      const run = (statement: string) => database.transaction(tx => sql.raw(statement).execute(tx))
+      for (const [statement, mend, message] of wrong) {
+        await run(statement)
+        await fails(message, 'check', '--database', databaseUrl)
+        await run(mend)
+      }
+    })
+  }
+
+  test('a file with a damaged page (SQLite)', async t => {
+    const folder = await temporaryFolder()
+    t.after(folder.remove)
+    const file = join(folder.path, 'damaged.db')
+    await affiliated(['demo', '--database', `sqlite:${file}`])
+    const database = await openDatabase(`sqlite:${file}`)
+    const { rows } = await sql<{ rootpage: number }>`
+      SELECT rootpage FROM sqlite_schema WHERE name = 'payouts_amount'`.execute(database.reader)
+    await database.close()
+    const bytes = await readFile(file)
+    bytes.fill(0, (rows[0]!.rootpage - 1) * 4096 + 100, rows[0]!.rootpage * 4096)
+    await writeFile(file, bytes)
+    await fails(/damaged|malformed/, 'check', '--database', `sqlite:${file}`)
+  })
+})
+
+test('1 - PostgreSQL is backed up by its own tools', async () => {
+  for (const command of ['backup', 'restore']) {
+    await fails(
+      /pg_dump.*docs\/operations\.md/,
+      command,
+      '/tmp/never.db',
+      '--database',
+      'postgres://x@127.0.0.1:1/x',
+    )
+  }
+})
+
+test('audit verify and export', async t => {
+  const service = await startService('PostgreSQL')
+  t.after(() => service.close())
+  const { databaseUrl } = service
+  for (let number = 0; number < 600; number += 50) {
+    await Promise.all(Array.from({ length: 50 }, (_, one) => service.newAffiliate(`many${number + one}`)))
+  }
+  const exported = await affiliated(['audit', 'export', '--database', databaseUrl])
+  const entries = exported.stdout
+    .trim()
+    .split('\n')
+    .map(line => JSON.parse(line))
+  assert.equal(entries.length, 602)
+  assert.equal(new Set(entries.map(({ id }) => id)).size, 602)
+  const verdict = await succeeds('audit', 'verify', '--database', databaseUrl)
+  assert.equal(verdict.problem, undefined)
+  assert.match(verdict.last_hash, /^[0-9a-f]{64}$/)
+  await service.database.transaction(async tx => {
+    await sql`DROP TRIGGER audit_entries_update ON audit_entries`.execute(tx)
+    await sql`UPDATE audit_entries SET record_id = 1 WHERE id = 500`.execute(tx)
+  })
+  await fails(
+    /^error: The audit log was tampered with. Seal \d+ does not fit/,
+    'audit',
+    'verify',
+    '--database',
+    databaseUrl,
+  )
+})

@@ -1,0 +1,257 @@
+/** The audit log: who did what, when, to which record. The history on a record's page is a piece of it. */
+import HistoryIcon from '@mui/icons-material/History'
+import { Box, Card, Link, Stack, Typography } from '@mui/material'
+import { useQuery } from '@tanstack/react-query'
+import { DateInput, ListBase, SelectInput, TextInput, useListContext } from 'react-admin'
+import { Link as RouterLink } from 'react-router-dom'
+import { get } from '../api.ts'
+import { time } from '../ui/format.ts'
+import { Filters, Rows } from '../ui/ListFrame.tsx'
+import { Empty, Problem } from '../ui/Page.tsx'
+import { type Column, RecordTable } from '../ui/RecordTable.tsx'
+
+type Values = Record<string, unknown> | null
+
+interface Entry {
+  id: number
+  date: string
+  actor: string
+  actor_name: string
+  user_id: number | null
+  login: string | null
+  address: string
+  action: string
+  record: string
+  record_id: number | null
+  before: Values
+  after: Values
+  erased: boolean
+}
+
+const actions: Record<string, string> = {
+  'affiliate.create': 'Affiliate created',
+  'affiliate.edit': 'Affiliate edited',
+  'affiliate.delete': 'Affiliate deleted',
+  'payout.create': 'Payout recorded',
+  'payout.edit': 'Payout edited',
+  'payout.delete': 'Payout deleted',
+  'user.create': 'Account created',
+  'user.edit': 'Account edited',
+  'user.password': 'Password set',
+  'user.erase': 'Personal data erased',
+  'key.create': 'API key generated',
+  'key.revoke': 'API key revoked',
+  'settings.edit': 'Settings changed',
+  'session.create': 'Logged in',
+  'session.refuse': 'Log-in failed',
+  'session.delete': 'Logged out',
+}
+
+const actors = {
+  key: 'API key',
+  session: 'Administration area',
+  visitor: 'Nobody known',
+  'command line': 'Command line',
+  service: 'The service itself',
+}
+
+const choices = (names: Record<string, string>) => Object.entries(names).map(([id, name]) => ({ id, name }))
+const records = ['affiliate', 'payout', 'user', 'key', 'settings', 'session'].map(id => ({
+  id,
+  name: id === 'user' ? 'Account' : id === 'key' ? 'API key' : id.charAt(0).toUpperCase() + id.slice(1),
+}))
+const pages: Record<string, (id: number) => string> = {
+  affiliate: id => `/affiliates/${id}/show`,
+  payout: id => `/payouts/${id}`,
+  user: id => `/users/${id}`,
+  session: id => `/users/${id}`,
+}
+
+export function AuditLog() {
+  return (
+    <ListBase
+      resource="audit"
+      perPage={25}
+      sort={{ field: 'id', order: 'DESC' }}
+      storeKey={false}
+      disableAuthentication
+    >
+      <Filters>
+        <AuditFilters />
+      </Filters>
+      <Rows
+        empty={
+          <Empty icon={<HistoryIcon />} title="Nothing has happened yet">
+            Every change and every log-in is written here, and can't be changed or removed.
+          </Empty>
+        }
+        table={<EntryTable />}
+        cards={<EntryCards />}
+      />
+    </ListBase>
+  )
+}
+
+const width = (pixels: number) => ({ width: { sm: pixels } })
+const text = (typed: string) => typed
+
+function AuditFilters() {
+  return (
+    <>
+      <SelectInput
+        source="actor"
+        label="Who"
+        choices={choices(actors)}
+        emptyText="Anybody"
+        helperText={false}
+        sx={width(190)}
+      />
+      <TextInput source="user_id" label="Account number" parse={text} helperText={false} sx={width(140)} />
+      <SelectInput
+        source="action"
+        label="What"
+        choices={choices(actions)}
+        emptyText="Anything"
+        helperText={false}
+        sx={width(200)}
+      />
+      <SelectInput
+        source="record"
+        label="Record"
+        choices={records}
+        emptyText="Any"
+        helperText={false}
+        sx={width(130)}
+      />
+      <TextInput source="record_id" label="Record number" parse={text} helperText={false} sx={width(140)} />
+      <DateInput source="date.start" label="Date from" helperText={false} sx={width(158)} />
+      <DateInput source="date.end" label="Date until" helperText={false} sx={width(158)} />
+    </>
+  )
+}
+
+const columns: Column<Entry>[] = [
+  { label: 'When', cell: entry => <When entry={entry} /> },
+  { label: 'Who', cell: entry => <Who entry={entry} /> },
+  { label: 'What', cell: entry => <What entry={entry} /> },
+  { label: 'Before and after', cell: entry => <Changes entry={entry} />, maxWidth: 420 },
+]
+
+const EntryTable = () => <RecordTable<Entry> label="Audit log" columns={columns} />
+
+function EntryCards() {
+  const { data } = useListContext<Entry>()
+  return data?.map(entry => <EntryCard key={entry.id} entry={entry} />)
+}
+
+function EntryCard({ entry }: { entry: Entry }) {
+  return (
+    <Box sx={{ p: 2, borderBottom: 1, borderColor: 'divider' }}>
+      <Stack direction="row" sx={{ justifyContent: 'space-between', gap: 1, flexWrap: 'wrap', mb: 0.5 }}>
+        <What entry={entry} />
+        <Typography variant="body2" sx={{ color: 'text.secondary' }}>
+          <When entry={entry} />
+        </Typography>
+      </Stack>
+      <Typography variant="body2" component="div" sx={{ color: 'text.secondary', mb: 0.5 }}>
+        <Who entry={entry} />
+      </Typography>
+      <Changes entry={entry} />
+    </Box>
+  )
+}
+
+/** What happened to one record, the latest first. */
+export function History({ record, id }: { record: 'affiliate' | 'payout'; id: number }) {
+  const path = `audit?record=${record}&record_id=${id}&order=desc&number=50`
+  const { data, error } = useQuery({ queryKey: ['audit', record, id], queryFn: () => get<Entry[]>(path) })
+  return (
+    <Card component="section" aria-label="History" sx={{ mt: 2 }}>
+      <Typography variant="h2" sx={{ p: 2, pb: 1 }}>
+        History
+      </Typography>
+      {error && <Problem error={error} />}
+      {data?.length === 0 && (
+        <Typography variant="body2" sx={{ px: 2, pb: 2, color: 'text.secondary' }}>
+          The audit log does not tell of this record: it was there before the log was kept.
+        </Typography>
+      )}
+      {data?.map(entry => (
+        <EntryCard key={entry.id} entry={entry} />
+      ))}
+    </Card>
+  )
+}
+
+const When = ({ entry }: { entry: Entry }) => (
+  <span title={`${entry.date} UTC`}>{time(entry.date.slice(0, 19))}</span>
+)
+
+function Who({ entry: { actor, actor_name, user_id, login, address } }: { entry: Entry }) {
+  const kind = actors[actor as keyof typeof actors] ?? actor
+  return (
+    <Box sx={{ overflowWrap: 'anywhere' }}>
+      {user_id === null ? (
+        kind
+      ) : (
+        <Link component={RouterLink} to={`/users/${user_id}`}>
+          <bdi>{login ?? `account ${user_id}`}</bdi>
+        </Link>
+      )}
+      <Typography variant="caption" component="div" sx={{ color: 'text.secondary' }}>
+        {actor_name || (user_id === null ? '' : kind)}
+        {address !== actor && ` from ${address}`}
+      </Typography>
+    </Box>
+  )
+}
+
+function What({ entry: { action, record, record_id } }: { entry: Entry }) {
+  const page = record_id === null ? undefined : pages[record]?.(record_id)
+  return (
+    <Box component="span">
+      {actions[action] ?? action}{' '}
+      {record_id !== null &&
+        (page ? (
+          <Link component={RouterLink} to={page}>
+            #{record_id}
+          </Link>
+        ) : (
+          `#${record_id}`
+        ))}
+    </Box>
+  )
+}
+
+function Changes({ entry: { before, after, erased } }: { entry: Entry }) {
+  const names = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])]
+  return (
+    <Box sx={{ fontSize: '0.8125rem', overflowWrap: 'anywhere', maxHeight: 240, overflowY: 'auto' }}>
+      {names.map(name => (
+        <div key={name}>
+          <Box component="span" sx={{ color: 'text.secondary' }}>
+            {name.replaceAll('_', ' ')}:{' '}
+          </Box>
+          {before && <Value of={before[name]} removed />}
+          {before && after && ' → '}
+          {after && <Value of={after[name]} />}
+        </div>
+      ))}
+      {erased && <em>Personal data was erased.</em>}
+    </Box>
+  )
+}
+
+function Value({ of: value, removed }: { of: unknown; removed?: boolean }) {
+  const shown = value === '' || value === null || value === undefined ? 'nothing' : value
+  const written = Array.isArray(shown) ? shown.join(', ') : String(shown)
+  return (
+    <Box
+      component={removed ? 'del' : 'span'}
+      dir="auto"
+      sx={{ whiteSpace: 'pre-wrap', textDecorationColor: 'rgba(128, 128, 128, 0.7)' }}
+    >
+      {written}
+    </Box>
+  )
+}
