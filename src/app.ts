@@ -10,8 +10,11 @@ import { Failure } from './errors.ts'
 import { api } from './http/api.ts'
 import { authenticate } from './http/authenticate.ts'
 import type { Resource } from './http/endpoint.ts'
+import { Limiter } from './http/limits.ts'
 import { connectionProblem, problemOf } from './http/problems.ts'
 import { KeyRing } from './keys/rules.ts'
+import { type Grantor, grantAll } from './limits/allowances.ts'
+import { Load } from './limits/load.ts'
 import { RequestLog } from './log.ts'
 import { payouts } from './payouts/routes.ts'
 import { SettingsCache } from './settings/rules.ts'
@@ -31,12 +34,20 @@ export const basePaths = ['/v1', '/wp-json/affwp/v1'] as const
 export interface AppOptions {
   readonly bodyLimitBytes: number
   readonly corsOrigins: readonly string[]
-  /** Addresses of proxies that are believed when they name a client. */
-  readonly trustedProxies: readonly string[]
+  /** Requests per minute and key; 0 is no limit. */
+  readonly rateLimit: number
+  /** Where this process shares its limits with others. */
+  readonly grantor?: Grantor | undefined
+  /** Proxies that are believed when they name a client: their addresses and networks, or how many there are. */
+  readonly trustProxy: readonly string[] | number
   readonly logger: FastifyBaseLogger
 }
 
+/** For all of a request to arrive, so that a body of one MiB needs 35 kB a second. */
 const REQUEST_TIMEOUT_MS = 30_000
+const HEADERS_TIMEOUT_MS = 10_000
+const TIMEOUTS_CHECKED_EVERY_MS = 2_000
+const CONNECTIONS = 16_384
 const KEEP_ALIVE_TIMEOUT_MS = 65_000
 
 export function contextOf(database: Database): Context {
@@ -53,13 +64,17 @@ export async function buildApp(database: Database, options: AppOptions): Promise
     childLoggerFactory: logger => logger,
     genReqId: requestIds(),
     bodyLimit: options.bodyLimitBytes,
-    trustProxy: [...options.trustedProxies],
+    trustProxy: trusted(options.trustProxy),
     requestTimeout: REQUEST_TIMEOUT_MS,
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
     forceCloseConnections: 'idle',
     // A request that arrives on an open connection while the server closes is still answered.
     return503OnClosing: false,
-    http: { requireHostHeader: false },
+    http: {
+      requireHostHeader: false,
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      connectionsCheckingInterval: TIMEOUTS_CHECKED_EVERY_MS,
+    },
     routerOptions: {
       ignoreTrailingSlash: true,
       // Arguments are read by `http/arguments.ts`, after authentication.
@@ -69,7 +84,12 @@ export async function buildApp(database: Database, options: AppOptions): Promise
     clientErrorHandler: refuseConnection,
   })
 
+  app.server.maxConnections = CONNECTIONS
+  const load = new Load()
+  const limiter = new Limiter(options.rateLimit, options.grantor ?? grantAll)
+
   app.decorateRequest('actor', null)
+  app.decorateReply('shed', false)
   app.addHook('onRequest', async (request, reply) => {
     reply.header('X-Request-Id', request.id)
   })
@@ -91,20 +111,26 @@ export async function buildApp(database: Database, options: AppOptions): Promise
     await app.register(api, {
       prefix: base,
       context,
-      authenticate: request => authenticate(keys, request.headers.authorization),
+      load,
+      authenticate: (request, reply) =>
+        limiter.admit(request, reply, () => authenticate(keys, request.headers.authorization)),
       resources,
       base,
       corsOrigins: new Set(options.corsOrigins),
       version,
     })
   }
-  await app.register(area, { context, shared: resources, ring: keys, permissions })
+  await app.register(area, { context, load, shared: resources, ring: keys, permissions })
   const sealer = new Sealer(database)
   app.addHook('onClose', async () => {
     await keys.close()
     await sealer.close()
   })
   return app
+}
+
+function trusted(proxies: AppOptions['trustProxy']): string[] | ((address: string, hop: number) => boolean) {
+  return typeof proxies === 'number' ? (_address, hop) => hop < proxies : [...proxies]
 }
 
 /** Unique over processes and restarts, and cheap: a random beginning and a number. */

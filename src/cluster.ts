@@ -7,11 +7,13 @@
  */
 import cluster, { type Worker } from 'node:cluster'
 import { once } from 'node:events'
+import type { Server } from 'node:http'
 import { createServer } from 'node:net'
 import { availableParallelism } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { ServeConfig } from './config.ts'
+import { answerWorkers } from './limits/messages.ts'
 import { openLog } from './log.ts'
 import { type FirstAccess, fillFresh, serve, stopSignal } from './serve.ts'
 import { openDatabase } from './storage/database.ts'
@@ -33,7 +35,12 @@ export async function serveWithWorkers(
   const port = config.port || (await freePort(config.host))
   const crew = new Crew(config.workers || availableParallelism(), port, log)
   const stop = stopSignal()
+  let metrics: Server | undefined
   try {
+    if (config.metricsPort !== undefined) {
+      const { serveMetrics } = await import('./metrics.ts')
+      metrics = await serveMetrics(config.metricsHost, config.metricsPort, true)
+    }
     const database = await openDatabase(config.database)
     try {
       announce(await crew.start(), await fillFresh(database, config))
@@ -43,6 +50,7 @@ export async function serveWithWorkers(
     process.on('SIGHUP', () => crew.roll())
     log.info({ signal: await stop }, 'stopping')
   } finally {
+    metrics?.close()
     await crew.stop()
     log.flush()
   }
@@ -61,6 +69,7 @@ class Crew {
   /** Those who should be there: one that ends is replaced. */
   readonly #workers = new Set<Worker>()
   #failures = 0
+  readonly #answer = answerWorkers()
   #stopping = false
   #rolling: Promise<void> = Promise.resolve()
 
@@ -104,7 +113,9 @@ class Crew {
     const worker = cluster.fork()
     const startedAt = Date.now()
     const { promise, resolve, reject } = Promise.withResolvers<string>()
-    worker.once('message', ({ url }: { url: string }) => {
+    this.#answer(worker)
+    worker.on('message', ({ url }: { url?: string }) => {
+      if (url === undefined) return
       if (this.#stopping) worker.process.kill('SIGTERM')
       this.#workers.add(worker)
       resolve(url)

@@ -12,8 +12,10 @@ export interface ServeConfig {
   readonly logLevel: string
   readonly rateLimit: number
   readonly bodyLimit: number
+  readonly metricsPort?: number
+  readonly metricsHost: string
   readonly corsOrigins: string[]
-  readonly trustedProxies: string[]
+  readonly trustProxy: string[] | number
   readonly bootstrap: boolean
   readonly demo: boolean
 }
@@ -51,25 +53,34 @@ export const serveOptions = (): Option[] => [
     .env('LOG_LEVEL')
     .default('info')
     .choices(logLevels),
-  new Option('--rate-limit <number>', 'requests per minute and API key; 0 is no limit')
+  new Option(
+    '--rate-limit <number>',
+    'requests per minute and API key (and a tenth of it without a valid key per address); 0 is no limit',
+  )
     .env('RATE_LIMIT')
-    .default(0)
+    .default(600)
     .argParser(wholeNumber(0, 1_000_000_000)),
   new Option('--body-limit <bytes>', 'largest request body')
     .env('BODY_LIMIT')
     .default(1_048_576)
     .argParser(wholeNumber(1024, 1_073_741_824)),
+  new Option('--metrics-port <number>', 'port to tell Prometheus on, at /metrics')
+    .env('METRICS_PORT')
+    .argParser(wholeNumber(1, 65_535)),
+  new Option('--metrics-host <address>', 'address that the port for Prometheus is on')
+    .env('METRICS_HOST')
+    .default('127.0.0.1'),
   new Option('--cors-origins <list>', 'origins, separated by commas, whose pages may read answers')
     .env('CORS_ORIGINS')
     .default([], 'none')
     .argParser(origins),
   new Option(
-    '--trusted-proxies <list>',
-    'proxies, separated by commas, whose X-Forwarded headers are believed: addresses, networks (10.0.0.0/8), loopback',
+    '--trust-proxy <list>',
+    'proxies, separated by commas, whose X-Forwarded headers are believed: addresses, networks (10.0.0.0/8), loopback; or how many proxies there are',
   )
-    .env('TRUSTED_PROXIES')
+    .env('TRUST_PROXY')
     .default(['loopback'], 'loopback')
-    .argParser(networks),
+    .argParser(proxies),
   new Option(
     '--no-bootstrap',
     'do not make a first administrator and API key on a database without accounts',
@@ -92,6 +103,12 @@ function parts(text: string): string[] {
     .split(',')
     .map(part => part.trim())
     .filter(part => part !== '')
+}
+
+const MOST_PROXIES = 16
+
+function proxies(text: string): string[] | number {
+  return /^\d+$/.test(text) ? wholeNumber(0, MOST_PROXIES)(text) : networks(text)
 }
 
 function networks(text: string): string[] {

@@ -13,7 +13,7 @@ export const catalogue = {
   invalid_json: {
     status: 400,
     code: 'rest_invalid_json',
-    message: 'The body must be one JSON object, encoded as UTF-8.',
+    message: 'The body must be one JSON object, encoded as UTF-8, with at most 32 levels of nesting.',
   },
   missing_user: {
     status: 400,
@@ -72,10 +72,20 @@ export const catalogue = {
     code: 'affwp_rest_affiliate_user_exists',
     message: 'This account is an affiliate already.',
   },
+  idempotency_mismatch: {
+    status: 409,
+    code: 'rest_idempotency_mismatch',
+    message: 'This Idempotency-Key named another request within the last 24 hours: choose a new key.',
+  },
   last_administrator: {
     status: 409,
     code: 'rest_last_administrator',
     message: 'This is the last administrator who can log in: make another account administrator first.',
+  },
+  precondition_failed: {
+    status: 412,
+    code: 'rest_precondition_failed',
+    message: 'The record is no longer what If-Match names: get it again, and decide anew.',
   },
   body_too_large: { status: 413, code: 'rest_request_too_large', message: 'The body is too large.' },
   unsupported_media_type: {
@@ -87,6 +97,17 @@ export const catalogue = {
     status: 429,
     code: 'rest_too_many_requests',
     message: 'This API key has made too many requests; the Retry-After header says when to go on.',
+  },
+  too_many_refusals: {
+    status: 429,
+    code: 'rest_too_many_requests',
+    message:
+      'Too many requests without a valid API key came from this address; the Retry-After header says when to go on.',
+  },
+  too_many_streams: {
+    status: 429,
+    code: 'rest_too_many_requests',
+    message: 'This caller reads too many long lists at once: read one to its end first.',
   },
   headers_too_large: {
     status: 431,
@@ -107,6 +128,11 @@ export const catalogue = {
     status: 503,
     code: 'rest_unavailable',
     message: 'The database does not answer at the moment. Nothing was changed; try again.',
+  },
+  overloaded: {
+    status: 503,
+    code: 'rest_unavailable',
+    message: 'The service has more to do than it can. Nothing was changed; try again, more slowly.',
   },
 } as const
 

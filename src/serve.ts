@@ -1,5 +1,7 @@
 /** The service as a process: opens the database, listens, makes the first account, and stops when it is told to. */
+import cluster from 'node:cluster'
 import { once } from 'node:events'
+import type { Server } from 'node:http'
 import { Server as NetServer } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
@@ -9,6 +11,7 @@ import type { ServeConfig } from './config.ts'
 import { service } from './context.ts'
 import { Failure } from './errors.ts'
 import { createKey } from './keys/rules.ts'
+import { askPrimary } from './limits/messages.ts'
 import { openLog } from './log.ts'
 import { type Database, openDatabase } from './storage/database.ts'
 import { generatePassword } from './users/password.ts'
@@ -43,9 +46,12 @@ export async function serve(
     const app = await buildApp(database, {
       bodyLimitBytes: config.bodyLimit,
       corsOrigins: config.corsOrigins,
-      trustedProxies: config.trustedProxies,
+      rateLimit: config.rateLimit,
+      grantor: cluster.isWorker ? askPrimary() : undefined,
+      trustProxy: config.trustProxy,
       logger: log,
     })
+    const metrics = await openMetrics(app, database, config)
     const stop = stopSignal()
     // Listening comes first: when the port is taken, no password was made that nobody has seen.
     const url = await app.listen({
@@ -56,10 +62,25 @@ export async function serve(
     announce(url, await fillFresh(database, config))
     log.info({ signal: await stop }, 'stopping')
     await close(app, log)
+    metrics?.close()
   } finally {
     await database.close()
     log.flush()
   }
+}
+
+/** Loads what it takes only when it is asked for. @returns the server of a process that has no first one to ask it */
+async function openMetrics(
+  app: FastifyInstance,
+  database: Database,
+  { metricsPort, metricsHost }: ServeConfig,
+): Promise<Server | undefined> {
+  if (metricsPort === undefined) return undefined
+  const { measure, reportToPrimary, serveMetrics } = await import('./metrics.ts')
+  measure(app, database)
+  if (!cluster.isWorker) return serveMetrics(metricsHost, metricsPort, false)
+  reportToPrimary()
+  return undefined
 }
 
 /** @returns the first access, when the database was without accounts and was given one */

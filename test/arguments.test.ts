@@ -82,9 +82,12 @@ describeService('arguments', service => {
     }
   })
 
-  test('201 - a body of nested JSON that no argument asks for', async () => {
-    const nested = `{"create_user":true,"payment_email":"deep@example.com","x":${'['.repeat(50_000)}${']'.repeat(50_000)}}`
-    assert.equal((await create('', nested, json)).status, 201)
+  test('201 and 400 - JSON of 32 levels, and of more, in an argument that nobody asks for', async () => {
+    const nested = (levels: number) =>
+      `{"create_user":true,"payment_email":"deep@example.com","x":${'['.repeat(levels)}"]}\\"[[{"${']'.repeat(levels)}}`
+    assertFailure(await create('', nested(32), json), 400, 'rest_invalid_json')
+    assertFailure(await create('', nested(50_000), json), 400, 'rest_invalid_json')
+    assert.equal((await create('', nested(31), json)).status, 201)
   })
 
   test('400 - escapes and bytes that are not UTF-8', async () => {

@@ -66,6 +66,7 @@ for (const [from, to] of [
         sessions: 0,
         audit_entries: 4,
         audit_chain: 1,
+        idempotency_keys: 0,
       })
       const whole = await affiliated(['check', '--database', target.url])
       assert.equal(whole.code, 0, whole.stderr)

@@ -189,7 +189,9 @@ export class Service {
 
 export interface ServiceOptions {
   corsOrigins?: string[]
-  trustedProxies?: string[]
+  /** No limit where it is not said. */
+  rateLimit?: number
+  trustProxy?: string[] | number
 }
 
 /** A fresh database, and what removes it. */
@@ -248,7 +250,8 @@ export async function listen(
   const app = await buildApp(database, {
     bodyLimitBytes: 1_048_576,
     corsOrigins: options.corsOrigins ?? [],
-    trustedProxies: options.trustedProxies ?? ['loopback'],
+    rateLimit: options.rateLimit ?? 0,
+    trustProxy: options.trustProxy ?? ['loopback'],
     logger: pino({ level: 'fatal' }),
   })
   const url = await app.listen({ host: '127.0.0.1', port: 0 })
@@ -320,10 +323,14 @@ export interface ServeProcess {
 }
 
 export async function serveProcess(args: string[]): Promise<ServeProcess> {
-  const child = spawn(process.execPath, [launcher, 'serve', '--json', '--port', '0', ...args], {
-    env: cleanEnvironment(),
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
+  const child = spawn(
+    process.execPath,
+    [launcher, 'serve', '--json', '--port', '0', '--rate-limit', '0', ...args],
+    {
+      env: cleanEnvironment(),
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  )
   let stderr = ''
   child.stderr.on('data', chunk => {
     stderr += chunk
@@ -360,6 +367,9 @@ function cleanEnvironment(): NodeJS.ProcessEnv {
     WORKERS,
     LOG_LEVEL,
     RATE_LIMIT,
+    TRUST_PROXY,
+    METRICS_PORT,
+    METRICS_HOST,
     ...rest
   } = process.env
   return rest

@@ -47,7 +47,11 @@ describe('the import arrow: routes -> rules -> store -> storage', () => {
       /^(?!storage\/|node:|kysely$|pg$|pg-connection-string$|fields\.ts$)/,
       'storage knows nothing above it',
     ],
-    [/^(?!app\.ts|http\/|log\.ts|serve\.ts|admin\/)/, /^fastify$/, 'only the HTTP side knows Fastify'],
+    [
+      /^(?!app\.ts|http\/|log\.ts|metrics\.ts|serve\.ts|admin\/)/,
+      /^fastify$/,
+      'only the HTTP side knows Fastify',
+    ],
     [/^(?!.*store\.ts$|storage\/)/, /^kysely$/, 'only stores make queries'],
     [
       /^(?!storage\/)/,

@@ -13,6 +13,7 @@ import { api } from '../http/api.ts'
 import type { Resource } from '../http/endpoint.ts'
 import { keys } from '../keys/routes.ts'
 import type { KeyRing } from '../keys/rules.ts'
+import type { Load } from '../limits/load.ts'
 import { payoutsInArea } from '../payouts/routes.ts'
 import { settings } from '../settings/routes.ts'
 import { users } from '../users/routes.ts'
@@ -27,6 +28,7 @@ const BASE = '/admin'
 
 export interface AreaOptions {
   readonly context: Context
+  readonly load: Load
   /** Those that API keys reach too. */
   readonly shared: readonly Resource[]
   /** The keys that this process knows. */
@@ -47,7 +49,7 @@ const SECURITY_HEADERS = {
 /** A Fastify plugin. */
 export async function area(
   app: FastifyInstance,
-  { context, shared, ring, permissions }: AreaOptions,
+  { context, load, shared, ring, permissions }: AreaOptions,
 ): Promise<void> {
   const patient = { ...context, database: context.database.background }
   const resources = [
@@ -79,6 +81,7 @@ export async function area(
           })
           await api(inner, {
             context: patient,
+            load,
             authenticate: request => authenticateSession(patient, everything, request),
             resources,
             base: `${BASE}/api`,

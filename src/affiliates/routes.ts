@@ -47,6 +47,7 @@ export const affiliates: Resource = {
   title: 'Affiliates',
   record: shown,
   missing: 'no_affiliate',
+  replayed: true,
   endpoints: [
     endpoint({
       methods: ['GET'],

@@ -3,24 +3,35 @@ import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Actor, Context } from '../context.ts'
 import { Failure } from '../errors.ts'
+import type { Load } from '../limits/load.ts'
+import { SettingsCache } from '../settings/rules.ts'
+import { type Tx, within } from '../storage/database.ts'
 import { ArgumentReader, refuse } from './arguments.ts'
 import { authorize } from './authenticate.ts'
 import { cors } from './cors.ts'
 import { byPath, describeIndex, describeRoute, openApi } from './discovery.ts'
 import type { Answer, Call, Endpoint, Resource } from './endpoint.ts'
+import { fingerprintOf, once, readIdempotencyKey, Sweeper } from './idempotency.ts'
 import { noParameters, type Parameters, parseBody, parseUrlEncoded } from './parameters.ts'
+import { answersRecord, entityTag, isKnown, refuseChanged, showing } from './preconditions.ts'
+import { problemOf } from './problems.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
     /** Set once the request is authenticated. */
     actor: Actor | null
   }
+  interface FastifyReply {
+    /** Refused before it was looked at, because there was too much to do. */
+    shed: boolean
+  }
 }
 
 export interface ApiOptions {
   readonly context: Context
   /** Finds out who asks, before anything else is read. */
-  readonly authenticate: (request: FastifyRequest) => Promise<Actor>
+  readonly authenticate: (request: FastifyRequest, reply: FastifyReply) => Promise<Actor>
+  readonly load: Load
   readonly resources: readonly Resource[]
   readonly base: string
   readonly corsOrigins: ReadonlySet<string>
@@ -30,6 +41,7 @@ export interface ApiOptions {
 
 const JSON_TYPE = 'application/json; charset=utf-8'
 const IGNORED_NAMES_SHOWN = 50
+const overloaded = problemOf(new Failure('overloaded'))
 
 /** A Fastify plugin; register it with `base` as its prefix. */
 export async function api(scope: FastifyInstance, options: ApiOptions): Promise<void> {
@@ -37,9 +49,17 @@ export async function api(scope: FastifyInstance, options: ApiOptions): Promise<
   const reached = (request: FastifyRequest) => baseUrl(request, base)
 
   scope.addHook('onRequest', async (request, reply) => {
+    if (options.load.tooMuch) {
+      const { status, headers, body } = overloaded
+      reply.shed = true
+      return reply.code(status).headers(headers).send(body)
+    }
     if (cors(options.corsOrigins, request, reply)) return reply
-    request.actor = await options.authenticate(request)
+    request.actor = await options.authenticate(request, reply)
   })
+
+  const sweeper = new Sweeper(context.database)
+  scope.addHook('onClose', () => sweeper.close())
 
   // A body is taken as it is: what it means is decided where the other arguments are read.
   scope.removeAllContentTypeParsers()
@@ -61,7 +81,7 @@ export async function api(scope: FastifyInstance, options: ApiOptions): Promise<
           method: [...endpoint.methods],
           url,
           onRequest: async request => authorize(request.actor!, endpoint.permission),
-          handler: handlerOf(context, resource, endpoint, base),
+          handler: handlerOf(resource, endpoint, sweeper, options),
         })
       }
       const allowHeader = allow(path, [...endpoints.flatMap(endpoint => endpoint.methods), 'OPTIONS'])
@@ -97,12 +117,20 @@ export async function api(scope: FastifyInstance, options: ApiOptions): Promise<
   })
 }
 
-function handlerOf(context: Context, resource: Resource, endpoint: Endpoint, base: string) {
+function handlerOf(
+  resource: Resource,
+  endpoint: Endpoint,
+  sweeper: Sweeper,
+  { context, base, load }: ApiOptions,
+) {
   const reader = new ArgumentReader(endpoint.arguments)
   const inPath = [...endpoint.path.matchAll(/\{(\w+)\}/g)].map(match => match[1]!)
-  const takesBody = !endpoint.methods.includes('GET') && !endpoint.methods.includes('DELETE')
+  const reads = endpoint.methods.includes('GET')
+  const takesBody = !reads && !endpoint.methods.includes('DELETE')
+  const tagged = answersRecord(endpoint)
+  const write = reads ? endpoint.handle : writer(resource, endpoint, sweeper)
 
-  return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+  const handle = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const call = new HttpCall(context, request, resource, base)
     const body = takesBody ? await bodyOf(request) : noParameters
     const query = parseUrlEncoded(call.query)
@@ -113,7 +141,53 @@ function handlerOf(context: Context, resource: Resource, endpoint: Endpoint, bas
       if (missing.length === 0) Object.assign(problems, await endpoint.check?.(call, args as never))
       refuse(missing, problems)
     }
-    return answer(request, reply, await endpoint.handle(call, args as never))
+    const answered = await write(call, args as never)
+    if (tagged && hasIt(request, reply, answered.body as string)) return reply.code(304).send()
+    return answer(request, reply, answered, load)
+  }
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+    const beganAt = load.begin()
+    try {
+      return await handle(request, reply)
+    } finally {
+      load.end(beganAt)
+    }
+  }
+}
+
+/** Sets the ETag. @returns whether the caller has the record as it is */
+function hasIt({ method, headers }: FastifyRequest, reply: FastifyReply, record: string): boolean {
+  const tag = entityTag(record)
+  reply.header('ETag', tag)
+  const known = headers['if-none-match']
+  return known !== undefined && (method === 'GET' || method === 'HEAD') && isKnown(known, tag)
+}
+
+/** Does what an endpoint does, once and under the conditions that the request's headers name. */
+function writer(resource: Resource, endpoint: Endpoint, sweeper: Sweeper) {
+  const show = showing(resource, endpoint)
+
+  return async (call: HttpCall, args: Record<string, unknown>): Promise<Answer> => {
+    const { method, headers } = call.request
+    const key = readIdempotencyKey(headers['idempotency-key'], resource.replayed === true)
+    const condition = show && headers['if-match']
+    if (key === undefined && condition === undefined) return endpoint.handle(call, args as never)
+
+    const answered = await call.database.transaction(
+      async tx => {
+        const inside = call.inside(tx)
+        const work = async () => {
+          if (condition !== undefined) await refuseChanged(inside, show!, args, condition)
+          return endpoint.handle(inside, args as never)
+        }
+        if (key === undefined) return work()
+        const fingerprint = fingerprintOf(method, endpoint.path, args)
+        return once(tx, { owner: call.actor.name, key, fingerprint }, work)
+      },
+      { steady: condition !== undefined },
+    )
+    if (key !== undefined) sweeper.sweep()
+    return answered
   }
 }
 
@@ -121,12 +195,15 @@ function answer(
   request: FastifyRequest,
   reply: FastifyReply,
   { status, headers, body }: Answer,
+  load: Load,
 ): FastifyReply {
   reply.code(status).type(JSON_TYPE)
   if (headers) reply.headers(headers)
   if (typeof body === 'string') return reply.send(body)
   // What nobody will read is not read from the database either.
-  return reply.send(request.method === 'HEAD' ? '' : Readable.from(body, { highWaterMark: 1 }))
+  if (request.method === 'HEAD') return reply.send('')
+  const ended = load.stream(request.actor!.name)
+  return reply.send(Readable.from(body, { highWaterMark: 1 }).once('close', ended))
 }
 
 async function bodyOf(request: FastifyRequest): Promise<Parameters> {
@@ -149,15 +226,25 @@ function baseUrl(request: FastifyRequest, base: string): string {
 
 class HttpCall implements Call {
   readonly base: string
+  readonly request: FastifyRequest
   readonly #context: Context
-  readonly #request: FastifyRequest
   readonly #resource: Resource
 
   constructor(context: Context, request: FastifyRequest, resource: Resource, base: string) {
     this.base = base
+    this.request = request
     this.#context = context
-    this.#request = request
     this.#resource = resource
+  }
+
+  /**
+   * The same call, as part of a transaction: whatever it reads is read there. If each of many transactions asked for
+   * a second connection, all would wait for one another.
+   */
+  inside(tx: Tx): HttpCall {
+    const database = within(this.database, tx)
+    const context = { database, settings: new SettingsCache(database) }
+    return new HttpCall(context, this.request, this.#resource, this.base)
   }
 
   get database() {
@@ -169,23 +256,23 @@ class HttpCall implements Call {
   }
 
   get actor(): Actor {
-    return this.#request.actor!
+    return this.request.actor!
   }
 
   get collectionUrl(): string {
-    return `${baseUrl(this.#request, this.base)}/${this.#resource.name}`
+    return `${baseUrl(this.request, this.base)}/${this.#resource.name}`
   }
 
   get address(): string {
-    return this.#request.ip
+    return this.request.ip
   }
 
   get secure(): boolean {
-    return this.#request.protocol === 'https'
+    return this.request.protocol === 'https'
   }
 
   get query(): string {
-    const { url } = this.#request
+    const { url } = this.request
     const start = url.indexOf('?')
     return start < 0 ? '' : url.slice(start + 1)
   }

@@ -1,7 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
 const ALLOWED_HEADERS = 'Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match'
-const EXPOSED_HEADERS = 'Link, Location, ETag, X-Total-Count, X-Request-Id, X-Ignored-Arguments, Retry-After'
+const EXPOSED_HEADERS =
+  'Link, Location, ETag, X-Total-Count, X-Request-Id, X-Ignored-Arguments, Retry-After, Idempotent-Replayed, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, RateLimit-Policy'
 const PREFLIGHT_KEPT_SECONDS = 600
 
 /**

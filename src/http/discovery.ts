@@ -103,6 +103,7 @@ const everywhere: readonly FailureName[] = [
   'too_many_requests',
   'internal',
   'unavailable',
+  'overloaded',
 ]
 const withBody: readonly FailureName[] = ['invalid_json', 'body_too_large', 'unsupported_media_type']
 
@@ -167,21 +168,50 @@ const errorSchema = {
   },
 }
 
+const header = (name: string, description: string, schema: Json = {}): Json => ({
+  name,
+  in: 'header',
+  description,
+  schema: { type: 'string', ...schema },
+})
+const idempotencyKey = header('Idempotency-Key', 'Names this write, so that it is done once.', {
+  minLength: 1,
+  maxLength: 255,
+})
+const ifMatch = header('If-Match', 'Does it only if the record is still one of these, or any with *.')
+const ifNoneMatch = header('If-None-Match', 'Answers 304 if the record is still one of these.')
+
 function operation(resource: Resource, endpoint: Endpoint, method: string): Json {
   const inPath = [...endpoint.path.matchAll(/\{(\w+)\}/g)].map(match => match[1]!)
   const properties = Object.entries(endpoint.arguments.properties)
   const others = properties.filter(([name]) => !inPath.includes(name))
   const takesBody = method !== 'GET' && others.length > 0
   const parameters = properties.filter(([name]) => inPath.includes(name) || !takesBody)
-  const failures = [...everywhere, ...(takesBody ? withBody : []), ...endpoint.failures]
+  const writes = method !== 'GET'
+  const conditional = writes && inPath.length > 0
+  const failures = [
+    ...everywhere,
+    ...(takesBody ? withBody : []),
+    ...(writes && resource.replayed ? (['idempotency_mismatch'] as const) : []),
+    ...(conditional ? (['precondition_failed'] as const) : []),
+    ...endpoint.failures,
+  ]
+  const headers = [
+    ...(writes && resource.replayed ? [idempotencyKey] : []),
+    ...(conditional ? [ifMatch] : []),
+    ...(!writes && inPath.length > 0 ? [ifNoneMatch] : []),
+  ]
   if (others.some(([name]) => isRequired(endpoint, name))) failures.push('missing_argument')
   return {
     operationId: `${method.toLowerCase()}_${endpoint.permission.replace('.', '_')}${inPath.length ? '_item' : ''}`,
     tags: [resource.name],
     summary: endpoint.summary,
     description: `Needs the permission ${endpoint.permission}.`,
-    ...(parameters.length > 0 && {
-      parameters: parameters.map(([name, schema]) => parameter(name, schema, inPath.includes(name))),
+    ...(parameters.length + headers.length > 0 && {
+      parameters: [
+        ...parameters.map(([name, schema]) => parameter(name, schema, inPath.includes(name))),
+        ...headers,
+      ],
     }),
     ...(takesBody && { requestBody: requestBody(endpoint, Object.fromEntries(others)) }),
     responses: {
@@ -189,6 +219,8 @@ function operation(resource: Resource, endpoint: Endpoint, method: string): Json
         description: endpoint.summary,
         content: { 'application/json': { schema: endpoint.answer.schema } },
       },
+      ...(!writes &&
+        inPath.length > 0 && { 304: { description: 'The record is what If-None-Match names.' } }),
       ...failureResponses(failures),
     },
   }

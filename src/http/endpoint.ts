@@ -71,4 +71,9 @@ export interface Resource {
   /** The failure of an item that is not there. */
   readonly missing: FailureName
   readonly endpoints: readonly Endpoint[]
+  /**
+   * Answers to writes are kept and replayed to an Idempotency-Key. Not where what is sent or answered holds a secret:
+   * there a key is refused.
+   */
+  readonly replayed?: boolean
 }

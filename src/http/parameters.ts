@@ -9,6 +9,9 @@ export type Parameters = { [name: string]: unknown }
 
 const MAX_PARAMETERS = 20_000
 const MAX_DEPTH = 4
+const MAX_JSON_DEPTH = 32
+
+const [QUOTE, BACKSLASH, OPEN_BRACKET, CLOSE_BRACKET, OPEN_BRACE, CLOSE_BRACE] = Buffer.from('"\\[]{}')
 
 export const noParameters: Parameters = Object.freeze(Object.create(null))
 
@@ -49,12 +52,31 @@ export async function parseBody(mediaType: string, body: Buffer): Promise<Parame
 function parseJson(body: Buffer): Parameters {
   let value: unknown
   try {
-    value = JSON.parse(utf8(body))
+    const text = utf8(body)
+    if (!isNestedTooDeep(text)) value = JSON.parse(text)
   } catch (cause) {
     throw new Failure('invalid_json', { cause })
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Failure('invalid_json')
   return value as Parameters
+}
+
+/** Looked for before it is parsed, so that no depth costs more than its length. */
+function isNestedTooDeep(json: string): boolean {
+  let depth = 0
+  let inText = false
+  for (let index = 0; index < json.length; index += 1) {
+    const code = json.charCodeAt(index)
+    if (inText) {
+      if (code === BACKSLASH) index += 1
+      else if (code === QUOTE) inText = false
+    } else if (code === QUOTE) inText = true
+    else if (code === OPEN_BRACKET || code === OPEN_BRACE) {
+      depth += 1
+      if (depth > MAX_JSON_DEPTH) return true
+    } else if (code === CLOSE_BRACKET || code === CLOSE_BRACE) depth -= 1
+  }
+  return false
 }
 
 async function parseMultipart(mediaType: string, body: Buffer): Promise<Parameters> {

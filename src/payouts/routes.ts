@@ -43,6 +43,7 @@ export const payouts: Resource = {
   title: 'Payouts',
   record: payoutRecord,
   missing: 'no_payout',
+  replayed: true,
   endpoints: [
     endpoint({
       methods: ['GET'],

@@ -29,6 +29,7 @@ const tables: readonly Table[] = [
   { name: 'sessions', key: ['token_hash'] },
   { name: 'audit_entries', key: ['id'] },
   { name: 'audit_seals', key: ['number'] },
+  { name: 'idempotency_keys', key: ['owner', 'key'] },
 ]
 /** Failed log-ins of the last minutes are not worth the way. */
 export const leftOut: readonly (keyof Tables)[] = ['login_attempts']

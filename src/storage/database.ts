@@ -28,10 +28,33 @@ export interface Database {
    * Runs `work` in a write transaction and resolves once its effect is durable; when `work` throws, nothing
    * of it remains. On the embedded engine `work` should wait for nothing but the database.
    */
-  transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>
+  transaction<T>(work: (tx: Tx) => Promise<T>, options?: TransactionOptions): Promise<T>
+  /** Connections that are in use and free, and how many wait for one; where there is a pool. */
+  readonly pool?: () => { used: number; free: number; waiting: number }
   /** @throws DatabaseUnavailable when the database does not answer */
   ping(): Promise<void>
   close(): Promise<void>
+}
+
+export interface TransactionOptions {
+  /** Whatever the transaction reads stays as it is until it ends; run again when somebody else changed it meanwhile. */
+  readonly steady?: boolean
+}
+
+/** A database whose transactions are all part of one that is open, and which reads what that one sees. */
+export function within(database: Database, tx: Tx): Database {
+  const joined: Database = {
+    engine: database.engine,
+    ping: () => database.ping(),
+    close: () => database.close(),
+    reader: tx,
+    replica: tx,
+    get background() {
+      return joined
+    },
+    transaction: work => work(tx),
+  }
+  return joined
 }
 
 /** What a migration needs to know of an engine. */

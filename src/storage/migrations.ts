@@ -8,7 +8,23 @@ import { type Database, DatabaseUnusable, type Engine, type Tx } from './databas
 
 type Migration = (engine: Engine) => string[]
 
-const migrations: readonly Migration[] = [initial, auditLog]
+const migrations: readonly Migration[] = [initial, auditLog, idempotency]
+
+function idempotency({ integer, text, tableOptions }: Engine): string[] {
+  return [
+    `CREATE TABLE idempotency_keys (
+      owner ${text} NOT NULL,
+      key ${text} NOT NULL,
+      fingerprint ${text} NOT NULL,
+      status ${integer} NOT NULL,
+      location ${text} NOT NULL,
+      body ${text} NOT NULL,
+      created_at ${integer} NOT NULL,
+      PRIMARY KEY (owner, key)
+    ) ${tableOptions}`,
+    'CREATE INDEX idempotency_keys_created_at ON idempotency_keys (created_at)',
+  ]
+}
 
 function initial({ identity, integer, text, tableOptions }: Engine): string[] {
   const table = (name: string, ...columns: string[]) =>

@@ -16,10 +16,12 @@ import {
   PostgresIntrospector,
   PostgresQueryCompiler,
   type QueryResult,
+  type TransactionSettings,
 } from 'kysely'
 import pg from 'pg'
 import { DatabaseUnavailable, ReferenceViolation, UniqueViolation } from './database.ts'
 import type { Tables } from './tables.ts'
+import { commits, queries, tellDuration } from './timing.ts'
 
 /** For a free connection, while the server answers. */
 const QUEUE_TIMEOUT_MS = 10_000
@@ -91,10 +93,13 @@ export class PostgresPool {
   }
 
   async query<R>(client: pg.PoolClient, text: string, parameters: readonly unknown[] = []) {
+    const beganAt = queries.hasSubscribers ? performance.now() : 0
     try {
       return await this.#timed(client.query<R & pg.QueryResultRow>(text, parameters as unknown[]))
     } catch (error) {
       throw translate(error)
+    } finally {
+      if (beganAt > 0) tellDuration(beganAt)
     }
   }
 
@@ -167,8 +172,10 @@ class PoolDriver implements Driver {
   async releaseConnection(connection: PostgresConnection) {
     connection.release()
   }
-  async beginTransaction(connection: PostgresConnection) {
-    await connection.run('BEGIN')
+  async beginTransaction(connection: PostgresConnection, { isolationLevel }: TransactionSettings) {
+    await connection.run(
+      isolationLevel === 'repeatable read' ? 'BEGIN ISOLATION LEVEL REPEATABLE READ' : 'BEGIN',
+    )
   }
   async commitTransaction(connection: PostgresConnection) {
     await connection.commit()
@@ -210,6 +217,7 @@ class PostgresConnection implements DatabaseConnection {
       if (!(error instanceof DatabaseUnavailable)) throw error
       throw new DatabaseUnavailable(error.message, error.cause, { inDoubt: true })
     }
+    if (commits.hasSubscribers) commits.publish(undefined)
     // PostgreSQL answers so, and not with an error, when a statement had failed.
     if (done !== 'COMMIT') throw new Error('The transaction was rolled back: a statement in it had failed.')
   }

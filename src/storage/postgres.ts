@@ -15,6 +15,7 @@ import {
   DatabaseUnavailable,
   DatabaseUnusable,
   type Engine,
+  type TransactionOptions,
   type Tx,
 } from './database.ts'
 import { refusals } from './migrations.ts'
@@ -112,12 +113,21 @@ class PostgresDatabase implements Database {
     return this
   }
 
-  async transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+  async transaction<T>(work: (tx: Tx) => Promise<T>, { steady }: TransactionOptions = {}): Promise<T> {
+    const level = steady ? 'repeatable read' : 'read committed'
     const result = await this.#untilUndisturbed(() =>
-      this.#primary.db.transaction().execute(tx => work(tx as Kysely<Tables> as Tx)),
+      this.#primary.db
+        .transaction()
+        .setIsolationLevel(level)
+        .execute(tx => work(tx as Kysely<Tables> as Tx)),
     )
     await this.#replicaReader?.caughtUp()
     return result
+  }
+
+  pool = () => {
+    const { totalCount, idleCount, waitingCount } = this.#primary.pool
+    return { used: totalCount - idleCount, free: idleCount, waiting: waitingCount }
   }
 
   async ping(): Promise<void> {

@@ -36,6 +36,7 @@ import { runsDirectly } from './prepared.ts'
 import { Statements } from './sqlite-statements.ts'
 import { SqliteThreads } from './sqlite-threads.ts'
 import type { Tables } from './tables.ts'
+import { commits, queries, tellDuration } from './timing.ts'
 
 const BUSY_TIMEOUT_MS = 5000
 const TRANSACTIONS_PER_COMMIT = 128
@@ -284,6 +285,7 @@ class SqliteDatabase implements Database {
     this.#endRead()
     try {
       this.#writes.run('COMMIT')
+      if (commits.hasSubscribers) commits.publish(undefined)
       batch.committed.resolve()
     } catch (error) {
       if (this.#write.isTransaction) this.#writes.run('ROLLBACK')
@@ -330,10 +332,13 @@ class SqliteConnection implements DatabaseConnection {
 
   constructor(run: Run) {
     this.run = (text, parameters) => {
+      const beganAt = queries.hasSubscribers ? performance.now() : 0
       try {
         return run(text, parameters)
       } catch (error) {
         throw translate(error)
+      } finally {
+        if (beganAt > 0) tellDuration(beganAt)
       }
     }
   }

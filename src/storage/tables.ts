@@ -12,6 +12,7 @@ export interface Tables {
   api_keys: ApiKeysTable
   sessions: SessionsTable
   login_attempts: LoginAttemptsTable
+  idempotency_keys: IdempotencyKeysTable
   rate_types: RateTypesTable
   settings: SettingsTable
   audit_entries: AuditEntriesTable
@@ -111,6 +112,19 @@ export interface LoginAttemptsTable {
   login_key: string
   address: string
   tried_at: number
+}
+
+/** The answers to writes that named themselves by an Idempotency-Key. */
+export interface IdempotencyKeysTable {
+  /** Who sent it: the public part of the API key, or whose session it was. */
+  owner: string
+  key: string
+  /** SHA-256 of the request, as 64 hexadecimal digits. */
+  fingerprint: string
+  status: number
+  location: string
+  body: string
+  created_at: number
 }
 
 interface RateTypesTable {

@@ -7,12 +7,12 @@
  * come from, and alike whether the account exists.
  */
 import { randomBytes } from 'node:crypto'
-import { isIPv6 } from 'node:net'
 import { record } from '../../audit/rules.ts'
 import type { Actor, Context, Origin, RequestContext } from '../../context.ts'
 import { Failure, invalidArguments, refuseInvalid } from '../../errors.ts'
 import { foldCase, formatTime, now } from '../../fields.ts'
 import { hashToken } from '../../keys/rules.ts'
+import { networkOf } from '../../network.ts'
 import type { Database } from '../../storage/database.ts'
 import { hashPassword, passwordMatches } from '../../users/password.ts'
 import { canLogIn, passwordProblem, setPassword } from '../../users/rules.ts'
@@ -162,20 +162,6 @@ function tooManyAttempts(seconds: number): Failure {
     message: `Too many failed tries to log in. Try again in ${minutes} minute${minutes === 1 ? '' : 's'}.`,
     data: { retry_after: seconds },
   })
-}
-
-/** Whoever has one IPv6 address has the 2^64 beside it, so they count as one. */
-function networkOf(address: string): string {
-  if (!isIPv6(address)) return address
-  const mapped = /^::ffff:([\d.]+)$/i.exec(address)?.[1]
-  if (mapped !== undefined) return mapped
-  const [start, end] = address.split('::', 2).map(part => part.split(':').filter(group => group !== ''))
-  const zeros = end ? 8 - start!.length - end.length : 0
-  const groups = [...start!, ...Array<string>(zeros).fill('0'), ...(end ?? [])]
-  return `${groups
-    .slice(0, 4)
-    .map(group => Number.parseInt(group, 16).toString(16))
-    .join(':')}::/64`
 }
 
 function recordOf({ id, login, email, display_name }: User, expiresAt: number): SessionRecord {

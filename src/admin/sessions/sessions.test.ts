@@ -251,7 +251,7 @@ describeService(
       assertFailure(await tryFrom(service(), '198.51.100.11', 'another'), 429, 'rest_too_many_requests')
     })
   },
-  { trustedProxies: [] },
+  { trustProxy: [] },
 )
 
 describeService('sessions: their end', service => {

@@ -1,6 +1,7 @@
 /** Every query on sessions and on the tries to log in. */
 import type { Insertable } from 'kysely'
 import type { Db, Tx } from '../../storage/database.ts'
+import { countOf } from '../../storage/page.ts'
 import type { LoginAttemptsTable, SessionsTable } from '../../storage/tables.ts'
 import type { User } from '../../users/store.ts'
 
@@ -46,6 +47,10 @@ export async function endSessions(tx: Tx, userId: number, kept = ''): Promise<vo
 
 export async function removeExpiredSessions(tx: Tx, before: number): Promise<void> {
   await tx.deleteFrom('sessions').where('expires_at', '<', before).execute()
+}
+
+export async function countSessions(db: Db, time: number): Promise<number> {
+  return countOf(db.selectFrom('sessions').where('expires_at', '>=', time))
 }
 
 /** Lets those who try to log in do so one after the other, until the transaction ends: together they are to be few. */

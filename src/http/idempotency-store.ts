@@ -1,0 +1,70 @@
+/** Every query on the answers that are kept for requests with an Idempotency-Key. */
+import type { Insertable, Selectable } from 'kysely'
+import type { Tx } from '../storage/database.ts'
+import type { IdempotencyKeysTable } from '../storage/tables.ts'
+
+export type Kept = Selectable<IdempotencyKeysTable>
+
+/**
+ * Takes the key for this transaction, also where it has expired. A transaction that takes the same key meanwhile
+ * waits here until this one ends.
+ * @returns whether it was free
+ */
+export async function claim(
+  tx: Tx,
+  row: Insertable<IdempotencyKeysTable>,
+  expiredBefore: number,
+): Promise<boolean> {
+  const { fingerprint, status, location, body, created_at } = row
+  const claimed = await tx
+    .insertInto('idempotency_keys')
+    .values(row)
+    .onConflict(conflict =>
+      conflict
+        .columns(['owner', 'key'])
+        .doUpdateSet({ fingerprint, status, location, body, created_at })
+        .where('idempotency_keys.created_at', '<', expiredBefore),
+    )
+    .returning('key')
+    .executeTakeFirst()
+  return claimed !== undefined
+}
+
+export async function findKept(tx: Tx, owner: string, key: string): Promise<Kept> {
+  return tx
+    .selectFrom('idempotency_keys')
+    .selectAll()
+    .where('owner', '=', owner)
+    .where('key', '=', key)
+    .executeTakeFirstOrThrow()
+}
+
+export async function keepAnswer(
+  tx: Tx,
+  owner: string,
+  key: string,
+  answer: Pick<Kept, 'status' | 'location' | 'body'>,
+): Promise<void> {
+  await tx
+    .updateTable('idempotency_keys')
+    .set(answer)
+    .where('owner', '=', owner)
+    .where('key', '=', key)
+    .execute()
+}
+
+/** @returns how many were removed, at most `limit` */
+export async function removeExpired(tx: Tx, expiredBefore: number, limit: number): Promise<number> {
+  const rows = await tx
+    .selectFrom('idempotency_keys')
+    .select(['owner', 'key'])
+    .where('created_at', '<', expiredBefore)
+    .orderBy('created_at')
+    .limit(limit)
+    .forUpdate()
+    .execute()
+  for (const { owner, key } of rows) {
+    await tx.deleteFrom('idempotency_keys').where('owner', '=', owner).where('key', '=', key).execute()
+  }
+  return rows.length
+}

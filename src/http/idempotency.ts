@@ -1,0 +1,109 @@
+/**
+ * Requests that may be sent again without being done again. A caller names a write by an Idempotency-Key of its own;
+ * the first answer is kept in the transaction of the write, so there is never an effect without its answer, and is
+ * replayed to whoever sends the same request under the same key within a day. Two that come at once: the second
+ * waits for the first and gets its answer. A failure takes the transaction back and nothing is kept, so that a
+ * request that was refused may be mended and sent again under its key.
+ */
+import { hash } from 'node:crypto'
+import { Failure, invalidArguments } from '../errors.ts'
+import { now } from '../fields.ts'
+import type { Database, Tx } from '../storage/database.ts'
+import type { Answer } from './endpoint.ts'
+import * as store from './idempotency-store.ts'
+
+const KEPT_SECONDS = 24 * 3600
+const SWEEP_EVERY_MS = 10_000
+const REMOVED_AT_ONCE = 500
+
+export interface Named {
+  /** Whose key it is: two callers may choose the same. */
+  readonly owner: string
+  readonly key: string
+  readonly fingerprint: string
+}
+
+/**
+ * @returns the key that the header names, if it was sent
+ * @throws Failure invalid_argument
+ */
+export function readIdempotencyKey(
+  header: string | string[] | undefined,
+  replayed: boolean,
+): string | undefined {
+  if (header === undefined) return undefined
+  if (!replayed) {
+    throw invalidArguments({
+      'Idempotency-Key': 'must be left out here: what is secret in this exchange would have to be kept.',
+    })
+  }
+  if (typeof header !== 'string' || !/^[\x20-\x7e]{1,255}$/.test(header)) {
+    throw invalidArguments({ 'Idempotency-Key': 'must be 1 to 255 printable ASCII characters.' })
+  }
+  return header
+}
+
+/** Tells requests apart: alike whatever way and order the arguments were sent in. */
+export function fingerprintOf(method: string, path: string, args: Record<string, unknown>): string {
+  const sorted = Object.entries(args).sort(([a], [b]) => (a < b ? -1 : 1))
+  return hash('sha256', JSON.stringify([method, path, sorted]), 'hex')
+}
+
+/**
+ * Does the work unless it was done, and keeps its answer.
+ * @throws Failure idempotency_mismatch when the key named another request
+ */
+export async function once(
+  tx: Tx,
+  { owner, key, fingerprint }: Named,
+  work: () => Promise<Answer>,
+): Promise<Answer> {
+  const time = now()
+  const row = { owner, key, fingerprint, status: 0, location: '', body: '', created_at: time }
+  if (!(await store.claim(tx, row, time - KEPT_SECONDS))) {
+    return replay(await store.findKept(tx, owner, key), fingerprint)
+  }
+  const answer = await work()
+  const { status, headers, body } = answer
+  if (typeof body !== 'string') throw new TypeError('A write answers with one text.')
+  await store.keepAnswer(tx, owner, key, { status, location: headers?.Location ?? '', body })
+  return answer
+}
+
+function replay(kept: store.Kept, fingerprint: string): Answer {
+  if (kept.fingerprint !== fingerprint) throw new Failure('idempotency_mismatch')
+  return {
+    status: kept.status as Answer['status'],
+    headers: { 'Idempotent-Replayed': 'true', ...(kept.location && { Location: kept.location }) },
+    body: kept.body,
+  }
+}
+
+/** Removes what has expired, some at a time, while keys are used. */
+export class Sweeper {
+  readonly #database: Database
+  #sweptAt = 0
+  #sweep: Promise<void> = Promise.resolve()
+
+  constructor(database: Database) {
+    this.#database = database
+  }
+
+  /** To be called after each use of a key; keeps no request waiting. */
+  sweep(): void {
+    if (Date.now() - this.#sweptAt < SWEEP_EVERY_MS) return
+    this.#sweptAt = Date.now()
+    this.#sweep = this.#database
+      .transaction(tx => store.removeExpired(tx, now() - KEPT_SECONDS, REMOVED_AT_ONCE))
+      .then(removed => {
+        // There may be more: the next use goes on.
+        if (removed === REMOVED_AT_ONCE) this.#sweptAt = 0
+      })
+      // The next sweep tries again.
+      .catch(() => {})
+  }
+
+  async close(): Promise<void> {
+    await this.#sweep
+  }
+}

@@ -1,0 +1,68 @@
+/**
+ * Edits that do not overwrite what their caller has not seen. A record's ETag is a hash of its text, so it is the same
+ * on every node and changes with whatever the record shows. If-Match is compared inside of the write's transaction,
+ * which is run again when somebody else changed the record meanwhile.
+ */
+import { hash } from 'node:crypto'
+import type { TSchema } from 'typebox'
+import { Failure } from '../errors.ts'
+import type { Call, Endpoint, Resource } from './endpoint.ts'
+
+/** @param body the record's JSON */
+export function entityTag(body: string): string {
+  return `"${hash('sha1', body, 'base64url')}"`
+}
+
+/** Whether the endpoint's answer is one record. */
+export function answersRecord({ methods, path, answer }: Endpoint): boolean {
+  return answer.status === 201 || (path.endsWith('}') && !methods.includes('DELETE'))
+}
+
+/** The endpoint that shows the record that `endpoint` edits or deletes. */
+export function showing(resource: Resource, endpoint: Endpoint): Endpoint | undefined {
+  if (!endpoint.path.endsWith('}') || endpoint.methods.includes('GET')) return undefined
+  return resource.endpoints.find(({ path, methods }) => path === endpoint.path && methods.includes('GET'))
+}
+
+/** If-None-Match: whether the caller has what would be sent. */
+export function isKnown(header: string, tag: string): boolean {
+  return header.trim() === '*' || tagsIn(header).some(one => one.replace(/^W\//, '') === tag)
+}
+
+/**
+ * If-Match. A record can be shown in several forms (with its account, …), and the tag of any of them will do.
+ * @param show the endpoint that shows it
+ * @throws Failure precondition_failed, or that the record is not there
+ */
+export async function refuseChanged(
+  call: Call,
+  show: Endpoint,
+  args: Record<string, unknown>,
+  header: string,
+): Promise<void> {
+  const item = Object.fromEntries(inPath(show).map(name => [name, args[name]]))
+  const tags = tagsIn(header)
+  for (const form of formsOf(show)) {
+    const { body } = await show.handle(call, { ...item, ...form } as never)
+    if (header.trim() === '*' || tags.includes(entityTag(body as string))) return
+  }
+  throw new Failure('precondition_failed')
+}
+
+function tagsIn(header: string): string[] {
+  return header.match(/(?:W\/)?"[^"]*"/g) ?? []
+}
+
+function inPath({ path }: Endpoint): string[] {
+  return [...path.matchAll(/\{(\w+)\}/g)].map(match => match[1]!)
+}
+
+/** Every combination of the flags that choose what of the record is shown; the plain one first. */
+function formsOf({ arguments: { properties } }: Endpoint): Record<string, true>[] {
+  const flags = Object.keys(properties).filter(
+    name => (properties[name] as TSchema & { type?: string }).type === 'boolean',
+  )
+  let forms: Record<string, true>[] = [{}]
+  for (const flag of flags) forms = forms.flatMap(form => [form, { ...form, [flag]: true }])
+  return forms
+}

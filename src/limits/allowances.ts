@@ -1,0 +1,117 @@
+/**
+ * How many times something may happen within a minute, by name: requests of a key, refused keys of an address. A
+ * minute begins with the first use. The processes of one node share each allowance: the first process gives out a part
+ * of what is left at a time, the smaller the less is left, so that hardly any request waits for a message, and all
+ * together never get more than there is.
+ */
+export const WINDOW_SECONDS = 60
+
+const PARTS = 8
+const NAMES_KEPT = 100_000
+
+export interface Grant {
+  readonly granted: number
+  /** What can still be given out. */
+  readonly left: number
+  /** When the minute is over, in milliseconds since 1970. */
+  readonly endsAt: number
+}
+
+export type Grantor = (name: string, limit: number) => Grant | Promise<Grant>
+
+/** For a process that shares with no other: all at once. */
+export const grantAll: Grantor = (_name, limit) => ({
+  granted: limit,
+  left: 0,
+  endsAt: Date.now() + WINDOW_SECONDS * 1000,
+})
+
+/** What the first process of a node keeps. */
+export class Ledger {
+  readonly #left = new Map<string, { left: number; readonly endsAt: number }>()
+
+  grant(name: string, limit: number): Grant {
+    let entry = this.#left.get(name)
+    if (!entry || entry.endsAt <= Date.now()) {
+      entry = { left: limit, endsAt: Date.now() + WINDOW_SECONDS * 1000 }
+      keep(this.#left, name, entry)
+    }
+    const granted = Math.ceil(entry.left / PARTS)
+    entry.left -= granted
+    return { granted, left: entry.left, endsAt: entry.endsAt }
+  }
+}
+
+export interface Spent {
+  /** Whether there was one left. */
+  readonly allowed: boolean
+  /** At most; other processes may have used some of it. */
+  readonly remaining: number
+  readonly resetSeconds: number
+}
+
+interface Held {
+  tokens: number
+  readonly granted: number
+  readonly left: number
+  readonly endsAt: number
+}
+
+/** What one process has been granted. */
+export class Allowances {
+  readonly #grantor: Grantor
+  readonly #held = new Map<string, Held>()
+  readonly #asked = new Map<string, Promise<Held>>()
+
+  constructor(grantor: Grantor) {
+    this.#grantor = grantor
+  }
+
+  /** Uses one; a promise only where another process has to be asked. */
+  spend(name: string, limit: number): Spent | Promise<Spent> {
+    const held = this.#held.get(name)
+    if (held && held.endsAt > Date.now()) {
+      if (held.tokens > 0) {
+        held.tokens -= 1
+        return spent(held, true)
+      }
+      if (held.left === 0) return spent(held, false)
+    }
+    const more = this.#ask(name, limit)
+    return more instanceof Promise ? more.then(() => this.spend(name, limit)) : this.spend(name, limit)
+  }
+
+  #ask(name: string, limit: number): Held | Promise<Held> {
+    const asked = this.#asked.get(name)
+    if (asked) return asked
+    const grant = this.#grantor(name, limit)
+    if (!(grant instanceof Promise)) return this.#hold(name, grant)
+    const held = grant.then(given => {
+      this.#asked.delete(name)
+      return this.#hold(name, given)
+    })
+    this.#asked.set(name, held)
+    return held
+  }
+
+  #hold(name: string, grant: Grant): Held {
+    const held = { ...grant, tokens: grant.granted }
+    keep(this.#held, name, held)
+    return held
+  }
+}
+
+function spent({ tokens, left, endsAt }: Held, allowed: boolean): Spent {
+  return {
+    allowed,
+    remaining: tokens + left,
+    resetSeconds: Math.max(1, Math.ceil((endsAt - Date.now()) / 1000)),
+  }
+}
+
+/** The one that was set longest ago goes when there are too many: it is the likeliest to be over. */
+function keep<T>(entries: Map<string, T>, name: string, entry: T): void {
+  entries.delete(name)
+  entries.set(name, entry)
+  if (entries.size > NAMES_KEPT) entries.delete(entries.keys().next().value!)
+}

@@ -1,0 +1,237 @@
+/** What one caller may take, and what happens when there is more to do than can be done. */
+import assert from 'node:assert/strict'
+import { connect, type Socket } from 'node:net'
+import { after, before, describe, test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
+import { permissions } from '../src/app.ts'
+import { Load } from '../src/limits/load.ts'
+import {
+  assertFailure,
+  describeService,
+  type Key,
+  type ServeProcess,
+  serveProcess,
+  temporaryFolder,
+} from './harness.ts'
+import { load, tally, until } from './load.ts'
+
+const LIMIT = 50
+
+describeService(
+  'requests per minute',
+  service => {
+    test('429 - the request after the last one, of this key only', async () => {
+      const key = await service().newKey(permissions)
+      for (let number = 1; number <= LIMIT; number += 1) {
+        const { status, headers } = await service().get('/affiliates', { key })
+        assert.equal(status, 200)
+        assert.equal(headers.get('ratelimit-limit'), String(LIMIT))
+        assert.equal(headers.get('ratelimit-policy'), `${LIMIT};w=60`)
+        assert.equal(headers.get('ratelimit-remaining'), String(LIMIT - number))
+        const reset = Number(headers.get('ratelimit-reset'))
+        assert.ok(reset >= 1 && reset <= 60)
+      }
+      const refused = await service().post('/affiliates', {}, { key })
+      assertFailure(refused, 429, 'rest_too_many_requests')
+      assert.equal(refused.headers.get('ratelimit-remaining'), '0')
+      const retryAfter = Number(refused.headers.get('retry-after'))
+      assert.ok(retryAfter >= 1 && retryAfter <= 60)
+      assert.equal(refused.body.data.retry_after, retryAfter)
+      assert.equal((await service().get('/affiliates')).status, 200)
+    })
+
+    test('429 - refused keys of one address; a valid key from there is served', async () => {
+      const wrong = (address: string) =>
+        service().get('/affiliates', {
+          key: null,
+          headers: { authorization: 'Bearer affiliated_sk_wrong', 'x-forwarded-for': address },
+        })
+      for (let number = 0; number < LIMIT / 10; number += 1)
+        assertFailure(await wrong('192.0.2.1'), 401, 'rest_forbidden')
+      const refused = await wrong('192.0.2.1')
+      assertFailure(refused, 429, 'rest_too_many_requests')
+      assert.ok(Number(refused.headers.get('retry-after')) >= 1)
+      assertFailure(await wrong('192.0.2.2'), 401, 'rest_forbidden')
+      const right = await service().get('/affiliates', { headers: { 'x-forwarded-for': '192.0.2.1' } })
+      assert.equal(right.status, 200)
+      for (let number = 0; number < LIMIT / 10; number += 1) await wrong(`2001:db8::${number}`)
+      assertFailure(await wrong('2001:db8::ffff:1'), 429, 'rest_too_many_requests')
+    })
+  },
+  { rateLimit: LIMIT },
+)
+
+describeService(
+  'one proxy in between',
+  service => {
+    test('the last address that was forwarded counts, and not what the client made up', async () => {
+      const wrong = (forwarded: string) =>
+        service().get('/', { key: null, headers: { 'x-forwarded-for': forwarded } })
+      for (let number = 0; number < LIMIT / 10; number += 1) await wrong(`10.9.9.${number}, 192.0.2.7`)
+      assertFailure(await wrong('10.9.9.99, 192.0.2.7'), 429, 'rest_too_many_requests')
+    })
+
+    test('https is what the proxy says', async () => {
+      const { body } = await service().get('/', {
+        headers: { 'x-forwarded-proto': 'https', 'x-forwarded-host': 'shop.example' },
+      })
+      assert.equal(body._links.self[0].href, 'https://shop.example/v1')
+    })
+  },
+  { rateLimit: LIMIT, trustProxy: 1 },
+)
+
+describe('a service of two processes', () => {
+  let folder: Awaited<ReturnType<typeof temporaryFolder>>
+  let service: ServeProcess
+  before(async () => {
+    folder = await temporaryFolder()
+    service = await serveProcess([
+      '--workers',
+      '2',
+      '--rate-limit',
+      '200',
+      '--log-level',
+      'fatal',
+      '--database',
+      `sqlite:${folder.path}/limits.db`,
+    ])
+  })
+  after(async () => {
+    await service.stop('SIGKILL')
+    await folder.remove()
+  })
+
+  test('429 - all processes together allow what one would', async () => {
+    const clients = load(service.announced.token, 8, () => ({
+      method: 'GET',
+      url: `${service.announced.url}/v1/affiliates?number=1`,
+    }))
+    while (clients.answers.length < 600) await delay(20)
+    await clients.stop()
+    const { 200: allowed = 0, 429: refused = 0, ...others } = tally(clients.answers)
+    assert.deepEqual(others, {})
+    assert.deepEqual(clients.lost, [])
+    assert.ok(allowed > 180 && allowed <= 200, `${allowed} of 200 were allowed`)
+    assert.ok(refused >= 400)
+  })
+})
+
+describeService('long lists', service => {
+  test('429 - the seventeenth that one key reads at once, until one is read', async t => {
+    await service().database.transaction(async tx => {
+      const plain = {
+        first_name: '',
+        last_name: '',
+        role: '',
+        password_hash: '',
+        registered_at: 1,
+        updated_at: 1,
+      } as const
+      const counts = {
+        earnings: 0,
+        unpaid_earnings: 0,
+        referrals: 0,
+        visits: 0,
+        registered_at: 1,
+        updated_at: 1,
+      }
+      for (let number = 0; number < 400; number += 1) {
+        const login = `long${number}`
+        const user = {
+          login,
+          login_key: login,
+          email: login,
+          email_key: login,
+          display_name: 'x'.repeat(16_000),
+          display_name_key: login,
+        }
+        const { id } = await tx
+          .insertInto('users')
+          .values({ ...user, ...plain })
+          .returning('id')
+          .executeTakeFirstOrThrow()
+        const mail = { payment_email: login, payment_email_key: login }
+        await tx
+          .insertInto('affiliates')
+          .values({
+            user_id: id,
+            rate: null,
+            rate_type: null,
+            status: 'active',
+            notes: '',
+            ...mail,
+            ...counts,
+          })
+          .execute()
+      }
+    })
+    const { hostname, port } = new URL(service().url)
+    const open: Socket[] = []
+    t.after(() => open.map(socket => socket.destroy()))
+    for (let number = 0; number < 16; number += 1) {
+      const socket = connect(Number(port), hostname).pause()
+      socket.write(
+        `GET /v1/affiliates?number=-1&user=1 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${service().key.token}\r\n\r\n`,
+      )
+      open.push(socket)
+      await delay(100)
+    }
+    const list = (key?: Key) => service().get('/affiliates?number=-1&fields=ids', key && { key })
+    await until(async () => (await list()).status === 429, 10_000)
+    const refused = await list()
+    assertFailure(refused, 429, 'rest_too_many_requests')
+    assert.equal(refused.headers.get('retry-after'), '1')
+    assert.equal((await service().get('/affiliates')).status, 200)
+    assert.equal((await list(await service().newKey(permissions))).status, 200)
+    open[0]!.destroy()
+    await until(async () => (await list()).status === 200, 5000)
+  })
+})
+
+describe('overload', () => {
+  test('what takes long is refused before it piles up, and taken again afterwards', async () => {
+    const guard = new Load()
+    const begun = Array.from({ length: 1024 }, () => guard.begin())
+    assert.equal(guard.tooMuch, true)
+    await delay(300)
+    for (const beganAt of begun) guard.end(beganAt)
+    assert.equal(guard.tooMuch, false)
+    // They took 300 ms each: from now on fewer are taken.
+    const fewer = Array.from({ length: 900 }, () => guard.begin())
+    assert.equal(guard.tooMuch, true)
+    for (const beganAt of fewer) guard.end(beganAt)
+  })
+
+  test('a single long turn of the event loop refuses nobody, one after the other do', async () => {
+    const guard = new Load()
+    const turn = async () => {
+      let refused = 0
+      const until = performance.now() + 80
+      while (performance.now() < until) if (guard.tooMuch) refused += 1
+      await delay(0)
+      return refused
+    }
+    assert.equal(await turn(), 0)
+    await delay(20)
+    assert.equal(guard.tooMuch, false)
+    await delay(1)
+    await turn()
+    await turn()
+    assert.ok((await turn()) > 0)
+    await delay(1100)
+    assert.equal(await turn(), 0)
+  })
+
+  test('streams are counted by caller', () => {
+    const guard = new Load()
+    const ends = Array.from({ length: 16 }, () => guard.stream('a'))
+    assert.throws(() => guard.stream('a'), { failure: 'too_many_streams' })
+    ends[0]!()
+    guard.stream('a')
+    for (let caller = 0; caller < 7; caller += 1) {
+      for (let number = 0; number < 16; number += 1) guard.stream(`b${caller}`)
+    }
+    assert.throws(() => guard.stream('c'), { failure: 'overloaded' })
+  })
+})

@@ -1,0 +1,142 @@
+/** More requests than can be answered: the service says no to some early, and answers the others in time. */
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { connect } from 'node:net'
+import { test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
+import { type ServeProcess, serveProcess, temporaryFolder } from './harness.ts'
+
+const CONNECTIONS = 1000
+const SECONDS = process.env.LONG ? 600 : 6
+/** Until the service has found out what it can do. */
+const WARM_UP_MS = 2000
+// In the quick form the machine runs other tests beside it.
+const P99_MS = process.env.LONG ? 250 : 1000
+
+interface Sample {
+  readonly status: number
+  readonly tookMs: number
+  readonly at: number
+}
+
+/** One connection that asks, at most once in an interval, and reads each answer to its end. */
+class Client {
+  readonly samples: Sample[]
+  readonly #failures: unknown[]
+  #stopped = false
+
+  constructor(samples: Sample[], failures: unknown[]) {
+    this.samples = samples
+    this.#failures = failures
+  }
+
+  async run({ announced: { url, token } }: ServeProcess, path: string, intervalMs: number): Promise<void> {
+    const { port } = new URL(url)
+    const socket = connect(Number(port), '127.0.0.1').setNoDelay()
+    const request = `GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n\r\n`
+    let answered = (_status: number) => {}
+    let left = 0
+    let status = 0
+    socket.on('data', chunk => {
+      if (left === 0) {
+        const end = chunk.indexOf('\r\n\r\n')
+        const head = chunk.toString('latin1', 0, end)
+        status = Number(head.slice(9, 12))
+        left = Number(/content-length: (\d+)/i.exec(head)![1]) + end + 4
+      }
+      left -= chunk.length
+      if (left === 0) answered(status)
+    })
+    let failed = false
+    const fail = (reason: unknown) => {
+      if (this.#stopped) return
+      failed = true
+      this.#failures.push(reason)
+      answered(0)
+    }
+    socket.on('error', fail)
+    socket.on('close', () => fail(new Error('closed')))
+    await delay(Math.random() * intervalMs)
+    while (!this.#stopped && !failed) {
+      const at = performance.now()
+      const { promise, resolve } = Promise.withResolvers<number>()
+      answered = resolve
+      socket.write(request)
+      const got = await promise
+      const tookMs = performance.now() - at
+      this.samples.push({ status: got, tookMs, at })
+      await delay(Math.max(0, intervalMs - tookMs))
+    }
+    this.#stopped = true
+    socket.destroy()
+  }
+
+  stop(): void {
+    this.#stopped = true
+  }
+}
+
+const residentMib = (pid: number) =>
+  Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]) / 1024
+
+async function drive(
+  service: ServeProcess,
+  path: string,
+  connections: number,
+  intervalMs: number,
+  ms: number,
+) {
+  const samples: Sample[] = []
+  const failures: unknown[] = []
+  const clients = Array.from({ length: connections }, () => new Client(samples, failures))
+  const running = clients.map(client => client.run(service, path, intervalMs))
+  await delay(Math.min(ms, WARM_UP_MS))
+  const before = residentMib(service.child.pid!)
+  await delay(Math.max(0, ms - WARM_UP_MS))
+  const grownMib = residentMib(service.child.pid!) - before
+  for (const client of clients) client.stop()
+  await Promise.all(running)
+  return { samples, failures, grownMib }
+}
+
+test(`${CONNECTIONS} connections for ${SECONDS} seconds at twice the capacity: 503 for some, in time for the others`, async t => {
+  const folder = await temporaryFolder()
+  const service = await serveProcess([
+    '--demo',
+    '--log-level',
+    'fatal',
+    '--database',
+    `sqlite:${folder.path}/o.db`,
+  ])
+  t.after(async () => {
+    await service.stop('SIGKILL')
+    await folder.remove()
+  })
+  const path = '/v1/affiliates?number=100&user=1&effective=1'
+  await drive(service, path, 16, 0, 1000)
+  const calm = await drive(service, path, 16, 0, 1500)
+  const capacity = calm.samples.length / 1.5
+  const intervalMs = (CONNECTIONS / (2 * capacity)) * 1000
+  const { samples, failures, grownMib } = await drive(service, path, CONNECTIONS, intervalMs, SECONDS * 1000)
+
+  const settled = samples.filter(({ at }) => at > samples[0]!.at + WARM_UP_MS)
+  const took = settled
+    .filter(({ status }) => status === 200)
+    .map(({ tookMs }) => tookMs)
+    .sort((a, b) => a - b)
+  const p99 = took[Math.floor(took.length * 0.99)]!
+  const refused = settled.filter(({ status }) => status === 503).length
+  t.diagnostic(
+    `capacity ${capacity.toFixed(0)}/s; ${settled.length} answers: ${took.length} admitted, ${refused} refused, p50 ${took[took.length >> 1]?.toFixed(0)} ms, p99 ${p99?.toFixed(0)} ms, memory ${grownMib.toFixed(0)} MiB more`,
+  )
+  assert.deepEqual(failures, [])
+  assert.deepEqual(
+    [...new Set(samples.map(({ status }) => status))].filter(status => ![200, 503].includes(status)),
+    [],
+  )
+  assert.ok(refused > 0 && took.length > 100)
+  assert.ok(p99 < P99_MS, `p99 ${p99} ms`)
+  assert.ok(grownMib < 64, `${grownMib} MiB`)
+  const healthy = await fetch(`${service.announced.url}/healthz`)
+  assert.equal(healthy.status, 200)
+})

@@ -1,0 +1,139 @@
+/** ETag, If-Match and If-None-Match. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { openDatabase } from '../src/storage/database.ts'
+import { assertFailure, describeService, listen, Service } from './harness.ts'
+
+const ifMatch = (tag: string) => ({ headers: { 'if-match': tag } })
+const ifNoneMatch = (tag: string) => ({ headers: { 'if-none-match': tag } })
+
+describeService('preconditions', service => {
+  const tagOf = async (path: string) => (await service().get(path)).headers.get('etag')!
+
+  test('200 - create, get and edit tell the same ETag of the same record, and every change another', async () => {
+    const made = await service().post('/affiliates', { create_user: true, payment_email: 'tag@example.com' })
+    const path = `/affiliates/${made.body.id}`
+    const tags = [made.headers.get('etag')!]
+    assert.match(tags[0]!, /^"[\w-]+"$/)
+    assert.equal(await tagOf(path), tags[0])
+    for (const change of [
+      { rate: 1 },
+      { rate: 2 },
+      { status: 'active' },
+      { payment_email: 'other@example.com' },
+    ]) {
+      const edited = await service().patch(path, change)
+      tags.push(edited.headers.get('etag')!)
+      assert.equal(await tagOf(path), tags.at(-1))
+    }
+    assert.equal(new Set(tags).size, 5)
+    assert.equal((await service().get('/affiliates')).headers.get('etag'), null)
+  })
+
+  test('200 - every node tells the same ETag', async () => {
+    const { id } = await service().newAffiliate('elsewhere')
+    const database = await openDatabase(service().databaseUrl)
+    const { url, close } = await listen(database)
+    const other = new Service(url, service().databaseUrl, database, service().key, close)
+    const there = (await other.get(`/affiliates/${id}`)).headers.get('etag')
+    assert.equal(there, await tagOf(`/affiliates/${id}`))
+    await other.close()
+  })
+
+  test('304 - a get of what the caller has, without a body', async () => {
+    const { id } = await service().newAffiliate('known')
+    const path = `/affiliates/${id}`
+    const tag = await tagOf(path)
+    for (const header of [tag, `W/${tag}`, `"x", ${tag}`, '*']) {
+      const reply = await service().get(path, ifNoneMatch(header))
+      assert.equal(reply.status, 304)
+      assert.equal(reply.body, undefined)
+      assert.equal(reply.headers.get('etag'), tag)
+    }
+    assert.equal((await service().send('HEAD', path, ifNoneMatch(tag))).status, 304)
+    assert.equal((await service().get(path, ifNoneMatch('"x"'))).status, 200)
+    await service().patch(path, { rate: 3 })
+    assert.equal((await service().get(path, ifNoneMatch(tag))).status, 200)
+  })
+
+  test('200 and 412 - edits and deletes of what is, and is no longer, the record', async () => {
+    const { id } = await service().newAffiliate('matched')
+    const path = `/affiliates/${id}`
+    const first = await tagOf(path)
+    const edited = await service().patch(path, { rate: 1 }, ifMatch(`"other", ${first}`))
+    assert.equal(edited.status, 200)
+    for (const header of [first, '"x"', `W/${edited.headers.get('etag')}`, 'x', '']) {
+      assertFailure(
+        await service().patch(path, { rate: 2 }, ifMatch(header)),
+        412,
+        'rest_precondition_failed',
+      )
+      assertFailure(await service().delete(path, ifMatch(header)), 412, 'rest_precondition_failed')
+    }
+    assert.equal((await service().get(path)).body.rate, '1')
+    assert.equal((await service().patch(path, { rate: 3 }, ifMatch('*'))).status, 200)
+    assert.equal((await service().delete(path, ifMatch(await tagOf(path)))).status, 200)
+    assertFailure(await service().delete(path, ifMatch('*')), 404, 'invalid_affiliate_id')
+  })
+
+  test('200 - the tag of any form of the record will do', async () => {
+    const { id } = await service().newAffiliate('forms')
+    const path = `/affiliates/${id}`
+    for (const query of ['?user=1', '?effective=1', '?user=1&effective=1']) {
+      const tag = await tagOf(path + query)
+      assert.notEqual(tag, await tagOf(path))
+      assert.equal((await service().patch(path, { notes: query }, ifMatch(tag))).status, 200)
+    }
+    const tag = await tagOf(`${path}?user=1`)
+    await service().patch(path, { account_email: 'moved@example.com' })
+    assertFailure(await service().patch(path, { rate: 9 }, ifMatch(tag)), 412, 'rest_precondition_failed')
+  })
+
+  test('payouts, and accounts in the administration area', async () => {
+    const { id } = await service().newAffiliate('payee')
+    const payout = await service().newPayout(id, { amount: 1 })
+    const path = `/payouts/${payout.id}`
+    const tag = await tagOf(path)
+    const change = { affiliate_id: id, amount: 2 }
+    assert.equal((await service().patch(path, change, ifMatch(tag))).status, 200)
+    assertFailure(await service().delete(path, ifMatch(tag)), 412, 'rest_precondition_failed')
+    const admin = await service().admin()
+    const account = (await admin.get('/users/1')).headers.get('etag')!
+    const rename = (header: string, first_name: string) =>
+      admin.send('PATCH', '/users/1', { body: { first_name }, ...ifMatch(header) })
+    assert.equal((await rename(account, 'Ada')).status, 200)
+    assertFailure(await rename(account, 'Eve'), 412, 'rest_precondition_failed')
+  })
+
+  test('of twenty who edit the same record at once, on two nodes, one goes through', async () => {
+    const database = await openDatabase(service().databaseUrl)
+    const { url, close } = await listen(database)
+    const other = new Service(url, service().databaseUrl, database, service().key, close)
+    const { id } = await service().newAffiliate('contested')
+    const path = `/affiliates/${id}`
+    for (let round = 0; round < 5; round += 1) {
+      const tag = await tagOf(path)
+      const replies = await Promise.all(
+        Array.from({ length: 20 }, (_, index) =>
+          (index % 2 ? other : service()).patch(path, { rate: 100 * round + index + 1 }, ifMatch(tag)),
+        ),
+      )
+      const statuses = replies.map(reply => reply.status).sort()
+      assert.deepEqual(statuses, [200, ...Array(19).fill(412)])
+      const winner = replies.find(reply => reply.status === 200)!
+      assert.equal((await service().get(path)).body.rate, winner.body.rate)
+    }
+    await other.close()
+  })
+
+  test('a retried edit under If-Match and an Idempotency-Key gets its first answer', async () => {
+    const { id } = await service().newAffiliate('both')
+    const path = `/affiliates/${id}`
+    const headers = { 'if-match': await tagOf(path), 'idempotency-key': 'both-1' }
+    const first = await service().patch(path, { rate: 7 }, { headers })
+    const again = await service().patch(path, { rate: 7 }, { headers })
+    assert.deepEqual([first.status, again.status], [200, 200])
+    assert.equal(again.headers.get('idempotent-replayed'), 'true')
+    assert.equal(again.headers.get('etag'), first.headers.get('etag'))
+  })
+})
