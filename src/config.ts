@@ -55,7 +55,7 @@ export const serveOptions = (): Option[] => [
     .choices(logLevels),
   new Option(
     '--rate-limit <number>',
-    'requests per minute and API key (and a tenth of it without a valid key per address); 0 is no limit',
+    'requests per minute and API key, and without a valid key per address; 0 is no limit',
   )
     .env('RATE_LIMIT')
     .default(600)

@@ -1,5 +1,5 @@
 /**
- * What was answered is kept: when the process is killed at any moment, and when the disk is full. AFFILIATED_LONG=1
+ * What was answered is kept: when the process is killed at any moment, and when the disk is full. LONG=1
  * makes the rounds many.
  */
 import assert from 'node:assert/strict'
@@ -16,7 +16,7 @@ import { type Database, openDatabase } from '../src/storage/database.ts'
 import { engines, serveProcess, temporaryFolder } from './harness.ts'
 import { type Answered, load, until } from './load.ts'
 
-const ROUNDS = process.env.AFFILIATED_LONG ? 100 : 3
+const ROUNDS = process.env.LONG ? 100 : 3
 const WRITERS = 16
 
 /** Accounts with their affiliates, and payouts to the first of them: each write is several rows. */

@@ -9,20 +9,15 @@ import { Failure } from '../errors.ts'
 import { Allowances, type Grantor, WINDOW_SECONDS } from '../limits/allowances.ts'
 import { networkOf } from '../network.ts'
 
-/** An address may be wrong this much less often than a key may be right. */
-const REQUESTS_PER_REFUSAL = 10
-
 export class Limiter {
   readonly #allowances: Allowances
   readonly #requests: number
-  readonly #refusals: number
   readonly #policy: string
 
-  /** @param requests per minute and key; 0 is no limit */
+  /** @param requests per minute and key, and refused ones per minute and address; 0 is no limit */
   constructor(requests: number, grantor: Grantor) {
     this.#allowances = new Allowances(grantor)
     this.#requests = requests
-    this.#refusals = Math.ceil(requests / REQUESTS_PER_REFUSAL)
     this.#policy = `${requests};w=${WINDOW_SECONDS}`
   }
 
@@ -56,7 +51,7 @@ export class Limiter {
   async #refuse(address: string): Promise<void> {
     const { allowed, resetSeconds } = await this.#allowances.spend(
       `address ${networkOf(address)}`,
-      this.#refusals,
+      this.#requests,
     )
     if (!allowed) throw new Failure('too_many_refusals', { data: { retry_after: resetSeconds } })
   }

@@ -9,7 +9,8 @@
 import { Failure } from '../errors.ts'
 
 /** So few at once are taken however long they take: it is then the work that is heavy, not the number of callers. */
-const NEVER_REFUSED = 64
+const TAKEN_IN_ANY_TURN = 128
+const UNDER_WAY_IN_ANY_CASE = 256
 
 const TURN_MS = 25
 /** How long what is known of long turns holds: one short turn does not end an overload. */
@@ -47,7 +48,7 @@ export class Load {
     }
     if (this.#underWay >= this.#mostUnderWay) return true
     const late =
-      this.#takenInTurn >= NEVER_REFUSED && time - this.#turnBegan > TURN_MS && time < this.#lateUntil
+      this.#takenInTurn >= TAKEN_IN_ANY_TURN && time - this.#turnBegan > TURN_MS && time < this.#lateUntil
     if (!late) this.#takenInTurn += 1
     return late
   }
@@ -99,7 +100,7 @@ export class Load {
   #adapt(time: number): void {
     const slow = this.#tookMs / this.#finished > ANSWER_MS
     this.#mostUnderWay = slow
-      ? Math.max(NEVER_REFUSED, Math.floor(Math.min(this.#mostUnderWay, this.#peak) * 0.8))
+      ? Math.max(UNDER_WAY_IN_ANY_CASE, Math.floor(Math.min(this.#mostUnderWay, this.#peak) * 0.8))
       : Math.min(MOST_UNDER_WAY, Math.ceil(this.#mostUnderWay * 1.1))
     this.#adaptedAt = time
     this.#peak = this.#underWay
