@@ -124,7 +124,8 @@ async function bootstrap(database: Database): Promise<FirstAccess> {
 
 export function stopSignal(): Promise<string> {
   return new Promise(resolve => {
-    for (const signal of ['SIGTERM', 'SIGINT']) process.once(signal, () => resolve(signal))
+    // A second signal, such as the one that a launcher passes on, must not break off what the first has begun.
+    for (const signal of ['SIGTERM', 'SIGINT']) process.on(signal, () => resolve(signal))
   })
 }
 

@@ -350,6 +350,8 @@ describe('serve', () => {
     await delay(300)
     const exited = started.stop('SIGTERM')
     await delay(300)
+    // A terminal signals the launcher and the service, and the launcher passes its own on.
+    started.child.kill('SIGTERM')
     await assert.rejects(once(connect(Number(port)), 'connect'))
     const answered = once(slow, 'response')
     slow.end('"under.way@example.com"  }')
