@@ -40,6 +40,9 @@ import { commits, queries, tellDuration } from './timing.ts'
 
 const BUSY_TIMEOUT_MS = 5000
 const TRANSACTIONS_PER_COMMIT = 128
+const WRITE_CACHE_KIB = 32_768
+const READ_CACHE_KIB = 8192
+const PAGES_IN_LOG = 8000
 
 // Primary result codes of SQLite (https://sqlite.org/rescode.html); extended ones carry them in the low byte.
 const SQLITE_BUSY = 5
@@ -97,13 +100,14 @@ export function openSqlite(path: string): Database {
   try {
     mkdirSync(dirname(file), { recursive: true })
     const write = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS })
-    write.exec(
-      'PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA cache_size = -32768; PRAGMA wal_autocheckpoint = 8000',
-    )
+    write.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON')
     // What is erased is overwritten, and not only left out.
     write.exec('PRAGMA secure_delete = ON')
+    // A new record touches a page of each index: those pages are kept at hand, and are moved from the log into the
+    // file (every 32 MiB) after they have taken many records, not few.
+    write.exec(`PRAGMA cache_size = -${WRITE_CACHE_KIB}; PRAGMA wal_autocheckpoint = ${PAGES_IN_LOG}`)
     const read = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS })
-    read.exec('PRAGMA query_only = ON; PRAGMA cache_size = -16384')
+    read.exec(`PRAGMA query_only = ON; PRAGMA cache_size = -${READ_CACHE_KIB}`)
     // From here on a busy database is waited for without blocking the process.
     write.exec('PRAGMA busy_timeout = 0')
     return new SqliteDatabase(read, write, new SqliteThreads(file, BUSY_TIMEOUT_MS, translate))
