@@ -16,9 +16,12 @@ export function csvLine(cells: readonly (string | number | null)[]): string {
 /** How a formula begins in a spreadsheet; the wide forms are taken for the others in some languages. */
 const FORMULA = /^[=+\-@\t\r\n＝＋－＠]/
 const PLAIN_NUMBER = /^[+-]?\d+(?:\.\d+)?$/
+/** In many languages a spreadsheet splits a line at these, quoted or not, and a new cell begins behind them. */
+const FORMULA_BEHIND_SEPARATOR = /([;|]\s*)(?=[=+\-@＝＋－＠])/g
 
 /** Text that a spreadsheet would compute is made text by an apostrophe in front. */
 function csvCell(text: string): string {
-  const harmless = FORMULA.test(text) && !PLAIN_NUMBER.test(text) ? `'${text}` : text
+  const inside = text.replace(FORMULA_BEHIND_SEPARATOR, "$1'")
+  const harmless = FORMULA.test(inside) && !PLAIN_NUMBER.test(inside) ? `'${inside}` : inside
   return /[",\r\n]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless
 }

@@ -80,6 +80,8 @@ export async function erasePerson(database: Database, userId: number, by: Origin
     }
     await endSessions(tx, userId)
     await removeAttemptsOn(tx, user.login_key)
+    await removeAttemptsOn(tx, user.email_key)
+    await store.removeKeptAnswers(tx, userId)
     const keys = await listKeys(tx, { userIds: [userId] }, { ...all, order: keyOrders.id! })
     for (const key of keys.filter(({ revoked_at }) => revoked_at === null)) await revoke(tx, key, by)
     await erasePersonal(tx, userId)

@@ -1,7 +1,7 @@
 /** Queries for everything about one person, across the tables. */
 import type { Selectable } from 'kysely'
 import { sql } from 'kysely'
-import type { Db } from '../storage/database.ts'
+import type { Db, Tx } from '../storage/database.ts'
 import type { AffiliatesTable, PayoutsTable } from '../storage/tables.ts'
 
 export async function affiliateOf(db: Db, userId: number): Promise<Selectable<AffiliatesTable> | undefined> {
@@ -41,4 +41,9 @@ export async function sessionsOf(
     .where('user_id', '=', userId)
     .orderBy('created_at')
     .execute()
+}
+
+/** Answers that are kept to be replayed and show a record of the account: its affiliate, as it was. */
+export async function removeKeptAnswers(tx: Tx, userId: number): Promise<void> {
+  await tx.deleteFrom('idempotency_keys').where('body', 'like', `%"user_id":${userId},%`).execute()
 }

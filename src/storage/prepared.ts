@@ -86,7 +86,7 @@ function marked(value: unknown, path: readonly string[]): unknown {
 
 function shapeOf(value: unknown): string {
   if (typeof value !== 'object' || value === null) return ''
-  if (Array.isArray(value)) return `[${value.map(shapeOf).join()}]`
+  if (Array.isArray(value)) return `[${value.length}:${value.map(shapeOf).join()}]`
   let shape = '{'
   for (const name in value) {
     const item = (value as Record<string, unknown>)[name]

@@ -22,17 +22,10 @@ import {
   SqliteQueryCompiler,
   sql,
 } from 'kysely'
-import {
-  type Database,
-  DatabaseUnavailable,
-  DatabaseUnusable,
-  type Engine,
-  ReferenceViolation,
-  type Tx,
-  UniqueViolation,
-} from './database.ts'
+import { type Database, DatabaseUnusable, type Engine, type Tx } from './database.ts'
 import { refusals } from './migrations.ts'
 import { runsDirectly } from './prepared.ts'
+import { primaryCode, SQLITE_BUSY, translate } from './sqlite-errors.ts'
 import { Statements } from './sqlite-statements.ts'
 import { SqliteThreads } from './sqlite-threads.ts'
 import type { Tables } from './tables.ts'
@@ -43,20 +36,6 @@ const TRANSACTIONS_PER_COMMIT = 128
 const WRITE_CACHE_KIB = 32_768
 const READ_CACHE_KIB = 8192
 const PAGES_IN_LOG = 8000
-
-// Primary result codes of SQLite (https://sqlite.org/rescode.html); extended ones carry them in the low byte.
-const SQLITE_BUSY = 5
-const SQLITE_CONSTRAINT_UNIQUE = 2067
-const SQLITE_CONSTRAINT_PRIMARYKEY = 1555
-const SQLITE_CONSTRAINT_FOREIGNKEY = 787
-const UNAVAILABLE = new Set([
-  SQLITE_BUSY,
-  6 /* LOCKED */,
-  8 /* READONLY */,
-  10 /* IOERR */,
-  13 /* FULL */,
-  14,
-])
 
 const sqlite: Engine = {
   name: 'SQLite',
@@ -374,28 +353,4 @@ class OneConnection implements Driver {
   }
   commitTransaction = this.beginTransaction
   rollbackTransaction = this.beginTransaction
-}
-
-function primaryCode(error: unknown): number {
-  return ((error as { errcode?: number }).errcode ?? 0) & 0xff
-}
-
-/** Turns an error of SQLite into one of the three that the rest of the program knows; others stay as they are. */
-function translate(error: unknown): unknown {
-  const { errcode, errstr, message, code } = error as {
-    errcode?: number
-    errstr?: string
-    message?: string
-    code?: string
-  }
-  if (errcode === SQLITE_CONSTRAINT_UNIQUE || errcode === SQLITE_CONSTRAINT_PRIMARYKEY) {
-    const key = /constraint failed: (\S+)/.exec(message ?? '')?.[1]
-    return new UniqueViolation(key?.replace(/,$/, '') ?? '', error)
-  }
-  if (errcode === SQLITE_CONSTRAINT_FOREIGNKEY) return new ReferenceViolation(error)
-  const closed = code === 'ERR_INVALID_STATE'
-  if (closed || (errcode !== undefined && UNAVAILABLE.has(errcode & 0xff))) {
-    return new DatabaseUnavailable(`SQLite: ${errstr ?? message}`, error)
-  }
-  return error
 }
