@@ -9,7 +9,7 @@
 import { Failure } from '../errors.ts'
 
 /** So few at once are taken however long they take: it is then the work that is heavy, not the number of callers. */
-const TAKEN_IN_ANY_TURN = 128
+const TAKEN_IN_ANY_TURN = 64
 const UNDER_WAY_IN_ANY_CASE = 256
 
 const TURN_MS = 25
