@@ -1,0 +1,91 @@
+/** Sends the same kind of request over and over: with wrk where it is installed, else with autocannon. */
+import { execFile, execFileSync } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import autocannon from 'autocannon'
+
+export interface Target {
+  readonly url: string
+  readonly method: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: string
+  readonly connections: number
+}
+
+export interface Measured {
+  readonly requests: number
+  readonly perSecond: number
+  readonly p50Ms: number
+  readonly p99Ms: number
+  /** Answers of 400 and above, and connections that broke. */
+  readonly errors: number
+}
+
+const ROWS = 1000
+const script = fileURLToPath(new URL('wrk.lua', import.meta.url))
+/** So that no two runs send the same number. */
+let runs = Date.now() % 1_000_000_000
+
+export const generator = hasWrk() ? 'wrk' : 'autocannon'
+
+/** @param nice gives way to the server, where both share the cores */
+export function load(target: Target, seconds: number, nice = false): Promise<Measured> {
+  runs += 1
+  return generator === 'wrk' ? byWrk(target, seconds, nice) : byAutocannon(target, seconds)
+}
+
+function hasWrk(): boolean {
+  try {
+    execFileSync('wrk', ['--version'], { stdio: 'ignore' })
+  } catch (error) {
+    // It prints its version and ends with 1.
+    return (error as NodeJS.ErrnoException).code !== 'ENOENT'
+  }
+  return true
+}
+
+async function byWrk(target: Target, seconds: number, nice: boolean): Promise<Measured> {
+  const { url, method, headers, body = '', connections } = target
+  const args = ['-t1', `-c${connections}`, `-d${seconds}s`, '-s', script, url]
+  for (const [name, value] of Object.entries(headers)) args.push('-H', `${name}: ${value}`)
+  const [command, ...rest] = nice ? ['nice', '-n', '19', 'wrk', ...args] : ['wrk', ...args]
+  const { stdout } = await promisify(execFile)(command!, rest, {
+    env: {
+      ...process.env,
+      BENCH_METHOD: method,
+      BENCH_BODY: body,
+      BENCH_RUN: String(runs),
+      BENCH_ROWS: String(ROWS),
+    },
+  })
+  return JSON.parse(stdout.slice(stdout.indexOf('{"requests"')))
+}
+
+async function byAutocannon(target: Target, seconds: number): Promise<Measured> {
+  const { url, method, headers, body, connections } = target
+  let number = 0
+  const { pathname, search } = new URL(url)
+  const path = decodeURI(pathname) + search
+  const setupRequest = (request: autocannon.Request): autocannon.Request => {
+    number += 1
+    const filled = (text: string) =>
+      text
+        .replace('{row}', String((number % ROWS) + 1))
+        .replace('{number}', `${runs}${String(number).padStart(7, '0')}`)
+    return { ...request, path: filled(path), ...(body !== undefined && { body: filled(body) }) }
+  }
+  const result = await autocannon({
+    url: new URL(url).origin,
+    connections,
+    duration: seconds,
+    headers,
+    requests: [{ method: method as 'GET', setupRequest }],
+  })
+  return {
+    requests: result.requests.total,
+    perSecond: result.requests.total / result.duration,
+    p50Ms: result.latency.p50,
+    p99Ms: result.latency.p99,
+    errors: result.non2xx + result.errors,
+  }
+}

@@ -1,0 +1,115 @@
+/** The processes that are measured: the server, and the floor that it is compared with. */
+import { type ChildProcess, fork, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { openSync, readFileSync } from 'node:fs'
+import { request } from 'node:http'
+import { createInterface } from 'node:readline'
+import { setTimeout as delay } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { freePort } from '../src/cluster.ts'
+import type { FloorAnswer } from './floor.ts'
+
+const here = (path: string) => fileURLToPath(new URL(path, import.meta.url))
+const launcher = here('../bin/affiliated.js')
+const HOST = '127.0.0.1'
+/** Of the times that Linux tells of a process. */
+const TICKS_PER_SECOND = 100
+
+export interface Process {
+  readonly url: string
+  /** Processor time of the process up to now, in microseconds; undefined where the system does not tell. */
+  cpuUs(): number | undefined
+  residentMib(): number | undefined
+  stop(): Promise<void>
+}
+
+export interface Floor extends Process {
+  /** From now on every request gets this. */
+  answer(answer: FloorAnswer): Promise<void>
+}
+
+function measured(child: ChildProcess, url: string): Process {
+  const read = <T>(file: string, parse: (text: string) => T): T | undefined => {
+    try {
+      return parse(readFileSync(`/proc/${child.pid}/${file}`, 'utf8'))
+    } catch {
+      return undefined
+    }
+  }
+  return {
+    url,
+    cpuUs: () =>
+      read('stat', text => {
+        const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
+        return ((Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND) * 1e6
+      }),
+    residentMib: () => read('status', text => Number(/VmRSS:\s+(\d+)/.exec(text)![1]) / 1024),
+    stop: async () => {
+      const exited = once(child, 'exit')
+      child.kill('SIGTERM')
+      await exited
+    },
+  }
+}
+
+export async function startFloor(): Promise<Floor> {
+  const child = fork(here('floor.ts'))
+  const [{ port }] = (await once(child, 'message')) as [{ port: number }]
+  return {
+    ...measured(child, `http://${HOST}:${port}`),
+    answer: async answer => {
+      child.send(answer)
+      await once(child, 'message')
+    },
+  }
+}
+
+/** As a user starts it, with its log, but for the limit of requests. */
+export async function startServer(database: string, flags: string[] = []): Promise<Process> {
+  const port = await freePort(HOST)
+  const args = [
+    'serve',
+    '--json',
+    '--database',
+    database,
+    '--port',
+    String(port),
+    '--rate-limit',
+    '0',
+    ...flags,
+  ]
+  const child = spawn(process.execPath, [launcher, ...args], {
+    stdio: ['ignore', 'pipe', openSync('/dev/null', 'w')],
+  })
+  const [line] = (await once(createInterface(child.stdout!), 'line')) as [string]
+  return measured(child, JSON.parse(line).url)
+}
+
+/** @returns milliseconds from the command to its first answer */
+export async function timeStart(database: string, authorization: string): Promise<number> {
+  const port = await freePort(HOST)
+  const args = ['serve', '--database', database, '--port', String(port), '--rate-limit', '0']
+  const began = performance.now()
+  const child = spawn(process.execPath, [launcher, ...args], { stdio: 'ignore' })
+  while (!(await answers(port, authorization))) await delay(1)
+  const tookMs = performance.now() - began
+  const exited = once(child, 'exit')
+  child.kill('SIGTERM')
+  await exited
+  return tookMs
+}
+
+function answers(port: number, authorization: string): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>()
+  const asked = request(`http://${HOST}:${port}/v1/affiliates/1`, {
+    agent: false,
+    headers: { authorization },
+  })
+  asked.on('response', response => {
+    response.resume()
+    resolve(response.statusCode === 200)
+  })
+  asked.on('error', () => resolve(false))
+  asked.end()
+  return promise
+}
