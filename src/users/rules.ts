@@ -176,10 +176,10 @@ export async function addAccount(
     const id = await refuseTaken(() => store.insertUser(tx, accountOf(login, args, passwordHash)))
     return { id, login }
   }
-  for (;;) {
-    const account = accountOf(await freeLogin(tx, args.email), args, passwordHash)
+  // The first is free most often. One that was found free may be taken since; each round somebody gets one.
+  for (let number = 1; ; number = await freeNumber(tx, args.email)) {
+    const account = accountOf(loginFrom(args.email, number), args, passwordHash)
     const id = await refuseTaken(() => store.insertUserUnlessTaken(tx, account))
-    // Another process may have taken the login since; each round somebody gets one.
     if (id !== undefined) return { id, login: account.login }
   }
 }
@@ -264,22 +264,16 @@ async function refuseTaken<T>(write: () => Promise<T>): Promise<T> {
   }
 }
 
-/**
- * A login made from an e-mail address, with -2, -3, … when it is taken. The number is found by doubling and halving,
- * so that thousands of alike addresses cost a handful of look-ups each.
- */
-async function freeLogin(db: Db, email: string): Promise<string> {
-  const base = email.replace(NOT_IN_LOGIN, '')
-  const candidate = (number: number) => {
-    const suffix = number === 1 ? '' : `-${number}`
-    return (
-      [...base]
-        .slice(0, MAX_LOGIN_LENGTH - suffix.length)
-        .join('')
-        .trim() + suffix
-    )
-  }
-  const taken = (number: number) => store.loginExists(db, foldCase(candidate(number)))
+/** A login made from an e-mail address, with -2, -3, … where those before are taken. */
+function loginFrom(email: string, number: number): string {
+  const suffix = number === 1 ? '' : `-${number}`
+  const login = [...email.replace(NOT_IN_LOGIN, '')].slice(0, MAX_LOGIN_LENGTH - suffix.length).join('')
+  return login.trim() + suffix
+}
+
+/** Found by doubling and halving, so that thousands of alike addresses cost a handful of look-ups each. */
+async function freeNumber(db: Db, email: string): Promise<number> {
+  const taken = (number: number) => store.loginExists(db, foldCase(loginFrom(email, number)))
   let free = 1
   while (await taken(free)) free *= 2
   let lastTaken = Math.floor(free / 2)
@@ -288,5 +282,5 @@ async function freeLogin(db: Db, email: string): Promise<string> {
     if (await taken(middle)) lastTaken = middle
     else free = middle
   }
-  return candidate(free)
+  return free
 }
