@@ -96,8 +96,7 @@ export async function editAffiliate(context: RequestContext, args: EditArguments
       ...(notes !== undefined && { notes }),
     }
     if (Object.keys(change).length === 0) return before
-    await refuseConflict(() => store.updateAffiliate(tx, id, { ...change, updated_at: now() }))
-    const after = found(await store.holdAffiliate(tx, id))
+    const after = await refuseConflict(() => store.updateAffiliate(tx, id, { ...change, updated_at: now() }))
     await record(tx, context, 'affiliate.edit', id, {
       before: writtenOf(before, settings),
       after: writtenOf(after, settings),

@@ -105,12 +105,16 @@ export async function insertAffiliates(tx: Tx, affiliates: Insertable<Affiliates
   return idsInOrder(await tx.insertInto('affiliates').values(affiliates).returning('id').execute())
 }
 
+const update = prepared((tx: Db, { id, change }: { id: number; change: Updateable<AffiliatesTable> }) =>
+  tx.updateTable('affiliates').set(change).where('id', '=', id).returning(wholeColumns),
+)
+
 export async function updateAffiliate(
   tx: Tx,
   id: number,
   change: Updateable<AffiliatesTable>,
-): Promise<void> {
-  await tx.updateTable('affiliates').set(change).where('id', '=', id).execute()
+): Promise<WholeAffiliate> {
+  return (await update(tx, { id, change }))[0]!
 }
 
 export async function deleteAffiliate(tx: Tx, id: number): Promise<void> {
@@ -136,14 +140,13 @@ export async function findNotes(db: Db, id: number): Promise<string | undefined>
   return row?.notes
 }
 
+const hold = prepared((tx: Db, { id }: { id: number }) =>
+  tx.selectFrom('affiliates').select(wholeColumns).where('affiliates.id', '=', id).forUpdate(),
+)
+
 /** Nobody else changes it until the transaction ends. */
 export async function holdAffiliate(tx: Tx, id: number): Promise<WholeAffiliate | undefined> {
-  return tx
-    .selectFrom('affiliates')
-    .select(wholeColumns)
-    .where('affiliates.id', '=', id)
-    .forUpdate()
-    .executeTakeFirst()
+  return (await hold(tx, { id }))[0]
 }
 
 const exists = prepared((db: Db, { id }: { id: number }) =>

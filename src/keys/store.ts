@@ -10,6 +10,7 @@ import {
 import type { Search } from '../fields.ts'
 import type { Db, Tx } from '../storage/database.ts'
 import { countOf, type Order, type Page, PagedList } from '../storage/page.ts'
+import { prepared } from '../storage/prepared.ts'
 import type { ApiKeysTable, Tables } from '../storage/tables.ts'
 
 export type ApiKey = Selectable<ApiKeysTable>
@@ -49,8 +50,12 @@ export async function insertKey(tx: Tx, key: Insertable<ApiKeysTable>): Promise<
   return id
 }
 
+const byTokenHash = prepared((db: Db, { tokenHash }: { tokenHash: string }) =>
+  db.selectFrom('api_keys').selectAll().where('token_hash', '=', tokenHash),
+)
+
 export async function findKeyByTokenHash(db: Db, tokenHash: string): Promise<ApiKey | undefined> {
-  return db.selectFrom('api_keys').selectAll().where('token_hash', '=', tokenHash).executeTakeFirst()
+  return (await byTokenHash(db, { tokenHash }))[0]
 }
 
 /** @param key its identifier or its public part */

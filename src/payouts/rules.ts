@@ -66,8 +66,7 @@ export async function editPayout(context: RequestContext, args: EditArguments): 
       ...(status !== undefined && { status }),
     }
     if (Object.keys(change).length === 0) return recordOf(before, settings)
-    await store.updatePayout(tx, id, { ...change, updated_at: now() })
-    const after = recordOf(found(await store.findPayout(tx, id)), settings)
+    const after = recordOf(await store.updatePayout(tx, id, { ...change, updated_at: now() }), settings)
     await record(tx, context, 'payout.edit', id, { before: recordOf(before, settings), after })
     return after
   })

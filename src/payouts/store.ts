@@ -84,12 +84,17 @@ export async function insertPayouts(tx: Tx, payouts: Insertable<PayoutsTable>[])
   )
 }
 
-export async function updatePayout(tx: Tx, id: number, change: Updateable<PayoutsTable>): Promise<void> {
-  await tx.updateTable('payouts').set(change).where('id', '=', id).execute()
+const update = prepared((tx: Db, { id, change }: { id: number; change: Updateable<PayoutsTable> }) =>
+  tx.updateTable('payouts').set(change).where('id', '=', id).returningAll(),
+)
+
+export async function updatePayout(tx: Tx, id: number, change: Updateable<PayoutsTable>): Promise<Payout> {
+  const row = (await update(tx, { id, change }))[0]!
   if (change.referrals !== undefined) {
     await deleteReferrals(tx, id)
-    await insertReferrals(tx, [{ id, referrals: change.referrals }])
+    await insertReferrals(tx, [row])
   }
+  return row
 }
 
 export async function deletePayout(tx: Tx, id: number): Promise<void> {
@@ -105,9 +110,13 @@ export async function findPayout(db: Db, id: number): Promise<Payout | undefined
   return (await byIdentifier(db, { id }))[0]
 }
 
+const hold = prepared((tx: Db, { id }: { id: number }) =>
+  tx.selectFrom('payouts').selectAll().where('id', '=', id).forUpdate(),
+)
+
 /** Nobody else changes it until the transaction ends. */
 export async function holdPayout(tx: Tx, id: number): Promise<Payout | undefined> {
-  return tx.selectFrom('payouts').selectAll().where('id', '=', id).forUpdate().executeTakeFirst()
+  return (await hold(tx, { id }))[0]
 }
 
 const list = new PagedList(
@@ -161,6 +170,10 @@ export async function sumPayouts(db: Db, criteria: Criteria): Promise<TotalRow> 
     .executeTakeFirstOrThrow()
 }
 
+const referralsInsertion = prepared((tx: Db, rows: Insertable<Tables['payout_referrals']>[]) =>
+  tx.insertInto('payout_referrals').values(rows),
+)
+
 /** Keeps the index from referral to payout in step with the text. Engines bound the parameters of a statement. */
 async function insertReferrals(tx: Tx, payouts: { id: number; referrals: string }[]): Promise<void> {
   const rows = payouts.flatMap(({ id, referrals }) =>
@@ -169,10 +182,7 @@ async function insertReferrals(tx: Tx, payouts: { id: number; referrals: string 
       : referrals.split(',').map(referral => ({ referral_id: Number(referral), payout_id: id })),
   )
   for (let start = 0; start < rows.length; start += 500) {
-    await tx
-      .insertInto('payout_referrals')
-      .values(rows.slice(start, start + 500))
-      .execute()
+    await referralsInsertion(tx, rows.slice(start, start + 500))
   }
 }
 
