@@ -21,6 +21,7 @@ const { values } = parseArgs({
     rounds: { type: 'string', default: '5' },
     seconds: { type: 'string', default: '2' },
     sizes: { type: 'string', default: '1000,100000' },
+    engine: { type: 'string', multiple: true, default: ['sqlite', 'postgres'] },
     only: { type: 'string' },
     json: { type: 'boolean', default: false },
   },

@@ -39,6 +39,52 @@ for (const engine of Object.keys(engines)) {
       for (const reply of replies['409']!) assertFailure(reply, 409, 'affwp_rest_affiliate_user_exists')
     })
 
+    test('200 - what is read is never older than the last write that was answered, on either node', async () => {
+      const { id } = await one.newAffiliate('counted')
+      const shown = async (node: Service, path: string) => {
+        const { body } = await node.get(path)
+        return Number((Array.isArray(body) ? body[0] : body).payment_email.split('@', 1)[0])
+      }
+      await one.patch(`/affiliates/${id}`, { payment_email: '0@example.com' })
+      let answered = 0
+      let writing = true
+      const reading = [one, two].flatMap(node =>
+        [`/affiliates/${id}`, `/affiliates?affiliate_id=${id}`].map(async path => {
+          let reads = 0
+          for (; writing; reads += 1) {
+            const least = answered
+            const seen = await shown(node, path)
+            assert.ok(seen >= least, `${path} shows ${seen} after ${least} was answered`)
+          }
+          return reads
+        }),
+      )
+      for (let number = 1; number <= 200; number += 1) {
+        const writer = number % 2 ? one : two
+        const { status } = await writer.patch(`/affiliates/${id}`, { payment_email: `${number}@example.com` })
+        assert.equal(status, 200)
+        answered = number
+      }
+      writing = false
+      for (const reads of await Promise.all(reading)) assert.ok(reads > 20, `only ${reads} reads`)
+    })
+
+    test('200 - a record that nobody has changed is shown to each caller under the name that they call it by', async () => {
+      await one.newAffiliate('first')
+      await one.newAffiliate('second')
+      const path = '/affiliates?number=1'
+      const host = new URL(one.url).host
+      const named = await one.get(path, { headers: { 'x-forwarded-host': 'programme.example' } })
+      const plain = await one.get(path)
+      assert.match(named.headers.get('link')!, /programme\.example/)
+      assert.ok(plain.headers.get('link')!.includes(host))
+      const { headers } = await one.get('/affiliates/1?nonsense=1')
+      assert.equal(headers.get('x-ignored-arguments'), 'nonsense')
+      const again = await one.get('/affiliates/1?nonsense=1')
+      assert.equal(again.headers.get('x-ignored-arguments'), 'nonsense')
+      assert.equal(again.headers.get('etag'), headers.get('etag'))
+    })
+
     test('201 - one account for an e-mail address that both nodes race for', async () => {
       const args = { create_user: true, payment_email: 'same@example.com' }
       const replies = statuses(await race(node => node.post('/affiliates', args)))

@@ -33,7 +33,7 @@ class Client {
   async run({ announced: { url, token } }: ServeProcess, path: string, intervalMs: number): Promise<void> {
     const { port } = new URL(url)
     const socket = connect(Number(port), '127.0.0.1').setNoDelay()
-    const request = `GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n\r\n`
+    const head = `HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n\r\n`
     let answered = (_status: number) => {}
     let left = 0
     let status = 0
@@ -61,7 +61,9 @@ class Client {
       const at = performance.now()
       const { promise, resolve } = Promise.withResolvers<number>()
       answered = resolve
-      socket.write(request)
+      // No two alike: an answer that is kept is no work.
+      asked += 1
+      socket.write(`GET ${path}&exclude=${asked} ${head}`)
       const got = await promise
       const tookMs = performance.now() - at
       this.samples.push({ status: got, tookMs, at })
@@ -75,6 +77,8 @@ class Client {
     this.#stopped = true
   }
 }
+
+let asked = 1000
 
 const residentMib = (pid: number) =>
   Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]) / 1024

@@ -48,6 +48,7 @@ export const affiliates: Resource = {
   record: shown,
   missing: 'no_affiliate',
   replayed: true,
+  cacheable: true,
   endpoints: [
     endpoint({
       methods: ['GET'],

@@ -6,6 +6,7 @@ import { Failure } from '../errors.ts'
 import type { Load } from '../limits/load.ts'
 import { SettingsCache } from '../settings/rules.ts'
 import { type Tx, within } from '../storage/database.ts'
+import { AnswerCache } from './answer-cache.ts'
 import { ArgumentReader, refuse } from './arguments.ts'
 import { authorize } from './authenticate.ts'
 import { cors } from './cors.ts'
@@ -46,7 +47,7 @@ const overloaded = problemOf(new Failure('overloaded'))
 /** A Fastify plugin; register it with `base` as its prefix. */
 export async function api(scope: FastifyInstance, options: ApiOptions): Promise<void> {
   const { context, resources, base } = options
-  const reached = (request: FastifyRequest) => baseUrl(request, base)
+  const reached = (request: FastifyRequest) => absolute(request, base)
 
   scope.addHook('onRequest', async (request, reply) => {
     if (options.load.tooMuch) {
@@ -58,6 +59,7 @@ export async function api(scope: FastifyInstance, options: ApiOptions): Promise<
     request.actor = await options.authenticate(request, reply)
   })
 
+  const cache = new AnswerCache(context.database)
   const sweeper = new Sweeper(context.database)
   scope.addHook('onClose', () => sweeper.close())
 
@@ -81,14 +83,18 @@ export async function api(scope: FastifyInstance, options: ApiOptions): Promise<
           method: [...endpoint.methods],
           url,
           onRequest: async request => authorize(request.actor!, endpoint.permission),
-          handler: handlerOf(resource, endpoint, sweeper, options),
+          handler: handlerOf(resource, endpoint, cache, sweeper, options),
         })
       }
       const allowHeader = allow(path, [...endpoints.flatMap(endpoint => endpoint.methods), 'OPTIONS'])
       scope.options(url, async (request, reply) => {
-        const settings = await context.settings.current()
-        reply.header('Allow', allowHeader).type(JSON_TYPE)
-        return JSON.stringify(describeRoute(resource, endpoints, base, reached(request), settings))
+        const described = async (): Promise<Answer> => {
+          const settings = await context.settings.current()
+          const body = describeRoute(resource, endpoints, base, reached(request), settings)
+          return { status: 200, headers: { Allow: allowHeader }, body: JSON.stringify(body) }
+        }
+        const name = `OPTIONS ${absolute(request, request.url)}`
+        return answer(request, reply, await cache.answer(name, described), options.load)
       })
     }
   }
@@ -120,6 +126,7 @@ export async function api(scope: FastifyInstance, options: ApiOptions): Promise<
 function handlerOf(
   resource: Resource,
   endpoint: Endpoint,
+  cache: AnswerCache,
   sweeper: Sweeper,
   { context, base, load }: ApiOptions,
 ) {
@@ -128,39 +135,40 @@ function handlerOf(
   const reads = endpoint.methods.includes('GET')
   const takesBody = !reads && !endpoint.methods.includes('DELETE')
   const tagged = answersRecord(endpoint)
-  const write = reads ? endpoint.handle : writer(resource, endpoint, sweeper)
+  const act = reads ? endpoint.handle : writer(resource, endpoint, sweeper)
 
-  const handle = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+  const perform = async (request: FastifyRequest, reply: FastifyReply): Promise<Answer> => {
     const call = new HttpCall(context, request, resource, base)
     const body = takesBody ? await bodyOf(request) : noParameters
     const query = parseUrlEncoded(call.query)
     const { args, problems, missing, ignored } = reader.read(request.params as Parameters, body, query)
-    if (ignored.length > 0) reply.header('X-Ignored-Arguments', ignoredHeader(ignored))
+    const headers: Record<string, string> = {}
+    if (ignored.length > 0) headers['X-Ignored-Arguments'] = ignoredHeader(ignored)
+    // Failures say so too.
+    reply.headers(headers)
     if (inPath.some(name => name in problems)) throw new Failure(resource.missing)
     if (missing.length > 0 || Object.keys(problems).length > 0) {
       if (missing.length === 0) Object.assign(problems, await endpoint.check?.(call, args as never))
       refuse(missing, problems)
     }
-    const answered = await write(call, args as never)
-    if (tagged && hasIt(request, reply, answered.body as string)) return reply.code(304).send()
-    return answer(request, reply, answered, load)
+    const answered = await act(call, args as never)
+    if (tagged) headers.ETag = entityTag(answered.body as string)
+    return { ...answered, headers: { ...answered.headers, ...headers } }
   }
+  const answerOf =
+    reads && resource.cacheable
+      ? (request: FastifyRequest, reply: FastifyReply) =>
+          cache.answer(absolute(request, request.url), () => perform(request, reply))
+      : perform
+
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const beganAt = load.begin()
     try {
-      return await handle(request, reply)
+      return answer(request, reply, await answerOf(request, reply), load)
     } finally {
       load.end(beganAt)
     }
   }
-}
-
-/** Sets the ETag. @returns whether the caller has the record as it is */
-function hasIt({ method, headers }: FastifyRequest, reply: FastifyReply, record: string): boolean {
-  const tag = entityTag(record)
-  reply.header('ETag', tag)
-  const known = headers['if-none-match']
-  return known !== undefined && (method === 'GET' || method === 'HEAD') && isKnown(known, tag)
 }
 
 /** Does what an endpoint does, once and under the conditions that the request's headers name. */
@@ -197,13 +205,20 @@ function answer(
   { status, headers, body }: Answer,
   load: Load,
 ): FastifyReply {
-  reply.code(status).type(JSON_TYPE)
   if (headers) reply.headers(headers)
+  if (headers?.ETag !== undefined && hasIt(request, headers.ETag)) return reply.code(304).send()
+  reply.code(status).type(JSON_TYPE)
   if (typeof body === 'string') return reply.send(body)
   // What nobody will read is not read from the database either.
   if (request.method === 'HEAD') return reply.send('')
   const ended = load.stream(request.actor!.name)
   return reply.send(Readable.from(body, { highWaterMark: 1 }).once('close', ended))
+}
+
+/** Whether the caller has the record as it is. */
+function hasIt({ method, headers }: FastifyRequest, tag: string): boolean {
+  const known = headers['if-none-match']
+  return known !== undefined && (method === 'GET' || method === 'HEAD') && isKnown(known, tag)
 }
 
 async function bodyOf(request: FastifyRequest): Promise<Parameters> {
@@ -220,8 +235,9 @@ function ignoredHeader(names: string[]): string {
     .join(', ')
 }
 
-function baseUrl(request: FastifyRequest, base: string): string {
-  return `${request.protocol}://${request.host}${base}`
+/** The URL of a path, as this client reaches it. */
+function absolute(request: FastifyRequest, path: string): string {
+  return `${request.protocol}://${request.host}${path}`
 }
 
 class HttpCall implements Call {
@@ -260,7 +276,7 @@ class HttpCall implements Call {
   }
 
   get collectionUrl(): string {
-    return `${baseUrl(this.request, this.base)}/${this.#resource.name}`
+    return `${absolute(this.request, this.base)}/${this.#resource.name}`
   }
 
   get address(): string {

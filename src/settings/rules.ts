@@ -11,19 +11,23 @@ import * as store from './store.ts'
 /** How old the settings may be that another process has changed. Those changed here count at once. */
 const MAX_AGE_MS = 500
 
-/** The settings, read again when they may have changed. */
+/** The settings, read again when they have changed; where the database can't tell, when they may have. */
 export class SettingsCache {
   readonly #database: Database
   #settings: Promise<Settings> | undefined
   #readAt = 0
+  #version: number | undefined
 
   constructor(database: Database) {
     this.#database = database
   }
 
   current(): Promise<Settings> {
-    if (this.#settings === undefined || Date.now() - this.#readAt > MAX_AGE_MS) {
+    const version = this.#database.version?.()
+    const changed = version === undefined ? Date.now() - this.#readAt > MAX_AGE_MS : version !== this.#version
+    if (this.#settings === undefined || changed) {
       this.#readAt = Date.now()
+      this.#version = version
       this.#settings = loadSettings(this.#database.reader)
       this.#settings.catch(() => this.forget())
     }

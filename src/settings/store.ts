@@ -1,14 +1,21 @@
 import type { Db, Tx } from '../storage/database.ts'
+import { prepared } from '../storage/prepared.ts'
 
 export type Values = Map<string, string>
 
+const allSettings = prepared(settings)
+const heldSettings = prepared((tx: Db) => settings(tx).forShare())
+const allRateTypes = prepared((db: Db) =>
+  db.selectFrom('rate_types').select('name').orderBy('position').orderBy('name'),
+)
+
 export async function readSettings(db: Db): Promise<Values> {
-  return valuesOf(await settings(db).execute())
+  return valuesOf(await allSettings(db, {}))
 }
 
 /** They stay as they are until the transaction ends. */
 export async function holdSettings(tx: Tx): Promise<Values> {
-  return valuesOf(await settings(tx).forShare().execute())
+  return valuesOf(await heldSettings(tx, {}))
 }
 
 /** Waits for transactions that hold them, and keeps others from it. */
@@ -16,7 +23,9 @@ export async function lockSettings(tx: Tx): Promise<Values> {
   return valuesOf(await settings(tx).orderBy('name').forUpdate().execute())
 }
 
-const settings = (db: Db) => db.selectFrom('settings').select(['name', 'value'])
+function settings(db: Db) {
+  return db.selectFrom('settings').select(['name', 'value'])
+}
 
 const valuesOf = (rows: { name: string; value: string }[]) => new Map(rows.map(row => [row.name, row.value]))
 
@@ -25,8 +34,7 @@ export async function writeSetting(tx: Tx, name: string, value: string): Promise
 }
 
 export async function readRateTypes(db: Db): Promise<string[]> {
-  const rows = await db.selectFrom('rate_types').select('name').orderBy('position').orderBy('name').execute()
-  return rows.map(row => row.name)
+  return (await allRateTypes(db, {})).map(row => row.name)
 }
 
 export async function writeRateTypes(tx: Tx, names: readonly string[]): Promise<void> {

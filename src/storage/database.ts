@@ -29,6 +29,11 @@ export interface Database {
    * of it remains. On the embedded engine `work` should wait for nothing but the database.
    */
   transaction<T>(work: (tx: Tx) => Promise<T>, options?: TransactionOptions): Promise<T>
+  /**
+   * A number that is another one once anything was committed, by whomever; where the engine can tell at once. Reads
+   * that follow it immediately see the state that it stands for, or a later one.
+   */
+  readonly version?: () => number
   /** Connections that are in use and free, and how many wait for one; where there is a pool. */
   readonly pool?: () => { used: number; free: number; waiting: number }
   /** @throws DatabaseUnavailable when the database does not answer */

@@ -1,0 +1,58 @@
+/**
+ * Answers to reads, kept until anything in the database changes. Clients ask for the same records over and over, and
+ * most of what a read costs is building its answer. The database itself tells whether it has changed, whoever changed
+ * it, so an answer is never older than the one that reading again would give. An engine that can't tell keeps none.
+ */
+import type { Database } from '../storage/database.ts'
+import type { Answer } from './endpoint.ts'
+
+/** Of addresses and bodies together; a character takes one byte, or two where it is not Latin. */
+const CHARACTERS_KEPT = 8 * 2 ** 20
+
+export class AnswerCache {
+  readonly #database: Database
+  readonly #answers = new Map<string, Answer>()
+  #version: number | undefined
+  #characters = 0
+
+  constructor(database: Database) {
+    this.#database = database
+  }
+
+  /**
+   * @param url what the answer depends on, beside the database
+   * @param build makes the answer
+   */
+  async answer(url: string, build: () => Promise<Answer>): Promise<Answer> {
+    const version = this.#database.version?.()
+    if (version === undefined) return build()
+    if (version !== this.#version) this.#forget(version)
+    const known = this.#answers.get(url)
+    if (known) return known
+    const answer = await build()
+    // What was built while something changed may be half of one state and half of another.
+    if (version === this.#database.version?.() && version === this.#version) this.#keep(url, answer)
+    return answer
+  }
+
+  #forget(version: number): void {
+    this.#version = version
+    this.#answers.clear()
+    this.#characters = 0
+  }
+
+  #keep(url: string, answer: Answer): void {
+    if (typeof answer.body !== 'string' || this.#answers.has(url)) return
+    this.#answers.set(url, answer)
+    this.#characters += sizeOf(url, answer)
+    for (const [oldest, kept] of this.#answers) {
+      if (this.#characters <= CHARACTERS_KEPT) break
+      this.#answers.delete(oldest)
+      this.#characters -= sizeOf(oldest, kept)
+    }
+  }
+}
+
+function sizeOf(url: string, { body }: Answer): number {
+  return url.length + (body as string).length
+}
