@@ -9,6 +9,7 @@ import {
   type Updateable,
 } from 'kysely'
 import type { Search } from '../fields.ts'
+import { byIdentifier } from '../storage/by-identifier.ts'
 import type { Db, Tx } from '../storage/database.ts'
 import {
   anyShort,
@@ -121,18 +122,15 @@ export async function deleteAffiliate(tx: Tx, id: number): Promise<void> {
   await tx.deleteFrom('affiliates').where('id', '=', id).execute()
 }
 
-const byIdentifier = (withAccount: boolean) =>
-  prepared((db: Db, { id }: { id: number }) => rows(db, withAccount).where('affiliates.id', '=', id))
-const findAlone = byIdentifier(false)
-const findWithAccount = byIdentifier(true)
+const findAlone = byIdentifier(db => rows(db, false), 'affiliates.id')
+const findWithAccount = byIdentifier(db => rows(db, true), 'affiliates.id')
 
 export async function findAffiliate(
   db: Db,
   id: number,
   withAccount = false,
 ): Promise<AffiliateRow | undefined> {
-  const [row] = await (withAccount ? findWithAccount : findAlone)(db, { id })
-  return row
+  return (withAccount ? findWithAccount : findAlone)(db, id)
 }
 
 export async function findNotes(db: Db, id: number): Promise<string | undefined> {

@@ -10,6 +10,7 @@ import {
   type Updateable,
 } from 'kysely'
 import type { Search } from '../fields.ts'
+import { byIdentifier } from '../storage/by-identifier.ts'
 import type { Db, Tx } from '../storage/database.ts'
 import {
   anyShort,
@@ -102,13 +103,7 @@ export async function deletePayout(tx: Tx, id: number): Promise<void> {
   await tx.deleteFrom('payouts').where('id', '=', id).execute()
 }
 
-const byIdentifier = prepared((db: Db, { id }: { id: number }) =>
-  db.selectFrom('payouts').selectAll().where('id', '=', id),
-)
-
-export async function findPayout(db: Db, id: number): Promise<Payout | undefined> {
-  return (await byIdentifier(db, { id }))[0]
-}
+export const findPayout = byIdentifier(db => db.selectFrom('payouts').selectAll(), 'payouts.id')
 
 const hold = prepared((tx: Db, { id }: { id: number }) =>
   tx.selectFrom('payouts').selectAll().where('id', '=', id).forUpdate(),

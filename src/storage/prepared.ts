@@ -20,6 +20,10 @@ export function runsDirectly(db: Db, run: RunDirectly): void {
   direct.set(db, run)
 }
 
+export function isDirect(db: Db): boolean {
+  return direct.has(db)
+}
+
 type Query<A, R> = (db: Db, args: A) => Promise<R[]>
 
 /**

@@ -1,0 +1,55 @@
+/**
+ * Records that are asked for one at a time. Where the database is a round trip away, those that requests ask for at the
+ * same moment come by one query: most of what a look-up costs there is the trip, for either side.
+ */
+import { type SelectQueryBuilder, sql } from 'kysely'
+import type { Db } from './database.ts'
+import { isDirect, prepared } from './prepared.ts'
+import type { Tables } from './tables.ts'
+
+type Waiting<R> = Map<number, PromiseWithResolvers<R | undefined>>
+
+/**
+ * @param rows selects the records
+ * @param column the identifier; the records have it as `id`
+ */
+export function byIdentifier<T extends keyof Tables, R extends { id: number }>(
+  rows: (db: Db) => SelectQueryBuilder<Tables, T, R>,
+  column: string,
+): (db: Db, id: number) => Promise<R | undefined> {
+  const one = prepared((db: Db, { id }: { id: number }) =>
+    rows(db).where(sql<boolean>`${sql.ref(column)} = ${id}`),
+  )
+  const several = prepared((db: Db, { ids }: { ids: string }) =>
+    rows(db).where(sql<boolean>`${sql.ref(column)} = ANY(CAST(${ids} AS bigint[]))`),
+  )
+  const waiting = new WeakMap<Db, Waiting<R>>()
+
+  const ask = async (db: Db, asked: Waiting<R>) => {
+    waiting.delete(db)
+    try {
+      for (const row of await several(db, { ids: `{${[...asked.keys()].join()}}` })) {
+        asked.get(row.id)!.resolve(row)
+      }
+      for (const { resolve } of asked.values()) resolve(undefined)
+    } catch (error) {
+      for (const { reject } of asked.values()) reject(error)
+    }
+  }
+
+  return async (db, id) => {
+    if (isDirect(db)) return (await one(db, { id }))[0]
+    let asked = waiting.get(db)
+    if (!asked) {
+      asked = new Map()
+      waiting.set(db, asked)
+      setImmediate(ask, db, asked)
+    }
+    let answer = asked.get(id)
+    if (!answer) {
+      answer = Promise.withResolvers()
+      asked.set(id, answer)
+    }
+    return answer.promise
+  }
+}
