@@ -1,5 +1,6 @@
 /** What is measured: one request of each kind. */
 import type { Target } from './load.ts'
+import type { Process } from './processes.ts'
 
 export interface BenchRequest extends Omit<Target, 'url' | 'headers'> {
   readonly name: string
@@ -9,31 +10,42 @@ export interface BenchRequest extends Omit<Target, 'url' | 'headers'> {
   readonly refused?: true
 }
 
+const READERS = 32
 /** Enough for writes to share commits, and no more than the goals speak of. */
 const WRITERS = 64
-const READERS = 32
+const PAGE = 20
 
-/** {row} is one of the first thousand records, {number} one that no other request has. */
-export function requests(lastPage: string): BenchRequest[] {
-  const get = (name: string, path: string): BenchRequest => ({
-    name,
-    path,
-    method: 'GET',
-    status: 200,
-    connections: READERS,
-  })
-  const write = (name: string, method: string, path: string, status: number, body: object): BenchRequest => ({
-    name,
-    path,
-    method,
-    status,
-    body: JSON.stringify(body),
-    connections: WRITERS,
-  })
+const get = (name: string, path: string): BenchRequest => ({
+  name,
+  path,
+  method: 'GET',
+  status: 200,
+  connections: READERS,
+})
+
+const write = (name: string, method: string, path: string, status: number, body: object): BenchRequest => ({
+  name,
+  path,
+  method,
+  status,
+  body: JSON.stringify(body),
+  connections: WRITERS,
+})
+
+/**
+ * {row} is one of the first thousand records, {number} one that no other request has: its answer can't be one that was kept.
+ * @param server the pages are those of its database
+ */
+export async function requestsTo(server: Process, authorization: string): Promise<BenchRequest[]> {
+  const lastPage = await lastPageOf(server, authorization)
+  const payout = { affiliate_id: 7, amount: 27.87, referrals: '{number}' }
   return [
     get('get one', '/affiliates/{row}'),
+    get('get one, built anew', '/affiliates/{row}?n={number}'),
     get('list of 20, first page', '/affiliates'),
+    get('list of 20, built anew', '/affiliates?exclude={number}'),
     get('list of 20, by cursor at the end', lastPage),
+    get('list of 20, by cursor, built anew', `${lastPage}&exclude={number}`),
     get('list of 20, by status', '/affiliates?status=active'),
     get('list of 100', '/affiliates?number=100'),
     write('create with account', 'POST', '/affiliates', 201, {
@@ -41,18 +53,28 @@ export function requests(lastPage: string): BenchRequest[] {
       payment_email: '{number}@bench.example',
     }),
     write('edit', 'PATCH', '/affiliates/{row}', 200, { payment_email: '{number}@bench.example' }),
-    write('create payout', 'POST', '/payouts', 201, {
-      affiliate_id: 7,
-      amount: 27.87,
-      referrals: '{number}',
-    }),
+    write('create payout', 'POST', '/payouts', 201, payout),
     { ...get('options', '/affiliates'), method: 'OPTIONS' },
     { ...get('refused key', '/affiliates/7'), status: 401, refused: true },
   ]
 }
 
-export const named = (name: string, of: readonly BenchRequest[]): BenchRequest => {
+export function named(name: string, of: readonly BenchRequest[]): BenchRequest {
   const found = of.find(request => request.name === name)
   if (!found) throw new Error(`There is no request named ${name}.`)
   return found
+}
+
+/** The last page of the list, by the kind of cursor that a client gets who follows the links. */
+async function lastPageOf({ url }: Process, authorization: string): Promise<string> {
+  const ask = async <T>(query: string) => {
+    const response = await fetch(`${url}/v1/affiliates?${query}`, { headers: { authorization } })
+    return (await response.json()) as T
+  }
+  const last = await ask<number[]>(`number=${2 * PAGE}&order=desc&fields=ids`)
+  const before = last.at(-1)!
+  const cursor = Buffer.from(JSON.stringify(['affiliate_id', 'asc', before, before])).toString('base64url')
+  const page = await ask<unknown[]>(`cursor=${cursor}`)
+  if (page.length !== PAGE) throw new Error(`The last page has ${page.length} records.`)
+  return `/affiliates?cursor=${cursor}`
 }

@@ -2,7 +2,7 @@
  * Arguments: gathered from path, body and query (in this order of precedence), coerced from text to their declared
  * type, and checked against their schemas. Every wrong one is reported at once, with what would be right.
  */
-import { Ajv, type ValidateFunction } from 'ajv'
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import type { TObject, TSchema } from 'typebox'
 import { invalidArguments, missingArguments, type Problems } from '../errors.ts'
 import { formats } from '../fields.ts'
@@ -24,7 +24,8 @@ interface Schema {
   maxItems?: number
 }
 
-const ajv = new Ajv({ allErrors: true, strictTypes: false })
+// The schemas are the program's own: a test holds them against the metaschema, which takes longer than a start may.
+const ajv = new Ajv({ allErrors: true, strictTypes: false, meta: false, validateSchema: false })
 ajv.addKeyword('x-configured')
 for (const [name, { type, test }] of Object.entries(formats)) {
   ajv.addFormat(
@@ -48,12 +49,11 @@ export interface Read {
 export class ArgumentReader {
   readonly #coercers = new Map<string, (value: unknown) => unknown>()
   readonly #schema: Schema
-  readonly #validate: ValidateFunction
+  #compiled: ValidateFunction | undefined
   readonly #takesFilter: boolean
 
   constructor(schema: TObject) {
     this.#schema = schema as Schema
-    this.#validate = ajv.compile(schema)
     for (const [name, property] of Object.entries(this.#schema.properties!)) {
       this.#coercers.set(name, coercer(property))
     }
@@ -70,7 +70,9 @@ export class ArgumentReader {
     this.#take(path, args, ignored)
     const problems: Problems = {}
     const missing: string[] = []
-    if (!this.#validate(args)) this.#explain(args, problems, missing)
+    // At the first use: most endpoints are not used in the first second, and together they would double the start.
+    this.#compiled ??= ajv.compile(this.#schema)
+    if (!this.#compiled(args)) this.#explain(this.#compiled.errors!, args, problems, missing)
     return { args, problems, missing, ignored }
   }
 
@@ -87,8 +89,13 @@ export class ArgumentReader {
     }
   }
 
-  #explain(args: Record<string, unknown>, problems: Problems, missing: string[]): void {
-    for (const error of this.#validate.errors ?? []) {
+  #explain(
+    errors: readonly ErrorObject[],
+    args: Record<string, unknown>,
+    problems: Problems,
+    missing: string[],
+  ): void {
+    for (const error of errors) {
       const name = error.instancePath.split('/', 2)[1]
       if (name !== undefined) {
         problems[name] = `must be ${expectation(this.#schema.properties![name]!)}.`

@@ -3,7 +3,11 @@ import type { TObject } from 'typebox'
 
 export type Render<T> = (value: T) => string
 
-/** Compiles a schema into a function that writes such a value as JSON, its fields in the schema's order. */
+/** Compiles a schema, at the first use, into a function that writes such a value as JSON, its fields in the schema's order. */
 export function renderer<T>(schema: TObject): Render<T> {
-  return build(schema as never) as Render<T>
+  let render: Render<T> | undefined
+  return value => {
+    render ??= build(schema as never) as Render<T>
+    return render(value)
+  }
 }

@@ -1,0 +1,102 @@
+/** How a process is measured: filled databases, rounds of one kind of request, and what is made of the numbers. */
+import { affiliated } from '../test/harness.ts'
+import { load, type Measured } from './load.ts'
+import type { Floor, Process } from './processes.ts'
+import type { BenchRequest } from './requests.ts'
+
+/** A database that has data, and who may ask for it. */
+export interface Filled {
+  readonly engine: string
+  readonly database: string
+  readonly authorization: string
+}
+
+/** What one process did in one round. */
+export interface Round extends Measured {
+  /** Processor time of a request, where the system tells. */
+  readonly cpuUs: number | undefined
+}
+
+export interface Spread {
+  readonly median: number
+  readonly lowest: number
+  readonly highest: number
+}
+
+export const progress = (text: string) => process.stderr.write(`${text}\n`)
+
+export function spreadOf(numbers: number[]): Spread {
+  const sorted = numbers.toSorted((a, b) => a - b)
+  return { median: sorted[sorted.length >> 1]!, lowest: sorted[0]!, highest: sorted.at(-1)! }
+}
+
+export const medianOf = (numbers: number[]): number => spreadOf(numbers).median
+
+/** Fills an empty database, with five payouts to an affiliate. */
+export async function fill(engine: string, database: string, affiliates: number): Promise<Filled> {
+  progress(`${engine}: fills a database with ${affiliates} affiliates and ${affiliates * 5} payouts`)
+  const run = async (...args: string[]) => {
+    const { code, stdout, stderr } = await affiliated([...args, '--database', database, '--json'])
+    if (code !== 0) throw new Error(stderr)
+    return JSON.parse(stdout)
+  }
+  await run('demo', '--affiliates', String(affiliates), '--payouts', String(affiliates * 5))
+  await run('users', 'create', '--login', 'bench', '--email', 'bench@bench.example')
+  const { token } = await run('keys', 'create', '--name', 'bench', '--user', 'bench')
+  return { engine, database, authorization: `Bearer ${token}` }
+}
+
+/**
+ * Sends one kind of request for some seconds.
+ * @throws Error when an answer was not the one that is expected
+ */
+export async function measure(
+  { url, cpuUs }: Process,
+  request: BenchRequest,
+  authorization: string,
+  seconds: number,
+  nice = false,
+): Promise<Round> {
+  const { path, method, body, connections, status } = request
+  const headers = headersOf(request, authorization)
+  const target = {
+    url: `${url}/v1${path}`,
+    method,
+    headers,
+    connections,
+    ...(body !== undefined && { body }),
+  }
+  const before = cpuUs()
+  const done = await load(target, seconds, nice)
+  const after = cpuUs()
+  if (done.requests === 0 || done.errors !== (status < 400 ? 0 : done.requests)) {
+    throw new Error(`${request.name}: ${done.errors} of ${done.requests} requests failed`)
+  }
+  return { ...done, cpuUs: before === undefined ? undefined : (after! - before) / done.requests }
+}
+
+/** Asks once, and lets the floor answer with what came. */
+export async function copyAnswer(
+  floor: Floor,
+  server: Process,
+  request: BenchRequest,
+  authorization: string,
+): Promise<void> {
+  const filled = (text: string) => text.replace('{row}', '7').replace('{number}', String(Date.now()))
+  const response = await fetch(`${server.url}/v1${filled(request.path)}`, {
+    method: request.method,
+    headers: headersOf(request, authorization),
+    ...(request.body !== undefined && { body: filled(request.body) }),
+  })
+  const body = await response.text()
+  if (response.status !== request.status) throw new Error(`${request.name}: ${response.status} ${body}`)
+  const { date, connection, 'keep-alive': _, ...headers } = Object.fromEntries(response.headers)
+  await floor.answer({ status: response.status, headers, body })
+}
+
+function headersOf({ refused, body }: BenchRequest, authorization: string): Record<string, string> {
+  return {
+    Authorization: refused ? 'Bearer affiliated_sk_nobody-has-this-token' : authorization,
+    ...(body !== undefined && { 'Content-Type': 'application/json' }),
+  }
+}
