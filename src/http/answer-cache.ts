@@ -6,13 +6,15 @@
 import type { Database } from '../storage/database.ts'
 import type { Answer } from './endpoint.ts'
 
-/** Of addresses and bodies together; a character takes one byte, or two where it is not Latin. */
-const CHARACTERS_KEPT = 8 * 2 ** 20
+/** Of addresses and bodies of one generation; a character takes one byte, or two where it is not Latin. */
+const CHARACTERS_KEPT = 4 * 2 ** 20
 
 export class AnswerCache {
   readonly #database: Database
-  readonly #answers = new Map<string, Answer>()
   #version: number | undefined
+  // When a generation is full, the one before is dropped whole: what is asked for has moved on into the newer by then.
+  #answers = new Map<string, Answer>()
+  #before = new Map<string, Answer>()
   #characters = 0
 
   constructor(database: Database) {
@@ -29,7 +31,7 @@ export class AnswerCache {
     if (version !== this.#version) this.#forget(version)
     const known = this.#answers.get(url)
     if (known) return known
-    const answer = await build()
+    const answer = this.#before.get(url) ?? (await build())
     // What was built while something changed may be half of one state and half of another.
     if (version === this.#database.version?.() && version === this.#version) this.#keep(url, answer)
     return answer
@@ -37,22 +39,18 @@ export class AnswerCache {
 
   #forget(version: number): void {
     this.#version = version
-    this.#answers.clear()
+    if (this.#answers.size > 0) this.#answers = new Map()
+    if (this.#before.size > 0) this.#before = new Map()
     this.#characters = 0
   }
 
   #keep(url: string, answer: Answer): void {
-    if (typeof answer.body !== 'string' || this.#answers.has(url)) return
+    if (typeof answer.body !== 'string') return
     this.#answers.set(url, answer)
-    this.#characters += sizeOf(url, answer)
-    for (const [oldest, kept] of this.#answers) {
-      if (this.#characters <= CHARACTERS_KEPT) break
-      this.#answers.delete(oldest)
-      this.#characters -= sizeOf(oldest, kept)
-    }
+    this.#characters += url.length + answer.body.length
+    if (this.#characters < CHARACTERS_KEPT) return
+    this.#before = this.#answers
+    this.#answers = new Map()
+    this.#characters = 0
   }
-}
-
-function sizeOf(url: string, { body }: Answer): number {
-  return url.length + (body as string).length
 }

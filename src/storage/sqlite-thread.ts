@@ -15,7 +15,7 @@ parentPort!.on('message', ({ number, text, parameters }: Query) => {
 
 function answer(text: string, parameters: Query['parameters']): Omit<Result, 'number'> {
   try {
-    return { rows: statements.prepare(text).all(...parameters) }
+    return { rows: statements.all(text, parameters) }
   } catch (thrown) {
     // An Error that crosses threads would lose the codes that SQLite gave it.
     const { message, errcode, errstr, code } = thrown as Error & {

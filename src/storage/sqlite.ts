@@ -132,14 +132,12 @@ class SqliteDatabase implements Database {
     this.reader = kyselyOn(
       new SqliteConnection((text, parameters) => {
         this.#beginRead()
-        return this.#reads.prepare(text).all(...(parameters as SQLInputValue[]))
+        return this.#reads.all(text, parameters as SQLInputValue[])
       }),
     )
     this.replica = this.reader
     this.#tx = kyselyOn(
-      new SqliteConnection((text, parameters) =>
-        this.#writes.prepare(text).all(...(parameters as SQLInputValue[])),
-      ),
+      new SqliteConnection((text, parameters) => this.#writes.all(text, parameters as SQLInputValue[])),
     ) as Tx
     const threaded = kyselyOn(threads)
     const background: Database = {
@@ -182,9 +180,7 @@ class SqliteDatabase implements Database {
 
   version = (): number => {
     this.#beginRead()
-    this.#version ??= (
-      this.#reads.prepare('PRAGMA data_version').get() as { data_version: number }
-    ).data_version
+    this.#version ??= this.#reads.all('PRAGMA data_version', [])[0]!.data_version as number
     return this.#version
   }
 
