@@ -194,11 +194,12 @@ function writer(resource: Resource, endpoint: Endpoint, sweeper: Sweeper) {
 function answer(
   request: FastifyRequest,
   reply: FastifyReply,
-  { status, headers, body }: Answer,
+  { status, headers, cookies, body }: Answer,
   load: Load,
 ): FastifyReply {
   reply.code(status).type(JSON_TYPE)
   if (headers) reply.headers(headers)
+  if (cookies) reply.header('Set-Cookie', cookies)
   if (typeof body === 'string') return reply.send(body)
   // What nobody will read is not read from the database either.
   if (request.method === 'HEAD') return reply.send('')
@@ -265,6 +266,10 @@ class HttpCall implements Call {
 
   get address(): string {
     return this.request.ip
+  }
+
+  get cookies(): string | undefined {
+    return this.request.headers.cookie
   }
 
   get secure(): boolean {

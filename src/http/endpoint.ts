@@ -16,6 +16,8 @@ export interface Answer {
   /** One JSON text, or its pieces when it is too long to be made at once. */
   readonly body: string | AsyncIterable<string>
   readonly headers?: Record<string, string>
+  /** Set-Cookie headers. */
+  readonly cookies?: readonly string[]
 }
 
 /** What a handler knows of the request beside its arguments. */
@@ -25,6 +27,8 @@ export interface Call extends RequestContext {
   /** The query string as it was sent, without '?'. */
   readonly query: string
   readonly base: string
+  /** The Cookie header. */
+  readonly cookies: string | undefined
   /** Whether the client reached the service by TLS. */
   readonly secure: boolean
 }

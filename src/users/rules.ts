@@ -1,5 +1,6 @@
 /** User accounts: who can own a key, be an affiliate, or log in. Login and e-mail are unique without regard to case. */
-import { endSessions, removeAttemptsOn } from '../admin/sessions/store.ts'
+import { forgetAttempts } from '../admin/sessions/attempts.ts'
+import { endSessions } from '../admin/sessions/store.ts'
 import { record } from '../audit/rules.ts'
 import { type Context, commandLine, type Origin, type RequestContext } from '../context.ts'
 import { Failure, type Problems, refuseInvalid } from '../errors.ts'
@@ -71,9 +72,10 @@ export async function editUser(context: RequestContext, args: EditArguments): Pr
     })
     if (passwordHash !== undefined) await setPassword(tx, context, id, passwordHash)
     if (role !== undefined && role !== before.role) await endSessions(tx, id)
-    const after = recordOf(found(await store.findUserRow(tx, id)))
-    await record(tx, context, 'user.edit', id, { before: recordOf(before), after })
-    return after
+    const after = found(await store.findUserRow(tx, id))
+    if (passwordHash !== undefined) await forgetAttempts(tx, after)
+    await record(tx, context, 'user.edit', id, { before: recordOf(before), after: recordOf(after) })
+    return recordOf(after)
   })
 }
 
@@ -107,7 +109,7 @@ export async function resetPassword(
   const passwordHash = await hashPassword(password)
   await database.transaction(async tx => {
     await setPassword(tx, by, user.id, passwordHash)
-    await removeAttemptsOn(tx, user.login_key)
+    await forgetAttempts(tx, user)
   })
 }
 
