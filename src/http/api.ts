@@ -146,11 +146,11 @@ function handlerOf(
     return answer(request, reply, answered, load)
   }
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
-    const beganAt = load.begin()
+    const ended = endpoint.hashes ? load.hash() : load.begin()
     try {
       return await handle(request, reply)
     } finally {
-      load.end(beganAt)
+      ended()
     }
   }
 }
@@ -171,14 +171,16 @@ function writer(resource: Resource, endpoint: Endpoint, sweeper: Sweeper) {
     const { method, headers } = call.request
     const key = readIdempotencyKey(headers['idempotency-key'], resource.replayed === true)
     const condition = show && headers['if-match']
-    if (key === undefined && condition === undefined) return endpoint.handle(call, args as never)
+    const prepared = await endpoint.prepare?.(call, args as never)
+    const handle = (by: HttpCall) => endpoint.handle(by, args as never, prepared as never)
+    if (key === undefined && condition === undefined) return handle(call)
 
     const answered = await call.database.transaction(
       async tx => {
         const inside = call.inside(tx)
         const work = async () => {
           if (condition !== undefined) await refuseChanged(inside, show!, args, condition)
-          return endpoint.handle(inside, args as never)
+          return handle(inside)
         }
         if (key === undefined) return work()
         const fingerprint = fingerprintOf(method, endpoint.path, args)

@@ -47,13 +47,25 @@ export async function createUser(
 }
 
 /**
- * Changes what was sent and leaves the rest. A new password or role ends the sessions of the account.
- * @throws Failure no_user, email_taken, last_administrator, invalid_argument
+ * The hash of the password that an edit sets. Others who write would wait for it if it were made in a transaction.
+ * @throws Failure invalid_argument
  */
-export async function editUser(context: RequestContext, args: EditArguments): Promise<UserRecord> {
-  const { user_id: id, email, first_name, last_name, display_name, role, password } = args
+export async function hashOfEdit(_by: Origin, args: EditArguments): Promise<string | undefined> {
   refuseInvalid(problemsOfUser(args))
-  const passwordHash = password === undefined ? undefined : await hashPassword(password)
+  return args.password === undefined ? undefined : hashPassword(args.password)
+}
+
+/**
+ * Changes what was sent and leaves the rest. A new password or role ends the sessions of the account.
+ * @param passwordHash what `hashOfEdit` returned
+ * @throws Failure no_user, email_taken, last_administrator
+ */
+export async function editUser(
+  context: RequestContext,
+  args: EditArguments,
+  passwordHash: string | undefined,
+): Promise<UserRecord> {
+  const { user_id: id, email, first_name, last_name, display_name, role } = args
   return context.database.transaction(async tx => {
     found(await store.holdUser(tx, id))
     const before = found(await store.findUserRow(tx, id))

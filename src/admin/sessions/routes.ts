@@ -24,6 +24,7 @@ export const sessions = (permissions: readonly string[]): Resource => ({
       arguments: loginArguments,
       answer: { status: 201, schema: sessionRecord },
       failures: ['wrong_login', 'too_many_requests'],
+      hashes: true,
       handle: async (call, args) => {
         const presented = readCookie(deviceCookie, call.cookies)
         const { token, device, record } = await rules.logIn(call, args, presented)
