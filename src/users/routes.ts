@@ -82,7 +82,7 @@ export const users: Resource = {
       arguments: editArguments,
       answer: { status: 200, schema: userRecord },
       failures: ['no_user', 'email_taken', 'last_administrator'],
-      check: async (_call, args) => rules.problemsOfUser(args),
+      check: async (call, args) => rules.problemsOfEdit(call, args),
       prepare: rules.hashOfEdit,
       handle: async (call, args, passwordHash) => ({
         status: 200,

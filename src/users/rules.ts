@@ -50,8 +50,8 @@ export async function createUser(
  * The hash of the password that an edit sets. Others who write would wait for it if it were made in a transaction.
  * @throws Failure invalid_argument
  */
-export async function hashOfEdit(_by: Origin, args: EditArguments): Promise<string | undefined> {
-  refuseInvalid(problemsOfUser(args))
+export async function hashOfEdit(by: Origin, args: EditArguments): Promise<string | undefined> {
+  refuseInvalid(problemsOfEdit(by, args))
   return args.password === undefined ? undefined : hashPassword(args.password)
 }
 
@@ -155,6 +155,14 @@ export function problemsOfUser({ login, password }: { login?: string; password?:
   const wrongPassword = password === undefined ? undefined : passwordProblem(password)
   if (wrongPassword) problems.password = wrongPassword
   return problems
+}
+
+/** The same of an edit. Whoever sits down at a session that is open must not be able to make the account theirs. */
+export function problemsOfEdit({ actor }: Origin, args: Partial<EditArguments>): Problems {
+  const own = args.password !== undefined && args.user_id === actor.userId
+  return own
+    ? { password: 'is your own: change it under Change password, which asks for the one that you have now.' }
+    : problemsOfUser(args)
 }
 
 /** The record as callers see it. */
