@@ -11,7 +11,7 @@ import { authorize } from './authenticate.ts'
 import { cors } from './cors.ts'
 import { byPath, describeIndex, describeRoute, openApi } from './discovery.ts'
 import type { Answer, Call, Endpoint, Resource } from './endpoint.ts'
-import { fingerprintOf, once, readIdempotencyKey, Sweeper } from './idempotency.ts'
+import { fingerprintOf, once, readIdempotencyKey } from './idempotency.ts'
 import { noParameters, type Parameters, parseBody, parseUrlEncoded } from './parameters.ts'
 import { answersRecord, entityTag, isKnown, refuseChanged, showing } from './preconditions.ts'
 import { problemOf } from './problems.ts'
@@ -58,9 +58,6 @@ export async function api(scope: FastifyInstance, options: ApiOptions): Promise<
     request.actor = await options.authenticate(request, reply)
   })
 
-  const sweeper = new Sweeper(context.database)
-  scope.addHook('onClose', () => sweeper.close())
-
   // A body is taken as it is: what it means is decided where the other arguments are read.
   scope.removeAllContentTypeParsers()
   scope.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
@@ -81,7 +78,7 @@ export async function api(scope: FastifyInstance, options: ApiOptions): Promise<
           method: [...endpoint.methods],
           url,
           onRequest: async request => authorize(request.actor!, endpoint.permission),
-          handler: handlerOf(resource, endpoint, sweeper, options),
+          handler: handlerOf(resource, endpoint, options),
         })
       }
       const allowHeader = allow(path, [...endpoints.flatMap(endpoint => endpoint.methods), 'OPTIONS'])
@@ -117,18 +114,13 @@ export async function api(scope: FastifyInstance, options: ApiOptions): Promise<
   })
 }
 
-function handlerOf(
-  resource: Resource,
-  endpoint: Endpoint,
-  sweeper: Sweeper,
-  { context, base, load }: ApiOptions,
-) {
+function handlerOf(resource: Resource, endpoint: Endpoint, { context, base, load }: ApiOptions) {
   const reader = new ArgumentReader(endpoint.arguments)
   const inPath = [...endpoint.path.matchAll(/\{(\w+)\}/g)].map(match => match[1]!)
   const reads = endpoint.methods.includes('GET')
   const takesBody = !reads && !endpoint.methods.includes('DELETE')
   const tagged = answersRecord(endpoint)
-  const write = reads ? endpoint.handle : writer(resource, endpoint, sweeper)
+  const write = reads ? endpoint.handle : writer(resource, endpoint)
 
   const handle = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const call = new HttpCall(context, request, resource, base)
@@ -164,7 +156,7 @@ function hasIt({ method, headers }: FastifyRequest, reply: FastifyReply, record:
 }
 
 /** Does what an endpoint does, once and under the conditions that the request's headers name. */
-function writer(resource: Resource, endpoint: Endpoint, sweeper: Sweeper) {
+function writer(resource: Resource, endpoint: Endpoint) {
   const show = showing(resource, endpoint)
 
   return async (call: HttpCall, args: Record<string, unknown>): Promise<Answer> => {
@@ -175,7 +167,7 @@ function writer(resource: Resource, endpoint: Endpoint, sweeper: Sweeper) {
     const handle = (by: HttpCall) => endpoint.handle(by, args as never, prepared as never)
     if (key === undefined && condition === undefined) return handle(call)
 
-    const answered = await call.database.transaction(
+    return call.database.transaction(
       async tx => {
         const inside = call.inside(tx)
         const work = async () => {
@@ -188,8 +180,6 @@ function writer(resource: Resource, endpoint: Endpoint, sweeper: Sweeper) {
       },
       { steady: condition !== undefined },
     )
-    if (key !== undefined) sweeper.sweep()
-    return answered
   }
 }
 
