@@ -6,6 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { permissions } from '../src/app.ts'
 import { Load } from '../src/limits/load.ts'
 import {
+  ADMIN_PASSWORD,
   assertFailure,
   describeService,
   type Key,
@@ -80,6 +81,29 @@ describeService(
   },
   { rateLimit: LIMIT, trustProxy: 1 },
 )
+
+for (const trustProxy of [0, [], ['192.0.2.99']]) {
+  describeService(
+    `nobody in between who is trusted: ${JSON.stringify(trustProxy)}`,
+    service => {
+      test('what somebody says of host and protocol is not believed', async () => {
+        const headers = { 'x-forwarded-proto': 'https', 'x-forwarded-host': 'shop.example' }
+        const { body } = await service().get('/', { headers })
+        assert.equal(body._links.self[0].href, `${service().url}/v1`)
+        const send = { body: { login: 'nobody', password: 'wrong' } }
+        const visitor = service().visitor()
+        const from = (origin: string) =>
+          visitor.send('POST', '/session', { ...send, headers: { ...headers, origin } })
+        assertFailure(await from('https://shop.example'), 403, 'rest_forbidden')
+        assertFailure(await from(service().url), 401, 'rest_wrong_login')
+        await service().admin()
+        const reply = await visitor.logIn('admin', ADMIN_PASSWORD, headers)
+        for (const cookie of reply.headers.getSetCookie()) assert.doesNotMatch(cookie, /Secure/)
+      })
+    },
+    { trustProxy },
+  )
+}
 
 describe('a service of two processes', () => {
   let folder: Awaited<ReturnType<typeof temporaryFolder>>
