@@ -20,7 +20,7 @@ const MOST_UNDER_WAY = 1024
 const ANSWER_MS = 150
 const ADAPT_EVERY_MS = 250
 
-/** About three seconds of hashing on one core. */
+/** About three seconds of hashing on two cores. */
 const HASHES = 32
 
 const STREAMS = 128
