@@ -10,6 +10,7 @@ import { Failure } from './errors.ts'
 import { api } from './http/api.ts'
 import { authenticate } from './http/authenticate.ts'
 import type { Resource } from './http/endpoint.ts'
+import { Sweeper } from './http/idempotency.ts'
 import { Limiter } from './http/limits.ts'
 import { connectionProblem, problemOf } from './http/problems.ts'
 import { KeyRing } from './keys/rules.ts'
@@ -122,8 +123,10 @@ export async function buildApp(database: Database, options: AppOptions): Promise
   }
   await app.register(area, { context, load, shared: resources, ring: keys, permissions })
   const sealer = new Sealer(database)
+  const sweeper = new Sweeper(database)
   app.addHook('onClose', async () => {
     await keys.close()
+    await sweeper.close()
     await sealer.close()
   })
   return app

@@ -1,6 +1,7 @@
 /** What people do in the administration area, done in a real browser. */
 import { after, before, describe } from 'node:test'
 import { affiliateScenarios } from './browser/affiliates.ts'
+import { hostileScenarios } from './browser/hostile.ts'
 import { pageScenarios } from './browser/pages.ts'
 import { payoutScenarios } from './browser/payouts.ts'
 import { sessionScenarios } from './browser/session.ts'
@@ -19,4 +20,5 @@ describe('administration area in a browser', () => {
   payoutScenarios(theWorld)
   toolScenarios(theWorld)
   pageScenarios(theWorld)
+  hostileScenarios()
 })

@@ -67,6 +67,7 @@ for (const [from, to] of [
         payouts: 2499,
         api_keys: 1,
         sessions: 0,
+        devices: 0,
         audit_entries: 4,
         audit_chain: 1,
         idempotency_keys: 0,

@@ -65,7 +65,7 @@ async function exchange<T>(
 /** Somebody at the pages of the administration area: with a browser's cookie, and the header that its pages send. */
 export class Visitor {
   readonly #url: string
-  /** As the browser sends it; undefined before logging in. */
+  /** As the browser sends them; undefined before logging in. */
   cookie: string | undefined
 
   constructor(url: string) {
@@ -93,11 +93,16 @@ export class Visitor {
   patch = <T = any>(path: string, body?: unknown) => this.send<T>('PATCH', path, { body })
   delete = <T = any>(path: string) => this.send<T>('DELETE', path)
 
-  /** Keeps the cookie, as a browser does. */
+  /** What the cookies hold: the identifier of the session, and the token of the browser. */
+  get secrets(): string[] {
+    return this.cookie?.split('; ').map(pair => pair.split('=')[1]!) ?? []
+  }
+
+  /** Keeps the cookies, as a browser does. */
   async logIn(login: string, password: string, headers: Record<string, string> = {}): Promise<Reply> {
     const reply = await this.send('POST', '/session', { body: { login, password }, headers })
-    const cookie = reply.headers.get('set-cookie')
-    if (cookie) this.cookie = cookie.split(';', 1)[0]!
+    const set = reply.headers.getSetCookie().map(cookie => cookie.split(';', 1)[0]!)
+    if (set.length > 0) this.cookie = set.join('; ')
     return reply
   }
 }

@@ -6,6 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { permissions } from '../src/app.ts'
 import { Load } from '../src/limits/load.ts'
 import {
+  ADMIN_PASSWORD,
   assertFailure,
   describeService,
   type Key,
@@ -80,6 +81,29 @@ describeService(
   },
   { rateLimit: LIMIT, trustProxy: 1 },
 )
+
+for (const trustProxy of [0, [], ['192.0.2.99']]) {
+  describeService(
+    `nobody in between who is trusted: ${JSON.stringify(trustProxy)}`,
+    service => {
+      test('what somebody says of host and protocol is not believed', async () => {
+        const headers = { 'x-forwarded-proto': 'https', 'x-forwarded-host': 'shop.example' }
+        const { body } = await service().get('/', { headers })
+        assert.equal(body._links.self[0].href, `${service().url}/v1`)
+        const send = { body: { login: 'nobody', password: 'wrong' } }
+        const visitor = service().visitor()
+        const from = (origin: string) =>
+          visitor.send('POST', '/session', { ...send, headers: { ...headers, origin } })
+        assertFailure(await from('https://shop.example'), 403, 'rest_forbidden')
+        assertFailure(await from(service().url), 401, 'rest_wrong_login')
+        await service().admin()
+        const reply = await visitor.logIn('admin', ADMIN_PASSWORD, headers)
+        for (const cookie of reply.headers.getSetCookie()) assert.doesNotMatch(cookie, /Secure/)
+      })
+    },
+    { trustProxy },
+  )
+}
 
 describe('a service of two processes', () => {
   let folder: Awaited<ReturnType<typeof temporaryFolder>>
@@ -189,18 +213,72 @@ describeService('long lists', service => {
   })
 })
 
+describeService('a flood of log-ins', service => {
+  test('503 - the thirty-third who waits for a hash, uncounted; programs are answered meanwhile', async () => {
+    const attempts = Array.from({ length: 60 }, (_, number) =>
+      service()
+        .visitor()
+        .logIn(`flood${number}`, 'wrong', { 'x-forwarded-for': `198.18.20.${number}` }),
+    )
+    let over = false
+    const flood = Promise.all(attempts).finally(() => {
+      over = true
+    })
+    let answered = 0
+    while (!over) {
+      const began = performance.now()
+      assert.equal((await service().get('/affiliates')).status, 200)
+      assert.ok(performance.now() - began < 1000)
+      if (!over) answered += 1
+      await delay(20)
+    }
+    const replies = await flood
+    assert.ok(answered > 20, `${answered} answers`)
+    assert.equal(replies.filter(({ status }) => status === 401).length, 32)
+    const shed = replies.filter(({ status }) => status !== 401)
+    for (const reply of shed) assertFailure(reply, 503, 'rest_unavailable')
+    const counted = await service().database.reader.selectFrom('login_attempts').selectAll().execute()
+    assert.equal(new Set(counted.map(({ attempt }) => attempt)).size, 32)
+  })
+
+  test('200 - an edit with If-Match that sets a password keeps no other write waiting', async () => {
+    const admin = await service().admin()
+    const { body } = await admin.post('/users', { login: 'edited', email: 'edited@example.com' })
+    const queue = Array.from({ length: 6 }, (_, number) =>
+      service()
+        .visitor()
+        .logIn(`queue${number}`, 'wrong', { 'x-forwarded-for': `198.18.21.${number}` }),
+    )
+    await delay(100)
+    const order: string[] = []
+    const edit = admin
+      .send('PATCH', `/users/${body.id}`, {
+        body: { password: 'long enough', role: 'administrator' },
+        headers: { 'if-match': '*' },
+      })
+      .finally(() => order.push('edit'))
+    await delay(100)
+    await service().newAffiliate('unhindered')
+    order.push('write')
+    assert.equal((await edit).status, 200)
+    assert.deepEqual(order, ['write', 'edit'])
+    await Promise.all(queue)
+    assert.equal((await service().visitor().logIn('edited', 'long enough')).status, 201)
+  })
+})
+
 describe('overload', () => {
   test('what takes long is refused before it piles up, and taken again afterwards', async () => {
     const guard = new Load()
     const begun = Array.from({ length: 1024 }, () => guard.begin())
     assert.equal(guard.tooMuch, true)
     await delay(300)
-    for (const beganAt of begun) guard.end(beganAt)
+    for (const end of begun) end()
     assert.equal(guard.tooMuch, false)
     // They took 300 ms each: from now on fewer are taken.
     const fewer = Array.from({ length: 900 }, () => guard.begin())
     assert.equal(guard.tooMuch, true)
-    for (const beganAt of fewer) guard.end(beganAt)
+    for (const end of fewer) end()
   })
 
   test('a single long turn of the event loop refuses nobody, one after the other do', async () => {

@@ -2,7 +2,7 @@
 import type { FastifyRequest } from 'fastify'
 import type { Actor, Context } from '../context.ts'
 import { Failure } from '../errors.ts'
-import { readCookie } from './sessions/cookie.ts'
+import { readCookie, sessionCookie } from './sessions/cookie.ts'
 import { everLoggedIn, resumeSession } from './sessions/rules.ts'
 
 /** May log in, and nothing else. */
@@ -23,7 +23,7 @@ export async function authenticateSession(
   request: FastifyRequest,
 ): Promise<Actor> {
   refuseOtherSites(request)
-  const token = readCookie(request.headers.cookie)
+  const token = readCookie(sessionCookie, request.headers.cookie)
   const actor = token && (await resumeSession(context.database, token, permissions))
   if (actor) return actor
   if (request.method === 'POST' && request.routeOptions.url?.endsWith('/session')) return visitor

@@ -127,17 +127,12 @@ describeService('the audit log', service => {
       ],
     )
     const everything = JSON.stringify(await last(10_000))
-    for (const secret of [
-      'hidden',
-      'scrypt',
-      'affiliated_sk_',
-      'wrong field',
-      admin.cookie!.split('=')[1]!,
-    ]) {
+    for (const secret of ['hidden', 'scrypt', 'affiliated_sk_', 'wrong field', ...admin.secrets]) {
       assert.equal(everything.includes(secret), false, secret)
     }
     const { rows } = await sql<{ hash: string }>`
       SELECT token_hash AS hash FROM api_keys UNION SELECT token_hash FROM sessions
+      UNION SELECT token_hash FROM devices
       UNION SELECT password_hash FROM users WHERE password_hash <> ''`.execute(service().database.reader)
     for (const { hash } of rows) assert.equal(everything.includes(hash), false)
   })

@@ -12,7 +12,7 @@ import { authorize } from './authenticate.ts'
 import { cors } from './cors.ts'
 import { byPath, describeIndex, describeRoute, openApi } from './discovery.ts'
 import type { Answer, Call, Endpoint, Resource } from './endpoint.ts'
-import { fingerprintOf, once, readIdempotencyKey, Sweeper } from './idempotency.ts'
+import { fingerprintOf, once, readIdempotencyKey } from './idempotency.ts'
 import { noParameters, type Parameters, parseBody, parseUrlEncoded } from './parameters.ts'
 import { answersRecord, entityTag, isKnown, refuseChanged, showing } from './preconditions.ts'
 import { problemOf } from './problems.ts'
@@ -60,8 +60,6 @@ export async function api(scope: FastifyInstance, options: ApiOptions): Promise<
   })
 
   const cache = new AnswerCache(context.database)
-  const sweeper = new Sweeper(context.database)
-  scope.addHook('onClose', () => sweeper.close())
 
   // A body is taken as it is: what it means is decided where the other arguments are read.
   scope.removeAllContentTypeParsers()
@@ -83,7 +81,7 @@ export async function api(scope: FastifyInstance, options: ApiOptions): Promise<
           method: [...endpoint.methods],
           url,
           onRequest: async request => authorize(request.actor!, endpoint.permission),
-          handler: handlerOf(resource, endpoint, cache, sweeper, options),
+          handler: handlerOf(resource, endpoint, cache, options),
         })
       }
       const allowHeader = allow(path, [...endpoints.flatMap(endpoint => endpoint.methods), 'OPTIONS'])
@@ -127,7 +125,6 @@ function handlerOf(
   resource: Resource,
   endpoint: Endpoint,
   cache: AnswerCache,
-  sweeper: Sweeper,
   { context, base, load }: ApiOptions,
 ) {
   const reader = new ArgumentReader(endpoint.arguments)
@@ -135,7 +132,7 @@ function handlerOf(
   const reads = endpoint.methods.includes('GET')
   const takesBody = !reads && !endpoint.methods.includes('DELETE')
   const tagged = answersRecord(endpoint)
-  const act = reads ? endpoint.handle : writer(resource, endpoint, sweeper)
+  const act = reads ? endpoint.handle : writer(resource, endpoint)
 
   const perform = async (request: FastifyRequest, reply: FastifyReply): Promise<Answer> => {
     const call = new HttpCall(context, request, resource, base)
@@ -162,31 +159,33 @@ function handlerOf(
       : perform
 
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
-    const beganAt = load.begin()
+    const ended = endpoint.hashes ? load.hash() : load.begin()
     try {
       return answer(request, reply, await answerOf(request, reply), load)
     } finally {
-      load.end(beganAt)
+      ended()
     }
   }
 }
 
 /** Does what an endpoint does, once and under the conditions that the request's headers name. */
-function writer(resource: Resource, endpoint: Endpoint, sweeper: Sweeper) {
+function writer(resource: Resource, endpoint: Endpoint) {
   const show = showing(resource, endpoint)
 
   return async (call: HttpCall, args: Record<string, unknown>): Promise<Answer> => {
     const { method, headers } = call.request
     const key = readIdempotencyKey(headers['idempotency-key'], resource.replayed === true)
     const condition = show && headers['if-match']
-    if (key === undefined && condition === undefined) return endpoint.handle(call, args as never)
+    const prepared = await endpoint.prepare?.(call, args as never)
+    const handle = (by: HttpCall) => endpoint.handle(by, args as never, prepared as never)
+    if (key === undefined && condition === undefined) return handle(call)
 
-    const answered = await call.database.transaction(
+    return call.database.transaction(
       async tx => {
         const inside = call.inside(tx)
         const work = async () => {
           if (condition !== undefined) await refuseChanged(inside, show!, args, condition)
-          return endpoint.handle(inside, args as never)
+          return handle(inside)
         }
         if (key === undefined) return work()
         const fingerprint = fingerprintOf(method, endpoint.path, args)
@@ -194,18 +193,17 @@ function writer(resource: Resource, endpoint: Endpoint, sweeper: Sweeper) {
       },
       { steady: condition !== undefined },
     )
-    if (key !== undefined) sweeper.sweep()
-    return answered
   }
 }
 
 function answer(
   request: FastifyRequest,
   reply: FastifyReply,
-  { status, headers, body }: Answer,
+  { status, headers, cookies, body }: Answer,
   load: Load,
 ): FastifyReply {
   if (headers) reply.headers(headers)
+  if (cookies) reply.header('Set-Cookie', cookies)
   if (headers?.ETag !== undefined && hasIt(request, headers.ETag)) return reply.code(304).send()
   reply.code(status).type(JSON_TYPE)
   if (typeof body === 'string') return reply.send(body)
@@ -281,6 +279,10 @@ class HttpCall implements Call {
 
   get address(): string {
     return this.request.ip
+  }
+
+  get cookies(): string | undefined {
+    return this.request.headers.cookie
   }
 
   get secure(): boolean {

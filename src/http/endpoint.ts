@@ -16,6 +16,8 @@ export interface Answer {
   /** One JSON text, or its pieces when it is too long to be made at once. */
   readonly body: string | AsyncIterable<string>
   readonly headers?: Record<string, string>
+  /** Set-Cookie headers. */
+  readonly cookies?: readonly string[]
 }
 
 /** What a handler knows of the request beside its arguments. */
@@ -25,6 +27,8 @@ export interface Call extends RequestContext {
   /** The query string as it was sent, without '?'. */
   readonly query: string
   readonly base: string
+  /** The Cookie header. */
+  readonly cookies: string | undefined
   /** Whether the client reached the service by TLS. */
   readonly secure: boolean
 }
@@ -41,7 +45,11 @@ export interface Endpoint {
   readonly answer: { readonly status: 200 | 201; readonly schema: object }
   /** The failures that this endpoint can end in, beyond those of every endpoint. */
   readonly failures: readonly FailureName[]
-  readonly handle: (call: Call, args: never) => Promise<Answer>
+  readonly handle: (call: Call, args: never, prepared?: never) => Promise<Answer>
+  /** What takes too long for a transaction, and is done before there is one; `handle` is given its result. */
+  readonly prepare?: ((call: Call, args: never) => Promise<unknown>) | undefined
+  /** Hashes a password, whoever asks: few at once are let in, and what they take says nothing of the load. */
+  readonly hashes?: true
   /**
    * What the rules find wrong with the arguments that passed their schemas. Asked only when others did not, so
    * that the caller hears of every wrong argument at once.
@@ -49,16 +57,17 @@ export interface Endpoint {
   readonly check?: ((call: Call, args: never) => Promise<Problems>) | undefined
 }
 
-interface Declaration<P extends TProperties>
-  extends Omit<Endpoint, 'arguments' | 'handle' | 'check' | 'failures'> {
+interface Declaration<P extends TProperties, T>
+  extends Omit<Endpoint, 'arguments' | 'handle' | 'prepare' | 'check' | 'failures'> {
   readonly arguments: TObject<P>
   readonly failures?: readonly FailureName[]
-  readonly handle: (call: Call, args: Static<TObject<P>>) => Promise<Answer>
+  readonly handle: (call: Call, args: Static<TObject<P>>, prepared: T) => Promise<Answer>
+  readonly prepare?: (call: Call, args: Static<TObject<P>>) => Promise<T>
   readonly check?: (call: Call, args: Partial<Static<TObject<P>>>) => Promise<Problems>
 }
 
-export function endpoint<P extends TProperties>(declaration: Declaration<P>): Endpoint {
-  return { failures: [], ...declaration } as Endpoint
+export function endpoint<P extends TProperties, T>(declaration: Declaration<P, T>): Endpoint {
+  return { failures: [], ...declaration } as unknown as Endpoint
 }
 
 /** A kind of record with its endpoints. `app.ts` lists them all. */

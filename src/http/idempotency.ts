@@ -13,7 +13,7 @@ import type { Answer } from './endpoint.ts'
 import * as store from './idempotency-store.ts'
 
 const KEPT_SECONDS = 24 * 3600
-const SWEEP_EVERY_MS = 10_000
+const SWEEP_EVERY_MS = 60_000
 const REMOVED_AT_ONCE = 500
 
 export interface Named {
@@ -79,31 +79,38 @@ function replay(kept: store.Kept, fingerprint: string): Answer {
   }
 }
 
-/** Removes what has expired, some at a time, while keys are used. */
+/** Removes what has expired, whether or not keys are used. There is one in each process. */
 export class Sweeper {
   readonly #database: Database
-  #sweptAt = 0
-  #sweep: Promise<void> = Promise.resolve()
+  readonly #timer: NodeJS.Timeout
+  #round: Promise<void> | undefined
+  #closed = false
 
   constructor(database: Database) {
     this.#database = database
-  }
-
-  /** To be called after each use of a key; keeps no request waiting. */
-  sweep(): void {
-    if (Date.now() - this.#sweptAt < SWEEP_EVERY_MS) return
-    this.#sweptAt = Date.now()
-    this.#sweep = this.#database
-      .transaction(tx => store.removeExpired(tx, now() - KEPT_SECONDS, REMOVED_AT_ONCE))
-      .then(removed => {
-        // There may be more: the next use goes on.
-        if (removed === REMOVED_AT_ONCE) this.#sweptAt = 0
-      })
-      // The next sweep tries again.
-      .catch(() => {})
+    this.#timer = setInterval(() => {
+      this.#round ??= this.#sweep()
+        // The next round tries again.
+        .catch(() => {})
+        .finally(() => {
+          this.#round = undefined
+        })
+    }, SWEEP_EVERY_MS).unref()
   }
 
   async close(): Promise<void> {
-    await this.#sweep
+    this.#closed = true
+    clearInterval(this.#timer)
+    await this.#round
+  }
+
+  /** Some at a time, so that no other write waits for long. */
+  async #sweep(): Promise<void> {
+    let removed: number
+    do {
+      removed = await this.#database.transaction(tx =>
+        store.removeExpired(tx, now() - KEPT_SECONDS, REMOVED_AT_ONCE),
+      )
+    } while (removed === REMOVED_AT_ONCE && !this.#closed)
   }
 }

@@ -7,7 +7,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Actor } from '../context.ts'
 import { Failure } from '../errors.ts'
 import { Allowances, type Grantor, WINDOW_SECONDS } from '../limits/allowances.ts'
-import { networkOf } from '../network.ts'
+import { networksOf } from '../network.ts'
 
 export class Limiter {
   readonly #allowances: Allowances
@@ -49,10 +49,8 @@ export class Limiter {
   }
 
   async #refuse(address: string): Promise<void> {
-    const { allowed, resetSeconds } = await this.#allowances.spend(
-      `address ${networkOf(address)}`,
-      this.#requests,
-    )
+    const [network] = networksOf(address)
+    const { allowed, resetSeconds } = await this.#allowances.spend(`address ${network}`, this.#requests)
     if (!allowed) throw new Failure('too_many_refusals', { data: { retry_after: resetSeconds } })
   }
 }

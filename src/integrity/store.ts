@@ -12,6 +12,7 @@ const references = [
   ['affiliates', 'user_id', 'users'],
   ['api_keys', 'user_id', 'users'],
   ['sessions', 'user_id', 'users'],
+  ['devices', 'user_id', 'users'],
   ['payouts', 'owner', 'users'],
   ['payout_referrals', 'payout_id', 'payouts'],
 ] as const

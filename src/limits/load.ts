@@ -3,8 +3,8 @@
  *
  * Two queues can grow. One is that of requests which the process has not looked at yet: once turns of the event loop
  * are long one after the other, only what comes early in a turn is taken. The other is that of requests which wait
- * for the database or for a password's hash: how many may is found out from how long they take. Both go by time,
- * not by numbers that somebody would have to tune.
+ * for the database: how many may is found out from how long they take. Both go by time, not by numbers that somebody
+ * would have to tune. Who waits for a password's hash stands apart, so that a flood of log-ins refuses nobody else.
  */
 import { Failure } from '../errors.ts'
 
@@ -19,6 +19,9 @@ const LATE_FOR_MS = 1000
 const MOST_UNDER_WAY = 1024
 const ANSWER_MS = 150
 const ADAPT_EVERY_MS = 250
+
+/** About three seconds of hashing on two cores. */
+const HASHES = 32
 
 const STREAMS = 128
 const STREAMS_PER_CALLER = 16
@@ -36,6 +39,7 @@ export class Load {
   #tookMs = 0
   #adaptedAt = 0
 
+  #hashes = 0
   readonly #streams = new Map<string, number>()
   #streamCount = 0
 
@@ -53,14 +57,28 @@ export class Load {
     return late
   }
 
-  /** @returns when it began, for `end` */
-  begin(): number {
+  /** @returns to be called when it has ended */
+  begin(): () => void {
     this.#underWay += 1
     if (this.#underWay > this.#peak) this.#peak = this.#underWay
-    return performance.now()
+    const beganAt = performance.now()
+    return () => this.#end(beganAt)
   }
 
-  end(beganAt: number): void {
+  /**
+   * Begins what hashes a password for anybody who asks.
+   * @returns to be called when it has ended
+   * @throws Failure overloaded
+   */
+  hash(): () => void {
+    if (this.#hashes >= HASHES) throw new Failure('overloaded')
+    this.#hashes += 1
+    return () => {
+      this.#hashes -= 1
+    }
+  }
+
+  #end(beganAt: number): void {
     const time = performance.now()
     this.#underWay -= 1
     this.#finished += 1

@@ -29,6 +29,7 @@ describeService('what a person may ask for', service => {
     assert.equal(stdout.trim().split('\n').length, 1)
     const data = JSON.parse(stdout)
     assert.equal(data.account.email, 'ada@example.com')
+    assert.deepEqual([data.sessions, data.devices], [[], []])
     assert.equal(data.affiliate.notes, 'likes chess')
     assert.deepEqual([data.payouts.length, data.payouts[0].amount], [1, 5])
     assert.deepEqual([data.keys.length, data.keys[0].name], [1, 'hers'])
@@ -74,6 +75,7 @@ describeService('what a person may ask for', service => {
       'payouts',
       'api_keys',
       'sessions',
+      'devices',
       'login_attempts',
       'audit_entries',
     ]
@@ -100,11 +102,18 @@ describeService('what a person may ask for', service => {
       role: 'administrator',
       password: ADMIN_PASSWORD,
     }
-    assert.equal((await admin.post('/users', other)).status, 201)
+    const { database } = service()
+    const created = await admin.post('/users', other)
+    assert.equal(created.status, 201)
     const visitor = service().visitor()
     await visitor.logIn('other', ADMIN_PASSWORD)
     assert.equal((await visitor.get('/session')).status, 200)
+    const { sessions, devices } = JSON.parse((await run(['users', 'export', 'other'])).stdout)
+    assert.deepEqual([sessions.length, devices.length], [1, 1])
+    assert.match(devices[0].expires, /^\d{4}-\d\d-\d\d /)
     assert.equal((await run(['users', 'erase', 'other', '--yes'])).code, 0)
+    const known = database.reader.selectFrom('devices').where('user_id', '=', created.body.id)
+    assert.deepEqual(await known.selectAll().execute(), [])
     assert.equal((await visitor.get('/session')).status, 401)
     assert.equal((await visitor.logIn('other', ADMIN_PASSWORD)).status, 401)
   })

@@ -1,5 +1,6 @@
 /** What a person may ask for: everything that is kept about them, and that it be removed. */
-import { endSessions, removeAttemptsOn } from '../admin/sessions/store.ts'
+import { forgetAttempts } from '../admin/sessions/attempts.ts'
+import { devicesOf, endSessions, removeDevices } from '../admin/sessions/store.ts'
 import { recordOf as affiliateRecordOf } from '../affiliates/rules.ts'
 import { updateAffiliate } from '../affiliates/store.ts'
 import { recordOf as entryRecordOf, record } from '../audit/rules.ts'
@@ -34,19 +35,23 @@ export async function exportPerson({ reader }: Database, userId: number) {
   const payouts = await store.payoutsTo(reader, await store.affiliateIdsOf(reader, userId))
   const keys = await listKeys(reader, { userIds: [userId] }, { ...all, order: keyOrders.id! })
   const sessions = await store.sessionsOf(reader, userId)
+  const devices = await devicesOf(reader, userId)
   const entries = await listEntries(reader, { personId: userId }, { ...all, order: entryOrders.id! })
   return {
     account: userRecordOf(user),
     affiliate: affiliate ? { ...affiliateRecordOf(affiliate, settings), notes: affiliate.notes } : null,
     payouts: payouts.map(payout => payoutRecordOf(payout, settings)),
     keys: keys.map(keyRecordOf),
-    sessions: sessions.map(({ created_at, expires_at }) => ({
-      created: formatTime(created_at),
-      expires: formatTime(expires_at),
-    })),
+    sessions: sessions.map(spanOf),
+    devices: devices.map(spanOf),
     audit: entries.map(entryRecordOf),
   }
 }
+
+const spanOf = ({ created_at, expires_at }: { created_at: number; expires_at: number }) => ({
+  created: formatTime(created_at),
+  expires: formatTime(expires_at),
+})
 
 /**
  * Replaces what is personal by what is not, here and in the audit log, ends the account's sessions and revokes its
@@ -79,8 +84,8 @@ export async function erasePerson(database: Database, userId: number, by: Origin
       await updateAffiliate(tx, affiliate.id, { ...nothing, updated_at: now() })
     }
     await endSessions(tx, userId)
-    await removeAttemptsOn(tx, user.login_key)
-    await removeAttemptsOn(tx, user.email_key)
+    await forgetAttempts(tx, user)
+    await removeDevices(tx, userId)
     await store.removeKeptAnswers(tx, userId)
     const keys = await listKeys(tx, { userIds: [userId] }, { ...all, order: keyOrders.id! })
     for (const key of keys.filter(({ revoked_at }) => revoked_at === null)) await revoke(tx, key, by)

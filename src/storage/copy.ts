@@ -27,6 +27,7 @@ const tables: readonly Table[] = [
   { name: 'payout_referrals', key: ['referral_id', 'payout_id'] },
   { name: 'api_keys', key: ['id'] },
   { name: 'sessions', key: ['token_hash'] },
+  { name: 'devices', key: ['token_hash'] },
   { name: 'audit_entries', key: ['id'] },
   { name: 'audit_seals', key: ['number'] },
   { name: 'idempotency_keys', key: ['owner', 'key'] },

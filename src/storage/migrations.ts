@@ -8,7 +8,7 @@ import { type Database, DatabaseUnusable, type Engine, type Tx } from './databas
 
 type Migration = (engine: Engine) => string[]
 
-const migrations: readonly Migration[] = [initial, auditLog, idempotency]
+const migrations: readonly Migration[] = [initial, auditLog, idempotency, knownDevices]
 
 function idempotency({ integer, text, tableOptions }: Engine): string[] {
   return [
@@ -23,6 +23,29 @@ function idempotency({ integer, text, tableOptions }: Engine): string[] {
       PRIMARY KEY (owner, key)
     ) ${tableOptions}`,
     'CREATE INDEX idempotency_keys_created_at ON idempotency_keys (created_at)',
+  ]
+}
+
+/** Tries of the last minutes are forgotten: they were counted by what is no longer counted by. */
+function knownDevices({ integer, text, tableOptions }: Engine): string[] {
+  return [
+    `CREATE TABLE devices (
+      token_hash ${text} PRIMARY KEY,
+      user_id ${integer} NOT NULL REFERENCES users (id) ON DELETE CASCADE,
+      created_at ${integer} NOT NULL,
+      expires_at ${integer} NOT NULL
+    ) ${tableOptions}`,
+    'CREATE INDEX devices_user_id ON devices (user_id, expires_at)',
+    'CREATE INDEX devices_expires_at ON devices (expires_at)',
+    'DROP TABLE login_attempts',
+    `CREATE TABLE login_attempts (
+      attempt ${text} NOT NULL,
+      counter ${text} NOT NULL,
+      tried_at ${integer} NOT NULL,
+      PRIMARY KEY (attempt, counter)
+    ) ${tableOptions}`,
+    'CREATE INDEX login_attempts_counter ON login_attempts (counter, tried_at)',
+    'CREATE INDEX login_attempts_tried_at ON login_attempts (tried_at)',
   ]
 }
 

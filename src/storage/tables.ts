@@ -11,6 +11,7 @@ export interface Tables {
   payout_referrals: PayoutReferralsTable
   api_keys: ApiKeysTable
   sessions: SessionsTable
+  devices: DevicesTable
   login_attempts: LoginAttemptsTable
   idempotency_keys: IdempotencyKeysTable
   rate_types: RateTypesTable
@@ -105,12 +106,20 @@ export interface SessionsTable {
   expires_at: number
 }
 
-/** Tries to log in that failed or are under way; kept for as long as they count. */
+/** The browsers that somebody has logged in with. */
+export interface DevicesTable {
+  /** SHA-256 of what the cookie holds, as 64 hexadecimal digits. */
+  token_hash: string
+  user_id: number
+  created_at: number
+  expires_at: number
+}
+
+/** Tries to log in that failed or are under way, once for each counter; kept for as long as they count. */
 export interface LoginAttemptsTable {
-  id: Identity
-  /** The login of the account that was meant, else what was typed; folded. */
-  login_key: string
-  address: string
+  attempt: string
+  /** Such as 'login ada' or 'network 192.0.2.1'. */
+  counter: string
   tried_at: number
 }
 

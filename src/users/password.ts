@@ -10,6 +10,8 @@ const N = 2 ** 15
 const R = 8
 const P = 3
 const HASH_BYTES = 32
+/** The threads that hash are also those that files are read with, and each hash needs 32 MiB. */
+const HASHES_AT_ONCE = 2
 
 export async function hashPassword(password: string): Promise<string> {
   const salt = randomBytes(16)
@@ -39,6 +41,18 @@ const NOBODY = [
   Buffer.alloc(HASH_BYTES).toString('base64url'),
 ].join('$')
 
-function deriveHash(password: string, salt: Buffer, n: number, r: number, p: number): Promise<Buffer> {
-  return derive(password.normalize('NFC'), salt, HASH_BYTES, { N: n, r, p, maxmem: 256 * n * r })
+let hashing = 0
+const waiting: (() => void)[] = []
+
+async function deriveHash(password: string, salt: Buffer, n: number, r: number, p: number): Promise<Buffer> {
+  if (hashing < HASHES_AT_ONCE) hashing += 1
+  else await new Promise<void>(resolve => waiting.push(resolve))
+  try {
+    return await derive(password.normalize('NFC'), salt, HASH_BYTES, { N: n, r, p, maxmem: 256 * n * r })
+  } finally {
+    // Who is next takes the place over.
+    const next = waiting.shift()
+    if (next) next()
+    else hashing -= 1
+  }
 }

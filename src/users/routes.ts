@@ -27,9 +27,6 @@ const listing: Listing<UserRow, ListArguments & FilterArguments> = {
   render,
 }
 
-const check = async (_call: unknown, args: Parameters<typeof rules.problemsOfUser>[0]) =>
-  rules.problemsOfUser(args)
-
 /** Accounts are managed in the administration area. */
 export const users: Resource = {
   name: 'users',
@@ -54,7 +51,7 @@ export const users: Resource = {
       arguments: userArguments,
       answer: { status: 201, schema: userRecord },
       failures: ['email_taken', 'login_taken'],
-      check,
+      check: async (_call, args) => rules.problemsOfUser(args),
       handle: async (call, args) => {
         const user = await rules.createUser(call.database, args, call)
         return {
@@ -85,8 +82,12 @@ export const users: Resource = {
       arguments: editArguments,
       answer: { status: 200, schema: userRecord },
       failures: ['no_user', 'email_taken', 'last_administrator'],
-      check,
-      handle: async (call, args) => ({ status: 200, body: render(await rules.editUser(call, args)) }),
+      check: async (call, args) => rules.problemsOfEdit(call, args),
+      prepare: rules.hashOfEdit,
+      handle: async (call, args, passwordHash) => ({
+        status: 200,
+        body: render(await rules.editUser(call, args, passwordHash)),
+      }),
     }),
   ],
 }

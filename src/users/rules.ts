@@ -1,5 +1,6 @@
 /** User accounts: who can own a key, be an affiliate, or log in. Login and e-mail are unique without regard to case. */
-import { endSessions, removeAttemptsOn } from '../admin/sessions/store.ts'
+import { forgetAttempts } from '../admin/sessions/attempts.ts'
+import { endSessions } from '../admin/sessions/store.ts'
 import { record } from '../audit/rules.ts'
 import { type Context, commandLine, type Origin, type RequestContext } from '../context.ts'
 import { Failure, type Problems, refuseInvalid } from '../errors.ts'
@@ -46,13 +47,25 @@ export async function createUser(
 }
 
 /**
- * Changes what was sent and leaves the rest. A new password or role ends the sessions of the account.
- * @throws Failure no_user, email_taken, last_administrator, invalid_argument
+ * The hash of the password that an edit sets. Others who write would wait for it if it were made in a transaction.
+ * @throws Failure invalid_argument
  */
-export async function editUser(context: RequestContext, args: EditArguments): Promise<UserRecord> {
-  const { user_id: id, email, first_name, last_name, display_name, role, password } = args
-  refuseInvalid(problemsOfUser(args))
-  const passwordHash = password === undefined ? undefined : await hashPassword(password)
+export async function hashOfEdit(by: Origin, args: EditArguments): Promise<string | undefined> {
+  refuseInvalid(problemsOfEdit(by, args))
+  return args.password === undefined ? undefined : hashPassword(args.password)
+}
+
+/**
+ * Changes what was sent and leaves the rest. A new password or role ends the sessions of the account.
+ * @param passwordHash what `hashOfEdit` returned
+ * @throws Failure no_user, email_taken, last_administrator
+ */
+export async function editUser(
+  context: RequestContext,
+  args: EditArguments,
+  passwordHash: string | undefined,
+): Promise<UserRecord> {
+  const { user_id: id, email, first_name, last_name, display_name, role } = args
   return context.database.transaction(async tx => {
     found(await store.holdUser(tx, id))
     const before = found(await store.findUserRow(tx, id))
@@ -71,9 +84,10 @@ export async function editUser(context: RequestContext, args: EditArguments): Pr
     })
     if (passwordHash !== undefined) await setPassword(tx, context, id, passwordHash)
     if (role !== undefined && role !== before.role) await endSessions(tx, id)
-    const after = recordOf(found(await store.findUserRow(tx, id)))
-    await record(tx, context, 'user.edit', id, { before: recordOf(before), after })
-    return after
+    const after = found(await store.findUserRow(tx, id))
+    if (passwordHash !== undefined) await forgetAttempts(tx, after)
+    await record(tx, context, 'user.edit', id, { before: recordOf(before), after: recordOf(after) })
+    return recordOf(after)
   })
 }
 
@@ -107,7 +121,7 @@ export async function resetPassword(
   const passwordHash = await hashPassword(password)
   await database.transaction(async tx => {
     await setPassword(tx, by, user.id, passwordHash)
-    await removeAttemptsOn(tx, user.login_key)
+    await forgetAttempts(tx, user)
   })
 }
 
@@ -141,6 +155,14 @@ export function problemsOfUser({ login, password }: { login?: string; password?:
   const wrongPassword = password === undefined ? undefined : passwordProblem(password)
   if (wrongPassword) problems.password = wrongPassword
   return problems
+}
+
+/** The same of an edit. Whoever sits down at a session that is open must not be able to make the account theirs. */
+export function problemsOfEdit({ actor }: Origin, args: Partial<EditArguments>): Problems {
+  const own = args.password !== undefined && args.user_id === actor.userId
+  return own
+    ? { password: 'is your own: change it under Change password, which asks for the one that you have now.' }
+    : problemsOfUser(args)
 }
 
 /** The record as callers see it. */
@@ -204,9 +226,16 @@ function accountOf(login: string, args: Omit<UserArguments, 'login'>, password_h
   }
 }
 
-/** @throws Failure email_taken */
+/**
+ * Changes the address of an account in a transaction that does more. Of one that can log in it is a name to log in by,
+ * which is for those who may edit accounts.
+ * @throws Failure login_email, email_taken
+ */
 export async function changeEmail(tx: Tx, by: Origin, userId: number, email: string): Promise<void> {
-  const before = (await store.findUser(tx, userId))!
+  const before = (await store.holdUser(tx, userId))!
+  if (foldCase(email) !== before.email_key && canLogIn(before) && !by.actor.permissions.has('users.edit')) {
+    throw new Failure('login_email')
+  }
   await writeEmail(tx, userId, email)
   await record(tx, by, 'user.edit', userId, { before: { email: before.email }, after: { email } })
 }

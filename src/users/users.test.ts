@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
-import { affiliated, assertFailure, describeService, type Visitor } from '../../test/harness.ts'
+import {
+  ADMIN_PASSWORD,
+  affiliated,
+  assertFailure,
+  describeService,
+  type Visitor,
+} from '../../test/harness.ts'
 import { userRecord } from './schema.ts'
 
 const PASSWORD = 'a password of somebody'
@@ -99,6 +105,16 @@ describeService('users', service => {
       409,
       'existing_user_email',
     )
+  })
+
+  test('400 - the own password is not set without the one that it replaces', async () => {
+    const own = await admin.patch('/users/1', { password: 'another password', first_name: 'Ann' })
+    assertFailure(own, 400, 'rest_invalid_param')
+    assert.match(own.body.data.params.password, /your own/)
+    assert.equal((await admin.get('/users/1')).body.first_name, '')
+    const several = await admin.patch('/users/1', { password: 'another password', email: 'nobody' })
+    assert.deepEqual(Object.keys(several.body.data.params).sort(), ['email', 'password'])
+    assert.equal((await service().visitor().logIn('admin', ADMIN_PASSWORD)).status, 201)
   })
 
   test('200 - a new password ends the sessions of the account', async () => {

@@ -87,6 +87,12 @@ export function sessionScenarios(world: () => World): void {
         await page.goto('/admin/affiliates')
         await logIn(page, 'second', 'second password')
         await page.getByRole('heading', { level: 1, name: 'Affiliates' }).waitFor()
+        await page.goto('/admin/users')
+        await page.locator('main').getByRole('link', { name: 'second', exact: true }).click()
+        await page.getByText('Your own password needs the current one').waitFor()
+        assert.equal(await page.getByLabel('New password').count(), 0)
+        await page.getByRole('link', { name: 'change password' }).click()
+        await page.getByLabel('Current password').waitFor()
       }))
   })
 }

@@ -1,26 +1,32 @@
-/** The cookie that holds the identifier of a session. Scripts can't read it, and no other site can make a browser send it. */
+/** The cookies of the administration area. Scripts can't read them, and no other site can make a browser send them. */
 
-const NAME = 'affiliated_session'
+interface Cookie {
+  readonly name: string
+  /** Below which the browser sends it. */
+  readonly path: string
+}
+
+/** Holds the identifier of a session. */
+export const sessionCookie: Cookie = { name: 'affiliated_session', path: '/admin' }
+
+/** Names the browser to where it logs in, and to nothing else. */
+export const deviceCookie: Cookie = { name: 'affiliated_device', path: '/admin/api/session' }
 
 /** @param header the request's Cookie header */
-export function readCookie(header: string | undefined): string | undefined {
+export function readCookie({ name }: Cookie, header: string | undefined): string | undefined {
   for (const pair of header?.split(';') ?? []) {
-    const [name, value] = pair.trim().split('=', 2)
-    if (name === NAME && value) return value
+    const [found, value] = pair.trim().split('=', 2)
+    if (found === name && value) return value
   }
   return undefined
 }
 
 /**
- * A Set-Cookie header. The cookie has no end of its own: the session's is kept by the server, and closing the browser
- * forgets it.
+ * A Set-Cookie header.
  * @param secure whether the browser may send it by TLS only
+ * @param seconds for how long the browser keeps it; without, until it is closed
  */
-export function sessionCookie(token: string, secure: boolean): string {
-  return `${NAME}=${token}; Path=/admin; HttpOnly; SameSite=Strict${secure ? '; Secure' : ''}`
-}
-
-/** A Set-Cookie header that removes it. */
-export function endedCookie(secure: boolean): string {
-  return `${sessionCookie('', secure)}; Max-Age=0`
+export function setCookie({ name, path }: Cookie, token: string, secure: boolean, seconds?: number): string {
+  const age = seconds === undefined ? '' : `; Max-Age=${seconds}`
+  return `${name}=${token}; Path=${path}; HttpOnly; SameSite=Strict${secure ? '; Secure' : ''}${age}`
 }

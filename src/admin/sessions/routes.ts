@@ -3,7 +3,7 @@ import { type Call, endpoint, type Resource } from '../../http/endpoint.ts'
 import { renderer } from '../../http/render.ts'
 import { shownSettings } from '../../settings/rules.ts'
 import { version } from '../../version.ts'
-import { endedCookie, sessionCookie } from './cookie.ts'
+import { deviceCookie, readCookie, sessionCookie, setCookie } from './cookie.ts'
 import * as rules from './rules.ts'
 import { loginArguments, passwordArguments, type SessionRecord, sessionRecord } from './schema.ts'
 
@@ -24,10 +24,15 @@ export const sessions = (permissions: readonly string[]): Resource => ({
       arguments: loginArguments,
       answer: { status: 201, schema: sessionRecord },
       failures: ['wrong_login', 'too_many_requests'],
+      hashes: true,
       handle: async (call, args) => {
-        const { token, record } = await rules.logIn(call, args)
-        const headers = { 'Set-Cookie': sessionCookie(token, call.secure) }
-        return { status: 201, headers, body: render(record) }
+        const presented = readCookie(deviceCookie, call.cookies)
+        const { token, device, record } = await rules.logIn(call, args, presented)
+        const cookies = [
+          setCookie(sessionCookie, token, call.secure),
+          setCookie(deviceCookie, device, call.secure, rules.DEVICE_SECONDS),
+        ]
+        return { status: 201, cookies, body: render(record) }
       },
     }),
     endpoint({
@@ -48,7 +53,8 @@ export const sessions = (permissions: readonly string[]): Resource => ({
       answer: { status: 200, schema: Type.Object({ ended: Type.Boolean() }) },
       handle: async call => {
         await rules.logOut(call)
-        return { status: 200, headers: { 'Set-Cookie': endedCookie(call.secure) }, body: '{"ended":true}' }
+        const cookies = [setCookie(sessionCookie, '', call.secure, 0)]
+        return { status: 200, cookies, body: '{"ended":true}' }
       },
     }),
     endpoint({

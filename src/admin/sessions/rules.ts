@@ -1,10 +1,7 @@
 /**
  * Who is logged in to the administration area. A session is 256 random bits that the browser keeps in a cookie; only
- * their SHA-256 is kept here. It lasts twelve hours from its last use.
- *
- * A try to log in counts as failed from its beginning until the password has proved right, so that tries at the same
- * moment are counted as well as tries in a row. They are counted by the account that is meant and by the address they
- * come from, and alike whether the account exists.
+ * their SHA-256 is kept here. It lasts twelve hours from its last use. A browser that somebody has logged in with is
+ * remembered for a year, in the same way, so that its tries are told from those of strangers; see `attempts.ts`.
  */
 import { randomBytes } from 'node:crypto'
 import { record } from '../../audit/rules.ts'
@@ -12,38 +9,43 @@ import type { Actor, Context, Origin, RequestContext } from '../../context.ts'
 import { Failure, invalidArguments, refuseInvalid } from '../../errors.ts'
 import { foldCase, formatTime, now } from '../../fields.ts'
 import { hashToken } from '../../keys/rules.ts'
-import { networkOf } from '../../network.ts'
-import type { Database } from '../../storage/database.ts'
+import type { Database, Db } from '../../storage/database.ts'
 import { hashPassword, passwordMatches } from '../../users/password.ts'
 import { canLogIn, passwordProblem, setPassword } from '../../users/rules.ts'
 import { findUser, findUserByEmailKey, findUserByLoginKey, holdUser, type User } from '../../users/store.ts'
+import { countAttempt, ofAccount, ofDevice, ofStranger } from './attempts.ts'
 import type { LoginArguments, PasswordArguments, SessionRecord } from './schema.ts'
 import * as store from './store.ts'
 
 const SESSION_SECONDS = 12 * 3600
 const EXTENDED_EVERY_SECONDS = 60
-const ATTEMPTS = 10
-const ATTEMPTS_SECONDS = 15 * 60
+export const DEVICE_SECONDS = 365 * 24 * 3600
+const DEVICES_KEPT = 20
 
 /**
- * @returns the session, and its identifier, which can't be had again
+ * @param presented the token of the browser, if it has one
+ * @returns the session, and its identifier and the browser's token, which can't be had again
  * @throws Failure wrong_login, too_many_requests
  */
 export async function logIn(
   { database, actor, address }: RequestContext,
   { login, password }: LoginArguments,
-): Promise<{ token: string; record: SessionRecord }> {
+  presented: string | undefined,
+): Promise<{ token: string; device: string; record: SessionRecord }> {
   const key = foldCase(login)
   const { reader } = database
   const found = [await findUserByLoginKey(reader, key), await findUserByEmailKey(reader, key)]
   const user = found.find(account => account && canLogIn(account))
-  const attempt = await countAttempt(database, user?.login_key ?? key, address)
+  const known = presented !== undefined && (await isKnown(reader, presented, user))
+  const counters = known ? ofDevice(hashToken(presented)) : ofStranger(login, address)
+  const attempt = await countAttempt(database, counters)
   const right = await passwordMatches(password, user?.password_hash ?? '')
   if (!user || !right) {
     await refused(database, { actor, address }, user)
     throw new Failure('wrong_login')
   }
-  const token = randomBytes(32).toString('base64url')
+  const token = newToken()
+  const device = known ? presented : newToken()
   const time = now()
   await database.transaction(async tx => {
     const current = await holdUser(tx, user.id)
@@ -60,9 +62,22 @@ export async function logIn(
       created_at: time,
       expires_at: time + SESSION_SECONDS,
     })
+    const remembered = { token_hash: hashToken(device), user_id: user.id, created_at: time }
+    await store.removeExpiredDevices(tx, time)
+    await store.rememberDevice(tx, { ...remembered, expires_at: time + DEVICE_SECONDS }, DEVICES_KEPT)
     await record(tx, { actor: actorOf(user, new Set()), address }, 'session.create', user.id)
   })
-  return { token, record: recordOf(user, time + SESSION_SECONDS) }
+  return { token, device, record: recordOf(user, time + SESSION_SECONDS) }
+}
+
+/** Whether the account was logged in to with the browser. Takes alike whether there is such an account. */
+async function isKnown(db: Db, device: string, user: User | undefined): Promise<boolean> {
+  const expiresAt = await store.findDevice(db, hashToken(device), user?.id ?? 0)
+  return expiresAt !== undefined && expiresAt >= now()
+}
+
+function newToken(): string {
+  return randomBytes(32).toString('base64url')
 }
 
 /**
@@ -121,7 +136,7 @@ export async function changePassword(
   const problem = passwordProblem(new_password)
   refuseInvalid(problem ? { new_password: problem } : {})
   const user = (await findUser(database.reader, actor.userId))!
-  const attempt = await countAttempt(database, user.login_key, address)
+  const attempt = await countAttempt(database, ofAccount(user.id))
   if (!(await passwordMatches(current_password, user.password_hash))) {
     await refused(database, { actor, address }, user)
     throw invalidArguments({ current_password: 'must be the password that the account has now.' })
@@ -136,32 +151,6 @@ export async function changePassword(
 /** Whether anybody has logged in since the database was made. */
 export async function everLoggedIn({ database }: Context): Promise<boolean> {
   return store.everLoggedIn(database.reader)
-}
-
-/**
- * @returns the attempt, to be removed when the password was right
- * @throws Failure too_many_requests
- */
-async function countAttempt(database: Database, loginKey: string, address: string): Promise<number> {
-  const network = networkOf(address)
-  return database.transaction(async tx => {
-    await store.waitForTurn(tx)
-    const time = now()
-    await store.removeAttemptsBefore(tx, time - ATTEMPTS_SECONDS)
-    for (const [by, value] of [['login_key', loginKey] as const, ['address', network] as const]) {
-      const tenth = (await store.latestAttempts(tx, by, value, ATTEMPTS))[ATTEMPTS - 1]
-      if (tenth !== undefined) throw tooManyAttempts(tenth + ATTEMPTS_SECONDS - time)
-    }
-    return store.insertAttempt(tx, { login_key: loginKey, address: network, tried_at: time })
-  })
-}
-
-function tooManyAttempts(seconds: number): Failure {
-  const minutes = Math.ceil(seconds / 60)
-  return new Failure('too_many_requests', {
-    message: `Too many failed tries to log in. Try again in ${minutes} minute${minutes === 1 ? '' : 's'}.`,
-    data: { retry_after: seconds },
-  })
 }
 
 function recordOf({ id, login, email, display_name }: User, expiresAt: number): SessionRecord {

@@ -34,6 +34,18 @@ function sessionRows(service: Service) {
   return service.database.reader.selectFrom('sessions').selectAll().execute()
 }
 
+function deviceRows(service: Service) {
+  return service.database.reader.selectFrom('devices').selectAll().execute()
+}
+
+/** A browser that has logged in and out again. */
+async function knownBrowser(service: Service, login: string): Promise<Visitor> {
+  const browser = service.visitor()
+  assert.equal((await browser.logIn(login, PASSWORD)).status, 201)
+  browser.cookie = `affiliated_device=${browser.secrets[1]}`
+  return browser
+}
+
 async function setExpiry(service: Service, expires_at: number): Promise<void> {
   await service.database.transaction(tx => tx.updateTable('sessions').set({ expires_at }).execute())
 }
@@ -69,18 +81,22 @@ describeService('sessions: log in', service => {
   })
 
   test('201 - the cookie is for scripts and other sites out of reach, and only its hash is kept', async () => {
-    const reply = await service().visitor().logIn('admin', ADMIN_PASSWORD)
-    const cookie = reply.headers.get('set-cookie')!
-    assert.match(cookie, /^affiliated_session=[\w-]{43}; Path=\/admin; HttpOnly; SameSite=Strict$/)
-    const token = /=([\w-]+);/.exec(cookie)![1]!
-    const rows = await sessionRows(service())
-    assert.ok(rows.length > 0)
-    assert.equal(JSON.stringify(rows).includes(token), false)
+    const visitor = service().visitor()
+    const reply = await visitor.logIn('admin', ADMIN_PASSWORD)
+    const [session, device] = reply.headers.getSetCookie()
+    assert.match(session!, /^affiliated_session=[\w-]{43}; Path=\/admin; HttpOnly; SameSite=Strict$/)
+    assert.match(
+      device!,
+      /^affiliated_device=[\w-]{43}; Path=\/admin\/api\/session; HttpOnly; SameSite=Strict; Max-Age=31536000$/,
+    )
+    const rows = [...(await sessionRows(service())), ...(await deviceRows(service()))]
+    assert.ok(rows.length > 1)
+    for (const secret of visitor.secrets) assert.equal(JSON.stringify(rows).includes(secret), false)
   })
 
   test('201 - behind TLS the cookie is sent by TLS only', async () => {
     const reply = await service().visitor().logIn('admin', ADMIN_PASSWORD, { 'x-forwarded-proto': 'https' })
-    assert.match(reply.headers.get('set-cookie')!, /; Secure$/)
+    for (const cookie of reply.headers.getSetCookie()) assert.match(cookie, /; Secure(;|$)/)
   })
 
   test('201 - an identifier that was there before is not taken over', async () => {
@@ -164,10 +180,10 @@ describeService('sessions: too many tries', service => {
     admin = await service().admin()
   })
 
-  test('429 - the eleventh for a login, from wherever, even with the right password', async () => {
+  test('429 - the eleventh for a name, from wherever, even with the right password', async () => {
     await newAdministrator(admin, 'guessed')
     for (let number = 1; number <= 10; number += 1) {
-      const name = number % 2 ? 'guessed' : 'Guessed@example.com'
+      const name = number % 2 ? 'guessed' : 'GUESSED'
       assertFailure(await tryFrom(service(), `198.51.100.${number}`, name), 401, 'rest_wrong_login')
     }
     const reply = await tryFrom(service(), '198.51.100.11', 'guessed', PASSWORD)
@@ -198,6 +214,23 @@ describeService('sessions: too many tries', service => {
     }
     assertFailure(await tryFrom(service(), '2001:db8::1:ffff:0:0:1', 'x'), 429, 'rest_too_many_requests')
     assertFailure(await tryFrom(service(), '2001:db8:0:2::1', 'x'), 401, 'rest_wrong_login')
+  })
+
+  test('429 - of a wider IPv6 network ten times as many count', async () => {
+    const tried_at = now()
+    const network = { counter: 'network 2001:db8:7::/48', tried_at }
+    const attempts = Array.from({ length: 99 }, (_, number) => ({ attempt: `wide ${number}`, ...network }))
+    await service().database.transaction(tx => tx.insertInto('login_attempts').values(attempts).execute())
+    assertFailure(await tryFrom(service(), '2001:db8:7:1::1', 'wide1'), 401, 'rest_wrong_login')
+    assertFailure(await tryFrom(service(), '2001:db8:7:2::1', 'wide2'), 429, 'rest_too_many_requests')
+    assertFailure(await tryFrom(service(), '2001:db8:8:2::1', 'wide3'), 401, 'rest_wrong_login')
+  })
+
+  test('401 - tries by login say nothing of the e-mail address that belongs to it', async () => {
+    await newAdministrator(admin, 'related')
+    for (let number = 1; number <= 10; number += 1) await tryFrom(service(), `198.18.6.${number}`, 'related')
+    assertFailure(await tryFrom(service(), '198.18.6.11', 'related'), 429, 'rest_too_many_requests')
+    assertFailure(await tryFrom(service(), '198.18.6.12', 'related@example.com'), 401, 'rest_wrong_login')
   })
 
   test('429 - tries at the same moment are counted as well', async () => {
@@ -237,6 +270,96 @@ describeService('sessions: too many tries', service => {
     )
     assert.equal(set.code, 0, set.stderr)
     assert.equal((await tryFrom(service(), '198.18.3.1', 'patient', 'another password')).status, 201)
+  })
+
+  test('201 - after another administrator has set the password, by either name and from there', async () => {
+    const { id } = await newAdministrator(admin, 'forgetful')
+    const browser = await knownBrowser(service(), 'forgetful')
+    const failing = ['forgetful', 'forgetful@example.com']
+    for (let number = 1; number <= 10; number += 1) {
+      for (const [index, name] of failing.entries()) await tryFrom(service(), `198.18.7.${index}`, name)
+      await browser.logIn('forgetful', 'wrong')
+    }
+    const tries = (password: string) => [
+      ...failing.map((name, index) => tryFrom(service(), `198.18.7.${index}`, name, password)),
+      browser.logIn('forgetful', password),
+    ]
+    for (const reply of await Promise.all(tries(PASSWORD))) assert.equal(reply.status, 429)
+    assert.equal((await admin.patch(`/users/${id}`, { password: 'set by another' })).status, 200)
+    for (const reply of await Promise.all(tries('set by another'))) assert.equal(reply.status, 201)
+  })
+})
+
+describeService('sessions: a browser that is known', service => {
+  let admin: Visitor
+  before(async () => {
+    admin = await service().admin()
+    await newAdministrator(admin, 'owner')
+    await newAdministrator(admin, 'other')
+  })
+
+  const failTenTimes = async (attempt: (number: number) => Promise<Reply>) => {
+    for (let number = 1; number <= 10; number += 1) {
+      assertFailure(await attempt(number), 401, 'rest_wrong_login')
+    }
+    assertFailure(await attempt(11), 429, 'rest_too_many_requests')
+  }
+  const forget = () => service().database.transaction(tx => tx.deleteFrom('login_attempts').execute())
+
+  test('201 - is let in whatever strangers do, and counts by itself', async () => {
+    const browser = await knownBrowser(service(), 'owner')
+    await failTenTimes(number => tryFrom(service(), `198.18.8.${number}`, 'owner'))
+    await failTenTimes(number => tryFrom(service(), '127.0.0.1', `nobody${number}`))
+    assertFailure(await service().visitor().logIn('owner', PASSWORD), 429, 'rest_too_many_requests')
+    assert.equal((await browser.logIn('owner@example.com', PASSWORD)).status, 201)
+    await forget()
+    await failTenTimes(() => browser.logIn('owner', 'wrong'))
+    assert.equal((await service().visitor().logIn('owner', PASSWORD)).status, 201)
+    await forget()
+  })
+
+  test('429 - is a stranger to other accounts, and so is a token that nobody was given', async () => {
+    const others = await knownBrowser(service(), 'other')
+    const forged = service().visitor()
+    const { token_hash } = (await deviceRows(service())).at(-1)!
+    await failTenTimes(number => tryFrom(service(), `198.18.9.${number}`, 'owner'))
+    assertFailure(await others.logIn('owner', PASSWORD), 429, 'rest_too_many_requests')
+    for (const token of [token_hash, Buffer.from(token_hash, 'hex').toString('base64url'), 'x']) {
+      forged.cookie = `affiliated_device=${token}`
+      assertFailure(await forged.logIn('owner', PASSWORD), 429, 'rest_too_many_requests')
+    }
+    await forget()
+  })
+
+  test('201 - twenty of an account are remembered, for a year from their last log-in', async () => {
+    const rows = async () => (await deviceRows(service())).filter(({ user_id }) => user_id === 1)
+    const browser = service().visitor()
+    await browser.logIn('admin', ADMIN_PASSWORD)
+    const [, token] = browser.secrets
+    const time = now()
+    const aged = (name: string, expires_at: number) => ({
+      token_hash: name,
+      user_id: 1,
+      created_at: 1,
+      expires_at,
+    })
+    const more = Array.from({ length: 30 }, (_, number) => aged(`device ${number}`, time + number))
+    await service().database.transaction(tx =>
+      tx
+        .insertInto('devices')
+        .values([...more, aged('expired', time - 1)])
+        .execute(),
+    )
+    assert.equal((await browser.logIn('admin', ADMIN_PASSWORD)).status, 201)
+    assert.equal(browser.secrets[1], token)
+    const kept = await rows()
+    assert.equal(kept.length, 20)
+    assert.ok(kept.some(({ expires_at }) => expires_at >= time + 365 * 24 * 3600))
+    assert.ok(kept.every(({ token_hash }) => !['expired', 'device 0'].includes(token_hash)))
+    await service().database.transaction(tx => tx.updateTable('devices').set({ expires_at: 1 }).execute())
+    assert.equal((await browser.logIn('admin', ADMIN_PASSWORD)).status, 201)
+    assert.notEqual(browser.secrets[1], token)
+    assert.equal((await rows()).length, 1)
   })
 })
 
@@ -300,6 +423,16 @@ describeService('sessions: their end', service => {
     }
     const last = await careless.post('/password', { current_password: PASSWORD, new_password: 'long enough' })
     assertFailure(last, 429, 'rest_too_many_requests')
+  })
+
+  test('200 - a password can be changed while strangers fail to log in', async () => {
+    const admin = await service().admin()
+    await newAdministrator(admin, 'undisturbed')
+    const undisturbed = service().visitor()
+    await undisturbed.logIn('undisturbed', PASSWORD)
+    for (let number = 1; number <= 11; number += 1) await tryFrom(service(), '198.18.10.1', 'undisturbed')
+    const changed = { current_password: PASSWORD, new_password: 'another password' }
+    assert.equal((await undisturbed.post('/password', changed)).status, 200)
   })
 
   test('401 - twelve hours after the last use, of which one is noted each minute', async () => {

@@ -1,8 +1,8 @@
-/** Every query on sessions and on the tries to log in. */
-import type { Insertable } from 'kysely'
+/** Every query on sessions, on the browsers that are known, and on the tries to log in. */
+import type { Insertable, Selectable } from 'kysely'
 import type { Db, Tx } from '../../storage/database.ts'
 import { countOf } from '../../storage/page.ts'
-import type { LoginAttemptsTable, SessionsTable } from '../../storage/tables.ts'
+import type { DevicesTable, LoginAttemptsTable, SessionsTable } from '../../storage/tables.ts'
 import type { User } from '../../users/store.ts'
 
 export async function insertSession(tx: Tx, session: Insertable<SessionsTable>): Promise<void> {
@@ -58,42 +58,82 @@ export async function waitForTurn(tx: Tx): Promise<void> {
   await tx.selectFrom('settings').select('value').where('name', '=', 'first_login_at').forUpdate().execute()
 }
 
-export async function insertAttempt(tx: Tx, attempt: Insertable<LoginAttemptsTable>): Promise<number> {
-  const { id } = await tx
-    .insertInto('login_attempts')
-    .values(attempt)
-    .returning('id')
-    .executeTakeFirstOrThrow()
-  return id
+export async function insertAttempts(tx: Tx, attempts: Insertable<LoginAttemptsTable>[]): Promise<void> {
+  await tx.insertInto('login_attempts').values(attempts).execute()
 }
 
-/** When the newest tries were made, the newest first. */
-export async function latestAttempts(
-  tx: Tx,
-  by: 'login_key' | 'address',
-  value: string,
-  limit: number,
-): Promise<number[]> {
-  const rows = await tx
+/** When the nth try was made, counted from the newest. */
+export async function nthLatestAttempt(tx: Tx, counter: string, n: number): Promise<number | undefined> {
+  const row = await tx
     .selectFrom('login_attempts')
     .select('tried_at')
-    .where(by, '=', value)
+    .where('counter', '=', counter)
     .orderBy('tried_at', 'desc')
-    .limit(limit)
+    .offset(n - 1)
+    .limit(1)
+    .executeTakeFirst()
+  return row?.tried_at
+}
+
+export async function removeAttempt(tx: Tx, attempt: string): Promise<void> {
+  await tx.deleteFrom('login_attempts').where('attempt', '=', attempt).execute()
+}
+
+/** Removes the tries that any of these has counted, from every counter. */
+export async function removeAttemptsIn(tx: Tx, counters: readonly string[]): Promise<void> {
+  await tx
+    .deleteFrom('login_attempts')
+    .where('attempt', 'in', query =>
+      query.selectFrom('login_attempts').select('attempt').where('counter', 'in', counters),
+    )
     .execute()
-  return rows.map(row => row.tried_at)
-}
-
-export async function removeAttempt(tx: Tx, id: number): Promise<void> {
-  await tx.deleteFrom('login_attempts').where('id', '=', id).execute()
-}
-
-export async function removeAttemptsOn(tx: Tx, loginKey: string): Promise<void> {
-  await tx.deleteFrom('login_attempts').where('login_key', '=', loginKey).execute()
 }
 
 export async function removeAttemptsBefore(tx: Tx, time: number): Promise<void> {
   await tx.deleteFrom('login_attempts').where('tried_at', '<=', time).execute()
+}
+
+/** When the browser is forgotten, if it is known for the account. */
+export async function findDevice(db: Db, tokenHash: string, userId: number): Promise<number | undefined> {
+  const row = await db
+    .selectFrom('devices')
+    .select('expires_at')
+    .where('token_hash', '=', tokenHash)
+    .where('user_id', '=', userId)
+    .executeTakeFirst()
+  return row?.expires_at
+}
+
+/** Those that the account was logged in to with, the latest first. */
+export async function devicesOf(db: Db, userId: number): Promise<Selectable<DevicesTable>[]> {
+  return db
+    .selectFrom('devices')
+    .selectAll()
+    .where('user_id', '=', userId)
+    .orderBy('expires_at', 'desc')
+    .execute()
+}
+
+/** @param kept of the account's devices so many stay, those used latest */
+export async function rememberDevice(tx: Tx, device: Insertable<DevicesTable>, kept: number): Promise<void> {
+  const known = await devicesOf(tx, device.user_id)
+  const others = known.filter(({ token_hash }) => token_hash !== device.token_hash)
+  for (const { token_hash } of others.slice(kept - 1)) {
+    await tx.deleteFrom('devices').where('token_hash', '=', token_hash).execute()
+  }
+  await tx
+    .insertInto('devices')
+    .values(device)
+    .onConflict(conflict => conflict.column('token_hash').doUpdateSet({ expires_at: device.expires_at }))
+    .execute()
+}
+
+export async function removeDevices(tx: Tx, userId: number): Promise<void> {
+  await tx.deleteFrom('devices').where('user_id', '=', userId).execute()
+}
+
+export async function removeExpiredDevices(tx: Tx, before: number): Promise<void> {
+  await tx.deleteFrom('devices').where('expires_at', '<', before).execute()
 }
 
 export async function everLoggedIn(db: Db): Promise<boolean> {

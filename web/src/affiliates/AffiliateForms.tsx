@@ -131,6 +131,7 @@ function Terms() {
           source="rate_type"
           label="Rate type"
           choices={rate_types.map(name => ({ id: name, name }))}
+          translateChoice={false}
           emptyText="Default"
           emptyValue=""
           helperText={false}

@@ -77,6 +77,7 @@ function Fields({ settings }: { settings: AllSettings }) {
             source="default_rate_type"
             label="Default rate type"
             choices={choices}
+            translateChoice={false}
             validate={required('Choose one of the rate types.')}
             helperText="One of the rate types below."
           />
@@ -85,6 +86,7 @@ function Fields({ settings }: { settings: AllSettings }) {
           source="rate_types"
           label="Rate types"
           choices={choices}
+          translateChoice={false}
           freeSolo
           onCreate={name => (name?.trim() ? { id: name.trim(), name: name.trim() } : undefined)}
           helperText="The kinds of rate that an affiliate can have. Type a name and press Enter to add one. One that is in use can't be removed."

@@ -12,6 +12,7 @@ import {
 } from 'react-admin'
 import { Link as RouterLink } from 'react-router-dom'
 import { Waiting } from '../Shell.tsx'
+import { useSession } from '../session.tsx'
 import { CarefulForm, FormButtons, FormSection, Row } from '../ui/form.tsx'
 import { time } from '../ui/format.ts'
 import { Page, Problem } from '../ui/Page.tsx'
@@ -76,6 +77,7 @@ export function UserEdit() {
 
 function EditPage() {
   const { record, error, isPending, refetch } = useEditContext<User>()
+  const { user } = useSession()
   if (error) {
     return (
       <Page title="User" parent={parent}>
@@ -97,14 +99,26 @@ function EditPage() {
         )}
       </Typography>
       <CarefulForm>
-        <Fields passwordHelp="Empty: the password stays as it is. A new one ends the sessions of this account." />
+        <Fields
+          own={record.id === user.id}
+          passwordHelp="Empty: the password stays as it is. A new one ends the sessions of this account."
+        />
         <FormButtons back="/users" />
       </CarefulForm>
     </Page>
   )
 }
 
-function Fields({ isNew = false, passwordHelp }: { isNew?: boolean; passwordHelp: string }) {
+/** @param own whether it is the account of who has logged in */
+function Fields({
+  isNew = false,
+  own = false,
+  passwordHelp,
+}: {
+  isNew?: boolean
+  own?: boolean
+  passwordHelp: string
+}) {
   return (
     <>
       <FormSection title="Account">
@@ -148,12 +162,22 @@ function Fields({ isNew = false, passwordHelp }: { isNew?: boolean; passwordHelp
             emptyValue=""
             helperText={false}
           />
-          <PasswordInput
-            source="password"
-            label="New password"
-            helperText={passwordHelp}
-            slotProps={{ htmlInput: { autoComplete: 'new-password', maxLength: 1000 } }}
-          />
+          {own ? (
+            <Typography variant="body2" sx={{ color: 'text.secondary', alignSelf: 'center' }}>
+              Your own password needs the current one:{' '}
+              <Link component={RouterLink} to="/account">
+                change password
+              </Link>
+              .
+            </Typography>
+          ) : (
+            <PasswordInput
+              source="password"
+              label="New password"
+              helperText={passwordHelp}
+              slotProps={{ htmlInput: { autoComplete: 'new-password', maxLength: 1000 } }}
+            />
+          )}
         </Row>
       </FormSection>
     </>

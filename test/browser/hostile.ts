@@ -1,0 +1,215 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { settled } from './pages.ts'
+import { eventually, World } from './world.ts'
+
+/** Texts that would run, load, compute, hide or break something if they were taken for anything but text. */
+const TEXTS = [
+  '<script>window.__ran=1</script>',
+  '<SCRIPT SRC=//evil.example/x.js></SCRIPT>',
+  '</script><script>window.__ran=2</script>',
+  '</title><script>window.__ran=3</script>',
+  '</textarea><script>window.__ran=4</script>',
+  '<scr<script>ipt>window.__ran=5</scr</script>ipt>',
+  '<script type=module>window.__ran=6</script>',
+  '<img src=x onerror=window.__ran=7>',
+  '"><img src=x onerror="window.__ran=8">',
+  "'><img src=x onerror='window.__ran=9'>",
+  '<img src=x:x onerror =window.__ran=10>',
+  '<body onload=window.__ran=11>',
+  '<input autofocus onfocus=window.__ran=12>',
+  '<select autofocus onfocus=window.__ran=13>',
+  '<details open ontoggle=window.__ran=14>x</details>',
+  '<video><source onerror=window.__ran=15></video>',
+  '<marquee onstart=window.__ran=16>x</marquee>',
+  '" onmouseover="window.__ran=17" x="',
+  "' onfocus='window.__ran=18' autofocus='",
+  '` onerror=`window.__ran=19`',
+  '<svg onload=window.__ran=20>',
+  '<svg><script>window.__ran=21</script></svg>',
+  '<svg><animate onbegin=window.__ran=22 attributeName=x dur=1s>',
+  '<svg><a xlink:href="javascript:window.__ran=23"><text y=9>x</text></a></svg>',
+  '<math><mtext><style><img src=x onerror=window.__ran=24></style></mtext></math>',
+  '<a href="javascript:window.__ran=25">click</a>',
+  'javascript:window.__ran=26',
+  'JaVaScRiPt://%0awindow.__ran=27',
+  'java&#09;script:window.__ran=28',
+  'data:text/html;base64,PHNjcmlwdD53aW5kb3cuX19yYW49Mjk8L3NjcmlwdD4=',
+  '<iframe srcdoc="<script>parent.__ran=30</script>"></iframe>',
+  '<iframe src="javascript:parent.__ran=31">',
+  '<object data="javascript:window.__ran=32">',
+  '<embed src="javascript:window.__ran=33">',
+  '<form action="javascript:window.__ran=34"><button autofocus>x',
+  '<meta http-equiv=refresh content="0;url=javascript:window.__ran=35">',
+  '<base href="//evil.example/">',
+  '<link rel=stylesheet href=//evil.example/x.css>',
+  '<style>*{background:url(//evil.example/x)}</style>',
+  '<p style="position:fixed;inset:0;background:url(//evil.example/y)">',
+  '{{constructor.constructor("window.__ran=41")()}}',
+  `\${window.__ran=42}`,
+  '<%= window.__ran=43 %>',
+  '#{window.__ran=44} %{window.__ran=44}',
+  '__proto__[__ran]=45',
+  '%3Cscript%3Ewindow.__ran=46%3C/script%3E',
+  '&lt;script&gt;window.__ran=47&lt;/script&gt;',
+  '\\u003cscript\\u003ewindow.__ran=48\\u003c/script\\u003e',
+  '\uff1cscript\uff1ewindow.__ran=49\uff1c/script\uff1e',
+  '\u202e<script>window.__ran=50</script>\u2066',
+  'z\u0335\u0336\u0337\u0338a\u0335\u0336\u0337\u0338l\u0335\u0336\u0337g\u0335\u0336\u0337o',
+  '\u200b\u2060in\ufeffvisible\u00ad',
+  'مرحبا شركة',
+  '👩‍👩‍👧‍👦 family 🏳️‍🌈',
+  'O\'Hara "quoted" & co; DROP TABLE users;--',
+  '=1+1',
+  '=HYPERLINK("http://evil.example";"click")',
+  "+1-1+cmd|' /C calc'!A0",
+  '-2+3',
+  '@SUM(1+1)',
+  '../../../../etc/passwd',
+  'null',
+  '[object Object]',
+  'ra.action.delete',
+]
+
+/** The name of a rate type has no comma. */
+const RATE_TYPES = TEXTS.filter(text => !text.includes(','))
+const PAGE_SIZE = 500
+
+/** What an address can have of a text. */
+const addressOf = (text: string, index: number) =>
+  `${text.replace(/[^\p{L}\p{N}!#$%&'*+/=?^_`{|}~-]/gu, '').slice(0, 40)}${index}@example.org`
+
+export function hostileScenarios(): void {
+  test(`${TEXTS.length} hostile texts in every field - shown as text on every page, and none runs`, async () => {
+    assert.equal(new Set(TEXTS).size, TEXTS.length)
+    const world = await World.start()
+    try {
+      await world.work('/affiliates', async page => {
+        const ran = await watched(page)
+        const send = async (method: string, path: string, data: object, status: number) => {
+          const reply = await page.request.fetch(`/admin/api${path}`, {
+            method,
+            headers: { 'x-admin-request': '1' },
+            data,
+          })
+          assert.equal(reply.status(), status, `${method} ${path} ${await reply.text()}`)
+          return reply.json()
+        }
+        const rate_types = ['percentage', ...RATE_TYPES]
+        await send('PATCH', '/settings', { rate_types, default_rate_type: RATE_TYPES[0] }, 200)
+        const made: { user: number; affiliate: number; payout: number }[] = []
+        for (const [index, text] of TEXTS.entries()) {
+          const email = addressOf(text, index)
+          const names = { first_name: text, last_name: text, display_name: text }
+          const user = await send('POST', '/users', { login: `hostile${index}`, email, ...names }, 201)
+          const affiliate = await send(
+            'POST',
+            '/affiliates',
+            {
+              user_id: user.id,
+              payment_email: email,
+              rate_type: RATE_TYPES[index] ?? '',
+              notes: `${text}\n${text}`,
+            },
+            201,
+          )
+          const paid = { affiliate_id: affiliate.id, amount: 100 - index, payout_method: text }
+          const payout = await send('POST', '/payouts', paid, 201)
+          const key = { user_id: user.id, name: text, permissions: ['payouts.read'] }
+          await send('POST', '/keys', key, 201)
+          made.push({ user: user.id, affiliate: affiliate.id, payout: payout.id })
+          // What a name to log in by can't have is refused, and the refusal says nothing that could run.
+          if (/[^\p{L}\p{M}\p{N} _.@-]/u.test(text)) {
+            await send('POST', '/users', { login: text, email: `x${email}` }, 400)
+          }
+        }
+        const settings = { default_rate_type: 'percentage' }
+        await send('PATCH', '/settings', settings, 200)
+
+        const all = `?page=1&perPage=${PAGE_SIZE}`
+        for (const path of ['/affiliates', '/payouts', '/users', '/tools/api-keys', '/tools/audit-log']) {
+          await page.goto(`/admin${path}${all}`)
+          await assertShown(page, path, TEXTS)
+        }
+        await page.goto('/admin/settings')
+        await assertShown(page, '/settings', RATE_TYPES)
+        for (const path of ['/reports', '/tools/export', '/tools/system', '/account', '/affiliates/create']) {
+          await page.goto(`/admin${path}`)
+          await settled(page)
+        }
+        for (const [index, { user, affiliate, payout }] of made.entries()) {
+          const text = TEXTS[index]!
+          for (const path of [
+            `/affiliates/${affiliate}/show`,
+            `/affiliates/${affiliate}`,
+            `/payouts/${payout}`,
+            `/users/${user}`,
+          ]) {
+            await go(page, path)
+            await assertShown(page, path, [text])
+          }
+        }
+        for (const path of ['/affiliates', '/payouts', '/users']) {
+          await page.goto(`/admin${path}`)
+          await settled(page)
+          await page.getByRole('button', { name: 'Filters' }).or(page.getByLabel('Search')).first().waitFor()
+          for (const text of TEXTS) await page.getByLabel('Search').fill(text)
+          await settled(page)
+        }
+        await page.goto('/admin/login')
+        await page.context().clearCookies()
+        await page.reload()
+        for (const text of TEXTS) await page.getByLabel('Login').fill(text)
+        await page.getByLabel('Password', { exact: true }).fill(TEXTS[0]!)
+        await page.getByRole('button', { name: 'Log in' }).click()
+        await page.getByRole('alert').waitFor()
+        // The last is our own: whatever runs is seen.
+        await page.evaluate('window.__ran = 0')
+        assert.deepEqual(await ran(), ['ran 0'])
+      })
+    } finally {
+      await world.close()
+    }
+  })
+}
+
+/** @returns asks what has run, tried to run, or opened a dialog since, on any page */
+async function watched(page: Page): Promise<() => Promise<unknown[]>> {
+  const seen: unknown[] = []
+  page.on('dialog', async dialog => {
+    seen.push(dialog.message())
+    await dialog.dismiss()
+  })
+  await page.exposeFunction('__seen', (what: unknown) => {
+    seen.push(what)
+  })
+  await page.addInitScript(`
+    Object.defineProperty(window, '__ran', { set: what => window.__seen('ran ' + what) })
+    addEventListener('securitypolicyviolation', ({ violatedDirective, blockedURI }) =>
+      window.__seen(violatedDirective + ' ' + blockedURI))`)
+  return async () => {
+    // What was seen is told by messages, and those are behind this one.
+    await page.evaluate('0')
+    return seen
+  }
+}
+
+/** To a page of the application, without loading it anew. */
+async function go(page: Page, path: string): Promise<void> {
+  await page.evaluate(
+    `history.pushState(null, '', ${JSON.stringify(`/admin${path}`)}); dispatchEvent(new PopStateEvent('popstate'))`,
+  )
+}
+
+/** Waits until each text stands on the page as it was written: in the page's text, or in a field. */
+async function assertShown(page: Page, path: string, texts: readonly string[]): Promise<void> {
+  await eventually(async () => {
+    const shown = await page.evaluate<string>(`[
+      document.querySelector('main')?.textContent,
+      ...Array.from(document.querySelectorAll('main input, main textarea'), field => field.value),
+    ].join('\\n')`)
+    const absent = texts.filter(text => !shown.includes(text))
+    assert.deepEqual(absent, [], path)
+  })
+}
