@@ -5,6 +5,8 @@ import { sealEntries } from './audit/seal.ts'
 import { databaseOption, jsonOption } from './config.ts'
 import { ArgumentReader, refuse } from './http/arguments.ts'
 import { type Database, openDatabase } from './storage/database.ts'
+import { findByName } from './users/rules.ts'
+import type { User } from './users/store.ts'
 
 export interface CommonOptions {
   database: string
@@ -29,6 +31,21 @@ export async function withDatabase<T>(url: string, work: (database: Database) =>
   } finally {
     await database.close()
   }
+}
+
+/**
+ * @param name a login or an e-mail address
+ * @throws CommandFailed when no account goes by it, or more than one
+ */
+export async function accountNamed({ reader }: Database, name: string): Promise<User> {
+  const [user, other] = await findByName(reader, name)
+  if (!user) throw new CommandFailed(`There is no account with the login ${name}.`)
+  if (other) {
+    throw new CommandFailed(
+      `Two accounts go by ${name}: it is the login of account ${user.id} (${user.email}) and the e-mail address of account ${other.id} (${other.login}). Name the one that is meant by ${user.email} or ${other.login}.`,
+    )
+  }
+  return user
 }
 
 /**

@@ -8,6 +8,8 @@ import type { Answer } from './endpoint.ts'
 
 /** Of addresses and bodies of one generation; a character takes one byte, or two where it is not Latin. */
 const CHARACTERS_KEPT = 4 * 2 ** 20
+/** Of addresses that were asked for, and may be asked for again. */
+const CHARACTERS_REMEMBERED = 2 ** 20
 
 export class AnswerCache {
   readonly #database: Database
@@ -16,6 +18,8 @@ export class AnswerCache {
   #answers = new Map<string, Answer>()
   #before = new Map<string, Answer>()
   #characters = 0
+  readonly #asked = new Set<string>()
+  #charactersAsked = 0
 
   constructor(database: Database) {
     this.#database = database
@@ -45,12 +49,23 @@ export class AnswerCache {
   }
 
   #keep(url: string, answer: Answer): void {
-    if (typeof answer.body !== 'string') return
+    if (typeof answer.body !== 'string' || !this.#wasAsked(url)) return
     this.#answers.set(url, answer)
     this.#characters += url.length + answer.body.length
     if (this.#characters < CHARACTERS_KEPT) return
     this.#before = this.#answers
     this.#answers = new Map()
     this.#characters = 0
+  }
+  /** What is asked for once is most often not asked for again, and would only push out what is. */
+  #wasAsked(url: string): boolean {
+    if (this.#asked.has(url)) return true
+    this.#charactersAsked += url.length
+    if (this.#charactersAsked > CHARACTERS_REMEMBERED) {
+      this.#asked.clear()
+      this.#charactersAsked = url.length
+    }
+    this.#asked.add(url)
+    return false
   }
 }

@@ -1,9 +1,14 @@
 import { createInterface } from 'node:readline/promises'
 import type { Command } from 'commander'
-import { addCommand, CommandFailed, type CommonOptions, print, withDatabase } from '../command.ts'
+import {
+  accountNamed,
+  addCommand,
+  CommandFailed,
+  type CommonOptions,
+  print,
+  withDatabase,
+} from '../command.ts'
 import { commandLine } from '../context.ts'
-import type { Database } from '../storage/database.ts'
-import { findByName } from '../users/rules.ts'
 import type { User } from '../users/store.ts'
 import { erasePerson, exportPerson } from './rules.ts'
 
@@ -20,14 +25,14 @@ export function addPrivacyCommands(users: Command): void {
 
 async function exportData(login: string, options: CommonOptions): Promise<void> {
   const data = await withDatabase(options.database, async database =>
-    exportPerson(database, (await known(database, login)).id),
+    exportPerson(database, (await accountNamed(database, login)).id),
   )
   print({ json: true }, data, [])
 }
 
 async function erase(login: string, options: CommonOptions & { yes?: true }): Promise<void> {
   const { id, name } = await withDatabase(options.database, async database => {
-    const user = await known(database, login)
+    const user = await accountNamed(database, login)
     if (!options.yes && !(await confirmed(user))) throw new CommandFailed('Nothing was erased.')
     return { id: user.id, name: (await erasePerson(database, user.id, commandLine)).login }
   })
@@ -35,12 +40,6 @@ async function erase(login: string, options: CommonOptions & { yes?: true }): Pr
     `Erased account ${id}, which is now called ${name}. Its sessions and keys have ended; payouts stay.`,
     'Backups that were made before still hold what was erased.',
   ])
-}
-
-async function known(database: Database, login: string): Promise<User> {
-  const user = await findByName(database.reader, login)
-  if (!user) throw new CommandFailed(`There is no account with the login ${login}.`)
-  return user
 }
 
 async function confirmed({ login, email }: User): Promise<boolean> {

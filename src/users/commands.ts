@@ -1,8 +1,8 @@
 import { text } from 'node:stream/consumers'
 import type { Command } from 'commander'
 import {
+  accountNamed,
   addCommand,
-  CommandFailed,
   type CommonOptions,
   checkedArguments,
   print,
@@ -12,7 +12,7 @@ import {
 import { formatTime } from '../fields.ts'
 import { addPrivacyCommands } from '../privacy/commands.ts'
 import { generatePassword } from './password.ts'
-import { createUser, findByName, resetPassword } from './rules.ts'
+import { createUser, resetPassword } from './rules.ts'
 import { userArguments } from './schema.ts'
 import { type User, usersAfter } from './store.ts'
 
@@ -69,8 +69,7 @@ async function setPassword(login: string, options: PasswordOptions): Promise<voi
   const sent = await passwordOf(options)
   const password = sent ?? generatePassword()
   const user = await withDatabase(options.database, async database => {
-    const found = await findByName(database.reader, login)
-    if (!found) throw new CommandFailed(`There is no account with the login ${login}.`)
+    const found = await accountNamed(database, login)
     await resetPassword(database, found, password)
     return found
   })

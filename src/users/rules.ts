@@ -246,9 +246,15 @@ async function writeEmail(tx: Tx, userId: number, email: string): Promise<void> 
   )
 }
 
-/** @param name a login or an e-mail address */
-export async function findByName(db: Db, name: string): Promise<store.User | undefined> {
-  return (await findByLogin(db, name)) ?? store.findUserByEmailKey(db, foldCase(name))
+/**
+ * The accounts that a name stands for: one by its login, another by its e-mail address. They may be two, because a login
+ * may look like the address of somebody else.
+ */
+export async function findByName(db: Db, name: string): Promise<store.User[]> {
+  const key = foldCase(name)
+  const found = [await store.findUserByLoginKey(db, key), await store.findUserByEmailKey(db, key)]
+  const accounts = found.filter(user => user !== undefined)
+  return accounts[0]?.id === accounts[1]?.id ? accounts.slice(0, 1) : accounts
 }
 
 export async function findByLogin(db: Db, login: string): Promise<store.User | undefined> {

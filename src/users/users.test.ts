@@ -193,12 +193,17 @@ describeService('users: password on the command line', service => {
     assert.equal((await service().visitor().logIn('admin', 'given by hand')).status, 201)
   })
 
-  test('1 - nobody has the login, or the password is too short', async () => {
+  test('1 - nobody goes by that name, or two do, or the password is too short', async () => {
     const nobody = await password('nobody')
     assert.deepEqual(
       [nobody.code, nobody.stdout, nobody.stderr],
       [1, '', 'error: There is no account with the login nobody.\n'],
     )
+    const guise = { create_user: true, payment_email: 'guise@example.com', username: 'admin@example.com' }
+    assert.equal((await service().post('/affiliates', guise)).status, 201)
+    const two = await password('Admin@example.com')
+    assert.equal(two.code, 1)
+    assert.match(two.stderr, /Two accounts go by Admin@example\.com.*guise@example\.com or admin\./)
     const short = await password('admin', '--password', 'short')
     assert.equal(short.code, 1)
     assert.match(short.stderr, /password: must have 8 to 1000 characters/)
