@@ -1,6 +1,6 @@
 /**
- * Records that are asked for one at a time. Where the database is a round trip away, those that requests ask for at the
- * same moment come by one query: most of what a look-up costs there is the trip, for either side.
+ * Records that are asked for one at a time. Where the database is a trip away, over a network or to a thread, those
+ * that requests ask for at the same moment come by one query: most of what a look-up costs there is the trip.
  */
 import { type SelectQueryBuilder, sql } from 'kysely'
 import type { Db } from './database.ts'
@@ -20,15 +20,15 @@ export function byIdentifier<T extends keyof Tables, R extends { id: number }>(
   const one = prepared((db: Db, { id }: { id: number }) =>
     rows(db).where(sql<boolean>`${sql.ref(column)} = ${id}`),
   )
-  const several = prepared((db: Db, { ids }: { ids: string }) =>
-    rows(db).where(sql<boolean>`${sql.ref(column)} = ANY(CAST(${ids} AS bigint[]))`),
+  const several = prepared((db: Db, { ids }: { ids: readonly number[] }) =>
+    rows(db).where(sql<boolean>`${sql.ref(column)} IN (${sql.join(ids)})`),
   )
   const waiting = new WeakMap<Db, Waiting<R>>()
 
   const ask = async (db: Db, asked: Waiting<R>) => {
     waiting.delete(db)
     try {
-      for (const row of await several(db, { ids: `{${[...asked.keys()].join()}}` })) {
+      for (const row of await several(db, { ids: padded([...asked.keys()]) })) {
         asked.get(row.id)!.resolve(row)
       }
       for (const { resolve } of asked.values()) resolve(undefined)
@@ -52,4 +52,10 @@ export function byIdentifier<T extends keyof Tables, R extends { id: number }>(
     }
     return answer.promise
   }
+}
+
+/** To a power of two, by the last one over and over, so that a handful of queries is built, not one for each number. */
+function padded(ids: number[]): number[] {
+  const length = 2 ** Math.ceil(Math.log2(ids.length))
+  return [...ids, ...Array<number>(length - ids.length).fill(ids.at(-1)!)]
 }
