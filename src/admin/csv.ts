@@ -14,10 +14,10 @@ export function csvLine(cells: readonly (string | number | null)[]): string {
 }
 
 /** How a formula begins in a spreadsheet; the wide forms are taken for the others in some languages. */
-const FORMULA = /^[=+\-@\t\r\n＝＋－＠]/
+const FORMULA = /^(?:[\t\r\n]|[\s"\u200b]*[=+\-@＝＋－＠])/
 const PLAIN_NUMBER = /^[+-]?\d+(?:\.\d+)?$/
 /** In many languages a spreadsheet splits a line at these, quoted or not, and a new cell begins behind them. */
-const FORMULA_BEHIND_SEPARATOR = /([;|]\s*)(?=[=+\-@＝＋－＠])/g
+const FORMULA_BEHIND_SEPARATOR = /([;|][\s"\u200b]*)(?=[=+\-@＝＋－＠])/g
 
 /** Text that a spreadsheet would compute is made text by an apostrophe in front. */
 function csvCell(text: string): string {
