@@ -50,6 +50,8 @@ const HEADERS_TIMEOUT_MS = 10_000
 const TIMEOUTS_CHECKED_EVERY_MS = 2_000
 const CONNECTIONS = 16_384
 const KEEP_ALIVE_TIMEOUT_MS = 65_000
+/** Node takes no more of a request's head. */
+const MAX_URL_LENGTH = 16_384
 
 export function contextOf(database: Database): Context {
   return { database, settings: new SettingsCache(database) }
@@ -78,6 +80,8 @@ export async function buildApp(database: Database, options: AppOptions): Promise
     },
     routerOptions: {
       ignoreTrailingSlash: true,
+      // Every URL that can arrive is routed, so that who asks is found out before anything is said of it.
+      maxParamLength: MAX_URL_LENGTH,
       // Arguments are read by `http/arguments.ts`, after authentication.
       querystringParser: () => ({}),
     },
@@ -115,6 +119,7 @@ export async function buildApp(database: Database, options: AppOptions): Promise
       load,
       authenticate: (request, reply) =>
         limiter.admit(request, reply, () => authenticate(keys, request.headers.authorization)),
+      confirm: request => authenticate(keys, request.headers.authorization),
       resources,
       base,
       corsOrigins: new Set(options.corsOrigins),
@@ -146,8 +151,15 @@ function requestIds(): () => string {
   }
 }
 
-/** A path with a broken escape can't be routed; with its percent signs escaped it is one that does not exist. */
+/**
+ * A URL may come with scheme and host (RFC 9112, 3.2.2). A path with a broken escape can't be routed; with its percent
+ * signs escaped it is one that does not exist.
+ */
 function routable(url: string): string {
+  if (!url.startsWith('/')) {
+    const absolute = URL.parse(url)
+    return absolute?.host ? routable(absolute.pathname + absolute.search) : '/*'
+  }
   if (!url.includes('%')) return url
   const [path, ...query] = url.split('?')
   try {

@@ -1,6 +1,8 @@
 /** Writes that are sent again under their Idempotency-Key, and are done once. */
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { request } from 'node:http'
 import { test } from 'node:test'
 import { permissions } from '../src/app.ts'
 import { now } from '../src/fields.ts'
@@ -179,6 +181,12 @@ describeService('idempotency', service => {
       assertFailure(reply, 400, 'rest_invalid_param')
       assert.ok(reply.body.data.params['Idempotency-Key'])
     }
+    const twice = request(`${service().url}/v1/payouts`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${service().key.token}`, 'idempotency-key': ['a', 'b'] },
+    }).end()
+    const [{ statusCode }] = await once(twice, 'response')
+    assert.equal(statusCode, 400)
     const { id } = await service().newAffiliate('longest')
     const longest = await service().post('/payouts', { affiliate_id: id }, named('x'.repeat(255)))
     assert.equal(longest.status, 201)

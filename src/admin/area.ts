@@ -21,6 +21,7 @@ import { authenticateSession } from './authenticate.ts'
 import { exports } from './exports/routes.ts'
 import { reports } from './reports/routes.ts'
 import { sessions } from './sessions/routes.ts'
+import { refuseEnded } from './sessions/rules.ts'
 import { system } from './system/routes.ts'
 import { contentPolicy, web } from './web.ts'
 
@@ -83,6 +84,8 @@ export async function area(
             context: patient,
             load,
             authenticate: request => authenticateSession(patient, everything, request),
+            confirm: request => authenticateSession(patient, everything, request),
+            guard: refuseEnded,
             resources,
             base: `${BASE}/api`,
             corsOrigins: new Set(),

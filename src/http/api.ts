@@ -5,14 +5,14 @@ import type { Actor, Context } from '../context.ts'
 import { Failure } from '../errors.ts'
 import type { Load } from '../limits/load.ts'
 import { SettingsCache } from '../settings/rules.ts'
-import { type Tx, within } from '../storage/database.ts'
+import { guarded, type Tx, within } from '../storage/database.ts'
 import { AnswerCache } from './answer-cache.ts'
 import { ArgumentReader, refuse } from './arguments.ts'
 import { authorize } from './authenticate.ts'
 import { cors } from './cors.ts'
 import { byPath, describeIndex, describeRoute, openApi } from './discovery.ts'
 import type { Answer, Call, Endpoint, Resource } from './endpoint.ts'
-import { fingerprintOf, once, readIdempotencyKey } from './idempotency.ts'
+import { fingerprintOf, once, ownerOf, readIdempotencyKey } from './idempotency.ts'
 import { noParameters, type Parameters, parseBody, parseUrlEncoded } from './parameters.ts'
 import { answersRecord, entityTag, isKnown, refuseChanged, showing } from './preconditions.ts'
 import { problemOf } from './problems.ts'
@@ -32,6 +32,10 @@ export interface ApiOptions {
   readonly context: Context
   /** Finds out who asks, before anything else is read. */
   readonly authenticate: (request: FastifyRequest, reply: FastifyReply) => Promise<Actor>
+  /** Finds out the same again while a request goes on, without counting it once more. */
+  readonly confirm: (request: FastifyRequest) => Promise<Actor>
+  /** Refuses a write, in its transaction. */
+  readonly guard?: (tx: Tx, actor: Actor) => Promise<void>
   readonly load: Load
   readonly resources: readonly Resource[]
   readonly base: string
@@ -42,6 +46,8 @@ export interface ApiOptions {
 
 const JSON_TYPE = 'application/json; charset=utf-8'
 const IGNORED_NAMES_SHOWN = 50
+/** A request that takes longer, because it arrives or is read slowly, must still be allowed to go on. */
+const CONFIRMED_FOR_MS = 500
 const overloaded = problemOf(new Failure('overloaded'))
 
 /** A Fastify plugin; register it with `base` as its prefix. */
@@ -50,6 +56,7 @@ export async function api(scope: FastifyInstance, options: ApiOptions): Promise<
   const reached = (request: FastifyRequest) => absolute(request, base)
 
   scope.addHook('onRequest', async (request, reply) => {
+    context.database.refresh?.()
     if (options.load.tooMuch) {
       const { status, headers, body } = overloaded
       reply.shed = true
@@ -91,8 +98,8 @@ export async function api(scope: FastifyInstance, options: ApiOptions): Promise<
           const body = describeRoute(resource, endpoints, base, reached(request), settings)
           return { status: 200, headers: { Allow: allowHeader }, body: JSON.stringify(body) }
         }
-        const name = `OPTIONS ${absolute(request, request.url)}`
-        return answer(request, reply, await cache.answer(name, described), options.load)
+        const answered = await cache.answer(keyOf(request, 'OPTIONS', path), described)
+        return answer(request, reply, answered, options.load)
       })
     }
   }
@@ -125,7 +132,7 @@ function handlerOf(
   resource: Resource,
   endpoint: Endpoint,
   cache: AnswerCache,
-  { context, base, load }: ApiOptions,
+  { context, base, load, confirm, guard }: ApiOptions,
 ) {
   const reader = new ArgumentReader(endpoint.arguments)
   const inPath = [...endpoint.path.matchAll(/\{(\w+)\}/g)].map(match => match[1]!)
@@ -134,8 +141,18 @@ function handlerOf(
   const tagged = answersRecord(endpoint)
   const act = reads ? endpoint.handle : writer(resource, endpoint)
 
+  const withGuard = ({ actor }: FastifyRequest): Context => {
+    const database = guarded(context.database, tx => guard!(tx, actor!))
+    return { ...context, database }
+  }
+  const stillAllowed = async (request: FastifyRequest) => {
+    request.actor = await confirm(request)
+    authorize(request.actor, endpoint.permission)
+  }
+
   const perform = async (request: FastifyRequest, reply: FastifyReply): Promise<Answer> => {
-    const call = new HttpCall(context, request, resource, base)
+    if (reply.elapsedTime > CONFIRMED_FOR_MS) await stillAllowed(request)
+    const call = new HttpCall(guard ? withGuard(request) : context, request, resource, base)
     const body = takesBody ? await bodyOf(request) : noParameters
     const query = parseUrlEncoded(call.query)
     const { args, problems, missing, ignored } = reader.read(request.params as Parameters, body, query)
@@ -155,13 +172,14 @@ function handlerOf(
   const answerOf =
     reads && resource.cacheable
       ? (request: FastifyRequest, reply: FastifyReply) =>
-          cache.answer(absolute(request, request.url), () => perform(request, reply))
+          cache.answer(keyOf(request, 'GET', endpoint.path), () => perform(request, reply))
       : perform
 
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const ended = endpoint.hashes ? load.hash() : load.begin()
     try {
-      return answer(request, reply, await answerOf(request, reply), load)
+      const answered = await answerOf(request, reply)
+      return answer(request, reply, answered, load, () => stillAllowed(request))
     } finally {
       ended()
     }
@@ -174,7 +192,8 @@ function writer(resource: Resource, endpoint: Endpoint) {
 
   return async (call: HttpCall, args: Record<string, unknown>): Promise<Answer> => {
     const { method, headers } = call.request
-    const key = readIdempotencyKey(headers['idempotency-key'], resource.replayed === true)
+    const { headersDistinct } = call.request.raw
+    const key = readIdempotencyKey(headersDistinct['idempotency-key'], resource.replayed === true)
     const condition = show && headers['if-match']
     const prepared = await endpoint.prepare?.(call, args as never)
     const handle = (by: HttpCall) => endpoint.handle(by, args as never, prepared as never)
@@ -189,7 +208,7 @@ function writer(resource: Resource, endpoint: Endpoint) {
         }
         if (key === undefined) return work()
         const fingerprint = fingerprintOf(method, endpoint.path, args)
-        return once(tx, { owner: call.actor.name, key, fingerprint }, work)
+        return once(tx, { owner: ownerOf(call.actor), key, fingerprint }, work)
       },
       { steady: condition !== undefined },
     )
@@ -201,16 +220,42 @@ function answer(
   reply: FastifyReply,
   { status, headers, cookies, body }: Answer,
   load: Load,
+  stillAllowed = async () => {},
 ): FastifyReply {
   if (headers) reply.headers(headers)
   if (cookies) reply.header('Set-Cookie', cookies)
   if (headers?.ETag !== undefined && hasIt(request, headers.ETag)) return reply.code(304).send()
-  reply.code(status).type(JSON_TYPE)
+  reply.code(status)
+  if (headers?.['Content-Type'] === undefined) reply.type(JSON_TYPE)
   if (typeof body === 'string') return reply.send(body)
   // What nobody will read is not read from the database either.
   if (request.method === 'HEAD') return reply.send('')
   const ended = load.stream(request.actor!.name)
-  return reply.send(Readable.from(body, { highWaterMark: 1 }).once('close', ended))
+  const pieces = whileAllowed(body, stillAllowed)
+  return reply.send(Readable.from(pieces, { highWaterMark: 1 }).once('close', ended))
+}
+
+/** Breaks off when the key or the session has ended, however slowly the answer is read. */
+async function* whileAllowed(
+  pieces: AsyncIterable<string>,
+  stillAllowed: () => Promise<void>,
+): AsyncGenerator<string> {
+  let askedAt = performance.now()
+  for await (const piece of pieces) {
+    if (performance.now() - askedAt > CONFIRMED_FOR_MS) {
+      await stillAllowed()
+      askedAt = performance.now()
+    }
+    yield piece
+  }
+}
+
+/**
+ * What an answer depends on, beside the database. A line feed can be in none of the parts, and what is declared comes
+ * first, so no header can make one request look like another.
+ */
+function keyOf(request: FastifyRequest, method: string, path: string): string {
+  return `${method} ${path}\n${request.protocol}\n${request.host}\n${request.url}`
 }
 
 /** Whether the caller has the record as it is. */

@@ -6,6 +6,7 @@
  * request that was refused may be mended and sent again under its key.
  */
 import { hash } from 'node:crypto'
+import type { Actor } from '../context.ts'
 import { Failure, invalidArguments } from '../errors.ts'
 import { now } from '../fields.ts'
 import type { Database, Tx } from '../storage/database.ts'
@@ -28,7 +29,7 @@ export interface Named {
  * @throws Failure invalid_argument
  */
 export function readIdempotencyKey(
-  header: string | string[] | undefined,
+  header: readonly string[] | undefined,
   replayed: boolean,
 ): string | undefined {
   if (header === undefined) return undefined
@@ -37,10 +38,18 @@ export function readIdempotencyKey(
       'Idempotency-Key': 'must be left out here: what is secret in this exchange would have to be kept.',
     })
   }
-  if (typeof header !== 'string' || !/^[\x20-\x7e]{1,255}$/.test(header)) {
-    throw invalidArguments({ 'Idempotency-Key': 'must be 1 to 255 printable ASCII characters.' })
+  const [key, another] = header
+  if (another !== undefined || !/^[\x20-\x7e]{1,255}$/.test(key!)) {
+    throw invalidArguments({
+      'Idempotency-Key': 'must be sent once, as 1 to 255 printable ASCII characters.',
+    })
   }
-  return header
+  return key
+}
+
+/** Whose a key is. Of who has logged in it is the account's, whose login may be another's one day. */
+export function ownerOf({ kind, userId, name }: Actor): string {
+  return kind === 'session' ? `account ${userId}` : name
 }
 
 /** Tells requests apart: alike whatever way and order the arguments were sent in. */

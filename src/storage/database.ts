@@ -34,6 +34,8 @@ export interface Database {
    * that follow it immediately see the state that it stands for, or a later one.
    */
   readonly version?: () => number
+  /** To be called when a request arrives: what is read from here on is not older. Where reads share a snapshot. */
+  readonly refresh?: () => void
   /** Connections that are in use and free, and how many wait for one; where there is a pool. */
   readonly pool?: () => { used: number; free: number; waiting: number }
   /** @throws DatabaseUnavailable when the database does not answer */
@@ -60,6 +62,25 @@ export function within(database: Database, tx: Tx): Database {
     transaction: work => work(tx),
   }
   return joined
+}
+
+/** The same database, in which nothing is written unless `check` lets it, in the transaction that would. */
+export function guarded(database: Database, check: (tx: Tx) => Promise<void>): Database {
+  return {
+    engine: database.engine,
+    ping: () => database.ping(),
+    close: () => database.close(),
+    reader: database.reader,
+    replica: database.replica,
+    get background() {
+      return guarded(database.background, check)
+    },
+    transaction: (work, options) =>
+      database.transaction(async tx => {
+        await check(tx)
+        return work(tx)
+      }, options),
+  }
 }
 
 /** What a migration needs to know of an engine. */

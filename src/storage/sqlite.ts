@@ -116,6 +116,8 @@ class SqliteDatabase implements Database {
   readonly #writes: Statements
   readonly #tx: Tx
   #reading = false
+  /** Requests are being looked at, of which the first has ended what was read before. */
+  #arriving = false
   /** Of the state that the open read transaction sees. */
   #version: number | undefined
   /** Those who wait for their turn to write, first come, first served. */
@@ -176,6 +178,19 @@ class SqliteDatabase implements Database {
     this.#next()
     await batch.committed.promise
     return result
+  }
+
+  /**
+   * A read that began after the requests of a turn were looked at (when a commit ended, or by a timer) stays open while
+   * the next ones arrive, and another process may have written since.
+   */
+  refresh = (): void => {
+    if (this.#arriving) return
+    this.#arriving = true
+    this.#endRead()
+    setImmediate(() => {
+      this.#arriving = false
+    })
   }
 
   version = (): number => {
@@ -254,7 +269,7 @@ class SqliteDatabase implements Database {
 
   /**
    * Requests that arrived together read in one transaction, because taking and dropping the locks of a file for every
-   * query costs as much as a query. It ends before anything else can arrive, and before a commit is answered.
+   * query costs as much as a query. It ends before anything else that arrives is looked at, and before a commit is answered.
    */
   #beginRead(): void {
     if (this.#reading) return

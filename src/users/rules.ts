@@ -1,6 +1,6 @@
 /** User accounts: who can own a key, be an affiliate, or log in. Login and e-mail are unique without regard to case. */
 import { forgetAttempts } from '../admin/sessions/attempts.ts'
-import { endSessions } from '../admin/sessions/store.ts'
+import { endSessions, removeDevices } from '../admin/sessions/store.ts'
 import { record } from '../audit/rules.ts'
 import { type Context, commandLine, type Origin, type RequestContext } from '../context.ts'
 import { Failure, type Problems, refuseInvalid } from '../errors.ts'
@@ -85,7 +85,7 @@ export async function editUser(
     if (passwordHash !== undefined) await setPassword(tx, context, id, passwordHash)
     if (role !== undefined && role !== before.role) await endSessions(tx, id)
     const after = found(await store.findUserRow(tx, id))
-    if (passwordHash !== undefined) await forgetAttempts(tx, after)
+    if (passwordHash !== undefined) await forgetBrowsers(tx, after)
     await record(tx, context, 'user.edit', id, { before: recordOf(before), after: recordOf(after) })
     return recordOf(after)
   })
@@ -121,8 +121,14 @@ export async function resetPassword(
   const passwordHash = await hashPassword(password)
   await database.transaction(async tx => {
     await setPassword(tx, by, user.id, passwordHash)
-    await forgetAttempts(tx, user)
+    await forgetBrowsers(tx, user)
   })
+}
+
+/** Whoever could not log in may try anew; whoever could, with the old password, is a stranger from now on. */
+async function forgetBrowsers(tx: Tx, user: store.User): Promise<void> {
+  await forgetAttempts(tx, user)
+  await removeDevices(tx, user.id)
 }
 
 /** @throws Failure no_user */

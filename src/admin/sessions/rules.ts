@@ -9,7 +9,7 @@ import type { Actor, Context, Origin, RequestContext } from '../../context.ts'
 import { Failure, invalidArguments, refuseInvalid } from '../../errors.ts'
 import { foldCase, formatTime, now } from '../../fields.ts'
 import { hashToken } from '../../keys/rules.ts'
-import type { Database, Db } from '../../storage/database.ts'
+import type { Database, Db, Tx } from '../../storage/database.ts'
 import { hashPassword, passwordMatches } from '../../users/password.ts'
 import { canLogIn, passwordProblem, setPassword } from '../../users/rules.ts'
 import { findUser, findUserByEmailKey, findUserByLoginKey, holdUser, type User } from '../../users/store.ts'
@@ -102,6 +102,14 @@ export async function resumeSession(
   return { ...actorOf(session.user, permissions), session: tokenHash }
 }
 
+/**
+ * What a session writes, it writes only while it lasts: it may have ended since the request began.
+ * @throws Failure session_required
+ */
+export async function refuseEnded(tx: Tx, { session }: Actor): Promise<void> {
+  if (session !== undefined && !(await store.findSession(tx, session))) throw new Failure('session_required')
+}
+
 function actorOf({ id, login }: User, permissions: ReadonlySet<string>): Actor {
   return { kind: 'session', userId: id, permissions, name: `session of ${login}` }
 }
@@ -127,7 +135,7 @@ export async function logOut({ database, actor, address }: RequestContext): Prom
 
 /**
  * Changes the password of who is logged in, and ends the account's other sessions.
- * @throws Failure invalid_argument, too_many_requests
+ * @throws Failure invalid_argument, too_many_requests, session_required
  */
 export async function changePassword(
   { database, actor, address }: RequestContext,
@@ -143,6 +151,11 @@ export async function changePassword(
   }
   const passwordHash = await hashPassword(new_password)
   await database.transaction(async tx => {
+    await holdUser(tx, user.id)
+    await refuseEnded(tx, actor)
+    const current = await findUser(tx, user.id)
+    // Hashing takes a while. Who has set another password meanwhile may have done so to lock this session out.
+    if (current?.password_hash !== user.password_hash) throw new Failure('session_required')
     await store.removeAttempt(tx, attempt)
     await setPassword(tx, { actor, address }, user.id, passwordHash, actor.session)
   })

@@ -318,6 +318,15 @@ describeService('sessions: a browser that is known', service => {
     await forget()
   })
 
+  test('429 - is a stranger again once somebody else has set the password', async () => {
+    const browser = await knownBrowser(service(), 'other')
+    const { body } = await admin.get('/users?search=other@example.com')
+    assert.equal((await admin.patch(`/users/${body[0].id}`, { password: PASSWORD })).status, 200)
+    await failTenTimes(number => tryFrom(service(), `198.18.9.${number}`, 'other'))
+    assertFailure(await browser.logIn('other', PASSWORD), 429, 'rest_too_many_requests')
+    await forget()
+  })
+
   test('429 - is a stranger to other accounts, and so is a token that nobody was given', async () => {
     const others = await knownBrowser(service(), 'other')
     const forged = service().visitor()

@@ -1,0 +1,109 @@
+/** Keys and sessions that end while a request is under way: because its body, or whoever reads its answer, is slow. */
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
+import { commandLine } from '../src/context.ts'
+import { fillWithDemo } from '../src/demo.ts'
+import { revokeKey } from '../src/keys/rules.ts'
+import { hashPassword } from '../src/users/password.ts'
+import { setPassword } from '../src/users/rules.ts'
+import { ADMIN_PASSWORD, assertFailure, describeService, type Service } from './harness.ts'
+
+const LONG_AFTER_MS = 1200
+
+/** Sends the head of a request, lets something happen, sends the body, and reads the answer. */
+async function heldBack(
+  { url }: Service,
+  path: string,
+  headers: Record<string, string>,
+  body: string,
+  meanwhile: () => Promise<unknown>,
+): Promise<string> {
+  const { port } = new URL(url)
+  const socket = connect(Number(port), '127.0.0.1')
+  await once(socket, 'connect')
+  const head = { Host: 'x', 'Content-Type': 'application/json', 'Content-Length': body.length, ...headers }
+  const lines = Object.entries(head).map(([name, value]) => `${name}: ${value}\r\n`)
+  socket.write(`POST ${path} HTTP/1.1\r\n${lines.join('')}Connection: close\r\n\r\n`)
+  await delay(100)
+  await meanwhile()
+  socket.write(body)
+  const chunks: Buffer[] = []
+  for await (const chunk of socket) chunks.push(chunk)
+  return Buffer.concat(chunks).toString()
+}
+
+/** The password of the first administrator is set by somebody else, which ends its sessions. */
+async function takeBack(service: Service, password: string): Promise<void> {
+  const hash = await hashPassword(password)
+  await service.database.transaction(tx => setPassword(tx, commandLine, 1, hash))
+}
+
+describeService('revocation', service => {
+  test('401 - a key that was revoked while the body was on its way', async () => {
+    const key = await service().newKey(['affiliates.create'])
+    const body = '{"create_user":true,"payment_email":"late@example.com"}'
+    const headers = { Authorization: `Bearer ${key.token}` }
+    const answer = await heldBack(service(), '/v1/affiliates', headers, body, async () => {
+      await revokeKey(service().database, key.publicKey)
+      await delay(LONG_AFTER_MS)
+    })
+    assert.match(answer, /^HTTP\/1\.1 401 /)
+    const { body: found } = await service().get('/affiliates?search=late@example.com')
+    assert.deepEqual(found, [])
+  })
+
+  test('401 - a session that ended while the body was on its way', async () => {
+    const { cookie } = await service().admin()
+    const body = JSON.stringify({
+      login: 'backdoor',
+      email: 'backdoor@example.com',
+      role: 'administrator',
+      password: 'a password of mine',
+    })
+    const headers = { Cookie: cookie!, 'X-Admin-Request': '1' }
+    const answer = await heldBack(service(), '/admin/api/users', headers, body, () =>
+      takeBack(service(), ADMIN_PASSWORD),
+    )
+    assert.match(answer, /^HTTP\/1\.1 401 /)
+    assertFailure(await service().visitor().logIn('backdoor', 'a password of mine'), 401, 'rest_wrong_login')
+  })
+
+  test('401 - a session that ended while its password was hashed: what was set meanwhile stays', async () => {
+    const intruder = await service().admin()
+    const hash = await hashPassword('set by the operator')
+    const changing = intruder.post('/password', {
+      current_password: ADMIN_PASSWORD,
+      new_password: ADMIN_PASSWORD,
+    })
+    await delay(50)
+    await service().database.transaction(tx => setPassword(tx, commandLine, 1, hash))
+    assertFailure(await changing, 401, 'rest_session_required')
+    assertFailure(await service().visitor().logIn('admin', ADMIN_PASSWORD), 401, 'rest_wrong_login')
+    assert.equal((await service().visitor().logIn('admin', 'set by the operator')).status, 201)
+  })
+
+  test('an answer that is read slowly ends when its key is revoked', async () => {
+    await service().database.transaction(async () => {})
+    await fillWithDemo(service().database, { affiliates: 20_000, payouts: 0 })
+    const key = await service().newKey(['affiliates.read'])
+    const { port } = new URL(service().url)
+    const socket = connect({ port: Number(port), host: '127.0.0.1' })
+    socket.write(
+      `GET /v1/affiliates?number=-1&user=1 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key.token}\r\n\r\n`,
+    )
+    await once(socket, 'readable')
+    await revokeKey(service().database, key.publicKey)
+    await delay(LONG_AFTER_MS)
+    let tail = ''
+    let received = 0
+    for await (const chunk of socket) {
+      received += chunk.length
+      tail = `${tail}${chunk.toString('latin1')}`.slice(-100)
+    }
+    assert.ok(received > 1000)
+    assert.ok(!tail.endsWith(']\r\n0\r\n\r\n'), `all ${received} bytes came`)
+  })
+})
