@@ -18,6 +18,9 @@ import { version } from './version.ts'
 const EXIT_FAILED = 1
 const EXIT_USAGE = 2
 
+// Databases and backups hold names, addresses and amounts: nobody but their owner reads the files that are made here.
+process.umask(0o077)
+
 const program = new Command('affiliated')
   .description('The server that a business runs its affiliate programme on.')
   .version(version)

@@ -6,7 +6,7 @@ import { isIPv6 } from 'node:net'
  */
 export function networksOf(address: string): [string, ...string[]] {
   if (!isIPv6(address)) return [address]
-  const mapped = /^::ffff:([\d.]+)$/i.exec(address)?.[1]
+  const mapped = mappedAddress(address)
   if (mapped !== undefined) return [mapped]
   const [start, end] = address.split('::', 2).map(part => part.split(':').filter(group => group !== ''))
   const zeros = end ? 8 - start!.length - end.length : 0
@@ -15,4 +15,17 @@ export function networksOf(address: string): [string, ...string[]] {
   )
   const network = (bits: number) => `${groups.slice(0, bits / 16).join(':')}::/${bits}`
   return [network(64), network(48)]
+}
+
+/** The IPv4 address that an IPv6 address stands for (RFC 4291, 2.5.5.2), which the URL parser writes in one way. */
+function mappedAddress(address: string): string | undefined {
+  const groups = /^\[::ffff:([0-9a-f]+):([0-9a-f]+)\]$/.exec(URL.parse(`http://[${address}]`)?.hostname ?? '')
+  if (!groups) return undefined
+  return groups
+    .slice(1)
+    .flatMap(group => {
+      const bits = Number.parseInt(group, 16)
+      return [bits >> 8, bits & 255]
+    })
+    .join('.')
 }

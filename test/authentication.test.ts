@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { request } from 'node:http'
 import { describe, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { permissions, resources } from '../src/app.ts'
@@ -75,6 +77,7 @@ describeService('authentication', service => {
       '/affiliates/999',
       '/nothing',
       '/affiliates/%ff',
+      `/affiliates/${'1'.repeat(15_000)}`,
       '/openapi.json',
     ]) {
       for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND'])
@@ -87,6 +90,18 @@ describeService('authentication', service => {
       headers: { origin: 'https://evil.example', 'access-control-request-method': 'GET' },
     })
     assert.equal(answers.size, 1, [...answers].join('\n'))
+  })
+
+  test('401, 200 - a URL that comes whole, as for a proxy', async () => {
+    const { url, key } = service()
+    const ask = async (path: string, token: string) => {
+      const asked = request(url, { path, headers: { authorization: `Bearer ${token}` } }).end()
+      const [{ statusCode }] = await once(asked, 'response')
+      return statusCode
+    }
+    const whole = 'http://user:word@somewhere.example/v1/affiliates?number=1'
+    assert.deepEqual([await ask(whole, 'none'), await ask(whole, key.token)], [401, 200])
+    assert.equal(await ask('http://[', key.token), 404)
   })
 
   describe('permissions', () => {

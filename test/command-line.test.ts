@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { statSync } from 'node:fs'
 import { copyFile, mkdir, writeFile } from 'node:fs/promises'
 import { request } from 'node:http'
 import { connect } from 'node:net'
@@ -83,6 +84,16 @@ describe('the command line', () => {
   test('migrate makes the database', async () => {
     assert.deepEqual(await json('migrate'), { migrated: true })
     assert.deepEqual(await json('migrate'), { migrated: true })
+  })
+
+  test('nobody but their owner reads the files that it makes', {
+    skip: process.platform === 'win32',
+  }, async () => {
+    await json('migrate')
+    await json('backup', join(folder.path, 'backup.db'))
+    for (const name of ['new', 'new/cli.db', 'backup.db']) {
+      assert.equal(statSync(join(folder.path, name)).mode & 0o077, 0, name)
+    }
   })
 
   test('users: create and list', async () => {
