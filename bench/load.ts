@@ -10,6 +10,8 @@ export interface Target {
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string
   readonly connections: number
+  /** How far the records are apart that {row} stands for. */
+  readonly stride: number
 }
 
 export interface Measured {
@@ -21,7 +23,7 @@ export interface Measured {
   readonly errors: number
 }
 
-const ROWS = 1000
+export const ROWS = 1000
 const script = fileURLToPath(new URL('wrk.lua', import.meta.url))
 /** So that no two runs send the same number; together with the seven digits of each request, a whole number that is exact. */
 let runs = Date.now() % 10_000_000
@@ -45,7 +47,7 @@ function hasWrk(): boolean {
 }
 
 async function byWrk(target: Target, seconds: number, nice: boolean): Promise<Measured> {
-  const { url, method, headers, body = '', connections } = target
+  const { url, method, headers, body = '', connections, stride } = target
   const args = ['-t1', `-c${connections}`, `-d${seconds}s`, '-s', script, url]
   for (const [name, value] of Object.entries(headers)) args.push('-H', `${name}: ${value}`)
   const [command, ...rest] = nice ? ['nice', '-n', '19', 'wrk', ...args] : ['wrk', ...args]
@@ -56,13 +58,14 @@ async function byWrk(target: Target, seconds: number, nice: boolean): Promise<Me
       BENCH_BODY: body,
       BENCH_RUN: String(runs),
       BENCH_ROWS: String(ROWS),
+      BENCH_STRIDE: String(stride),
     },
   })
   return JSON.parse(stdout.slice(stdout.indexOf('{"requests"')))
 }
 
 async function byAutocannon(target: Target, seconds: number): Promise<Measured> {
-  const { url, method, headers, body, connections } = target
+  const { url, method, headers, body, connections, stride } = target
   let number = 0
   const { pathname, search } = new URL(url)
   const path = decodeURI(pathname) + search
@@ -70,7 +73,7 @@ async function byAutocannon(target: Target, seconds: number): Promise<Measured> 
     number += 1
     const filled = (text: string) =>
       text
-        .replace('{row}', String((number % ROWS) + 1))
+        .replace('{row}', String((number % ROWS) * stride + 1))
         .replace('{number}', `${runs}${String(number).padStart(7, '0')}`)
     return { ...request, path: filled(path), ...(body !== undefined && { body: filled(body) }) }
   }

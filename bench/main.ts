@@ -35,6 +35,7 @@ const spread = ({ median, lowest, highest }: Spread, digits = 0) =>
 const report: Record<string, unknown> = { generator, ...run }
 
 function tell<T>(part: string, title: string, head: string[], results: T[], row: (result: T) => string[]) {
+  if (results.length === 0) return
   report[part] = results
   if (!values.json) process.stdout.write(`\n${title}\n\n${table(head, results.map(row)).join('\n')}\n`)
 }

@@ -57,13 +57,14 @@ export async function measure(
   seconds: number,
   nice = false,
 ): Promise<Round> {
-  const { path, method, body, connections, status } = request
+  const { path, method, body, connections, stride, status } = request
   const headers = headersOf(request, authorization)
   const target = {
     url: `${url}/v1${path}`,
     method,
     headers,
     connections,
+    stride,
     ...(body !== undefined && { body }),
   }
   const before = cpuUs()

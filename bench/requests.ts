@@ -1,5 +1,5 @@
 /** What is measured: one request of each kind. */
-import type { Target } from './load.ts'
+import { ROWS, type Target } from './load.ts'
 import type { Process } from './processes.ts'
 
 export interface BenchRequest extends Omit<Target, 'url' | 'headers'> {
@@ -15,7 +15,9 @@ const READERS = 32
 const WRITERS = 64
 const PAGE = 20
 
-const get = (name: string, path: string): BenchRequest => ({
+type WithoutStride = Omit<BenchRequest, 'stride'>
+
+const get = (name: string, path: string): WithoutStride => ({
   name,
   path,
   method: 'GET',
@@ -23,7 +25,7 @@ const get = (name: string, path: string): BenchRequest => ({
   connections: READERS,
 })
 
-const write = (name: string, method: string, path: string, status: number, body: object): BenchRequest => ({
+const write = (name: string, method: string, path: string, status: number, body: object): WithoutStride => ({
   name,
   path,
   method,
@@ -33,13 +35,14 @@ const write = (name: string, method: string, path: string, status: number, body:
 })
 
 /**
- * {row} is one of the first thousand records, {number} one that no other request has: its answer can't be one that was kept.
+ * {row} is one of a thousand records that lie evenly over the whole table, {number} one that no other request has: its answer can't be one that was kept.
  * @param server the pages are those of its database
  */
 export async function requestsTo(server: Process, authorization: string): Promise<BenchRequest[]> {
-  const lastPage = await lastPageOf(server, authorization)
+  const { last, page: lastPage } = await lastPageOf(server, authorization)
+  const stride = Math.floor(last / ROWS)
   const payout = { affiliate_id: 7, amount: 27.87, referrals: '{number}' }
-  return [
+  const all: WithoutStride[] = [
     get('get one', '/affiliates/{row}'),
     get('get one, built anew', '/affiliates/{row}?n={number}'),
     get('list of 20, first page', '/affiliates'),
@@ -57,6 +60,7 @@ export async function requestsTo(server: Process, authorization: string): Promis
     { ...get('options', '/affiliates'), method: 'OPTIONS' },
     { ...get('refused key', '/affiliates/7'), status: 401, refused: true },
   ]
+  return all.map(request => ({ ...request, stride }))
 }
 
 export function named(name: string, of: readonly BenchRequest[]): BenchRequest {
@@ -65,16 +69,16 @@ export function named(name: string, of: readonly BenchRequest[]): BenchRequest {
   return found
 }
 
-/** The last page of the list, by the kind of cursor that a client gets who follows the links. */
-async function lastPageOf({ url }: Process, authorization: string): Promise<string> {
+/** The last record, and the last page of the list, by the kind of cursor that a client gets who follows the links. */
+async function lastPageOf({ url }: Process, authorization: string): Promise<{ last: number; page: string }> {
   const ask = async <T>(query: string) => {
     const response = await fetch(`${url}/v1/affiliates?${query}`, { headers: { authorization } })
     return (await response.json()) as T
   }
-  const last = await ask<number[]>(`number=${2 * PAGE}&order=desc&fields=ids`)
-  const before = last.at(-1)!
+  const ids = await ask<number[]>(`number=${2 * PAGE}&order=desc&fields=ids`)
+  const before = ids.at(-1)!
   const cursor = Buffer.from(JSON.stringify(['affiliate_id', 'asc', before, before])).toString('base64url')
   const page = await ask<unknown[]>(`cursor=${cursor}`)
   if (page.length !== PAGE) throw new Error(`The last page has ${page.length} records.`)
-  return `/affiliates?cursor=${cursor}`
+  return { last: ids[0]!, page: `/affiliates?cursor=${cursor}` }
 }

@@ -1,8 +1,9 @@
 -- Requests for wrk, told by environment variables: {row} and {number} are filled in anew for each.
 local rows = tonumber(os.getenv("BENCH_ROWS"))
+local stride = tonumber(os.getenv("BENCH_STRIDE"))
 local run = os.getenv("BENCH_RUN")
 local number = 0
-local varies, path, body
+local varies, fixed, path, body
 
 function init()
   wrk.method = os.getenv("BENCH_METHOD")
@@ -10,12 +11,13 @@ function init()
   path = wrk.path:gsub("%%7B", "{"):gsub("%%7D", "}")
   if body == "" then body = nil end
   wrk.body = body
-  varies = (path .. (body or "")):find("{", 1, true) and (path .. (body or "")):find("{%a+}")
+  varies = (path .. (body or "")):find("{%a+}")
   if not varies then fixed = wrk.format() end
 end
 
 local function filled(text)
-  return (text:gsub("{row}", number % rows + 1):gsub("{number}", run .. string.format("%07d", number)))
+  local row = string.format("%d", number % rows * stride + 1)
+  return (text:gsub("{row}", row):gsub("{number}", run .. string.format("%07d", number)))
 end
 
 function request()
