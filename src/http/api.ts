@@ -4,14 +4,14 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Actor, Context } from '../context.ts'
 import { Failure } from '../errors.ts'
 import type { Load } from '../limits/load.ts'
-import { SettingsCache } from '../settings/rules.ts'
-import { guarded, type Tx, within } from '../storage/database.ts'
+import { guarded, type Tx } from '../storage/database.ts'
 import { AnswerCache } from './answer-cache.ts'
 import { ArgumentReader, refuse } from './arguments.ts'
 import { authorize } from './authenticate.ts'
+import { absolute, HttpCall } from './call.ts'
 import { cors } from './cors.ts'
 import { byPath, describeIndex, describeRoute, openApi } from './discovery.ts'
-import type { Answer, Call, Endpoint, Resource } from './endpoint.ts'
+import type { Answer, Endpoint, Resource } from './endpoint.ts'
 import { fingerprintOf, once, ownerOf, readIdempotencyKey } from './idempotency.ts'
 import { noParameters, type Parameters, parseBody, parseUrlEncoded } from './parameters.ts'
 import { answersRecord, entityTag, isKnown, refuseChanged, showing } from './preconditions.ts'
@@ -191,9 +191,10 @@ function writer(resource: Resource, endpoint: Endpoint) {
   const show = showing(resource, endpoint)
 
   return async (call: HttpCall, args: Record<string, unknown>): Promise<Answer> => {
-    const { method, headers } = call.request
-    const { headersDistinct } = call.request.raw
-    const key = readIdempotencyKey(headersDistinct['idempotency-key'], resource.replayed === true)
+    const { method, headers, raw } = call.request
+    // Node joins headers that come twice; taking them apart costs something for every request, so it is done when there is one.
+    const keys = headers['idempotency-key'] === undefined ? undefined : raw.headersDistinct['idempotency-key']
+    const key = readIdempotencyKey(keys, resource.replayed === true)
     const condition = show && headers['if-match']
     const prepared = await endpoint.prepare?.(call, args as never)
     const handle = (by: HttpCall) => endpoint.handle(by, args as never, prepared as never)
@@ -276,67 +277,4 @@ function ignoredHeader(names: string[]): string {
       encodeURIComponent(name.slice(0, 100).toWellFormed()).replaceAll('%5B', '[').replaceAll('%5D', ']'),
     )
     .join(', ')
-}
-
-/** The URL of a path, as this client reaches it. */
-function absolute(request: FastifyRequest, path: string): string {
-  return `${request.protocol}://${request.host}${path}`
-}
-
-class HttpCall implements Call {
-  readonly base: string
-  readonly request: FastifyRequest
-  readonly #context: Context
-  readonly #resource: Resource
-
-  constructor(context: Context, request: FastifyRequest, resource: Resource, base: string) {
-    this.base = base
-    this.request = request
-    this.#context = context
-    this.#resource = resource
-  }
-
-  /**
-   * The same call, as part of a transaction: whatever it reads is read there. If each of many transactions asked for
-   * a second connection, all would wait for one another.
-   */
-  inside(tx: Tx): HttpCall {
-    const database = within(this.database, tx)
-    const context = { database, settings: new SettingsCache(database) }
-    return new HttpCall(context, this.request, this.#resource, this.base)
-  }
-
-  get database() {
-    return this.#context.database
-  }
-
-  get settings() {
-    return this.#context.settings
-  }
-
-  get actor(): Actor {
-    return this.request.actor!
-  }
-
-  get collectionUrl(): string {
-    return `${absolute(this.request, this.base)}/${this.#resource.name}`
-  }
-
-  get address(): string {
-    return this.request.ip
-  }
-
-  get cookies(): string | undefined {
-    return this.request.headers.cookie
-  }
-
-  get secure(): boolean {
-    return this.request.protocol === 'https'
-  }
-
-  get query(): string {
-    const { url } = this.request
-    const start = url.indexOf('?')
-    return start < 0 ? '' : url.slice(start + 1)
-  }
 }

@@ -1,0 +1,69 @@
+/** A request as handlers see it: on whose behalf, with what, and by which name the client reached the service. */
+import type { FastifyRequest } from 'fastify'
+import type { Actor, Context } from '../context.ts'
+import { SettingsCache } from '../settings/rules.ts'
+import { type Tx, within } from '../storage/database.ts'
+import type { Call, Resource } from './endpoint.ts'
+
+/** The URL of a path, as this client reaches it. */
+export function absolute(request: FastifyRequest, path: string): string {
+  return `${request.protocol}://${request.host}${path}`
+}
+
+export class HttpCall implements Call {
+  readonly base: string
+  readonly request: FastifyRequest
+  readonly #context: Context
+  readonly #resource: Resource
+
+  constructor(context: Context, request: FastifyRequest, resource: Resource, base: string) {
+    this.base = base
+    this.request = request
+    this.#context = context
+    this.#resource = resource
+  }
+
+  /**
+   * The same call, as part of a transaction: whatever it reads is read there. If each of many transactions asked for
+   * a second connection, all would wait for one another.
+   */
+  inside(tx: Tx): HttpCall {
+    const database = within(this.database, tx)
+    const context = { database, settings: new SettingsCache(database) }
+    return new HttpCall(context, this.request, this.#resource, this.base)
+  }
+
+  get database() {
+    return this.#context.database
+  }
+
+  get settings() {
+    return this.#context.settings
+  }
+
+  get actor(): Actor {
+    return this.request.actor!
+  }
+
+  get collectionUrl(): string {
+    return `${absolute(this.request, this.base)}/${this.#resource.name}`
+  }
+
+  get address(): string {
+    return this.request.ip
+  }
+
+  get cookies(): string | undefined {
+    return this.request.headers.cookie
+  }
+
+  get secure(): boolean {
+    return this.request.protocol === 'https'
+  }
+
+  get query(): string {
+    const { url } = this.request
+    const start = url.indexOf('?')
+    return start < 0 ? '' : url.slice(start + 1)
+  }
+}
