@@ -146,7 +146,7 @@ function coercer(schema: Schema): (value: unknown) => unknown {
           ? (BOOLEANS[String(value).toLowerCase()] ?? value)
           : value
     case 'array':
-      return listCoercer(schema.items!)
+      return listCoercer(schema)
     case 'object':
       return objectCoercer(schema)
     case 'string':
@@ -156,8 +156,13 @@ function coercer(schema: Schema): (value: unknown) => unknown {
   }
 }
 
-/** A comma separates values; text that came as an item of a list is one value, whatever it holds. */
-function listCoercer(items: Schema): (value: unknown) => unknown {
+/**
+ * A comma separates values; text that came as an item of a list is one value, whatever it holds. Of a list that is too
+ * long as much is left as shows that: every item of it would be checked, and found wrong, one by one.
+ */
+function listCoercer(list: Schema): (value: unknown) => unknown {
+  const items = list.items!
+  const most = list.maxItems! + 1
   const coerce = coercer(items)
   const isText = items.type === 'string' && !items.enum
   const split = (text: string) =>
@@ -166,12 +171,13 @@ function listCoercer(items: Schema): (value: unknown) => unknown {
       .map(part => part.trim())
       .filter(part => part !== '')
   return value => {
-    if (typeof value === 'string') return split(value).map(coerce)
+    if (typeof value === 'string') return split(value).slice(0, most).map(coerce)
     if (typeof value === 'number') return [value]
     if (!Array.isArray(value)) return value
-    return value.flatMap(item =>
-      typeof item === 'string' && !isText ? split(item).map(coerce) : [coerce(item)],
-    )
+    return value
+      .flatMap(item => (typeof item === 'string' && !isText ? split(item) : [item]))
+      .slice(0, most)
+      .map(coerce)
   }
 }
 

@@ -7,7 +7,8 @@ import type { Call, Resource } from './endpoint.ts'
 
 /** The URL of a path, as this client reaches it. */
 export function absolute(request: FastifyRequest, path: string): string {
-  return `${request.protocol}://${request.host}${path}`
+  // Who names no host (HTTP/1.0) knows it: the path alone is a reference as well.
+  return request.host ? `${request.protocol}://${request.host}${path}` : path
 }
 
 export class HttpCall implements Call {
