@@ -62,6 +62,7 @@ const pictures: Record<string, Picture> = {
   users: { path: '/users' },
   'user-create': { path: '/users/create' },
   'user-edit': { path: '/users/3' },
+  'user-own': { path: '/users/1' },
   settings: { path: '/settings' },
   account: { path: '/account' },
 }
