@@ -152,13 +152,14 @@ function requestIds(): () => string {
 }
 
 /**
- * A URL may come with scheme and host (RFC 9112, 3.2.2). A path with a broken escape can't be routed; with its percent
+ * A URL may come with scheme and host (RFC 9112, 3.2.2), which are cut off as text: what a proxy in front has let pass
+ * must not become another path here. A path with a broken escape can't be routed; with its percent
  * signs escaped it is one that does not exist.
  */
 function routable(url: string): string {
   if (!url.startsWith('/')) {
-    const absolute = URL.parse(url)
-    return absolute?.host ? routable(absolute.pathname + absolute.search) : '/*'
+    const path = /^[a-z][a-z\d+.-]*:\/\/[^/?#]+(\/.*)$/i.exec(url)?.[1]
+    return path === undefined ? '/*' : routable(path)
   }
   if (!url.includes('%')) return url
   const [path, ...query] = url.split('?')

@@ -102,6 +102,10 @@ describeService('authentication', service => {
     const whole = 'http://user:word@somewhere.example/v1/affiliates?number=1'
     assert.deepEqual([await ask(whole, 'none'), await ask(whole, key.token)], [401, 200])
     assert.equal(await ask('http://[', key.token), 404)
+    // As with a path alone: what stands below /v1 leads nowhere else.
+    for (const up of ['/v1/../admin/', '/v1/%2e%2e/admin/', '/v1\\..\\admin\\']) {
+      assert.equal(await ask(`http://somewhere.example${up}`, 'none'), await ask(up, 'none'), up)
+    }
   })
 
   describe('permissions', () => {
