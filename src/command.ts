@@ -6,7 +6,7 @@ import { databaseOption, jsonOption } from './config.ts'
 import { ArgumentReader, refuse } from './http/arguments.ts'
 import { type Database, openDatabase } from './storage/database.ts'
 import { findByName } from './users/rules.ts'
-import type { User } from './users/store.ts'
+import { findUser, type User } from './users/store.ts'
 
 export interface CommonOptions {
   database: string
@@ -34,15 +34,17 @@ export async function withDatabase<T>(url: string, work: (database: Database) =>
 }
 
 /**
- * @param name a login or an e-mail address
+ * @param name a login, an e-mail address, or an identifier behind '#', which no login may have
  * @throws CommandFailed when no account goes by it, or more than one
  */
 export async function accountNamed({ reader }: Database, name: string): Promise<User> {
-  const [user, other] = await findByName(reader, name)
+  const id = /^#(\d{1,15})$/.exec(name)?.[1]
+  const [user, other] =
+    id === undefined ? await findByName(reader, name) : [await findUser(reader, Number(id))]
   if (!user) throw new CommandFailed(`There is no account with the login ${name}.`)
   if (other) {
     throw new CommandFailed(
-      `Two accounts go by ${name}: it is the login of account ${user.id} (${user.email}) and the e-mail address of account ${other.id} (${other.login}). Name the one that is meant by ${user.email} or ${other.login}.`,
+      `Two accounts go by ${name}: it is the login of account ${user.id} (${user.email}) and the e-mail address of account ${other.id} (${other.login}). Say which is meant: #${user.id} or #${other.id}.`,
     )
   }
   return user

@@ -28,7 +28,7 @@ export function addUserCommands(program: Command): void {
     .option('--admin', 'make it an administrator')
     .action(create)
   addCommand(users, 'password', 'set the password of an account and end its sessions')
-    .argument('<login>', 'login name or e-mail address')
+    .argument('<login>', 'login name, e-mail address, or # and the identifier')
     .option(
       '--password <text>',
       'password; others on this machine may see it (default: a new one, shown once)',
