@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { statSync } from 'node:fs'
+import { chmodSync, statSync } from 'node:fs'
 import { copyFile, mkdir, writeFile } from 'node:fs/promises'
 import { request } from 'node:http'
 import { connect } from 'node:net'
@@ -91,7 +91,11 @@ describe('the command line', () => {
   }, async () => {
     await json('migrate')
     await json('backup', join(folder.path, 'backup.db'))
-    for (const name of ['new', 'new/cli.db', 'backup.db']) {
+    chmodSync(join(folder.path, 'backup.db'), 0o644)
+    const restored = `sqlite:${join(folder.path, 'restored.db')}`
+    const { code } = await affiliated(['restore', join(folder.path, 'backup.db'), '--database', restored])
+    assert.equal(code, 0)
+    for (const name of ['new', 'new/cli.db', 'restored.db']) {
       assert.equal(statSync(join(folder.path, name)).mode & 0o077, 0, name)
     }
   })

@@ -92,18 +92,14 @@ describeService('revocation', service => {
     const { port } = new URL(service().url)
     const socket = connect({ port: Number(port), host: '127.0.0.1' })
     socket.write(
-      `GET /v1/affiliates?number=-1&user=1 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key.token}\r\n\r\n`,
+      `GET /v1/affiliates?number=-1&user=1 HTTP/1.0\r\nHost: x\r\nAuthorization: Bearer ${key.token}\r\n\r\n`,
     )
     await once(socket, 'readable')
     await revokeKey(service().database, key.publicKey)
     await delay(LONG_AFTER_MS)
-    let tail = ''
-    let received = 0
-    for await (const chunk of socket) {
-      received += chunk.length
-      tail = `${tail}${chunk.toString('latin1')}`.slice(-100)
+    const rest = async () => {
+      for await (const _ of socket);
     }
-    assert.ok(received > 1000)
-    assert.ok(!tail.endsWith(']\r\n0\r\n\r\n'), `all ${received} bytes came`)
+    await assert.rejects(rest, { code: 'ECONNRESET' })
   })
 })

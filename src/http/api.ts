@@ -232,8 +232,10 @@ function answer(
   // What nobody will read is not read from the database either.
   if (request.method === 'HEAD') return reply.send('')
   const ended = load.stream(request.actor!.name)
-  const pieces = whileAllowed(body, stillAllowed)
-  return reply.send(Readable.from(pieces, { highWaterMark: 1 }).once('close', ended))
+  const pieces = Readable.from(whileAllowed(body, stillAllowed), { highWaterMark: 1 }).once('close', ended)
+  // Where nothing but the end of the connection ends an answer (HTTP/1.0), half of one would look whole.
+  pieces.once('error', () => request.raw.socket.resetAndDestroy())
+  return reply.send(pieces)
 }
 
 /** Breaks off when the key or the session has ended, however slowly the answer is read. */

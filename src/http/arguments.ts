@@ -162,7 +162,7 @@ function coercer(schema: Schema): (value: unknown) => unknown {
  */
 function listCoercer(list: Schema): (value: unknown) => unknown {
   const items = list.items!
-  const most = list.maxItems! + 1
+  const most = (list.maxItems ?? Number.POSITIVE_INFINITY) + 1
   const coerce = coercer(items)
   const isText = items.type === 'string' && !items.enum
   const split = (text: string) =>

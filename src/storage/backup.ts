@@ -2,7 +2,7 @@
  * Backup and restoration of the embedded database. A backup is one file that any program for SQLite reads. Whatever
  * is written here is written beside its place, checked, flushed to the disk, and only then put there in one step.
  */
-import { copyFileSync, existsSync, linkSync, mkdirSync, renameSync, rmSync } from 'node:fs'
+import { chmodSync, copyFileSync, existsSync, linkSync, mkdirSync, renameSync, rmSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { backup, DatabaseSync } from 'node:sqlite'
@@ -59,6 +59,8 @@ export async function restoreDatabase(url: string, source: string): Promise<stri
   try {
     mkdirSync(dirname(file), { recursive: true })
     copyFileSync(origin, partial)
+    // The copy has the mode of the file that it was made of.
+    chmodSync(partial, 0o600)
     checkFile(partial)
     await flush(partial)
     const aside = existsSync(file) ? setAside(file) : undefined
