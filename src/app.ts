@@ -1,7 +1,7 @@
 /** Builds the server out of configuration and database, and lists the resources. */
 import { randomBytes } from 'node:crypto'
 import type { Socket } from 'node:net'
-import Fastify, { type FastifyBaseLogger, type FastifyInstance } from 'fastify'
+import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest } from 'fastify'
 import { area } from './admin/area.ts'
 import { affiliates } from './affiliates/routes.ts'
 import { Sealer } from './audit/seal.ts'
@@ -112,14 +112,14 @@ export async function buildApp(database: Database, options: AppOptions): Promise
     await database.ping()
     return { status: 'ok' }
   })
+  const confirm = (request: FastifyRequest) => authenticate(keys, request.headers.authorization)
   for (const base of basePaths) {
     await app.register(api, {
       prefix: base,
       context,
       load,
-      authenticate: (request, reply) =>
-        limiter.admit(request, reply, () => authenticate(keys, request.headers.authorization)),
-      confirm: request => authenticate(keys, request.headers.authorization),
+      authenticate: (request, reply) => limiter.admit(request, reply, () => confirm(request)),
+      confirm,
       resources,
       base,
       corsOrigins: new Set(options.corsOrigins),

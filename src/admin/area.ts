@@ -5,7 +5,7 @@
  * Whatever a person looks at here is read in the background, so that a report over millions of payouts keeps no
  * program waiting.
  */
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { affiliatesInArea } from '../affiliates/routes.ts'
 import { audit } from '../audit/routes.ts'
 import type { Context } from '../context.ts'
@@ -68,6 +68,8 @@ export async function area(
   ]
   const everything = new Set(resources.flatMap(({ endpoints }) => endpoints.map(one => one.permission)))
 
+  const confirm = (request: FastifyRequest) => authenticateSession(patient, everything, request)
+
   app.get('/', async (_request, reply) => reply.redirect(`${BASE}/`))
   await app.register(
     async scope => {
@@ -83,8 +85,8 @@ export async function area(
           await api(inner, {
             context: patient,
             load,
-            authenticate: request => authenticateSession(patient, everything, request),
-            confirm: request => authenticateSession(patient, everything, request),
+            authenticate: confirm,
+            confirm,
             guard: refuseEnded,
             resources,
             base: `${BASE}/api`,

@@ -1,6 +1,5 @@
 /** What a person may ask for: everything that is kept about them, and that it be removed. */
-import { forgetAttempts } from '../admin/sessions/attempts.ts'
-import { devicesOf, endSessions, removeDevices } from '../admin/sessions/store.ts'
+import { devicesOf, endSessions } from '../admin/sessions/store.ts'
 import { recordOf as affiliateRecordOf } from '../affiliates/rules.ts'
 import { updateAffiliate } from '../affiliates/store.ts'
 import { recordOf as entryRecordOf, record } from '../audit/rules.ts'
@@ -13,7 +12,7 @@ import { orders as keyOrders, listKeys } from '../keys/store.ts'
 import { recordOf as payoutRecordOf } from '../payouts/rules.ts'
 import { loadSettings } from '../settings/rules.ts'
 import type { Database, Db } from '../storage/database.ts'
-import { canLogIn, recordOf as userRecordOf } from '../users/rules.ts'
+import { canLogIn, forgetBrowsers, recordOf as userRecordOf } from '../users/rules.ts'
 import {
   anyOtherAdministrator,
   findUser,
@@ -84,8 +83,7 @@ export async function erasePerson(database: Database, userId: number, by: Origin
       await updateAffiliate(tx, affiliate.id, { ...nothing, updated_at: now() })
     }
     await endSessions(tx, userId)
-    await forgetAttempts(tx, user)
-    await removeDevices(tx, userId)
+    await forgetBrowsers(tx, user)
     await store.removeKeptAnswers(tx, userId)
     const keys = await listKeys(tx, { userIds: [userId] }, { ...all, order: keyOrders.id! })
     for (const key of keys.filter(({ revoked_at }) => revoked_at === null)) await revoke(tx, key, by)

@@ -126,7 +126,7 @@ export async function resetPassword(
 }
 
 /** Whoever could not log in may try anew; whoever could, with the old password, is a stranger from now on. */
-async function forgetBrowsers(tx: Tx, user: store.User): Promise<void> {
+export async function forgetBrowsers(tx: Tx, user: store.User): Promise<void> {
   await forgetAttempts(tx, user)
   await removeDevices(tx, user.id)
 }

@@ -151,9 +151,8 @@ export async function changePassword(
   }
   const passwordHash = await hashPassword(new_password)
   await database.transaction(async tx => {
-    await holdUser(tx, user.id)
+    const current = await holdUser(tx, user.id)
     await refuseEnded(tx, actor)
-    const current = await findUser(tx, user.id)
     // Hashing takes a while. Who has set another password meanwhile may have done so to lock this session out.
     if (current?.password_hash !== user.password_hash) throw new Failure('session_required')
     await store.removeAttempt(tx, attempt)
