@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
+import { settled } from './pages.ts'
 import { eventually, type World } from './world.ts'
 
 /** The texts of a column of the table that is shown. */
@@ -108,6 +109,7 @@ export function affiliateScenarios(world: () => World): void {
         const pending = await world().read('/affiliates?status=pending&number=-1')
         await page.getByRole('button', { name: /^Pending/ }).click()
         await page.getByText(`of ${pending.length}`).waitFor()
+        await settled(page)
         assert.ok(
           (await page.getByRole('button', { name: /^Pending/ }).innerText()).includes(`${pending.length}`),
         )

@@ -183,7 +183,7 @@ export function pageScenarios(world: () => World): void {
 export async function settled(page: Page): Promise<void> {
   await page.locator('h1').waitFor()
   await eventually(async () => {
-    assert.equal(await page.locator('[role=progressbar], .MuiSkeleton-root').count(), 0)
+    assert.equal(await page.locator('[role=progressbar], [aria-busy=true], .MuiSkeleton-root').count(), 0)
   })
 }
 

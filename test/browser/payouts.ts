@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { column, downloaded } from './affiliates.ts'
+import { settled } from './pages.ts'
 import { eventually, type World } from './world.ts'
 
 export function payoutScenarios(world: () => World): void {
@@ -47,6 +48,7 @@ export function payoutScenarios(world: () => World): void {
         await page.getByRole('img', { name: /^Payouts by month/ }).waitFor()
 
         await page.getByRole('link', { name: `#${payout.id}` }).click()
+        await page.getByRole('heading', { level: 1, name: `Payout ${payout.id}` }).waitFor()
         await page.getByRole('button', { name: 'Delete' }).click()
         const question = page.getByRole('alertdialog')
         await question.getByText(`Delete payout ${payout.id} of $0.10?`).waitFor()
@@ -69,7 +71,7 @@ export function payoutScenarios(world: () => World): void {
         await page.getByRole('combobox', { name: 'Affiliate' }).fill('filtered')
         await page.getByRole('option', { name: /filtered/ }).click()
         await page.getByText('1-3 of 3').waitFor()
-        await page.getByText('$60.60 in all').waitFor()
+        await settled(page)
         assert.deepEqual(await page.locator('dd').allInnerTexts(), [
           '3\n$60.60 in all',
           '$30.30\n2 payouts',

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { downloaded } from './affiliates.ts'
+import { settled } from './pages.ts'
 import { eventually, type World } from './world.ts'
 
 export function toolScenarios(world: () => World): void {
@@ -108,7 +109,8 @@ export function toolScenarios(world: () => World): void {
     test('reports - every plot is drawn, and its numbers and its file agree with the list', () =>
       world().work('/reports', async page => {
         await page.getByRole('button', { name: 'All', exact: true }).click()
-        await page.getByRole('img', { name: 'Payouts paid by method' }).waitFor()
+        await page.getByRole('button', { name: 'All', exact: true, pressed: true }).waitFor()
+        await settled(page)
         assert.equal(await page.getByRole('img').count(), 5)
         await page.getByRole('button', { name: 'Show numbers of Payouts by method' }).click()
         const table = page.getByRole('region', { name: 'Numbers of Payouts by method' })

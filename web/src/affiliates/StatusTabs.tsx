@@ -15,7 +15,7 @@ export function StatusTabs() {
   const { filterValues, setFilters } = useListContext()
   const { status = 'all', ...others } = filterValues
   const query = queryOf(others)
-  const { data } = useQuery({
+  const { data, isPlaceholderData } = useQuery({
     queryKey: ['affiliates', 'totals', query],
     queryFn: () => get<Totals>(`affiliates/totals?${query}`),
     placeholderData: before => before,
@@ -31,6 +31,7 @@ export function StatusTabs() {
         value={status}
         onChange={(_, chosen) => choose(chosen)}
         aria-label="Status"
+        aria-busy={isPlaceholderData}
       >
         {['all', ...statuses].map(value => (
           <ToggleButton

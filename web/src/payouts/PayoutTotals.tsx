@@ -10,7 +10,7 @@ export function PayoutTotals() {
   const { filterValues, error } = useListContext()
   const money = useMoney()
   const query = queryOf(filterValues)
-  const { data } = useQuery({
+  const { data, isPlaceholderData } = useQuery({
     queryKey: ['payouts', 'totals', query],
     queryFn: () => get<Totals>(`payouts/totals?${query}`),
     placeholderData: before => before,
@@ -18,7 +18,7 @@ export function PayoutTotals() {
   if (error) return null
   const narrowed = query !== ''
   return (
-    <Tiles minWidth={170}>
+    <Tiles minWidth={170} busy={isPlaceholderData}>
       <Tile
         label={narrowed ? 'Payouts that match' : 'Payouts'}
         value={data ? count(data.count) : '…'}

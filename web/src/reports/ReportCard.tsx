@@ -13,6 +13,7 @@ import {
   TableRow,
   Typography,
 } from '@mui/material'
+import type { UseQueryResult } from '@tanstack/react-query'
 import { type ReactNode, useId, useState } from 'react'
 import { ExportLink } from '../ui/ExportLink.tsx'
 import { Problem } from '../ui/Page.tsx'
@@ -27,9 +28,7 @@ export interface Column<R> {
 /** A plot with its numbers: as a table that unfolds, and as a file. */
 export function ReportCard<R>({
   title,
-  rows,
-  error,
-  retry,
+  report: { data, error, refetch, isPlaceholderData },
   columns,
   csv,
   choice,
@@ -39,9 +38,7 @@ export function ReportCard<R>({
   wide,
 }: {
   title: string
-  rows: R[] | undefined
-  error: Error | null
-  retry: () => void
+  report: UseQueryResult<{ rows: R[] }>
   columns: Column<R>[]
   csv: string
   /** What else can be chosen about the plot. */
@@ -54,10 +51,12 @@ export function ReportCard<R>({
 }) {
   const [open, setOpen] = useState(false)
   const id = useId()
+  const rows = data?.rows
   return (
     <Card
       component="section"
       aria-labelledby={id}
+      aria-busy={isPlaceholderData}
       sx={{
         p: { xs: 2, sm: 2.5 },
         minWidth: 0,
@@ -76,7 +75,7 @@ export function ReportCard<R>({
         {choice}
       </Stack>
       {error ? (
-        <Problem error={error} retry={retry} />
+        <Problem error={error} retry={() => refetch()} />
       ) : !rows ? (
         <Skeleton variant="rounded" height={260} />
       ) : (empty ? rows.every(empty) : rows.length === 0) ? (

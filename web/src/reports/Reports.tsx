@@ -106,14 +106,12 @@ function PaidByMonth({ span }: { span: Span }) {
   const { palette } = useTheme()
   const money = useMoney()
   const { measure, full, short, choice } = useMeasure(title)
-  const { data, error, refetch } = useReport('payouts-by-month', { span })
+  const report = useReport('payouts-by-month', { span })
   return (
     <ReportCard
       title={title}
-      rows={data?.rows}
+      report={report}
       empty={row => row.count + row.failed_count === 0}
-      error={error}
-      retry={() => refetch()}
       columns={columnsOfPayouts(money.full).slice(0, 3)}
       csv={csvOf('payouts-by-month', { span })}
       choice={choice}
@@ -137,14 +135,12 @@ function FailedAgainstPaid({ span }: { span: Span }) {
   const { palette } = useTheme()
   const money = useMoney()
   const { measure, full, short, choice } = useMeasure(title)
-  const { data, error, refetch } = useReport('payouts-by-month', { span })
+  const report = useReport('payouts-by-month', { span })
   return (
     <ReportCard
       title={title}
-      rows={data?.rows}
+      report={report}
       empty={row => row.count + row.failed_count === 0}
-      error={error}
-      retry={() => refetch()}
       columns={columnsOfPayouts(money.full)}
       csv={csvOf('payouts-by-month', { span })}
       choice={choice}
@@ -172,14 +168,12 @@ function FailedAgainstPaid({ span }: { span: Span }) {
 
 function AffiliatesByMonth({ span }: { span: Span }) {
   const { palette } = useTheme()
-  const { data, error, refetch } = useReport('affiliates-by-month', { span })
+  const report = useReport('affiliates-by-month', { span })
   return (
     <ReportCard
       title="Affiliates registered"
-      rows={data?.rows}
+      report={report}
       empty={row => row.total === 0}
-      error={error}
-      retry={() => refetch()}
       columns={[
         { label: 'Period', cell: row => period(row.period) },
         ...statuses.map(status => ({
@@ -219,13 +213,11 @@ const whole = (value: number) => (Number.isInteger(value) ? count(value) : '')
 function TopAffiliates({ span }: { span: Span }) {
   const { palette } = useTheme()
   const money = useMoney()
-  const { data, error, refetch } = useReport('top-affiliates', { span })
+  const report = useReport('top-affiliates', { span })
   return (
     <ReportCard
       title="Ten affiliates paid most"
-      rows={data?.rows}
-      error={error}
-      retry={() => refetch()}
+      report={report}
       columns={[
         {
           label: 'Affiliate',
@@ -255,13 +247,11 @@ function ByMethod({ span }: { span: Span }) {
   const { palette } = useTheme()
   const money = useMoney()
   const { measure, full, short, choice } = useMeasure(title)
-  const { data, error, refetch } = useReport('payouts-by-method', { span })
+  const report = useReport('payouts-by-method', { span })
   return (
     <ReportCard
       title={title}
-      rows={data?.rows}
-      error={error}
-      retry={() => refetch()}
+      report={report}
       columns={[
         { label: 'Method', cell: row => methodOf(row) },
         { label: 'Payouts', cell: row => count(row.count), figures: true },

@@ -2,10 +2,20 @@ import { Box, Card, Typography } from '@mui/material'
 import type { ReactNode } from 'react'
 
 /** Figures that are to be seen at a glance, side by side. */
-export function Tiles({ children, minWidth = 150 }: { children: ReactNode; minWidth?: number }) {
+export function Tiles({
+  children,
+  minWidth = 150,
+  busy,
+}: {
+  children: ReactNode
+  minWidth?: number
+  /** Whether these are the figures of what was asked for before. */
+  busy?: boolean
+}) {
   return (
     <Box
       component="dl"
+      aria-busy={busy}
       sx={{
         display: 'grid',
         gap: 1.5,
