@@ -17,10 +17,10 @@ import { KeyRing } from './keys/rules.ts'
 import { type Grantor, grantAll } from './limits/allowances.ts'
 import { Load } from './limits/load.ts'
 import { RequestLog } from './log.ts'
+import { version } from './package.ts'
 import { payouts } from './payouts/routes.ts'
 import { SettingsCache } from './settings/rules.ts'
 import type { Database } from './storage/database.ts'
-import { version } from './version.ts'
 
 export const resources: readonly Resource[] = [affiliates, payouts]
 

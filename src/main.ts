@@ -8,12 +8,12 @@ import { jsonOption, type ServeConfig, serveOptions } from './config.ts'
 import { addDataCommands } from './data-commands.ts'
 import { Failure } from './errors.ts'
 import { addKeyCommands } from './keys/commands.ts'
+import { version } from './package.ts'
 import { addSafetyCommands } from './safety-commands.ts'
 import { serve } from './serve.ts'
 import { addSettingsCommands } from './settings/commands.ts'
 import { DatabaseUnusable } from './storage/database.ts'
 import { addUserCommands } from './users/commands.ts'
-import { version } from './version.ts'
 
 const EXIT_FAILED = 1
 const EXIT_USAGE = 2

@@ -327,10 +327,11 @@ export interface ServeProcess {
   stop(signal?: NodeJS.Signals): Promise<number | null>
 }
 
-export async function serveProcess(args: string[]): Promise<ServeProcess> {
+/** @param program the launcher, of another folder than this */
+export async function serveProcess(args: string[], program = launcher): Promise<ServeProcess> {
   const child = spawn(
     process.execPath,
-    [launcher, 'serve', '--json', '--port', '0', '--rate-limit', '0', ...args],
+    [program, 'serve', '--json', '--port', '0', '--rate-limit', '0', ...args],
     {
       env: cleanEnvironment(),
       stdio: ['ignore', 'pipe', 'pipe'],

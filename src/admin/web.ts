@@ -10,9 +10,9 @@ import { fileURLToPath } from 'node:url'
 import files from '@fastify/static'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { Failure } from '../errors.ts'
+import { packageFolder } from '../package.ts'
 
-/** The same from `src` and from `dist`. */
-const folder = fileURLToPath(new URL('../../web/dist/', import.meta.url))
+const folder = fileURLToPath(new URL('web/dist/', packageFolder))
 const indexFile = join(folder, 'index.html')
 
 const IMMUTABLE = 'public, max-age=31536000, immutable'
@@ -21,7 +21,7 @@ const NONCE_PLACEHOLDER = '__CSP_NONCE__'
 const NOT_BUILT = `<!doctype html>
 <html lang="en"><meta charset="utf-8"><title>affiliated</title>
 <h1>The administration area is not built</h1>
-<p>Run <code>npm run build:web</code> and start the service again.</p>
+<p>Run <code>npm run build</code> and start the service again.</p>
 </html>
 `
 

@@ -26,7 +26,7 @@ interface Thread {
   readonly asked: Map<number, PromiseWithResolvers<unknown[]>>
 }
 
-// The compiled program has the same file as JavaScript.
+// The build has it as JavaScript, in one folder with this.
 const program = new URL(`./sqlite-thread.${import.meta.url.split('.').at(-1)}`, import.meta.url)
 
 /** As a connection of Kysely's that takes any number of queries at once. */

@@ -2,7 +2,7 @@
 import type { Static } from 'typebox'
 import type { Context } from '../../context.ts'
 import { formatTime, now } from '../../fields.ts'
-import { version } from '../../version.ts'
+import { version } from '../../package.ts'
 import type { systemRecord } from './schema.ts'
 import * as store from './store.ts'
 
