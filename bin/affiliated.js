@@ -27,8 +27,9 @@ async function run() {
     process.channel.unref()
     process.once('disconnect', () => process.kill(process.pid, 'SIGKILL'))
   }
-  // What was compiled at the last start is not compiled again.
-  module.enableCompileCache()
+  // What was compiled at the last start is not compiled again. It is kept where only those can write who can change the
+  // program: by default Node takes the folder for temporary files, where anybody could put code that this would run.
+  module.enableCompileCache(here('../node_modules/.cache/affiliated'))
   await import(program())
 }
 
