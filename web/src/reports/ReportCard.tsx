@@ -13,11 +13,11 @@ import {
   TableRow,
   Typography,
 } from '@mui/material'
-import type { UseQueryResult } from '@tanstack/react-query'
 import { type ReactNode, useId, useState } from 'react'
 import { ExportLink } from '../ui/ExportLink.tsx'
 import { Problem } from '../ui/Page.tsx'
 import { figures } from '../ui/table.tsx'
+import { csvOf, type ReportName, type Rows, type Span, useReport } from './report.ts'
 
 export interface Column<R> {
   label: string
@@ -26,11 +26,11 @@ export interface Column<R> {
 }
 
 /** A plot with its numbers: as a table that unfolds, and as a file. */
-export function ReportCard<R>({
+export function ReportCard<N extends ReportName>({
   title,
-  report: { data, error, refetch, isPlaceholderData },
+  name,
+  span,
   columns,
-  csv,
   choice,
   children,
   rowKey,
@@ -38,19 +38,20 @@ export function ReportCard<R>({
   wide,
 }: {
   title: string
-  report: UseQueryResult<{ rows: R[] }>
-  columns: Column<R>[]
-  csv: string
+  name: N
+  span: Span
+  columns: Column<Rows[N]>[]
   /** What else can be chosen about the plot. */
   choice?: ReactNode
-  children: (rows: R[]) => ReactNode
-  rowKey: (row: R) => string | number
+  children: (rows: Rows[N][]) => ReactNode
+  rowKey: (row: Rows[N]) => string | number
   /** Whether a row has nothing to draw. */
-  empty?: (row: R) => boolean
+  empty?: (row: Rows[N]) => boolean
   wide?: boolean
 }) {
   const [open, setOpen] = useState(false)
   const id = useId()
+  const { data, error, refetch, isPlaceholderData } = useReport(name, { span })
   const rows = data?.rows
   return (
     <Card
@@ -94,7 +95,12 @@ export function ReportCard<R>({
             >
               {open ? 'Hide numbers' : 'Show numbers'}
             </Button>
-            <ExportLink href={csv} label="CSV" size="small" aria-label={`CSV of ${title}`} />
+            <ExportLink
+              href={csvOf(name, { span })}
+              label="CSV"
+              size="small"
+              aria-label={`CSV of ${title}`}
+            />
           </Stack>
           <Collapse in={open} unmountOnExit>
             <Numbers title={title} rows={rows} columns={columns} rowKey={rowKey} />

@@ -8,7 +8,7 @@ import { Page } from '../ui/Page.tsx'
 import { RowLink } from '../ui/table.tsx'
 import { RankPlot, TimePlot } from './Plot.tsx'
 import { type Column, ReportCard } from './ReportCard.tsx'
-import { csvOf, type Rows, type Span, spans, useReport } from './report.ts'
+import { type Rows, type Span, spans } from './report.ts'
 
 export function Reports() {
   const [parameters, setParameters] = useSearchParams()
@@ -106,14 +106,13 @@ function PaidByMonth({ span }: { span: Span }) {
   const { palette } = useTheme()
   const money = useMoney()
   const { measure, full, short, choice } = useMeasure(title)
-  const report = useReport('payouts-by-month', { span })
   return (
     <ReportCard
       title={title}
-      report={report}
+      name="payouts-by-month"
+      span={span}
       empty={row => row.count + row.failed_count === 0}
       columns={columnsOfPayouts(money.full).slice(0, 3)}
-      csv={csvOf('payouts-by-month', { span })}
       choice={choice}
       rowKey={row => row.period}
     >
@@ -135,14 +134,13 @@ function FailedAgainstPaid({ span }: { span: Span }) {
   const { palette } = useTheme()
   const money = useMoney()
   const { measure, full, short, choice } = useMeasure(title)
-  const report = useReport('payouts-by-month', { span })
   return (
     <ReportCard
       title={title}
-      report={report}
+      name="payouts-by-month"
+      span={span}
       empty={row => row.count + row.failed_count === 0}
       columns={columnsOfPayouts(money.full)}
-      csv={csvOf('payouts-by-month', { span })}
       choice={choice}
       rowKey={row => row.period}
     >
@@ -168,11 +166,11 @@ function FailedAgainstPaid({ span }: { span: Span }) {
 
 function AffiliatesByMonth({ span }: { span: Span }) {
   const { palette } = useTheme()
-  const report = useReport('affiliates-by-month', { span })
   return (
     <ReportCard
       title="Affiliates registered"
-      report={report}
+      name="affiliates-by-month"
+      span={span}
       empty={row => row.total === 0}
       columns={[
         { label: 'Period', cell: row => period(row.period) },
@@ -183,7 +181,6 @@ function AffiliatesByMonth({ span }: { span: Span }) {
         })),
         { label: 'Total', cell: row => count(row.total), figures: true },
       ]}
-      csv={csvOf('affiliates-by-month', { span })}
       rowKey={row => row.period}
     >
       {rows => (
@@ -213,11 +210,11 @@ const whole = (value: number) => (Number.isInteger(value) ? count(value) : '')
 function TopAffiliates({ span }: { span: Span }) {
   const { palette } = useTheme()
   const money = useMoney()
-  const report = useReport('top-affiliates', { span })
   return (
     <ReportCard
       title="Ten affiliates paid most"
-      report={report}
+      name="top-affiliates"
+      span={span}
       columns={[
         {
           label: 'Affiliate',
@@ -226,7 +223,6 @@ function TopAffiliates({ span }: { span: Span }) {
         { label: 'Payouts', cell: row => count(row.count), figures: true },
         { label: 'Paid', cell: row => money.full(row.sum), figures: true },
       ]}
-      csv={csvOf('top-affiliates', { span })}
       rowKey={row => row.affiliate_id}
     >
       {rows => (
@@ -247,17 +243,16 @@ function ByMethod({ span }: { span: Span }) {
   const { palette } = useTheme()
   const money = useMoney()
   const { measure, full, short, choice } = useMeasure(title)
-  const report = useReport('payouts-by-method', { span })
   return (
     <ReportCard
       title={title}
-      report={report}
+      name="payouts-by-method"
+      span={span}
       columns={[
         { label: 'Method', cell: row => methodOf(row) },
         { label: 'Payouts', cell: row => count(row.count), figures: true },
         { label: 'Paid', cell: row => money.full(row.sum), figures: true },
       ]}
-      csv={csvOf('payouts-by-method', { span })}
       choice={choice}
       rowKey={row => row.payout_method}
       wide

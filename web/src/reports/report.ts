@@ -21,7 +21,14 @@ export interface Rows {
     rejected: number
     total: number
   }
-  'top-affiliates': { affiliate_id: number; login: string; display_name: string; count: number; sum: Sum }
+  'top-affiliates': {
+    affiliate_id: number
+    /** null: the affiliate was deleted */
+    login: string | null
+    display_name: string | null
+    count: number
+    sum: Sum
+  }
   'payouts-by-method': { payout_method: string; count: number; sum: Sum }
 }
 
