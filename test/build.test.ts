@@ -35,6 +35,8 @@ describe('the package', () => {
       const created = await fetch(`${url}/v1/affiliates`, { method: 'POST', headers, body })
       assert.equal(created.status, 201, await created.text())
       assert.equal((await fetch(`${url}/v1/affiliates?amount=1`, { headers })).status, 200)
+      // A call whose result is not used, because it is made for what it throws.
+      assert.equal((await fetch(`${url}/v1/affiliates/%ff`)).status, 401)
       const page = await (await fetch(`${url}/admin/affiliates`)).text()
       const [script] = page.match(/\/admin\/assets\/[^"]+\.js/)!
       assert.equal((await fetch(`${url}${script}`)).status, 200)
