@@ -76,8 +76,14 @@ const MOMENT_FORMS = 'UTC, as YYYY-MM-DD or YYYY-MM-DD HH:MM:SS.'
  * sentence "must be …".
  */
 export const formats: Record<string, Format> = {
-  line: { test: text => !/[\p{Cc}\p{Cs}]/u.test(text), expects: 'one line of text' },
-  paragraphs: { test: text => !/(?![\t\n\r])[\p{Cc}\p{Cs}]/u.test(text), expects: 'text' },
+  line: {
+    test: text => !/[\p{Cc}\p{Cs}]/u.test(text),
+    expects: 'one line of text without control characters',
+  },
+  paragraphs: {
+    test: text => !/(?![\t\n\r])[\p{Cc}\p{Cs}]/u.test(text),
+    expects: 'text without control characters',
+  },
   email: { test: isEmail, expects: 'a valid e-mail address' },
   'optional-email': {
     test: text => text === '' || isEmail(text),
@@ -100,11 +106,17 @@ type Format =
 
 // Conversions
 
+/** What adding up some hundreds of doubles can leave behind, as a part of their sum. */
+const NOISE = 1e-13
+/** Of one unit: nothing that is larger is noise, however large the number is. */
+const MOST_NOISE = 1e-6
+
 /**
  * Turns a decimal number into a whole number of its smallest units.
  *
  * A double holds 15 significant decimal digits exactly; what stands behind the 15th is float noise
- * (0.1 + 0.2, 27.869999999999997) and is dropped. Digits before it were written on purpose.
+ * (0.1 + 0.2, 27.869999999999997) and is dropped, and so is what a sum of many has gathered (39 times 2.40 is
+ * 93.60000000000005). Digits before it were written on purpose.
  *
  * @param decimals how many decimals one unit stands for: 2 for cents
  * @returns undefined when the number has more decimals than that
@@ -112,8 +124,11 @@ type Format =
 export function toUnits(value: number, decimals: number): number | undefined {
   const scale = 10 ** decimals
   const units = Math.round(value * scale)
-  const same = Number((units / scale).toPrecision(15)) === Number(value.toPrecision(15))
-  return same && Number.isSafeInteger(units) ? units + 0 : undefined
+  if (!Number.isSafeInteger(units)) return undefined
+  const same =
+    Number((units / scale).toPrecision(15)) === Number(value.toPrecision(15)) ||
+    Math.abs(value * scale - units) <= Math.min(MOST_NOISE, Math.abs(units) * NOISE)
+  return same ? units + 0 : undefined
 }
 
 /** The plain number that a count of units stands for: the nearest double, which prints as that decimal. */
