@@ -32,7 +32,7 @@ function interfaceReference(): string {
     '`multipart/form-data`; the path goes before the body, the body before the query. A list is a JSON array, `a[]=1&a[]=2`,',
     '`a=1&a=2`, or `a=1,2`; an object is `date[start]=…`. Booleans are true/false, 1/0, yes/no, on/off. Arguments that an',
     'endpoint does not know are ignored and named in the header `X-Ignored-Arguments`.\n',
-    'Lists have a `Link` header with `rel="next"` while there is more, and `X-Total-Count` with `count=1`. Several values of one',
+    'Lists have a `Link` header with `rel="next"` while there is more (and `number` is at most 100,000), and `X-Total-Count` with `count=1`. Several values of one',
     'argument mean "any of"; different arguments mean "all of"; an empty list of values narrows nothing. Dates are UTC.\n',
     "A write may carry the header `Idempotency-Key`, 1 to 255 printable ASCII characters of the caller's choice. Its first answer is kept",
     'together with its effect; the same request under the same key (of the same API key) is not done again within 24 hours but gets that',

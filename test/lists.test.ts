@@ -265,3 +265,14 @@ describeService('search', service => {
     assert.deepEqual(await find("' OR '1'='1"), [])
   })
 })
+
+describeService('long lists', service => {
+  test('200 - pages of any size lead to the next', async () => {
+    await fillWithDemo(service().database, { affiliates: 10, payouts: 1300 })
+    const all = ids((await service().get('/payouts?number=0')).body)
+    assert.equal(all.length, 1300)
+    for (const number of [249, 250, 251, 1000, 1001, 1299, 1300, 100_001]) {
+      assert.deepEqual(ids(await follow(service(), `/payouts?order=desc&number=${number}`)), all.toReversed())
+    }
+  })
+})

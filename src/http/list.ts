@@ -10,8 +10,11 @@ import type { Order, Page } from '../storage/page.ts'
 import type { Answer, Call } from './endpoint.ts'
 import type { Render } from './render.ts'
 
-/** Rows that are read at once. A list of at most this many is answered in one piece. */
+/** Rows that are read at once of a list that is longer than what is answered in one piece. */
 const PAGE_ROWS = 250
+const ONE_PIECE_ROWS = 1000
+/** To go through more rows than these twice would take long. */
+const MOST_LINKED_ROWS = 100_000
 const DEFAULT_NUMBER = 20
 
 /** The arguments of every list, and those that narrow this one. */
@@ -115,19 +118,27 @@ export async function answerList<Row, Args extends ListArguments>(
   const headers: Record<string, string> = {}
   if (args.count) headers['X-Total-Count'] = String(await listing.count(call, args))
 
-  if (wanted <= PAGE_ROWS) {
+  const linkAfter = (row: Row) => {
+    const cursor = encodeCursor(start.orderby, start.descending, placeOf(row, order, listing))
+    headers.Link = `<${nextUrl(call, cursor)}>; rel="next"`
+  }
+
+  if (wanted <= ONE_PIECE_ROWS) {
     // One row more than wanted tells whether there is another page.
     const { descending, after } = start
     const rows = await listing.page(call, args, { order, descending, after, offset, limit: wanted + 1 })
-    const last = rows.length > wanted ? rows[wanted - 1] : undefined
-    if (last !== undefined) {
-      const cursor = encodeCursor(start.orderby, descending, placeOf(last, order, listing))
-      headers.Link = `<${nextUrl(call, cursor)}>; rel="next"`
+    if (rows.length > wanted) {
+      linkAfter(rows[wanted - 1]!)
       rows.length = wanted
     }
     return { status: 200, headers, body: `[${rows.map(write).join(',')}]` }
   }
 
+  if (wanted <= MOST_LINKED_ROWS) {
+    // Headers come before the rows, so these are gone through twice; keeping them would take the memory.
+    const last = await lastOf(eachPage(call, args, listing, start, wanted + 1), wanted)
+    if (last !== undefined) linkAfter(last)
+  }
   const pages = eachPage(call, args, listing, start, wanted)
   const first = await pages.next()
   return { status: 200, headers, body: stream() }
@@ -161,6 +172,18 @@ export async function* eachPage<Row, Args extends ListArguments>(
     after = placeOf(rows.at(-1)!, order, listing)
     offset = 0
   }
+}
+
+/** @returns the last of so many rows, when there are more */
+async function lastOf<Row>(pages: AsyncIterable<Row[]>, wanted: number): Promise<Row | undefined> {
+  let left = wanted
+  let before: Row | undefined
+  for await (const page of pages) {
+    if (page.length > left) return left === 0 ? before : page[left - 1]
+    left -= page.length
+    before = page.at(-1)
+  }
+  return undefined
 }
 
 function placeOf<Row>(row: Row, order: Order, listing: Listing<Row, never>): NonNullable<Page['after']> {
