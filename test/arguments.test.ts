@@ -105,6 +105,41 @@ describeService('arguments', service => {
     assertFailure(await create('', 'x', { 'content-type': 'multipart/form-data' }), 400, 'rest_invalid_param')
   })
 
+  test('400 - what is not UTF-8 is named together with all that is wrong', async () => {
+    const { body } = await service().get('/payouts?search=%ff&number=abc&date[start]=%fe&referrals[]=%fd')
+    assert.deepEqual(Object.keys(body.data.params).sort(), ['date', 'number', 'referrals', 'search'])
+    const form = { 'content-type': 'application/x-www-form-urlencoded' }
+    const sent = Buffer.from('payment_email=\xff&rate=x&other=\xfe', 'latin1')
+    const posted = await create('', sent, form)
+    assert.deepEqual(Object.keys(posted.body.data.params).sort(), ['other', 'payment_email', 'rate'])
+    const text = await create('', Buffer.from('create_user=1&payment_email=straße@example.com'), form)
+    assert.equal(text.body.payment_email, 'straße@example.com')
+  })
+
+  test('200 - names within an argument that it does not have are named', async () => {
+    for (const [query, ignored] of [
+      ['date[from]=2024-01-01&date[start]=2023-01-01', 'date[from]'],
+      ['amount[mni]=5', 'amount[mni]'],
+      ['filter[date][form]=1', 'filter[date][form]'],
+      ['filter[filter][status]=failed', 'filter[filter]'],
+      ['filter=failed', 'filter'],
+      ['filter[]=failed', 'filter'],
+    ] as const) {
+      const { status, headers } = await service().get(`/payouts?${query}`)
+      assert.equal(status, 200)
+      assert.equal(headers.get('x-ignored-arguments'), ignored, query)
+    }
+  })
+
+  test('200 - an item of a list is one value, whatever it holds', async () => {
+    const { id } = await service().newAffiliate('commas')
+    const payout = await service().newPayout(id, { payout_method: 'bank, wire' })
+    for (const query of ['payout_method[]=bank%2C%20wire', 'filter[payout_method][]=bank, wire']) {
+      assert.deepEqual((await service().get(`/payouts?${query}`)).body, [payout])
+    }
+    assert.deepEqual((await service().get('/payouts?payout_method=bank%2C%20wire')).body, [])
+  })
+
   test('400 - control characters and lone surrogates', async () => {
     for (const username of ['a\u0000', 'a\u001b', 'a\u0085', '\ud800']) {
       const reply = await create('', { create_user: true, payment_email: 'control@example.com', username })

@@ -63,13 +63,13 @@ export class ArgumentReader {
   read(path: Parameters, body: Parameters, query: Parameters): Read {
     const args: Record<string, unknown> = {}
     const ignored: string[] = []
-    for (const source of [query, body]) {
-      if (this.#takesFilter) this.#take(filterOf(source), args, ignored, name => `filter[${name}]`)
-      this.#take(source, args, ignored)
-    }
-    this.#take(path, args, ignored)
     const problems: Problems = {}
     const missing: string[] = []
+    for (const source of [query, body]) {
+      if (this.#takesFilter) this.#take(filterOf(source), args, ignored, problems, 'filter')
+      this.#take(source, args, ignored, problems)
+    }
+    this.#take(path, args, ignored, problems)
     // At the first use: most endpoints are not used in the first second, and together they would double the start.
     this.#compiled ??= ajv.compile(this.#schema)
     if (!this.#compiled(args)) this.#explain(this.#compiled.errors!, args, problems, missing)
@@ -80,12 +80,24 @@ export class ArgumentReader {
     source: Parameters,
     args: Record<string, unknown>,
     ignored: string[],
-    label = (name: string) => name,
+    problems: Problems,
+    within?: string,
   ) {
     for (const name of Object.keys(source)) {
       const coerce = this.#coercers.get(name)
-      if (coerce === undefined) ignored.push(label(name))
-      else if (name !== 'filter') args[name] = coerce(source[name])
+      const value = source[name]
+      if (name === 'filter' && within === undefined && isObject(value)) continue
+      const label = within === undefined ? name : `${within}[${name}]`
+      if (coerce === undefined || name === 'filter') {
+        ignored.push(label)
+        if (typeof value === 'string' && !value.isWellFormed()) problems[label] = 'must be UTF-8.'
+        continue
+      }
+      args[name] = coerce(value)
+      if (isObject(value)) {
+        const unknown = unknownMembers(this.#schema.properties![name]!, value)
+        ignored.push(...unknown.map(member => `${label}[${member}]`))
+      }
     }
   }
 
@@ -114,8 +126,20 @@ export function refuse(missing: string[], problems: Problems): void {
 }
 
 function filterOf(source: Parameters): Parameters {
-  const filter = source.filter
-  return typeof filter === 'object' && filter !== null && !Array.isArray(filter) ? (filter as Parameters) : {}
+  return isObject(source.filter) ? source.filter : {}
+}
+
+function isObject(value: unknown): value is Parameters {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** Names in an object that the schema does not have; none where it takes no object. */
+function unknownMembers({ anyOf, properties }: Schema, value: Parameters): string[] {
+  if (anyOf) {
+    const member = anyOf.find(one => one.properties)
+    return member ? unknownMembers(member, value) : []
+  }
+  return properties ? Object.keys(value).filter(name => !Object.hasOwn(properties, name)) : []
 }
 
 const NUMBER = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d{1,3})?$/i
@@ -186,11 +210,10 @@ function objectCoercer(schema: Schema): (value: unknown) => unknown {
     ([name, property]) => [name, coercer(property)] as const,
   )
   return value => {
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
-    const source = value as Record<string, unknown>
-    const result: Record<string, unknown> = { ...source }
+    if (!isObject(value)) return value
+    const result: Record<string, unknown> = { ...value }
     for (const [name, coerce] of properties) {
-      if (Object.hasOwn(source, name)) result[name] = coerce(source[name])
+      if (Object.hasOwn(value, name)) result[name] = coerce(value[name])
     }
     return result
   }
@@ -236,7 +259,7 @@ export function expectation(schema: TSchema | Schema): string {
         .map(([name, property]) => `${name} (${expectation(property)})`)
         .join(', ')}`
     case 'string':
-      return `${format ? formats[format]!.expects : 'text'}${maxLength ? ` of at most ${maxLength} characters` : ''}`
+      return `${format ? formats[format]!.expects : 'text'}${maxLength ? `, at most ${maxLength} characters` : ''}`
     default:
       return 'left out'
   }

@@ -15,9 +15,12 @@ const [QUOTE, BACKSLASH, OPEN_BRACKET, CLOSE_BRACKET, OPEN_BRACE, CLOSE_BRACE] =
 
 export const noParameters: Parameters = Object.freeze(Object.create(null))
 
+/** What no text may hold: a value that is not UTF-8 becomes this, and is refused together with all that is wrong. */
+const NOT_UTF8 = '\ud800'
+
 /**
  * Reads `application/x-www-form-urlencoded` text, which a query string is too.
- * @throws Failure invalid_argument when an escape is broken or is not UTF-8
+ * @throws Failure invalid_argument when the escapes of a name are broken or are not UTF-8
  */
 export function parseUrlEncoded(text: string): Parameters {
   if (text === '') return noParameters
@@ -26,7 +29,7 @@ export function parseUrlEncoded(text: string): Parameters {
     if (pair === '') continue
     const equals = pair.indexOf('=')
     const name = equals < 0 ? pair : pair.slice(0, equals)
-    entries.push([decode(name), equals < 0 ? '' : decode(pair.slice(equals + 1))])
+    entries.push([decodeName(name), equals < 0 ? '' : (decode(pair.slice(equals + 1)) ?? NOT_UTF8)])
   }
   return nest(entries)
 }
@@ -41,7 +44,7 @@ export async function parseBody(mediaType: string, body: Buffer): Promise<Parame
     case 'application/json':
       return parseJson(body)
     case 'application/x-www-form-urlencoded':
-      return parseUrlEncoded(utf8(body))
+      return parseUrlEncoded(escaped(body))
     case 'multipart/form-data':
       return parseMultipart(mediaType, body)
     default:
@@ -100,12 +103,25 @@ function utf8(bytes: Buffer): string {
   }
 }
 
-function decode(text: string): string {
+/** Bytes beyond ASCII as escapes, so that they are checked where escapes are. */
+function escaped(body: Buffer): string {
+  return body.toString('latin1').replace(/[\x80-\xff]/g, byte => `%${byte.charCodeAt(0).toString(16)}`)
+}
+
+function decode(text: string): string | undefined {
   try {
     return decodeURIComponent(text.replaceAll('+', ' '))
   } catch {
+    return undefined
+  }
+}
+
+function decodeName(text: string): string {
+  const name = decode(text)
+  if (name === undefined) {
     throw invalidArguments({ [text.slice(0, 100)]: 'must be percent-encoded UTF-8.' })
   }
+  return name
 }
 
 function nest(entries: [name: string, value: unknown][]): Parameters {
@@ -114,7 +130,7 @@ function nest(entries: [name: string, value: unknown][]): Parameters {
   }
   const root: Parameters = Object.create(null)
   for (const [name, value] of entries) {
-    const path = pathOf(name)
+    const { path, isItem } = pathOf(name)
     let parent = root
     for (const step of path.slice(0, -1)) {
       const child = parent[step]
@@ -122,24 +138,25 @@ function nest(entries: [name: string, value: unknown][]): Parameters {
         parent[step] = Object.create(null)
       parent = parent[step] as Parameters
     }
-    add(parent, path.at(-1)!, value)
+    add(parent, path.at(-1)!, value, isItem)
   }
   return root
 }
 
 /** 'date[start]' is date, start; 'a[]' and 'a[0]' are a, because arrays come in the order sent. */
-function pathOf(name: string): string[] {
+function pathOf(name: string): { path: string[]; isItem: boolean } {
   const open = name.indexOf('[')
-  if (open <= 0 || !name.endsWith(']')) return [name]
+  if (open <= 0 || !name.endsWith(']')) return { path: [name], isItem: false }
   const path = [name.slice(0, open), ...name.slice(open + 1, -1).split('][', MAX_DEPTH)]
-  if (/^\d*$/.test(path.at(-1)!)) path.pop()
-  return path
+  const isItem = /^\d*$/.test(path.at(-1)!)
+  if (isItem) path.pop()
+  return { path, isItem }
 }
 
-/** A name that comes again makes a list. */
-function add(parent: Parameters, name: string, value: unknown): void {
+/** A name that comes again makes a list, and so does one that says that it is an item. */
+function add(parent: Parameters, name: string, value: unknown, isItem: boolean): void {
   const present = parent[name]
-  if (present === undefined) parent[name] = value
+  if (present === undefined) parent[name] = isItem ? [value] : value
   else if (Array.isArray(present)) present.push(value)
   else parent[name] = [present, value]
 }
