@@ -31,7 +31,10 @@ function readCredential(header: string): { token: string; publicKey?: string } |
   const [, scheme, value] = /^(Basic|Bearer) +(\S+)$/i.exec(header) ?? []
   if (scheme === undefined || value === undefined) return undefined
   if (scheme.toLowerCase() === 'bearer') return { token: value }
-  const pair = Buffer.from(value, 'base64').toString()
+  const bytes = Buffer.from(value, 'base64')
+  // Decoding passes over what is not base64: only what was well written reads back the same.
+  if (bytes.toString('base64').replace(/=+$/, '') !== value.replace(/=+$/, '')) return undefined
+  const pair = bytes.toString()
   const colon = pair.indexOf(':')
   return colon < 0 ? undefined : { publicKey: pair.slice(0, colon), token: pair.slice(colon + 1) }
 }
