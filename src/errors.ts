@@ -37,12 +37,6 @@ export const catalogue = {
     message: 'Log in first: there is no session, or it has ended.',
   },
   forbidden: { status: 403, code: 'rest_forbidden', message: 'This API key does not have the permission.' },
-  login_email: {
-    status: 403,
-    code: 'rest_forbidden',
-    message:
-      'This account can log in by its e-mail address, so that only the administration area may change it.',
-  },
   cross_site: {
     status: 403,
     code: 'rest_forbidden',

@@ -91,7 +91,7 @@ export const affiliates: Resource = {
       summary: 'Edit an affiliate',
       arguments: editArguments,
       answer: { status: 200, schema: affiliateRecord },
-      failures: ['no_affiliate', 'email_taken', 'login_email'],
+      failures: ['no_affiliate', 'email_taken'],
       check: async (call, args) => rules.problemsOfRate(await call.settings.current(), args),
       handle: async (call, args) => ({ status: 200, body: render(await rules.editAffiliate(call, args)) }),
     }),

@@ -79,7 +79,7 @@ export async function createAffiliate(
 
 /**
  * Changes what was sent and leaves the rest.
- * @throws Failure no_affiliate, email_taken, login_email, invalid_argument
+ * @throws Failure no_affiliate, email_taken, invalid_argument
  */
 export async function editAffiliate(context: RequestContext, args: EditArguments): Promise<AffiliateRecord> {
   const settings = await context.settings.current()
