@@ -118,6 +118,21 @@ describeService('payouts', service => {
     assert.deepEqual((await service().get(`/payouts?referrals=1&payout_id=${payout.id}`)).body, [])
   })
 
+  test('200 - a payout to an affiliate that was deleted is still corrected, and 400 - made', async () => {
+    const gone = (await service().newAffiliate('gone')).id
+    const payout = await service().newPayout(gone, { amount: 5 })
+    await service().delete(`/affiliates/${gone}`)
+    const path = `/payouts/${payout.id}`
+    const failed = await service().patch(path, { affiliate_id: gone, status: 'failed' })
+    assert.deepEqual(failed.body, { ...payout, status: 'failed' })
+    const wrong = await service().patch(path, { affiliate_id: gone, amount: 0.001, status: 'lost' })
+    assert.deepEqual(Object.keys(wrong.body.data.params).sort(), ['amount', 'status'])
+    assertFailure(await service().post('/payouts', { affiliate_id: gone }), 400, 'rest_invalid_param')
+    const other = await service().newPayout(affiliate)
+    const moved = await service().patch(`/payouts/${other.id}`, { affiliate_id: gone })
+    assertFailure(moved, 400, 'rest_invalid_param')
+  })
+
   test('200 - delete shows the record as it was', async () => {
     const payout = await service().newPayout(affiliate, { referrals: [77] })
     const gone = await service().delete(`/payouts/${payout.id}`)

@@ -4,6 +4,7 @@ import { answerList, type ListArguments, type Listing, listArguments, narrowing 
 import { renderer } from '../http/render.ts'
 import * as rules from './rules.ts'
 import {
+  type CreateArguments,
   createArguments,
   editArguments,
   type FilterArguments,
@@ -32,7 +33,7 @@ export const listing: Listing<Payout, ListArguments & FilterArguments> = {
   render,
 }
 
-const checkPayout = async (call: Call, args: Parameters<typeof rules.problemsOfPayout>[2]) =>
+const checkPayout = async (call: Call, args: Partial<CreateArguments>) =>
   rules.problemsOfPayout(call.database.reader, await call.settings.current(), args)
 
 const checkFilters = async (call: Call, args: FilterArguments) =>
@@ -94,7 +95,7 @@ export const payouts: Resource = {
       arguments: editArguments,
       answer: { status: 200, schema: payoutRecord },
       failures: ['no_payout'],
-      check: checkPayout,
+      check: rules.problemsOfEdit,
       handle: async (call, args) => ({ status: 200, body: render(await rules.editPayout(call, args)) }),
     }),
     endpoint({

@@ -57,7 +57,7 @@ export async function editPayout(context: RequestContext, args: EditArguments): 
   return context.database.transaction(async tx => {
     const settings = await holdSettings(tx)
     const before = found(await store.holdPayout(tx, id))
-    refuseInvalid(await problemsOfPayout(tx, settings, args))
+    refuseInvalid(await problemsOfPayout(tx, settings, args, before))
     const change = {
       ...(affiliate_id !== before.affiliate_id && { affiliate_id }),
       ...(referrals !== undefined && { referrals: referralsText(referrals) }),
@@ -77,13 +77,22 @@ export async function editPayout(context: RequestContext, args: EditArguments): 
  * @throws Failure no_payout
  */
 export async function deletePayout(context: RequestContext, id: number): Promise<PayoutRecord> {
-  const settings = await context.settings.current()
   return context.database.transaction(async tx => {
+    const settings = await holdSettings(tx)
     const before = recordOf(found(await store.holdPayout(tx, id)), settings)
     await store.deletePayout(tx, id)
     await record(tx, context, 'payout.delete', id, { before })
     return before
   })
+}
+
+/** What is wrong with an edit, as `problemsOfPayout` says it. */
+export async function problemsOfEdit(
+  { database, settings }: Context,
+  { payout_id, ...args }: Partial<EditArguments>,
+): Promise<Problems> {
+  const before = payout_id === undefined ? undefined : await store.findPayout(database.reader, payout_id)
+  return problemsOfPayout(database.reader, await settings.current(), args, before)
 }
 
 /** @throws Failure no_payout */
@@ -119,14 +128,19 @@ export async function totalPayouts(context: Context, filters: FilterArguments) {
   }
 }
 
-/** What is wrong beyond what the schemas say; arguments that are absent are not spoken of. */
+/**
+ * What is wrong beyond what the schemas say; arguments that are absent are not spoken of.
+ * @param before the payout that is edited: its affiliate may have been deleted, and it stays a payout to them
+ */
 export async function problemsOfPayout(
   db: Db,
   settings: Settings,
   { affiliate_id, amount }: Partial<CreateArguments>,
+  before?: store.Payout,
 ): Promise<Problems> {
   const problems: Problems = {}
-  if (affiliate_id !== undefined && !(await affiliateExists(db, affiliate_id))) {
+  const isOther = affiliate_id !== undefined && affiliate_id !== before?.affiliate_id
+  if (isOther && !(await affiliateExists(db, affiliate_id))) {
     problems.affiliate_id = 'must be the identifier of an existing affiliate.'
   }
   if (amount !== undefined && toUnits(amount, settings.decimals) === undefined) {
