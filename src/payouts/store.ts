@@ -54,12 +54,21 @@ const column = (name: keyof Payout, kind: Order['kind'] = 'number'): Order => ({
 
 const byId: Order = { expression: id, kind: 'number', value: (row: Payout) => row.id }
 
+/** So much of the referrals is ordered by: they may be longer than a cursor, and than any URL. */
+const REFERRALS_ORDERED = 100
+
+const byReferrals: Order = {
+  expression: sql`substr(${sql.ref('payouts.referrals')}, 1, ${sql.lit(REFERRALS_ORDERED)})`,
+  kind: 'text',
+  value: (row: Payout) => row.referrals.slice(0, REFERRALS_ORDERED),
+}
+
 /** By the names that callers use. */
 export const orders: Record<string, Order> = {
   payout_id: byId,
   id: byId,
   affiliate_id: column('affiliate_id'),
-  referrals: column('referrals', 'text'),
+  referrals: byReferrals,
   amount: column('amount'),
   payout_method: column('payout_method', 'text'),
   status: column('status', 'text'),
