@@ -13,7 +13,7 @@ import type { Resource } from './http/endpoint.ts'
 import { Sweeper } from './http/idempotency.ts'
 import { Limiter } from './http/limits.ts'
 import { connectionProblem, problemOf } from './http/problems.ts'
-import { KeyRing } from './keys/rules.ts'
+import { KeyRing, refuseRevoked } from './keys/rules.ts'
 import { type Grantor, grantAll } from './limits/allowances.ts'
 import { Load } from './limits/load.ts'
 import { RequestLog } from './log.ts'
@@ -90,6 +90,8 @@ export async function buildApp(database: Database, options: AppOptions): Promise
   })
 
   app.server.maxConnections = CONNECTIONS
+  // An expectation that nobody knows changes nothing.
+  app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
   const load = new Load()
   const limiter = new Limiter(options.rateLimit, options.grantor ?? grantAll)
 
@@ -120,6 +122,7 @@ export async function buildApp(database: Database, options: AppOptions): Promise
       load,
       authenticate: (request, reply) => limiter.admit(request, reply, () => confirm(request)),
       confirm,
+      guards: actor => ({ after: tx => refuseRevoked(tx, actor) }),
       resources,
       base,
       corsOrigins: new Set(options.corsOrigins),

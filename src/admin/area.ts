@@ -87,7 +87,7 @@ export async function area(
             load,
             authenticate: confirm,
             confirm,
-            guard: refuseEnded,
+            guards: actor => ({ before: tx => refuseEnded(tx, actor) }),
             resources,
             base: `${BASE}/api`,
             corsOrigins: new Set(),

@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Actor, Context } from '../context.ts'
 import { Failure } from '../errors.ts'
 import type { Load } from '../limits/load.ts'
-import { guarded, type Tx } from '../storage/database.ts'
+import { type Guards, guarded } from '../storage/database.ts'
 import { AnswerCache } from './answer-cache.ts'
 import { ArgumentReader, refuse } from './arguments.ts'
 import { authorize } from './authenticate.ts'
@@ -34,8 +34,8 @@ export interface ApiOptions {
   readonly authenticate: (request: FastifyRequest, reply: FastifyReply) => Promise<Actor>
   /** Finds out the same again while a request goes on, without counting it once more. */
   readonly confirm: (request: FastifyRequest) => Promise<Actor>
-  /** Refuses a write, in its transaction. */
-  readonly guard?: (tx: Tx, actor: Actor) => Promise<void>
+  /** What may still refuse a write of theirs; `after` is asked when the request has taken long. */
+  readonly guards: (actor: Actor) => Guards
   readonly load: Load
   readonly resources: readonly Resource[]
   readonly base: string
@@ -132,7 +132,7 @@ function handlerOf(
   resource: Resource,
   endpoint: Endpoint,
   cache: AnswerCache,
-  { context, base, load, confirm, guard }: ApiOptions,
+  { context, base, load, confirm, guards }: ApiOptions,
 ) {
   const reader = new ArgumentReader(endpoint.arguments)
   const inPath = [...endpoint.path.matchAll(/\{(\w+)\}/g)].map(match => match[1]!)
@@ -141,8 +141,12 @@ function handlerOf(
   const tagged = answersRecord(endpoint)
   const act = reads ? endpoint.handle : writer(resource, endpoint)
 
-  const withGuard = ({ actor }: FastifyRequest): Context => {
-    const database = guarded(context.database, tx => guard!(tx, actor!))
+  const withGuards = ({ actor }: FastifyRequest, reply: FastifyReply): Context => {
+    const { before, after } = guards(actor!)
+    const database = guarded(context.database, {
+      ...(before && { before }),
+      ...(after && { after: async tx => (isLate(reply) ? after(tx) : undefined) }),
+    })
     return { ...context, database }
   }
   const stillAllowed = async (request: FastifyRequest) => {
@@ -151,8 +155,8 @@ function handlerOf(
   }
 
   const perform = async (request: FastifyRequest, reply: FastifyReply): Promise<Answer> => {
-    if (reply.elapsedTime > CONFIRMED_FOR_MS) await stillAllowed(request)
-    const call = new HttpCall(guard ? withGuard(request) : context, request, resource, base)
+    if (isLate(reply)) await stillAllowed(request)
+    const call = new HttpCall(reads ? context : withGuards(request, reply), request, resource, base)
     const body = takesBody ? await bodyOf(request) : noParameters
     const query = parseUrlEncoded(call.query)
     const { args, problems, missing, ignored } = reader.read(request.params as Parameters, body, query)
@@ -184,6 +188,11 @@ function handlerOf(
       ended()
     }
   }
+}
+
+/** Whether who asks must be looked at again. */
+function isLate(reply: FastifyReply): boolean {
+  return reply.elapsedTime > CONFIRMED_FOR_MS
 }
 
 /** Does what an endpoint does, once and under the conditions that the request's headers name. */

@@ -85,11 +85,20 @@ export async function revokeKey(
   by: Origin = commandLine,
 ): Promise<store.KeyRow> {
   return database.transaction(async tx => {
-    const key = await store.findKey(tx, which)
+    const key = await store.holdKey(tx, which)
     if (!key) throw new Failure('no_key')
     if (key.revoked_at !== null) return key
     return revoke(tx, key, by)
   })
+}
+
+/**
+ * What a key writes, it writes only while it works: it may have been revoked since the request began.
+ * @throws Failure unauthenticated
+ */
+export async function refuseRevoked(tx: Tx, { name }: Actor): Promise<void> {
+  const key = await store.findKey(tx, name)
+  if (!key || statusOf(key) !== 'active') throw new Failure('unauthenticated')
 }
 
 /** In a transaction that may do more. */

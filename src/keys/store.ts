@@ -60,8 +60,16 @@ export async function findKeyByTokenHash(db: Db, tokenHash: string): Promise<Api
 
 /** @param key its identifier or its public part */
 export async function findKey(db: Db, key: number | string): Promise<KeyRow | undefined> {
-  const column = typeof key === 'number' ? 'api_keys.id' : 'api_keys.public_key'
-  return rows(db).where(column, '=', key).executeTakeFirst()
+  return one(db, key).executeTakeFirst()
+}
+
+/** Nobody else changes it until the transaction ends. */
+export async function holdKey(tx: Tx, key: number | string): Promise<KeyRow | undefined> {
+  return one(tx, key).forUpdate('api_keys').executeTakeFirst()
+}
+
+function one(db: Db, key: number | string) {
+  return rows(db).where(typeof key === 'number' ? 'api_keys.id' : 'api_keys.public_key', '=', key)
 }
 
 const list = new PagedList(

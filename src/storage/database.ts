@@ -64,8 +64,15 @@ export function within(database: Database, tx: Tx): Database {
   return joined
 }
 
-/** The same database, in which nothing is written unless `check` lets it, in the transaction that would. */
-export function guarded(database: Database, check: (tx: Tx) => Promise<void>): Database {
+/** What may refuse a write, in the transaction that would do it. */
+export interface Guards {
+  readonly before?: (tx: Tx) => Promise<void>
+  /** At its end: what was written waited for others, and much may have happened. */
+  readonly after?: (tx: Tx) => Promise<void>
+}
+
+/** The same database, in which nothing is written unless the guards let it. */
+export function guarded(database: Database, guards: Guards): Database {
   return {
     engine: database.engine,
     ping: () => database.ping(),
@@ -73,12 +80,14 @@ export function guarded(database: Database, check: (tx: Tx) => Promise<void>): D
     reader: database.reader,
     replica: database.replica,
     get background() {
-      return guarded(database.background, check)
+      return guarded(database.background, guards)
     },
     transaction: (work, options) =>
       database.transaction(async tx => {
-        await check(tx)
-        return work(tx)
+        await guards.before?.(tx)
+        const result = await work(tx)
+        await guards.after?.(tx)
+        return result
       }, options),
   }
 }
