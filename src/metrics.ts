@@ -7,8 +7,8 @@ import { createServer, type Server } from 'node:http'
 import type { FastifyInstance } from 'fastify'
 import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Histogram, register } from 'prom-client'
 import { countSessions } from './admin/sessions/store.ts'
-import { Failure } from './errors.ts'
 import { now } from './fields.ts'
+import { failureOf } from './http/problems.ts'
 import type { Database } from './storage/database.ts'
 import { commits, queries } from './storage/timing.ts'
 
@@ -48,7 +48,7 @@ function measureRequests(app: FastifyInstance): void {
     if (reply.shed) failures.inc({ failure: 'overloaded' })
   })
   app.addHook('onError', async (_request, _reply, error) => {
-    failures.inc({ failure: error instanceof Failure ? error.failure : 'internal' })
+    failures.inc({ failure: failureOf(error).failure })
   })
 }
 

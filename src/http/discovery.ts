@@ -78,17 +78,21 @@ function describeEndpoints(endpoints: readonly Endpoint[], base: string, setting
 function describeArgument(schema: TSchema, required: boolean, settings: Settings): Json {
   const { 'x-configured': configured, ...rest } = schema as Json
   return {
-    type: typeOf(schema),
     required,
     ...rest,
+    type: typeOf(schema),
     ...(configured === 'rate_types' && { enum: ['', ...settings.rateTypes] }),
   }
 }
 
+const ANYTHING = ['string', 'number', 'boolean', 'array', 'object', 'null']
+
 function typeOf(schema: TSchema): unknown {
   const { type, anyOf, const: constant } = schema as { type?: string; anyOf?: TSchema[]; const?: unknown }
   if (anyOf) return anyOf.map(typeOf)
-  return type ?? (constant === undefined ? undefined : typeof constant)
+  // A list may come as text with commas.
+  if (type === 'array') return ['array', 'string']
+  return type ?? (constant === undefined ? ANYTHING : typeof constant)
 }
 
 export function isRequired(endpoint: Endpoint, name: string): boolean {

@@ -52,7 +52,8 @@ export function connectionProblem(error: { code?: string }): Problem {
   return problemOf(new Failure(refusedByNode[error.code ?? ''] ?? 'bad_request'))
 }
 
-function failureOf(error: unknown): Failure {
+/** The failure that anything which was thrown comes to. */
+export function failureOf(error: unknown): Failure {
   if (error instanceof Failure) return error
   if (error instanceof DatabaseUnavailable) {
     return new Failure('unavailable', { cause: error, ...(error.inDoubt && { message: IN_DOUBT }) })

@@ -4,7 +4,8 @@ import { prepared } from '../storage/prepared.ts'
 export type Values = Map<string, string>
 
 const allSettings = prepared(settings)
-const heldSettings = prepared((tx: Db) => settings(tx).forShare())
+// Not the row that those who log in wait for one another with.
+const heldSettings = prepared((tx: Db) => settings(tx).where('name', '!=', 'first_login_at').forShare())
 const allRateTypes = prepared((db: Db) =>
   db.selectFrom('rate_types').select('name').orderBy('position').orderBy('name'),
 )
