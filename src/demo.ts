@@ -1,6 +1,6 @@
-/** Made-up affiliates and payouts, the same every time, to look at and to measure with. */
+/** Made-up affiliates and payouts until today, otherwise the same every time, to look at and to measure with. */
 import { insertAffiliates } from './affiliates/store.ts'
-import { foldCase } from './fields.ts'
+import { foldCase, now } from './fields.ts'
 import { insertPayouts } from './payouts/store.ts'
 import type { Database, Db, Tx } from './storage/database.ts'
 import { insertUsers, type NewUser } from './users/store.ts'
@@ -27,8 +27,9 @@ const STATUSES = [
 ] as const
 const METHODS = ['paypal', 'bank transfer', 'stripe', 'store credit', 'manual']
 const RATES = [null, null, null, 150_000, 250_000, 75_000, 300_000]
-const FIRST_DAY = Date.UTC(2024, 0, 1) / 1000
 const DAY = 86_400
+/** How far back they go. */
+const DAYS = 1000
 /** Rows of one statement, and of one transaction: large enough that neither costs much by the row. */
 const ROWS_PER_STATEMENT = 500
 const ROWS_PER_TRANSACTION = 5000
@@ -36,6 +37,8 @@ const ROWS_PER_TRANSACTION = 5000
 export interface DemoSize {
   readonly affiliates: number
   readonly payouts: number
+  /** The last day, in seconds; today when omitted. */
+  readonly until?: number
 }
 
 /**
@@ -45,22 +48,27 @@ export interface DemoSize {
  */
 export async function fillWithDemo(
   database: Database,
-  { affiliates, payouts }: DemoSize = { affiliates: 200, payouts: 600 },
+  { affiliates, payouts, until = now() }: DemoSize = { affiliates: 200, payouts: 600 },
   progress: (done: number, total: number) => void = () => {},
 ): Promise<boolean> {
   if (!(await isEmpty(database.reader))) return false
   const random = randomNumbers(20_240_101)
+  const firstDay = (Math.floor(until / DAY) - DAYS) * DAY
+  /** @param part how far into the demo's time, from 0 to 1 */
+  const timeAt = (part: number) => firstDay + Math.floor(part * (DAYS - 1)) * DAY + Math.floor(random() * DAY)
   const total = affiliates + payouts
   const ids: number[] = []
-  let owner = 0
+  let owner = await administrator(database.reader)
   await inTransactions(database, affiliates, async (tx, numbers) => {
     const users = await insertUsers(
       tx,
-      numbers.map(number => demoUser(number, random)),
+      numbers.map(number => demoUser(number, timeAt(number / affiliates), random)),
     )
-    const rows = users.map((user, index) => demoAffiliate(user, numbers[index]!, random))
+    const rows = users.map((user, index) =>
+      demoAffiliate(user, numbers[index]!, timeAt(numbers[index]! / affiliates), random),
+    )
     ids.push(...(await insertAffiliates(tx, rows)))
-    owner ||= users[0]!
+    owner ??= users[0]!
     progress(ids.length, total)
   })
   if (ids.length === 0) return true
@@ -71,12 +79,38 @@ export async function fillWithDemo(
       const referrals = Array.from({ length: count }, (_, index) => referral + index).join(',')
       referral += count
       const affiliate = ids[Math.floor(random() ** 2 * ids.length)]!
-      return demoPayout(affiliate, owner, referrals, number / payouts, random)
+      return demoPayout(affiliate, owner!, referrals, timeAt(number / payouts), random)
     })
     await insertPayouts(tx, rows)
     progress(affiliates + numbers.at(-1)!, total)
   })
+  await inTransactions(database, affiliates, async (tx, numbers) => {
+    await sumUp(
+      tx,
+      numbers.map(number => ids[number - 1]!),
+    )
+  })
   return true
+}
+
+/** What an affiliate has earned and was paid is what their payouts come to. */
+async function sumUp(tx: Tx, ids: readonly number[]): Promise<void> {
+  await tx
+    .updateTable('affiliates')
+    .set(({ selectFrom }) => ({
+      earnings: selectFrom('payouts')
+        .select(({ fn, val }) => fn.coalesce(fn.sum<number>('amount'), val(0)).as('paid'))
+        .whereRef('affiliate_id', '=', 'affiliates.id')
+        .where('payouts.status', '=', 'paid'),
+    }))
+    .where('id', 'in', ids)
+    .execute()
+}
+
+/** Who made the payouts, where there is one. */
+async function administrator(db: Db): Promise<number | undefined> {
+  const query = db.selectFrom('users').select('id').where('role', '=', 'administrator').orderBy('id').limit(1)
+  return (await query.executeTakeFirst())?.id
 }
 
 async function isEmpty(db: Db): Promise<boolean> {
@@ -108,13 +142,12 @@ async function inTransactions(
   }
 }
 
-function demoUser(number: number, random: () => number): NewUser {
+function demoUser(number: number, time: number, random: () => number): NewUser {
   const first_name = pick(FIRST_NAMES, random)
   const last_name = pick(LAST_NAMES, random)
   const login = `${first_name}.${last_name}.${number}`.toLowerCase()
   const email = `${login}@example.com`
   const display_name = `${first_name} ${last_name}`
-  const time = dayOf(number, random)
   return {
     login,
     login_key: foldCase(login),
@@ -131,10 +164,9 @@ function demoUser(number: number, random: () => number): NewUser {
   }
 }
 
-function demoAffiliate(user_id: number, number: number, random: () => number) {
+function demoAffiliate(user_id: number, number: number, time: number, random: () => number) {
   const rate = pick(RATES, random)
   const payment_email = random() < 0.4 ? `pay.${number}@example.org` : ''
-  const time = dayOf(number, random)
   const referrals = Math.floor(random() * 80)
   return {
     user_id,
@@ -143,7 +175,7 @@ function demoAffiliate(user_id: number, number: number, random: () => number) {
     payment_email,
     payment_email_key: foldCase(payment_email),
     status: pick(STATUSES, random),
-    earnings: Math.floor(random() * 500_000),
+    earnings: 0,
     unpaid_earnings: Math.floor(random() * 50_000),
     referrals,
     visits: referrals * (3 + Math.floor(random() * 40)),
@@ -153,16 +185,14 @@ function demoAffiliate(user_id: number, number: number, random: () => number) {
   }
 }
 
-/** @param part how far into the demo's time, from 0 to 1 */
 function demoPayout(
   affiliate_id: number,
   owner: number,
   referrals: string,
-  part: number,
+  time: number,
   random: () => number,
 ) {
   const method = pick(METHODS, random)
-  const time = FIRST_DAY + Math.floor(part * 1000 * DAY) + Math.floor(random() * DAY)
   return {
     affiliate_id,
     referrals,
@@ -174,10 +204,6 @@ function demoPayout(
     created_at: time,
     updated_at: time,
   }
-}
-
-function dayOf(number: number, random: () => number): number {
-  return FIRST_DAY + (number % 1000) * DAY + Math.floor(random() * DAY)
 }
 
 function pick<T>(choices: readonly T[], random: () => number): T {

@@ -23,7 +23,11 @@ const sortable = (value: unknown) =>
 
 describeService('lists', service => {
   before(async () => {
-    await fillWithDemo(service().database, { affiliates: 130, payouts: 260 })
+    await fillWithDemo(service().database, {
+      affiliates: 130,
+      payouts: 260,
+      until: Date.UTC(2026, 8, 27) / 1000,
+    })
   })
 
   describe('paging and order', () => {
@@ -164,8 +168,8 @@ describeService('lists', service => {
       'exclude=1,2': row => row.id > 2,
       'user_id[]=5': row => row.user_id === 5,
       'rate_type=flat': row => row.rate_type === 'flat',
-      'payment_email=PAY.1@example.org': row => row.payment_email === 'pay.1@example.org',
-      'date=2024-01-05': row => row.date_registered.startsWith('2024-01-05'),
+      'payment_email=PAY.100@example.org': row => row.payment_email === 'pay.100@example.org',
+      'date=2024-01-08': row => row.date_registered.startsWith('2024-01-08'),
       'date[start]=2024-02-01&date[end]=2024-03-31': row =>
         row.date_registered >= '2024-02-01' && row.date_registered < '2024-04-01',
       'filter[date][start]=2024-03-01': row => row.date_registered >= '2024-03-01',
@@ -188,7 +192,7 @@ describeService('lists', service => {
       'amount=100&amount_compare=>=': row => row.amount >= 100,
       'amount=5&amount_compare=!=': row => row.amount !== 5,
       'payout_method=bank transfer,paypal': row => ['bank transfer', 'paypal'].includes(row.payout_method),
-      'owner=2': row => row.owner === 2,
+      'owner=1': row => row.owner === 1,
       'search=TRANS': row => row.payout_method.includes('trans'),
       'search=7': row => row.id === 7,
       'date[end]=2024-06-30': row => row.date < '2024-07-01',
