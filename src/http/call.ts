@@ -5,10 +5,12 @@ import { SettingsCache } from '../settings/rules.ts'
 import { type Tx, within } from '../storage/database.ts'
 import type { Call, Resource } from './endpoint.ts'
 
+const HOST = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d+)?$/i
+
 /** The URL of a path, as this client reaches it. */
 export function absolute(request: FastifyRequest, path: string): string {
-  // Who names no host (HTTP/1.0) knows it: the path alone is a reference as well.
-  return request.host ? `${request.protocol}://${request.host}${path}` : path
+  // Who names no host (HTTP/1.0) knows it, and what is none is not repeated: the path alone is a reference as well.
+  return HOST.test(request.host ?? '') ? `${request.protocol}://${request.host}${path}` : path
 }
 
 export class HttpCall implements Call {
