@@ -7,6 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { commandLine } from '../src/context.ts'
 import { fillWithDemo } from '../src/demo.ts'
 import { revokeKey } from '../src/keys/rules.ts'
+import { lockSettings } from '../src/settings/store.ts'
 import { hashPassword } from '../src/users/password.ts'
 import { setPassword } from '../src/users/rules.ts'
 import { ADMIN_PASSWORD, assertFailure, describeService, type Service } from './harness.ts'
@@ -101,5 +102,27 @@ describeService('revocation', service => {
       for await (const _ of socket);
     }
     await assert.rejects(rest, { code: 'ECONNRESET' })
+  })
+
+  test('401 - a key that was revoked while its write waited for another', async t => {
+    const { database } = service()
+    // The embedded engine has one writer: the revocation would wait as well.
+    if (database.engine.name === 'SQLite') return t.skip()
+    const key = await service().newKey(['payouts.create'])
+    const { id } = await service().newAffiliate('waited.for')
+    const released = Promise.withResolvers<void>()
+    const holding = database.transaction(async tx => {
+      await lockSettings(tx)
+      await released.promise
+    })
+    await delay(50)
+    const paying = service().post('/payouts', { affiliate_id: id, amount: 7 }, { key })
+    await delay(50)
+    await revokeKey(database, key.publicKey)
+    await delay(LONG_AFTER_MS)
+    released.resolve()
+    await holding
+    assertFailure(await paying, 401, 'rest_forbidden')
+    assert.deepEqual((await service().get(`/payouts?affiliate_id=${id}`)).body, [])
   })
 })
