@@ -26,8 +26,13 @@ export const affiliateRecord = Type.Object({
   rate_type: Type.String({ description: 'Rate type; empty when not set.' }),
   payment_email: Type.String({ description: 'E-mail address for payments; empty when not set.' }),
   status: choice(statuses, 'Status.'),
-  earnings: Type.Number({ description: 'Earnings that were paid.' }),
-  unpaid_earnings: Type.Number({ description: 'Earnings that are still to be paid.' }),
+  earnings: Type.Number({
+    description:
+      'Earnings that were paid, as the referrals count them: recording a payout does not change it.',
+  }),
+  unpaid_earnings: Type.Number({
+    description: 'Earnings that are still to be paid, as the referrals count them.',
+  }),
   referrals: Type.Integer({ description: 'Count of referrals.' }),
   visits: Type.Integer({ description: 'Count of visits.' }),
   date_registered: Type.String({
