@@ -98,6 +98,17 @@ describeService('keys', service => {
     assert.deepEqual(Object.keys(nobody.body.data.params), ['user_id'])
   })
 
+  test('200 - a name is found in any case of its letters', async () => {
+    const admin = await service().admin()
+    const made = await admin.post('/keys', { user_id: 1, name: 'ÄRGER Büro', permissions: ['payouts.read'] })
+    assert.equal(made.status, 201)
+    const { body } = await admin.get(`/keys?search=${encodeURIComponent('ärger BÜ')}`)
+    assert.deepEqual(
+      body.map((key: { name: string }) => key.name),
+      ['ÄRGER Büro'],
+    )
+  })
+
   test('200 - the list: search, owner, order, pages', async () => {
     for (const name of ['List C', 'List A', 'List 100%']) await generate({ name })
     const names = async (query: string) =>

@@ -6,7 +6,7 @@ import { hash, randomBytes } from 'node:crypto'
 import { record } from '../audit/rules.ts'
 import { type Actor, type Context, commandLine, type Origin } from '../context.ts'
 import { Failure, invalidArguments, type Problems, refuseInvalid } from '../errors.ts'
-import { formatTime, now, parseMoment, parseSearch } from '../fields.ts'
+import { foldCase, formatTime, now, parseMoment, parseSearch } from '../fields.ts'
 import { type Database, ReferenceViolation, type Tx } from '../storage/database.ts'
 import type { Page } from '../storage/page.ts'
 import type { FilterArguments, KeyArguments, KeyRecord, statuses } from './schema.ts'
@@ -44,6 +44,7 @@ export async function createKey(
         token_hash: hashToken(token),
         user_id: userId,
         name: args.name,
+        name_key: foldCase(args.name),
         permissions: known.filter(permission => args.permissions.includes(permission)).join(','),
         created_at: now(),
         last_used_at: null,

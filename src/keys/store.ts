@@ -117,9 +117,9 @@ function matching(
   const all: Expression<SqlBool>[] = []
   if (userIds) all.push(expression('api_keys.user_id', 'in', userIds))
   if (search) {
-    const like = (name: 'name' | 'public_key') =>
-      sql<boolean>`lower(${sql.ref(`api_keys.${name}`)}) LIKE ${search.pattern} ESCAPE '\\'`
-    all.push(expression.or([like('name'), like('public_key')]))
+    const like = (name: 'name_key' | 'public_key') =>
+      sql<boolean>`${sql.ref(`api_keys.${name}`)} LIKE ${search.pattern} ESCAPE '\\'`
+    all.push(expression.or([like('name_key'), like('public_key')]))
   }
   return expression.and(all)
 }

@@ -8,7 +8,7 @@ import { type Database, DatabaseUnusable, type Engine, type Tx } from './databas
 
 type Migration = (engine: Engine) => string[]
 
-const migrations: readonly Migration[] = [initial, auditLog, idempotency, knownDevices]
+const migrations: readonly Migration[] = [initial, auditLog, idempotency, knownDevices, keyNames]
 
 function idempotency({ integer, text, tableOptions }: Engine): string[] {
   return [
@@ -26,7 +26,7 @@ function idempotency({ integer, text, tableOptions }: Engine): string[] {
   ]
 }
 
-/** Tries of the last minutes are forgotten: they were counted by what is no longer counted by. */
+/** One try to log in now counts for several counters. Those of the last minutes are forgotten. */
 function knownDevices({ integer, text, tableOptions }: Engine): string[] {
   return [
     `CREATE TABLE devices (
@@ -46,6 +46,14 @@ function knownDevices({ integer, text, tableOptions }: Engine): string[] {
     ) ${tableOptions}`,
     'CREATE INDEX login_attempts_counter ON login_attempts (counter, tried_at)',
     'CREATE INDEX login_attempts_tried_at ON login_attempts (tried_at)',
+  ]
+}
+
+/** The name of an API key as it is searched for. SQLite folds ASCII only; names of keys made from now on are folded whole. */
+function keyNames({ text }: Engine): string[] {
+  return [
+    `ALTER TABLE api_keys ADD COLUMN name_key ${text} NOT NULL DEFAULT ''`,
+    'UPDATE api_keys SET name_key = lower(name)',
   ]
 }
 

@@ -23,7 +23,7 @@ export interface Tables {
 
 export type TableWithIdentity = 'users' | 'affiliates' | 'payouts' | 'api_keys' | 'audit_entries'
 
-/** An identifier that the database gives out, never twice. Demo data and copies set it. */
+/** An identifier that the database gives out, never twice. Only copies set it. */
 type Identity = ColumnType<number, number | undefined, never>
 
 export interface UsersTable {
@@ -89,6 +89,8 @@ export interface ApiKeysTable {
   token_hash: string
   user_id: number
   name: string
+  /** Folded, to search by. */
+  name_key: string
   /** Comma-separated, such as 'affiliates.read,payouts.create'. */
   permissions: string
   created_at: number
