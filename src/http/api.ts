@@ -11,7 +11,7 @@ import { authorize } from './authenticate.ts'
 import { absolute, HttpCall } from './call.ts'
 import { cors } from './cors.ts'
 import { byPath, describeIndex, describeRoute, openApi } from './discovery.ts'
-import type { Answer, Endpoint, Resource } from './endpoint.ts'
+import { type Answer, type Endpoint, inPath, type Resource } from './endpoint.ts'
 import { fingerprintOf, once, ownerOf, readIdempotencyKey } from './idempotency.ts'
 import { noParameters, type Parameters, parseBody, parseUrlEncoded } from './parameters.ts'
 import { answersRecord, entityTag, isKnown, refuseChanged, showing } from './preconditions.ts'
@@ -135,7 +135,7 @@ function handlerOf(
   { context, base, load, confirm, guards }: ApiOptions,
 ) {
   const reader = new ArgumentReader(endpoint.arguments)
-  const inPath = [...endpoint.path.matchAll(/\{(\w+)\}/g)].map(match => match[1]!)
+  const ofItem = inPath(endpoint)
   const reads = endpoint.methods.includes('GET')
   const takesBody = !reads && !endpoint.methods.includes('DELETE')
   const tagged = answersRecord(endpoint)
@@ -164,7 +164,7 @@ function handlerOf(
     if (ignored.length > 0) headers['X-Ignored-Arguments'] = ignoredHeader(ignored)
     // Failures say so too.
     reply.headers(headers)
-    if (inPath.some(name => name in problems)) throw new Failure(resource.missing)
+    if (ofItem.some(name => name in problems)) throw new Failure(resource.missing)
     if (missing.length > 0 || Object.keys(problems).length > 0) {
       if (missing.length === 0) Object.assign(problems, await endpoint.check?.(call, args as never))
       refuse(missing, problems)

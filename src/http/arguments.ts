@@ -255,6 +255,7 @@ export function expectation(schema: TSchema | Schema): string {
     case 'array':
       return `a list of at most ${maxItems}, each ${expectation(items!)}`
     case 'object':
+      if (Object.keys(properties!).length === 0) return 'an object'
       return `an object with ${Object.entries(properties!)
         .map(([name, property]) => `${name} (${expectation(property)})`)
         .join(', ')}`

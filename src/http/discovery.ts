@@ -2,7 +2,7 @@
 import type { TSchema } from 'typebox'
 import { catalogue, type FailureName } from '../errors.ts'
 import type { Settings } from '../settings/schema.ts'
-import type { Endpoint, Resource } from './endpoint.ts'
+import { type Endpoint, inPath, type Resource } from './endpoint.ts'
 
 type Json = Record<string, unknown>
 
@@ -186,13 +186,13 @@ const ifMatch = header('If-Match', 'Does it only if the record is still one of t
 const ifNoneMatch = header('If-None-Match', 'Answers 304 if the record is still one of these.')
 
 function operation(resource: Resource, endpoint: Endpoint, method: string): Json {
-  const inPath = [...endpoint.path.matchAll(/\{(\w+)\}/g)].map(match => match[1]!)
+  const ofItem = inPath(endpoint)
   const properties = Object.entries(endpoint.arguments.properties)
-  const others = properties.filter(([name]) => !inPath.includes(name))
+  const others = properties.filter(([name]) => !ofItem.includes(name))
   const takesBody = method !== 'GET' && others.length > 0
-  const parameters = properties.filter(([name]) => inPath.includes(name) || !takesBody)
+  const parameters = properties.filter(([name]) => ofItem.includes(name) || !takesBody)
   const writes = method !== 'GET'
-  const conditional = writes && inPath.length > 0
+  const conditional = writes && ofItem.length > 0
   const failures = [
     ...everywhere,
     ...(takesBody ? withBody : []),
@@ -203,17 +203,17 @@ function operation(resource: Resource, endpoint: Endpoint, method: string): Json
   const headers = [
     ...(writes && resource.replayed ? [idempotencyKey] : []),
     ...(conditional ? [ifMatch] : []),
-    ...(!writes && inPath.length > 0 ? [ifNoneMatch] : []),
+    ...(!writes && ofItem.length > 0 ? [ifNoneMatch] : []),
   ]
   if (others.some(([name]) => isRequired(endpoint, name))) failures.push('missing_argument')
   return {
-    operationId: `${method.toLowerCase()}_${endpoint.permission.replace('.', '_')}${inPath.length ? '_item' : ''}`,
+    operationId: `${method.toLowerCase()}_${endpoint.permission.replace('.', '_')}${ofItem.length ? '_item' : ''}`,
     tags: [resource.name],
     summary: endpoint.summary,
     description: `Needs the permission ${endpoint.permission}.`,
     ...(parameters.length + headers.length > 0 && {
       parameters: [
-        ...parameters.map(([name, schema]) => parameter(name, schema, inPath.includes(name))),
+        ...parameters.map(([name, schema]) => parameter(name, schema, ofItem.includes(name))),
         ...headers,
       ],
     }),
@@ -224,21 +224,21 @@ function operation(resource: Resource, endpoint: Endpoint, method: string): Json
         content: { 'application/json': { schema: endpoint.answer.schema } },
       },
       ...(!writes &&
-        inPath.length > 0 && { 304: { description: 'The record is what If-None-Match names.' } }),
+        ofItem.length > 0 && { 304: { description: 'The record is what If-None-Match names.' } }),
       ...failureResponses(failures),
     },
   }
 }
 
-function parameter(name: string, schema: TSchema, inPath: boolean): Json {
+function parameter(name: string, schema: TSchema, ofItem: boolean): Json {
   const { description, ...rest } = schema as Json
   const { type, anyOf } = rest as { type?: string; anyOf?: { type?: string }[] }
   const isList = type === 'array'
   const isObject = type === 'object' || anyOf?.some(member => member.type === 'object')
   return {
     name,
-    in: inPath ? 'path' : 'query',
-    ...(inPath && { required: true }),
+    in: ofItem ? 'path' : 'query',
+    ...(ofItem && { required: true }),
     description,
     ...(isList && { style: 'form', explode: false }),
     ...(isObject && { style: 'deepObject', explode: true }),

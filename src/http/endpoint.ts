@@ -70,6 +70,11 @@ export function endpoint<P extends TProperties, T>(declaration: Declaration<P, T
   return { failures: [], ...declaration } as unknown as Endpoint
 }
 
+/** The names of the arguments that an endpoint's path has, in its order. */
+export function inPath({ path }: Pick<Endpoint, 'path'>): string[] {
+  return [...path.matchAll(/\{(\w+)\}/g)].map(match => match[1]!)
+}
+
 /** A kind of record with its endpoints. `app.ts` lists them all. */
 export interface Resource {
   /** The first segment of its paths, and of its permissions. */

@@ -6,7 +6,7 @@
 import { hash } from 'node:crypto'
 import type { TSchema } from 'typebox'
 import { Failure } from '../errors.ts'
-import type { Call, Endpoint, Resource } from './endpoint.ts'
+import { type Call, type Endpoint, inPath, type Resource } from './endpoint.ts'
 
 /** @param body the record's JSON */
 export function entityTag(body: string): string {
@@ -51,10 +51,6 @@ export async function refuseChanged(
 
 function tagsIn(header: string): string[] {
   return header.match(/(?:W\/)?"[^"]*"/g) ?? []
-}
-
-function inPath({ path }: Endpoint): string[] {
-  return [...path.matchAll(/\{(\w+)\}/g)].map(match => match[1]!)
 }
 
 /** Every combination of the flags that choose what of the record is shown; the plain one first. */

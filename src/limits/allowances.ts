@@ -52,7 +52,6 @@ export interface Spent {
 
 interface Held {
   tokens: number
-  readonly granted: number
   readonly left: number
   readonly endsAt: number
 }
@@ -95,7 +94,7 @@ export class Allowances {
   }
 
   #hold(name: string, grant: Grant): Held {
-    const held = { ...grant, tokens: grant.granted }
+    const held = { tokens: grant.granted, left: grant.left, endsAt: grant.endsAt }
     keep(this.#held, name, held)
     return held
   }
