@@ -1,7 +1,16 @@
 import assert from 'node:assert/strict'
-import { readdir } from 'node:fs/promises'
+import { cp, readdir, symlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { test } from 'node:test'
-import { assertFailure, describeService, type Reply, type Service } from '../../test/harness.ts'
+import { fileURLToPath } from 'node:url'
+import {
+  assertFailure,
+  describeService,
+  type Reply,
+  type Service,
+  serveProcess,
+  temporaryFolder,
+} from '../../test/harness.ts'
 
 const assets = new URL('../../web/dist/assets/', import.meta.url)
 
@@ -70,4 +79,25 @@ describeService('administration area: the web application', service => {
     const posted = await fetch(`${service().url}/admin/affiliates`, { method: 'POST' })
     assert.equal(posted.status, 404)
   })
+})
+
+test('200 - the page of the build that the service was started with, when there is another one since', async t => {
+  const folder = await temporaryFolder()
+  const root = fileURLToPath(new URL('../../', import.meta.url))
+  const path = (name: string) => join(folder.path, name)
+  for (const name of ['bin', 'src', 'web/dist', 'package.json']) {
+    await cp(join(root, name), path(name), { recursive: true })
+  }
+  await symlink(join(root, 'node_modules'), path('node_modules'))
+  const launcher = path('bin/affiliated.js')
+  const service = await serveProcess(['--database', `sqlite:${path('x.db')}`], launcher)
+  t.after(async () => {
+    await service.stop()
+    await folder.remove()
+  })
+  const { url } = service.announced
+  await writeFile(path('web/dist/index.html'), 'newer')
+  const page = await (await fetch(`${url}/admin/`)).text()
+  const [script] = /\/admin\/assets\/[^"]+\.js/.exec(page)!
+  assert.equal((await fetch(`${url}${script}`)).status, 200)
 })

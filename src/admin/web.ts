@@ -3,8 +3,7 @@
  * has its own routes. The build compresses the files; nothing is compressed while it is sent.
  */
 import { randomBytes } from 'node:crypto'
-import { existsSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import files from '@fastify/static'
@@ -46,8 +45,9 @@ export function contentPolicy(nonce?: string): string {
 
 /** A Fastify plugin, for the prefix of the area. */
 export async function web(scope: FastifyInstance): Promise<void> {
-  const built = existsSync(indexFile)
-  if (built) {
+  // Once, like the names of the files: a page of a newer build would ask for files that have no route.
+  const page = existsSync(indexFile) ? readFileSync(indexFile, 'utf8') : undefined
+  if (page !== undefined) {
     await scope.register(files, {
       root: folder,
       // A route for each file, so that every other path is left to the application.
@@ -66,15 +66,14 @@ export async function web(scope: FastifyInstance): Promise<void> {
     if (request.method !== 'GET' && request.method !== 'HEAD') throw new Failure('no_route')
     // A file that is not there, such as one of an older build, must not be answered with a page.
     if (path!.startsWith(`${scope.prefix}/assets/`)) throw new Failure('no_route')
-    return built ? sendIndex(reply) : reply.type('text/html; charset=utf-8').send(NOT_BUILT)
+    reply.type('text/html; charset=utf-8')
+    return page === undefined ? reply.send(NOT_BUILT) : sendPage(reply, page)
   })
 }
 
-async function sendIndex(reply: FastifyReply): Promise<FastifyReply> {
+function sendPage(reply: FastifyReply, page: string): FastifyReply {
   const nonce = randomBytes(16).toString('base64')
-  const page = await readFile(indexFile, 'utf8')
   return reply
-    .type('text/html; charset=utf-8')
     .headers({ 'Cache-Control': 'no-cache', 'Content-Security-Policy': contentPolicy(nonce) })
     .send(page.replaceAll(NONCE_PLACEHOLDER, nonce))
 }
