@@ -12,7 +12,7 @@ import { version } from './package.ts'
 import { addSafetyCommands } from './safety-commands.ts'
 import { serve } from './serve.ts'
 import { addSettingsCommands } from './settings/commands.ts'
-import { DatabaseUnusable } from './storage/database.ts'
+import { DatabaseUnavailable, DatabaseUnusable } from './storage/database.ts'
 import { addUserCommands } from './users/commands.ts'
 
 const EXIT_FAILED = 1
@@ -74,18 +74,18 @@ async function runMigrate(options: CommonOptions): Promise<void> {
   print(options, { migrated: true }, ['The database is up to date.'])
 }
 
-/** Says in one line what went wrong, unless commander has said it. */
+/** Says what went wrong, unless commander has said it. @returns the exit code */
 function report(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT_USAGE
-  const { code, message } = error as NodeJS.ErrnoException
-  if (error instanceof CommandFailed || error instanceof Failure || error instanceof DatabaseUnusable) {
-    console.error(`error: ${message}`)
-  } else if (code === 'EADDRINUSE') {
-    console.error('error: Another program uses this port; choose one with --port.')
-  } else if (code === 'EACCES' || code === 'EADDRNOTAVAIL') {
-    console.error(`error: This address can't be listened on (${code}); see --host and --port.`)
-  } else {
-    console.error(`error: ${message}`)
-  }
+  if (isExplained(error)) console.error(`error: ${error.message}`)
+  else console.error('error:', error)
   return EXIT_FAILED
+}
+
+/** Whether one line says what the operator needs; of a fault of the program, the stack does. */
+function isExplained(error: unknown): error is Error {
+  if (!(error instanceof Error)) return false
+  // What the system refused. Node's own errors have a code, too, but come of no call to the system.
+  if ('syscall' in error) return true
+  return [CommandFailed, Failure, DatabaseUnusable, DatabaseUnavailable].some(kind => error instanceof kind)
 }

@@ -13,6 +13,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { affiliated, type ServeProcess, serveProcess, temporaryFolder } from './harness.ts'
 
+const launcher = fileURLToPath(new URL('../bin/affiliated.js', import.meta.url))
+
 /** No stack, and one line. */
 function assertOneLine(stderr: string): void {
   assert.doesNotMatch(stderr, /^\s+at /m)
@@ -378,6 +380,18 @@ describe('serve', () => {
   })
 })
 
+test('1 - a fault of the program is reported with its stack', async t => {
+  const folder = await temporaryFolder()
+  t.after(folder.remove)
+  const preload = join(folder.path, 'fault.mjs')
+  await writeFile(preload, 'process.stdout.write = () => undefined.none')
+  const url = `sqlite:${join(folder.path, 'x.db')}`
+  const child = spawn(process.execPath, ['--import', preload, launcher, 'migrate', '--database', url])
+  const [stderr, [code]] = await Promise.all([text(child.stderr), once(child, 'close')])
+  assert.equal(code, 1)
+  assert.match(stderr, /^error: TypeError: .*none.*\n +at .*fault\.mjs/m)
+})
+
 test('the launcher finds the pinned Node, or says what to do', {
   skip: process.platform === 'win32',
 }, async t => {
@@ -387,7 +401,6 @@ test('the launcher finds the pinned Node, or says what to do', {
   t.after(folder.remove)
   const preload = join(folder.path, 'old.mjs')
   await writeFile(preload, old)
-  const launcher = fileURLToPath(new URL('../bin/affiliated.js', import.meta.url))
   const run = async (path: string) => {
     const child = spawn(process.execPath, ['--import', preload, path, '--version'])
     const [stdout, stderr, [code]] = await Promise.all([
