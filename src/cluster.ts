@@ -12,10 +12,11 @@ import { createServer } from 'node:net'
 import { availableParallelism } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
+import { CommandFailed } from './command.ts'
 import type { ServeConfig } from './config.ts'
 import { answerWorkers } from './limits/messages.ts'
 import { openLog } from './log.ts'
-import { type FirstAccess, fillFresh, serve, stopSignal } from './serve.ts'
+import { type Announce, listensOn, serve, stopSignal, welcome } from './serve.ts'
 import { openDatabase } from './storage/database.ts'
 
 /** A worker drains in ten seconds; one that has not ended then hangs. */
@@ -26,34 +27,37 @@ const LONGEST_PAUSE_MS = 10_000
 const PROVEN_AFTER_MS = 10_000
 
 /** Like `serve`, with `config.workers` processes; 0 is one for each core. */
-export async function serveWithWorkers(
-  config: ServeConfig,
-  announce: (url: string, access?: FirstAccess) => void,
-): Promise<void> {
+export async function serveWithWorkers(config: ServeConfig, announce: Announce): Promise<void> {
   if (cluster.isWorker) return work(config)
   const log = await openLog(config.logLevel)
-  const port = config.port || (await freePort(config.host))
+  const port = config.port || (await listensOn(freePort(config.host), config.host, config.port))
   const crew = new Crew(config.workers || availableParallelism(), port, log)
-  const stop = stopSignal()
+  process.on('SIGHUP', () => crew.roll())
   let metrics: Server | undefined
   try {
-    if (config.metricsPort !== undefined) {
-      const { serveMetrics } = await import('./metrics.ts')
-      metrics = await serveMetrics(config.metricsHost, config.metricsPort, true)
-    }
+    metrics = await openMetrics(config)
     const database = await openDatabase(config.database)
+    // Before there are workers, a signal ends the process at once.
+    const stop = stopSignal()
     try {
-      announce(await crew.start(), await fillFresh(database, config))
+      // Workers that are starting may take long, and are not waited for when nobody wants them any more.
+      const url = await Promise.race([crew.start(), stop.then(() => undefined)])
+      if (url !== undefined) await welcome(database, config, access => announce(url, access))
     } finally {
       await database.close()
     }
-    process.on('SIGHUP', () => crew.roll())
     log.info({ signal: await stop }, 'stopping')
   } finally {
     metrics?.close()
     await crew.stop()
     log.flush()
   }
+}
+
+async function openMetrics({ metricsHost, metricsPort }: ServeConfig): Promise<Server | undefined> {
+  if (metricsPort === undefined) return undefined
+  const { serveMetrics } = await import('./metrics.ts')
+  return listensOn(serveMetrics(metricsHost, metricsPort, true), metricsHost, metricsPort, 'metrics-')
 }
 
 async function work(config: ServeConfig): Promise<void> {
@@ -70,7 +74,7 @@ class Crew {
   readonly #workers = new Set<Worker>()
   #failures = 0
   readonly #answer = answerWorkers()
-  #stopping = false
+  readonly #stopping = new AbortController()
   #rolling: Promise<void> = Promise.resolve()
 
   constructor(size: number, port: number, log: Logger) {
@@ -91,40 +95,64 @@ class Crew {
   roll(): void {
     this.#rolling = this.#rolling
       .then(() => this.#replaceAll())
-      .catch(error => this.#log.error({ err: error }, 'the workers were not all replaced'))
+      .catch(error => {
+        if (this.#stopping.signal.aborted) return
+        this.#log.error({ err: error }, 'the workers were not all replaced')
+      })
   }
 
   async stop(): Promise<void> {
-    this.#stopping = true
+    this.#stopping.abort()
     await Promise.all(Object.values(cluster.workers ?? {}).map(worker => this.#end(worker!)))
   }
 
   async #replaceAll(): Promise<void> {
     this.#log.info('replacing the workers')
     for (const worker of [...this.#workers]) {
-      if (this.#stopping) return
-      await this.#add()
-      await this.#end(worker)
+      if (this.#stopping.signal.aborted) return
+      if (this.#workers.has(worker)) await this.#succeed(worker)
     }
     this.#log.info('all workers were replaced')
   }
 
+  /** Starts the successor of a worker and then ends it; without a successor it stays. */
+  async #succeed(worker: Worker): Promise<void> {
+    // Should it end meanwhile, its successor is on the way already.
+    this.#workers.delete(worker)
+    try {
+      await this.#add()
+    } catch (error) {
+      if (worker.isDead()) void this.#replace()
+      else this.#workers.add(worker)
+      throw error
+    }
+    await this.#end(worker)
+  }
+
+  /**
+   * Starts a worker.
+   * @returns the URL, once it answers
+   * @throws CommandFailed when it ended before
+   */
   async #add(): Promise<string> {
+    this.#stopping.signal.throwIfAborted()
     const worker = cluster.fork()
     const startedAt = Date.now()
     const { promise, resolve, reject } = Promise.withResolvers<string>()
     this.#answer(worker)
     worker.on('message', ({ url }: { url?: string }) => {
       if (url === undefined) return
-      if (this.#stopping) worker.process.kill('SIGTERM')
+      if (this.#stopping.signal.aborted) worker.process.kill('SIGTERM')
       this.#workers.add(worker)
       resolve(url)
     })
-    // What can't be sent to a worker that ends is told by its end.
-    worker.on('error', () => {})
+    worker.on('error', error => {
+      // What can't be sent to a worker that ends is told by its end; one that was never a process has none.
+      if (worker.process.pid === undefined) reject(error)
+    })
     worker.once('exit', (code, signal) => {
-      reject(new Error('A worker ended before it listened; it has said why.'))
-      if (!this.#workers.delete(worker) || this.#stopping) return
+      reject(new CommandFailed(`A worker ended (${signal ?? code}) before it listened; it has said why.`))
+      if (!this.#workers.delete(worker) || this.#stopping.signal.aborted) return
       this.#log.error({ worker: worker.process.pid, code, signal }, 'a worker ended and is replaced')
       if (Date.now() - startedAt > PROVEN_AFTER_MS) this.#failures = 0
       void this.#replace()
@@ -132,23 +160,28 @@ class Crew {
     return promise
   }
 
+  /** Tries until there is a successor, after longer and longer pauses: what keeps workers from starting may pass. */
   async #replace(): Promise<void> {
-    while (!this.#stopping) {
-      await delay(Math.min(FIRST_PAUSE_MS * 2 ** this.#failures, LONGEST_PAUSE_MS))
+    const { signal } = this.#stopping
+    while (!signal.aborted) {
+      const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** this.#failures, LONGEST_PAUSE_MS)
       this.#failures += 1
-      if (this.#stopping) return
-      const replaced = await this.#add().then(
-        () => true,
-        () => false,
-      )
-      if (replaced) return
+      try {
+        await delay(pauseMs, undefined, { signal })
+        await this.#add()
+        return
+      } catch (error) {
+        if (signal.aborted) return
+        this.#log.error({ err: error }, 'a worker was not replaced, which is tried again')
+      }
     }
   }
 
   async #end(worker: Worker): Promise<void> {
     this.#workers.delete(worker)
     if (worker.isDead()) return
-    const ended = once(worker, 'exit')
+    // Not `once` of node:events, which rejects when a message can't be sent any more.
+    const ended = new Promise(resolve => worker.once('exit', resolve))
     worker.process.kill('SIGTERM')
     const late = setTimeout(() => worker.process.kill('SIGKILL'), KILL_AFTER_MS)
     await ended

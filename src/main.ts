@@ -1,4 +1,5 @@
 /** The command line: which commands there are, and how one ends that fails. */
+import cluster from 'node:cluster'
 import { Command, CommanderError } from 'commander'
 import { basePaths, permissions } from './app.ts'
 import { addAuditCommands } from './audit/commands.ts'
@@ -45,6 +46,8 @@ try {
   await program.parseAsync()
 } catch (error) {
   process.exitCode = report(error)
+  // A worker would be kept by its channel to the first process, which waits for it to listen or to end.
+  if (cluster.isWorker) process.exit()
 }
 
 async function runServe(options: ServeConfig & { json?: true }): Promise<void> {
@@ -61,6 +64,8 @@ async function runServe(options: ServeConfig & { json?: true }): Promise<void> {
       `  password    ${password}`,
       `  public key  ${publicKey}`,
       `  token       ${token}`,
+      '',
+      `Log in to the administration area at ${url}/admin`,
       '',
       'Try it:',
       `  curl -u ${publicKey}:${token} ${url}${basePaths[0]}/affiliates`,

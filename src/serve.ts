@@ -7,13 +7,14 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import { buildApp, permissions } from './app.ts'
+import { CommandFailed } from './command.ts'
 import type { ServeConfig } from './config.ts'
 import { service } from './context.ts'
 import { Failure } from './errors.ts'
 import { createKey } from './keys/rules.ts'
 import { askPrimary } from './limits/messages.ts'
 import { openLog } from './log.ts'
-import { type Database, openDatabase } from './storage/database.ts'
+import { type Database, openDatabase, within } from './storage/database.ts'
 import { generatePassword } from './users/password.ts'
 import { createUser } from './users/rules.ts'
 import { anyUser } from './users/store.ts'
@@ -29,43 +30,53 @@ export interface FirstAccess {
   readonly token: string
 }
 
+export type Announce = (url: string, access?: FirstAccess) => void
+
 /**
  * Listens until SIGTERM or SIGINT: then takes no new connections, finishes what is under way, and returns.
  * @param announce is told the URL once requests are answered, and the first access when one was made
  */
-export async function serve(
-  config: ServeConfig,
-  announce: (url: string, access?: FirstAccess) => void,
-): Promise<void> {
+export async function serve(config: ServeConfig, announce: Announce): Promise<void> {
   const log = await openLog(config.logLevel)
+  // A worker is replaced by the first process, which gets the signal as well.
+  if (!cluster.isWorker) {
+    process.on('SIGHUP', () => log.warn('SIGHUP was ignored: it replaces workers, see --workers'))
+  }
   const database = await openDatabase(config.database, {
     poolSize: config.databasePool,
     readUrl: config.readDatabase,
   })
   try {
-    const app = await buildApp(database, {
-      bodyLimitBytes: config.bodyLimit,
-      corsOrigins: config.corsOrigins,
-      rateLimit: config.rateLimit,
-      grantor: cluster.isWorker ? askPrimary() : undefined,
-      trustProxy: config.trustProxy,
-      logger: log,
-    })
-    const metrics = await openMetrics(app, database, config)
-    const stop = stopSignal()
-    // Listening comes first: when the port is taken, no password was made that nobody has seen.
-    const url = await app.listen({
-      host: config.host,
-      port: config.port,
-      listenTextResolver: () => 'listening',
-    })
-    announce(url, await fillFresh(database, config))
-    log.info({ signal: await stop }, 'stopping')
-    await close(app, log)
-    metrics?.close()
+    await run(database, config, log, announce)
   } finally {
     await database.close()
     log.flush()
+  }
+}
+
+async function run(database: Database, config: ServeConfig, log: Logger, announce: Announce): Promise<void> {
+  const { host, port } = config
+  const app = await buildApp(database, {
+    bodyLimitBytes: config.bodyLimit,
+    corsOrigins: config.corsOrigins,
+    rateLimit: config.rateLimit,
+    grantor: cluster.isWorker ? askPrimary() : undefined,
+    trustProxy: config.trustProxy,
+    logger: log,
+  })
+  let metrics: Server | undefined
+  try {
+    metrics = await openMetrics(app, database, config)
+    // Listening comes first: when the port is taken, no password was made that nobody has seen.
+    const listening = app.listen({ host, port, listenTextResolver: () => 'listening' })
+    const url = await listensOn(listening, host, port)
+    // Before there is anything to finish, a signal ends the process at once.
+    const stop = stopSignal()
+    await welcome(database, config, access => announce(url, access))
+    log.info({ signal: await stop }, 'stopping')
+  } finally {
+    metrics?.close()
+    await close(app, log)
   }
 }
 
@@ -78,20 +89,34 @@ async function openMetrics(
   if (metricsPort === undefined) return undefined
   const { measure, reportToPrimary, serveMetrics } = await import('./metrics.ts')
   measure(app, database)
-  if (!cluster.isWorker) return serveMetrics(metricsHost, metricsPort, false)
+  if (!cluster.isWorker) {
+    return listensOn(serveMetrics(metricsHost, metricsPort, false), metricsHost, metricsPort, 'metrics-')
+  }
   reportToPrimary()
   return undefined
 }
 
-/** @returns the first access, when the database was without accounts and was given one */
-export async function fillFresh(database: Database, config: ServeConfig): Promise<FirstAccess | undefined> {
-  const fresh = !(await anyUser(database.reader))
-  const access = fresh && config.bootstrap ? await bootstrapOnce(database) : undefined
-  if (config.demo) {
-    const { fillWithDemo } = await import('./demo.ts')
-    await fillWithDemo(database)
+/**
+ * Makes the first access of a database without accounts, and fills it with demo data where that is asked for.
+ * @param announce is called also when the demo fails: the password is shown only there
+ */
+export async function welcome(
+  database: Database,
+  config: ServeConfig,
+  announce: (access?: FirstAccess) => void,
+): Promise<void> {
+  const fresh = config.bootstrap && !(await anyUser(database.reader))
+  const access = fresh ? await bootstrapOnce(database) : undefined
+  try {
+    if (config.demo) await fillDemo(database)
+  } finally {
+    announce(access)
   }
-  return access
+}
+
+async function fillDemo(database: Database): Promise<void> {
+  const { fillWithDemo } = await import('./demo.ts')
+  await fillWithDemo(database)
 }
 
 /** Of nodes that start together on one database, the one that comes first makes the account. */
@@ -104,22 +129,63 @@ async function bootstrapOnce(database: Database): Promise<FirstAccess | undefine
   }
 }
 
+/**
+ * In one transaction: an account whose key could not be made would be one whose password nobody has seen. Nobody waits
+ * for the password's hash, which is made in it, because a database without accounts has no callers.
+ */
 async function bootstrap(database: Database): Promise<FirstAccess> {
   const login = 'admin'
   const password = generatePassword()
-  const user = await createUser(
-    database,
-    {
-      login,
-      email: 'admin@example.com',
-      role: 'administrator',
-      password,
-    },
-    service,
-  )
-  const args = { name: 'First key', permissions: [...permissions] }
-  const { key, token } = await createKey(database, user.id, args, permissions, service)
+  const { key, token } = await database.transaction(async tx => {
+    const joined = within(database, tx)
+    const account = { login, email: 'admin@example.com', role: 'administrator', password } as const
+    const user = await createUser(joined, account, service)
+    const args = { name: 'First key', permissions: [...permissions] }
+    return createKey(joined, user.id, args, permissions, service)
+  })
   return { login, password, publicKey: key.public_key, token }
+}
+
+/**
+ * Waits until something listens.
+ * @param prefix what the names of the two options begin with that say where
+ * @throws CommandFailed that says what keeps it from listening, and what to do
+ */
+export async function listensOn<T>(
+  listening: Promise<T>,
+  host: string,
+  port: number,
+  prefix = '',
+): Promise<T> {
+  try {
+    return await listening
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    const problem = listenProblem(code, host, port, prefix)
+    throw problem === undefined ? error : new CommandFailed(problem, { cause: error })
+  }
+}
+
+/** @param code of the system's error */
+export function listenProblem(
+  code: string | undefined,
+  host: string,
+  port: number,
+  prefix: string,
+): string | undefined {
+  switch (code) {
+    case 'EADDRINUSE':
+      return `Another program uses port ${port} of ${host}; choose another port with --${prefix}port.`
+    case 'EACCES':
+      return `Port ${port} of ${host} is not for everybody; choose one from 1024 on with --${prefix}port, or let the program have it (CAP_NET_BIND_SERVICE).`
+    case 'EADDRNOTAVAIL':
+      return `${host} is no address of this machine; choose one that is with --${prefix}host.`
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+      return `The name ${host} leads to no address (${code}); choose another one, or an address, with --${prefix}host.`
+    default:
+      return undefined
+  }
 }
 
 export function stopSignal(): Promise<string> {
@@ -134,6 +200,7 @@ export function stopSignal(): Promise<string> {
  * the next answer, or when it was silent for a while.
  */
 async function close(app: FastifyInstance, log: Logger): Promise<void> {
+  if (!app.server.listening) return app.close()
   const late = setTimeout(() => {
     log.warn('requests were still under way after 10 seconds and were cut off')
     app.server.closeAllConnections()

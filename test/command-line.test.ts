@@ -11,7 +11,10 @@ import { text } from 'node:stream/consumers'
 import { after, before, describe, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { freePort } from '../src/cluster.ts'
+import { listenProblem } from '../src/serve.ts'
 import { affiliated, type ServeProcess, serveProcess, temporaryFolder } from './harness.ts'
+import { until } from './load.ts'
 
 const launcher = fileURLToPath(new URL('../bin/affiliated.js', import.meta.url))
 
@@ -321,25 +324,116 @@ describe('serve', () => {
     }
   })
 
-  test('1 - the port is taken', async () => {
-    const port = new URL(started.announced.url).port
-    const other = join(folder.path, 'other.db')
-    const { code, stdout, stderr } = await affiliated([
-      'serve',
-      '--port',
-      port,
-      '--database',
-      `sqlite:${other}`,
-    ])
+  for (const workers of ['1', '2']) {
+    /** Without workers or with them; whatever was opened before must not keep the process. */
+    const refused = (...args: string[]) =>
+      affiliated([
+        ...['serve', '--log-level', 'fatal', '--workers', workers],
+        ...['--database', `sqlite:${join(folder.path, `refused${workers}.db`)}`],
+        ...args,
+      ])
+
+    test(`1 - a port is taken, ${workers} processes`, { timeout: 30_000 }, async () => {
+      const { port } = new URL(started.announced.url)
+      const metricsPort = String(await freePort('127.0.0.1'))
+      for (const [flag, args] of [
+        ['--port', ['--port', port]],
+        ['--port', ['--port', port, '--metrics-port', metricsPort]],
+        ['--metrics-port', ['--port', '0', '--metrics-port', port]],
+      ] as const) {
+        const { code, stdout, stderr } = await refused(...args)
+        assert.equal(code, 1)
+        assert.equal(stdout, '')
+        assertOneLine(stderr)
+        assert.match(stderr, new RegExp(`port ${port} of 127.0.0.1; choose another port with ${flag}\\.`))
+      }
+    })
+
+    test(`1 - a host that is none, ${workers} processes`, { timeout: 30_000 }, async () => {
+      for (const [flag, args] of [
+        ['--host', ['--host', 'nosuch.invalid', '--port', await freePort('127.0.0.1')]],
+        ['--host', ['--host', 'nosuch.invalid', '--port', '0']],
+        ['--host', ['--host', '192.0.2.1', '--port', '0']],
+        ['--metrics-host', ['--metrics-host', 'nosuch.invalid', '--port', '0', '--metrics-port', '1']],
+      ] as const) {
+        const { code, stderr } = await refused(...args.map(String))
+        assert.equal(code, 1)
+        assertOneLine(stderr)
+        assert.match(stderr, new RegExp(`(nosuch\\.invalid|192\\.0\\.2\\.1) .*with ${flag}\\.`))
+      }
+    })
+  }
+
+  test('a port that only some may listen on is named, with what to do', () => {
+    const problem = listenProblem('EACCES', '127.0.0.1', 80, 'metrics-')!
+    assert.match(problem, /Port 80 of 127\.0\.0\.1 .* --metrics-port, .*CAP_NET_BIND_SERVICE/)
+  })
+
+  test('SIGHUP is ignored without workers, and the log says so', async () => {
+    started.child.kill('SIGHUP')
+    await until(() => started.stderr().includes('SIGHUP was ignored'), 5000)
+    assert.equal((await ask('/healthz')).status, 200)
+  })
+
+  test('the first start says where the administration area is', async () => {
+    const url = `sqlite:${join(folder.path, 'people.db')}`
+    const child = spawn(process.execPath, [launcher, 'serve', '--port', '0', '--database', url])
+    let stdout = ''
+    child.stdout.on('data', chunk => {
+      stdout += chunk
+    })
+    await until(() => stdout.includes('curl'), 10_000)
+    child.kill()
+    await once(child, 'close')
+    const [address] = /http:\S+/.exec(stdout)!
+    assert.ok(stdout.includes(`administration area at ${new URL(address).origin}/admin\n`))
+  })
+
+  test("1 - the first key can't be made: neither is its account, so the next start makes both", {
+    timeout: 30_000,
+  }, async () => {
+    const { url, refuse, allow } = await refusing('api_keys')
+    refuse()
+    const { code, stdout } = await affiliated(['serve', '--port', '0', '--database', url])
     assert.equal(code, 1)
     assert.equal(stdout, '')
-    assertOneLine(
-      stderr
-        .split('\n')
-        .filter(line => !line.startsWith('{'))
-        .join('\n'),
-    )
+    allow()
+    const next = await serveProcess(['--database', url])
+    await next.stop()
+    assert.equal(next.announced.login, 'admin')
+    assert.ok(next.announced.token)
   })
+
+  for (const workers of ['1', '2']) {
+    test(`1 - the demo can't be made, ${workers} processes: the first access is shown all the same`, {
+      timeout: 30_000,
+    }, async () => {
+      const { url, refuse } = await refusing('affiliates')
+      refuse()
+      const args = ['--json', '--demo', '--port', '0', '--workers', workers, '--database', url]
+      const { code, stdout } = await affiliated(['serve', ...args])
+      assert.equal(code, 1)
+      assert.ok(JSON.parse(stdout).password)
+    })
+  }
+
+  /** A database in which nothing can be added to a table for a while. */
+  async function refusing(table: string) {
+    const path = join(folder.path, `refusing.${Math.random()}.db`)
+    const url = `sqlite:${path}`
+    await affiliated(['migrate', '--database', url])
+    const execute = (statement: string) => {
+      const file = new DatabaseSync(path)
+      file.exec(statement)
+      file.close()
+    }
+    return {
+      url,
+      refuse: () =>
+        execute(`CREATE TRIGGER refusal BEFORE INSERT ON ${table} BEGIN SELECT RAISE(ABORT, 'refused'); END`),
+      allow: () => execute('DROP TRIGGER refusal'),
+    }
+  }
 
   test('--no-bootstrap makes no account', async () => {
     const bare = await serveProcess([

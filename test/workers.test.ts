@@ -1,9 +1,24 @@
 /** One service of several processes, as an operator runs it. */
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, renameSync, rmdirSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { after, afterEach, before, beforeEach, describe, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { affiliated, engines, type FreshDatabase, type ServeProcess, serveProcess } from './harness.ts'
+import { fileURLToPath } from 'node:url'
+import {
+  affiliated,
+  engines,
+  type FreshDatabase,
+  type ServeProcess,
+  serveProcess,
+  temporaryFolder,
+} from './harness.ts'
 import { load, tally, until } from './load.ts'
+
+const launcher = fileURLToPath(new URL('../bin/affiliated.js', import.meta.url))
 
 for (const engine of Object.keys(engines)) {
   describe(`workers (${engine})`, () => {
@@ -98,3 +113,104 @@ for (const engine of Object.keys(engines)) {
     })
   })
 }
+
+describe('workers that can not start', () => {
+  let folder: Awaited<ReturnType<typeof temporaryFolder>>
+  let service: ServeProcess
+  let file: string
+  beforeEach(async () => {
+    folder = await temporaryFolder()
+    file = join(folder.path, 'workers.db')
+    service = await serveProcess(['--workers', '2', '--log-level', 'info', '--database', `sqlite:${file}`])
+  })
+  afterEach(async () => {
+    await service.stop('SIGKILL')
+    await folder.remove()
+  })
+
+  /** A folder in the place of the file can't be opened, while those who have the file open go on. */
+  function takeAway(): void {
+    renameSync(file, `${file}.aside`)
+    mkdirSync(file)
+  }
+  function bringBack(): void {
+    rmdirSync(file)
+    renameSync(`${file}.aside`, file)
+  }
+  const count = (message: string) => service.stderr().split(message).length - 1
+  const processes = () => service.stderr().match(/"pid":\d+,"msg":"listening"/g) ?? []
+  function killWorkers(): void {
+    for (const line of processes()) process.kill(Number(/\d+/.exec(line)![0]), 'SIGKILL')
+  }
+  const answers = () =>
+    fetch(`${service.announced.url}/readyz`).then(
+      ({ status }) => status === 200,
+      () => false,
+    )
+
+  test('are tried again until the database is there', async () => {
+    await until(() => processes().length === 2, 5000)
+    takeAway()
+    killWorkers()
+    await until(() => count("can't be opened") >= 3, 10_000)
+    bringBack()
+    await until(() => processes().length === 4, 10_000)
+    assert.ok(await answers())
+    assert.equal(await service.stop(), 0)
+  })
+
+  test('0 - SIGTERM while nobody can start, in a pause that is long', async () => {
+    await until(() => processes().length === 2, 5000)
+    takeAway()
+    killWorkers()
+    // After these, the next try is more than six seconds away.
+    await until(() => count('a worker was not replaced') >= 6, 15_000)
+    const startedAt = Date.now()
+    assert.equal(await service.stop(), 0)
+    assert.ok(Date.now() - startedAt < 3000)
+  })
+
+  test('keep their predecessors in a rolling restart, which is logged', async () => {
+    await until(() => processes().length === 2, 5000)
+    takeAway()
+    service.child.kill('SIGHUP')
+    await until(() => count('the workers were not all replaced') === 1, 10_000)
+    assert.ok(await answers())
+    bringBack()
+    service.child.kill('SIGHUP')
+    await until(() => count('all workers were replaced') === 1, 10_000)
+    assert.ok(await answers())
+    assert.equal(processes().length, 4)
+    assert.equal(await service.stop(), 0)
+  })
+})
+
+test('0 - SIGTERM while the first worker is still starting', { timeout: 20_000 }, async t => {
+  const folder = await temporaryFolder()
+  const preload = join(folder.path, 'slow.mjs')
+  await writeFile(
+    preload,
+    `import cluster from 'node:cluster'
+     if (cluster.isWorker) {
+       console.error('a worker starts')
+       await new Promise(() => setInterval(() => {}, 1000))
+     }`,
+  )
+  const database = `sqlite:${join(folder.path, 'x.db')}`
+  const args = ['serve', '--port', '0', '--workers', '2', '--database', database]
+  const child = spawn(process.execPath, ['--import', preload, launcher, ...args])
+  t.after(async () => {
+    child.kill('SIGKILL')
+    await folder.remove()
+  })
+  const exited = once(child, 'exit')
+  let stderr = ''
+  child.stderr.on('data', chunk => {
+    stderr += chunk
+  })
+  await until(() => stderr.includes('a worker starts'), 10_000)
+  const startedAt = Date.now()
+  child.kill()
+  assert.deepEqual(await exited, [0, null])
+  assert.ok(Date.now() - startedAt < 3000)
+})
