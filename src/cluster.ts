@@ -29,7 +29,7 @@ const PROVEN_AFTER_MS = 10_000
 /** Like `serve`, with `config.workers` processes; 0 is one for each core. */
 export async function serveWithWorkers(config: ServeConfig, announce: Announce): Promise<void> {
   if (cluster.isWorker) return work(config)
-  const log = await openLog(config.logLevel)
+  const log = await openLog(config.logLevel, true)
   const port = config.port || (await listensOn(freePort(config.host), config.host, config.port))
   const crew = new Crew(config.workers || availableParallelism(), port, log)
   process.on('SIGHUP', () => crew.roll())

@@ -42,15 +42,24 @@ export class RequestLog extends LogController {
   }
 }
 
+const ALONE = { minLength: 8192, maxWrite: 16_384 }
+/**
+ * Processes that write to one pipe tear each other's lines apart, unless a write is at most PIPE_BUF long (4096 on
+ * Linux): lines are put together up to `maxWrite` bytes. Only a line that is longer by itself may still be torn.
+ */
+const AMONG_OTHERS = { minLength: 2048, maxWrite: 4096 }
+
 /**
  * Logs to standard error: JSON lines, or readable ones when it is a terminal. Lines are written together a few times
  * a second when many come, so that a request does not wait for its line.
+ * @param shared whether other processes log to the same place
  */
-export async function openLog(level: string): Promise<Logger> {
+export async function openLog(level: string, shared: boolean): Promise<Logger> {
   const options = { level, base: { pid: process.pid }, timestamp: pino.stdTimeFunctions.isoTime }
   if (process.stderr.isTTY) {
     const { default: pretty } = await import('pino-pretty')
     return pino(options, pretty({ destination: 2, sync: true, ignore: 'pid', translateTime: 'HH:MM:ss' }))
   }
-  return pino(options, pino.destination({ dest: 2, sync: false, minLength: 8192, periodicFlush: 200 }))
+  const sizes = shared ? AMONG_OTHERS : ALONE
+  return pino(options, pino.destination({ dest: 2, sync: false, periodicFlush: 200, ...sizes }))
 }

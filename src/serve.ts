@@ -37,7 +37,7 @@ export type Announce = (url: string, access?: FirstAccess) => void
  * @param announce is told the URL once requests are answered, and the first access when one was made
  */
 export async function serve(config: ServeConfig, announce: Announce): Promise<void> {
-  const log = await openLog(config.logLevel)
+  const log = await openLog(config.logLevel, config.workers !== 1)
   // A worker is replaced by the first process, which gets the signal as well.
   if (!cluster.isWorker) {
     process.on('SIGHUP', () => log.warn('SIGHUP was ignored: it replaces workers, see --workers'))
