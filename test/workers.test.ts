@@ -223,7 +223,7 @@ test('workers do not tear the lines of each other when they share a pipe that is
   t.after(folder.remove)
   // What spawn calls a pipe is a socket, which would not tear.
   const pipe = join(folder.path, 'log')
-  execFileSync('mkfifo', [pipe])
+  execFileSync('sh', ['-c', 'mkfifo "$0"', pipe])
   const writable = openSync(pipe, constants.O_RDWR)
   const readable = openSync(pipe, constants.O_RDONLY)
   const database = `sqlite:${join(folder.path, 'x.db')}`
