@@ -58,6 +58,67 @@ export function payoutScenarios(world: () => World): void {
       })
     })
 
+    test('answer that does not arrive - says so, and saving again records the payout once', async () => {
+      const affiliate = await newAffiliate('once')
+      await world().work('/payouts/create', async page => {
+        const keys: string[] = []
+        let lost = true
+        await page.route('**/admin/api/payouts', async route => {
+          if (lost) {
+            await route.fetch()
+            await route.abort('connectionreset')
+          } else await route.continue()
+          keys.push(route.request().headers()['idempotency-key']!)
+        })
+        const save = async () => {
+          const sent = keys.length
+          await page.getByRole('button', { name: 'Save' }).click()
+          await eventually(async () => assert.ok(keys.length > sent))
+        }
+        await page.getByRole('combobox', { name: 'Affiliate' }).fill('once')
+        await page.getByRole('option', { name: /once/ }).click()
+        await page.getByLabel('Amount').fill('10')
+        await save()
+        await page.getByRole('alert').getByText('It may have been saved.').waitFor()
+        await save()
+        assert.equal(keys[1], keys[0])
+        assert.equal((await world().read(`/payouts?affiliate_id=${affiliate.id}`)).length, 1)
+
+        // What was changed and changed back is what was sent before.
+        lost = false
+        await page.getByLabel('Amount').fill('11')
+        await page.getByLabel('Amount').fill('10')
+        await save()
+        await page.getByText(/Payout \d+ recorded/).waitFor()
+        assert.equal(keys[2], keys[0])
+        const listed = await world().read(`/payouts?affiliate_id=${affiliate.id}`)
+        assert.deepEqual(
+          listed.map(({ amount }: { amount: number }) => amount),
+          [10],
+        )
+      })
+    })
+
+    test('form changed after a lost answer - is sent under another key and recorded', async () => {
+      const affiliate = await newAffiliate('changed')
+      await world().work('/payouts/create', async page => {
+        await page.route('**/admin/api/payouts', async route => {
+          await route.fetch()
+          await route.abort('connectionreset')
+        })
+        await page.getByRole('combobox', { name: 'Affiliate' }).fill('changed')
+        await page.getByRole('option', { name: /changed/ }).click()
+        await page.getByLabel('Amount').fill('10')
+        await page.getByRole('button', { name: 'Save' }).click()
+        await page.getByRole('alert').getByText('It may have been saved.').waitFor()
+        await page.unroute('**/admin/api/payouts')
+        await page.getByLabel('Amount').fill('11')
+        await page.getByRole('button', { name: 'Save' }).click()
+        await page.getByText(/Payout \d+ recorded/).waitFor()
+        assert.equal((await world().read(`/payouts?affiliate_id=${affiliate.id}`)).length, 2)
+      })
+    })
+
     test('filters, totals, sort and CSV - agree with the API', async () => {
       const affiliate = await newAffiliate('filtered')
       for (const [amount, status, payout_method] of [

@@ -24,6 +24,8 @@ export interface Answer<T> {
 
 interface Options {
   body?: unknown
+  /** Names a write, so that the server does it once however often it is sent. */
+  idempotencyKey?: string
   /** A 401 is an answer and not the end of a session: for logging in and for asking whether there is one. */
   anonymous?: boolean
   signal?: AbortSignal
@@ -38,38 +40,68 @@ export function onSessionEnd(handler: () => Promise<void>): void {
 
 /** @throws HttpError with the server's envelope as its body, and `errors` by field for forms */
 export async function request<T>(method: string, path: string, options: Options = {}): Promise<Answer<T>> {
-  const response = await send(method, path, options)
-  const body = await bodyOf(response)
-  if (response.ok) return { body: body as T, headers: response.headers }
-  if (response.status === 401 && !options.anonymous && logInAgain) {
+  const { ok, status, headers, body } = await exchange(method, path, options)
+  if (ok) return { body: body as T, headers }
+  if (status === 401 && !options.anonymous && logInAgain) {
     await logInAgain()
     return request(method, path, options)
   }
-  throw failureOf(response.status, body)
+  throw failureOf(status, body, status < 500 ? '' : unknownOutcome(method, options))
 }
 
 export async function get<T>(path: string, options?: Options): Promise<T> {
   return (await request<T>('GET', path, options)).body
 }
 
-async function send(method: string, path: string, { body, signal }: Options): Promise<Response> {
+async function exchange(method: string, path: string, options: Options) {
+  const { body, signal, idempotencyKey } = options
   try {
-    return await fetch(`${API}/${path}`, {
+    const response = await fetch(`${API}/${path}`, {
       method,
       credentials: 'same-origin',
       headers: {
         accept: 'application/json',
         ...(method !== 'GET' && { 'x-admin-request': '1' }),
         ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...(idempotencyKey && { 'idempotency-key': idempotencyKey }),
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
       ...(signal && { signal }),
     })
+    const { ok, status, headers } = response
+    return { ok, status, headers, body: await bodyOf(response) }
   } catch (cause) {
     if (cause instanceof DOMException && cause.name === 'AbortError') throw cause
-    const message = 'The server can not be reached. Nothing was changed; try again in a moment.'
-    throw new HttpError(message, 0, { errors: { root: { serverError: message } } })
+    throw failureOf(0, { message: `No answer came from the server. ${unknownOutcome(method, options)}` }, '')
   }
+}
+
+/** What to do when there is no knowing what became of a request: only its answer may have been lost. */
+function unknownOutcome(method: string, { idempotencyKey, anonymous }: Options): string {
+  if (method === 'GET' || anonymous) return 'Try again in a moment.'
+  if (idempotencyKey) {
+    return 'It may have been saved. Save again without changing anything: it is not saved twice.'
+  }
+  return 'What you did may have been saved: look before you do it again.'
+}
+
+/**
+ * Keys for what one form sends: as long as it sends the same, it is the same key. They are remembered for all that
+ * was sent, since a form may be changed and changed back.
+ */
+export function newIdempotencyKeys(): (body: unknown) => string {
+  const keys = new Map<string, string>()
+  return body => {
+    const text = JSON.stringify(body)
+    if (!keys.has(text)) keys.set(text, newKey())
+    return keys.get(text)!
+  }
+}
+
+/** Not `randomUUID`, which browsers only have where there is TLS. */
+function newKey(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16))
+  return Array.from(bytes, byte => byte.toString(16).padStart(2, '0')).join('')
 }
 
 async function bodyOf(response: Response): Promise<unknown> {
@@ -87,9 +119,10 @@ function exact(_name: string, value: unknown, context?: { source?: string }): un
   return typeof value === 'number' && value > 1e12 && source && String(value) !== source ? source : value
 }
 
-function failureOf(status: number, body: unknown): HttpError {
+/** @param outcome what to say when it was not the service that answered, but something before it */
+function failureOf(status: number, body: unknown, outcome: string): HttpError {
   const envelope = body as Partial<Envelope> | undefined
-  const message = envelope?.message ?? `The server answered ${status}.`
+  const message = envelope?.message ?? `The server answered ${status}. ${outcome}`.trim()
   return new HttpError(message, status, { ...envelope, errors: errorsOf(envelope?.data?.params, message) })
 }
 

@@ -49,9 +49,16 @@ async function written(resource: string, record: Row): Promise<Row> {
   return resource === 'affiliates' ? one(resource, record.id) : record
 }
 
-async function write(resource: string, kind: 'create' | 'update', path: string, body: unknown): Promise<Row> {
+async function write(
+  resource: string,
+  kind: 'create' | 'update',
+  path: string,
+  body: unknown,
+  idempotencyKey?: string,
+): Promise<Row> {
+  const options = { body, ...(idempotencyKey && { idempotencyKey }) }
   try {
-    return (await request<Row>(kind === 'create' ? 'POST' : 'PATCH', path, { body })).body
+    return (await request<Row>(kind === 'create' ? 'POST' : 'PATCH', path, options)).body
   } catch (error) {
     if (!(error instanceof HttpError)) throw error
     const field = conflicts[resource]?.[error.body?.code]?.[kind]
@@ -91,8 +98,8 @@ export const dataProvider: DataProvider = {
       filter: { ...filter, [target]: id },
       signal,
     }) as never,
-  create: async (resource, { data }) => {
-    const record = await write(resource, 'create', resource, data)
+  create: async (resource, { data, meta }) => {
+    const record = await write(resource, 'create', resource, data, meta?.keyOf(data))
     return { data: (await written(resource, record)) as never }
   },
   update: async (resource, { id, data, previousData }) => {

@@ -13,6 +13,7 @@ import {
   useNotify,
   useRedirect,
 } from 'react-admin'
+import { newIdempotencyKeys } from '../api.ts'
 import { Waiting } from '../Shell.tsx'
 import { useSession } from '../session.tsx'
 import { CarefulForm, FormButtons, FormSection, RateInput, Row, rateOf } from '../ui/form.tsx'
@@ -26,6 +27,7 @@ type Values = Record<string, unknown>
 
 export function AffiliateCreate() {
   const [account, setAccount] = useState<'new' | 'existing'>('new')
+  const [keyOf] = useState(newIdempotencyKeys)
   const notify = useNotify()
   const redirect = useRedirect()
   const transform = ({ user_id, username, payment_email, ...data }: Values) => ({
@@ -40,6 +42,7 @@ export function AffiliateCreate() {
       transform={transform}
       redirect={false}
       mutationOptions={{
+        meta: { keyOf },
         onSuccess: (record: RaRecord) => {
           notify('Affiliate created', { type: 'success' })
           redirect('show', 'affiliates', record.id)

@@ -17,6 +17,7 @@ import {
   useRefresh,
 } from 'react-admin'
 import { type Affiliate, nameOf } from '../affiliates/affiliate.tsx'
+import { newIdempotencyKeys } from '../api.ts'
 import { Waiting } from '../Shell.tsx'
 import { History } from '../tools/AuditLog.tsx'
 import { Confirm } from '../ui/Confirm.tsx'
@@ -42,6 +43,7 @@ function argumentsOf({ amount, ...data }: Values): Values {
 }
 
 export function PayoutCreate() {
+  const [keyOf] = useState(newIdempotencyKeys)
   const notify = useNotify()
   const redirect = useRedirect()
   return (
@@ -50,6 +52,7 @@ export function PayoutCreate() {
       transform={argumentsOf}
       redirect={false}
       mutationOptions={{
+        meta: { keyOf },
         onSuccess: (payout: Payout) => {
           notify(`Payout ${payout.id} recorded`, { type: 'success' })
           redirect('list', 'payouts')
