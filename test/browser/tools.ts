@@ -106,6 +106,21 @@ export function toolScenarios(world: () => World): void {
         await page.getByText('22.5% default').first().waitFor()
       }))
 
+    test('settings changed by two people - each change is kept', () =>
+      world().work('/settings', async page => {
+        await page.getByLabel('Default rate', { exact: true }).fill('21')
+        const other = await page.request.patch('/admin/api/settings', {
+          headers: { 'x-admin-request': '1' },
+          data: { rate_types: ['percentage', 'flat', 'per visit'] },
+        })
+        assert.equal(other.status(), 200, await other.text())
+        await page.getByRole('button', { name: 'Save' }).click()
+        await page.getByText('Settings saved').waitFor()
+        const kept = await (await page.request.get('/admin/api/settings')).json()
+        assert.equal(kept.default_rate, '21')
+        assert.deepEqual(kept.rate_types, ['percentage', 'flat', 'per visit'])
+      }))
+
     test('reports - every plot is drawn, and its numbers and its file agree with the list', () =>
       world().work('/reports', async page => {
         await page.getByRole('button', { name: 'All', exact: true }).click()

@@ -68,7 +68,10 @@ async function write(
 }
 
 /** Only what differs is sent, so that two people who edit different things do not undo each other. */
-function changes(data: Record<string, unknown>, before: Record<string, unknown>): Record<string, unknown> {
+export function changes(
+  data: Record<string, unknown>,
+  before: Record<string, unknown>,
+): Record<string, unknown> {
   const changed = Object.entries(data).filter(
     ([name, value]) => JSON.stringify(value) !== JSON.stringify(before[name]),
   )

@@ -10,6 +10,7 @@ import {
 } from 'react-admin'
 import { useWatch } from 'react-hook-form'
 import { get, request } from '../api.ts'
+import { changes } from '../dataProvider.ts'
 import { Waiting } from '../Shell.tsx'
 import type { Settings } from '../session.tsx'
 import { CarefulForm, FormButtons, FormSection, RateInput, Row, rateOf } from '../ui/form.tsx'
@@ -27,17 +28,14 @@ export function SettingsPage() {
   const { data, error, refetch } = useQuery({
     queryKey: ['settings'],
     queryFn: () => get<AllSettings>('settings'),
+    // What is read anew takes the place of what was typed.
+    refetchOnWindowFocus: false,
+    refetchOnReconnect: false,
   })
   const submit = useSubmit(async values => {
-    const { default_rate, default_rate_type, rate_types, currency } = values as unknown as AllSettings
-    await request('PATCH', 'settings', {
-      body: {
-        default_rate: rateOf(default_rate),
-        default_rate_type,
-        rate_types,
-        ...(data?.currency_locked ? {} : { currency }),
-      },
-    })
+    const changed = changes(values, { id: 'settings', ...data })
+    if ('default_rate' in changed) changed.default_rate = rateOf(changed.default_rate)
+    await request('PATCH', 'settings', { body: changed })
     await Promise.all(['settings', 'session'].map(key => queryClient.invalidateQueries({ queryKey: [key] })))
     notify('Settings saved', { type: 'success' })
   })
@@ -47,7 +45,7 @@ export function SettingsPage() {
       {!data && !error && <Waiting />}
       {data && (
         <SaveContextProvider value={submit}>
-          <CarefulForm record={{ id: 'settings', ...data }} resource="settings" warnWhenUnsavedChanges>
+          <CarefulForm record={{ id: 'settings', ...data }} resource="settings">
             <Fields settings={data} />
             <FormButtons />
           </CarefulForm>
