@@ -119,6 +119,37 @@ export function payoutScenarios(world: () => World): void {
       })
     })
 
+    test('affiliate deleted - the payout still tells of it, and an edit keeps it', async () => {
+      const affiliate = await newAffiliate('gone')
+      const payout = await world().make('/payouts', {
+        affiliate_id: affiliate.id,
+        amount: 5,
+        status: 'failed',
+      })
+      assert.equal((await world().api('DELETE', `/affiliates/${affiliate.id}`)).status, 200)
+      await world().work(`/payouts/${payout.id}`, async page => {
+        const shown = page.getByRole('combobox', { name: 'Affiliate' })
+        await eventually(async () => {
+          assert.equal(await shown.inputValue(), `Affiliate ${affiliate.id} (deleted)`)
+        })
+        const sent = async (button: string | RegExp) => {
+          const [request] = await Promise.all([
+            page.waitForRequest(request => request.method() === 'PATCH'),
+            page.getByRole('button', { name: button }).click(),
+          ])
+          return request.postDataJSON()
+        }
+        await page.getByLabel('Method').fill('by hand')
+        assert.deepEqual(await sent('Save'), { affiliate_id: affiliate.id, payout_method: 'by hand' })
+        await page.getByText(`Payout ${payout.id} saved`).waitFor()
+        await page.goto(`/admin/payouts/${payout.id}`)
+        assert.deepEqual(await sent(/^Mark as paid/), { affiliate_id: affiliate.id, status: 'paid' })
+        await page.getByText(`Payout ${payout.id} of $5.00 is paid now`).waitFor()
+        const { affiliate_id, status, payout_method } = await world().read(`/payouts/${payout.id}`)
+        assert.deepEqual([affiliate_id, status, payout_method], [affiliate.id, 'paid', 'by hand'])
+      })
+    })
+
     test('filters, totals, sort and CSV - agree with the API', async () => {
       const affiliate = await newAffiliate('filtered')
       for (const [amount, status, payout_method] of [

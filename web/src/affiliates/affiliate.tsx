@@ -26,6 +26,9 @@ export interface Affiliate extends RaRecord<number> {
 export const nameOf = (affiliate: Pick<Affiliate, 'id' | 'user'>) =>
   affiliate.user?.display_name || affiliate.user?.user_login || `Affiliate ${affiliate.id}`
 
+/** What is left to say of one that was deleted, on whose payouts its number stays. */
+export const deletedName = (id: number) => `Affiliate ${id} (deleted)`
+
 /** Name and number on one line, the address below. Text of any script keeps its own direction. */
 export function Account({ affiliate, name }: { affiliate: Affiliate; name?: React.ReactNode }) {
   return (

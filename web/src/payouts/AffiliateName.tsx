@@ -1,12 +1,12 @@
 import { useReference } from 'react-admin'
-import { type Affiliate, nameOf } from '../affiliates/affiliate.tsx'
+import { type Affiliate, deletedName, nameOf } from '../affiliates/affiliate.tsx'
 import { RowLink } from '../ui/table.tsx'
 
 /** The name of a payout's affiliate, which may have been deleted since. */
 export function AffiliateName({ id, link = false }: { id: number; link?: boolean }) {
   const { referenceRecord, isPending } = useReference<Affiliate>({ reference: 'affiliates', id })
   if (isPending) return <>Affiliate {id}</>
-  if (!referenceRecord) return <>Affiliate {id} (deleted)</>
+  if (!referenceRecord) return <>{deletedName(id)}</>
   const name = <bdi>{nameOf(referenceRecord)}</bdi>
   return link ? <RowLink to={`/affiliates/${id}/show`}>{name}</RowLink> : name
 }

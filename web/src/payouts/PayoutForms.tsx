@@ -2,10 +2,8 @@ import DeleteIcon from '@mui/icons-material/DeleteOutlined'
 import { Button, Typography } from '@mui/material'
 import { useState } from 'react'
 import {
-  AutocompleteInput,
   CreateBase,
   EditBase,
-  ReferenceInput,
   required,
   SelectInput,
   TextInput,
@@ -16,7 +14,7 @@ import {
   useReference,
   useRefresh,
 } from 'react-admin'
-import { type Affiliate, nameOf } from '../affiliates/affiliate.tsx'
+import { nameOf } from '../affiliates/affiliate.tsx'
 import { newIdempotencyKeys } from '../api.ts'
 import { Waiting } from '../Shell.tsx'
 import { History } from '../tools/AuditLog.tsx'
@@ -25,6 +23,7 @@ import { CarefulForm, FormButtons, FormSection, MoneyInput, Row } from '../ui/fo
 import { time, useMoney } from '../ui/format.ts'
 import { Page, Problem } from '../ui/Page.tsx'
 import { StatusChip } from '../ui/StatusChip.tsx'
+import { AffiliateInput } from './AffiliateInput.tsx'
 import { AffiliateName } from './AffiliateName.tsx'
 import { MarkPaid } from './MarkPaid.tsx'
 import { type Payout, statusChoices } from './payout.ts'
@@ -75,19 +74,13 @@ function Fields() {
       title="Payout"
       hint="This records what happened. It moves no money, and it changes no figure of the affiliate."
     >
-      <ReferenceInput source="affiliate_id" reference="affiliates" sort={{ field: 'id', order: 'DESC' }}>
-        <AutocompleteInput
-          label="Affiliate"
-          optionText={(affiliate?: Affiliate) =>
-            affiliate
-              ? `${nameOf(affiliate)} #${affiliate.id} <${affiliate.effective?.payment_email ?? ''}>`
-              : ''
-          }
-          filterToQuery={search => (search ? { search } : {})}
-          validate={required('Choose the affiliate that the money went to.')}
-          helperText="Search by name, e-mail address or number."
-        />
-      </ReferenceInput>
+      <AffiliateInput
+        nameOf={affiliate =>
+          `${nameOf(affiliate)} #${affiliate.id} <${affiliate.effective?.payment_email ?? ''}>`
+        }
+        validate={required('Choose the affiliate that the money went to.')}
+        helperText="Search by name, e-mail address or number."
+      />
       <Row>
         <MoneyInput source="amount" label="Amount" />
         <SelectInput

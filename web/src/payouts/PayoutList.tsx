@@ -1,17 +1,9 @@
 import AddIcon from '@mui/icons-material/Add'
 import PaymentsIcon from '@mui/icons-material/PaymentsOutlined'
 import { Button, Stack, Typography } from '@mui/material'
-import {
-  AutocompleteInput,
-  DateInput,
-  ListBase,
-  ReferenceInput,
-  SelectInput,
-  TextInput,
-  useListContext,
-} from 'react-admin'
+import { DateInput, ListBase, SelectInput, TextInput, useListContext } from 'react-admin'
 import { Link } from 'react-router-dom'
-import { type Affiliate, nameOf } from '../affiliates/affiliate.tsx'
+import { nameOf } from '../affiliates/affiliate.tsx'
 import { API, queryOf } from '../api.ts'
 import { ExportLink } from '../ui/ExportLink.tsx'
 import { day, type Money, time, useMoney } from '../ui/format.ts'
@@ -20,6 +12,7 @@ import { Empty, Page } from '../ui/Page.tsx'
 import { type Column, RecordTable } from '../ui/RecordTable.tsx'
 import { StatusChip } from '../ui/StatusChip.tsx'
 import { Cards, Ends, RowLink } from '../ui/table.tsx'
+import { AffiliateInput } from './AffiliateInput.tsx'
 import { AffiliateName } from './AffiliateName.tsx'
 import { MarkPaid } from './MarkPaid.tsx'
 import { PayoutTotals } from './PayoutTotals.tsx'
@@ -68,15 +61,11 @@ const text = (typed: string) => typed
 function PayoutFilters() {
   return (
     <>
-      <ReferenceInput source="affiliate_id" reference="affiliates" sort={{ field: 'id', order: 'DESC' }}>
-        <AutocompleteInput
-          label="Affiliate"
-          optionText={(affiliate?: Affiliate) => (affiliate ? `${nameOf(affiliate)} #${affiliate.id}` : '')}
-          filterToQuery={search => (search ? { search } : {})}
-          helperText={false}
-          sx={width(220)}
-        />
-      </ReferenceInput>
+      <AffiliateInput
+        nameOf={affiliate => `${nameOf(affiliate)} #${affiliate.id}`}
+        helperText={false}
+        sx={width(220)}
+      />
       <SelectInput
         source="status"
         label="Status"

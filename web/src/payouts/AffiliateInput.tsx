@@ -1,0 +1,50 @@
+import {
+  AutocompleteInput,
+  type AutocompleteInputProps,
+  ChoicesContextProvider,
+  type ChoicesContextValue,
+  ReferenceInput,
+  useChoicesContext,
+  useReference,
+} from 'react-admin'
+import { useWatch } from 'react-hook-form'
+import { type Affiliate, deletedName } from '../affiliates/affiliate.tsx'
+
+type Props = Pick<AutocompleteInputProps, 'validate' | 'helperText' | 'sx'> & {
+  /** How an affiliate is called in the field and among what it offers. */
+  nameOf: (affiliate: Affiliate) => string
+}
+
+/** The affiliate of a payout, or of the payouts that are listed. */
+export function AffiliateInput(props: Props) {
+  return (
+    <ReferenceInput source="affiliate_id" reference="affiliates" sort={{ field: 'id', order: 'DESC' }}>
+      <Choices {...props} />
+    </ReferenceInput>
+  )
+}
+
+/** One that was deleted is no longer offered by the server, and stays what it is until another one is chosen. */
+function Choices({ nameOf, ...rest }: Props) {
+  const context = useChoicesContext<Affiliate>()
+  const id = useWatch({ name: 'affiliate_id' }) as number | null | undefined
+  const { referenceRecord, isPending, error } = useReference<Affiliate>({
+    reference: 'affiliates',
+    id: id!,
+    options: { enabled: Boolean(id) },
+  })
+  const isDeleted = Boolean(id) && !isPending && !error && !referenceRecord
+  const choices = { ...context, allChoices: [{ id } as Affiliate, ...(context.allChoices ?? [])] }
+  return (
+    <ChoicesContextProvider value={(isDeleted ? choices : context) as ChoicesContextValue}>
+      <AutocompleteInput
+        label="Affiliate"
+        optionText={(affiliate?: Affiliate) =>
+          affiliate?.user ? nameOf(affiliate) : affiliate?.id ? deletedName(affiliate.id) : ''
+        }
+        filterToQuery={search => (search ? { search } : {})}
+        {...rest}
+      />
+    </ChoicesContextProvider>
+  )
+}
