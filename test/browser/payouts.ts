@@ -150,6 +150,24 @@ export function payoutScenarios(world: () => World): void {
       })
     })
 
+    test('no amount - is asked for, and zero is an amount', async () => {
+      const affiliate = await newAffiliate('nothing')
+      await world().work('/payouts/create', async page => {
+        await page.getByRole('combobox', { name: 'Affiliate' }).fill('nothing')
+        await page.getByRole('option', { name: /nothing/ }).click()
+        for (const empty of ['', ' ']) {
+          await page.getByLabel('Amount').fill(empty)
+          await page.getByRole('button', { name: 'Save' }).click()
+          await page.getByText('Type an amount. It may be 0.').waitFor()
+        }
+        assert.equal((await world().read(`/payouts?affiliate_id=${affiliate.id}`)).length, 0)
+        await page.getByLabel('Amount').fill('0')
+        await page.getByRole('button', { name: 'Save' }).click()
+        await page.getByText(/Payout \d+ recorded/).waitFor()
+        assert.equal((await world().read(`/payouts?affiliate_id=${affiliate.id}`))[0].amount, 0)
+      })
+    })
+
     test('filters, totals, sort and CSV - agree with the API', async () => {
       const affiliate = await newAffiliate('filtered')
       for (const [amount, status, payout_method] of [

@@ -32,10 +32,9 @@ type Values = Record<string, unknown>
 
 /** The texts that were typed as the server takes them. An amount that was checked reads as the number that it writes. */
 function argumentsOf({ amount, ...data }: Values): Values {
-  const typed = String(amount ?? '').trim()
   return {
     ...data,
-    amount: typed === '' ? 0 : Number(typed),
+    amount: Number(amount),
     payout_method: data.payout_method ?? '',
     referrals: data.referrals ?? '',
   }

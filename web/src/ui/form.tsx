@@ -1,7 +1,7 @@
 /** Forms: what the server has against them stands at the button, and at the field that it is about. */
 import { Alert, Button, Card, Stack, Typography } from '@mui/material'
 import type { ReactNode } from 'react'
-import { Form, type FormProps, SaveButton, TextInput, type TextInputProps } from 'react-admin'
+import { Form, type FormProps, required, SaveButton, TextInput, type TextInputProps } from 'react-admin'
 import { useFormState, useWatch } from 'react-hook-form'
 import { useNavigate } from 'react-router-dom'
 import { type Money, useMoney } from './format.ts'
@@ -79,7 +79,9 @@ function ServerProblem() {
   )
 }
 
-/** An amount is kept as the text that was typed: no spinner, no wheel, no rounding. */
+const NO_AMOUNT = 'Type an amount. It may be 0.'
+
+/** An amount, which has to be typed. It is kept as the text that was typed: no spinner, no wheel, no rounding. */
 export function MoneyInput({
   source,
   label,
@@ -88,14 +90,14 @@ export function MoneyInput({
   const money = useMoney()
   const value = useWatch({ name: source })
   const text = String(value ?? '').trim()
-  const valid = text !== '' && !amountProblem(text, money)
+  const valid = !amountProblem(text, money)
   return (
     <TextInput
       source={source}
       label={label}
       format={shown => (shown === undefined || shown === null ? '' : String(shown))}
       parse={typed => typed}
-      validate={typed => amountProblem(String(typed ?? '').trim(), money)}
+      validate={[required(NO_AMOUNT), typed => amountProblem(String(typed ?? '').trim(), money)]}
       helperText={valid ? `= ${money.full(text)}` : `In ${money.currency}, with a point: ${example(money)}`}
       slotProps={{
         htmlInput: {
@@ -116,7 +118,7 @@ function amountProblem(
   text: string,
   { decimals, currency }: Pick<Money, 'decimals' | 'currency'>,
 ): string | undefined {
-  if (text === '') return undefined
+  if (text === '') return NO_AMOUNT
   if (text.includes(',')) return 'Write the amount without commas, and with a point before the decimals.'
   if (!/^\d+(\.\d+)?$/.test(text)) return 'Write a number that is not negative.'
   if ((text.split('.')[1]?.length ?? 0) > decimals) {
