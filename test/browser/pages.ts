@@ -76,6 +76,23 @@ export function pageScenarios(world: () => World): void {
         { width: 360, height: 740 },
       ))
 
+    test('record that is not there - the page says so, and leads back to the list', () =>
+      world().work('/affiliates/9999/show', async page => {
+        for (const [path, name] of [
+          ['/affiliates/9999/show', 'affiliate 9999'],
+          ['/affiliates/9999', 'affiliate 9999'],
+          ['/payouts/99999', 'payout 99999'],
+          ['/users/9999', 'user 9999'],
+        ]) {
+          await page.goto(`/admin${path}`)
+          await page.getByText(`There is no ${name}`).waitFor()
+          await page.getByText('It may have been deleted.').waitFor()
+        }
+        await page.getByRole('link', { name: 'All users' }).click()
+        await page.getByRole('heading', { level: 1, name: 'Users' }).waitFor()
+        assert.equal(await page.getByText('Element does not exist').count(), 0)
+      }))
+
     test('keyboard alone - from the first key press to another page', () =>
       world().work('/affiliates', async page => {
         await page.getByRole('heading', { level: 1 }).waitFor()

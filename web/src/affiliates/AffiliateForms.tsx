@@ -18,10 +18,12 @@ import { Waiting } from '../Shell.tsx'
 import { useSession } from '../session.tsx'
 import { CarefulForm, FormButtons, FormSection, RateInput, Row, rateOf } from '../ui/form.tsx'
 import { rateText, useMoney } from '../ui/format.ts'
-import { Page, Problem } from '../ui/Page.tsx'
+import { Page, RecordProblem, toldByThePage } from '../ui/Page.tsx'
 import { type Affiliate, nameOf, statuses } from './affiliate.tsx'
 
 const statusChoices = statuses.map(id => ({ id, name: id.charAt(0).toUpperCase() + id.slice(1) }))
+
+const parent = { to: '/affiliates', label: 'Affiliates' }
 
 type Values = Record<string, unknown>
 
@@ -49,7 +51,7 @@ export function AffiliateCreate() {
         },
       }}
     >
-      <Page title="Create affiliate" parent={{ to: '/affiliates', label: 'Affiliates' }} narrow>
+      <Page title="Create affiliate" parent={parent} narrow>
         <CarefulForm defaultValues={{ status: 'pending' }}>
           <FormSection title="Account">
             <div>
@@ -167,6 +169,7 @@ export function AffiliateEdit() {
     <EditBase
       resource="affiliates"
       mutationMode="pessimistic"
+      queryOptions={toldByThePage}
       redirect={false}
       transform={(data: Values) => ({ ...data, rate: rateOf(data.rate) })}
       mutationOptions={{
@@ -183,12 +186,9 @@ export function AffiliateEdit() {
 
 function EditPage() {
   const { record, error, isPending, refetch } = useEditContext<Affiliate>()
-  if (error)
-    return (
-      <Page title="Affiliate">
-        <Problem error={error} retry={() => refetch()} />
-      </Page>
-    )
+  if (error) {
+    return <RecordProblem kind="affiliate" parent={parent} error={error} retry={() => refetch()} />
+  }
   if (isPending || !record) return <Waiting />
   const page = `/affiliates/${record.id}/show`
   return (

@@ -20,7 +20,7 @@ import { Waiting } from '../Shell.tsx'
 import { History } from '../tools/AuditLog.tsx'
 import { Confirm } from '../ui/Confirm.tsx'
 import { count, plural, rateText, time, useMoney } from '../ui/format.ts'
-import { Page, Problem } from '../ui/Page.tsx'
+import { Page, Problem, RecordProblem, toldByThePage } from '../ui/Page.tsx'
 import { StatusChip } from '../ui/StatusChip.tsx'
 import { Tile, Tiles } from '../ui/Tile.tsx'
 import { type Affiliate, nameOf } from './affiliate.tsx'
@@ -31,10 +31,11 @@ const AffiliatePlot = lazy(async () => ({
 }))
 
 const LATEST = 10
+const parent = { to: '/affiliates', label: 'Affiliates' }
 
 export function AffiliateShow() {
   return (
-    <ShowBase resource="affiliates">
+    <ShowBase resource="affiliates" queryOptions={toldByThePage}>
       <ShowPage />
     </ShowBase>
   )
@@ -44,18 +45,14 @@ function ShowPage() {
   const { record: affiliate, error, isPending, refetch } = useShowContext<Affiliate>()
   const money = useMoney()
   if (error) {
-    return (
-      <Page title="Affiliate" parent={{ to: '/affiliates', label: 'Affiliates' }}>
-        <Problem error={error} retry={() => refetch()} />
-      </Page>
-    )
+    return <RecordProblem kind="affiliate" parent={parent} error={error} retry={() => refetch()} />
   }
   if (isPending || !affiliate) return <Waiting />
   return (
     <Page
       title={nameOf(affiliate)}
       heading={<bdi>{nameOf(affiliate)}</bdi>}
-      parent={{ to: '/affiliates', label: 'Affiliates' }}
+      parent={parent}
       aside={<StatusChip status={affiliate.status} />}
       actions={
         <>

@@ -21,12 +21,14 @@ import { History } from '../tools/AuditLog.tsx'
 import { Confirm } from '../ui/Confirm.tsx'
 import { CarefulForm, FormButtons, FormSection, MoneyInput, Row } from '../ui/form.tsx'
 import { time, useMoney } from '../ui/format.ts'
-import { Page, Problem } from '../ui/Page.tsx'
+import { Page, RecordProblem, toldByThePage } from '../ui/Page.tsx'
 import { StatusChip } from '../ui/StatusChip.tsx'
 import { AffiliateInput } from './AffiliateInput.tsx'
 import { AffiliateName } from './AffiliateName.tsx'
 import { MarkPaid } from './MarkPaid.tsx'
 import { type Payout, statusChoices } from './payout.ts'
+
+const parent = { to: '/payouts', label: 'Payouts' }
 
 type Values = Record<string, unknown>
 
@@ -57,7 +59,7 @@ export function PayoutCreate() {
         },
       }}
     >
-      <Page title="Create payout" parent={{ to: '/payouts', label: 'Payouts' }} narrow>
+      <Page title="Create payout" parent={parent} narrow>
         <CarefulForm defaultValues={{ status: 'paid' }}>
           <Fields />
           <FormButtons back="/payouts" />
@@ -116,6 +118,7 @@ export function PayoutEdit() {
     <EditBase
       resource="payouts"
       mutationMode="pessimistic"
+      queryOptions={toldByThePage}
       redirect={false}
       transform={argumentsOf}
       mutationOptions={{
@@ -133,13 +136,8 @@ export function PayoutEdit() {
 function EditPage() {
   const { record, error, isPending, refetch } = useEditContext<Payout>()
   const money = useMoney()
-  const parent = { to: '/payouts', label: 'Payouts' }
   if (error) {
-    return (
-      <Page title="Payout" parent={parent}>
-        <Problem error={error} retry={() => refetch()} />
-      </Page>
-    )
+    return <RecordProblem kind="payout" parent={parent} error={error} retry={() => refetch()} />
   }
   if (isPending || !record) return <Waiting />
   return (

@@ -1,6 +1,7 @@
-import { Alert, Box, Button, Link, Stack, Typography } from '@mui/material'
+import { Alert, Box, Button, Card, Link, Stack, Typography } from '@mui/material'
 import { type ReactNode, useEffect } from 'react'
-import { Link as RouterLink } from 'react-router-dom'
+import { HttpError } from 'react-admin'
+import { Link as RouterLink, useParams } from 'react-router-dom'
 import { messageOf } from '../api.ts'
 
 /** A page: where it belongs, its name, what can be done, its content. */
@@ -85,6 +86,47 @@ export function Problem({ error, retry }: { error: unknown; retry?: () => void }
     </Alert>
   )
 }
+
+/** Instead of the page of a record that could not be read: most often it was deleted. */
+export function RecordProblem({
+  kind,
+  parent,
+  error,
+  retry,
+}: {
+  /** 'affiliate' */
+  kind: string
+  parent: { to: string; label: string }
+  error: unknown
+  retry: () => void
+}) {
+  const { id } = useParams()
+  const name = `${kind} ${id}`
+  const isMissing = error instanceof HttpError && error.status === 404
+  return (
+    <Page title={name.charAt(0).toUpperCase() + name.slice(1)} parent={parent}>
+      {isMissing ? (
+        <Card>
+          <Empty
+            title={`There is no ${name}`}
+            action={
+              <Button component={RouterLink} to={parent.to} variant="contained">
+                All {parent.label.toLowerCase()}
+              </Button>
+            }
+          >
+            It may have been deleted. Numbers are never used again.
+          </Empty>
+        </Card>
+      ) : (
+        <Problem error={error} retry={retry} />
+      )}
+    </Page>
+  )
+}
+
+/** Of what reads a record: its page itself says when there is none. */
+export const toldByThePage = { onError: () => {} }
 
 export function NotFound() {
   return (

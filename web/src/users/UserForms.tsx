@@ -15,7 +15,7 @@ import { Waiting } from '../Shell.tsx'
 import { useSession } from '../session.tsx'
 import { CarefulForm, FormButtons, FormSection, Row } from '../ui/form.tsx'
 import { time } from '../ui/format.ts'
-import { Page, Problem } from '../ui/Page.tsx'
+import { Page, RecordProblem, toldByThePage } from '../ui/Page.tsx'
 import { type User, userName } from './user.ts'
 
 type Values = Record<string, unknown>
@@ -61,6 +61,7 @@ export function UserEdit() {
     <EditBase
       resource="users"
       mutationMode="pessimistic"
+      queryOptions={toldByThePage}
       redirect={false}
       transform={argumentsOf}
       mutationOptions={{
@@ -79,11 +80,7 @@ function EditPage() {
   const { record, error, isPending, refetch } = useEditContext<User>()
   const { user } = useSession()
   if (error) {
-    return (
-      <Page title="User" parent={parent}>
-        <Problem error={error} retry={() => refetch()} />
-      </Page>
-    )
+    return <RecordProblem kind="user" parent={parent} error={error} retry={() => refetch()} />
   }
   if (isPending || !record) return <Waiting />
   return (
