@@ -86,6 +86,20 @@ export function toolScenarios(world: () => World): void {
         await history.getByText('Affiliate created').waitFor()
       }))
 
+    test('audit log of what was deleted - its number leads nowhere', async () => {
+      const args = { create_user: true, payment_email: 'deleted@example.com' }
+      const { id } = await world().make('/affiliates', args)
+      await world().api('DELETE', `/affiliates/${id}`)
+      const { id: kept } = await world().make('/affiliates', { ...args, payment_email: 'kept@example.com' })
+      await world().work('/tools/audit-log?filter={"record":"affiliate"}', async page => {
+        const table = page.getByRole('table', { name: 'Audit log' })
+        await table.getByRole('link', { name: `#${kept}`, exact: true }).waitFor()
+        await table.getByText(`Affiliate deleted #${id}`).waitFor()
+        await table.getByText(`Affiliate created #${id}`).waitFor()
+        assert.equal(await table.getByRole('link', { name: `#${id}`, exact: true }).count(), 0)
+      })
+    })
+
     test('system - version, database, counts and uptime', () =>
       world().work('/tools/system', async page => {
         await page.getByText('Database size').waitFor()

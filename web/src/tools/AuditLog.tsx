@@ -2,7 +2,7 @@
 import HistoryIcon from '@mui/icons-material/History'
 import { Box, Card, Link, Stack, Typography } from '@mui/material'
 import { useQuery } from '@tanstack/react-query'
-import { DateInput, ListBase, SelectInput, TextInput, useListContext } from 'react-admin'
+import { DateInput, ListBase, SelectInput, TextInput, useListContext, useReference } from 'react-admin'
 import { Link as RouterLink } from 'react-router-dom'
 import { get } from '../api.ts'
 import { time } from '../ui/format.ts'
@@ -60,11 +60,12 @@ const records = ['affiliate', 'payout', 'user', 'key', 'settings', 'session'].ma
   id,
   name: id === 'user' ? 'Account' : id === 'key' ? 'API key' : id.charAt(0).toUpperCase() + id.slice(1),
 }))
-const pages: Record<string, (id: number) => string> = {
-  affiliate: id => `/affiliates/${id}/show`,
-  payout: id => `/payouts/${id}`,
-  user: id => `/users/${id}`,
-  session: id => `/users/${id}`,
+/** The records that have a page: their resource, and where the page is. */
+const pages: Record<string, { resource: string; at: (id: number) => string }> = {
+  affiliate: { resource: 'affiliates', at: id => `/affiliates/${id}/show` },
+  payout: { resource: 'payouts', at: id => `/payouts/${id}` },
+  user: { resource: 'users', at: id => `/users/${id}` },
+  session: { resource: 'users', at: id => `/users/${id}` },
 }
 
 export function AuditLog() {
@@ -104,15 +105,17 @@ function AuditFilters() {
         choices={choices(actors)}
         emptyText="Anybody"
         helperText={false}
+        margin="none"
         sx={width(190)}
       />
-      <TextInput source="user_id" label="Account number" parse={text} helperText={false} sx={width(140)} />
+      <TextInput source="user_id" label="Account number" parse={text} helperText={false} sx={width(152)} />
       <SelectInput
         source="action"
         label="What"
         choices={choices(actions)}
         emptyText="Anything"
         helperText={false}
+        margin="none"
         sx={width(200)}
       />
       <SelectInput
@@ -121,6 +124,7 @@ function AuditFilters() {
         choices={records}
         emptyText="Any"
         helperText={false}
+        margin="none"
         sx={width(130)}
       />
       <TextInput source="record_id" label="Record number" parse={text} helperText={false} sx={width(140)} />
@@ -207,19 +211,23 @@ function Who({ entry: { actor, actor_name, user_id, login, address } }: { entry:
 }
 
 function What({ entry: { action, record, record_id } }: { entry: Entry }) {
-  const page = record_id === null ? undefined : pages[record]?.(record_id)
   return (
     <Box component="span">
       {actions[action] ?? action}{' '}
       {record_id !== null &&
-        (page ? (
-          <Link component={RouterLink} to={page}>
-            #{record_id}
-          </Link>
-        ) : (
-          `#${record_id}`
-        ))}
+        (pages[record] ? <RecordLink {...pages[record]} id={record_id} /> : `#${record_id}`)}
     </Box>
+  )
+}
+
+/** The number of a record, which leads to its page unless it was deleted since. */
+function RecordLink({ resource, at, id }: { resource: string; at: (id: number) => string; id: number }) {
+  const { referenceRecord } = useReference({ reference: resource, id })
+  if (!referenceRecord) return <>#{id}</>
+  return (
+    <Link component={RouterLink} to={at(id)}>
+      #{id}
+    </Link>
   )
 }
 
