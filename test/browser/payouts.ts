@@ -168,6 +168,21 @@ export function payoutScenarios(world: () => World): void {
       })
     })
 
+    test('phone - a failed payout is set to paid from its card', async () => {
+      const affiliate = await newAffiliate('phoned')
+      const args = { affiliate_id: affiliate.id, amount: 5, status: 'failed' }
+      const payout = await world().make('/payouts', args)
+      await world().work(
+        `/payouts?filter={"affiliate_id":${affiliate.id}}`,
+        async page => {
+          await page.getByRole('button', { name: `Mark as paid: payout ${payout.id}` }).click()
+          await page.getByText(`Payout ${payout.id} of $5.00 is paid now`).waitFor()
+          assert.equal((await world().read(`/payouts/${payout.id}`)).status, 'paid')
+        },
+        { width: 360, height: 740 },
+      )
+    })
+
     test('filters, totals, sort and CSV - agree with the API', async () => {
       const affiliate = await newAffiliate('filtered')
       for (const [amount, status, payout_method] of [

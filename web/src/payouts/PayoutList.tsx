@@ -147,7 +147,7 @@ const columnsOf = (money: Money): Column<Payout>[] => [
 function PayoutCards() {
   const money = useMoney()
   return (
-    <Cards<Payout> to={pageOf}>
+    <Cards<Payout> to={pageOf} action={payout => payout.status === 'failed' && <MarkPaid payout={payout} />}>
       {payout => (
         <Stack sx={{ gap: 0.5 }}>
           <Ends

@@ -22,9 +22,12 @@ export function RowLink({ to, children }: { to: string; children: ReactNode }) {
 /** The rows of a list as cards, for narrow screens. */
 export function Cards<R extends RaRecord>({
   to,
+  action,
   children,
 }: {
   to: (record: R) => string
+  /** What can be done with it. It stands below the card, which is one link as a whole. */
+  action?: (record: R) => ReactNode
   children: (record: R) => ReactNode
 }) {
   const { data, isPending } = useListContext<R>()
@@ -40,10 +43,15 @@ export function Cards<R extends RaRecord>({
   return (
     <List disablePadding>
       {data?.map(record => (
-        <ListItem key={record.id} disablePadding divider>
+        <ListItem key={record.id} disablePadding divider sx={{ display: 'block' }}>
           <ListItemButton component={RouterLink} to={to(record)} sx={{ display: 'block', py: 1.5 }}>
             {children(record)}
           </ListItemButton>
+          {action && (
+            <Box sx={{ px: 2, pb: 1.5, textAlign: 'right', '&:empty': { display: 'none' } }}>
+              {action(record)}
+            </Box>
+          )}
         </ListItem>
       ))}
     </List>
