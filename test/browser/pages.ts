@@ -24,6 +24,8 @@ const PAGES = [
   '/account',
 ]
 
+const LISTS = ['/affiliates', '/payouts', '/users', '/tools/api-keys', '/tools/audit-log']
+
 const MAX_SCRIPT_BYTES = 400 * 1024
 
 export function pageScenarios(world: () => World): void {
@@ -75,6 +77,30 @@ export function pageScenarios(world: () => World): void {
         },
         { width: 360, height: 740 },
       ))
+
+    for (const width of [768, 900, 1024, 1280]) {
+      test(`${width} pixels wide - every list is in its box, and no address of the demo takes two lines`, () =>
+        world().work(
+          '/affiliates',
+          async page => {
+            for (const path of LISTS) {
+              await page.goto(`/admin${path}`)
+              await settled(page)
+              const faults = await page.evaluate<string[]>(`[
+                ...Array.from(document.querySelectorAll('.MuiTableContainer-root'))
+                  .filter(box => box.scrollWidth > box.clientWidth)
+                  .map(box => 'table of ' + box.scrollWidth + ' in ' + box.clientWidth),
+                ...Array.from(document.querySelectorAll('main bdi'))
+                  .filter(text => /[.]\\d+@example.com$/.test(text.textContent))
+                  .filter(text => new Set(Array.from(text.getClientRects(), ({ top }) => top)).size > 1)
+                  .map(text => text.textContent),
+              ]`)
+              assert.deepEqual(faults, [], path)
+            }
+          },
+          { width },
+        ))
+    }
 
     test('record that is not there - the page says so, and leads back to the list', () =>
       world().work('/affiliates/9999/show', async page => {

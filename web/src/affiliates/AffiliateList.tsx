@@ -88,6 +88,7 @@ const columnsOf = (money: Money): Column<Affiliate>[] => [
     cell: affiliate => (
       <Account affiliate={affiliate} name={<RowLink to={pageOf(affiliate)}>{nameOf(affiliate)}</RowLink>} />
     ),
+    minWidth: 190,
   },
   { label: 'Status', sort: 'status', cell: ({ status }) => <StatusChip status={status} /> },
   {
@@ -95,6 +96,7 @@ const columnsOf = (money: Money): Column<Affiliate>[] => [
     sort: 'rate',
     cell: affiliate => <Rate affiliate={affiliate} money={money} />,
     figures: true,
+    wideOnly: true,
   },
   { label: 'Earnings', sort: 'earnings', cell: ({ earnings }) => money.full(earnings), figures: true },
   {
@@ -103,13 +105,20 @@ const columnsOf = (money: Money): Column<Affiliate>[] => [
     cell: ({ unpaid_earnings }) => money.full(unpaid_earnings),
     figures: true,
   },
-  { label: 'Referrals', sort: 'referrals', cell: ({ referrals }) => count(referrals), figures: true },
-  { label: 'Visits', sort: 'visits', cell: ({ visits }) => count(visits), figures: true },
+  {
+    label: 'Referrals',
+    sort: 'referrals',
+    cell: ({ referrals }) => count(referrals),
+    figures: true,
+    wideOnly: true,
+  },
+  { label: 'Visits', sort: 'visits', cell: ({ visits }) => count(visits), figures: true, wideOnly: true },
   {
     label: 'Registered',
     sort: 'date_registered',
     cell: ({ date_registered }) => <span title={time(date_registered)}>{day(date_registered)}</span>,
     figures: true,
+    wideOnly: true,
   },
 ]
 

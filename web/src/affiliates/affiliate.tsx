@@ -1,6 +1,7 @@
 /** What affiliates are, and how they are named everywhere. */
 import { Box, Typography } from '@mui/material'
 import type { RaRecord } from 'react-admin'
+import { Breakable } from '../ui/table.tsx'
 
 export type Status = 'active' | 'inactive' | 'pending' | 'rejected'
 
@@ -32,19 +33,15 @@ export const deletedName = (id: number) => `Affiliate ${id} (deleted)`
 /** Name and number on one line, the address below. Text of any script keeps its own direction. */
 export function Account({ affiliate, name }: { affiliate: Affiliate; name?: React.ReactNode }) {
   return (
-    <Box sx={{ minWidth: 0, maxWidth: 320 }}>
-      <Typography component="div" variant="body2" sx={{ fontWeight: 580, overflowWrap: 'anywhere' }}>
+    <Box sx={{ maxWidth: 320, overflowWrap: 'anywhere' }}>
+      <Typography component="div" variant="body2" sx={{ fontWeight: 580 }}>
         <bdi>{name ?? nameOf(affiliate)}</bdi>{' '}
         <Box component="span" sx={{ color: 'text.secondary', fontWeight: 400 }}>
           #{affiliate.id}
         </Box>
       </Typography>
-      <Typography
-        component="div"
-        variant="caption"
-        sx={{ color: 'text.secondary', overflowWrap: 'anywhere' }}
-      >
-        <bdi>{affiliate.user?.user_email}</bdi>
+      <Typography component="div" variant="caption" sx={{ color: 'text.secondary' }}>
+        <Breakable text={affiliate.user?.user_email} />
       </Typography>
     </Box>
   )

@@ -119,12 +119,14 @@ const columnsOf = (money: Money): Column<Payout>[] => [
     label: 'Affiliate',
     sort: 'affiliate_id',
     cell: payout => <AffiliateName id={payout.affiliate_id} link />,
+    minWidth: 120,
   },
   {
     label: 'Method',
     sort: 'payout_method',
     cell: ({ payout_method }) => <bdi>{payout_method || '–'}</bdi>,
     maxWidth: 260,
+    wideOnly: true,
   },
   {
     label: 'Status',

@@ -12,6 +12,7 @@ import { Rows } from '../ui/ListFrame.tsx'
 import { Empty } from '../ui/Page.tsx'
 import { type Column, RecordTable } from '../ui/RecordTable.tsx'
 import { StatusChip } from '../ui/StatusChip.tsx'
+import { Breakable } from '../ui/table.tsx'
 import { GenerateKey } from './GenerateKey.tsx'
 import { type ApiKey, permissionsText } from './key.ts'
 
@@ -69,12 +70,17 @@ function KeyTable() {
 }
 
 const columnsOf = (known: string[]): Column<ApiKey>[] => [
-  { label: 'Name', cell: key => <KeyName apiKey={key} /> },
-  { label: 'Owner', cell: key => <Owner apiKey={key} /> },
-  { label: 'Permissions', cell: key => permissionsText(key.permissions, known), maxWidth: 240 },
-  { label: 'Created', cell: key => <When text={key.date_created} /> },
+  { label: 'Name', cell: key => <KeyName apiKey={key} />, minWidth: 180, maxWidth: 300 },
+  { label: 'Owner', cell: key => <Owner apiKey={key} />, maxWidth: 160, wideOnly: true },
+  {
+    label: 'Permissions',
+    cell: key => permissionsText(key.permissions, known),
+    minWidth: 130,
+    maxWidth: 240,
+  },
+  { label: 'Created', cell: key => <When text={key.date_created} />, wideOnly: true },
   { label: 'Last used', cell: key => <When text={key.last_used} none="Never" /> },
-  { label: 'Expires', cell: key => <When text={key.expires} none="Never" /> },
+  { label: 'Expires', cell: key => <When text={key.expires} none="Never" />, wideOnly: true },
   { label: 'Status', cell: key => <StatusChip status={key.status} /> },
   { label: 'Action', cell: key => <Revoke apiKey={key} />, figures: true },
 ]
@@ -108,9 +114,9 @@ function KeyName({ apiKey }: { apiKey: ApiKey }) {
       <Typography
         component="code"
         variant="caption"
-        sx={{ fontFamily: 'ui-monospace, monospace', color: 'text.secondary', overflowWrap: 'anywhere' }}
+        sx={{ fontFamily: 'ui-monospace, monospace', color: 'text.secondary' }}
       >
-        {apiKey.public_key}
+        <Breakable text={apiKey.public_key} />
       </Typography>
     </Box>
   )

@@ -135,9 +135,9 @@ function AuditFilters() {
 }
 
 const columns: Column<Entry>[] = [
-  { label: 'When', cell: entry => <When entry={entry} /> },
-  { label: 'Who', cell: entry => <Who entry={entry} /> },
-  { label: 'What', cell: entry => <What entry={entry} /> },
+  { label: 'When', cell: entry => <When entry={entry} />, minWidth: 110 },
+  { label: 'Who', cell: entry => <Who entry={entry} />, minWidth: 120 },
+  { label: 'What', cell: entry => <What entry={entry} />, minWidth: 110 },
   { label: 'Before and after', cell: entry => <Changes entry={entry} />, maxWidth: 420 },
 ]
 

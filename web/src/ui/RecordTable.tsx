@@ -12,12 +12,14 @@ import {
   TableRow,
   TableSortLabel,
   Typography,
+  useMediaQuery,
 } from '@mui/material'
 import type { ReactNode } from 'react'
 import { type RaRecord, useListContext } from 'react-admin'
 import { useNavigate } from 'react-router-dom'
 import { count } from './format.ts'
 import { figures } from './table.tsx'
+import type { Theme } from './visually.ts'
 
 export interface Column<R> {
   label: string
@@ -26,7 +28,12 @@ export interface Column<R> {
   cell: (record: R) => ReactNode
   /** Figures stand under each other, digit by digit. */
   figures?: boolean
+  /** In pixels; without it a column is as wide as its longest word. */
+  minWidth?: number
+  /** More only where there is room. */
   maxWidth?: number
+  /** Left out of narrower windows: what matters less gives way to what matters more. */
+  wideOnly?: boolean
 }
 
 interface Props<R> {
@@ -42,13 +49,25 @@ interface Props<R> {
 
 const WAITING_ROWS = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']
 
-export function RecordTable<R extends RaRecord>({ label, columns, to, nameOf, bulkActions }: Props<R>) {
+/** Text breaks at its words. What alone is wider than its column may be breaks anywhere. */
+const MAX_TEXT_WIDTH = 300
+
+export function RecordTable<R extends RaRecord>({ label, columns: all, to, nameOf, bulkActions }: Props<R>) {
   const { data, isPending } = useListContext<R>()
+  const wide = useMediaQuery<Theme>(theme => theme.breakpoints.up('lg'))
+  const columns = all.filter(({ wideOnly }) => wide || !wideOnly)
   return (
     <>
       {bulkActions && <Chosen>{bulkActions}</Chosen>}
       <TableContainer>
-        <Table size="small" aria-label={label} sx={{ '& tbody tr:last-of-type td': { borderBottom: 0 } }}>
+        <Table
+          size="small"
+          aria-label={label}
+          sx={{
+            '& tbody tr:last-of-type td': { borderBottom: 0 },
+            '& th, & td': { px: { md: 1.25, xl: 1.75 } },
+          }}
+        >
           <TableHead>
             <TableRow>
               {bulkActions && <ChooseAll />}
@@ -114,15 +133,16 @@ function Row<R extends RaRecord>({
         </TableCell>
       )}
       {columns.map(column => (
-        <TableCell
-          key={column.label}
-          sx={{ ...(column.figures ? figures : { overflowWrap: 'anywhere' }), maxWidth: column.maxWidth }}
-        >
+        <TableCell key={column.label} sx={column.figures ? figures : textStyle(column)}>
           {column.cell(record)}
         </TableCell>
       ))}
     </TableRow>
   )
+}
+
+function textStyle<R>({ minWidth, maxWidth = MAX_TEXT_WIDTH }: Column<R>) {
+  return { overflowWrap: minWidth ? 'anywhere' : 'break-word', minWidth: minWidth ?? 0, maxWidth } as const
 }
 
 function Heading<R>({ column }: { column: Column<R> }) {

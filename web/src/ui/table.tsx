@@ -1,5 +1,5 @@
 import { Box, Link, List, ListItem, ListItemButton, Skeleton, Stack } from '@mui/material'
-import type { ReactNode } from 'react'
+import { Fragment, type ReactNode } from 'react'
 import { type RaRecord, useListContext } from 'react-admin'
 import { Link as RouterLink } from 'react-router-dom'
 
@@ -16,6 +16,21 @@ export function RowLink({ to, children }: { to: string; children: ReactNode }) {
     <Link component={RouterLink} to={to} color="inherit" onClick={event => event.stopPropagation()}>
       {children}
     </Link>
+  )
+}
+
+/** Text without spaces, such as an e-mail address, breaks behind its punctuation where it has to. */
+export function Breakable({ text = '' }: { text?: string | undefined }) {
+  return (
+    <bdi>
+      {text.split(/(?<=[@._-])/).map((part, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a text have no name but their place
+        <Fragment key={index}>
+          {index > 0 && <wbr />}
+          {part}
+        </Fragment>
+      ))}
+    </bdi>
   )
 }
 

@@ -7,7 +7,7 @@ import { day, time } from '../ui/format.ts'
 import { Filters, Rows, Search } from '../ui/ListFrame.tsx'
 import { Empty, Page } from '../ui/Page.tsx'
 import { type Column, RecordTable } from '../ui/RecordTable.tsx'
-import { Cards, Ends, RowLink } from '../ui/table.tsx'
+import { Breakable, Cards, Ends, RowLink } from '../ui/table.tsx'
 import { type User, userName } from './user.ts'
 
 export function UserList() {
@@ -67,10 +67,10 @@ const columns: Column<User>[] = [
         <bdi>{userName(user)}</bdi>
       </RowLink>
     ),
-    maxWidth: 300,
+    minWidth: 110,
   },
-  { label: 'Login', sort: 'login', cell: user => <bdi>{user.login}</bdi>, maxWidth: 260 },
-  { label: 'E-mail', sort: 'email', cell: user => <bdi>{user.email}</bdi>, maxWidth: 300 },
+  { label: 'Login', sort: 'login', cell: user => <bdi>{user.login}</bdi>, maxWidth: 260, wideOnly: true },
+  { label: 'E-mail', sort: 'email', cell: user => <Breakable text={user.email} />, minWidth: 220 },
   { label: 'Role', sort: 'role', cell: roleOf },
   {
     label: 'Affiliate',
@@ -86,6 +86,7 @@ const columns: Column<User>[] = [
     sort: 'date_registered',
     cell: user => <span title={time(user.date_registered)}>{day(user.date_registered)}</span>,
     figures: true,
+    wideOnly: true,
   },
 ]
 
@@ -110,8 +111,8 @@ function UserCards() {
               </Typography>
             }
           />
-          <Typography variant="caption" sx={{ color: 'text.secondary', overflowWrap: 'anywhere' }}>
-            <bdi>{user.email}</bdi>
+          <Typography variant="caption" sx={{ color: 'text.secondary', overflowWrap: 'break-word' }}>
+            <Breakable text={user.email} />
           </Typography>
         </Stack>
       )}
