@@ -4,7 +4,7 @@ import type { Static, TObject } from 'typebox'
 import { sealEntries } from './audit/seal.ts'
 import { databaseOption, jsonOption } from './config.ts'
 import { ArgumentReader, refuse } from './http/arguments.ts'
-import { type Database, openDatabase } from './storage/database.ts'
+import { type Database, type DatabaseOptions, openDatabase } from './storage/database.ts'
 import { findByName } from './users/rules.ts'
 import { findUser, type User } from './users/store.ts'
 
@@ -21,9 +21,16 @@ export function addCommand(parent: Command, name: string, description: string): 
   return parent.command(name).description(description).addOption(databaseOption()).addOption(jsonOption())
 }
 
-/** What the command has written to the audit log is sealed, as no service may be there to do it. */
-export async function withDatabase<T>(url: string, work: (database: Database) => Promise<T>): Promise<T> {
-  const database = await openDatabase(url)
+/**
+ * An embedded database has to be there: a path that is mistyped must not become a new one in which all is well. What the
+ * command has written to the audit log is sealed, as no service may be there to do it.
+ */
+export async function withDatabase<T>(
+  url: string,
+  work: (database: Database) => Promise<T>,
+  options: DatabaseOptions = { existing: true },
+): Promise<T> {
+  const database = await openDatabase(url, options)
   try {
     const result = await work(database)
     await sealEntries(database)
@@ -31,6 +38,11 @@ export async function withDatabase<T>(url: string, work: (database: Database) =>
   } finally {
     await database.close()
   }
+}
+
+/** The same for a command that may be the first on a database, which is made then. */
+export async function withNewDatabase<T>(url: string, work: (database: Database) => Promise<T>): Promise<T> {
+  return withDatabase(url, work, {})
 }
 
 /**

@@ -1,6 +1,6 @@
 /** Commands on all data at once: fill a database with made-up data, copy one into another. */
 import { type Command, Option } from 'commander'
-import { addCommand, CommandFailed, type CommonOptions, print, table, withDatabase } from './command.ts'
+import { addCommand, CommandFailed, type CommonOptions, print, table, withDatabase, withNewDatabase } from './command.ts'
 import { jsonOption, wholeNumber } from './config.ts'
 import { type DemoSize, fillWithDemo } from './demo.ts'
 import { showProgress } from './progress.ts'
@@ -30,7 +30,7 @@ async function demo(options: CommonOptions & DemoSize): Promise<void> {
   if (payouts > 0 && affiliates === 0) throw new CommandFailed('Payouts need affiliates to be made to.')
   const startedAt = Date.now()
   const { progress, end } = showProgress('demo')
-  const filled = await withDatabase(options.database, database =>
+  const filled = await withNewDatabase(options.database, database =>
     fillWithDemo(database, { affiliates, payouts }, progress),
   ).finally(end)
   if (!filled) throw new CommandFailed('The database has affiliates or payouts; it was left as it is.')
@@ -50,7 +50,7 @@ async function copy(options: { from: string; to: string; json?: true }): Promise
     shown.bar.progress(done, total)
   }
   const tables = await withDatabase(options.from, source =>
-    withDatabase(options.to, target => copyDatabase(source, target, progress)),
+    withNewDatabase(options.to, target => copyDatabase(source, target, progress)),
   ).finally(() => shown?.bar.end())
   const rows = tables.map(copied => [copied.table, String(copied.rows), copied.checksum])
   print(options, { tables }, table(['table', 'rows', 'checksum'], rows))

@@ -4,7 +4,7 @@ import { Command, CommanderError } from 'commander'
 import { basePaths, permissions } from './app.ts'
 import { addAuditCommands } from './audit/commands.ts'
 import { serveWithWorkers } from './cluster.ts'
-import { addCommand, CommandFailed, type CommonOptions, print, withDatabase } from './command.ts'
+import { addCommand, CommandFailed, type CommonOptions, print, withNewDatabase } from './command.ts'
 import { jsonOption, type ServeConfig, serveOptions } from './config.ts'
 import { addDataCommands } from './data-commands.ts'
 import { Failure } from './errors.ts'
@@ -75,7 +75,7 @@ async function runServe(options: ServeConfig & { json?: true }): Promise<void> {
 
 async function runMigrate(options: CommonOptions): Promise<void> {
   // Opening a database migrates it.
-  await withDatabase(options.database, async () => {})
+  await withNewDatabase(options.database, async () => {})
   print(options, { migrated: true }, ['The database is up to date.'])
 }
 

@@ -7,6 +7,7 @@ import {
   print,
   table,
   withDatabase,
+  withNewDatabase,
 } from '../command.ts'
 import { findByLogin } from '../users/rules.ts'
 import { createKey, recordOf, revokeKey } from './rules.ts'
@@ -45,7 +46,7 @@ async function create(options: CreateOptions, self: Command, known: readonly str
     permissions: options.permissions ?? preset,
     expires: options.expires,
   })
-  const { key, token } = await withDatabase(options.database, async database => {
+  const { key, token } = await withNewDatabase(options.database, async database => {
     const user = await findByLogin(database.reader, options.user)
     if (!user) throw new CommandFailed(`There is no account with the login ${options.user}.`)
     return createKey(database, user.id, args, known)

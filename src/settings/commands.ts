@@ -1,5 +1,13 @@
 import type { Command } from 'commander'
-import { addCommand, type CommonOptions, checkedArguments, print, table, withDatabase } from '../command.ts'
+import {
+  addCommand,
+  type CommonOptions,
+  checkedArguments,
+  print,
+  table,
+  withDatabase,
+  withNewDatabase,
+} from '../command.ts'
 import { changeSettings, loadSettings, SettingsCache, shownSettings } from './rules.ts'
 import { type Settings, settingsChanges } from './schema.ts'
 
@@ -27,7 +35,7 @@ async function get(name: string | undefined, options: CommonOptions): Promise<vo
 
 async function set(name: string, value: string, options: CommonOptions): Promise<void> {
   const changes = checkedArguments(settingsChanges, { [name]: value })
-  const settings = await withDatabase(options.database, database =>
+  const settings = await withNewDatabase(options.database, database =>
     changeSettings({ database, settings: new SettingsCache(database) }, changes),
   )
   show(options, recordOf(settings))

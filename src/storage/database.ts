@@ -117,8 +117,12 @@ export interface Engine {
   readonly databaseSize: string
 }
 
-/** What can be chosen beside the URL; the embedded engine has no use for it. */
+/** What can be chosen beside the URL. */
 export interface DatabaseOptions {
+  /** Refuses an embedded database that is not there, instead of making it. */
+  readonly existing?: boolean
+  /** Refuses an embedded database that another process has open. */
+  readonly alone?: boolean
   /** Connections that this process opens at most. */
   readonly poolSize?: number | undefined
   /** URL of a replica to read lists and records from. */
@@ -163,7 +167,7 @@ export class DatabaseUnusable extends Error {
 }
 
 /**
- * Opens the database and migrates it. One that is embedded is made when it does not exist.
+ * Opens the database and migrates it. One that is embedded is made when it does not exist, unless that is refused.
  * @param url `sqlite:PATH` or `postgres://…`
  * @throws DatabaseUnusable
  */
@@ -182,7 +186,7 @@ async function connect(url: string, options: DatabaseOptions): Promise<Database>
   if (url.startsWith('sqlite:')) {
     if (options.readUrl !== undefined) throw new DatabaseUnusable('The embedded database has no replicas.')
     const { openSqlite } = await import('./sqlite.ts')
-    return openSqlite(url.slice('sqlite:'.length))
+    return openSqlite(url, options)
   }
   if (/^postgres(?:ql)?:\/\//.test(url)) {
     const { openPostgres } = await import('./postgres.ts')

@@ -3,17 +3,11 @@ import { DatabaseUnavailable, ReferenceViolation, UniqueViolation } from './data
 
 // Primary result codes of SQLite (https://sqlite.org/rescode.html); extended ones carry them in the low byte.
 export const SQLITE_BUSY = 5
+export const SQLITE_LOCKED = 6
 const SQLITE_CONSTRAINT_UNIQUE = 2067
 const SQLITE_CONSTRAINT_PRIMARYKEY = 1555
 const SQLITE_CONSTRAINT_FOREIGNKEY = 787
-const UNAVAILABLE = new Set([
-  SQLITE_BUSY,
-  6 /* LOCKED */,
-  8 /* READONLY */,
-  10 /* IOERR */,
-  13 /* FULL */,
-  14,
-])
+const UNAVAILABLE = new Set([SQLITE_BUSY, SQLITE_LOCKED, 8 /* READONLY */, 10 /* IOERR */, 13 /* FULL */, 14])
 
 export function primaryCode(error: unknown): number {
   return ((error as { errcode?: number }).errcode ?? 0) & 0xff

@@ -6,8 +6,7 @@
  * is answered only after the commit that holds it is on disk (WAL, synchronous=FULL). One flush of the disk then
  * pays for many requests. A transaction never sees half of another: the next begins when the last has ended.
  */
-import { mkdirSync } from 'node:fs'
-import { dirname, resolve } from 'node:path'
+import { dirname } from 'node:path'
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
 import { setTimeout as delay } from 'node:timers/promises'
 import {
@@ -22,10 +21,11 @@ import {
   SqliteQueryCompiler,
   sql,
 } from 'kysely'
-import { type Database, DatabaseUnusable, type Engine, type Tx } from './database.ts'
+import { type Database, type DatabaseOptions, DatabaseUnusable, type Engine, type Tx } from './database.ts'
 import { refusals } from './migrations.ts'
 import { runsDirectly } from './prepared.ts'
 import { primaryCode, SQLITE_BUSY, translate } from './sqlite-errors.ts'
+import { fileOf, inUse, isInUse, makeFolder, refuseMissing } from './sqlite-files.ts'
 import { Statements } from './sqlite-statements.ts'
 import { SqliteThreads } from './sqlite-threads.ts'
 import type { Tables } from './tables.ts'
@@ -68,16 +68,15 @@ const sqlite: Engine = {
 }
 
 /**
- * Opens a database file, making it and its folder when they do not exist.
+ * Opens a database file, making it and its folder when they do not exist and `existing` does not ask for one.
  * @throws DatabaseUnusable when the file can't be opened or is no database
  */
-export function openSqlite(path: string): Database {
-  if (path === '' || path.startsWith(':')) {
-    throw new DatabaseUnusable('The embedded database needs a file: sqlite:PATH.')
-  }
-  const file = resolve(path)
+export function openSqlite(url: string, { existing, alone }: DatabaseOptions): Database {
+  const file = fileOf(url)
+  if (existing) refuseMissing(file)
   try {
-    mkdirSync(dirname(file), { recursive: true })
+    makeFolder(dirname(file))
+    if (alone && isInUse(file)) throw inUse(file)
     const write = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS })
     write.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON')
     // What is erased is overwritten, and not only left out.
@@ -94,6 +93,7 @@ export function openSqlite(path: string): Database {
     write.exec('PRAGMA busy_timeout = 0')
     return new SqliteDatabase(read, write, new SqliteThreads(file, BUSY_TIMEOUT_MS, translate))
   } catch (error) {
+    if (error instanceof DatabaseUnusable) throw error
     throw new DatabaseUnusable(`The database ${file} can't be opened: ${(error as Error).message}.`, error)
   }
 }

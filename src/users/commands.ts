@@ -8,6 +8,7 @@ import {
   print,
   table,
   withDatabase,
+  withNewDatabase,
 } from '../command.ts'
 import { formatTime } from '../fields.ts'
 import { addPrivacyCommands } from '../privacy/commands.ts'
@@ -61,7 +62,7 @@ async function create(options: CreateOptions): Promise<void> {
     role: options.admin ? 'administrator' : '',
     password: await passwordOf(options),
   })
-  const user = await withDatabase(options.database, database => createUser(database, args))
+  const user = await withNewDatabase(options.database, database => createUser(database, args))
   print(options, recordOf(user), [`Created account ${user.id}: ${user.login} <${user.email}>`])
 }
 
