@@ -2,14 +2,17 @@
  * Backup and restoration of the embedded database. A backup is one file that any program for SQLite reads. Whatever
  * is written here is written beside its place, checked, flushed to the disk, and only then put there in one step.
  */
-import { chmodSync, copyFileSync, existsSync, linkSync, mkdirSync, renameSync, rmSync } from 'node:fs'
+import { chmodSync, copyFileSync, existsSync, linkSync, lstatSync, renameSync, rmSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { backup, DatabaseSync } from 'node:sqlite'
 import { DatabaseUnusable } from './database.ts'
+import { fileOf, inUse, isFolder, isInUse, makeFolder, refuseMissing } from './sqlite-files.ts'
 
 /** All pages in one step: a backup in several would begin again whenever somebody writes in between. */
 const ALL_PAGES = 2 ** 31 - 1
+/** What SQLite keeps beside a database: its write-ahead log and the index of that, or its journal. */
+const COMPANIONS = ['-wal', '-shm', '-journal']
 
 /**
  * Copies the database as it is at one moment; it may be in use meanwhile.
@@ -18,20 +21,14 @@ const ALL_PAGES = 2 ** 31 - 1
  * @throws DatabaseUnusable
  */
 export async function backupDatabase(url: string, target: string, force: boolean): Promise<number> {
-  const file = fileOf(url)
+  const file = embedded(url)
   const destination = resolve(target)
-  if (!existsSync(file)) throw new DatabaseUnusable(`There is no database at ${file}.`)
+  refuseMissing(file)
   if (destination === file) throw new DatabaseUnusable('A backup needs a file of its own.')
-  if (existsSync(destination) && !force) throw overwrites(destination)
   const partial = `${destination}.${process.pid}.partial`
   try {
-    mkdirSync(dirname(destination), { recursive: true })
-    const source = new DatabaseSync(file, { readOnly: true, timeout: 5000 })
-    try {
-      await backup(source, partial, { rate: ALL_PAGES })
-    } finally {
-      source.close()
-    }
+    refuseTaken(destination, force)
+    await copyPages(file, partial)
     checkFile(partial)
     await flush(partial)
     if (force) renameSync(partial, destination)
@@ -41,7 +38,7 @@ export async function backupDatabase(url: string, target: string, force: boolean
   } catch (error) {
     throw failed('The backup was not made', error)
   } finally {
-    for (const suffix of ['', '-wal', '-shm', '-journal']) rmSync(partial + suffix, { force: true })
+    removeWithCompanions(partial)
   }
 }
 
@@ -51,34 +48,60 @@ export async function backupDatabase(url: string, target: string, force: boolean
  * @throws DatabaseUnusable
  */
 export async function restoreDatabase(url: string, source: string): Promise<string | undefined> {
-  const file = fileOf(url)
+  const file = embedded(url)
   const origin = resolve(source)
   if (!existsSync(origin)) throw new DatabaseUnusable(`There is no file ${origin}.`)
   if (origin === file) throw new DatabaseUnusable('This is the database itself, and no backup of it.')
   const partial = `${file}.${process.pid}.partial`
   try {
-    mkdirSync(dirname(file), { recursive: true })
-    copyFileSync(origin, partial)
-    // The copy has the mode of the file that it was made of.
+    makeFolder(dirname(file))
+    // What was written last is in the log, when there is one.
+    if (existsSync(`${origin}-wal`)) await copyPages(origin, partial)
+    else copyFileSync(origin, partial)
+    // A copy has the mode of the file that it was made of.
     chmodSync(partial, 0o600)
     checkFile(partial)
     await flush(partial)
-    const aside = existsSync(file) ? setAside(file) : undefined
+    const aside = setAside(file)
     renameSync(partial, file)
     await flush(dirname(file))
     return aside
   } catch (error) {
     throw failed('Nothing was restored', error)
   } finally {
-    for (const suffix of ['', '-wal', '-shm', '-journal']) rmSync(partial + suffix, { force: true })
+    removeWithCompanions(partial)
   }
 }
 
-function fileOf(url: string): string {
-  if (url.startsWith('sqlite:')) return resolve(url.slice('sqlite:'.length))
+function embedded(url: string): string {
+  if (url.startsWith('sqlite:')) return fileOf(url)
   throw new DatabaseUnusable(
     'This is for the embedded database. PostgreSQL has its own: pg_dump and pg_restore, see docs/operations.md.',
   )
+}
+
+/**
+ * A missing folder is not made: it may be a disk that is not mounted. A device or a link is not replaced: it is there for
+ * something else.
+ */
+function refuseTaken(destination: string, force: boolean): void {
+  const folder = dirname(destination)
+  if (!isFolder(folder)) throw new Error(`there is no folder ${folder}`)
+  const found = lstatSync(destination, { throwIfNoEntry: false })
+  if (!found) return
+  if (found.isDirectory()) throw new Error(`${destination} is a folder`)
+  if (!found.isFile()) throw new Error(`${destination} is no regular file`)
+  if (!force) throw overwrites(destination)
+}
+
+/** As they are at one moment, with what is in the log. */
+async function copyPages(file: string, target: string): Promise<void> {
+  const source = new DatabaseSync(file, { readOnly: true, timeout: 5000 })
+  try {
+    await backup(source, target, { rate: ALL_PAGES })
+  } finally {
+    source.close()
+  }
 }
 
 /** Makes it a single file, and looks whether it is whole and one of ours. */
@@ -98,33 +121,37 @@ function checkFile(file: string): void {
   }
 }
 
-/** The database stays where it is until the other takes its place. */
-function setAside(file: string): string {
-  refuseUsed(file)
+/**
+ * The database stays where it is until the other takes its place.
+ * @returns where it is kept, when there is one
+ */
+function setAside(file: string): string | undefined {
   const aside = `${file}.before-restore-${new Date().toISOString().replace(/\D/g, '').slice(0, 17)}`
+  refuseUsed(file)
+  // Of one that is damaged or gone, what its log holds must not get into the other.
+  for (const suffix of COMPANIONS) {
+    if (existsSync(file + suffix)) renameSync(file + suffix, aside + suffix)
+  }
+  if (!existsSync(file)) return undefined
   linkSync(file, aside)
   return aside
 }
 
-/** Whoever has the database open holds a lock on it, which leaving its write-ahead log shows; this also empties it. */
 function refuseUsed(file: string): void {
+  let used: boolean
   try {
-    const database = new DatabaseSync(file, { timeout: 0 })
-    try {
-      database.exec('PRAGMA journal_mode = DELETE')
-    } finally {
-      database.close()
-    }
-  } catch (error) {
-    const busy = ((error as { errcode?: number }).errcode ?? 0) & 0xff
-    if (busy === 5 || busy === 6) {
-      throw new Error('the database is in use; stop the service first')
-    }
-    // One that is damaged is what a backup is for; what its log holds must not get into the other.
-    for (const suffix of ['-wal', '-shm', '-journal']) {
-      if (existsSync(file + suffix))
-        renameSync(file + suffix, `${file}${suffix}.before-restore-${Date.now()}`)
-    }
+    used = isInUse(file)
+  } catch {
+    // One that is damaged is what a backup is for.
+    return
+  }
+  if (used) throw inUse(file)
+}
+
+function removeWithCompanions(file: string): void {
+  for (const suffix of ['', ...COMPANIONS]) {
+    // Of what is below a file, `force` would not take that it is not there.
+    if (existsSync(file + suffix)) rmSync(file + suffix, { force: true })
   }
 }
 
