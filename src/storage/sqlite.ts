@@ -9,27 +9,23 @@
 import { dirname } from 'node:path'
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
 import { setTimeout as delay } from 'node:timers/promises'
+import { type Kysely, sql } from 'kysely'
 import {
-  type CompiledQuery,
-  type DatabaseConnection,
-  type Driver,
-  Kysely,
-  type QueryResult,
-  type SelectModifierNode,
-  SqliteAdapter,
-  SqliteIntrospector,
-  SqliteQueryCompiler,
-  sql,
-} from 'kysely'
-import { type Database, type DatabaseOptions, DatabaseUnusable, type Engine, type Tx } from './database.ts'
+  type Database,
+  type DatabaseOptions,
+  DatabaseUnavailable,
+  DatabaseUnusable,
+  type Engine,
+  type Tx,
+} from './database.ts'
 import { refusals } from './migrations.ts'
-import { runsDirectly } from './prepared.ts'
+import { kyselyOn, SqliteConnection } from './sqlite-dialect.ts'
 import { primaryCode, SQLITE_BUSY, translate } from './sqlite-errors.ts'
 import { fileOf, inUse, isInUse, makeFolder, refuseMissing } from './sqlite-files.ts'
 import { Statements } from './sqlite-statements.ts'
 import { SqliteThreads } from './sqlite-threads.ts'
 import type { Tables } from './tables.ts'
-import { commits, queries, tellDuration } from './timing.ts'
+import { commits } from './timing.ts'
 
 const BUSY_TIMEOUT_MS = 5000
 const TRANSACTIONS_PER_COMMIT = 128
@@ -124,6 +120,7 @@ class SqliteDatabase implements Database {
   readonly #waiting: (() => void)[] = []
   #busy = false
   #batch: Batch | undefined
+  #closing: Promise<void> | undefined
 
   constructor(read: DatabaseSync, write: DatabaseSync, threads: SqliteThreads) {
     this.#read = read
@@ -157,11 +154,14 @@ class SqliteDatabase implements Database {
   }
 
   async transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+    if (this.#closing) throw new DatabaseUnavailable('SQLite: closed')
+    // While another process writes, whoever waits for a turn waits for that process, too.
+    const giveUpAt = Date.now() + BUSY_TIMEOUT_MS
     await this.#turn()
     let result: T
     let batch: Batch
     try {
-      batch = await this.#begin()
+      batch = await this.#begin(giveUpAt)
     } catch (error) {
       this.#next()
       throw translate(error)
@@ -203,7 +203,13 @@ class SqliteDatabase implements Database {
     await sql`SELECT version FROM schema_version`.execute(this.reader)
   }
 
-  async close(): Promise<void> {
+  /** Lets those who wait for their turn write, and nobody who comes later. */
+  close(): Promise<void> {
+    this.#closing ??= this.#end()
+    return this.#closing
+  }
+
+  async #end(): Promise<void> {
     await this.#turn()
     this.#commit()
     await this.#threads.close()
@@ -232,9 +238,9 @@ class SqliteDatabase implements Database {
   }
 
   /** Opens a savepoint, inside of the batch that is open or of a new one. */
-  async #begin(): Promise<Batch> {
+  async #begin(giveUpAt: number): Promise<Batch> {
     if (!this.#batch) {
-      await this.#lockFile()
+      await this.#lockFile(giveUpAt)
       this.#batch = { size: 0, committed: Promise.withResolvers() }
       // A batch of which every transaction failed has nobody who listens.
       this.#batch.committed.promise.catch(() => {})
@@ -244,10 +250,10 @@ class SqliteDatabase implements Database {
   }
 
   /** Another process may be writing: tries again until it is done, and lets this process go on meanwhile. */
-  async #lockFile(): Promise<void> {
-    const giveUpAt = Date.now() + BUSY_TIMEOUT_MS
+  async #lockFile(giveUpAt: number): Promise<void> {
     for (let pauseMs = 1; ; pauseMs = Math.min(pauseMs * 2, 20)) {
       try {
+        if (this.#write.isTransaction) this.#writes.run('ROLLBACK')
         return this.#writes.run('BEGIN IMMEDIATE')
       } catch (error) {
         if (primaryCode(error) !== SQLITE_BUSY || Date.now() > giveUpAt) throw error
@@ -258,12 +264,26 @@ class SqliteDatabase implements Database {
 
   #undo(batch: Batch, cause: unknown): void {
     // SQLite gives up the whole transaction by itself when the disk is full or fails.
-    if (this.#write.isTransaction) {
+    if (!this.#write.isTransaction) {
+      this.#giveUp(batch, cause)
+      return
+    }
+    try {
       this.#writes.run('ROLLBACK TO work')
       this.#writes.run('RELEASE work')
-    } else {
-      this.#batch = undefined
-      batch.committed.reject(translate(cause))
+    } catch (error) {
+      // Half of the work may still be in it, so nothing of it may be committed.
+      this.#giveUp(batch, error)
+    }
+  }
+
+  #giveUp(batch: Batch, cause: unknown): void {
+    this.#batch = undefined
+    batch.committed.reject(translate(cause))
+    try {
+      if (this.#write.isTransaction) this.#writes.run('ROLLBACK')
+    } catch {
+      // Whoever begins next tries again.
     }
   }
 
@@ -296,86 +316,7 @@ class SqliteDatabase implements Database {
       if (commits.hasSubscribers) commits.publish(undefined)
       batch.committed.resolve()
     } catch (error) {
-      if (this.#write.isTransaction) this.#writes.run('ROLLBACK')
-      batch.committed.reject(translate(error))
+      this.#giveUp(batch, error)
     }
   }
-}
-
-function kyselyOn(connection: DatabaseConnection): Kysely<Tables> {
-  const driver = new OneConnection(connection)
-  const db = new Kysely<Tables>({
-    dialect: {
-      createAdapter: () => new Adapter(),
-      createDriver: () => driver,
-      createIntrospector: db => new SqliteIntrospector(db),
-      createQueryCompiler: () => new Compiler(),
-    },
-  })
-  if (connection instanceof SqliteConnection) runsDirectly(db, connection.run)
-  return db
-}
-
-/** Lets queries go their own ways, because Kysely would make those that threads answer wait for each other. */
-class Adapter extends SqliteAdapter {
-  override get supportsMultipleConnections(): boolean {
-    return true
-  }
-}
-
-const ROW_LOCKS = new Set<SelectModifierNode['modifier']>(['ForUpdate', 'ForShare', 'SkipLocked'])
-
-/** Leaves row locks out: the one transaction that writes has the whole file. */
-class Compiler extends SqliteQueryCompiler {
-  protected override visitSelectModifier(node: SelectModifierNode): void {
-    if (!ROW_LOCKS.has(node.modifier)) super.visitSelectModifier(node)
-  }
-}
-
-type Run = (text: string, parameters: readonly unknown[]) => unknown[]
-
-class SqliteConnection implements DatabaseConnection {
-  /** Runs a statement; one without result columns returns no rows. */
-  readonly run: Run
-
-  constructor(run: Run) {
-    this.run = (text, parameters) => {
-      const beganAt = queries.hasSubscribers ? performance.now() : 0
-      try {
-        return run(text, parameters)
-      } catch (error) {
-        throw translate(error)
-      } finally {
-        if (beganAt > 0) tellDuration(beganAt)
-      }
-    }
-  }
-
-  async executeQuery<R>({ sql: text, parameters }: CompiledQuery): Promise<QueryResult<R>> {
-    return { rows: this.run(text, parameters) as R[] }
-  }
-
-  // biome-ignore lint/correctness/useYield: lists are read page by page, so that no reader holds the file.
-  async *streamQuery(): AsyncIterableIterator<never> {
-    throw new Error('Not supported: read page by page.')
-  }
-}
-
-/** Hands out the one connection; transactions are the business of `SqliteDatabase`. */
-class OneConnection implements Driver {
-  readonly #connection: DatabaseConnection
-  constructor(connection: DatabaseConnection) {
-    this.#connection = connection
-  }
-  async init() {}
-  async acquireConnection() {
-    return this.#connection
-  }
-  async releaseConnection() {}
-  async destroy() {}
-  async beginTransaction() {
-    throw new Error('Use Database.transaction.')
-  }
-  commitTransaction = this.beginTransaction
-  rollbackTransaction = this.beginTransaction
 }
