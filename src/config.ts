@@ -26,6 +26,7 @@ const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
 export const databaseOption = () =>
   new Option('--database <url>', 'where the data is: sqlite:PATH or postgres://…')
     .env('DATABASE_URL')
+    .argParser(databaseUrl)
     .default('sqlite:./data/affiliated.db')
 
 /** Prints one JSON object instead of text. */
@@ -87,6 +88,14 @@ export const serveOptions = (): Option[] => [
   ),
   new Option('--demo', 'fill an empty database with made-up affiliates and payouts').default(false),
 ]
+
+/** Refuses a plain path. Other URLs are left to what opens them: commander prints what it refuses, a password too. */
+export function databaseUrl(text: string): string {
+  if (/^[a-z][a-z+]+:/i.test(text)) return text
+  throw new InvalidArgumentError(
+    text === '' ? 'It must begin with sqlite: or postgres://.' : `Did you mean sqlite:${text}?`,
+  )
+}
 
 export function wholeNumber(minimum: number, maximum: number): (text: string) => number {
   return text => {
