@@ -1,7 +1,15 @@
 /** Commands on all data at once: fill a database with made-up data, copy one into another. */
 import { type Command, Option } from 'commander'
-import { addCommand, CommandFailed, type CommonOptions, print, table, withDatabase, withNewDatabase } from './command.ts'
-import { jsonOption, wholeNumber } from './config.ts'
+import {
+  addCommand,
+  CommandFailed,
+  type CommonOptions,
+  print,
+  table,
+  withDatabase,
+  withNewDatabase,
+} from './command.ts'
+import { databaseUrl, jsonOption, wholeNumber } from './config.ts'
 import { type DemoSize, fillWithDemo } from './demo.ts'
 import { showProgress } from './progress.ts'
 import { copyDatabase } from './storage/copy.ts'
@@ -16,8 +24,8 @@ export function addDataCommands(program: Command): void {
   program
     .command('copy')
     .description('copy a whole database into a new one; stop the service before')
-    .requiredOption('--from <url>', 'the database to copy')
-    .requiredOption('--to <url>', 'a database without data')
+    .requiredOption('--from <url>', 'the database to copy', databaseUrl)
+    .requiredOption('--to <url>', 'a database without data', databaseUrl)
     .addOption(jsonOption())
     .action(copy)
 }
@@ -49,8 +57,10 @@ async function copy(options: { from: string; to: string; json?: true }): Promise
     }
     shown.bar.progress(done, total)
   }
-  const tables = await withDatabase(options.from, source =>
-    withNewDatabase(options.to, target => copyDatabase(source, target, progress)),
+  const tables = await withDatabase(
+    options.from,
+    source => withDatabase(options.to, target => copyDatabase(source, target, progress), { alone: true }),
+    { existing: true, alone: true },
   ).finally(() => shown?.bar.end())
   const rows = tables.map(copied => [copied.table, String(copied.rows), copied.checksum])
   print(options, { tables }, table(['table', 'rows', 'checksum'], rows))

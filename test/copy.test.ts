@@ -3,6 +3,10 @@ import { after, before, describe, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { sealEntries } from '../src/audit/seal.ts'
+import { commandLine } from '../src/context.ts'
+import { formatRate } from '../src/fields.ts'
+import { erasePerson } from '../src/privacy/rules.ts'
+import { changeSettings, loadSettings, SettingsCache } from '../src/settings/rules.ts'
 import { copiedTables, copyDatabase, leftOut } from '../src/storage/copy.ts'
 import { openDatabase } from '../src/storage/database.ts'
 import { affiliated, engines, type FreshDatabase, type Service, startService } from './harness.ts'
@@ -14,6 +18,8 @@ for (const [from, to] of [
   describe(`copy from ${from} to ${to}`, () => {
     let service: Service
     let target: FreshDatabase
+    /** What is copied by the command, which wants a source that no service has open. */
+    let source: string
     before(async () => {
       service = await startService(from)
       target = await engines[to]!()
@@ -32,21 +38,28 @@ for (const [from, to] of [
       // The audit log is sealed within a second; a copy wants a source that nobody changes.
       await delay(1500)
       await service.newAffiliate('ähnlich', { notes: 'a "quoted"\nnote 😀', rate: 0 })
+      source = from === 'SQLite' ? await backedUp() : service.databaseUrl
     })
     after(async () => {
       await service.close()
       await target.remove()
     })
 
-    const copy = () => affiliated(['copy', '--json', '--from', service.databaseUrl, '--to', target.url])
+    async function backedUp(): Promise<string> {
+      const file = `${service.databaseUrl.slice('sqlite:'.length)}.backup`
+      await affiliated(['backup', file, '--database', service.databaseUrl])
+      return `sqlite:${file}`
+    }
+
+    const copy = () => affiliated(['copy', '--json', '--from', source, '--to', target.url])
 
     test('a copy that was broken off goes on, and ends with everything', async () => {
-      const [source, aim] = await Promise.all([openDatabase(service.databaseUrl), openDatabase(target.url)])
+      const [origin, aim] = await Promise.all([openDatabase(source), openDatabase(target.url)])
       const breakOff = (step: string, done: number) => {
         if (step === 'copying payouts' && done >= 1000) throw new Error('broken off')
       }
-      await assert.rejects(copyDatabase(source, aim, breakOff), /broken off/)
-      await Promise.all([source.close(), aim.close()])
+      await assert.rejects(copyDatabase(origin, aim, breakOff), /broken off/)
+      await Promise.all([origin.close(), aim.close()])
 
       const { code, stdout, stderr } = await copy()
       assert.equal(code, 0, stderr)
@@ -120,6 +133,16 @@ for (const [from, to] of [
       )
     })
 
+    test('a database that another process has open is refused', async () => {
+      const [open, other] = from === 'SQLite' ? [service.databaseUrl, target.url] : [target.url, source]
+      const opened = await openDatabase(open)
+      const pair = from === 'SQLite' ? ['--from', open, '--to', other] : ['--from', other, '--to', open]
+      const { code, stderr } = await affiliated(['copy', ...pair])
+      await opened.close()
+      assert.equal(code, 1)
+      assert.match(stderr, /^error: The database .* is in use; stop the service first\.$/m)
+    })
+
     test('a source that changes meanwhile is noticed, and nothing half is left', async () => {
       const fresh = await engines[to]!()
       const aim = await openDatabase(fresh.url)
@@ -140,5 +163,49 @@ for (const [from, to] of [
       await aim.close()
       await fresh.remove()
     })
+
+    test('settings that were changed while a copy was broken off are copied as they are', async () => {
+      const { aim, breakOff, end } = await brokenOff()
+      await breakOff()
+      const settings = { database: service.database, settings: new SettingsCache(service.database) }
+      await changeSettings(settings, { default_rate: 31, rate_types: ['flat', 'percentage', 'tiered'] })
+      await sealEntries(service.database)
+      await copyDatabase(service.database, aim, () => {})
+      const { defaultRate, rateTypes } = await loadSettings(aim.reader)
+      assert.deepEqual([formatRate(defaultRate), rateTypes], ['31', ['flat', 'percentage', 'tiered']])
+      await end()
+    })
+
+    test('a person who was erased while a copy was broken off calls for a new target', async () => {
+      const { aim, breakOff, end } = await brokenOff()
+      const { user_id } = await service.newAffiliate(`leaving-${from.toLowerCase()}`)
+      await breakOff()
+      await erasePerson(service.database, user_id, commandLine)
+      await sealEntries(service.database)
+      for (let time = 0; time < 2; time += 1) {
+        await assert.rejects(
+          copyDatabase(service.database, aim, () => {}),
+          /audit_entries is no longer what the source has.* new, empty one/,
+        )
+      }
+      await end()
+    })
+
+    async function brokenOff() {
+      const fresh = await engines[to]!()
+      const aim = await openDatabase(fresh.url)
+      const breakOff = async () => {
+        await sealEntries(service.database)
+        const atTheCheck = (step: string) => {
+          if (step.startsWith('checking')) throw new Error('broken off')
+        }
+        await assert.rejects(copyDatabase(service.database, aim, atTheCheck), /broken off/)
+      }
+      const end = async () => {
+        await aim.close()
+        await fresh.remove()
+      }
+      return { aim, breakOff, end }
+    }
   })
 }

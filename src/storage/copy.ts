@@ -71,7 +71,11 @@ export async function copyDatabase(
   target: Database,
   progress: (step: string, done: number, total: number) => void,
 ): Promise<CopiedTable[]> {
-  if (!(await isUnderWay(target))) await begin(source, target)
+  if (await isUnderWay(source)) {
+    throw new DatabaseUnusable('The source is itself a copy that is not complete.')
+  }
+  if (await isUnderWay(target)) await target.transaction(tx => copyConfiguration(source, tx))
+  else await begin(source, target)
   for (const table of tables) await copyTable(source, target, table, progress)
   await copyChain(source, target)
   const copied: CopiedTable[] = []
@@ -82,6 +86,7 @@ export async function copyDatabase(
       summarise(target.reader, table, () => {}),
     ])
     if (expected.checksum !== actual.checksum) {
+      await refuseOtherLog(source.reader, target.reader)
       await target.transaction(clear)
       throw new DatabaseUnusable(
         `The table ${table.name} was changed while it was copied; what was copied is removed. Stop the service, and copy again.`,
@@ -101,11 +106,6 @@ async function isUnderWay({ reader }: Database): Promise<boolean> {
 }
 
 async function begin(source: Database, target: Database): Promise<void> {
-  const settings: Row[] = await after(source.reader, configuration[1]!, undefined)
-  if (settings.some(({ name }) => name === MARK)) {
-    throw new DatabaseUnusable('The source is itself a copy that is not complete.')
-  }
-  const rateTypes = await source.reader.selectFrom('rate_types').selectAll().execute()
   await target.transaction(async tx => {
     for (const { name } of tables) {
       const row = await tx
@@ -117,11 +117,35 @@ async function begin(source: Database, target: Database): Promise<void> {
         throw new DatabaseUnusable(`The target has or had data (${name}). Copy into a database that is new.`)
       }
     }
-    await tx.deleteFrom('rate_types').execute()
-    await tx.deleteFrom('settings').execute()
-    await tx.insertInto('rate_types').values(rateTypes).execute()
-    await insert(tx, 'settings', [...settings, { name: MARK, value: '1' }])
+    await copyConfiguration(source, tx)
   })
+}
+
+/** It may be other than when a copy that goes on was begun, and sets the mark. */
+async function copyConfiguration({ reader }: Database, tx: Tx): Promise<void> {
+  const settings: Row[] = await reader.selectFrom('settings').selectAll().execute()
+  await tx.deleteFrom('settings').execute()
+  await insert(tx, 'settings', [...settings, { name: MARK, value: '1' }])
+  const rateTypes = await reader.selectFrom('rate_types').selectAll().execute()
+  await tx
+    .insertInto('rate_types')
+    .values(rateTypes)
+    .onConflict(conflict =>
+      conflict.column('name').doUpdateSet(({ ref }) => ({ position: ref('excluded.position') })),
+    )
+    .execute()
+  // Affiliates that were copied before may have one that is no longer there; the comparison will tell.
+  await tx
+    .deleteFrom('rate_types')
+    .where(
+      'name',
+      'not in',
+      rateTypes.map(({ name }) => name),
+    )
+    .where(({ not, exists, selectFrom }) =>
+      not(exists(selectFrom('affiliates').select('id').whereRef('rate_type', '=', 'rate_types.name'))),
+    )
+    .execute()
 }
 
 async function copyTable(
@@ -162,7 +186,32 @@ async function finish(source: Database, target: Database): Promise<void> {
   })
 }
 
-/** The mark stays: what comes next is a copy again. The audit log is only added to, so what is there is right. */
+/**
+ * What is copied of the log can't be taken back, and is right as long as the log is only added to. It is not where somebody
+ * was erased since, or where an entry was committed late.
+ * @throws DatabaseUnusable
+ */
+async function refuseOtherLog(source: Db, target: Db): Promise<void> {
+  for (const table of tables.filter(isLog)) {
+    if (await isBeginning(source, target, table)) continue
+    throw new DatabaseUnusable(
+      `What was copied of ${table.name} is no longer what the source has, as when a person was erased meanwhile. This target can't be completed: remove it, and copy into a new, empty one.`,
+    )
+  }
+}
+
+/** Whether the table of the source begins with the rows that the target has. */
+async function isBeginning(source: Db, target: Db, table: Table): Promise<boolean> {
+  for (let last: Row | undefined; ; ) {
+    const rows = await after(target, table, last)
+    if (rows.length === 0) return true
+    const expected = (await after(source, table, last)).slice(0, rows.length)
+    if (expected.map(textOf).join() !== rows.map(textOf).join()) return false
+    last = rows.at(-1)
+  }
+}
+
+/** The mark stays: what comes next is a copy again. The audit log stays, too: the database lets nobody remove it. */
 async function clear(tx: Tx): Promise<void> {
   for (const table of tables.toReversed()) {
     if (!isLog(table)) await tx.deleteFrom(table.name).execute()
@@ -182,13 +231,18 @@ async function summarise(
     if (rows.length === 0) return { rows: count, checksum: hash.digest('hex') }
     for (const row of rows) {
       if (row.name === MARK) continue
-      const columns = Object.keys(row).sort()
-      hash.update(JSON.stringify(columns.map(column => row[column])))
+      hash.update(textOf(row))
       count += 1
     }
     last = rows.at(-1)
     progress(count)
   }
+}
+
+/** The same on every engine. */
+function textOf(row: Row): string {
+  const columns = Object.keys(row).sort()
+  return JSON.stringify(columns.map(column => row[column]))
 }
 
 /** The next rows in order of the key. */
