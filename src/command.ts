@@ -46,6 +46,23 @@ export async function withNewDatabase<T>(url: string, work: (database: Database)
 }
 
 /**
+ * The same for a command that looks whether the audit log is whole. What was written when no service was there is sealed
+ * before, and nothing is after: what the look has found must be found by the next one, too.
+ */
+export async function withSealedDatabase<T>(
+  url: string,
+  work: (database: Database) => Promise<T>,
+): Promise<T> {
+  const database = await openDatabase(url, { existing: true })
+  try {
+    await sealEntries(database)
+    return await work(database)
+  } finally {
+    await database.close()
+  }
+}
+
+/**
  * @param name a login, an e-mail address, or an identifier behind '#', which no login may have
  * @throws CommandFailed when no account goes by it, or more than one
  */

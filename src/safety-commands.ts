@@ -1,6 +1,14 @@
 /** Commands that keep the data safe: back it up, bring it back, look whether it is whole. */
 import type { Command } from 'commander'
-import { addCommand, CommandFailed, type CommonOptions, print, table, withDatabase } from './command.ts'
+import {
+  addCommand,
+  CommandFailed,
+  type CommonOptions,
+  print,
+  table,
+  withDatabase,
+  withSealedDatabase,
+} from './command.ts'
 import { checkDatabase } from './integrity/rules.ts'
 import { backupDatabase, restoreDatabase } from './storage/backup.ts'
 
@@ -35,7 +43,9 @@ async function restore(file: string, options: CommonOptions): Promise<void> {
 }
 
 async function check(options: CommonOptions): Promise<void> {
-  const { checked, problems } = await withDatabase(options.database, database => checkDatabase(database))
+  const { checked, problems } = await withSealedDatabase(options.database, database =>
+    checkDatabase(database),
+  )
   if (problems.length > 0 && !options.json) throw new CommandFailed(problems.join('\n       '))
   if (problems.length > 0) process.exitCode = 1
   const rows = Object.entries(checked).map(([name, count]) => [name, String(count)])

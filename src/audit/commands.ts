@@ -1,6 +1,13 @@
 import { pipeline } from 'node:stream/promises'
 import type { Command } from 'commander'
-import { addCommand, CommandFailed, type CommonOptions, print, withDatabase } from '../command.ts'
+import {
+  addCommand,
+  CommandFailed,
+  type CommonOptions,
+  print,
+  withDatabase,
+  withSealedDatabase,
+} from '../command.ts'
 import { showProgress } from '../progress.ts'
 import type { Db } from '../storage/database.ts'
 import { recordOf } from './rules.ts'
@@ -19,9 +26,9 @@ export function addAuditCommands(program: Command): void {
 
 async function verify(options: CommonOptions): Promise<void> {
   const { progress, end } = showProgress('audit log')
-  const verdict = await withDatabase(options.database, ({ reader }) => verifyChain(reader, progress)).finally(
-    end,
-  )
+  const verdict = await withSealedDatabase(options.database, ({ reader }) =>
+    verifyChain(reader, progress),
+  ).finally(end)
   if (verdict.problem !== undefined)
     throw new CommandFailed(`The audit log was tampered with. ${verdict.problem}`)
   const { seals, entries, unsealed, last_hash } = verdict

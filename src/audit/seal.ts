@@ -53,7 +53,7 @@ export async function sealEntries(database: Database): Promise<void> {
   while ((await sealSome(database)) === ENTRIES_PER_SEAL);
 }
 
-/** @returns how many were sealed */
+/** @returns how many were sealed, of those that are new or of those that are late: ENTRIES_PER_SEAL when there may be more */
 async function sealSome(database: Database): Promise<number> {
   const { reader } = database
   const end = await store.readChain(reader)
@@ -77,7 +77,7 @@ async function sealSome(database: Database): Promise<number> {
     await store.insertSeal(tx, seal, chain)
     return true
   })
-  return sealed ? fresh.length : 0
+  return sealed ? Math.max(late.length, fresh.length) : 0
 }
 
 export function sealOf(
