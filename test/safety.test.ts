@@ -1,9 +1,15 @@
 /** Backup, restoration and the check of a database, by the command line, while the service writes. */
 import assert from 'node:assert/strict'
-import { copyFile, readdir, readFile, truncate, writeFile } from 'node:fs/promises'
+import { once } from 'node:events'
+import { existsSync, lstatSync } from 'node:fs'
+import { copyFile, mkdir, readdir, readFile, symlink, truncate, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { sql } from 'kysely'
+import { record } from '../src/audit/rules.ts'
+import { sealEntries } from '../src/audit/seal.ts'
+import { commandLine } from '../src/context.ts'
 import { openDatabase } from '../src/storage/database.ts'
 import { affiliated, engines, serveProcess, startService, temporaryFolder } from './harness.ts'
 import { load } from './load.ts'
@@ -124,6 +130,150 @@ test('1 - what is no backup is not restored, and the database stays as it is', a
   assert.equal((await succeeds('check', '--database', url)).checked.affiliates, 200)
 })
 
+test('a database whose log lies beside it is restored with what is in the log, and left as it is', async t => {
+  const folder = await temporaryFolder()
+  t.after(folder.remove)
+  const live = join(folder.path, 'live.db')
+  const copied = join(folder.path, 'copied.db')
+  await affiliated(['demo', '--affiliates', '3', '--payouts', '0', '--database', `sqlite:${live}`])
+  const database = await openDatabase(`sqlite:${live}`)
+  await database.transaction(tx => tx.updateTable('settings').set({ value: '33' }).execute())
+  for (const suffix of ['', '-wal']) await copyFile(live + suffix, copied + suffix)
+  await database.close()
+  const before = await Promise.all(['', '-wal'].map(suffix => readFile(copied + suffix)))
+  assert.ok(before[1]!.length > 0)
+
+  const restored = `sqlite:${join(folder.path, 'restored.db')}`
+  await succeeds('restore', copied, '--database', restored)
+  const opened = await openDatabase(restored)
+  const settings = await opened.reader.selectFrom('settings').select('value').execute()
+  await opened.close()
+  assert.ok(settings.every(({ value }) => value === '33'))
+  assert.deepEqual(await Promise.all(['', '-wal'].map(suffix => readFile(copied + suffix))), before)
+})
+
+test('the log of a database that is gone does not get into the one that is restored', async t => {
+  const folder = await temporaryFolder()
+  t.after(folder.remove)
+  const gone = join(folder.path, 'gone.db')
+  const good = join(folder.path, 'good.db')
+  await affiliated(['demo', '--affiliates', '3', '--payouts', '0', '--database', `sqlite:${gone}`])
+  await succeeds('backup', good, '--database', `sqlite:${gone}`)
+  const database = await openDatabase(`sqlite:${gone}`)
+  await database.transaction(tx => tx.updateTable('settings').set({ value: '33' }).execute())
+  const target = join(folder.path, 'target.db')
+  await copyFile(`${gone}-wal`, `${target}-wal`)
+  await database.close()
+  await succeeds('restore', good, '--database', `sqlite:${target}`)
+  const { default_rate } = await succeeds('settings', 'get', '--database', `sqlite:${target}`)
+  assert.equal(default_rate, '20')
+})
+
+test('1 - a backup replaces regular files only, and makes no folder', {
+  skip: process.platform === 'win32',
+}, async t => {
+  const folder = await temporaryFolder()
+  t.after(folder.remove)
+  const at = (name: string) => join(folder.path, name)
+  const database = ['--database', `sqlite:${at('live.db')}`]
+  await affiliated(['migrate', ...database])
+  await mkdir(at('folder'))
+  const socket = createServer().listen(at('socket'))
+  await once(socket, 'listening')
+  t.after(() => socket.close())
+  await writeFile(at('file'), 'something')
+  await symlink(at('file'), at('link'))
+  for (const [target, message] of [
+    ['folder', /folder is a folder\.$/m],
+    ['socket', /socket is no regular file\.$/m],
+    ['link', /link is no regular file\.$/m],
+    ['not-mounted/backup.db', /there is no folder .*not-mounted\.$/m],
+    ['file/backup.db', /file is no folder\.$/m],
+  ] as const) {
+    await fails(message, 'backup', at(target), '--force', ...database)
+    await fails(message, 'backup', at(target), ...database)
+  }
+  await fails(/There is a file .*file already; --force/, 'backup', at('file'), ...database)
+  assert.equal(existsSync(at('not-mounted')), false)
+  assert.equal(lstatSync(at('socket')).isSocket(), true)
+  assert.equal(lstatSync(at('link')).isSymbolicLink(), true)
+  await succeeds('backup', at('file'), '--force', ...database)
+})
+
+test('1 - a database that is not there is not made by what reads or changes one', async t => {
+  const folder = await temporaryFolder()
+  t.after(folder.remove)
+  const file = join(folder.path, 'mistyped', 'none.db')
+  const database = ['--database', `sqlite:${file}`]
+  for (const args of [
+    ['check'],
+    ['audit', 'verify'],
+    ['audit', 'export'],
+    ['users', 'list'],
+    ['users', 'export', 'ada'],
+    ['users', 'erase', 'ada', '--yes'],
+    ['users', 'password', 'ada', '--password', 'long enough'],
+    ['keys', 'list'],
+    ['keys', 'revoke', 'affiliated_pk_0'],
+    ['settings', 'get'],
+    ['copy', '--from', `sqlite:${file}`, '--to', `sqlite:${join(folder.path, 'target.db')}`],
+  ]) {
+    const rest = args[0] === 'copy' ? [] : database
+    await fails(/^error: There is no database at .*none\.db\.$/m, ...args, ...rest)
+  }
+  assert.deepEqual(await readdir(folder.path), [])
+  const empty = join(folder.path, 'empty.db')
+  await writeFile(empty, '')
+  await fails(/There is no database at/, 'check', '--database', `sqlite:${empty}`)
+  const made = ['--login', 'ada', '--email', 'ada@example.com']
+  await succeeds('users', 'create', ...made, ...database)
+  assert.equal((await succeeds('users', 'list', ...database)).users.length, 1)
+  await succeeds('settings', 'set', 'currency', 'EUR', '--database', `sqlite:${folder.path}/new.db`)
+})
+
+test('1 - a folder that can not be made, or is a file, is said in words', async t => {
+  const folder = await temporaryFolder()
+  t.after(folder.remove)
+  const file = join(folder.path, 'afile')
+  await writeFile(file, 'no folder')
+  for (const path of [join(file, 'y.db'), join(file, 'deeper', 'y.db')]) {
+    await fails(/can't be opened: .*afile is no folder\.$/m, 'migrate', '--database', `sqlite:${path}`)
+    await fails(/restored: .*afile is no folder\.$/m, 'restore', file, '--database', `sqlite:${path}`)
+  }
+  if (process.platform !== 'linux') return
+  for (const [command, ...args] of [['migrate'], ['restore', file]]) {
+    await fails(
+      /the folder \/proc\/x can't be made \(ENOENT\)/,
+      command!,
+      ...args,
+      '--database',
+      'sqlite:/proc/x/y.db',
+    )
+  }
+})
+
+test('2 - a path where a database URL belongs, with what was meant', async () => {
+  for (const args of [
+    ['check', '--database', '/tmp/x.db'],
+    ['copy', '--from', '/tmp/x.db', '--to', 'sqlite:/tmp/y.db'],
+  ]) {
+    const { code, stderr } = await affiliated(args)
+    assert.equal(code, 2)
+    assert.match(stderr, /Did you mean sqlite:\/tmp\/x\.db\?/)
+  }
+})
+
+test('users create says how an administrator without a password gets one', async t => {
+  const folder = await temporaryFolder()
+  t.after(folder.remove)
+  const database = ['--database', `sqlite:${join(folder.path, 'new.db')}`]
+  const create = (login: string, ...args: string[]) =>
+    affiliated(['users', 'create', '--login', login, '--email', `${login}@example.com`, ...args, ...database])
+  assert.match((await create('ada', '--admin')).stdout, /affiliated users password 'ada'\n$/)
+  assert.doesNotMatch((await create('eve', '--admin', '--password', 'long enough')).stdout, /users password/)
+  assert.doesNotMatch((await create('bob')).stdout, /users password/)
+})
+
 describe('check finds what is wrong', () => {
   for (const engine of Object.keys(engines)) {
     test(engine, async t => {
@@ -231,3 +381,34 @@ test('audit verify and export', async t => {
     databaseUrl,
   )
 })
+
+for (const engine of Object.keys(engines)) {
+  test(`an entry that was committed late is no tampering, and one that was put in stays one (${engine})`, async t => {
+    const fresh = await engines[engine]!()
+    t.after(fresh.remove)
+    const database = await openDatabase(fresh.url)
+    const enter = (id: number) =>
+      database.transaction(async tx => {
+        await record(tx, commandLine, 'settings.edit', null)
+        await sql`
+          INSERT INTO audit_entries (id, at, actor_kind, actor_name, actor_id, address, action, record_kind, record_id,
+            before_values, after_values, person_id, personal_hash, personal)
+          SELECT CAST(${id} AS integer), at - 60000, actor_kind, actor_name, actor_id, address, action, record_kind,
+            record_id, before_values, after_values, person_id, personal_hash, personal
+          FROM audit_entries WHERE id = (SELECT max(id) FROM audit_entries)`.execute(tx)
+      })
+    await enter(100)
+    await sealEntries(database)
+    // Those between were given out, and are committed when no service is there to seal them.
+    await enter(50)
+    const verify = ['audit', 'verify', '--database', fresh.url]
+    assert.equal((await succeeds(...verify)).unsealed, 0)
+    await enter(60)
+    await succeeds('check', '--database', fresh.url)
+    await enter(-5)
+    for (const command of [verify, ['check', '--database', fresh.url], verify]) {
+      await fails(/Entry -5 is in no seal/, ...command)
+    }
+    await database.close()
+  })
+}

@@ -63,7 +63,12 @@ async function create(options: CreateOptions): Promise<void> {
     password: await passwordOf(options),
   })
   const user = await withNewDatabase(options.database, database => createUser(database, args))
-  print(options, recordOf(user), [`Created account ${user.id}: ${user.login} <${user.email}>`])
+  print(options, recordOf(user), [
+    `Created account ${user.id}: ${user.login} <${user.email}>`,
+    ...(options.admin && args.password === undefined
+      ? [`It can not log in before it has a password: affiliated users password '${user.login}'`]
+      : []),
+  ])
 }
 
 async function setPassword(login: string, options: PasswordOptions): Promise<void> {
