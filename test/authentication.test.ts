@@ -33,7 +33,14 @@ describeService('authentication', service => {
     const { publicKey, token } = service().key
     const revoked = await service().newKey(permissions)
     await revokeKey(service().database, revoked.publicKey)
-    const expired = await service().newKey(permissions, '2020-01-01')
+    const expired = await service().newKey(permissions)
+    await service().database.transaction(tx =>
+      tx
+        .updateTable('api_keys')
+        .set({ expires_at: 1_577_836_800 })
+        .where('public_key', '=', expired.publicKey)
+        .execute(),
+    )
     const wrong = [
       '',
       'Basic',

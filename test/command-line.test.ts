@@ -190,6 +190,7 @@ describe('the command line', () => {
       ['create', '--name', 'x', '--user', 'boss', '--permissions', 'affiliates.fly'],
       ['create', '--name', '', '--user', 'boss'],
       ['create', '--name', 'x', '--user', 'boss', '--expires', 'tomorrow'],
+      ['create', '--name', 'x', '--user', 'boss', '--expires', '2020-01-01'],
       ['revoke', 'affiliated_pk_unknown'],
     ]) {
       const { code, stderr } = await affiliated(['keys', ...args, '--database', database])

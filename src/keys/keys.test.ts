@@ -71,7 +71,11 @@ describeService('keys', service => {
   })
 
   test('200 - one that has expired is shown as such', async () => {
-    const { id } = await generate({ expires: '2020-01-01' })
+    const { id } = await generate({ expires: '2999-12-31' })
+    const { database } = service()
+    await database.transaction(tx =>
+      tx.updateTable('api_keys').set({ expires_at: 1 }).where('id', '=', id).execute(),
+    )
     assert.equal((await listed(id)).status, 'expired')
   })
 
@@ -91,6 +95,14 @@ describeService('keys', service => {
       'permissions',
       'user_id',
     ])
+    const dead = await admin.post('/keys', {
+      name: 'dead',
+      user_id: 1,
+      permissions: ['payouts.read'],
+      expires: '2020-01-01',
+    })
+    assertFailure(dead, 400, 'rest_invalid_param')
+    assert.match(dead.body.message, /expires: must not be in the past/)
     const none = await admin.post('/keys', { name: 'none', user_id: 1, permissions: [] })
     assert.deepEqual(Object.keys(none.body.data.params), ['permissions'])
     const nobody = await admin.post('/keys', { name: 'n', user_id: 987654, permissions: ['payouts.read'] })

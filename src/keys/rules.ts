@@ -64,7 +64,7 @@ export async function createKey(
  * @param known every permission there is
  */
 export function problemsOfKey(
-  { name, permissions }: Partial<KeyArguments>,
+  { name, permissions, expires }: Partial<KeyArguments>,
   known: readonly string[],
 ): Problems {
   const problems: Problems = {}
@@ -72,6 +72,8 @@ export function problemsOfKey(
   if (permissions && !(permissions.length > 0 && permissions.every(one => known.includes(one)))) {
     problems.permissions = `must be some of: ${known.join(', ')}.`
   }
+  const last = expires === undefined ? undefined : parseMoment(expires)?.last
+  if (last !== undefined && last < now()) problems.expires = 'must not be in the past.'
   return problems
 }
 
