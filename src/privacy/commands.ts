@@ -33,7 +33,7 @@ async function exportData(login: string, options: CommonOptions): Promise<void> 
 async function erase(login: string, options: CommonOptions & { yes?: true }): Promise<void> {
   const { id, name } = await withDatabase(options.database, async database => {
     const user = await accountNamed(database, login)
-    if (!options.yes && !(await confirmed(user))) throw new CommandFailed('Nothing was erased.')
+    if (!options.yes) await confirm(user)
     return { id: user.id, name: (await erasePerson(database, user.id, commandLine)).login }
   })
   print(options, { id, login: name, erased: true }, [
@@ -42,13 +42,19 @@ async function erase(login: string, options: CommonOptions & { yes?: true }): Pr
   ])
 }
 
-async function confirmed({ login, email }: User): Promise<boolean> {
+/** @throws CommandFailed when nobody agrees */
+async function confirm({ login, email }: User): Promise<void> {
   const terminal = createInterface({ input: process.stdin, output: process.stderr })
   try {
-    // An input that ends without an answer is no consent.
-    const ended = new Promise<string>(resolve => terminal.once('close', () => resolve('')))
+    const ended = new Promise<undefined>(resolve => terminal.once('close', () => resolve(undefined)))
     const question = `Erase ${login} <${email}>? This can't be undone. Type the login to go on: `
-    return (await Promise.race([terminal.question(question), ended])) === login
+    const answer = await Promise.race([terminal.question(question), ended])
+    // An input that ends without an answer is no consent, and has left the question without the end of its line.
+    if (answer === undefined) {
+      process.stderr.write('\n')
+      throw new CommandFailed('Nothing was erased: nobody answered. --yes erases without asking.')
+    }
+    if (answer !== login) throw new CommandFailed('Nothing was erased.')
   } finally {
     terminal.close()
   }

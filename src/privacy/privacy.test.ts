@@ -59,6 +59,8 @@ describeService('what a person may ask for', service => {
       assert.match(refused.stderr, /Nothing was erased/)
     }
     assert.equal((await service().get(`/affiliates/${zoe.id}`)).body.payment_email, 'zoe.zebra@example.com')
+    const unasked = await run(['users', 'erase', 'zoe.zebra@example.com'])
+    assert.match(unasked.stderr, /go on: \nerror: Nothing was erased: .*--yes/)
     const erased = await run(['users', 'erase', 'zoe.zebra@example.com'], 'zoe.zebra@example.com\n')
     assert.equal(erased.code, 0, erased.stderr)
     const { body } = await service().get(`/affiliates/${zoe.id}?user=1`)
