@@ -12,15 +12,8 @@ import { orders as keyOrders, listKeys } from '../keys/store.ts'
 import { recordOf as payoutRecordOf } from '../payouts/rules.ts'
 import { loadSettings } from '../settings/rules.ts'
 import type { Database, Db } from '../storage/database.ts'
-import { canLogIn, forgetBrowsers, recordOf as userRecordOf } from '../users/rules.ts'
-import {
-  anyOtherAdministrator,
-  findUser,
-  findUserRow,
-  loginExists,
-  type User,
-  updateUser,
-} from '../users/store.ts'
+import { forgetBrowsers, refuseLastAdministrator, recordOf as userRecordOf } from '../users/rules.ts'
+import { findUser, findUserRow, loginExists, type User, updateUser } from '../users/store.ts'
 import * as store from './store.ts'
 
 const all = { descending: false, offset: 0, limit: Number.MAX_SAFE_INTEGER }
@@ -61,7 +54,7 @@ export async function erasePerson(database: Database, userId: number, by: Origin
   return database.transaction(async tx => {
     const user = await findUser(tx, userId)
     if (!user) throw new Failure('no_user')
-    if (canLogIn(user) && !(await anyOtherAdministrator(tx, userId))) throw new Failure('last_administrator')
+    await refuseLastAdministrator(tx, user)
     const login = await freeName(tx, userId)
     const email = `${login}@erased.invalid`
     await updateUser(tx, userId, {

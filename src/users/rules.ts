@@ -69,8 +69,7 @@ export async function editUser(
   return context.database.transaction(async tx => {
     found(await store.holdUser(tx, id))
     const before = found(await store.findUserRow(tx, id))
-    const dismissed = canLogIn(before) && role === ''
-    if (dismissed && !(await store.anyOtherAdministrator(tx, id))) throw new Failure('last_administrator')
+    if (role === '') await refuseLastAdministrator(tx, before)
     if (email !== undefined) await writeEmail(tx, id, email)
     const names = { first_name: first_name ?? before.first_name, last_name: last_name ?? before.last_name }
     const shown =
@@ -151,6 +150,16 @@ export async function countUsers({ database }: Context, filters: FilterArguments
 /** Whether the account may log in to the administration area. */
 export function canLogIn(user: store.User): boolean {
   return user.role === 'administrator' && user.password_hash !== ''
+}
+
+/**
+ * Somebody must always be able to log in: asked of whoever is about to lose that.
+ * @throws Failure last_administrator
+ */
+export async function refuseLastAdministrator(tx: Tx, user: store.User): Promise<void> {
+  if (canLogIn(user) && !(await store.anyOtherAdministrator(tx, user.id))) {
+    throw new Failure('last_administrator')
+  }
 }
 
 /** What is wrong beyond what the schemas say; arguments that are absent are not spoken of. */

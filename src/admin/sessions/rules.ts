@@ -7,12 +7,12 @@ import { randomBytes } from 'node:crypto'
 import { record } from '../../audit/rules.ts'
 import type { Actor, Context, Origin, RequestContext } from '../../context.ts'
 import { Failure, invalidArguments, refuseInvalid } from '../../errors.ts'
-import { foldCase, formatTime, now } from '../../fields.ts'
+import { formatTime, now } from '../../fields.ts'
 import { hashToken } from '../../keys/rules.ts'
 import type { Database, Db, Tx } from '../../storage/database.ts'
 import { hashPassword, passwordMatches } from '../../users/password.ts'
-import { canLogIn, passwordProblem, setPassword } from '../../users/rules.ts'
-import { findUser, findUserByEmailKey, findUserByLoginKey, holdUser, type User } from '../../users/store.ts'
+import { canLogIn, findByName, passwordProblem, setPassword } from '../../users/rules.ts'
+import { findUser, holdUser, type User } from '../../users/store.ts'
 import { countAttempt, ofAccount, ofDevice, ofStranger } from './attempts.ts'
 import type { LoginArguments, PasswordArguments, SessionRecord } from './schema.ts'
 import * as store from './store.ts'
@@ -32,10 +32,8 @@ export async function logIn(
   { login, password }: LoginArguments,
   presented: string | undefined,
 ): Promise<{ token: string; device: string; record: SessionRecord }> {
-  const key = foldCase(login)
   const { reader } = database
-  const found = [await findUserByLoginKey(reader, key), await findUserByEmailKey(reader, key)]
-  const user = found.find(account => account && canLogIn(account))
+  const user = (await findByName(reader, login)).find(canLogIn)
   const known = presented !== undefined && (await isKnown(reader, presented, user))
   const counters = known ? ofDevice(hashToken(presented)) : ofStranger(login, address)
   const attempt = await countAttempt(database, counters)
