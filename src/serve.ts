@@ -38,10 +38,6 @@ export type Announce = (url: string, access?: FirstAccess) => void
  */
 export async function serve(config: ServeConfig, announce: Announce): Promise<void> {
   const log = await openLog(config.logLevel, config.workers !== 1)
-  // A worker is replaced by the first process, which gets the signal as well.
-  if (!cluster.isWorker) {
-    process.on('SIGHUP', () => log.warn('SIGHUP was ignored: it replaces workers, see --workers'))
-  }
   const database = await openDatabase(config.database, {
     poolSize: config.databasePool,
     readUrl: config.readDatabase,
@@ -71,7 +67,8 @@ async function run(database: Database, config: ServeConfig, log: Logger, announc
     const listening = app.listen({ host, port, listenTextResolver: () => 'listening' })
     const url = await listensOn(listening, host, port)
     // Before there is anything to finish, a signal ends the process at once.
-    const stop = stopSignal()
+    // SIGHUP too, which a terminal sends when it is closed; that of a worker is for the first process.
+    const stop = stopSignal(cluster.isWorker ? [] : ['SIGHUP'])
     await welcome(database, config, access => announce(url, access))
     log.info({ signal: await stop }, 'stopping')
   } finally {
@@ -188,10 +185,11 @@ export function listenProblem(
   }
 }
 
-export function stopSignal(): Promise<string> {
+/** @param others signals that end it beside SIGTERM and SIGINT */
+export function stopSignal(others: readonly NodeJS.Signals[] = []): Promise<string> {
   return new Promise(resolve => {
     // A second signal, such as the one that a launcher passes on, must not break off what the first has begun.
-    for (const signal of ['SIGTERM', 'SIGINT']) process.on(signal, () => resolve(signal))
+    for (const signal of ['SIGTERM', 'SIGINT', ...others]) process.on(signal, () => resolve(signal))
   })
 }
 

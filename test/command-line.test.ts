@@ -370,10 +370,11 @@ describe('serve', () => {
     assert.match(problem, /Port 80 of 127\.0\.0\.1 .* --metrics-port, .*CAP_NET_BIND_SERVICE/)
   })
 
-  test('SIGHUP is ignored without workers, and the log says so', async () => {
-    started.child.kill('SIGHUP')
-    await until(() => started.stderr().includes('SIGHUP was ignored'), 5000)
-    assert.equal((await ask('/healthz')).status, 200)
+  test('0 - SIGHUP without workers, as when a terminal is closed, ends it as SIGTERM does', async () => {
+    const url = `sqlite:${join(folder.path, 'hung-up.db')}`
+    const service = await serveProcess(['--database', url])
+    assert.equal(await service.stop('SIGHUP'), 0)
+    assert.match(service.stderr(), /"signal":"SIGHUP"/)
   })
 
   test('the first start says where the administration area is', async () => {
