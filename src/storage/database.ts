@@ -17,7 +17,7 @@ export interface Database {
   readonly engine: Engine
   /** Sees what is committed, and nothing else. */
   readonly reader: Db
-  /** The same for lists and records: may be read from a replica, which has every write that was answered. */
+  /** The same for lists and records: may be read from a replica that has caught up, see `replica.ts`. */
   readonly replica: Db
   /**
    * The same database, whose `reader` is meant for what takes long: on the embedded engine it reads on threads of
