@@ -78,7 +78,8 @@ export async function fillWithDemo(
       const count = 1 + Math.floor(random() * 4)
       const referrals = Array.from({ length: count }, (_, index) => referral + index).join(',')
       referral += count
-      const affiliate = ids[Math.floor(random() ** 2 * ids.length)]!
+      // To one of those who are there by then.
+      const affiliate = ids[Math.floor(random() ** 2 * Math.ceil((number / payouts) * ids.length))]!
       return demoPayout(affiliate, owner!, referrals, timeAt(number / payouts), random)
     })
     await insertPayouts(tx, rows)
