@@ -122,7 +122,7 @@ export async function buildApp(database: Database, options: AppOptions): Promise
       load,
       authenticate: (request, reply) => limiter.admit(request, reply, () => confirm(request)),
       confirm,
-      guards: actor => ({ after: tx => refuseRevoked(tx, actor) }),
+      guards: { after: refuseRevoked },
       resources,
       base,
       corsOrigins: new Set(options.corsOrigins),

@@ -87,7 +87,7 @@ export async function area(
             load,
             authenticate: confirm,
             confirm,
-            guards: actor => ({ before: tx => refuseEnded(tx, actor) }),
+            guards: { before: refuseEnded },
             resources,
             base: `${BASE}/api`,
             corsOrigins: new Set(),

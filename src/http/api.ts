@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Actor, Context } from '../context.ts'
 import { Failure } from '../errors.ts'
 import type { Load } from '../limits/load.ts'
-import { type Guards, guarded } from '../storage/database.ts'
+import { GuardedDatabase, type Tx } from '../storage/database.ts'
 import { AnswerCache } from './answer-cache.ts'
 import { ArgumentReader, refuse } from './arguments.ts'
 import { authorize } from './authenticate.ts'
@@ -35,7 +35,10 @@ export interface ApiOptions {
   /** Finds out the same again while a request goes on, without counting it once more. */
   readonly confirm: (request: FastifyRequest) => Promise<Actor>
   /** What may still refuse a write of theirs; `after` is asked when the request has taken long. */
-  readonly guards: (actor: Actor) => Guards
+  readonly guards: {
+    readonly before?: (tx: Tx, actor: Actor) => Promise<void>
+    readonly after?: (tx: Tx, actor: Actor) => Promise<void>
+  }
   readonly load: Load
   readonly resources: readonly Resource[]
   readonly base: string
@@ -142,12 +145,12 @@ function handlerOf(
   const act = reads ? endpoint.handle : writer(resource, endpoint)
 
   const withGuards = ({ actor }: FastifyRequest, reply: FastifyReply): Context => {
-    const { before, after } = guards(actor!)
-    const database = guarded(context.database, {
-      ...(before && { before }),
-      ...(after && { after: async tx => (isLate(reply) ? after(tx) : undefined) }),
+    const { before, after } = guards
+    const database = new GuardedDatabase(context.database, {
+      before: tx => before?.(tx, actor!),
+      after: tx => (isLate(reply) ? after?.(tx, actor!) : undefined),
     })
-    return { ...context, database }
+    return { database, settings: context.settings }
   }
   const stillAllowed = async (request: FastifyRequest) => {
     request.actor = await confirm(request)

@@ -66,29 +66,54 @@ export function within(database: Database, tx: Tx): Database {
 
 /** What may refuse a write, in the transaction that would do it. */
 export interface Guards {
-  readonly before?: (tx: Tx) => Promise<void>
+  before?(tx: Tx): Promise<void> | undefined
   /** At its end: what was written waited for others, and much may have happened. */
-  readonly after?: (tx: Tx) => Promise<void>
+  after?(tx: Tx): Promise<void> | undefined
 }
 
-/** The same database, in which nothing is written unless the guards let it. */
-export function guarded(database: Database, guards: Guards): Database {
-  return {
-    engine: database.engine,
-    ping: () => database.ping(),
-    close: () => database.close(),
-    reader: database.reader,
-    replica: database.replica,
-    get background() {
-      return guarded(database.background, guards)
-    },
-    transaction: (work, options) =>
-      database.transaction(async tx => {
-        await guards.before?.(tx)
-        const result = await work(tx)
-        await guards.after?.(tx)
-        return result
-      }, options),
+/** The same database, in which nothing is written unless the guards let it. One is made for each write. */
+export class GuardedDatabase implements Database {
+  readonly #database: Database
+  readonly #guards: Guards
+
+  constructor(database: Database, guards: Guards) {
+    this.#database = database
+    this.#guards = guards
+  }
+
+  get engine(): Engine {
+    return this.#database.engine
+  }
+
+  get reader(): Db {
+    return this.#database.reader
+  }
+
+  get replica(): Db {
+    return this.#database.replica
+  }
+
+  get background(): Database {
+    return new GuardedDatabase(this.#database.background, this.#guards)
+  }
+
+  transaction<T>(work: (tx: Tx) => Promise<T>, options?: TransactionOptions): Promise<T> {
+    return this.#database.transaction(async tx => {
+      const before = this.#guards.before?.(tx)
+      if (before) await before
+      const result = await work(tx)
+      const after = this.#guards.after?.(tx)
+      if (after) await after
+      return result
+    }, options)
+  }
+
+  ping(): Promise<void> {
+    return this.#database.ping()
+  }
+
+  close(): Promise<void> {
+    return this.#database.close()
   }
 }
 
