@@ -1,7 +1,7 @@
 /**
  * Builds what is run and shipped, after `npm ci` and by `npm run build`: the program (dist) and the pages of its
  * administration area (web/dist). The program becomes a few files: to find and load a thousand modules, most of them
- * of two libraries, takes Node longer than everything else of a start, and 30 MiB.
+ * of two libraries, takes Node longer than everything else of a start, and 20 MiB.
  */
 import { fileURLToPath } from 'node:url'
 

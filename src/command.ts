@@ -30,14 +30,11 @@ export async function withDatabase<T>(
   work: (database: Database) => Promise<T>,
   options: DatabaseOptions = { existing: true },
 ): Promise<T> {
-  const database = await openDatabase(url, options)
-  try {
+  return opened(url, options, async database => {
     const result = await work(database)
     await sealEntries(database)
     return result
-  } finally {
-    await database.close()
-  }
+  })
 }
 
 /** The same for a command that may be the first on a database, which is made then. */
@@ -53,9 +50,19 @@ export async function withSealedDatabase<T>(
   url: string,
   work: (database: Database) => Promise<T>,
 ): Promise<T> {
-  const database = await openDatabase(url, { existing: true })
-  try {
+  return opened(url, { existing: true }, async database => {
     await sealEntries(database)
+    return work(database)
+  })
+}
+
+async function opened<T>(
+  url: string,
+  options: DatabaseOptions,
+  work: (database: Database) => Promise<T>,
+): Promise<T> {
+  const database = await openDatabase(url, options)
+  try {
     return await work(database)
   } finally {
     await database.close()

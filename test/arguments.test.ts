@@ -117,6 +117,8 @@ describeService('arguments', service => {
   })
 
   test('200 - names within an argument that it does not have are named', async () => {
+    const made = await create('?filter[status]=active&create_user=1&payment_email=unfiltered@example.com')
+    assert.equal(made.headers.get('x-ignored-arguments'), 'filter')
     for (const [query, ignored] of [
       ['date[from]=2024-01-01&date[start]=2023-01-01', 'date[from]'],
       ['amount[mni]=5', 'amount[mni]'],

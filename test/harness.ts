@@ -13,7 +13,7 @@ import { pino } from 'pino'
 import { buildApp, permissions } from '../src/app.ts'
 import { createKey } from '../src/keys/rules.ts'
 import { type Database, type DatabaseOptions, openDatabase } from '../src/storage/database.ts'
-import { createUser, findByLogin, resetPassword } from '../src/users/rules.ts'
+import { createUser, findByName, resetPassword } from '../src/users/rules.ts'
 import { temporaryFolder } from './folder.ts'
 import { freshDatabase } from './postgres.ts'
 
@@ -159,8 +159,8 @@ export class Service {
 
   /** Hashing a password takes a while, so only those services have one whose tests log in. */
   async #passwordIsSet(): Promise<void> {
-    const admin = (await findByLogin(this.database.reader, 'admin'))!
-    if (admin.password_hash === '') await resetPassword(this.database, admin, ADMIN_PASSWORD)
+    const [admin] = await findByName(this.database.reader, 'admin')
+    if (admin!.password_hash === '') await resetPassword(this.database, admin!, ADMIN_PASSWORD)
   }
 
   /** A new key of the administrator's. */

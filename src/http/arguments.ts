@@ -86,7 +86,7 @@ export class ArgumentReader {
     for (const name of Object.keys(source)) {
       const coerce = this.#coercers.get(name)
       const value = source[name]
-      if (name === 'filter' && within === undefined && isObject(value)) continue
+      if (name === 'filter' && this.#takesFilter && within === undefined && isObject(value)) continue
       const label = within === undefined ? name : `${within}[${name}]`
       if (coerce === undefined || name === 'filter') {
         ignored.push(label)
@@ -95,8 +95,9 @@ export class ArgumentReader {
       }
       args[name] = coerce(value)
       if (isObject(value)) {
-        const unknown = unknownMembers(this.#schema.properties![name]!, value)
-        ignored.push(...unknown.map(member => `${label}[${member}]`))
+        for (const member of unknownMembers(this.#schema.properties![name]!, value)) {
+          ignored.push(`${label}[${member}]`)
+        }
       }
     }
   }

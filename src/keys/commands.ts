@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import {
+  accountNamed,
   addCommand,
-  CommandFailed,
   type CommonOptions,
   checkedArguments,
   print,
@@ -9,7 +9,6 @@ import {
   withDatabase,
   withNewDatabase,
 } from '../command.ts'
-import { findByLogin } from '../users/rules.ts'
 import { createKey, recordOf, revokeKey } from './rules.ts'
 import { keyArguments } from './schema.ts'
 import { type KeyRow, listKeys, orders } from './store.ts'
@@ -19,7 +18,10 @@ export function addKeyCommands(program: Command, permissions: readonly string[])
   const keys = program.command('keys').description('manage API keys')
   addCommand(keys, 'create', 'create an API key; its token is shown once')
     .requiredOption('--name <text>', 'what the key is for')
-    .requiredOption('--user <login>', 'login of the account that owns it')
+    .requiredOption(
+      '--user <login>',
+      'the account that owns it: login name, e-mail address, or # and the identifier',
+    )
     .option('--read-only', 'may only read')
     .option('--permissions <list>', `some of ${permissions.join(',')} (default: all)`)
     .option('--expires <date>', 'last day on which it works: YYYY-MM-DD, UTC (default: never)')
@@ -47,8 +49,7 @@ async function create(options: CreateOptions, self: Command, known: readonly str
     expires: options.expires,
   })
   const { key, token } = await withNewDatabase(options.database, async database => {
-    const user = await findByLogin(database.reader, options.user)
-    if (!user) throw new CommandFailed(`There is no account with the login ${options.user}.`)
+    const user = await accountNamed(database, options.user)
     return createKey(database, user.id, args, known)
   })
   print(options, { ...printed(key), token }, [

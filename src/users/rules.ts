@@ -268,10 +268,6 @@ export async function findByName(db: Db, name: string): Promise<store.User[]> {
   return accounts[0]?.id === accounts[1]?.id ? accounts.slice(0, 1) : accounts
 }
 
-export async function findByLogin(db: Db, login: string): Promise<store.User | undefined> {
-  return store.findUserByLoginKey(db, foldCase(login))
-}
-
 /** @returns what is wrong with a password, or undefined */
 export function passwordProblem(password: string): string | undefined {
   const { length } = [...password]
