@@ -15,8 +15,9 @@ import type { Logger } from 'pino'
 import { CommandFailed } from './command.ts'
 import type { ServeConfig } from './config.ts'
 import { answerWorkers } from './limits/messages.ts'
+import { listensOn } from './listen.ts'
 import { openLog } from './log.ts'
-import { type Announce, listensOn, serve, stopSignal, welcome } from './serve.ts'
+import { type Announce, serve, stopSignal, welcome } from './serve.ts'
 import { openDatabase } from './storage/database.ts'
 
 /** A worker drains in ten seconds; one that has not ended then hangs. */
@@ -35,7 +36,10 @@ export async function serveWithWorkers(config: ServeConfig, announce: Announce):
   process.on('SIGHUP', () => crew.roll())
   let metrics: Server | undefined
   try {
-    metrics = await openMetrics(config)
+    if (config.metricsPort !== undefined) {
+      const { serveMetrics } = await import('./metrics.ts')
+      metrics = await serveMetrics(config.metricsHost, config.metricsPort, true)
+    }
     const database = await openDatabase(config.database)
     // Before there are workers, a signal ends the process at once.
     const stop = stopSignal()
@@ -52,12 +56,6 @@ export async function serveWithWorkers(config: ServeConfig, announce: Announce):
     await crew.stop()
     log.flush()
   }
-}
-
-async function openMetrics({ metricsHost, metricsPort }: ServeConfig): Promise<Server | undefined> {
-  if (metricsPort === undefined) return undefined
-  const { serveMetrics } = await import('./metrics.ts')
-  return listensOn(serveMetrics(metricsHost, metricsPort, true), metricsHost, metricsPort, 'metrics-')
 }
 
 async function work(config: ServeConfig): Promise<void> {

@@ -9,6 +9,7 @@ import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Histogram, r
 import { countSessions } from './admin/sessions/store.ts'
 import { now } from './fields.ts'
 import { failureOf } from './http/problems.ts'
+import { listensOn } from './listen.ts'
 import type { Database } from './storage/database.ts'
 import { commits, queries } from './storage/timing.ts'
 
@@ -97,7 +98,7 @@ export async function serveMetrics(host: string, port: number, all: boolean): Pr
     }
   })
   server.listen(port, host)
-  await once(server, 'listening')
+  await listensOn(once(server, 'listening'), host, port, 'metrics-')
   return server
 }
 

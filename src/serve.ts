@@ -7,12 +7,12 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import { buildApp, permissions } from './app.ts'
-import { CommandFailed } from './command.ts'
 import type { ServeConfig } from './config.ts'
 import { service } from './context.ts'
 import { Failure } from './errors.ts'
 import { createKey } from './keys/rules.ts'
 import { askPrimary } from './limits/messages.ts'
+import { listensOn } from './listen.ts'
 import { openLog } from './log.ts'
 import { type Database, openDatabase, within } from './storage/database.ts'
 import { generatePassword } from './users/password.ts'
@@ -86,9 +86,7 @@ async function openMetrics(
   if (metricsPort === undefined) return undefined
   const { measure, reportToPrimary, serveMetrics } = await import('./metrics.ts')
   measure(app, database)
-  if (!cluster.isWorker) {
-    return listensOn(serveMetrics(metricsHost, metricsPort, false), metricsHost, metricsPort, 'metrics-')
-  }
+  if (!cluster.isWorker) return serveMetrics(metricsHost, metricsPort, false)
   reportToPrimary()
   return undefined
 }
@@ -141,48 +139,6 @@ async function bootstrap(database: Database): Promise<FirstAccess> {
     return createKey(joined, user.id, args, permissions, service)
   })
   return { login, password, publicKey: key.public_key, token }
-}
-
-/**
- * Waits until something listens.
- * @param prefix what the names of the two options begin with that say where
- * @throws CommandFailed that says what keeps it from listening, and what to do
- */
-export async function listensOn<T>(
-  listening: Promise<T>,
-  host: string,
-  port: number,
-  prefix = '',
-): Promise<T> {
-  try {
-    return await listening
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    const problem = listenProblem(code, host, port, prefix)
-    throw problem === undefined ? error : new CommandFailed(problem, { cause: error })
-  }
-}
-
-/** @param code of the system's error */
-export function listenProblem(
-  code: string | undefined,
-  host: string,
-  port: number,
-  prefix: string,
-): string | undefined {
-  switch (code) {
-    case 'EADDRINUSE':
-      return `Another program uses port ${port} of ${host}; choose another port with --${prefix}port.`
-    case 'EACCES':
-      return `Port ${port} of ${host} is not for everybody; choose one from 1024 on with --${prefix}port, or let the program have it (CAP_NET_BIND_SERVICE).`
-    case 'EADDRNOTAVAIL':
-      return `${host} is no address of this machine; choose one that is with --${prefix}host.`
-    case 'ENOTFOUND':
-    case 'EAI_AGAIN':
-      return `The name ${host} leads to no address (${code}); choose another one, or an address, with --${prefix}host.`
-    default:
-      return undefined
-  }
 }
 
 /** @param others signals that end it beside SIGTERM and SIGINT */

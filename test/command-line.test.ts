@@ -12,7 +12,7 @@ import { after, before, describe, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { freePort } from '../src/cluster.ts'
-import { listenProblem } from '../src/serve.ts'
+import { listenProblem } from '../src/listen.ts'
 import { affiliated, type ServeProcess, serveProcess, temporaryFolder } from './harness.ts'
 import { until } from './load.ts'
 
