@@ -16,7 +16,7 @@ import { CommandFailed } from './command.ts'
 import type { ServeConfig } from './config.ts'
 import { answerWorkers } from './limits/messages.ts'
 import { listensOn } from './listen.ts'
-import { openLog } from './log.ts'
+import { linesWritten, openLog } from './log.ts'
 import { type Announce, serve, stopSignal, welcome } from './serve.ts'
 import { openDatabase } from './storage/database.ts'
 
@@ -54,7 +54,7 @@ export async function serveWithWorkers(config: ServeConfig, announce: Announce):
   } finally {
     metrics?.close()
     await crew.stop()
-    log.flush()
+    await linesWritten(log)
   }
 }
 

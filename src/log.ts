@@ -63,3 +63,9 @@ export async function openLog(level: string, shared: boolean): Promise<Logger> {
   const sizes = shared ? AMONG_OTHERS : ALONE
   return pino(options, pino.destination({ dest: 2, sync: false, periodicFlush: 200, ...sizes }))
 }
+
+/** Waits for the lines that are on their way to where they are logged: `process.exit` would lose them. */
+export async function linesWritten(log: Logger): Promise<void> {
+  // An error here is that of fsync, which pipes do not have.
+  await new Promise(resolve => log.flush(resolve))
+}

@@ -13,7 +13,7 @@ import { Failure } from './errors.ts'
 import { createKey } from './keys/rules.ts'
 import { askPrimary } from './limits/messages.ts'
 import { listensOn } from './listen.ts'
-import { openLog } from './log.ts'
+import { linesWritten, openLog } from './log.ts'
 import { type Database, openDatabase, within } from './storage/database.ts'
 import { generatePassword } from './users/password.ts'
 import { createUser } from './users/rules.ts'
@@ -46,7 +46,7 @@ export async function serve(config: ServeConfig, announce: Announce): Promise<vo
     await run(database, config, log, announce)
   } finally {
     await database.close()
-    log.flush()
+    await linesWritten(log)
   }
 }
 

@@ -216,7 +216,7 @@ test('0 - SIGTERM while the first worker is still starting', { timeout: 20_000 }
   assert.ok(Date.now() - startedAt < 3000)
 })
 
-test('workers do not tear the lines of each other when they share a pipe that is read slowly', {
+test('workers neither lose lines nor tear those of each other when they share a pipe that is read slowly', {
   skip: process.platform === 'win32',
 }, async t => {
   const folder = await temporaryFolder()
@@ -251,6 +251,6 @@ test('workers do not tear the lines of each other when they share a pipe that is
   child.kill()
   const log = await text(createReadStream('', { fd: readable }))
   const lines = log.trim().split('\n')
-  assert.ok(lines.length > 1500)
-  for (const line of lines) assert.doesNotThrow(() => JSON.parse(line), line)
+  const requests = lines.filter(line => (JSON.parse(line) as { msg: string }).msg === 'request')
+  assert.equal(requests.length, clients.answers.length)
 })
