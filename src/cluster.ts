@@ -16,7 +16,7 @@ import { CommandFailed } from './command.ts'
 import type { ServeConfig } from './config.ts'
 import { answerWorkers } from './limits/messages.ts'
 import { listensOn } from './listen.ts'
-import { linesWritten, openLog } from './log.ts'
+import { openLog } from './log.ts'
 import { type Announce, serve, stopSignal, welcome } from './serve.ts'
 import { openDatabase } from './storage/database.ts'
 
@@ -30,7 +30,7 @@ const PROVEN_AFTER_MS = 10_000
 /** Like `serve`, with `config.workers` processes; 0 is one for each core. */
 export async function serveWithWorkers(config: ServeConfig, announce: Announce): Promise<void> {
   if (cluster.isWorker) return work(config)
-  const log = await openLog(config.logLevel, true)
+  const { log, closeLog } = await openLog(config.logLevel, true)
   const port = config.port || (await listensOn(freePort(config.host), config.host, config.port))
   const crew = new Crew(config.workers || availableParallelism(), port, log)
   process.on('SIGHUP', () => crew.roll())
@@ -54,7 +54,7 @@ export async function serveWithWorkers(config: ServeConfig, announce: Announce):
   } finally {
     metrics?.close()
     await crew.stop()
-    await linesWritten(log)
+    await closeLog()
   }
 }
 

@@ -13,7 +13,7 @@ import { Failure } from './errors.ts'
 import { createKey } from './keys/rules.ts'
 import { askPrimary } from './limits/messages.ts'
 import { listensOn } from './listen.ts'
-import { linesWritten, openLog } from './log.ts'
+import { openLog } from './log.ts'
 import { type Database, openDatabase, within } from './storage/database.ts'
 import { generatePassword } from './users/password.ts'
 import { createUser } from './users/rules.ts'
@@ -37,7 +37,7 @@ export type Announce = (url: string, access?: FirstAccess) => void
  * @param announce is told the URL once requests are answered, and the first access when one was made
  */
 export async function serve(config: ServeConfig, announce: Announce): Promise<void> {
-  const log = await openLog(config.logLevel, config.workers !== 1)
+  const { log, closeLog } = await openLog(config.logLevel, config.workers !== 1)
   const database = await openDatabase(config.database, {
     poolSize: config.databasePool,
     readUrl: config.readDatabase,
@@ -46,7 +46,7 @@ export async function serve(config: ServeConfig, announce: Announce): Promise<vo
     await run(database, config, log, announce)
   } finally {
     await database.close()
-    await linesWritten(log)
+    await closeLog()
   }
 }
 

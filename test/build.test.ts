@@ -24,7 +24,9 @@ describe('the package', () => {
   for (const engine of Object.keys(engines)) {
     test(`runs without any other package, on ${engine}`, async t => {
       const fresh = await engines[engine]!()
-      const service = await serveProcess(['--database', fresh.url, '--log-level', 'fatal'], launcher)
+      const service = await serveProcess(['--database', fresh.url, '--log-level', 'fatal'], {
+        program: launcher,
+      })
       t.after(async () => {
         await service.stop()
         await fresh.remove()

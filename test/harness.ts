@@ -327,23 +327,29 @@ export interface ServeProcess {
   stop(signal?: NodeJS.Signals): Promise<number | null>
 }
 
-/** @param program the launcher, of another folder than this */
-export async function serveProcess(args: string[], program = launcher): Promise<ServeProcess> {
+/**
+ * @param options.program the launcher, of another folder than this
+ * @param options.stderr where the log goes when the test does not read it by `stderr()`
+ */
+export async function serveProcess(
+  args: string[],
+  { program = launcher, stderr: log = 'pipe' }: { program?: string; stderr?: 'pipe' | number } = {},
+): Promise<ServeProcess> {
   const child = spawn(
     process.execPath,
     [program, 'serve', '--json', '--port', '0', '--rate-limit', '0', ...args],
     {
       env: cleanEnvironment(),
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: ['ignore', 'pipe', log],
     },
   )
   let stderr = ''
-  child.stderr.on('data', chunk => {
+  child.stderr?.on('data', chunk => {
     stderr += chunk
   })
   let stdout = ''
   const announced = await new Promise<string>((resolve, reject) => {
-    child.stdout.on('data', chunk => {
+    child.stdout!.on('data', chunk => {
       stdout += chunk
       if (stdout.includes('\n')) resolve(stdout)
     })

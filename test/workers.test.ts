@@ -1,11 +1,10 @@
 /** One service of several processes, as an operator runs it. */
 import assert from 'node:assert/strict'
-import { execFileSync, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { closeSync, constants, createReadStream, mkdirSync, openSync, renameSync, rmdirSync } from 'node:fs'
+import { mkdirSync, renameSync, rmdirSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { text } from 'node:stream/consumers'
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
@@ -214,43 +213,4 @@ test('0 - SIGTERM while the first worker is still starting', { timeout: 20_000 }
   child.kill()
   assert.deepEqual(await exited, [0, null])
   assert.ok(Date.now() - startedAt < 3000)
-})
-
-test('workers neither lose lines nor tear those of each other when they share a pipe that is read slowly', {
-  skip: process.platform === 'win32',
-}, async t => {
-  const folder = await temporaryFolder()
-  t.after(folder.remove)
-  // What spawn calls a pipe is a socket, which would not tear.
-  const pipe = join(folder.path, 'log')
-  execFileSync('sh', ['-c', 'mkfifo "$0"', pipe])
-  const writable = openSync(pipe, constants.O_RDWR)
-  const readable = openSync(pipe, constants.O_RDONLY)
-  const database = `sqlite:${join(folder.path, 'x.db')}`
-  const args = [
-    'serve',
-    '--json',
-    '--port',
-    '0',
-    '--rate-limit',
-    '0',
-    '--workers',
-    '3',
-    '--database',
-    database,
-  ]
-  const child = spawn(process.execPath, [launcher, ...args], { stdio: ['ignore', 'pipe', writable] })
-  t.after(() => child.kill('SIGKILL'))
-  closeSync(writable)
-  const [announced] = (await once(child.stdout!, 'data')) as [Buffer]
-  const { url, token } = JSON.parse(announced.toString())
-  const clients = load(token, 24, () => ({ method: 'GET', url: `${url}/v1/affiliates/1` }))
-  // More than the pipe takes (64 KiB) and several writes of each worker.
-  await until(() => clients.answers.length > 1500, 20_000)
-  await clients.stop()
-  child.kill()
-  const log = await text(createReadStream('', { fd: readable }))
-  const lines = log.trim().split('\n')
-  const requests = lines.filter(line => (JSON.parse(line) as { msg: string }).msg === 'request')
-  assert.equal(requests.length, clients.answers.length)
 })

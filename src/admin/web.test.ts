@@ -90,7 +90,7 @@ test('200 - the page of the build that the service was started with, when there 
   }
   await symlink(join(root, 'node_modules'), path('node_modules'))
   const launcher = path('bin/affiliated.js')
-  const service = await serveProcess(['--database', `sqlite:${path('x.db')}`], launcher)
+  const service = await serveProcess(['--database', `sqlite:${path('x.db')}`], { program: launcher })
   t.after(async () => {
     await service.stop()
     await folder.remove()

@@ -1,0 +1,114 @@
+/** Where the log goes may be slow, full or gone. That costs lines at most, never a request. */
+import assert from 'node:assert/strict'
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { closeSync, constants, createReadStream, existsSync, openSync } from 'node:fs'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { type TestContext, test } from 'node:test'
+import { serveProcess, temporaryFolder } from './harness.ts'
+import { load, until } from './load.ts'
+
+const FULL_DEVICE = '/dev/full'
+/** More than a pipe takes (64 KiB) and several writes of each worker. */
+const REQUESTS = 1500
+
+for (const workers of ['1', '2']) {
+  test(`200 and 0 - the disk of the log is full (${workers} processes)`, {
+    skip: !existsSync(FULL_DEVICE),
+  }, async t => {
+    const log = openSync(FULL_DEVICE, 'w')
+    const service = await serve(t, ['--workers', workers], log)
+    closeSync(log)
+    const answers = await ask(service.announced)
+    assert.ok(answers.every(({ status }) => status === 200))
+    assert.equal(await service.stop(), 0)
+  })
+}
+
+test('200 and 0 - nobody reads the log any more', async t => {
+  const service = await serve(t, [], 'pipe')
+  service.child.stderr!.destroy()
+  const answers = await ask(service.announced)
+  assert.ok(answers.every(({ status }) => status === 200))
+  assert.equal(await service.stop(), 0)
+})
+
+test('workers neither lose lines nor tear those of each other when they share a pipe that is read slowly', {
+  skip: process.platform === 'win32',
+}, async t => {
+  const pipe = await openPipe(t)
+  const service = await serve(t, ['--workers', '3'], pipe.writable)
+  closeSync(pipe.writable)
+  const answers = await ask(service.announced)
+  const [log] = await Promise.all([text(pipe.read()), service.stop()])
+  const lines = log.trim().split('\n')
+  const requests = lines.filter(line => (JSON.parse(line) as { msg: string }).msg === 'request')
+  assert.equal(requests.length, answers.length)
+})
+
+test('lines that nobody reads are dropped beyond some, which is told once somebody does', {
+  skip: process.platform === 'win32',
+}, async t => {
+  const pipe = await openPipe(t)
+  const lines = 100_000
+  const program = `
+    import { openLog } from '${new URL('../src/log.ts', import.meta.url)}'
+    const { log, closeLog } = await openLog('info', false)
+    for (let line = 1; line <= ${lines}; line += 1) log.info({ line }, '${'x'.repeat(100)}')
+    process.stdin.on('end', closeLog).resume()
+    console.log('logged')`
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', program], {
+    stdio: ['pipe', 'pipe', pipe.writable],
+  })
+  t.after(() => child.kill('SIGKILL'))
+  closeSync(pipe.writable)
+  await once(child.stdout!, 'data')
+  let log = ''
+  const reader = pipe.read().on('data', chunk => {
+    log += chunk
+  })
+  await until(() => log.includes('lines could not be logged'), 10_000)
+  child.stdin!.end()
+  await once(reader, 'end')
+  const entries = log
+    .trim()
+    .split('\n')
+    .map(line => JSON.parse(line) as { line?: number; lines?: number })
+  const written = entries.filter(({ line }) => line !== undefined)
+  const dropped = entries.find(entry => entry.lines !== undefined)?.lines ?? 0
+  assert.ok(dropped > 0)
+  assert.equal(written.length + dropped, lines)
+  assert.deepEqual(
+    written.map(({ line }) => line),
+    written.map((_, index) => index + 1),
+  )
+})
+
+async function serve(t: TestContext, args: string[], stderr: 'pipe' | number) {
+  const folder = await temporaryFolder()
+  t.after(folder.remove)
+  const database = `sqlite:${join(folder.path, 'x.db')}`
+  const service = await serveProcess([...args, '--log-level', 'info', '--database', database], { stderr })
+  t.after(() => service.stop('SIGKILL'))
+  return service
+}
+
+async function ask({ url, token }: { url: string; token: string }) {
+  const clients = load(token, 24, () => ({ method: 'GET', url: `${url}/v1/affiliates` }))
+  await until(() => clients.answers.length > REQUESTS, 20_000)
+  await clients.stop()
+  assert.deepEqual(clients.lost, [])
+  return clients.answers
+}
+
+/** A pipe of the system: what `spawn` calls one is a socket, which would not tear. */
+async function openPipe(t: TestContext) {
+  const folder = await temporaryFolder()
+  t.after(folder.remove)
+  const path = join(folder.path, 'log')
+  execFileSync('sh', ['-c', 'mkfifo "$0"', path])
+  const writable = openSync(path, constants.O_RDWR)
+  const readable = openSync(path, constants.O_RDONLY)
+  return { writable, read: () => createReadStream('', { fd: readable }) }
+}
