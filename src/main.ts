@@ -42,10 +42,13 @@ addDataCommands(program)
 addAuditCommands(program)
 addSafetyCommands(program)
 
+let reported: unknown
+// What is printed may not arrive. A command that waits for that gets the same error.
+process.stdout.on('error', fail)
 try {
   await program.parseAsync()
 } catch (error) {
-  process.exitCode = report(error)
+  fail(error)
   // A worker would be kept by its channel to the first process, which waits for it to listen or to end.
   if (cluster.isWorker) process.exit()
 }
@@ -79,12 +82,19 @@ async function runMigrate(options: CommonOptions): Promise<void> {
   print(options, { migrated: true }, ['The database is up to date.'])
 }
 
-/** Says what went wrong, unless commander has said it. @returns the exit code */
-function report(error: unknown): number {
-  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT_USAGE
+/** Says once what went wrong, unless commander has said it, and sets the exit code. */
+function fail(error: unknown): void {
+  if (error === reported) return
+  reported = error
+  if (error instanceof CommanderError) {
+    process.exitCode = error.exitCode === 0 ? 0 : EXIT_USAGE
+    return
+  }
+  // A reader that has seen enough, such as `head`, is no failure.
+  if (error instanceof Error && 'code' in error && error.code === 'EPIPE') return
+  process.exitCode = EXIT_FAILED
   if (isExplained(error)) console.error(`error: ${error.message}`)
   else console.error('error:', error)
-  return EXIT_FAILED
 }
 
 /** Whether one line says what the operator needs; of a fault of the program, the stack does. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, statSync } from 'node:fs'
+import { chmodSync, closeSync, existsSync, openSync, statSync } from 'node:fs'
 import { copyFile, mkdir, writeFile } from 'node:fs/promises'
 import { request } from 'node:http'
 import { connect } from 'node:net'
@@ -247,6 +247,31 @@ describe('the command line', () => {
       assertOneLine(stderr)
     }
   })
+
+  for (const args of [['users', 'list'], ['audit', 'export'], ['migrate'], ['--help']]) {
+    const printTo = async (stdout: 'pipe' | number) => {
+      const child = spawn(process.execPath, [launcher, ...args, '--database', database], {
+        stdio: ['ignore', stdout, 'pipe'],
+      })
+      child.stdout?.destroy()
+      const [stderr, [code]] = await Promise.all([text(child.stderr!), once(child, 'close')])
+      return { code, stderr }
+    }
+
+    test(`1 - the disk that ${args.join(' ')} prints to is full`, {
+      skip: !existsSync('/dev/full'),
+    }, async () => {
+      const full = openSync('/dev/full', 'w')
+      const { code, stderr } = await printTo(full)
+      closeSync(full)
+      assert.equal(code, 1)
+      assert.match(stderr, /^error: ENOSPC.*\n$/)
+    })
+
+    test(`0 - who reads what ${args.join(' ')} prints has seen enough`, async () => {
+      assert.deepEqual(await printTo('pipe'), { code: 0, stderr: '' })
+    })
+  }
 
   test('1 - a database that is none, that is a folder, that is newer, or of a kind that is not known', async () => {
     const garbage = join(folder.path, 'garbage.db')

@@ -40,12 +40,7 @@ async function verify(options: CommonOptions): Promise<void> {
 }
 
 async function exportEntries(options: CommonOptions): Promise<void> {
-  try {
-    await withDatabase(options.database, ({ reader }) => pipeline(lines(reader), process.stdout))
-  } catch (error) {
-    // A reader that has seen enough, such as `head`, is no failure.
-    if ((error as NodeJS.ErrnoException).code !== 'EPIPE') throw error
-  }
+  await withDatabase(options.database, ({ reader }) => pipeline(lines(reader), process.stdout))
 }
 
 /** Read while it is written, so that a long log needs no more memory than a short one. */
