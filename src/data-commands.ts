@@ -59,7 +59,11 @@ async function copy(options: { from: string; to: string; json?: true }): Promise
   }
   const tables = await withDatabase(
     options.from,
-    source => withDatabase(options.to, target => copyDatabase(source, target, progress), { alone: true }),
+    source =>
+      withDatabase(options.to, target => copyDatabase(source, target, progress), {
+        alone: true,
+        incomplete: true,
+      }),
     { existing: true, alone: true },
   ).finally(() => shown?.bar.end())
   const rows = tables.map(copied => [copied.table, String(copied.rows), copied.checksum])

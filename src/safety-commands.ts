@@ -1,14 +1,6 @@
 /** Commands that keep the data safe: back it up, bring it back, look whether it is whole. */
 import type { Command } from 'commander'
-import {
-  addCommand,
-  CommandFailed,
-  type CommonOptions,
-  print,
-  table,
-  withDatabase,
-  withSealedDatabase,
-} from './command.ts'
+import { addCommand, CommandFailed, type CommonOptions, print, table, withSealedDatabase } from './command.ts'
 import { checkDatabase } from './integrity/rules.ts'
 import { backupDatabase, restoreDatabase } from './storage/backup.ts'
 
@@ -34,8 +26,6 @@ async function backup(file: string, options: CommonOptions & { force?: true }): 
 
 async function restore(file: string, options: CommonOptions): Promise<void> {
   const previous = await restoreDatabase(options.database, file)
-  // What an older version has backed up is brought up to date at once.
-  await withDatabase(options.database, async () => {})
   print(options, { restored: file, previous: previous ?? null }, [
     `Restored ${file}.`,
     ...(previous === undefined ? [] : [`The database that was there is kept as ${previous}`]),

@@ -60,6 +60,11 @@ for (const [from, to] of [
       }
       await assert.rejects(copyDatabase(origin, aim, breakOff), /broken off/)
       await Promise.all([origin.close(), aim.close()])
+      for (const args of [['serve', '--port', '0'], ['check'], ['users', 'list']]) {
+        const refused = await affiliated([...args, '--database', target.url])
+        assert.equal(refused.code, 1, args.join(' '))
+        assert.match(refused.stderr, /^error: This database is a copy that is not complete/)
+      }
 
       const { code, stdout, stderr } = await copy()
       assert.equal(code, 0, stderr)

@@ -5,10 +5,12 @@ import { existsSync, lstatSync } from 'node:fs'
 import { copyFile, mkdir, readdir, readFile, symlink, truncate, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { describe, test } from 'node:test'
 import { sql } from 'kysely'
 import { record } from '../src/audit/rules.ts'
 import { sealEntries } from '../src/audit/seal.ts'
+import { verifyChain } from '../src/audit/verify.ts'
 import { commandLine } from '../src/context.ts'
 import { openDatabase } from '../src/storage/database.ts'
 import { affiliated, engines, serveProcess, startService, temporaryFolder } from './harness.ts'
@@ -18,6 +20,12 @@ async function succeeds(...args: string[]): Promise<any> {
   const { code, stdout, stderr } = await affiliated([...args, '--json'])
   assert.equal(code, 0, `${args.join(' ')}: ${stderr}`)
   return JSON.parse(stdout)
+}
+
+function changeDatabase(file: string, statement: string): void {
+  const database = new DatabaseSync(file)
+  database.exec(statement)
+  database.close()
 }
 
 async function fails(message: RegExp, ...args: string[]): Promise<void> {
@@ -111,7 +119,22 @@ test('1 - what is no backup is not restored, and the database stays as it is', a
   await truncate(short, 20_000)
   const other = join(folder.path, 'other.db')
   await writeFile(other, '')
-  for (const source of [garbage, damaged, short, other, join(folder.path, 'none.db'), file]) {
+  const newer = join(folder.path, 'newer.db')
+  await copyFile(good, newer)
+  changeDatabase(newer, 'UPDATE schema_version SET version = 999')
+  const incomplete = join(folder.path, 'incomplete.db')
+  await copyFile(good, incomplete)
+  changeDatabase(incomplete, "INSERT INTO settings (name, value) VALUES ('copy_under_way', '1')")
+  for (const source of [
+    garbage,
+    damaged,
+    short,
+    other,
+    newer,
+    incomplete,
+    join(folder.path, 'none.db'),
+    file,
+  ]) {
     await fails(/^error: /, 'restore', source, '--database', url)
     assert.deepEqual(await readFile(file), before, source)
   }
@@ -128,6 +151,25 @@ test('1 - what is no backup is not restored, and the database stays as it is', a
   await writeFile(file, bytes)
   await succeeds('restore', good, '--database', url)
   assert.equal((await succeeds('check', '--database', url)).checked.affiliates, 200)
+})
+
+test('a database that is a link stays where the link leads to', {
+  skip: process.platform === 'win32',
+}, async t => {
+  const folder = await temporaryFolder()
+  t.after(folder.remove)
+  const [file, link, good] = ['real.db', 'link.db', 'good.db'].map(name => join(folder.path, name))
+  const url = `sqlite:${link}`
+  await affiliated(['demo', '--database', `sqlite:${file}`])
+  await symlink(file!, link!)
+  await succeeds('backup', good!, '--database', url)
+  await affiliated(['users', 'create', '--login', 'later', '--email', 'l@example.com', '--database', url])
+  const { previous } = await succeeds('restore', good!, '--database', url)
+  assert.ok(lstatSync(link!).isSymbolicLink())
+  assert.ok(lstatSync(previous).isFile())
+  const users = async (path: string) =>
+    (await succeeds('users', 'list', '--database', `sqlite:${path}`)).users
+  assert.equal((await users(file!)).length, (await users(previous)).length - 1)
 })
 
 test('a database whose log lies beside it is restored with what is in the log, and left as it is', async t => {
@@ -387,13 +429,13 @@ for (const engine of Object.keys(engines)) {
     const fresh = await engines[engine]!()
     t.after(fresh.remove)
     const database = await openDatabase(fresh.url)
-    const enter = (id: number) =>
+    const enter = (id: number, later = -60_000) =>
       database.transaction(async tx => {
         await record(tx, commandLine, 'settings.edit', null)
         await sql`
           INSERT INTO audit_entries (id, at, actor_kind, actor_name, actor_id, address, action, record_kind, record_id,
             before_values, after_values, person_id, personal_hash, personal)
-          SELECT CAST(${id} AS integer), at - 60000, actor_kind, actor_name, actor_id, address, action, record_kind,
+          SELECT CAST(${id} AS integer), at + CAST(${later} AS bigint), actor_kind, actor_name, actor_id, address, action, record_kind,
             record_id, before_values, after_values, person_id, personal_hash, personal
           FROM audit_entries WHERE id = (SELECT max(id) FROM audit_entries)`.execute(tx)
       })
@@ -409,6 +451,30 @@ for (const engine of Object.keys(engines)) {
     for (const command of [verify, ['check', '--database', fresh.url], verify]) {
       await fails(/Entry -5 is in no seal/, ...command)
     }
+    await enter(-7, 4_000_000_000_000)
+    await fails(/Entry -7 is in no seal/, ...verify)
     await database.close()
+  })
+
+  test(`an end of the chain that was moved, so that nothing is sealed any more, is found (${engine})`, async t => {
+    const fresh = await engines[engine]!()
+    t.after(fresh.remove)
+    const database = await openDatabase(fresh.url)
+    t.after(() => database.close())
+    const enter = () => database.transaction(tx => record(tx, commandLine, 'settings.edit', null))
+    await enter()
+    await sealEntries(database)
+    const moveEnd = (id: number) =>
+      database.transaction(tx => tx.updateTable('audit_chain').set({ last_entry: id }).execute())
+    await moveEnd(900_000_000_000)
+    await enter()
+    const verify = ['audit', 'verify', '--database', fresh.url]
+    for (const command of [verify, ['check', '--database', fresh.url]]) {
+      await fails(/the end of the chain was changed to 900000000000/, ...command)
+    }
+    await moveEnd(1)
+    assert.equal((await verifyChain(database.reader)).problem, undefined)
+    t.mock.timers.enable({ apis: ['Date'], now: Date.now() + 60_000 })
+    assert.match((await verifyChain(database.reader)).problem!, /^Entry 2 is in no seal, and nobody seals/)
   })
 }

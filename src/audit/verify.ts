@@ -1,4 +1,5 @@
 /** Checks the hash chain over the audit log (`seal.ts`), from its first seal to its last. */
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Db } from '../storage/database.ts'
 import { personalHash } from './rules.ts'
 import { gaps, sealOf } from './seal.ts'
@@ -6,8 +7,10 @@ import * as store from './store.ts'
 
 const SEALS_AT_ONCE = 100
 const ENTRIES_AT_ONCE = 10_000
-/** For so long an entry that appears below one that is sealed may wait for its own seal. */
+/** For so long an entry may wait for its seal. */
 const SEALED_WITHIN_MS = 10_000
+/** Who seals a long backlog makes another seal within this. */
+const NEXT_SEAL_MS = 2_000
 
 export interface Verdict {
   readonly seals: number
@@ -41,12 +44,27 @@ export async function verifyChain(
     if (seals.length < SEALS_AT_ONCE || walk.number >= end.number) break
   }
   const unsealed = await store.countAfter(db, walk.lastEntry)
-  if (walk.number !== end.number || walk.hash !== end.hash) {
-    const problem = `The chain ends at seal ${walk.number}, and should at seal ${end.number}.`
-    return { ...walk.verdict(unsealed), problem }
-  }
-  const problem = await walk.inserted()
+  const problem = (await endProblem(db, walk, end)) ?? (await walk.inserted())
   return { ...walk.verdict(unsealed), ...(problem !== undefined && { problem }) }
+}
+
+async function endProblem(db: Db, walk: Walk, end: store.Chain): Promise<string | undefined> {
+  if (walk.number !== end.number || walk.hash !== end.hash) {
+    return `The chain ends at seal ${walk.number}, and should at seal ${end.number}.`
+  }
+  if (walk.lastEntry !== end.last_entry) {
+    return `The last entry that is sealed is ${walk.lastEntry}, and the end of the chain was changed to ${end.last_entry}.`
+  }
+  const [next] = await store.entriesAfter(db, walk.lastEntry, 1)
+  if (!next || !isOverdue(next)) return undefined
+  await delay(NEXT_SEAL_MS)
+  const later = await store.readChain(db)
+  return later?.number === end.number ? `Entry ${next.id} is in no seal, and nobody seals.` : undefined
+}
+
+/** Its time may have been made up, too. */
+function isOverdue({ at }: store.Entry): boolean {
+  return Math.abs(Date.now() - at) > SEALED_WITHIN_MS
 }
 
 class Walk {
@@ -105,7 +123,7 @@ class Walk {
   async inserted(): Promise<string | undefined> {
     for (const gap of gaps([-Number.MAX_SAFE_INTEGER, this.lastEntry], this.#covered)) {
       const found = await store.entriesIn(this.#db, [gap], ENTRIES_AT_ONCE)
-      const late = found.find(({ at }) => Date.now() - at > SEALED_WITHIN_MS)
+      const late = found.find(isOverdue)
       if (late) return `Entry ${late.id} is in no seal: it was put in later.`
     }
     return undefined

@@ -2,11 +2,20 @@
  * Backup and restoration of the embedded database. A backup is one file that any program for SQLite reads. Whatever
  * is written here is written beside its place, checked, flushed to the disk, and only then put there in one step.
  */
-import { chmodSync, copyFileSync, existsSync, linkSync, lstatSync, renameSync, rmSync } from 'node:fs'
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  linkSync,
+  lstatSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+} from 'node:fs'
 import { open } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { backup, DatabaseSync } from 'node:sqlite'
-import { DatabaseUnusable } from './database.ts'
+import { COPY_MARK, DatabaseUnusable, openDatabase } from './database.ts'
 import { fileOf, inUse, isFolder, isInUse, makeFolder, refuseMissing } from './sqlite-files.ts'
 
 /** All pages in one step: a backup in several would begin again whenever somebody writes in between. */
@@ -48,7 +57,9 @@ export async function backupDatabase(url: string, target: string, force: boolean
  * @throws DatabaseUnusable
  */
 export async function restoreDatabase(url: string, source: string): Promise<string | undefined> {
-  const file = embedded(url)
+  const named = embedded(url)
+  // Where a link leads to, so that the data stays on the disk that it was put on.
+  const file = existsSync(named) ? realpathSync(named) : named
   const origin = resolve(source)
   if (!existsSync(origin)) throw new DatabaseUnusable(`There is no file ${origin}.`)
   if (origin === file) throw new DatabaseUnusable('This is the database itself, and no backup of it.')
@@ -61,6 +72,8 @@ export async function restoreDatabase(url: string, source: string): Promise<stri
     // A copy has the mode of the file that it was made of.
     chmodSync(partial, 0o600)
     checkFile(partial)
+    // Brought up to date before it takes the place: of a version that is newer than this program, it never does.
+    await (await openDatabase(`sqlite:${partial}`, { existing: true })).close()
     await flush(partial)
     const aside = setAside(file)
     renameSync(partial, file)
@@ -116,6 +129,9 @@ function checkFile(file: string): void {
     }
     const tables = database.prepare("SELECT name FROM sqlite_schema WHERE name = 'schema_version'").all()
     if (tables.length === 0) throw new Error('it is no database of affiliated')
+    if (database.prepare('SELECT name FROM settings WHERE name = ?').get(COPY_MARK)) {
+      throw new Error('it is a copy that is not complete')
+    }
   } finally {
     database.close()
   }

@@ -5,11 +5,10 @@
  */
 import { createHash } from 'node:crypto'
 import { type RawBuilder, sql } from 'kysely'
-import { type Database, DatabaseUnusable, type Db, type Tx } from './database.ts'
+import { COPY_MARK, type Database, DatabaseUnusable, type Db, isCopyUnderWay, type Tx } from './database.ts'
 import type { Tables, TableWithIdentity } from './tables.ts'
 
 const ROWS_PER_BATCH = 1000
-const MARK = 'copy_under_way'
 
 type Row = Record<string, number | string | null>
 
@@ -71,10 +70,7 @@ export async function copyDatabase(
   target: Database,
   progress: (step: string, done: number, total: number) => void,
 ): Promise<CopiedTable[]> {
-  if (await isUnderWay(source)) {
-    throw new DatabaseUnusable('The source is itself a copy that is not complete.')
-  }
-  if (await isUnderWay(target)) await target.transaction(tx => copyConfiguration(source, tx))
+  if (await isCopyUnderWay(target.reader)) await target.transaction(tx => copyConfiguration(source, tx))
   else await begin(source, target)
   for (const table of tables) await copyTable(source, target, table, progress)
   await copyChain(source, target)
@@ -98,13 +94,6 @@ export async function copyDatabase(
   return copied
 }
 
-async function isUnderWay({ reader }: Database): Promise<boolean> {
-  return (
-    (await reader.selectFrom('settings').select('name').where('name', '=', MARK).executeTakeFirst()) !==
-    undefined
-  )
-}
-
 async function begin(source: Database, target: Database): Promise<void> {
   await target.transaction(async tx => {
     for (const { name } of tables) {
@@ -125,7 +114,7 @@ async function begin(source: Database, target: Database): Promise<void> {
 async function copyConfiguration({ reader }: Database, tx: Tx): Promise<void> {
   const settings: Row[] = await reader.selectFrom('settings').selectAll().execute()
   await tx.deleteFrom('settings').execute()
-  await insert(tx, 'settings', [...settings, { name: MARK, value: '1' }])
+  await insert(tx, 'settings', [...settings, { name: COPY_MARK, value: '1' }])
   const rateTypes = await reader.selectFrom('rate_types').selectAll().execute()
   await tx
     .insertInto('rate_types')
@@ -182,7 +171,7 @@ async function finish(source: Database, target: Database): Promise<void> {
       if (!hasIdentity(name)) continue
       await target.engine.continueIdentity(tx, name, await source.engine.lastIdentity(source.reader, name))
     }
-    await tx.deleteFrom('settings').where('name', '=', MARK).execute()
+    await tx.deleteFrom('settings').where('name', '=', COPY_MARK).execute()
   })
 }
 
@@ -230,7 +219,7 @@ async function summarise(
     const rows = await after(db, table, last)
     if (rows.length === 0) return { rows: count, checksum: hash.digest('hex') }
     for (const row of rows) {
-      if (row.name === MARK) continue
+      if (row.name === COPY_MARK) continue
       hash.update(textOf(row))
       count += 1
     }

@@ -148,6 +148,8 @@ export interface DatabaseOptions {
   readonly existing?: boolean
   /** Refuses an embedded database that another process has open. */
   readonly alone?: boolean
+  /** Takes a copy that is not complete, which is refused otherwise: what it has not got yet would be made anew. */
+  readonly incomplete?: boolean
   /** Connections that this process opens at most. */
   readonly poolSize?: number | undefined
   /** URL of a replica to read lists and records from. */
@@ -200,11 +202,24 @@ export async function openDatabase(url: string, options: DatabaseOptions = {}): 
   const database = await connect(url, options)
   try {
     await migrate(database)
+    if (!options.incomplete && (await isCopyUnderWay(database.reader))) {
+      throw new DatabaseUnusable(
+        'This database is a copy that is not complete: run `affiliated copy` to its end, or begin again with a new one.',
+      )
+    }
     return database
   } catch (error) {
     await database.close()
     throw error
   }
+}
+
+/** In the settings of a copy, from its beginning to its end. */
+export const COPY_MARK = 'copy_under_way'
+
+export async function isCopyUnderWay(db: Db): Promise<boolean> {
+  const mark = await db.selectFrom('settings').select('name').where('name', '=', COPY_MARK).executeTakeFirst()
+  return mark !== undefined
 }
 
 async function connect(url: string, options: DatabaseOptions): Promise<Database> {
