@@ -119,7 +119,7 @@ export async function countPayouts(context: Context, filters: FilterArguments): 
 export async function totalPayouts(context: Context, filters: FilterArguments) {
   const settings = await context.settings.current()
   const total = await store.sumPayouts(context.database.replica, criteriaOf(settings, filters))
-  const [paid, failed] = [BigInt(total.paid_sum), BigInt(total.failed_sum)]
+  const [paid, failed] = [store.unitsOfSum(total.paid_sum), store.unitsOfSum(total.failed_sum)]
   const part = (count: number, sum: bigint) => ({ count, sum: exactNumber(sum, settings.decimals) })
   return {
     ...part(total.paid_count + total.failed_count, paid + failed),

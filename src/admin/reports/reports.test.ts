@@ -196,6 +196,28 @@ describeService('reports', service => {
   })
 })
 
+describeService('reports: more than an integer of the database holds', service => {
+  test('200 - sums are exact', async () => {
+    const admin = await service().admin()
+    const { id } = await service().newAffiliate('rich')
+    await service().newPayout(id, { amount: 1 })
+    const { reader } = service().database
+    const { id: _, ...payout } = await reader.selectFrom('payouts').selectAll().executeTakeFirstOrThrow()
+    const more = Array.from({ length: 99 }, () => ({ ...payout, amount: Number.MAX_SAFE_INTEGER }))
+    for (let batch = 0; batch < 11; batch += 1) {
+      await service().database.transaction(tx => tx.insertInto('payouts').values(more).execute())
+    }
+    const units = BigInt(Number.MAX_SAFE_INTEGER) * 1089n + 100n
+    const exact = `${units / 100n}.${units % 100n}`
+    assert.equal((await admin.get('/payouts/totals')).body.paid.sum, Number(exact))
+    for (const name of ['payouts-by-month', 'top-affiliates', 'payouts-by-method']) {
+      const { status, body } = await admin.get(`/reports/${name}?format=csv`)
+      assert.equal(status, 200, name)
+      assert.ok(body.includes(exact), `${name}: ${body}`)
+    }
+  })
+})
+
 describeService('reports: an empty database', service => {
   test('200 - every report has its rows, and nothing in them', async () => {
     const admin = await service().admin()

@@ -1,6 +1,7 @@
 /** The reports: what was paid, to whom and how, and who registered. Days and months are those of UTC. */
 import type { Context } from '../../context.ts'
 import { formatTime, now } from '../../fields.ts'
+import { unitsOfSum } from '../../payouts/store.ts'
 import { type Period, periodsOf } from './periods.ts'
 import type { Report, Row, Span } from './schema.ts'
 import * as store from './store.ts'
@@ -23,9 +24,9 @@ export async function payoutsByMonth(
   const rows = totals.map((total, number) => ({
     period: periods[number]!.name,
     count: total.paid_count,
-    sum: BigInt(total.paid_sum),
+    sum: unitsOfSum(total.paid_sum),
     failed_count: total.failed_count,
-    failed_sum: BigInt(total.failed_sum),
+    failed_sum: unitsOfSum(total.failed_sum),
   }))
   return report(context, span, periods, rows)
 }
@@ -56,7 +57,7 @@ export async function topAffiliates(context: Context, { span = '12m' }: Wanted):
     login,
     display_name,
     count: paid_count,
-    sum: BigInt(paid_sum),
+    sum: unitsOfSum(paid_sum),
   }))
   return report(context, span, periods, rows)
 }
@@ -69,7 +70,7 @@ export async function payoutsByMethod(context: Context, { span = '12m' }: Wanted
   const rows = methods.map(({ payout_method, paid_count, paid_sum }) => ({
     payout_method,
     count: paid_count,
-    sum: BigInt(paid_sum),
+    sum: unitsOfSum(paid_sum),
   }))
   return report(context, span, periods, rows)
 }

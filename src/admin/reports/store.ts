@@ -71,7 +71,8 @@ export async function topAffiliates(db: Db, range: Range, limit: number) {
   const most = within(db, range)
     .select(by('affiliate_id', range).as('affiliate_id'))
     .select(totalColumns)
-    .select(sql<never>`sum(payouts.amount) filter (where payouts.status = 'paid')`.as('units'))
+    // To order by only; the sum as an integer may be larger than SQLite has them.
+    .select(sql<never>`sum(payouts.amount * 1.0) filter (where payouts.status = 'paid')`.as('units'))
     .groupBy(by('affiliate_id', range))
     .having(sql<boolean>`count(*) filter (where payouts.status = 'paid') > 0`)
     .orderBy('units', 'desc')
