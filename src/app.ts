@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import type { Socket } from 'node:net'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest } from 'fastify'
 import { area } from './admin/area.ts'
+import { removeOldAttempts } from './admin/sessions/attempts.ts'
 import { affiliates } from './affiliates/routes.ts'
 import { Sealer } from './audit/seal.ts'
 import type { Context } from './context.ts'
@@ -10,7 +11,7 @@ import { Failure } from './errors.ts'
 import { api } from './http/api.ts'
 import { authenticate } from './http/authenticate.ts'
 import type { Resource } from './http/endpoint.ts'
-import { Sweeper } from './http/idempotency.ts'
+import { removeOldAnswers } from './http/idempotency.ts'
 import { Limiter } from './http/limits.ts'
 import { connectionProblem, problemOf } from './http/problems.ts'
 import { KeyRing, refuseRevoked } from './keys/rules.ts'
@@ -21,6 +22,7 @@ import { version } from './package.ts'
 import { payouts } from './payouts/routes.ts'
 import { SettingsCache } from './settings/rules.ts'
 import type { Database } from './storage/database.ts'
+import { Sweeper } from './sweeper.ts'
 
 export const resources: readonly Resource[] = [affiliates, payouts]
 
@@ -131,7 +133,7 @@ export async function buildApp(database: Database, options: AppOptions): Promise
   }
   await app.register(area, { context, load, shared: resources, ring: keys, permissions })
   const sealer = new Sealer(database)
-  const sweeper = new Sweeper(database)
+  const sweeper = new Sweeper(database, [removeOldAnswers, removeOldAttempts])
   app.addHook('onClose', async () => {
     await keys.close()
     await sweeper.close()

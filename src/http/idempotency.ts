@@ -9,12 +9,11 @@ import { hash } from 'node:crypto'
 import type { Actor } from '../context.ts'
 import { Failure, invalidArguments } from '../errors.ts'
 import { now } from '../fields.ts'
-import type { Database, Tx } from '../storage/database.ts'
+import type { Tx } from '../storage/database.ts'
 import type { Answer } from './endpoint.ts'
 import * as store from './idempotency-store.ts'
 
 const KEPT_SECONDS = 24 * 3600
-const SWEEP_EVERY_MS = 60_000
 const REMOVED_AT_ONCE = 500
 
 export interface Named {
@@ -88,38 +87,7 @@ function replay(kept: store.Kept, fingerprint: string): Answer {
   }
 }
 
-/** Removes what has expired, whether or not keys are used. There is one in each process. */
-export class Sweeper {
-  readonly #database: Database
-  readonly #timer: NodeJS.Timeout
-  #round: Promise<void> | undefined
-  #closed = false
-
-  constructor(database: Database) {
-    this.#database = database
-    this.#timer = setInterval(() => {
-      this.#round ??= this.#sweep()
-        // The next round tries again.
-        .catch(() => {})
-        .finally(() => {
-          this.#round = undefined
-        })
-    }, SWEEP_EVERY_MS).unref()
-  }
-
-  async close(): Promise<void> {
-    this.#closed = true
-    clearInterval(this.#timer)
-    await this.#round
-  }
-
-  /** Some at a time, so that no other write waits for long. */
-  async #sweep(): Promise<void> {
-    let removed: number
-    do {
-      removed = await this.#database.transaction(tx =>
-        store.removeExpired(tx, now() - KEPT_SECONDS, REMOVED_AT_ONCE),
-      )
-    } while (removed === REMOVED_AT_ONCE && !this.#closed)
-  }
+/** @returns whether there may be more */
+export async function removeOldAnswers(tx: Tx): Promise<boolean> {
+  return (await store.removeExpired(tx, now() - KEPT_SECONDS, REMOVED_AT_ONCE)) === REMOVED_AT_ONCE
 }

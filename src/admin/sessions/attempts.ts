@@ -6,7 +6,7 @@
  * would tell which logins and addresses belong together. A browser that somebody has logged in with is known by its
  * cookie and counted by itself, so that strangers can't keep it out.
  */
-import { randomUUID } from 'node:crypto'
+import { hash, randomUUID } from 'node:crypto'
 import { Failure } from '../../errors.ts'
 import { foldCase, now } from '../../fields.ts'
 import { networksOf } from '../../network.ts'
@@ -30,12 +30,15 @@ const counter = (kind: 'login' | 'network' | 'device' | 'password', value: strin
   limit: ATTEMPTS,
 })
 
+/** What was typed may be a password, or the address of somebody who is erased: only its hash is kept. */
+const ofLogin = (login: string): Counter => counter('login', hash('sha256', foldCase(login), 'base64url'))
+
 export function ofStranger(login: string, address: string): Counter[] {
   const networks = networksOf(address).map((network, width) => ({
     ...counter('network', network),
     limit: ATTEMPTS * TIMES_AS_MANY ** width,
   }))
-  return [counter('login', foldCase(login)), ...networks]
+  return [ofLogin(login), ...networks]
 }
 
 /** @param device the hash of the token in its cookie */
@@ -53,7 +56,7 @@ export async function countAttempt(database: Database, counters: readonly Counte
   await database.transaction(async tx => {
     await store.waitForTurn(tx)
     const time = now()
-    await store.removeAttemptsBefore(tx, time - ATTEMPTS_SECONDS)
+    await removeOldAttempts(tx)
     let freeAt = time
     for (const { name, limit } of counters) {
       const last = await store.nthLatestAttempt(tx, name, limit)
@@ -68,12 +71,18 @@ export async function countAttempt(database: Database, counters: readonly Counte
   return attempt
 }
 
+/** @returns that there are no more */
+export async function removeOldAttempts(tx: Tx): Promise<boolean> {
+  await store.removeAttemptsBefore(tx, now() - ATTEMPTS_SECONDS)
+  return false
+}
+
 /** Whoever could not log in may try anew, by whatever name and with whatever browser. */
 export async function forgetAttempts(tx: Tx, { id, login_key, email_key }: User): Promise<void> {
   const devices = await store.devicesOf(tx, id)
   const counters = [
-    counter('login', login_key),
-    counter('login', email_key),
+    ofLogin(login_key),
+    ofLogin(email_key),
     ...ofAccount(id),
     ...devices.flatMap(({ token_hash }) => ofDevice(token_hash)),
   ]

@@ -11,7 +11,7 @@ import { formatTime, now } from '../../fields.ts'
 import { hashToken } from '../../keys/rules.ts'
 import type { Database, Db, Tx } from '../../storage/database.ts'
 import { hashPassword, passwordMatches } from '../../users/password.ts'
-import { canLogIn, findByName, passwordProblem, setPassword } from '../../users/rules.ts'
+import { canLogIn, findByName, forgetBrowsers, passwordProblem, setPassword } from '../../users/rules.ts'
 import { findUser, holdUser, type User } from '../../users/store.ts'
 import { countAttempt, ofAccount, ofDevice, ofStranger } from './attempts.ts'
 import type { LoginArguments, PasswordArguments, SessionRecord } from './schema.ts'
@@ -142,7 +142,7 @@ export async function changePassword(
   const problem = passwordProblem(new_password)
   refuseInvalid(problem ? { new_password: problem } : {})
   const user = (await findUser(database.reader, actor.userId))!
-  const attempt = await countAttempt(database, ofAccount(user.id))
+  await countAttempt(database, ofAccount(user.id))
   if (!(await passwordMatches(current_password, user.password_hash))) {
     await refused(database, { actor, address }, user)
     throw invalidArguments({ current_password: 'must be the password that the account has now.' })
@@ -153,8 +153,8 @@ export async function changePassword(
     await refuseEnded(tx, actor)
     // Hashing takes a while. Who has set another password meanwhile may have done so to lock this session out.
     if (current?.password_hash !== user.password_hash) throw new Failure('session_required')
-    await store.removeAttempt(tx, attempt)
     await setPassword(tx, { actor, address }, user.id, passwordHash, actor.session)
+    await forgetBrowsers(tx, user)
   })
 }
 

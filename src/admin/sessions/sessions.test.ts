@@ -129,6 +129,15 @@ describeService('sessions: log in', service => {
     assert.match(body.version, /^\d+\.\d+\.\d+/)
   })
 
+  test('401 - a password that was typed into the wrong field is kept nowhere', async () => {
+    assertFailure(await service().visitor().logIn('Mistyped-Secret', 'admin'), 401, 'rest_wrong_login')
+    const { reader } = service().database
+    const attempts = await reader.selectFrom('login_attempts').selectAll().execute()
+    const entries = await reader.selectFrom('audit_entries').selectAll().execute()
+    assert.ok(attempts.length > 0)
+    assert.doesNotMatch(JSON.stringify([attempts, entries]), /mistyped-secret/i)
+  })
+
   test('401 - the same whatever is wrong', async () => {
     const admin = await service().admin()
     await newAdministrator(admin, 'no.administrator', '')
@@ -410,6 +419,9 @@ describeService('sessions: their end', service => {
     assert.equal((await one.get('/session')).status, 200)
     assertFailure(await other.get('/session'), 401, 'rest_session_required')
     assert.equal((await admin.get('/session')).status, 200)
+    const { id } = (await one.get('/session')).body.user
+    const remembered = (await deviceRows(service())).filter(({ user_id }) => user_id === id)
+    assert.deepEqual(remembered, [])
     assertFailure(await other.logIn('changing', PASSWORD), 401, 'rest_wrong_login')
     assert.equal((await other.logIn('changing', 'another password')).status, 201)
   })
