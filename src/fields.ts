@@ -249,7 +249,7 @@ export function foldCase(text: string): string {
 }
 
 export interface Search {
-  /** When the text is one. */
+  /** When the text is one, with or without the # that people write before it. */
   readonly id?: number
   /** The text, folded. */
   readonly key: string
@@ -258,7 +258,8 @@ export interface Search {
 }
 
 export function parseSearch(text: string): Search {
-  const id = /^\d{1,16}$/.test(text) ? Number(text) : undefined
+  const digits = /^#?(\d{1,16})$/.exec(text.trim())?.[1]
+  const id = digits === undefined ? undefined : Number(digits)
   const key = foldCase(text.trim())
   const pattern = `%${key.replace(/[\\%_]/g, '\\$&')}%`
   return { key, pattern, ...(id !== undefined && Number.isSafeInteger(id) && { id }) }

@@ -260,6 +260,9 @@ function decodeCursor(text: string, orders: Readonly<Record<string, Order>>): St
 
 /** This request's URL with the cursor in it, and without what the cursor replaces. */
 function nextUrl(call: Call, cursor: string): string {
-  const kept = call.query.split('&').filter(pair => pair !== '' && !/^(?:cursor|offset)=/.test(pair))
+  const kept = call.query.split('&').filter(pair => {
+    const [name] = new URLSearchParams(pair).keys()
+    return name !== undefined && name !== 'cursor' && name !== 'offset'
+  })
   return `${call.collectionUrl}?${[...kept, `cursor=${cursor}`].join('&')}`
 }
