@@ -20,6 +20,7 @@ import { fileOf, inUse, isFolder, isInUse, makeFolder, refuseMissing } from './s
 
 /** All pages in one step: a backup in several would begin again whenever somebody writes in between. */
 const ALL_PAGES = 2 ** 31 - 1
+const ENDING_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 /** What SQLite keeps beside a database: its write-ahead log and the index of that, or its journal. */
 const COMPANIONS = ['-wal', '-shm', '-journal']
 
@@ -35,7 +36,7 @@ export async function backupDatabase(url: string, target: string, force: boolean
   refuseMissing(file)
   if (destination === file) throw new DatabaseUnusable('A backup needs a file of its own.')
   const partial = `${destination}.${process.pid}.partial`
-  try {
+  return writeBeside(partial, 'The backup was not made', async () => {
     refuseTaken(destination, force)
     await copyPages(file, partial)
     checkFile(partial)
@@ -43,12 +44,8 @@ export async function backupDatabase(url: string, target: string, force: boolean
     if (force) renameSync(partial, destination)
     else place(partial, destination)
     await flush(dirname(destination))
-    return await sizeOf(destination)
-  } catch (error) {
-    throw failed('The backup was not made', error)
-  } finally {
-    removeWithCompanions(partial)
-  }
+    return sizeOf(destination)
+  })
 }
 
 /**
@@ -64,7 +61,7 @@ export async function restoreDatabase(url: string, source: string): Promise<stri
   if (!existsSync(origin)) throw new DatabaseUnusable(`There is no file ${origin}.`)
   if (origin === file) throw new DatabaseUnusable('This is the database itself, and no backup of it.')
   const partial = `${file}.${process.pid}.partial`
-  try {
+  return writeBeside(partial, 'Nothing was restored', async () => {
     makeFolder(dirname(file))
     // What was written last is in the log, when there is one.
     if (existsSync(`${origin}-wal`)) await copyPages(origin, partial)
@@ -79,9 +76,26 @@ export async function restoreDatabase(url: string, source: string): Promise<stri
     renameSync(partial, file)
     await flush(dirname(file))
     return aside
+  })
+}
+
+/**
+ * Leaves nothing of the file that is written, also when a signal ends the process.
+ * @param failure what to say when the work failed, before the reason
+ */
+async function writeBeside<T>(partial: string, failure: string, work: () => Promise<T>): Promise<T> {
+  const leave = () => {
+    removeWithCompanions(partial)
+    process.exit(1)
+  }
+  for (const signal of ENDING_SIGNALS) process.on(signal, leave)
+  try {
+    return await work()
   } catch (error) {
-    throw failed('Nothing was restored', error)
+    if (error instanceof DatabaseUnusable) throw error
+    throw new DatabaseUnusable(`${failure}: ${(error as Error).message}.`, error)
   } finally {
+    for (const signal of ENDING_SIGNALS) process.off(signal, leave)
     removeWithCompanions(partial)
   }
 }
@@ -203,9 +217,4 @@ async function sizeOf(path: string): Promise<number> {
   } finally {
     await handle.close()
   }
-}
-
-function failed(what: string, error: unknown): DatabaseUnusable {
-  if (error instanceof DatabaseUnusable) return error
-  return new DatabaseUnusable(`${what}: ${(error as Error).message}.`, error)
 }
