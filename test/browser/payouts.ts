@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import type { Page } from 'playwright-core'
 import { column, downloaded } from './affiliates.ts'
 import { settled } from './pages.ts'
 import { eventually, type World } from './world.ts'
@@ -119,6 +120,108 @@ export function payoutScenarios(world: () => World): void {
       })
     })
 
+    test('two people edit the same payout - the second is told, and different fields come together', async () => {
+      const affiliate = await newAffiliate('contested')
+      const payout = await world().make('/payouts', {
+        affiliate_id: affiliate.id,
+        amount: 5,
+        status: 'failed',
+      })
+      const somebody = (change: object) =>
+        world().api('PATCH', `/payouts/${payout.id}`, { affiliate_id: affiliate.id, ...change })
+      const open = async (page: Page) => {
+        await page.goto(`/admin/payouts/${payout.id}`)
+        await page.getByText('= $').waitFor()
+      }
+      const save = (page: Page) => page.getByRole('button', { name: 'Save' }).click()
+      await world().work('/payouts', async page => {
+        await open(page)
+        await somebody({ payout_method: 'paypal' })
+        await page.getByLabel('Amount').fill('6')
+        await save(page)
+        await page.getByText(`Payout ${payout.id} saved`).waitFor()
+        const merged = await world().read(`/payouts/${payout.id}`)
+        assert.deepEqual([merged.amount, merged.payout_method], [6, 'paypal'])
+
+        await open(page)
+        await somebody({ amount: 7 })
+        await page.getByLabel('Amount').fill('8')
+        await save(page)
+        await page.getByText('It is 7 by now.').waitFor()
+        await page.getByText('Somebody else has changed this meanwhile.').waitFor()
+        assert.equal((await world().read(`/payouts/${payout.id}`)).amount, 7)
+        await save(page)
+        await page.getByText(`Payout ${payout.id} saved`).waitFor()
+        assert.equal((await world().read(`/payouts/${payout.id}`)).amount, 8)
+      })
+    })
+
+    test('marked as paid while something is typed - not before it is saved', async () => {
+      const affiliate = await newAffiliate('typing')
+      const payout = await world().make('/payouts', {
+        affiliate_id: affiliate.id,
+        amount: 5,
+        status: 'failed',
+      })
+      await world().work(`/payouts/${payout.id}`, async page => {
+        const mark = page.getByRole('button', { name: /^Mark as paid/ })
+        await mark.waitFor()
+        assert.equal(await mark.isEnabled(), true)
+        await page.getByLabel('Amount').fill('6')
+        await eventually(async () => assert.equal(await mark.isDisabled(), true))
+        await page.getByLabel('Amount').fill('5')
+        await page.getByLabel('Amount').blur()
+        await page.getByRole('button', { name: 'Save' }).click()
+        await page.getByText(`Payout ${payout.id} saved`).waitFor()
+      })
+    })
+
+    test('affiliate chosen by number - comes first of all that the number finds', async () => {
+      await world().work('/payouts/create', async page => {
+        const field = page.getByRole('combobox', { name: 'Affiliate' })
+        for (const typed of ['5', '#5']) {
+          await field.fill(typed)
+          await eventually(async () => {
+            assert.match((await page.getByRole('option').first().textContent())!, / #5 /)
+          })
+        }
+      })
+    })
+
+    test('list as it was left - after looking at a payout, and after saving one', async () => {
+      const affiliate = await newAffiliate('returning')
+      for (const payout_method of ['cheque', 'cheque', 'cash']) {
+        await world().make('/payouts', { affiliate_id: affiliate.id, amount: 3, payout_method })
+      }
+      await world().work('/payouts', async page => {
+        const narrowed = async () => {
+          await eventually(async () => {
+            assert.deepEqual(await column(page, 'Method'), ['cheque', 'cheque'])
+          })
+          assert.equal(await page.getByLabel('Method').inputValue(), 'cheque')
+        }
+        await page.getByLabel('Method').fill('cheque')
+        await narrowed()
+        const openFirst = () => page.getByRole('table').getByRole('link', { name: /^#/ }).first().click()
+        for (const leave of [
+          () => page.getByRole('link', { name: '← Payouts' }).click(),
+          () => page.getByRole('button', { name: 'Cancel' }).click(),
+          async () => {
+            await page.getByLabel('Amount').fill('4')
+            await page.getByRole('button', { name: 'Save' }).click()
+          },
+        ]) {
+          await openFirst()
+          await page.getByText('= $').waitFor()
+          await leave()
+          await narrowed()
+        }
+        await page.getByLabel('Amount from').fill('1,000')
+        await page.getByText('Write the amount without commas').waitFor()
+        await narrowed()
+      })
+    })
+
     test('affiliate deleted - the payout still tells of it, and an edit keeps it', async () => {
       const affiliate = await newAffiliate('gone')
       const payout = await world().make('/payouts', {
@@ -216,7 +319,7 @@ export function payoutScenarios(world: () => World): void {
         await page.getByRole('option', { name: 'Paid' }).click()
         await page.getByText('1-1 of 1').waitFor()
         await page.getByLabel('Amount from').fill('much')
-        await page.getByRole('alert').first().waitFor()
+        await page.getByText('Write a number that is not negative.').waitFor()
         assert.equal(await page.getByLabel('Amount from').inputValue(), 'much')
       })
     })

@@ -119,11 +119,11 @@ export function LoginForm({
                   endAdornment: (
                     <InputAdornment position="end">
                       <IconButton
-                        aria-label={shown ? 'Hide what is typed' : 'Show what is typed'}
+                        aria-label={shown ? 'Hide password' : 'Show password'}
                         onClick={() => setShown(!shown)}
                         edge="end"
                       >
-                        {shown ? <VisibilityOff /> : <Visibility />}
+                        {shown ? <Visibility /> : <VisibilityOff />}
                       </IconButton>
                     </InputAdornment>
                   ),

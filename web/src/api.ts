@@ -26,6 +26,8 @@ interface Options {
   body?: unknown
   /** Names a write, so that the server does it once however often it is sent. */
   idempotencyKey?: string
+  /** The ETag of the record that a write is meant for. */
+  ifMatch?: string
   /** A 401 is an answer and not the end of a session: for logging in and for asking whether there is one. */
   anonymous?: boolean
   signal?: AbortSignal
@@ -54,7 +56,7 @@ export async function get<T>(path: string, options?: Options): Promise<T> {
 }
 
 async function exchange(method: string, path: string, options: Options) {
-  const { body, signal, idempotencyKey } = options
+  const { body, signal, idempotencyKey, ifMatch } = options
   try {
     const response = await fetch(`${API}/${path}`, {
       method,
@@ -64,6 +66,7 @@ async function exchange(method: string, path: string, options: Options) {
         ...(method !== 'GET' && { 'x-admin-request': '1' }),
         ...(body !== undefined && { 'content-type': 'application/json' }),
         ...(idempotencyKey && { 'idempotency-key': idempotencyKey }),
+        ...(ifMatch && { 'if-match': ifMatch }),
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
       ...(signal && { signal }),

@@ -31,11 +31,16 @@ async function list(resource: string, args: Record<string, unknown>, signal?: Ab
 }
 
 async function one(resource: string, id: unknown): Promise<Row> {
+  return (await oneWithTag(resource, id)).record
+}
+
+async function oneWithTag(resource: string, id: unknown): Promise<{ record: Row; tag: string }> {
   const query = queryOf({ ...readings[resource]?.extras })
-  const record = get<Row>(`${resource}/${id}${query && `?${query}`}`)
-  if (resource !== 'affiliates') return record
-  const [affiliate, { notes }] = await Promise.all([record, get<{ notes: string }>(`affiliates/${id}/notes`)])
-  return { ...affiliate, notes, account_email: affiliate.user?.user_email ?? '' }
+  const asked = request<Row>('GET', `${resource}/${id}${query && `?${query}`}`)
+  const notesAsked = resource === 'affiliates' && get<{ notes: string }>(`affiliates/${id}/notes`)
+  const [{ body, headers }, notes] = await Promise.all([asked, notesAsked])
+  const record = notes ? { ...body, ...notes, account_email: body.user?.user_email ?? '' } : body
+  return { record, tag: headers.get('etag') ?? '' }
 }
 
 async function several(resource: string, ids: unknown[]): Promise<Row[]> {
@@ -54,17 +59,46 @@ async function write(
   kind: 'create' | 'update',
   path: string,
   body: unknown,
-  idempotencyKey?: string,
+  condition: { idempotencyKey?: string; ifMatch?: string } = {},
 ): Promise<Row> {
-  const options = { body, ...(idempotencyKey && { idempotencyKey }) }
   try {
-    return (await request<Row>(kind === 'create' ? 'POST' : 'PATCH', path, options)).body
+    return (await request<Row>(kind === 'create' ? 'POST' : 'PATCH', path, { body, ...condition })).body
   } catch (error) {
     if (!(error instanceof HttpError)) throw error
     const field = conflicts[resource]?.[error.body?.code]?.[kind]
     if (field) error.body.errors = { [field]: error.message, ...error.body.errors }
     throw error
   }
+}
+
+/** What the record had become when a form was told so, by the record that the form began with. */
+const told = new WeakMap<object, Row>()
+
+/**
+ * Sends what differs from the record that the form began with.
+ * @throws HttpError when somebody else has changed the same meanwhile; once that was told, it is replaced
+ */
+async function edit(resource: string, id: unknown, data: Row, before: Row): Promise<Row> {
+  const changed = changes(data, before)
+  const { record: now, tag } = await oneWithTag(resource, id)
+  const theirs = changes(now, told.get(before) ?? before)
+  const contested = Object.keys(changed).filter(name => name in theirs && name in changes(changed, now))
+  if (contested.length > 0) {
+    told.set(before, now)
+    throw changedMeanwhile(contested, now)
+  }
+  // The interface asks for the affiliate in every edit of a payout.
+  const body = resource === 'payouts' ? { affiliate_id: data.affiliate_id, ...changed } : changed
+  return write(resource, 'update', `${resource}/${id}`, body, { ifMatch: tag })
+}
+
+function changedMeanwhile(names: string[], now: Row): HttpError {
+  const message = 'Somebody else has changed this meanwhile. Save again to replace what they wrote.'
+  const said = names.map(name => [name, now[name] ? `It is ${now[name]} by now.` : 'It is empty by now.'])
+  return new HttpError(message, 412, {
+    message,
+    errors: { ...Object.fromEntries(said), root: { serverError: message } },
+  })
 }
 
 /** Only what differs is sent, so that two people who edit different things do not undo each other. */
@@ -102,14 +136,11 @@ export const dataProvider: DataProvider = {
       signal,
     }) as never,
   create: async (resource, { data, meta }) => {
-    const record = await write(resource, 'create', resource, data, meta?.keyOf(data))
+    const record = await write(resource, 'create', resource, data, { idempotencyKey: meta?.keyOf(data) })
     return { data: (await written(resource, record)) as never }
   },
   update: async (resource, { id, data, previousData }) => {
-    const changed = changes(data, previousData ?? {})
-    // The interface asks for the affiliate in every edit of a payout.
-    const body = resource === 'payouts' ? { affiliate_id: data.affiliate_id, ...changed } : changed
-    const record = await write(resource, 'update', `${resource}/${id}`, body)
+    const record = await edit(resource, id, data as Row, previousData as Row)
     return { data: (await written(resource, record)) as never }
   },
   updateMany: async (resource, { ids, data }) => {

@@ -149,8 +149,10 @@ function AffiliateCards() {
               </Typography>
             }
             right={
-              <Typography variant="body2" sx={{ fontVariantNumeric: 'tabular-nums' }}>
-                {money.full(affiliate.earnings)}
+              <Typography variant="caption">
+                Earnings {money.full(affiliate.earnings)}
+                <br />
+                Unpaid {money.full(affiliate.unpaid_earnings)}
               </Typography>
             }
           />

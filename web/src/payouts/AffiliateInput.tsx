@@ -24,7 +24,10 @@ export function AffiliateInput(props: Props) {
   )
 }
 
-/** One that was deleted is no longer offered by the server, and stays what it is until another one is chosen. */
+/**
+ * One that was deleted is no longer offered by the server, and stays what it is until another one is chosen. Of all that a
+ * number finds, the affiliate that has it comes first.
+ */
 function Choices({ nameOf, ...rest }: Props) {
   const context = useChoicesContext<Affiliate>()
   const id = useWatch({ name: 'affiliate_id' }) as number | null | undefined
@@ -33,10 +36,18 @@ function Choices({ nameOf, ...rest }: Props) {
     id: id!,
     options: { enabled: Boolean(id) },
   })
+  const typed = Number(context.filterValues?.search ?? Number.NaN)
+  const { referenceRecord: numbered } = useReference<Affiliate>({
+    reference: 'affiliates',
+    id: typed,
+    options: { enabled: Number.isSafeInteger(typed) },
+  })
   const isDeleted = Boolean(id) && !isPending && !error && !referenceRecord
-  const choices = { ...context, allChoices: [{ id } as Affiliate, ...(context.allChoices ?? [])] }
+  const first = [...(isDeleted ? [{ id } as Affiliate] : []), ...(numbered ? [numbered] : [])]
+  const others = (context.allChoices ?? []).filter(choice => first.every(one => one.id !== choice.id))
+  const choices = { ...context, allChoices: [...first, ...others] }
   return (
-    <ChoicesContextProvider value={(isDeleted ? choices : context) as ChoicesContextValue}>
+    <ChoicesContextProvider value={choices as ChoicesContextValue}>
       <AutocompleteInput
         label="Affiliate"
         optionText={(affiliate?: Affiliate) =>

@@ -14,13 +14,15 @@ import {
   useReference,
   useRefresh,
 } from 'react-admin'
+import { useNavigate } from 'react-router-dom'
 import { nameOf } from '../affiliates/affiliate.tsx'
 import { newIdempotencyKeys } from '../api.ts'
 import { Waiting } from '../Shell.tsx'
 import { History } from '../tools/AuditLog.tsx'
 import { Confirm } from '../ui/Confirm.tsx'
-import { CarefulForm, FormButtons, FormSection, MoneyInput, Row } from '../ui/form.tsx'
+import { CarefulForm, FormButtons, FormSection, MoneyInput, Row, UnsavedChanges } from '../ui/form.tsx'
 import { time, useMoney } from '../ui/format.ts'
+import { listAt } from '../ui/lists.ts'
 import { Page, RecordProblem, toldByThePage } from '../ui/Page.tsx'
 import { StatusChip } from '../ui/StatusChip.tsx'
 import { AffiliateInput } from './AffiliateInput.tsx'
@@ -113,7 +115,7 @@ function Fields() {
 
 export function PayoutEdit() {
   const notify = useNotify()
-  const redirect = useRedirect()
+  const navigate = useNavigate()
   return (
     <EditBase
       resource="payouts"
@@ -124,7 +126,7 @@ export function PayoutEdit() {
       mutationOptions={{
         onSuccess: (payout: Payout) => {
           notify(`Payout ${payout.id} saved`, { type: 'success' })
-          redirect('list', 'payouts')
+          navigate(listAt(parent.to))
         },
       }}
     >
@@ -135,6 +137,7 @@ export function PayoutEdit() {
 
 function EditPage() {
   const { record, error, isPending, refetch } = useEditContext<Payout>()
+  const [unsaved, setUnsaved] = useState(false)
   const money = useMoney()
   if (error) {
     return <RecordProblem kind="payout" parent={parent} error={error} retry={() => refetch()} />
@@ -148,7 +151,15 @@ function EditPage() {
       aside={<StatusChip status={record.status} />}
       actions={
         <>
-          {record.status === 'failed' && <MarkPaid payout={record} variant="contained" size="medium" />}
+          {record.status === 'failed' && (
+            <MarkPaid
+              payout={record}
+              variant="contained"
+              size="medium"
+              disabled={unsaved}
+              title={unsaved ? 'Save what was typed first, or choose the status in the form.' : undefined}
+            />
+          )}
           <DeletePayout payout={record} />
         </>
       }
@@ -158,6 +169,7 @@ function EditPage() {
         {time(record.date)} by <Owner id={record.owner} />.
       </Typography>
       <CarefulForm key={record.status}>
+        <UnsavedChanges onChange={setUnsaved} />
         <Fields />
         <FormButtons back="/payouts" />
       </CarefulForm>
@@ -174,14 +186,14 @@ function Owner({ id }: { id: number }) {
 function DeletePayout({ payout }: { payout: Payout }) {
   const dataProvider = useDataProvider()
   const notify = useNotify()
-  const redirect = useRedirect()
+  const navigate = useNavigate()
   const refresh = useRefresh()
   const money = useMoney()
   const [asking, setAsking] = useState(false)
   const confirm = async () => {
     await dataProvider.delete('payouts', { id: payout.id, previousData: payout })
     notify(`Payout ${payout.id} deleted`, { type: 'success' })
-    redirect('list', 'payouts')
+    navigate(listAt(parent.to))
     refresh()
   }
   return (

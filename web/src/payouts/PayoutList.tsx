@@ -6,6 +6,7 @@ import { Link } from 'react-router-dom'
 import { nameOf } from '../affiliates/affiliate.tsx'
 import { API, queryOf } from '../api.ts'
 import { ExportLink } from '../ui/ExportLink.tsx'
+import { optionalAmount } from '../ui/form.tsx'
 import { day, type Money, time, useMoney } from '../ui/format.ts'
 import { Filters, Rows, Search } from '../ui/ListFrame.tsx'
 import { Empty, Page } from '../ui/Page.tsx'
@@ -59,6 +60,7 @@ const width = (pixels: number) => ({ width: { sm: pixels } })
 const text = (typed: string) => typed
 
 function PayoutFilters() {
+  const amount = optionalAmount(useMoney())
   return (
     <>
       <AffiliateInput
@@ -80,6 +82,7 @@ function PayoutFilters() {
         source="amount.min"
         label="Amount from"
         parse={text}
+        validate={amount}
         helperText={false}
         sx={width(124)}
         slotProps={{ htmlInput: { inputMode: 'decimal' } }}
@@ -88,6 +91,7 @@ function PayoutFilters() {
         source="amount.max"
         label="Amount until"
         parse={text}
+        validate={amount}
         helperText={false}
         sx={width(124)}
         slotProps={{ htmlInput: { inputMode: 'decimal' } }}

@@ -14,6 +14,9 @@ import { figures, RowLink } from '../ui/table.tsx'
 import { MarkPaid } from './MarkPaid.tsx'
 import type { Payout } from './payout.ts'
 
+/** What matters less than status and amount. */
+const wideOnly = { display: { xs: 'none', sm: 'table-cell' } }
+
 /** Some payouts of one affiliate. */
 export function PayoutRows({ payouts }: { payouts: Payout[] }) {
   const money = useMoney()
@@ -26,12 +29,15 @@ export function PayoutRows({ payouts }: { payouts: Payout[] }) {
   }
   return (
     <TableContainer tabIndex={0} role="region" aria-label="Latest payouts">
-      <Table size="small" sx={{ '& tbody tr:last-of-type td': { borderBottom: 0 } }}>
+      <Table
+        size="small"
+        sx={{ '& tbody tr:last-of-type td': { borderBottom: 0 }, '& th, & td': { px: { xs: 0.75, sm: 2 } } }}
+      >
         <TableHead>
           <TableRow>
             <TableCell>Payout</TableCell>
             <TableCell>Date</TableCell>
-            <TableCell>Method</TableCell>
+            <TableCell sx={wideOnly}>Method</TableCell>
             <TableCell>Status</TableCell>
             <TableCell sx={figures}>Amount</TableCell>
           </TableRow>
@@ -45,13 +51,22 @@ export function PayoutRows({ payouts }: { payouts: Payout[] }) {
               <TableCell sx={{ whiteSpace: 'nowrap' }} title={time(payout.date)}>
                 {day(payout.date)}
               </TableCell>
-              <TableCell sx={{ overflowWrap: 'anywhere', minWidth: 90 }}>
+              <TableCell sx={{ ...wideOnly, overflowWrap: 'anywhere', minWidth: 90 }}>
                 <bdi>{payout.payout_method || '–'}</bdi>
               </TableCell>
               <TableCell>
-                <Box sx={{ display: 'flex', gap: 1, alignItems: 'center' }}>
+                <Box
+                  sx={{
+                    display: 'flex',
+                    flexDirection: { xs: 'column', sm: 'row' },
+                    columnGap: 1,
+                    alignItems: { xs: 'flex-start', sm: 'center' },
+                  }}
+                >
                   <StatusChip status={payout.status} />
-                  {payout.status === 'failed' && <MarkPaid payout={payout} variant="text" />}
+                  {payout.status === 'failed' && (
+                    <MarkPaid payout={payout} variant="text" sx={{ minWidth: 0, px: { xs: 0.25, sm: 1 } }} />
+                  )}
                 </Box>
               </TableCell>
               <TableCell sx={figures}>{money.full(payout.amount)}</TableCell>

@@ -51,7 +51,7 @@ export function TimePlot(plot: Plot) {
         borderRadius={3}
         grid={{ horizontal: true }}
         skipAnimation
-        margin={{ left: 0, right: 8, top: 8, bottom: 0 }}
+        margin={{ left: 0, right: 24, top: 8, bottom: 0 }}
         sx={grid}
         slotProps={{ legend: { position: { vertical: 'top', horizontal: 'start' } } }}
       />

@@ -3,6 +3,7 @@ import FilterIcon from '@mui/icons-material/FilterList'
 import { Badge, Box, Button, Card, Collapse, Stack, useMediaQuery } from '@mui/material'
 import { type ReactNode, useState } from 'react'
 import { FilterLiveForm, Pagination, TextInput, useListContext } from 'react-admin'
+import { useRememberedList } from './lists.ts'
 import { Empty, Problem } from './Page.tsx'
 import type { Theme } from './visually.ts'
 
@@ -76,6 +77,7 @@ export function Search({ hint }: { hint: string }) {
 /** @param empty what to say when there is nothing at all, whatever the filters */
 export function Rows({ empty, table, cards }: { empty: ReactNode; table: ReactNode; cards: ReactNode }) {
   const { error, isPending, total, filterValues, setFilters, refetch } = useListContext()
+  useRememberedList()
   const wide = useMediaQuery<Theme>(theme => theme.breakpoints.up('md'))
   if (error) return <Problem error={error} retry={() => refetch()} />
   if (!isPending && total === 0) {

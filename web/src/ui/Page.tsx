@@ -3,6 +3,7 @@ import { type ReactNode, useEffect } from 'react'
 import { HttpError } from 'react-admin'
 import { Link as RouterLink, useParams } from 'react-router-dom'
 import { messageOf } from '../api.ts'
+import { listAt } from './lists.ts'
 
 /** A page: where it belongs, its name, what can be done, its content. */
 export function Page({
@@ -34,7 +35,7 @@ export function Page({
       {parent && (
         <Link
           component={RouterLink}
-          to={parent.to}
+          to={listAt(parent.to)}
           variant="body2"
           sx={{ display: 'inline-block', mb: 0.75 }}
         >

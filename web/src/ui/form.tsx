@@ -1,14 +1,22 @@
 /** Forms: what the server has against them stands at the button, and at the field that it is about. */
 import { Alert, Button, Card, Stack, Typography } from '@mui/material'
-import type { ReactNode } from 'react'
+import { type ReactNode, useEffect } from 'react'
 import { Form, type FormProps, required, SaveButton, TextInput, type TextInputProps } from 'react-admin'
 import { useFormState, useWatch } from 'react-hook-form'
 import { useNavigate } from 'react-router-dom'
 import { type Money, useMoney } from './format.ts'
+import { listAt } from './lists.ts'
 
 /** A field is checked when it is left, and nothing that was typed is lost by going away without being asked. */
 export function CarefulForm(props: FormProps) {
   return <Form mode="onTouched" warnWhenUnsavedChanges disableInvalidFormNotification {...props} />
+}
+
+/** Tells what is outside of the form whether something was typed that is not saved. */
+export function UnsavedChanges({ onChange }: { onChange: (unsaved: boolean) => void }) {
+  const { isDirty } = useFormState()
+  useEffect(() => onChange(isDirty), [isDirty, onChange])
+  return null
 }
 
 export function FormSection({
@@ -59,7 +67,7 @@ export function FormButtons({
       <ServerProblem />
       <Stack direction="row" sx={{ gap: 1.5, alignItems: 'center', flexWrap: 'wrap' }}>
         <SaveButton label={label} icon={null} size="large" alwaysEnable />
-        {back && <Button onClick={() => navigate(back)}>Cancel</Button>}
+        {back && <Button onClick={() => navigate(listAt(back))}>Cancel</Button>}
         {children}
       </Stack>
     </>
@@ -114,6 +122,14 @@ export function MoneyInput({
   )
 }
 
+/** For an amount that need not be given. */
+export function optionalAmount(money: Money) {
+  return (typed: unknown) => {
+    const text = String(typed ?? '').trim()
+    return text === '' ? undefined : amountProblem(text, money)
+  }
+}
+
 function amountProblem(
   text: string,
   { decimals, currency }: Pick<Money, 'decimals' | 'currency'>,
@@ -158,8 +174,7 @@ function rateProblem(text: string): string | undefined {
   return 'Write a number from 0 on, with at most 4 decimals and a point before them.'
 }
 
-/** @returns what the server takes: a number, or '' for "not set" */
-export function rateOf(text: unknown): number | '' {
-  const typed = String(text ?? '').trim()
-  return typed === '' ? '' : Number(typed)
+/** A rate as the server takes and shows it: a number as text, or '' for "not set". */
+export function rateOf(typed: unknown): string {
+  return String(typed ?? '').trim()
 }

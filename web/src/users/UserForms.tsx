@@ -10,11 +10,12 @@ import {
   useNotify,
   useRedirect,
 } from 'react-admin'
-import { Link as RouterLink } from 'react-router-dom'
+import { Link as RouterLink, useNavigate } from 'react-router-dom'
 import { Waiting } from '../Shell.tsx'
 import { useSession } from '../session.tsx'
 import { CarefulForm, FormButtons, FormSection, Row } from '../ui/form.tsx'
 import { time } from '../ui/format.ts'
+import { listAt } from '../ui/lists.ts'
 import { Page, RecordProblem, toldByThePage } from '../ui/Page.tsx'
 import { type User, userName } from './user.ts'
 
@@ -56,7 +57,7 @@ export function UserCreate() {
 
 export function UserEdit() {
   const notify = useNotify()
-  const redirect = useRedirect()
+  const navigate = useNavigate()
   return (
     <EditBase
       resource="users"
@@ -67,7 +68,7 @@ export function UserEdit() {
       mutationOptions={{
         onSuccess: (user: User) => {
           notify(`User ${user.login} saved`, { type: 'success' })
-          redirect('list', 'users')
+          navigate(listAt(parent.to))
         },
       }}
     >
@@ -157,7 +158,8 @@ function Fields({
             choices={[{ id: 'administrator', name: 'Administrator' }]}
             emptyText="None"
             emptyValue=""
-            helperText={false}
+            readOnly={own}
+            helperText={own && 'Only another administrator can take it from you.'}
           />
           {own ? (
             <Typography variant="body2" sx={{ color: 'text.secondary', alignSelf: 'center' }}>
