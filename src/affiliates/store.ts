@@ -133,6 +133,11 @@ export async function findAffiliate(
   return (withAccount ? findWithAccount : findAlone)(db, id)
 }
 
+/** Those that are there, with their accounts, in no order. */
+export async function findAffiliates(db: Db, ids: readonly number[]): Promise<AffiliateRow[]> {
+  return rows(db, true).where('affiliates.id', 'in', ids).execute()
+}
+
 export async function findNotes(db: Db, id: number): Promise<string | undefined> {
   const row = await db.selectFrom('affiliates').select('notes').where('id', '=', id).executeTakeFirst()
   return row?.notes

@@ -100,7 +100,26 @@ describeService('exports', service => {
       'referrals',
       'date',
       'owner',
+      'affiliate_name',
+      'payment_email',
     ])
+  })
+
+  test('payouts as CSV - who each went to, and nobody once the affiliate was deleted', async () => {
+    const [named, gone] = [
+      await service().newAffiliate('payee', { username: 'payee' }),
+      await service().newAffiliate('leaves'),
+    ]
+    for (const { id } of [named, gone]) await service().newPayout(id, { amount: 1, payout_method: 'named' })
+    await service().delete(`/affiliates/${gone.id}`)
+    const rows = recordsOf((await file('payouts?payout_method=named')).text)
+    assert.deepEqual(
+      rows.map(({ affiliate_name, payment_email }) => [affiliate_name, payment_email]),
+      [
+        ['payee', 'payee@example.com'],
+        ['', ''],
+      ],
+    )
   })
 
   test('CSV - a cell that a spreadsheet would compute is text', async () => {

@@ -3,7 +3,7 @@ import { type TProperties, Type } from 'typebox'
 import * as affiliates from '../../affiliates/routes.ts'
 import { recordOf as affiliateOf } from '../../affiliates/rules.ts'
 import { filterArguments as affiliateFilters } from '../../affiliates/schema.ts'
-import type { AffiliateRow } from '../../affiliates/store.ts'
+import { type AffiliateRow, findAffiliates } from '../../affiliates/store.ts'
 import { choice, decimalText, formatTime, now } from '../../fields.ts'
 import { type Answer, type Call, endpoint, type Permission, type Resource } from '../../http/endpoint.ts'
 import { eachPage, type ListArguments, type Listing, narrowing, ordering } from '../../http/list.ts'
@@ -36,7 +36,10 @@ const affiliateColumns: Record<string, Column<AffiliateRow>> = {
   date_registered: row => formatTime(row.registered_at),
 }
 
-const payoutColumns: Record<string, Column<Payout>> = {
+/** A payout, and who it went to, unless the affiliate was deleted. */
+type PaidRow = Payout & { payee?: AffiliateRow | undefined }
+
+const payoutColumns: Record<string, Column<PaidRow>> = {
   payout_id: row => row.id,
   affiliate_id: row => row.affiliate_id,
   amount: (row, { decimals }) => decimalText(row.amount, decimals),
@@ -46,6 +49,19 @@ const payoutColumns: Record<string, Column<Payout>> = {
   referrals: row => row.referrals,
   date: row => formatTime(row.created_at),
   owner: row => row.owner,
+  affiliate_name: ({ payee }) => payee?.account_display_name || payee?.account_login || '',
+  payment_email: ({ payee }) => payee?.payment_email || payee?.account_email || '',
+}
+
+const paidPayouts: Listing<PaidRow, Parameters<typeof payouts.listing.page>[1]> = {
+  ...payouts.listing,
+  page: async (call, args, page) => {
+    const rows = await payouts.listing.page(call, args, page)
+    const ids = [...new Set(rows.map(row => row.affiliate_id))]
+    const payees = ids.length > 0 ? await findAffiliates(call.database.replica, ids) : []
+    const byId = new Map(payees.map(payee => [payee.id, payee]))
+    return rows.map(row => ({ ...row, payee: byId.get(row.affiliate_id) }))
+  },
 }
 
 /** What every export is asked with. */
@@ -91,7 +107,7 @@ export const exports: Resource = {
       user: true,
       effective: true,
     }),
-    exportEndpoint('payouts', payouts.listing, payoutColumns, payoutFilters),
+    exportEndpoint('payouts', paidPayouts, payoutColumns, payoutFilters),
   ],
 }
 
