@@ -1,4 +1,4 @@
-/** Progress on standard error: a bar on a terminal, else a line every few seconds. */
+/** Progress on standard error: a bar on a terminal, else a line every few seconds, and none for what takes less. */
 
 const BAR_WIDTH = 30
 const REDRAW_MS = 100
@@ -14,16 +14,18 @@ export function showProgress(title: string): { progress: Progress; end: () => vo
   let shown = false
   const progress: Progress = (done, total) => {
     const now = Date.now()
-    if (now - shownAt < (terminal ? REDRAW_MS : LINE_EVERY_MS) && done < total) return
+    // What is quickly done needs no line in the mail of a nightly job.
+    const isLast = done >= total && (terminal || shown)
+    if (now - shownAt < (terminal ? REDRAW_MS : LINE_EVERY_MS) && !isLast) return
     shownAt = now
+    shown = true
     const part = total === 0 ? 1 : done / total
     const text = `${title}: ${Math.floor(part * 100)} %, ${count(done)} of ${count(total)}${left(part, now - startedAt)}`
     if (!terminal) return void process.stderr.write(`${text}\n`)
-    shown = true
     const full = Math.round(part * BAR_WIDTH)
     process.stderr.write(`\r\x1b[2K[${'#'.repeat(full)}${'-'.repeat(BAR_WIDTH - full)}] ${text}`)
   }
-  return { progress, end: () => void (shown && process.stderr.write('\n')) }
+  return { progress, end: () => void (terminal && shown && process.stderr.write('\n')) }
 }
 
 const count = (number: number) => number.toLocaleString('en')
