@@ -7,6 +7,7 @@
  * that were passed over are kept at the end of the chain and looked at again, so it is sealed when it appears.
  */
 import { createHash } from 'node:crypto'
+import { Rounds } from '../rounds.ts'
 import type { Database } from '../storage/database.ts'
 import * as store from './store.ts'
 
@@ -21,30 +22,16 @@ type Missing = readonly [first: number, last: number, since: number]
 
 /** Seals while a process is up. */
 export class Sealer {
-  readonly #database: Database
-  readonly #timer: NodeJS.Timeout
-  #round: Promise<void> | undefined
+  readonly #rounds: Rounds
 
   constructor(database: Database) {
-    this.#database = database
-    this.#timer = setInterval(() => this.#seal(), SEAL_EVERY_MS).unref()
+    this.#rounds = new Rounds(SEAL_EVERY_MS, () => sealEntries(database))
   }
 
   /** Resolves once what this process wrote is sealed, unless the database does not answer. */
   async close(): Promise<void> {
-    clearInterval(this.#timer)
-    await this.#round
-    await this.#seal()
-  }
-
-  async #seal(): Promise<void> {
-    this.#round ??= sealEntries(this.#database)
-      // The next round tries again.
-      .catch(() => {})
-      .finally(() => {
-        this.#round = undefined
-      })
-    await this.#round
+    await this.#rounds.close()
+    await this.#rounds.go()
   }
 }
 

@@ -8,6 +8,7 @@ import { invalidArguments } from '../errors.ts'
 import { choice, flag, line, listOf } from '../fields.ts'
 import type { Order, Page } from '../storage/page.ts'
 import type { Answer, Call } from './endpoint.ts'
+import { decodeName } from './parameters.ts'
 import type { Render } from './render.ts'
 
 /** Rows that are read at once of a list that is longer than what is answered in one piece. */
@@ -261,8 +262,8 @@ function decodeCursor(text: string, orders: Readonly<Record<string, Order>>): St
 /** This request's URL with the cursor in it, and without what the cursor replaces. */
 function nextUrl(call: Call, cursor: string): string {
   const kept = call.query.split('&').filter(pair => {
-    const [name] = new URLSearchParams(pair).keys()
-    return name !== undefined && name !== 'cursor' && name !== 'offset'
+    const name = decodeName(pair.split('=', 1)[0]!)
+    return pair !== '' && name !== 'cursor' && name !== 'offset'
   })
   return `${call.collectionUrl}?${[...kept, `cursor=${cursor}`].join('&')}`
 }

@@ -116,7 +116,7 @@ function decode(text: string): string | undefined {
   }
 }
 
-function decodeName(text: string): string {
+export function decodeName(text: string): string {
   const name = decode(text)
   if (name === undefined) {
     throw invalidArguments({ [text.slice(0, 100)]: 'must be percent-encoded UTF-8.' })

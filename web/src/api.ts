@@ -123,7 +123,7 @@ function exact(_name: string, value: unknown, context?: { source?: string }): un
 }
 
 /** @param outcome what to say when it was not the service that answered, but something before it */
-function failureOf(status: number, body: unknown, outcome: string): HttpError {
+export function failureOf(status: number, body: unknown, outcome: string): HttpError {
   const envelope = body as Partial<Envelope> | undefined
   const message = envelope?.message ?? `The server answered ${status}. ${outcome}`.trim()
   return new HttpError(message, status, { ...envelope, errors: errorsOf(envelope?.data?.params, message) })

@@ -1,6 +1,6 @@
 /** How react-admin's questions are asked of the server. */
 import { type DataProvider, HttpError, type RaRecord } from 'react-admin'
-import { get, queryOf, request } from './api.ts'
+import { failureOf, get, queryOf, request } from './api.ts'
 
 type Row = RaRecord<number>
 
@@ -82,7 +82,7 @@ async function edit(resource: string, id: unknown, data: Row, before: Row): Prom
   const changed = changes(data, before)
   const { record: now, tag } = await oneWithTag(resource, id)
   const theirs = changes(now, told.get(before) ?? before)
-  const contested = Object.keys(changed).filter(name => name in theirs && name in changes(changed, now))
+  const contested = Object.keys(changes(changed, now)).filter(name => name in theirs)
   if (contested.length > 0) {
     told.set(before, now)
     throw changedMeanwhile(contested, now)
@@ -95,10 +95,7 @@ async function edit(resource: string, id: unknown, data: Row, before: Row): Prom
 function changedMeanwhile(names: string[], now: Row): HttpError {
   const message = 'Somebody else has changed this meanwhile. Save again to replace what they wrote.'
   const said = names.map(name => [name, now[name] ? `It is ${now[name]} by now.` : 'It is empty by now.'])
-  return new HttpError(message, 412, {
-    message,
-    errors: { ...Object.fromEntries(said), root: { serverError: message } },
-  })
+  return failureOf(412, { message, data: { params: Object.fromEntries(said) } }, '')
 }
 
 /** Only what differs is sent, so that two people who edit different things do not undo each other. */

@@ -53,25 +53,29 @@ const payoutColumns: Record<string, Column<PaidRow>> = {
   payment_email: ({ payee }) => payee?.payment_email || payee?.account_email || '',
 }
 
-const paidPayouts: Listing<PaidRow, Parameters<typeof payouts.listing.page>[1]> = {
-  ...payouts.listing,
-  page: async (call, args, page) => {
-    const rows = await payouts.listing.page(call, args, page)
-    const ids = [...new Set(rows.map(row => row.affiliate_id))]
-    const payees = ids.length > 0 ? await findAffiliates(call.database.replica, ids) : []
-    const byId = new Map(payees.map(payee => [payee.id, payee]))
-    return rows.map(row => ({ ...row, payee: byId.get(row.affiliate_id) }))
-  },
+async function withPayees({ database }: Call, rows: readonly Payout[]): Promise<PaidRow[]> {
+  const ids = [...new Set(rows.map(row => row.affiliate_id))]
+  const payees = await findAffiliates(database.replica, ids)
+  const byId = new Map(payees.map(payee => [payee.id, payee]))
+  return rows.map(row => ({ ...row, payee: byId.get(row.affiliate_id) }))
 }
 
 /** What every export is asked with. */
 type Arguments = { format?: 'csv' | 'ndjson' } & Pick<ListArguments, 'orderby' | 'order' | 'filter'>
 
+/** The CSV file of a list: its columns, and their rows out of those of the list. */
+interface Sheet<Row, SheetRow> {
+  readonly columns: Record<string, Column<SheetRow>>
+  readonly rowsOf: (call: Call, rows: Row[]) => Promise<SheetRow[]>
+}
+
+const asTheyAre = async <Row>(_call: Call, rows: Row[]) => rows
+
 /** @param always arguments of the list that every export has */
-function exportEndpoint<Row, Args extends ListArguments>(
+function exportEndpoint<Row, SheetRow, Args extends ListArguments>(
   name: 'affiliates' | 'payouts',
   listing: Listing<Row, Args>,
-  columns: Record<string, Column<Row>>,
+  sheet: Sheet<Row, SheetRow>,
   filters: TProperties,
   always: Partial<Args> = {},
 ) {
@@ -89,10 +93,10 @@ function exportEndpoint<Row, Args extends ListArguments>(
     handle: async (call, args) => {
       const { format = 'csv', ...list } = args as Arguments
       const asked = { ...list, ...always } as Args
-      const { beginning, line } =
-        format === 'csv' ? await csv(call, columns) : await ndjson(call, asked, listing)
+      const { beginning, text } =
+        format === 'csv' ? await csv(call, sheet) : await ndjson(call, asked, listing)
       const pages = eachPage(call, asked, listing)
-      return download(name, format, written(beginning, line, pages, await pages.next()))
+      return download(name, format, written(beginning, text, pages, await pages.next()))
     },
   })
 }
@@ -103,42 +107,53 @@ export const exports: Resource = {
   record: Type.Object({}),
   missing: 'no_route',
   endpoints: [
-    exportEndpoint('affiliates', affiliates.listing, affiliateColumns, affiliateFilters, {
-      user: true,
-      effective: true,
-    }),
-    exportEndpoint('payouts', paidPayouts, payoutColumns, payoutFilters),
+    exportEndpoint(
+      'affiliates',
+      affiliates.listing,
+      { columns: affiliateColumns, rowsOf: asTheyAre },
+      affiliateFilters,
+      {
+        user: true,
+        effective: true,
+      },
+    ),
+    exportEndpoint('payouts', payouts.listing, { columns: payoutColumns, rowsOf: withPayees }, payoutFilters),
   ],
 }
 
 interface Writer<Row> {
   readonly beginning: string
-  readonly line: (row: Row) => string
+  readonly text: (rows: Row[]) => Promise<string>
 }
 
-async function csv<Row>(call: Call, columns: Record<string, Column<Row>>): Promise<Writer<Row>> {
+async function csv<Row, SheetRow>(
+  call: Call,
+  { columns, rowsOf }: Sheet<Row, SheetRow>,
+): Promise<Writer<Row>> {
   const settings = await call.settings.current()
   const cells = Object.values(columns)
   return {
     beginning: CSV_BEGINNING + csvLine(Object.keys(columns)),
-    line: row => csvLine(cells.map(cell => cell(row, settings))),
+    text: async rows =>
+      (await rowsOf(call, rows)).map(row => csvLine(cells.map(cell => cell(row, settings)))).join(''),
   }
 }
 
 async function ndjson<Row, Args>(call: Call, args: Args, listing: Listing<Row, Args>): Promise<Writer<Row>> {
   const recordOf = await listing.records(call, args)
-  return { beginning: '', line: row => `${listing.render(recordOf(row) as never)}\n` }
+  const line = (row: Row) => `${listing.render(recordOf(row) as never)}\n`
+  return { beginning: '', text: async rows => rows.map(line).join('') }
 }
 
 /** @param first is read before the answer begins, so that what goes wrong there is still an error */
 async function* written<Row>(
   beginning: string,
-  line: (row: Row) => string,
+  text: (rows: Row[]) => Promise<string>,
   pages: AsyncGenerator<Row[], void>,
   first: IteratorResult<Row[], void>,
 ): AsyncGenerator<string> {
   yield beginning
-  for (let page = first; !page.done; page = await pages.next()) yield page.value.map(line).join('')
+  for (let page = first; !page.done; page = await pages.next()) yield await text(page.value)
 }
 
 function download(name: string, format: 'csv' | 'ndjson', body: AsyncIterable<string>): Answer {

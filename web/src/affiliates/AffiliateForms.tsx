@@ -19,11 +19,9 @@ import { useSession } from '../session.tsx'
 import { CarefulForm, FormButtons, FormSection, RateInput, Row, rateOf } from '../ui/form.tsx'
 import { rateText, useMoney } from '../ui/format.ts'
 import { Page, RecordProblem, toldByThePage } from '../ui/Page.tsx'
-import { type Affiliate, nameOf, statuses } from './affiliate.tsx'
+import { type Affiliate, nameOf, parent, statuses } from './affiliate.tsx'
 
 const statusChoices = statuses.map(id => ({ id, name: id.charAt(0).toUpperCase() + id.slice(1) }))
-
-const parent = { to: '/affiliates', label: 'Affiliates' }
 
 type Values = Record<string, unknown>
 

@@ -3,16 +3,8 @@ import EditIcon from '@mui/icons-material/EditOutlined'
 import { Box, Button, Card, Link, Skeleton, Stack, Typography } from '@mui/material'
 import { useQuery } from '@tanstack/react-query'
 import { lazy, type ReactNode, Suspense, useState } from 'react'
-import {
-  ShowBase,
-  useDataProvider,
-  useGetList,
-  useNotify,
-  useRedirect,
-  useRefresh,
-  useShowContext,
-} from 'react-admin'
-import { Link as RouterLink } from 'react-router-dom'
+import { ShowBase, useDataProvider, useGetList, useNotify, useRefresh, useShowContext } from 'react-admin'
+import { Link as RouterLink, useNavigate } from 'react-router-dom'
 import { get } from '../api.ts'
 import { PayoutRows } from '../payouts/PayoutRows.tsx'
 import type { Payout, PayoutTotals } from '../payouts/payout.ts'
@@ -20,10 +12,11 @@ import { Waiting } from '../Shell.tsx'
 import { History } from '../tools/AuditLog.tsx'
 import { Confirm } from '../ui/Confirm.tsx'
 import { count, plural, rateText, time, useMoney } from '../ui/format.ts'
+import { listAt } from '../ui/lists.ts'
 import { Page, Problem, RecordProblem, toldByThePage } from '../ui/Page.tsx'
 import { StatusChip } from '../ui/StatusChip.tsx'
 import { Tile, Tiles } from '../ui/Tile.tsx'
-import { type Affiliate, nameOf } from './affiliate.tsx'
+import { type Affiliate, nameOf, parent } from './affiliate.tsx'
 import { Moves } from './MoveButtons.tsx'
 
 const AffiliatePlot = lazy(async () => ({
@@ -31,7 +24,6 @@ const AffiliatePlot = lazy(async () => ({
 }))
 
 const LATEST = 10
-const parent = { to: '/affiliates', label: 'Affiliates' }
 
 export function AffiliateShow() {
   return (
@@ -216,13 +208,13 @@ function LatestPayouts({ affiliate }: { affiliate: Affiliate }) {
 function DeleteAffiliate({ affiliate }: { affiliate: Affiliate }) {
   const dataProvider = useDataProvider()
   const notify = useNotify()
-  const redirect = useRedirect()
+  const navigate = useNavigate()
   const refresh = useRefresh()
   const [asking, setAsking] = useState(false)
   const confirm = async () => {
     await dataProvider.delete('affiliates', { id: affiliate.id, previousData: affiliate })
     notify(`Affiliate ${nameOf(affiliate)} deleted`, { type: 'success' })
-    redirect('list', 'affiliates')
+    navigate(listAt(parent.to))
     refresh()
   }
   return (

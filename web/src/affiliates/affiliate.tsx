@@ -27,6 +27,9 @@ export interface Affiliate extends RaRecord<number> {
 export const nameOf = (affiliate: Pick<Affiliate, 'id' | 'user'>) =>
   affiliate.user?.display_name || affiliate.user?.user_login || `Affiliate ${affiliate.id}`
 
+/** The list that the page of an affiliate leads back to. */
+export const parent = { to: '/affiliates', label: 'Affiliates' }
+
 /** What is left to say of one that was deleted, on whose payouts its number stays. */
 export const deletedName = (id: number) => `Affiliate ${id} (deleted)`
 

@@ -40,7 +40,7 @@ function Choices({ nameOf, ...rest }: Props) {
   const { referenceRecord: numbered } = useReference<Affiliate>({
     reference: 'affiliates',
     id: typed,
-    options: { enabled: Number.isSafeInteger(typed) },
+    options: { enabled: Number.isSafeInteger(typed) && typed > 0 },
   })
   const isDeleted = Boolean(id) && !isPending && !error && !referenceRecord
   const first = [...(isDeleted ? [{ id } as Affiliate] : []), ...(numbered ? [numbered] : [])]
