@@ -26,7 +26,7 @@ await build({
     minify: false,
     license,
     rolldownOptions: {
-      input: ['src/main.ts', 'src/storage/sqlite-thread.ts'],
+      input: ['src/main.ts', 'src/storage/sqlite/thread.ts'],
       // All in one folder, at the depth of src: what is found relative to a file is found in both.
       output: { entryFileNames: '[name].js', chunkFileNames: '[name].js', minify: false },
       // What is not used may be there to throw, as decodeURIComponent is: nothing is left out.

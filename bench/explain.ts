@@ -7,9 +7,10 @@
  */
 import { CompiledQuery, type Driver, Kysely } from 'kysely'
 import { pino } from 'pino'
+import { createKey } from '../src/accounts/keys/rules.ts'
 import { buildApp, permissions } from '../src/app.ts'
-import { createKey } from '../src/keys/rules.ts'
-import { type Database, type Db, openDatabase } from '../src/storage/database.ts'
+import type { Database, Db } from '../src/storage/database.ts'
+import { openDatabase } from '../src/storage/open.ts'
 import type { Tables } from '../src/storage/tables.ts'
 
 const RUNS = 3
@@ -138,7 +139,7 @@ async function ask(url: string): Promise<string> {
 async function farPage(resource: Listed, query: string): Promise<string> {
   const search = new URLSearchParams(query)
   const orderby = search.get('orderby')!
-  const { orders } = await import(`../src/${resource}/store.ts`)
+  const { orders } = await import(`../src/programme/${resource}/store.ts`)
   const last = await database.engine.lastIdentity(database.reader, resource)
   const row = await database.reader
     .selectFrom(resource as 'payouts')

@@ -4,7 +4,7 @@
  * docs/performance.md says what the parts are.
  */
 import { parseArgs } from 'node:util'
-import { table } from '../src/command.ts'
+import { table } from '../src/cli/command.ts'
 import { temporaryFolder } from '../test/harness.ts'
 import { freshDatabase, PostgresServer } from '../test/postgres.ts'
 import { generator } from './load.ts'

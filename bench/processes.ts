@@ -6,7 +6,7 @@ import { request } from 'node:http'
 import { createInterface } from 'node:readline'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { freePort } from '../src/cluster.ts'
+import { freePort } from '../src/process/cluster.ts'
 import type { FloorAnswer } from './floor.ts'
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url))

@@ -2,27 +2,26 @@
 import { randomBytes } from 'node:crypto'
 import type { Socket } from 'node:net'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest } from 'fastify'
+import { authenticate } from './accounts/keys/authenticate.ts'
+import { KeyRing, refuseRevoked } from './accounts/keys/rules.ts'
+import { removeOldAttempts } from './accounts/sessions/attempts.ts'
 import { area } from './admin/area.ts'
-import { removeOldAttempts } from './admin/sessions/attempts.ts'
-import { affiliates } from './affiliates/routes.ts'
-import { Sealer } from './audit/seal.ts'
-import type { Context } from './context.ts'
-import { Failure } from './errors.ts'
+import { Failure } from './base/errors.ts'
+import { version } from './base/package.ts'
+import { Sealer } from './events/seal.ts'
 import { api } from './http/api.ts'
-import { authenticate } from './http/authenticate.ts'
 import type { Resource } from './http/endpoint.ts'
 import { removeOldAnswers } from './http/idempotency.ts'
-import { Limiter } from './http/limits.ts'
+import { type Grantor, grantAll } from './http/limits/allowances.ts'
+import { Limiter } from './http/limits/limiter.ts'
+import { Load } from './http/limits/load.ts'
+import { RequestLog } from './http/log.ts'
 import { connectionProblem, problemOf } from './http/problems.ts'
-import { KeyRing, refuseRevoked } from './keys/rules.ts'
-import { type Grantor, grantAll } from './limits/allowances.ts'
-import { Load } from './limits/load.ts'
-import { RequestLog } from './log.ts'
-import { version } from './package.ts'
-import { payouts } from './payouts/routes.ts'
-import { SettingsCache } from './settings/rules.ts'
+import { affiliates } from './programme/affiliates/routes.ts'
+import { payouts } from './programme/payouts/routes.ts'
+import { contextOf } from './settings/rules.ts'
 import type { Database } from './storage/database.ts'
-import { Sweeper } from './sweeper.ts'
+import { Sweeper } from './storage/sweeper.ts'
 
 export const resources: readonly Resource[] = [affiliates, payouts]
 
@@ -54,10 +53,6 @@ const CONNECTIONS = 16_384
 const KEEP_ALIVE_TIMEOUT_MS = 65_000
 /** Node takes no more of a request's head. */
 const MAX_URL_LENGTH = 16_384
-
-export function contextOf(database: Database): Context {
-  return { database, settings: new SettingsCache(database) }
-}
 
 /** The server, ready to listen. Closing it leaves the database open. */
 export async function buildApp(database: Database, options: AppOptions): Promise<FastifyInstance> {

@@ -1,20 +1,22 @@
 /** The command line: which commands there are, and how one ends that fails. */
 import cluster from 'node:cluster'
 import { Command, CommanderError } from 'commander'
+import { addKeyCommands } from './accounts/keys/commands.ts'
+import { addUserCommands } from './accounts/users/commands.ts'
 import { basePaths, permissions } from './app.ts'
-import { addAuditCommands } from './audit/commands.ts'
-import { serveWithWorkers } from './cluster.ts'
-import { addCommand, CommandFailed, type CommonOptions, print, withNewDatabase } from './command.ts'
-import { jsonOption, type ServeConfig, serveOptions } from './config.ts'
-import { addDataCommands } from './data-commands.ts'
-import { Failure } from './errors.ts'
-import { addKeyCommands } from './keys/commands.ts'
-import { version } from './package.ts'
-import { addSafetyCommands } from './safety-commands.ts'
-import { serve } from './serve.ts'
+import { Failure } from './base/errors.ts'
+import { version } from './base/package.ts'
+import { addCommand, CommandFailed, type CommonOptions, print, withNewDatabase } from './cli/command.ts'
+import { jsonOption } from './cli/options.ts'
+import { addAuditCommands } from './operations/audit/commands.ts'
+import { addDataCommands } from './operations/data-commands.ts'
+import { addPrivacyCommands } from './operations/privacy/commands.ts'
+import { addSafetyCommands } from './operations/safety-commands.ts'
+import { serveWithWorkers } from './process/cluster.ts'
+import { type ServeConfig, serveOptions } from './process/config.ts'
+import { serve } from './process/serve.ts'
 import { addSettingsCommands } from './settings/commands.ts'
 import { DatabaseUnavailable, DatabaseUnusable } from './storage/database.ts'
-import { addUserCommands } from './users/commands.ts'
 
 const EXIT_FAILED = 1
 const EXIT_USAGE = 2
@@ -35,7 +37,7 @@ const serveCommand = program
   .action(runServe)
 for (const option of serveOptions()) serveCommand.addOption(option)
 addCommand(program, 'migrate', 'bring the database up to date').action(runMigrate)
-addUserCommands(program)
+addPrivacyCommands(addUserCommands(program))
 addKeyCommands(program, permissions)
 addSettingsCommands(program)
 addDataCommands(program)

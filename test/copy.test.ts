@@ -2,13 +2,13 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { sql } from 'kysely'
-import { sealEntries } from '../src/audit/seal.ts'
-import { commandLine } from '../src/context.ts'
-import { formatRate } from '../src/fields.ts'
-import { erasePerson } from '../src/privacy/rules.ts'
-import { changeSettings, loadSettings, SettingsCache } from '../src/settings/rules.ts'
-import { copiedTables, copyDatabase, leftOut } from '../src/storage/copy.ts'
-import { openDatabase } from '../src/storage/database.ts'
+import { commandLine } from '../src/base/actor.ts'
+import { formatRate } from '../src/base/money.ts'
+import { sealEntries } from '../src/events/seal.ts'
+import { copiedTables, copyDatabase, leftOut } from '../src/operations/copy.ts'
+import { erasePerson } from '../src/operations/privacy/rules.ts'
+import { changeSettings, contextOf, loadSettings } from '../src/settings/rules.ts'
+import { openDatabase } from '../src/storage/open.ts'
 import { affiliated, engines, type FreshDatabase, type Service, startService } from './harness.ts'
 
 for (const [from, to] of [
@@ -172,7 +172,7 @@ for (const [from, to] of [
     test('settings that were changed while a copy was broken off are copied as they are', async () => {
       const { aim, breakOff, end } = await brokenOff()
       await breakOff()
-      const settings = { database: service.database, settings: new SettingsCache(service.database) }
+      const settings = contextOf(service.database)
       await changeSettings(settings, { default_rate: 31, rate_types: ['flat', 'percentage', 'tiered'] })
       await sealEntries(service.database)
       await copyDatabase(service.database, aim, () => {})

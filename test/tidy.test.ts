@@ -1,12 +1,11 @@
-/** The promises that the house makes about itself: the import arrow, the rooms of a feature, and the generated pages. */
+/** The promises that the house makes about itself: the import arrow, what a file may know, and the generated pages. */
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { generated } from '../docs/generate.ts'
-import { resources } from '../src/app.ts'
-import { serveOptions } from '../src/config.ts'
+import { serveOptions } from '../src/process/config.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const source = join(root, 'src')
@@ -19,18 +18,63 @@ const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter(
 /** What a file imports: files relative to src, and packages by name. */
 function importsOf(path: string): string[] {
   const text = readFileSync(join(source, path), 'utf8')
-  return [...text.matchAll(/(?:from|import\() ?'([^']+)'/g)].map(([, target]) =>
+  return [...text.matchAll(/(?:from|import\(|import) ?'([^']+)'/g)].map(([, target]) =>
     target!.startsWith('.') ? relative(source, resolve(source, dirname(path), target!)) : target!,
   )
 }
 
-describe('the import arrow: routes -> rules -> store -> storage', () => {
+const imports = new Map(files.map(path => [path, importsOf(path)]))
+
+/** The import arrow: each folder imports itself and what stands to its left, and nothing else. */
+const arrow = [
+  'base',
+  'storage',
+  'events',
+  'http',
+  'records',
+  'cli',
+  'settings',
+  'accounts',
+  'programme',
+  'operations',
+  'admin',
+  'app.ts',
+  'process',
+  'main.ts',
+]
+const room = (path: string) => arrow.indexOf(path.split('/')[0]!)
+
+describe(`the import arrow: ${arrow.join(' <- ')}`, () => {
+  test('every folder and file of src has its place', () => {
+    assert.deepEqual(readdirSync(source).toSorted(), arrow.toSorted())
+  })
+
+  test('imports lead to the left', () => {
+    const wrong = [...imports].flatMap(([path, targets]) =>
+      targets
+        .filter(target => imports.has(target) && room(target) > room(path))
+        .map(target => `${path} imports ${target}`),
+    )
+    assert.deepEqual(wrong, [])
+  })
+
+  test('no file imports itself by way of others', () => {
+    const done = new Set<string>()
+    const cycles: string[] = []
+    const follow = (path: string, way: readonly string[]) => {
+      if (way.includes(path)) cycles.push([...way.slice(way.indexOf(path)), path].join(' -> '))
+      if (done.has(path) || way.includes(path)) return
+      for (const target of imports.get(path) ?? []) follow(target, [...way, path])
+      done.add(path)
+    }
+    for (const path of files) follow(path, [])
+    assert.deepEqual(cycles, [])
+  })
+})
+
+describe('what a file may know', () => {
   const forbidden: [RegExp, RegExp, string][] = [
-    [
-      /schema\.ts$/,
-      /^(?!typebox$|fields\.ts$|.*schema\.ts$)/,
-      'a schema imports TypeBox, fields and schemas',
-    ],
+    [/schema\.ts$/, /^(?!typebox$|base\/|.*schema\.ts$)/, 'a schema imports TypeBox, base and schemas'],
     [
       /rules\.ts$/,
       /^(?:fastify|kysely|commander|http\/|.*routes\.ts$|.*commands\.ts$)/,
@@ -38,47 +82,27 @@ describe('the import arrow: routes -> rules -> store -> storage', () => {
     ],
     [
       /store\.ts$/,
-      /^(?:fastify|http\/|.*rules\.ts$|.*routes\.ts$|context\.ts$)/,
+      /^(?:fastify|http\/|.*rules\.ts$|.*routes\.ts$|events\/context\.ts$)/,
       'a store knows tables only',
     ],
     [/routes\.ts$/, /^(?:fastify|kysely|storage\/)/, 'routes hold no queries'],
-    [
-      /^storage\//,
-      /^(?!storage\/|node:|kysely$|pg$|pg-connection-string$|fields\.ts$)/,
-      'storage knows nothing above it',
-    ],
-    [
-      /^(?!app\.ts|http\/|log\.ts|metrics\.ts|serve\.ts|admin\/)/,
-      /^fastify$/,
-      'only the HTTP side knows Fastify',
-    ],
-    [/^(?!.*store\.ts$|storage\/)/, /^kysely$/, 'only stores make queries'],
+    [/^(?!app\.ts|http\/|process\/|admin\/|accounts\/)/, /^fastify$/, 'only the HTTP side knows Fastify'],
+    [/^(?!.*store\.ts$|storage\/|operations\/)/, /^kysely$/, 'only stores make queries'],
     [
       /^(?!storage\/)/,
-      /^(?:node:sqlite|pg|pg-connection-string|.*storage\/(?:sqlite|postgres)\.ts)$/,
+      /^(?:node:sqlite|pg|pg-connection-string|storage\/(?:sqlite|postgres)\/database\.ts)$/,
       'only storage knows the engines',
     ],
   ]
   for (const [from, to, rule] of forbidden) {
     test(rule, () => {
-      const wrong = files
-        .filter(path => from.test(path))
-        .flatMap(path =>
-          importsOf(path)
-            .filter(target => to.test(target))
-            .map(target => `${path} imports ${target}`),
+      const wrong = [...imports]
+        .filter(([path]) => from.test(path))
+        .flatMap(([path, targets]) =>
+          targets.filter(target => to.test(target)).map(target => `${path} imports ${target}`),
         )
       assert.deepEqual(wrong, [])
     })
-  }
-})
-
-test('a resource has its rooms', () => {
-  for (const { name } of resources) {
-    const rooms = readdirSync(join(source, name))
-    for (const room of ['schema.ts', 'rules.ts', 'store.ts', 'routes.ts', `${name}.test.ts`]) {
-      assert.ok(rooms.includes(room), `src/${name} has no ${room}`)
-    }
   }
 })
 

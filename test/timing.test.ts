@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { Agent, request } from 'node:http'
 import { type TestContext, test } from 'node:test'
-import { hashPassword } from '../src/users/password.ts'
-import { insertUsers } from '../src/users/store.ts'
+import { hashPassword } from '../src/accounts/users/password.ts'
+import { insertUsers } from '../src/accounts/users/store.ts'
 import { type Service, startService } from './harness.ts'
 
 const SAMPLES = process.env.LONG ? 10_000 : 1000

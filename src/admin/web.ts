@@ -8,8 +8,8 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import files from '@fastify/static'
 import type { FastifyInstance, FastifyReply } from 'fastify'
-import { Failure } from '../errors.ts'
-import { packageFolder } from '../package.ts'
+import { Failure } from '../base/errors.ts'
+import { packageFolder } from '../base/package.ts'
 
 const folder = fileURLToPath(new URL('web/dist/', packageFolder))
 const indexFile = join(folder, 'index.html')

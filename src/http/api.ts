@@ -1,18 +1,19 @@
 /** Puts the resources' endpoints under a base path: authentication, arguments, answers, discovery, 404 and 405. */
 import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { Actor, Context } from '../context.ts'
-import { Failure } from '../errors.ts'
-import type { Load } from '../limits/load.ts'
+import type { Actor } from '../base/actor.ts'
+import { Failure } from '../base/errors.ts'
+import type { Context } from '../events/context.ts'
 import { GuardedDatabase, type Tx } from '../storage/database.ts'
 import { AnswerCache } from './answer-cache.ts'
 import { ArgumentReader, refuse } from './arguments.ts'
-import { authorize } from './authenticate.ts'
+import { authorize } from './authorize.ts'
 import { absolute, HttpCall } from './call.ts'
 import { cors } from './cors.ts'
 import { byPath, describeIndex, describeRoute, openApi } from './discovery.ts'
 import { type Answer, type Endpoint, inPath, type Resource } from './endpoint.ts'
 import { fingerprintOf, once, ownerOf, readIdempotencyKey } from './idempotency.ts'
+import type { Load } from './limits/load.ts'
 import { noParameters, type Parameters, parseBody, parseUrlEncoded } from './parameters.ts'
 import { answersRecord, entityTag, isKnown, refuseChanged, showing } from './preconditions.ts'
 import { problemOf } from './problems.ts'
@@ -150,7 +151,7 @@ function handlerOf(
       before: tx => before?.(tx, actor!),
       after: tx => (isLate(reply) ? after?.(tx, actor!) : undefined),
     })
-    return { database, settings: context.settings }
+    return { ...context, database }
   }
   const stillAllowed = async (request: FastifyRequest) => {
     request.actor = await confirm(request)
@@ -214,7 +215,7 @@ function writer(resource: Resource, endpoint: Endpoint) {
 
     return call.database.transaction(
       async tx => {
-        const inside = call.inside(tx)
+        const inside = call.within(tx)
         const work = async () => {
           if (condition !== undefined) await refuseChanged(inside, show!, args, condition)
           return handle(inside)

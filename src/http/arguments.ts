@@ -4,8 +4,8 @@
  */
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import type { TObject, TSchema } from 'typebox'
-import { invalidArguments, missingArguments, type Problems } from '../errors.ts'
-import { formats } from '../fields.ts'
+import { invalidArguments, missingArguments, type Problems } from '../base/errors.ts'
+import { formats } from '../base/schemas.ts'
 import type { Parameters } from './parameters.ts'
 
 /** The parts of JSON Schema that arguments are made of. */

@@ -1,8 +1,8 @@
 /** A request as handlers see it: on whose behalf, with what, and by which name the client reached the service. */
 import type { FastifyRequest } from 'fastify'
-import type { Actor, Context } from '../context.ts'
-import { SettingsCache } from '../settings/rules.ts'
-import { type Tx, within } from '../storage/database.ts'
+import type { Actor } from '../base/actor.ts'
+import type { Context } from '../events/context.ts'
+import type { Tx } from '../storage/database.ts'
 import type { Call, Resource } from './endpoint.ts'
 
 const HOST = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d+)?$/i
@@ -26,14 +26,8 @@ export class HttpCall implements Call {
     this.#resource = resource
   }
 
-  /**
-   * The same call, as part of a transaction: whatever it reads is read there. If each of many transactions asked for
-   * a second connection, all would wait for one another.
-   */
-  inside(tx: Tx): HttpCall {
-    const database = within(this.database, tx)
-    const context = { database, settings: new SettingsCache(database) }
-    return new HttpCall(context, this.request, this.#resource, this.base)
+  within(tx: Tx): HttpCall {
+    return new HttpCall(this.#context.within(tx), this.request, this.#resource, this.base)
   }
 
   get database() {

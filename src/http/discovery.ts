@@ -1,7 +1,7 @@
 /** What the interface says about itself: OPTIONS, the index, and OpenAPI, all out of the endpoints' declarations. */
 import type { TSchema } from 'typebox'
-import { catalogue, type FailureName } from '../errors.ts'
-import type { Settings } from '../settings/schema.ts'
+import { catalogue, type FailureName } from '../base/errors.ts'
+import type { Settings } from '../base/settings.ts'
 import { type Endpoint, inPath, type Resource } from './endpoint.ts'
 
 type Json = Record<string, unknown>

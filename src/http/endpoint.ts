@@ -3,8 +3,8 @@
  * OPTIONS, OpenAPI and the reference page all come from the declaration.
  */
 import type { Static, TObject, TProperties } from 'typebox'
-import type { RequestContext } from '../context.ts'
-import type { FailureName, Problems } from '../errors.ts'
+import type { FailureName, Problems } from '../base/errors.ts'
+import type { RequestContext } from '../events/context.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 type Action = 'read' | 'create' | 'edit' | 'delete'

@@ -6,9 +6,9 @@
  * request that was refused may be mended and sent again under its key.
  */
 import { hash } from 'node:crypto'
-import type { Actor } from '../context.ts'
-import { Failure, invalidArguments } from '../errors.ts'
-import { now } from '../fields.ts'
+import type { Actor } from '../base/actor.ts'
+import { Failure, invalidArguments } from '../base/errors.ts'
+import { now } from '../base/time.ts'
 import type { Tx } from '../storage/database.ts'
 import type { Answer } from './endpoint.ts'
 import * as store from './idempotency-store.ts'

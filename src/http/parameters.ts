@@ -2,7 +2,7 @@
  * Named parameters as clients write them: `a=1`, `a[]=1&a[]=2`, `a=1&a=2`, `date[start]=…`. The same nesting
  * serves query strings, form-urlencoded bodies and multipart bodies.
  */
-import { Failure, invalidArguments } from '../errors.ts'
+import { Failure, invalidArguments } from '../base/errors.ts'
 
 /** Without a prototype, so that a parameter may have any name. */
 export type Parameters = { [name: string]: unknown }

@@ -5,7 +5,7 @@
  */
 import { hash } from 'node:crypto'
 import type { TSchema } from 'typebox'
-import { Failure } from '../errors.ts'
+import { Failure } from '../base/errors.ts'
 import { type Call, type Endpoint, inPath, type Resource } from './endpoint.ts'
 
 /** @param body the record's JSON */

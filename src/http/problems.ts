@@ -1,5 +1,5 @@
 /** The only place where an error becomes a response. */
-import { catalogue, Failure, type FailureName } from '../errors.ts'
+import { catalogue, Failure, type FailureName } from '../base/errors.ts'
 import { DatabaseUnavailable } from '../storage/database.ts'
 
 export interface Problem {

@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import type { Settings } from '../base/settings.ts'
 import {
   addCommand,
   type CommonOptions,
@@ -7,9 +8,9 @@ import {
   table,
   withDatabase,
   withNewDatabase,
-} from '../command.ts'
-import { changeSettings, loadSettings, SettingsCache, shownSettings } from './rules.ts'
-import { type Settings, settingsChanges } from './schema.ts'
+} from '../cli/command.ts'
+import { changeSettings, contextOf, loadSettings, shownSettings } from './rules.ts'
+import { settingsChanges } from './schema.ts'
 
 const names = Object.keys(settingsChanges.properties)
 
@@ -36,7 +37,7 @@ async function get(name: string | undefined, options: CommonOptions): Promise<vo
 async function set(name: string, value: string, options: CommonOptions): Promise<void> {
   const changes = checkedArguments(settingsChanges, { [name]: value })
   const settings = await withNewDatabase(options.database, database =>
-    changeSettings({ database, settings: new SettingsCache(database) }, changes),
+    changeSettings(contextOf(database), changes),
   )
   show(options, recordOf(settings))
 }

@@ -1,18 +1,27 @@
 /** The settings that the whole programme shares, and what may be changed when. */
-import { record } from '../audit/rules.ts'
-import { type Context, commandLine, type Origin } from '../context.ts'
-import { type Problems, refuseInvalid } from '../errors.ts'
-import { formatRate, parseRate } from '../fields.ts'
-import type { Database, Db, Tx } from '../storage/database.ts'
-import { currencies, decimalsOf } from './currencies.ts'
-import type { Settings, SettingsChanges, SettingsRecord } from './schema.ts'
+
+import { commandLine, type Origin } from '../base/actor.ts'
+import { currencies, decimalsOf } from '../base/currencies.ts'
+import { type Problems, refuseInvalid } from '../base/errors.ts'
+import { formatRate, parseRate } from '../base/money.ts'
+import type { Settings } from '../base/settings.ts'
+import { record } from '../events/append.ts'
+import type { Context } from '../events/context.ts'
+import { type Database, type Db, type Tx, within } from '../storage/database.ts'
+import type { SettingsChanges, SettingsRecord } from './schema.ts'
 import * as store from './store.ts'
 
 /** How old the settings may be that another process has changed. Those changed here count at once. */
 const MAX_AGE_MS = 500
 
+/** What rules are given on this database. */
+export function contextOf(database: Database): Context {
+  const settings = new SettingsCache(database)
+  return { database, settings, within: tx => contextOf(within(database, tx)) }
+}
+
 /** The settings, read again when they have changed; where the database can't tell, when they may have. */
-export class SettingsCache {
+class SettingsCache {
   readonly #database: Database
   #settings: Promise<Settings> | undefined
   #readAt = 0

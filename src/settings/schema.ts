@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { line, listOf, rate } from '../fields.ts'
+import { line, listOf, rate } from '../base/schemas.ts'
 
 const rateTypeName = line(100)
 
@@ -29,14 +29,3 @@ export const settingsRecord = Type.Object({
 })
 
 export type SettingsRecord = Static<typeof settingsRecord>
-
-/** The settings as rules use them. */
-export interface Settings {
-  /** In ten-thousandths. */
-  readonly defaultRate: number
-  readonly defaultRateType: string
-  readonly rateTypes: readonly string[]
-  readonly currency: string
-  /** Decimals of the currency's minor unit. */
-  readonly decimals: number
-}

@@ -1,10 +1,9 @@
 /**
- * The database: opens it by its URL, brings it up to date, and is what the rest of the program sees of it.
+ * What the rest of the program sees of a database.
  * Kysely builds the queries; there is no layer above it and no stand-in for tests. Where the engines differ,
  * the difference is a member of `Engine` or of `Database`, so no other file asks which engine it is.
  */
 import type { ColumnDataType, Kysely } from 'kysely'
-import { migrate } from './migrations.ts'
 import type { Tables, TableWithIdentity } from './tables.ts'
 
 /** For reading what is committed. */
@@ -191,48 +190,4 @@ export class DatabaseUnusable extends Error {
     super(message, { cause })
     this.name = 'DatabaseUnusable'
   }
-}
-
-/**
- * Opens the database and migrates it. One that is embedded is made when it does not exist, unless that is refused.
- * @param url `sqlite:PATH` or `postgres://…`
- * @throws DatabaseUnusable
- */
-export async function openDatabase(url: string, options: DatabaseOptions = {}): Promise<Database> {
-  const database = await connect(url, options)
-  try {
-    await migrate(database)
-    if (!options.incomplete && (await isCopyUnderWay(database.reader))) {
-      throw new DatabaseUnusable(
-        'This database is a copy that is not complete: run `affiliated copy` to its end, or begin again with a new one.',
-      )
-    }
-    return database
-  } catch (error) {
-    await database.close()
-    throw error
-  }
-}
-
-/** In the settings of a copy, from its beginning to its end. */
-export const COPY_MARK = 'copy_under_way'
-
-export async function isCopyUnderWay(db: Db): Promise<boolean> {
-  const mark = await db.selectFrom('settings').select('name').where('name', '=', COPY_MARK).executeTakeFirst()
-  return mark !== undefined
-}
-
-async function connect(url: string, options: DatabaseOptions): Promise<Database> {
-  if (url.startsWith('sqlite:')) {
-    if (options.readUrl !== undefined) throw new DatabaseUnusable('The embedded database has no replicas.')
-    const { openSqlite } = await import('./sqlite.ts')
-    return openSqlite(url, options)
-  }
-  if (/^postgres(?:ql)?:\/\//.test(url)) {
-    const { openPostgres } = await import('./postgres.ts')
-    return openPostgres(url, options)
-  }
-  throw new DatabaseUnusable(
-    `The database URL must begin with sqlite: or postgres:// (${url.split(':', 1)[0]}: is not known).`,
-  )
 }

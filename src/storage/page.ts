@@ -3,7 +3,7 @@
  * what the first costs; `offset` is there for clients that count.
  */
 import { type Expression, type SelectQueryBuilder, sql } from 'kysely'
-import { now } from '../fields.ts'
+import { now } from '../base/time.ts'
 import type { Db } from './database.ts'
 import { prepared } from './prepared.ts'
 import type { Tables } from './tables.ts'

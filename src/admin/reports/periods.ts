@@ -1,5 +1,5 @@
 /** The days or months that a report has a row for. Bounds are computed here, so that no engine needs a calendar. */
-import { formatTime } from '../../fields.ts'
+import { formatTime } from '../../base/time.ts'
 import type { Span } from './schema.ts'
 
 /** Seconds since 1970: from the first that belongs to it to the first that does not. */

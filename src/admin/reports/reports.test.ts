@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import { assertFailure, describeService, type Visitor } from '../../../test/harness.ts'
-import { formatTime, now } from '../../fields.ts'
+import { formatTime, now } from '../../base/time.ts'
 
 const DAY = 86_400
 

@@ -1,9 +1,9 @@
 import type { Static } from 'typebox'
 import { Type } from 'typebox'
-import type { RequestContext } from '../../context.ts'
-import { decimalText, exactNumber } from '../../fields.ts'
+import { decimalText, exactNumber } from '../../base/money.ts'
+import type { RequestContext } from '../../events/context.ts'
 import { type Answer, endpoint, type Resource } from '../../http/endpoint.ts'
-import { CSV_BEGINNING, CSV_TYPE, csvLine } from '../csv.ts'
+import { CSV_BEGINNING, CSV_TYPE, csvLine } from '../../operations/exports/csv.ts'
 import * as rules from './rules.ts'
 import { affiliateArgument, type Report, reportArguments, reportRecord } from './schema.ts'
 

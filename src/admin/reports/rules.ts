@@ -1,7 +1,8 @@
 /** The reports: what was paid, to whom and how, and who registered. Days and months are those of UTC. */
-import type { Context } from '../../context.ts'
-import { formatTime, now } from '../../fields.ts'
-import { unitsOfSum } from '../../payouts/store.ts'
+
+import { formatTime, now } from '../../base/time.ts'
+import type { Context } from '../../events/context.ts'
+import { unitsOfSum } from '../../programme/payouts/store.ts'
 import { type Period, periodsOf } from './periods.ts'
 import type { Report, Row, Span } from './schema.ts'
 import * as store from './store.ts'

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { choice, identifier } from '../../fields.ts'
+import { choice, identifier } from '../../base/schemas.ts'
 
 const spans = ['30d', '12m', 'all'] as const
 export type Span = (typeof spans)[number]

@@ -3,9 +3,9 @@
  * a second for every million that the span holds.
  */
 import { type RawBuilder, sql } from 'kysely'
-import { statuses } from '../../affiliates/schema.ts'
-import type { Affiliate } from '../../affiliates/store.ts'
-import { type TotalRow, totalColumns } from '../../payouts/store.ts'
+import { statuses } from '../../programme/affiliates/schema.ts'
+import type { Affiliate } from '../../programme/affiliates/store.ts'
+import { type TotalRow, totalColumns } from '../../programme/payouts/store.ts'
 import type { Db } from '../../storage/database.ts'
 import type { Period } from './periods.ts'
 

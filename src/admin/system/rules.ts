@@ -1,8 +1,8 @@
 /** What an operator wants to know of the running service. */
 import type { Static } from 'typebox'
-import type { Context } from '../../context.ts'
-import { formatTime, now } from '../../fields.ts'
-import { version } from '../../package.ts'
+import { version } from '../../base/package.ts'
+import { formatTime, now } from '../../base/time.ts'
+import type { Context } from '../../events/context.ts'
 import type { systemRecord } from './schema.ts'
 import * as store from './store.ts'
 

@@ -1,0 +1,28 @@
+/** The API key that a request carries. */
+import type { Actor } from '../../base/actor.ts'
+import { Failure } from '../../base/errors.ts'
+import type { KeyRing } from './rules.ts'
+
+/**
+ * @param authorization the header of that name: `Basic base64(public_key:token)` or `Bearer token`
+ * @throws Failure unauthenticated, the same whatever is wrong
+ */
+export async function authenticate(keys: KeyRing, authorization: string | undefined): Promise<Actor> {
+  const credential = readCredential(authorization ?? '')
+  const actor = credential && (await keys.find(credential.token))
+  const named = credential?.publicKey
+  if (!actor || (named !== undefined && named !== actor.name)) throw new Failure('unauthenticated')
+  return actor
+}
+
+function readCredential(header: string): { token: string; publicKey?: string } | undefined {
+  const [, scheme, value] = /^(Basic|Bearer) +(\S+)$/i.exec(header) ?? []
+  if (scheme === undefined || value === undefined) return undefined
+  if (scheme.toLowerCase() === 'bearer') return { token: value }
+  const bytes = Buffer.from(value, 'base64')
+  // Decoding passes over what is not base64: only what was well written reads back the same.
+  if (bytes.toString('base64').replace(/=+$/, '') !== value.replace(/=+$/, '')) return undefined
+  const pair = bytes.toString()
+  const colon = pair.indexOf(':')
+  return colon < 0 ? undefined : { publicKey: pair.slice(0, colon), token: pair.slice(colon + 1) }
+}

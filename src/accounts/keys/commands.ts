@@ -1,0 +1,87 @@
+import type { Command } from 'commander'
+import {
+  addCommand,
+  type CommonOptions,
+  checkedArguments,
+  print,
+  table,
+  withDatabase,
+  withNewDatabase,
+} from '../../cli/command.ts'
+import { accountNamed } from '../users/commands.ts'
+import { createKey, recordOf, revokeKey } from './rules.ts'
+import { keyArguments } from './schema.ts'
+import { type KeyRow, listKeys, orders } from './store.ts'
+
+/** @param permissions every permission there is */
+export function addKeyCommands(program: Command, permissions: readonly string[]): void {
+  const keys = program.command('keys').description('manage API keys')
+  addCommand(keys, 'create', 'create an API key; its token is shown once')
+    .requiredOption('--name <text>', 'what the key is for')
+    .requiredOption(
+      '--user <login>',
+      'the account that owns it: login name, e-mail address, or # and the identifier',
+    )
+    .option('--read-only', 'may only read')
+    .option('--permissions <list>', `some of ${permissions.join(',')} (default: all)`)
+    .option('--expires <date>', 'last day on which it works: YYYY-MM-DD, UTC (default: never)')
+    .action((options: CreateOptions, self: Command) => create(options, self, permissions))
+  addCommand(keys, 'list', 'list the API keys').action(list)
+  addCommand(keys, 'revoke', 'revoke an API key for ever').argument('<public-key>').action(revoke)
+}
+
+interface CreateOptions extends CommonOptions {
+  name: string
+  user: string
+  readOnly?: true
+  permissions?: string
+  expires?: string
+}
+
+async function create(options: CreateOptions, self: Command, known: readonly string[]): Promise<void> {
+  if (options.readOnly && options.permissions !== undefined) {
+    self.error('error: --read-only and --permissions exclude each other')
+  }
+  const preset = options.readOnly ? known.filter(permission => permission.endsWith('.read')) : known
+  const args = checkedArguments(keyArguments, {
+    name: options.name,
+    permissions: options.permissions ?? preset,
+    expires: options.expires,
+  })
+  const { key, token } = await withNewDatabase(options.database, async database => {
+    const user = await accountNamed(database, options.user)
+    return createKey(database, user.id, args, known)
+  })
+  print(options, { ...printed(key), token }, [
+    `public key  ${key.public_key}`,
+    `token       ${token}`,
+    'The token will not be shown again.',
+  ])
+}
+
+async function list(options: CommonOptions): Promise<void> {
+  const all = { order: orders.id!, descending: false, offset: 0, limit: Number.MAX_SAFE_INTEGER }
+  const keys = (await withDatabase(options.database, ({ reader }) => listKeys(reader, {}, all))).map(printed)
+  const rows = keys.map(key => [
+    key.public_key,
+    key.name,
+    key.owner,
+    key.status,
+    key.last_used ?? 'never',
+    key.expires ?? 'never',
+    key.permissions.join(','),
+  ])
+  const head = ['public key', 'name', 'owner', 'status', 'last used', 'expires', 'permissions']
+  print(options, { keys }, table(head, rows))
+}
+
+async function revoke(publicKey: string, options: CommonOptions): Promise<void> {
+  const key = await withDatabase(options.database, database => revokeKey(database, publicKey))
+  const { public_key, status, revoked } = recordOf(key)
+  print(options, { public_key, status, revoked }, [`Revoked ${public_key}.`])
+}
+
+function printed(key: KeyRow) {
+  const { public_key, name, owner, permissions, status, date_created, ...times } = recordOf(key)
+  return { public_key, name, owner: owner.login, permissions, status, created: date_created, ...times }
+}

@@ -1,0 +1,58 @@
+import { type Static, Type } from 'typebox'
+import { choice, identifier, identifiers, line, listOf, since } from '../../base/schemas.ts'
+
+export const statuses = ['active', 'expired', 'revoked'] as const
+
+export const keyArguments = Type.Object({
+  name: line(100, 'What the key is for.'),
+  permissions: listOf(line(100), 'What the key may do, such as affiliates.read.'),
+  expires: Type.Optional(since('The day at whose end the key stops working.')),
+})
+
+export type KeyArguments = Static<typeof keyArguments>
+
+export const createArguments = Type.Object({
+  ...keyArguments.properties,
+  user_id: identifier('The account that owns the key.'),
+})
+
+const moment = (description: string) =>
+  Type.Union([Type.String(), Type.Null()], {
+    description: `${description} YYYY-MM-DD HH:MM:SS, UTC, or null.`,
+  })
+
+/** The record that every key endpoint shows; its fields in this order. */
+export const keyRecord = Type.Object({
+  id: Type.Integer({ description: 'Identifier of the key.' }),
+  public_key: Type.String({ description: 'Names the key for ever.' }),
+  name: Type.String({ description: 'What the key is for.' }),
+  owner: Type.Object(
+    { id: Type.Integer(), login: Type.String() },
+    { description: 'The account that owns the key.' },
+  ),
+  permissions: Type.Array(Type.String(), { description: 'What the key may do.' }),
+  status: choice(statuses, 'Whether it works.'),
+  date_created: Type.String({ description: 'When the key was made: YYYY-MM-DD HH:MM:SS, UTC.' }),
+  last_used: moment('When it was used last, to the minute:'),
+  expires: moment('The last second at which it works:'),
+  revoked: moment('When it was revoked:'),
+})
+
+export type KeyRecord = Static<typeof keyRecord>
+
+/** With the token, which is shown once. */
+export const newKeyRecord = Type.Object({
+  ...keyRecord.properties,
+  token: Type.String({ description: 'The secret. It can not be shown again.' }),
+})
+
+export const itemArguments = { key_id: identifier('Identifier of the key.') }
+
+/** What a list can be narrowed by. */
+export const filterArguments = {
+  search: Type.Optional(line(254, 'A part of the name or of the public key.')),
+  user_id: Type.Optional(identifiers('Only the keys of these accounts.')),
+}
+
+const filters = Type.Object(filterArguments)
+export type FilterArguments = Static<typeof filters>

@@ -1,0 +1,102 @@
+/**
+ * How often somebody may fail to log in. A try counts as failed from its beginning until the password has proved
+ * right, so that tries at the same moment are counted as well as tries in a row.
+ *
+ * Strangers are counted by what they typed and by the networks that they come from, and never by an account: that
+ * would tell which logins and addresses belong together. A browser that somebody has logged in with is known by its
+ * cookie and counted by itself, so that strangers can't keep it out.
+ */
+import { hash, randomUUID } from 'node:crypto'
+import { Failure } from '../../base/errors.ts'
+import { networksOf } from '../../base/network.ts'
+import { foldCase } from '../../base/text.ts'
+import { now } from '../../base/time.ts'
+import type { Database, Tx } from '../../storage/database.ts'
+import type { User } from '../users/store.ts'
+import * as store from './store.ts'
+
+const ATTEMPTS = 10
+/** Of each wider network than the one before. */
+const TIMES_AS_MANY = 10
+const ATTEMPTS_SECONDS = 15 * 60
+
+/** What tries are counted by, and how many of them may fail. */
+interface Counter {
+  readonly name: string
+  readonly limit: number
+}
+
+const counter = (kind: 'login' | 'network' | 'device' | 'password', value: string | number): Counter => ({
+  name: `${kind} ${value}`,
+  limit: ATTEMPTS,
+})
+
+/** What was typed may be a password, or the address of somebody who is erased: only its hash is kept. */
+const ofLogin = (login: string): Counter => counter('login', hash('sha256', foldCase(login), 'base64url'))
+
+export function ofStranger(login: string, address: string): Counter[] {
+  const networks = networksOf(address).map((network, width) => ({
+    ...counter('network', network),
+    limit: ATTEMPTS * TIMES_AS_MANY ** width,
+  }))
+  return [ofLogin(login), ...networks]
+}
+
+/** @param device the hash of the token in its cookie */
+export const ofDevice = (device: string): Counter[] => [counter('device', device)]
+
+/** Of who has logged in, and is asked for the password once more. */
+export const ofAccount = (userId: number): Counter[] => [counter('password', userId)]
+
+/**
+ * @returns names the try, which is to be removed when the password was right
+ * @throws Failure too_many_requests
+ */
+export async function countAttempt(database: Database, counters: readonly Counter[]): Promise<string> {
+  const attempt = randomUUID()
+  await database.transaction(async tx => {
+    await store.waitForTurn(tx)
+    const time = now()
+    await removeOldAttempts(tx)
+    let freeAt = time
+    for (const { name, limit } of counters) {
+      const last = await store.nthLatestAttempt(tx, name, limit)
+      if (last !== undefined) freeAt = Math.max(freeAt, last + ATTEMPTS_SECONDS)
+    }
+    if (freeAt > time) throw tooManyAttempts(freeAt - time)
+    await store.insertAttempts(
+      tx,
+      counters.map(({ name }) => ({ attempt, counter: name, tried_at: time })),
+    )
+  })
+  return attempt
+}
+
+/** @returns that there are no more */
+export async function removeOldAttempts(tx: Tx): Promise<boolean> {
+  await store.removeAttemptsBefore(tx, now() - ATTEMPTS_SECONDS)
+  return false
+}
+
+/** Whoever could not log in may try anew, by whatever name and with whatever browser. */
+export async function forgetAttempts(tx: Tx, { id, login_key, email_key }: User): Promise<void> {
+  const devices = await store.devicesOf(tx, id)
+  const counters = [
+    ofLogin(login_key),
+    ofLogin(email_key),
+    ...ofAccount(id),
+    ...devices.flatMap(({ token_hash }) => ofDevice(token_hash)),
+  ]
+  await store.removeAttemptsIn(
+    tx,
+    counters.map(({ name }) => name),
+  )
+}
+
+function tooManyAttempts(seconds: number): Failure {
+  const minutes = Math.ceil(seconds / 60)
+  return new Failure('too_many_requests', {
+    message: `Too many failed tries to log in. Try again in ${minutes} minute${minutes === 1 ? '' : 's'}.`,
+    data: { retry_after: seconds },
+  })
+}

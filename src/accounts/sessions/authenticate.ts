@@ -1,0 +1,57 @@
+/** Who asks in the administration area: a session, and never an API key. */
+import type { FastifyRequest } from 'fastify'
+import type { Actor } from '../../base/actor.ts'
+import { Failure } from '../../base/errors.ts'
+import type { Context } from '../../events/context.ts'
+import { readCookie, sessionCookie } from './cookie.ts'
+import { everLoggedIn, resumeSession } from './rules.ts'
+
+/** May log in, and nothing else. */
+const visitor: Actor = {
+  kind: 'visitor',
+  userId: 0,
+  permissions: new Set(['session.create']),
+  name: 'visitor',
+}
+
+/**
+ * @param permissions what everybody may who is logged in
+ * @throws Failure cross_site, session_required
+ */
+export async function authenticateSession(
+  context: Context,
+  permissions: ReadonlySet<string>,
+  request: FastifyRequest,
+): Promise<Actor> {
+  refuseOtherSites(request)
+  const token = readCookie(sessionCookie, request.headers.cookie)
+  const actor = token && (await resumeSession(context.database, token, permissions))
+  if (actor) return actor
+  if (request.method === 'POST' && request.routeOptions.url?.endsWith('/session')) return visitor
+  const firstVisit = !(await everLoggedIn(context))
+  throw new Failure('session_required', { data: firstVisit ? { first_visit: true } : {} })
+}
+
+/**
+ * A page of another site can make a browser send a form here, but can't add a header to it; and browsers say where a
+ * request comes from.
+ */
+function refuseOtherSites(request: FastifyRequest): void {
+  if (request.method === 'GET' || request.method === 'HEAD') return
+  const { origin, 'sec-fetch-site': site, 'x-admin-request': ours } = request.headers
+  if (ours !== '1') {
+    throw new Failure('cross_site', {
+      message: 'Send the header X-Admin-Request: 1 with what changes anything.',
+    })
+  }
+  if (site !== undefined && site !== 'same-origin') throw new Failure('cross_site')
+  if (origin !== undefined && hostOf(origin) !== request.host) {
+    throw new Failure('cross_site', {
+      message: `The request comes from ${origin.slice(0, 200)}, and this is ${request.host}. A proxy in between has to pass the Host header on.`,
+    })
+  }
+}
+
+function hostOf(origin: string): string | undefined {
+  return URL.canParse(origin) ? new URL(origin).host : undefined
+}

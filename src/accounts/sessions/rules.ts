@@ -1,0 +1,169 @@
+/**
+ * Who is logged in to the administration area. A session is 256 random bits that the browser keeps in a cookie; only
+ * their SHA-256 is kept here. It lasts twelve hours from its last use. A browser that somebody has logged in with is
+ * remembered for a year, in the same way, so that its tries are told from those of strangers; see `attempts.ts`.
+ */
+import { randomBytes } from 'node:crypto'
+import type { Actor, Origin } from '../../base/actor.ts'
+import { Failure, invalidArguments, refuseInvalid } from '../../base/errors.ts'
+import { formatTime, now } from '../../base/time.ts'
+import { record } from '../../events/append.ts'
+import type { Context, RequestContext } from '../../events/context.ts'
+import type { Database, Db, Tx } from '../../storage/database.ts'
+import { hashToken } from '../keys/rules.ts'
+import { hashPassword, passwordMatches } from '../users/password.ts'
+import { canLogIn, findByName, forgetBrowsers, passwordProblem, setPassword } from '../users/rules.ts'
+import { findUser, holdUser, type User } from '../users/store.ts'
+import { countAttempt, ofAccount, ofDevice, ofStranger } from './attempts.ts'
+import type { LoginArguments, PasswordArguments, SessionRecord } from './schema.ts'
+import * as store from './store.ts'
+
+const SESSION_SECONDS = 12 * 3600
+const EXTENDED_EVERY_SECONDS = 60
+export const DEVICE_SECONDS = 365 * 24 * 3600
+const DEVICES_KEPT = 20
+
+/**
+ * @param presented the token of the browser, if it has one
+ * @returns the session, and its identifier and the browser's token, which can't be had again
+ * @throws Failure wrong_login, too_many_requests
+ */
+export async function logIn(
+  { database, actor, address }: RequestContext,
+  { login, password }: LoginArguments,
+  presented: string | undefined,
+): Promise<{ token: string; device: string; record: SessionRecord }> {
+  const { reader } = database
+  const user = (await findByName(reader, login)).find(canLogIn)
+  const known = presented !== undefined && (await isKnown(reader, presented, user))
+  const counters = known ? ofDevice(hashToken(presented)) : ofStranger(login, address)
+  const attempt = await countAttempt(database, counters)
+  const right = await passwordMatches(password, user?.password_hash ?? '')
+  if (!user || !right) {
+    await refused(database, { actor, address }, user)
+    throw new Failure('wrong_login')
+  }
+  const token = newToken()
+  const device = known ? presented : newToken()
+  const time = now()
+  await database.transaction(async tx => {
+    const current = await holdUser(tx, user.id)
+    // The password or the role was changed a moment ago.
+    if (!current || !canLogIn(current) || current.password_hash !== user.password_hash) {
+      throw new Failure('wrong_login')
+    }
+    await store.removeAttempt(tx, attempt)
+    await store.removeExpiredSessions(tx, time)
+    await store.noteFirstLogin(tx, time)
+    await store.insertSession(tx, {
+      token_hash: hashToken(token),
+      user_id: user.id,
+      created_at: time,
+      expires_at: time + SESSION_SECONDS,
+    })
+    const remembered = { token_hash: hashToken(device), user_id: user.id, created_at: time }
+    await store.removeExpiredDevices(tx, time)
+    await store.rememberDevice(tx, { ...remembered, expires_at: time + DEVICE_SECONDS }, DEVICES_KEPT)
+    await record(tx, { actor: actorOf(user, new Set()), address }, 'session.create', user.id)
+  })
+  return { token, device, record: recordOf(user, time + SESSION_SECONDS) }
+}
+
+/** Whether the account was logged in to with the browser. Takes alike whether there is such an account. */
+async function isKnown(db: Db, device: string, user: User | undefined): Promise<boolean> {
+  const expiresAt = await store.findDevice(db, hashToken(device), user?.id ?? 0)
+  return expiresAt !== undefined && expiresAt >= now()
+}
+
+function newToken(): string {
+  return randomBytes(32).toString('base64url')
+}
+
+/**
+ * Finds who is logged in, and lets the session last longer.
+ * @returns undefined when the session has ended, or the account may not log in any more
+ */
+export async function resumeSession(
+  database: Database,
+  token: string,
+  permissions: ReadonlySet<string>,
+): Promise<Actor | undefined> {
+  const tokenHash = hashToken(token)
+  const time = now()
+  const session = await store.findSession(database.reader, tokenHash)
+  if (!session || session.expiresAt < time || !canLogIn(session.user)) return undefined
+  if (session.expiresAt < time + SESSION_SECONDS - EXTENDED_EVERY_SECONDS) {
+    await database
+      .transaction(tx => store.extendSession(tx, tokenHash, time + SESSION_SECONDS))
+      // The next use tries again; a request must not fail because of it.
+      .catch(() => {})
+  }
+  return { ...actorOf(session.user, permissions), session: tokenHash }
+}
+
+/**
+ * What a session writes, it writes only while it lasts: it may have ended since the request began.
+ * @throws Failure session_required
+ */
+export async function refuseEnded(tx: Tx, { session }: Actor): Promise<void> {
+  if (session !== undefined && !(await store.findSession(tx, session))) throw new Failure('session_required')
+}
+
+function actorOf({ id, login }: User, permissions: ReadonlySet<string>): Actor {
+  return { kind: 'session', userId: id, permissions, name: `session of ${login}` }
+}
+
+/** Says so in the audit log. What was typed stays out: it may be a password in the wrong field. */
+async function refused(database: Database, by: Origin, user: User | undefined): Promise<void> {
+  await database.transaction(tx => record(tx, by, 'session.refuse', user?.id ?? null))
+}
+
+/** @throws Failure session_required when it has ended meanwhile */
+export async function currentSession({ database, actor }: RequestContext): Promise<SessionRecord> {
+  const session = await store.findSession(database.reader, actor.session!)
+  if (!session) throw new Failure('session_required')
+  return recordOf(session.user, session.expiresAt)
+}
+
+export async function logOut({ database, actor, address }: RequestContext): Promise<void> {
+  await database.transaction(async tx => {
+    await store.endSession(tx, actor.session!)
+    await record(tx, { actor, address }, 'session.delete', actor.userId)
+  })
+}
+
+/**
+ * Changes the password of who is logged in, and ends the account's other sessions.
+ * @throws Failure invalid_argument, too_many_requests, session_required
+ */
+export async function changePassword(
+  { database, actor, address }: RequestContext,
+  { current_password, new_password }: PasswordArguments,
+): Promise<void> {
+  const problem = passwordProblem(new_password)
+  refuseInvalid(problem ? { new_password: problem } : {})
+  const user = (await findUser(database.reader, actor.userId))!
+  await countAttempt(database, ofAccount(user.id))
+  if (!(await passwordMatches(current_password, user.password_hash))) {
+    await refused(database, { actor, address }, user)
+    throw invalidArguments({ current_password: 'must be the password that the account has now.' })
+  }
+  const passwordHash = await hashPassword(new_password)
+  await database.transaction(async tx => {
+    const current = await holdUser(tx, user.id)
+    await refuseEnded(tx, actor)
+    // Hashing takes a while. Who has set another password meanwhile may have done so to lock this session out.
+    if (current?.password_hash !== user.password_hash) throw new Failure('session_required')
+    await setPassword(tx, { actor, address }, user.id, passwordHash, actor.session)
+    await forgetBrowsers(tx, user)
+  })
+}
+
+/** Whether anybody has logged in since the database was made. */
+export async function everLoggedIn({ database }: Context): Promise<boolean> {
+  return store.everLoggedIn(database.reader)
+}
+
+function recordOf({ id, login, email, display_name }: User, expiresAt: number): SessionRecord {
+  return { user: { id, login, email, display_name }, expires: formatTime(expiresAt) }
+}

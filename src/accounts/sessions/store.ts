@@ -1,0 +1,155 @@
+/** Every query on sessions, on the browsers that are known, and on the tries to log in. */
+import type { Insertable, Selectable } from 'kysely'
+import type { Db, Tx } from '../../storage/database.ts'
+import { countOf } from '../../storage/page.ts'
+import type { DevicesTable, LoginAttemptsTable, SessionsTable } from '../../storage/tables.ts'
+import type { User } from '../users/store.ts'
+
+export async function insertSession(tx: Tx, session: Insertable<SessionsTable>): Promise<void> {
+  await tx.insertInto('sessions').values(session).execute()
+}
+
+/** The session's account, and when the session expires. */
+export async function findSession(
+  db: Db,
+  tokenHash: string,
+): Promise<{ user: User; expiresAt: number } | undefined> {
+  const row = await db
+    .selectFrom('sessions')
+    .innerJoin('users', 'users.id', 'sessions.user_id')
+    .selectAll('users')
+    .select('sessions.expires_at')
+    .where('token_hash', '=', tokenHash)
+    .executeTakeFirst()
+  if (!row) return undefined
+  const { expires_at, ...user } = row
+  return { user, expiresAt: expires_at }
+}
+
+/** Only moves forward, so that requests that come together change it once. */
+export async function extendSession(tx: Tx, tokenHash: string, expiresAt: number): Promise<void> {
+  await tx
+    .updateTable('sessions')
+    .set({ expires_at: expiresAt })
+    .where('token_hash', '=', tokenHash)
+    .where('expires_at', '<', expiresAt)
+    .execute()
+}
+
+export async function endSession(tx: Tx, tokenHash: string): Promise<void> {
+  await tx.deleteFrom('sessions').where('token_hash', '=', tokenHash).execute()
+}
+
+/** Ends every session of the account, but for the one that is kept. */
+export async function endSessions(tx: Tx, userId: number, kept = ''): Promise<void> {
+  await tx.deleteFrom('sessions').where('user_id', '=', userId).where('token_hash', '!=', kept).execute()
+}
+
+export async function removeExpiredSessions(tx: Tx, before: number): Promise<void> {
+  await tx.deleteFrom('sessions').where('expires_at', '<', before).execute()
+}
+
+export async function countSessions(db: Db, time: number): Promise<number> {
+  return countOf(db.selectFrom('sessions').where('expires_at', '>=', time))
+}
+
+/** Lets those who try to log in do so one after the other, until the transaction ends: together they are to be few. */
+export async function waitForTurn(tx: Tx): Promise<void> {
+  await tx.selectFrom('settings').select('value').where('name', '=', 'first_login_at').forUpdate().execute()
+}
+
+export async function insertAttempts(tx: Tx, attempts: Insertable<LoginAttemptsTable>[]): Promise<void> {
+  await tx.insertInto('login_attempts').values(attempts).execute()
+}
+
+/** When the nth try was made, counted from the newest. */
+export async function nthLatestAttempt(tx: Tx, counter: string, n: number): Promise<number | undefined> {
+  const row = await tx
+    .selectFrom('login_attempts')
+    .select('tried_at')
+    .where('counter', '=', counter)
+    .orderBy('tried_at', 'desc')
+    .offset(n - 1)
+    .limit(1)
+    .executeTakeFirst()
+  return row?.tried_at
+}
+
+export async function removeAttempt(tx: Tx, attempt: string): Promise<void> {
+  await tx.deleteFrom('login_attempts').where('attempt', '=', attempt).execute()
+}
+
+/** Removes the tries that any of these has counted, from every counter. */
+export async function removeAttemptsIn(tx: Tx, counters: readonly string[]): Promise<void> {
+  await tx
+    .deleteFrom('login_attempts')
+    .where('attempt', 'in', query =>
+      query.selectFrom('login_attempts').select('attempt').where('counter', 'in', counters),
+    )
+    .execute()
+}
+
+export async function removeAttemptsBefore(tx: Tx, time: number): Promise<void> {
+  await tx.deleteFrom('login_attempts').where('tried_at', '<=', time).execute()
+}
+
+/** When the browser is forgotten, if it is known for the account. */
+export async function findDevice(db: Db, tokenHash: string, userId: number): Promise<number | undefined> {
+  const row = await db
+    .selectFrom('devices')
+    .select('expires_at')
+    .where('token_hash', '=', tokenHash)
+    .where('user_id', '=', userId)
+    .executeTakeFirst()
+  return row?.expires_at
+}
+
+/** Those that the account was logged in to with, the latest first. */
+export async function devicesOf(db: Db, userId: number): Promise<Selectable<DevicesTable>[]> {
+  return db
+    .selectFrom('devices')
+    .selectAll()
+    .where('user_id', '=', userId)
+    .orderBy('expires_at', 'desc')
+    .execute()
+}
+
+/** @param kept of the account's devices so many stay, those used latest */
+export async function rememberDevice(tx: Tx, device: Insertable<DevicesTable>, kept: number): Promise<void> {
+  const known = await devicesOf(tx, device.user_id)
+  const others = known.filter(({ token_hash }) => token_hash !== device.token_hash)
+  for (const { token_hash } of others.slice(kept - 1)) {
+    await tx.deleteFrom('devices').where('token_hash', '=', token_hash).execute()
+  }
+  await tx
+    .insertInto('devices')
+    .values(device)
+    .onConflict(conflict => conflict.column('token_hash').doUpdateSet({ expires_at: device.expires_at }))
+    .execute()
+}
+
+export async function removeDevices(tx: Tx, userId: number): Promise<void> {
+  await tx.deleteFrom('devices').where('user_id', '=', userId).execute()
+}
+
+export async function removeExpiredDevices(tx: Tx, before: number): Promise<void> {
+  await tx.deleteFrom('devices').where('expires_at', '<', before).execute()
+}
+
+export async function everLoggedIn(db: Db): Promise<boolean> {
+  const row = await db
+    .selectFrom('settings')
+    .select('value')
+    .where('name', '=', 'first_login_at')
+    .executeTakeFirstOrThrow()
+  return row.value !== ''
+}
+
+export async function noteFirstLogin(tx: Tx, time: number): Promise<void> {
+  await tx
+    .updateTable('settings')
+    .set({ value: String(time) })
+    .where('name', '=', 'first_login_at')
+    .where('value', '=', '')
+    .execute()
+}

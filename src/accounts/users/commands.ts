@@ -1,0 +1,130 @@
+import { text } from 'node:stream/consumers'
+import type { Command } from 'commander'
+import { formatTime } from '../../base/time.ts'
+import {
+  addCommand,
+  CommandFailed,
+  type CommonOptions,
+  checkedArguments,
+  print,
+  table,
+  withDatabase,
+  withNewDatabase,
+} from '../../cli/command.ts'
+import type { Database } from '../../storage/database.ts'
+import { generatePassword } from './password.ts'
+import { createUser, findByName, resetPassword } from './rules.ts'
+import { userArguments } from './schema.ts'
+import { findUser, type User, usersAfter } from './store.ts'
+
+/** @returns the command whose subcommands these are */
+export function addUserCommands(program: Command): Command {
+  const users = program.command('users').description('manage user accounts')
+  addCommand(users, 'create', 'create an account')
+    .requiredOption('--login <name>', 'login name: letters, digits, space and _.-@')
+    .requiredOption('--email <address>', 'e-mail address')
+    .option('--first-name <name>', 'first name')
+    .option('--last-name <name>', 'last name')
+    .option('--password <text>', 'password; others on this machine may see it, see --password-stdin')
+    .option('--password-stdin', 'read the password from standard input')
+    .option('--admin', 'make it an administrator')
+    .action(create)
+  addCommand(users, 'password', 'set the password of an account and end its sessions')
+    .argument('<login>', 'login name, e-mail address, or # and the identifier')
+    .option(
+      '--password <text>',
+      'password; others on this machine may see it (default: a new one, shown once)',
+    )
+    .option('--password-stdin', 'read the password from standard input')
+    .action(setPassword)
+  addCommand(users, 'list', 'list the accounts').action(list)
+  return users
+}
+
+interface PasswordOptions extends CommonOptions {
+  password?: string
+  passwordStdin?: true
+}
+
+interface CreateOptions extends PasswordOptions {
+  login: string
+  email: string
+  firstName?: string
+  lastName?: string
+  admin?: true
+}
+
+async function create(options: CreateOptions): Promise<void> {
+  const args = checkedArguments(userArguments, {
+    login: options.login,
+    email: options.email,
+    first_name: options.firstName,
+    last_name: options.lastName,
+    role: options.admin ? 'administrator' : '',
+    password: await passwordOf(options),
+  })
+  const user = await withNewDatabase(options.database, database => createUser(database, args))
+  print(options, recordOf(user), [
+    `Created account ${user.id}: ${user.login} <${user.email}>`,
+    ...(options.admin && args.password === undefined
+      ? [`It can not log in before it has a password: affiliated users password '${user.login}'`]
+      : []),
+  ])
+}
+
+async function setPassword(login: string, options: PasswordOptions): Promise<void> {
+  const sent = await passwordOf(options)
+  const password = sent ?? generatePassword()
+  const user = await withDatabase(options.database, async database => {
+    const found = await accountNamed(database, login)
+    await resetPassword(database, found, password)
+    return found
+  })
+  print(options, { id: user.id, login: user.login, ...(sent === undefined && { password }) }, [
+    `Set the password of ${user.login} and ended its sessions.`,
+    ...(sent === undefined ? [`  password  ${password}`, 'It will not be shown again.'] : []),
+    ...(user.role === 'administrator'
+      ? []
+      : ['This account is no administrator, so it still can not log in.']),
+  ])
+}
+
+async function passwordOf({ password, passwordStdin }: PasswordOptions): Promise<string | undefined> {
+  return passwordStdin ? (await text(process.stdin)).replace(/\r?\n$/, '') : password
+}
+
+async function list(options: CommonOptions): Promise<void> {
+  const users = await withDatabase(options.database, async ({ reader }) => {
+    const all: User[] = []
+    for (;;) {
+      const next = await usersAfter(reader, all.at(-1)?.id ?? 0, 1000)
+      if (next.length === 0) return all
+      all.push(...next)
+    }
+  })
+  const rows = users.map(({ id, login, email, role }) => [String(id), login, email, role])
+  print(options, { users: users.map(recordOf) }, table(['id', 'login', 'e-mail', 'role'], rows))
+}
+
+function recordOf(user: User) {
+  const { id, login, email, first_name, last_name, display_name, role } = user
+  const registered = formatTime(user.registered_at)
+  return { id, login, email, first_name, last_name, display_name, role, registered }
+}
+
+/**
+ * @param name a login, an e-mail address, or an identifier behind '#', which no login may have
+ * @throws CommandFailed when no account goes by it, or more than one
+ */
+export async function accountNamed({ reader }: Database, name: string): Promise<User> {
+  const id = /^#(\d{1,15})$/.exec(name)?.[1]
+  const [user, other] =
+    id === undefined ? await findByName(reader, name) : [await findUser(reader, Number(id))]
+  if (!user) throw new CommandFailed(`There is no account with the login ${name}.`)
+  if (other) {
+    throw new CommandFailed(
+      `Two accounts go by ${name}: it is the login of account ${user.id} (${user.email}) and the e-mail address of account ${other.id} (${other.login}). Say which is meant: #${user.id} or #${other.id}.`,
+    )
+  }
+  return user
+}

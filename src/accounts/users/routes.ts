@@ -1,0 +1,93 @@
+import { Type } from 'typebox'
+import { endpoint, type Resource } from '../../http/endpoint.ts'
+import { answerList, type ListArguments, type Listing, listArguments } from '../../records/list.ts'
+import { renderer } from '../../records/render.ts'
+import * as rules from './rules.ts'
+import {
+  editArguments,
+  type FilterArguments,
+  filterArguments,
+  itemArguments,
+  type UserRecord,
+  userArguments,
+  userRecord,
+} from './schema.ts'
+import { orders, type UserRow } from './store.ts'
+
+const render = renderer<UserRecord>(userRecord)
+const fields = Object.keys(userRecord.properties)
+
+const listing: Listing<UserRow, ListArguments & FilterArguments> = {
+  orders,
+  fields,
+  page: rules.listUsers,
+  count: rules.countUsers,
+  identifier: row => row.id,
+  records: async () => rules.recordOf,
+  render,
+}
+
+/** Accounts are managed in the administration area. */
+export const users: Resource = {
+  name: 'users',
+  title: 'Users',
+  record: userRecord,
+  missing: 'no_user',
+  endpoints: [
+    endpoint({
+      methods: ['GET'],
+      path: '/users',
+      permission: 'users.read',
+      summary: 'List accounts',
+      arguments: listArguments(fields, Object.keys(orders), filterArguments),
+      answer: { status: 200, schema: Type.Array(userRecord) },
+      handle: (call, args) => answerList(call, args, listing),
+    }),
+    endpoint({
+      methods: ['POST'],
+      path: '/users',
+      permission: 'users.create',
+      summary: 'Create an account',
+      arguments: userArguments,
+      answer: { status: 201, schema: userRecord },
+      failures: ['email_taken', 'login_taken'],
+      check: async (_call, args) => rules.problemsOfUser(args),
+      handle: async (call, args) => {
+        const user = await rules.createUser(call.database, args, call)
+        return {
+          status: 201,
+          headers: { Location: `${call.collectionUrl}/${user.id}` },
+          body: render(rules.recordOf({ ...user, affiliate_id: null })),
+        }
+      },
+    }),
+    endpoint({
+      methods: ['GET'],
+      path: '/users/{user_id}',
+      permission: 'users.read',
+      summary: 'Get an account',
+      arguments: Type.Object(itemArguments),
+      answer: { status: 200, schema: userRecord },
+      failures: ['no_user'],
+      handle: async (call, { user_id }) => ({
+        status: 200,
+        body: render(await rules.getUser(call, user_id)),
+      }),
+    }),
+    endpoint({
+      methods: ['PATCH', 'POST'],
+      path: '/users/{user_id}',
+      permission: 'users.edit',
+      summary: 'Edit an account',
+      arguments: editArguments,
+      answer: { status: 200, schema: userRecord },
+      failures: ['no_user', 'email_taken', 'last_administrator'],
+      check: async (call, args) => rules.problemsOfEdit(call, args),
+      prepare: rules.hashOfEdit,
+      handle: async (call, args, passwordHash) => ({
+        status: 200,
+        body: render(await rules.editUser(call, args, passwordHash)),
+      }),
+    }),
+  ],
+}

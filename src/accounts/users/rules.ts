@@ -1,0 +1,331 @@
+/** User accounts: who can own a key, be an affiliate, or log in. Login and e-mail are unique without regard to case. */
+
+import { commandLine, type Origin } from '../../base/actor.ts'
+import { Failure, type Problems, refuseInvalid } from '../../base/errors.ts'
+import { foldCase, parseSearch } from '../../base/text.ts'
+import { formatTime, now } from '../../base/time.ts'
+import { record } from '../../events/append.ts'
+import type { Context, RequestContext } from '../../events/context.ts'
+import { type Database, type Db, type Tx, UniqueViolation } from '../../storage/database.ts'
+import type { Page } from '../../storage/page.ts'
+import { forgetAttempts } from '../sessions/attempts.ts'
+import { endSessions, removeDevices } from '../sessions/store.ts'
+import { hashPassword } from './password.ts'
+import {
+  type EditArguments,
+  type FilterArguments,
+  MAX_LOGIN_LENGTH,
+  type UserArguments,
+  type UserRecord,
+} from './schema.ts'
+import * as store from './store.ts'
+
+const NOT_IN_LOGIN = /[^\p{L}\p{M}\p{N} _.@-]/gu
+
+/** @returns what is wrong with a login name, or undefined */
+export function loginProblem(login: string): string | undefined {
+  if (login.trim() !== login || login === '')
+    return 'must have at least one character, and no space around it.'
+  if (login.search(NOT_IN_LOGIN) >= 0) return 'must consist of letters, digits, space and _.-@'
+  return undefined
+}
+
+/**
+ * Makes an account that can log in when a password is given.
+ * @throws Failure email_taken, login_taken, invalid_argument
+ */
+export async function createUser(
+  database: Database,
+  args: UserArguments,
+  by: Origin = commandLine,
+): Promise<store.User> {
+  refuseInvalid(problemsOfUser(args))
+  const passwordHash = args.password === undefined ? '' : await hashPassword(args.password)
+  return database.transaction(async tx => {
+    const { id } = await addAccount(tx, args, passwordHash)
+    const user = (await store.findUser(tx, id))!
+    await record(tx, by, 'user.create', id, { after: recordOf({ ...user, affiliate_id: null }) })
+    return user
+  })
+}
+
+/**
+ * The hash of the password that an edit sets. Others who write would wait for it if it were made in a transaction.
+ * @throws Failure invalid_argument
+ */
+export async function hashOfEdit(by: Origin, args: EditArguments): Promise<string | undefined> {
+  refuseInvalid(problemsOfEdit(by, args))
+  return args.password === undefined ? undefined : hashPassword(args.password)
+}
+
+/**
+ * Changes what was sent and leaves the rest. A new password or role ends the sessions of the account.
+ * @param passwordHash what `hashOfEdit` returned
+ * @throws Failure no_user, email_taken, last_administrator
+ */
+export async function editUser(
+  context: RequestContext,
+  args: EditArguments,
+  passwordHash: string | undefined,
+): Promise<UserRecord> {
+  const { user_id: id, email, first_name, last_name, display_name, role } = args
+  return context.database.transaction(async tx => {
+    found(await store.holdUser(tx, id))
+    const before = found(await store.findUserRow(tx, id))
+    if (role === '') await refuseLastAdministrator(tx, before)
+    if (email !== undefined) await writeEmail(tx, id, email)
+    const names = { first_name: first_name ?? before.first_name, last_name: last_name ?? before.last_name }
+    const shown =
+      display_name === undefined ? before.display_name : nameOf({ ...before, ...names, display_name })
+    await store.updateUser(tx, id, {
+      ...names,
+      display_name: shown,
+      display_name_key: foldCase(shown),
+      ...(role !== undefined && { role }),
+      updated_at: now(),
+    })
+    if (passwordHash !== undefined) await setPassword(tx, context, id, passwordHash)
+    if (role !== undefined && role !== before.role) await endSessions(tx, id)
+    const after = found(await store.findUserRow(tx, id))
+    if (passwordHash !== undefined) await forgetBrowsers(tx, after)
+    await record(tx, context, 'user.edit', id, { before: recordOf(before), after: recordOf(after) })
+    return recordOf(after)
+  })
+}
+
+/**
+ * Ends the sessions of the account.
+ * @param kept the hash of the one session that goes on
+ */
+export async function setPassword(
+  tx: Tx,
+  by: Origin,
+  id: number,
+  passwordHash: string,
+  kept?: string,
+): Promise<void> {
+  await store.updateUser(tx, id, { password_hash: passwordHash, updated_at: now() })
+  await endSessions(tx, id, kept)
+  await record(tx, by, 'user.password', id)
+}
+
+/**
+ * Lets somebody in again who has forgotten a password: sets it, ends the sessions, and forgets the tries that failed.
+ * @throws Failure invalid_argument
+ */
+export async function resetPassword(
+  database: Database,
+  user: store.User,
+  password: string,
+  by: Origin = commandLine,
+): Promise<void> {
+  refuseInvalid(problemsOfUser({ password }))
+  const passwordHash = await hashPassword(password)
+  await database.transaction(async tx => {
+    await setPassword(tx, by, user.id, passwordHash)
+    await forgetBrowsers(tx, user)
+  })
+}
+
+/** Whoever could not log in may try anew; whoever could, with the old password, is a stranger from now on. */
+export async function forgetBrowsers(tx: Tx, user: store.User): Promise<void> {
+  await forgetAttempts(tx, user)
+  await removeDevices(tx, user.id)
+}
+
+/** @throws Failure no_user */
+export async function getUser({ database }: Context, id: number): Promise<UserRecord> {
+  return recordOf(found(await store.findUserRow(database.reader, id)))
+}
+
+export async function listUsers(
+  { database }: Context,
+  filters: FilterArguments,
+  page: Page,
+): Promise<store.UserRow[]> {
+  return store.listUsers(database.reader, criteriaOf(filters), page)
+}
+
+export async function countUsers({ database }: Context, filters: FilterArguments): Promise<number> {
+  return store.countUsers(database.reader, criteriaOf(filters))
+}
+
+/** Whether the account may log in to the administration area. */
+export function canLogIn(user: store.User): boolean {
+  return user.role === 'administrator' && user.password_hash !== ''
+}
+
+/**
+ * Somebody must always be able to log in: asked of whoever is about to lose that.
+ * @throws Failure last_administrator
+ */
+export async function refuseLastAdministrator(tx: Tx, user: store.User): Promise<void> {
+  if (canLogIn(user) && !(await store.anyOtherAdministrator(tx, user.id))) {
+    throw new Failure('last_administrator')
+  }
+}
+
+/** What is wrong beyond what the schemas say; arguments that are absent are not spoken of. */
+export function problemsOfUser({ login, password }: { login?: string; password?: string }): Problems {
+  const problems: Problems = {}
+  const wrongLogin = login === undefined ? undefined : loginProblem(login)
+  if (wrongLogin) problems.login = wrongLogin
+  const wrongPassword = password === undefined ? undefined : passwordProblem(password)
+  if (wrongPassword) problems.password = wrongPassword
+  return problems
+}
+
+/** The same of an edit. Whoever sits down at a session that is open must not be able to make the account theirs. */
+export function problemsOfEdit({ actor }: Origin, args: Partial<EditArguments>): Problems {
+  const own = args.password !== undefined && args.user_id === actor.userId
+  return own
+    ? { password: 'is your own: change it under Change password, which asks for the one that you have now.' }
+    : problemsOfUser(args)
+}
+
+/** The record as callers see it. */
+export function recordOf(row: store.UserRow): UserRecord {
+  return {
+    id: row.id,
+    login: row.login,
+    email: row.email,
+    first_name: row.first_name,
+    last_name: row.last_name,
+    display_name: row.display_name,
+    role: row.role,
+    affiliate_id: row.affiliate_id,
+    date_registered: formatTime(row.registered_at),
+    can_log_in: canLogIn(row),
+  }
+}
+
+/**
+ * Adds an account in a transaction that does more.
+ * @param args `login` undefined: one is made from the e-mail address
+ * @throws Failure email_taken, login_taken
+ */
+export async function addAccount(
+  tx: Tx,
+  args: Omit<UserArguments, 'login' | 'password'> & { login?: string | undefined },
+  passwordHash = '',
+): Promise<{ id: number; login: string }> {
+  const { login } = args
+  if (login !== undefined) {
+    // Where both are taken, engines differ in which of the two they report.
+    if (await store.emailExists(tx, foldCase(args.email))) throw new Failure('email_taken')
+    const id = await refuseTaken(() => store.insertUser(tx, accountOf(login, args, passwordHash)))
+    return { id, login }
+  }
+  // The first is free most often. One that was found free may be taken since; each round somebody gets one.
+  for (let number = 1; ; number = await freeNumber(tx, args.email)) {
+    const account = accountOf(loginFrom(args.email, number), args, passwordHash)
+    const id = await refuseTaken(() => store.insertUserUnlessTaken(tx, account))
+    if (id !== undefined) return { id, login: account.login }
+  }
+}
+
+function accountOf(login: string, args: Omit<UserArguments, 'login'>, password_hash: string) {
+  const { first_name = '', last_name = '' } = args
+  const display_name = nameOf({ ...args, first_name, last_name, login })
+  const time = now()
+  return {
+    login,
+    login_key: foldCase(login),
+    email: args.email,
+    email_key: foldCase(args.email),
+    first_name,
+    last_name,
+    display_name,
+    display_name_key: foldCase(display_name),
+    role: args.role ?? ('' as const),
+    password_hash,
+    registered_at: time,
+    updated_at: time,
+  }
+}
+
+/**
+ * Changes the address of an account in a transaction that does more.
+ * @throws Failure email_taken
+ */
+export async function changeEmail(tx: Tx, by: Origin, userId: number, email: string): Promise<void> {
+  const before = (await store.holdUser(tx, userId))!
+  await writeEmail(tx, userId, email)
+  await record(tx, by, 'user.edit', userId, { before: { email: before.email }, after: { email } })
+}
+
+async function writeEmail(tx: Tx, userId: number, email: string): Promise<void> {
+  await refuseTaken(() =>
+    store.updateUser(tx, userId, { email, email_key: foldCase(email), updated_at: now() }),
+  )
+}
+
+/**
+ * The accounts that a name stands for: one by its login, another by its e-mail address. They may be two, because a login
+ * may look like the address of somebody else.
+ */
+export async function findByName(db: Db, name: string): Promise<store.User[]> {
+  const key = foldCase(name)
+  const found = [await store.findUserByLoginKey(db, key), await store.findUserByEmailKey(db, key)]
+  const accounts = found.filter(user => user !== undefined)
+  return accounts[0]?.id === accounts[1]?.id ? accounts.slice(0, 1) : accounts
+}
+
+/** @returns what is wrong with a password, or undefined */
+export function passwordProblem(password: string): string | undefined {
+  const { length } = [...password]
+  return length >= 8 && length <= 1000 ? undefined : 'must have 8 to 1000 characters.'
+}
+
+function nameOf(user: {
+  display_name?: string
+  first_name: string
+  last_name: string
+  login: string
+}): string {
+  return user.display_name || `${user.first_name} ${user.last_name}`.trim() || user.login
+}
+
+function found<T extends store.User>(user: T | undefined): T {
+  if (!user) throw new Failure('no_user')
+  return user
+}
+
+function criteriaOf({ user_id, role, search }: FilterArguments): store.Criteria {
+  return {
+    ...(user_id?.length && { ids: user_id }),
+    ...(role?.length && { roles: role }),
+    ...(search && { search: parseSearch(search) }),
+  }
+}
+
+async function refuseTaken<T>(write: () => Promise<T>): Promise<T> {
+  try {
+    return await write()
+  } catch (cause) {
+    if (cause instanceof UniqueViolation && cause.key === 'users.email_key') throw new Failure('email_taken')
+    if (cause instanceof UniqueViolation && cause.key === 'users.login_key') throw new Failure('login_taken')
+    throw cause
+  }
+}
+
+/** A login made from an e-mail address, with -2, -3, … where those before are taken. */
+function loginFrom(email: string, number: number): string {
+  const suffix = number === 1 ? '' : `-${number}`
+  const login = [...email.replace(NOT_IN_LOGIN, '')].slice(0, MAX_LOGIN_LENGTH - suffix.length).join('')
+  return login.trim() + suffix
+}
+
+/** Found by doubling and halving, so that thousands of alike addresses cost a handful of look-ups each. */
+async function freeNumber(db: Db, email: string): Promise<number> {
+  const taken = (number: number) => store.loginExists(db, foldCase(loginFrom(email, number)))
+  let free = 1
+  while (await taken(free)) free *= 2
+  let lastTaken = Math.floor(free / 2)
+  while (free - lastTaken > 1) {
+    const middle = Math.floor((free + lastTaken) / 2)
+    if (await taken(middle)) lastTaken = middle
+    else free = middle
+  }
+  return free
+}

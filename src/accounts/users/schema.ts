@@ -1,0 +1,63 @@
+import { type Static, Type } from 'typebox'
+import { choice, email, identifier, identifiers, line, listOf } from '../../base/schemas.ts'
+
+export const MAX_LOGIN_LENGTH = 60
+const roles = ['administrator', ''] as const
+
+const name = (description: string) => Type.Optional(line(250, description))
+const role = Type.Optional(choice(roles, 'administrator, or empty for none.'))
+const password = (description: string) => Type.Optional(line(1000, description))
+
+export const userArguments = Type.Object({
+  login: line(MAX_LOGIN_LENGTH, 'Login name: letters, digits, space and _.-@'),
+  email: email('E-mail address.'),
+  first_name: name('First name.'),
+  last_name: name('Last name.'),
+  display_name: name('The name to show; when omitted the first and last name, else the login.'),
+  role,
+  password: password('Password of 8 characters or more; without one the account can not log in.'),
+})
+
+export type UserArguments = Static<typeof userArguments>
+
+/** The record that every user endpoint shows; its fields in this order. */
+export const userRecord = Type.Object({
+  id: Type.Integer({ description: 'Identifier of the account.' }),
+  login: Type.String({ description: 'Login name.' }),
+  email: Type.String({ description: 'E-mail address.' }),
+  first_name: Type.String({ description: 'First name; may be empty.' }),
+  last_name: Type.String({ description: 'Last name; may be empty.' }),
+  display_name: Type.String({ description: 'The name to show.' }),
+  role: choice(roles, 'administrator, or empty for none.'),
+  affiliate_id: Type.Union([Type.Integer(), Type.Null()], {
+    description: 'The affiliate that the account is, or null.',
+  }),
+  date_registered: Type.String({ description: 'When the account was made: YYYY-MM-DD HH:MM:SS, UTC.' }),
+  can_log_in: Type.Boolean({ description: 'Whether it may log in to the administration area.' }),
+})
+
+export type UserRecord = Static<typeof userRecord>
+
+export const itemArguments = { user_id: identifier('Identifier of the account.') }
+
+export const editArguments = Type.Object({
+  ...itemArguments,
+  email: Type.Optional(email('New e-mail address; must be unique.')),
+  first_name: name('New first name.'),
+  last_name: name('New last name.'),
+  display_name: name('New name to show; empty for the first and last name, else the login.'),
+  role,
+  password: password('New password; ends the sessions of the account.'),
+})
+
+export type EditArguments = Static<typeof editArguments>
+
+/** What a list can be narrowed by. */
+export const filterArguments = {
+  search: Type.Optional(line(254, 'An identifier, or a part of the login, e-mail or display name.')),
+  user_id: Type.Optional(identifiers('Only these accounts.')),
+  role: Type.Optional(listOf(choice(roles), 'Only these roles.')),
+}
+
+const filters = Type.Object(filterArguments)
+export type FilterArguments = Static<typeof filters>

@@ -1,0 +1,190 @@
+/** Every query on accounts. */
+import {
+  type Expression,
+  type ExpressionBuilder,
+  type Insertable,
+  type Selectable,
+  type SqlBool,
+  sql,
+  type Updateable,
+} from 'kysely'
+import type { Search } from '../../base/text.ts'
+import type { Db, Tx } from '../../storage/database.ts'
+import { countOf, idsInOrder, type Order, type Page, PagedList } from '../../storage/page.ts'
+import { prepared } from '../../storage/prepared.ts'
+import type { Tables, UsersTable } from '../../storage/tables.ts'
+
+export type User = Selectable<UsersTable>
+export type NewUser = Insertable<UsersTable>
+
+/** An account, and the affiliate that it is. */
+export type UserRow = User & { affiliate_id: number | null }
+
+/** What a list is narrowed by, in kept form. Several values of one mean any of them. */
+export interface Criteria {
+  ids?: readonly number[]
+  roles?: readonly User['role'][]
+  search?: Search
+}
+
+const id = sql.ref('users.id')
+
+const column = (name: keyof User, kind: Order['kind']): Order => ({
+  expression: sql.ref(`users.${name}`),
+  kind,
+  value: (row: User) => row[name],
+})
+
+/** By the names that callers use. Each has an index. */
+export const orders: Record<string, Order> = {
+  id: { expression: id, kind: 'number', value: (row: User) => row.id },
+  login: column('login_key', 'text'),
+  email: column('email_key', 'text'),
+  role: column('role', 'text'),
+  date_registered: column('registered_at', 'number'),
+}
+
+const insertion = prepared((tx: Db, user: NewUser) => tx.insertInto('users').values(user).returning('id'))
+
+export async function insertUser(tx: Tx, user: NewUser): Promise<number> {
+  return (await insertion(tx, user))[0]!.id
+}
+
+/** @returns their identifiers, in the same order */
+export async function insertUsers(tx: Tx, users: NewUser[]): Promise<number[]> {
+  return idsInOrder(await tx.insertInto('users').values(users).returning('id').execute())
+}
+
+const insertionUnlessTaken = prepared((tx: Db, user: NewUser) =>
+  tx
+    .insertInto('users')
+    .values(user)
+    .onConflict(conflict => conflict.column('login_key').doNothing())
+    .returning('id'),
+)
+
+/** @returns undefined when another account has the login */
+export async function insertUserUnlessTaken(tx: Tx, user: NewUser): Promise<number | undefined> {
+  return (await insertionUnlessTaken(tx, user))[0]?.id
+}
+
+export async function updateUser(tx: Tx, id: number, change: Updateable<UsersTable>): Promise<void> {
+  await tx.updateTable('users').set(change).where('id', '=', id).execute()
+}
+
+export async function findUser(db: Db, id: number): Promise<User | undefined> {
+  return db.selectFrom('users').selectAll().where('id', '=', id).executeTakeFirst()
+}
+
+/** It stays as it is until the transaction ends. */
+export async function holdUser(tx: Tx, id: number): Promise<User | undefined> {
+  return tx.selectFrom('users').selectAll().where('id', '=', id).forUpdate().executeTakeFirst()
+}
+
+export async function findUserByLoginKey(db: Db, loginKey: string): Promise<User | undefined> {
+  return db.selectFrom('users').selectAll().where('login_key', '=', loginKey).executeTakeFirst()
+}
+
+export async function findUserByEmailKey(db: Db, emailKey: string): Promise<User | undefined> {
+  return db.selectFrom('users').selectAll().where('email_key', '=', emailKey).executeTakeFirst()
+}
+
+const existing = prepared((db: Db, { id }: { id: number }) =>
+  db.selectFrom('users').select('id').where('id', '=', id),
+)
+
+export async function userExists(db: Db, id: number): Promise<boolean> {
+  return (await existing(db, { id })).length > 0
+}
+
+const holding = (column: 'login_key' | 'email_key') =>
+  prepared((db: Db, { key }: { key: string }) => db.selectFrom('users').select('id').where(column, '=', key))
+const holdingLogin = holding('login_key')
+const holdingEmail = holding('email_key')
+
+export async function loginExists(db: Db, key: string): Promise<boolean> {
+  return (await holdingLogin(db, { key })).length > 0
+}
+
+export async function emailExists(db: Db, key: string): Promise<boolean> {
+  return (await holdingEmail(db, { key })).length > 0
+}
+
+export async function anyUser(db: Db): Promise<boolean> {
+  return (await db.selectFrom('users').select('id').limit(1).executeTakeFirst()) !== undefined
+}
+
+/**
+ * Whether an administrator who can log in would be left without this account. Of two who dismiss each other, one waits
+ * here for the other.
+ */
+export async function anyOtherAdministrator(tx: Tx, id: number): Promise<boolean> {
+  const administrators = await tx
+    .selectFrom('users')
+    .select('id')
+    .where('role', '=', 'administrator')
+    .where('password_hash', '!=', '')
+    .orderBy('id')
+    .forUpdate()
+    .execute()
+  return administrators.some(other => other.id !== id)
+}
+
+/** The next accounts by identifier, at most `limit`. */
+export async function usersAfter(db: Db, id: number, limit: number): Promise<User[]> {
+  return db.selectFrom('users').selectAll().where('id', '>', id).orderBy('id').limit(limit).execute()
+}
+
+export async function findUserRow(db: Db, id: number): Promise<UserRow | undefined> {
+  return rows(db).where('users.id', '=', id).executeTakeFirst()
+}
+
+const list = new PagedList(
+  (db, criteria: Criteria) => rows(db).where(expression => matching(expression, criteria)),
+  id,
+)
+
+export async function listUsers(db: Db, criteria: Criteria, page: Page): Promise<UserRow[]> {
+  return list.read(db, criteria, page)
+}
+
+export async function countUsers(db: Db, criteria: Criteria): Promise<number> {
+  const all = db.selectFrom('users')
+  // Without a condition an engine counts far faster than with one that is always true.
+  const narrowed = Object.keys(criteria).length > 0
+  return countOf(narrowed ? all.where(expression => matching(expression, criteria)) : all)
+}
+
+/** Whether the text stands in an account's login, e-mail or display name. */
+export function accountMatches({ pattern }: Search): Expression<SqlBool> {
+  const like = (name: 'login_key' | 'email_key' | 'display_name_key') =>
+    sql<boolean>`${sql.ref(`users.${name}`)} LIKE ${pattern} ESCAPE '\\'`
+  return sql<boolean>`(${like('login_key')} OR ${like('email_key')} OR ${like('display_name_key')})`
+}
+
+function rows(db: Db) {
+  return db
+    .selectFrom('users')
+    .leftJoin('affiliates', 'affiliates.user_id', 'users.id')
+    .selectAll('users')
+    .select('affiliates.id as affiliate_id')
+}
+
+/** What has to hold of a row, all of it. */
+function matching(
+  expression: ExpressionBuilder<Tables, 'users'>,
+  { ids, roles, search }: Criteria,
+): Expression<SqlBool> {
+  const all: Expression<SqlBool>[] = []
+  if (ids) all.push(expression('users.id', 'in', ids))
+  if (roles) all.push(expression('users.role', 'in', roles))
+  if (search) {
+    all.push(
+      expression.or([
+        ...(search.id === undefined ? [] : [expression('users.id', '=', search.id)]),
+        accountMatches(search),
+      ]),
+    )
+  }
+  return expression.and(all)
+}

@@ -1,0 +1,99 @@
+/**
+ * Schemas of arguments: identifiers, lists, text, e-mail addresses, money, rates and dates as callers send them. A schema
+ * validates arguments, types the code, and is what OPTIONS and OpenAPI describe.
+ */
+import { type TSchema, Type } from 'typebox'
+import { MAX_AMOUNT, MAX_RATE, RATE_DECIMALS, toUnits } from './money.ts'
+import { isEmail } from './text.ts'
+import { parseMoment } from './time.ts'
+
+const MAX_IDENTIFIER = Number.MAX_SAFE_INTEGER
+
+// The items of a list need no description of their own.
+
+export const identifier = (description?: string) =>
+  Type.Integer({ minimum: 1, maximum: MAX_IDENTIFIER, ...(description && { description }) })
+
+export const identifiers = (description: string) => listOf(identifier(), description)
+
+/** One or many values; see `http/arguments.ts` for the ways to write a list. */
+export const listOf = <T extends TSchema>(item: T, description: string) =>
+  Type.Array(item, { maxItems: 1000, description })
+
+/** One line of text: no control characters, no broken Unicode. `maxLength` counts characters. */
+export const line = (maxLength: number, description?: string) =>
+  Type.String({ maxLength, format: 'line', ...(description && { description }) })
+
+/** Text of several lines: tabs and line breaks are allowed. */
+export const paragraphs = (maxLength: number, description: string) =>
+  Type.String({ maxLength, format: 'paragraphs', description })
+
+export const email = (description: string) => Type.String({ maxLength: 254, format: 'email', description })
+
+export const optionalEmail = (description: string) =>
+  Type.String({ maxLength: 254, format: 'optional-email', description })
+
+export const choice = <const T extends string>(values: readonly T[], description?: string) =>
+  Type.Unsafe<T>({ type: 'string', enum: values, ...(description && { description }) })
+
+export const flag = (description: string) => Type.Boolean({ description })
+
+export const money = (description: string) => Type.Number({ minimum: 0, maximum: MAX_AMOUNT, description })
+
+/** A rate to set: a number with at most four decimals, or '' for "not set". */
+export const rate = (description: string) =>
+  Type.Union([Type.Number({ minimum: 0, maximum: MAX_RATE, format: 'rate' }), Type.Literal('')], {
+    description,
+  })
+
+const moment = (description: string) => Type.String({ format: 'moment', description })
+
+export const since = (description: string) => moment(`${description} ${MOMENT_FORMS}`)
+
+/** A day, or an object with `start`, `end` or both, inclusive. */
+export const span = (description: string) =>
+  Type.Union(
+    [
+      moment('One day, or one second when a time of day is given.'),
+      Type.Object({
+        start: Type.Optional(moment('The first day or second that belongs to the span.')),
+        end: Type.Optional(moment('The last day or second that belongs to the span.')),
+      }),
+    ],
+    { description: `${description} ${MOMENT_FORMS}` },
+  )
+
+const MOMENT_FORMS = 'UTC, as YYYY-MM-DD or YYYY-MM-DD HH:MM:SS.'
+
+/**
+ * The formats that schemas name, beyond what JSON Schema can say: `test` decides, `expects` completes the
+ * sentence "must be …".
+ */
+export const formats: Record<string, Format> = {
+  line: {
+    test: text => !/[\p{Cc}\p{Cs}]/u.test(text),
+    expects: 'one line of text without control characters',
+  },
+  paragraphs: {
+    test: text => !/(?![\t\n\r])[\p{Cc}\p{Cs}]/u.test(text),
+    expects: 'text without control characters',
+  },
+  email: { test: isEmail, expects: 'a valid e-mail address' },
+  'optional-email': {
+    test: text => text === '' || isEmail(text),
+    expects: 'a valid e-mail address, or empty',
+  },
+  moment: {
+    test: text => parseMoment(text) !== undefined,
+    expects: 'a date (YYYY-MM-DD, or YYYY-MM-DD HH:MM:SS, in UTC)',
+  },
+  rate: {
+    type: 'number',
+    test: value => toUnits(value, RATE_DECIMALS) !== undefined,
+    expects: `a number from 0 to ${MAX_RATE} with at most ${RATE_DECIMALS} decimals`,
+  },
+}
+
+type Format =
+  | { type?: 'string'; test: (text: string) => boolean; expects: string }
+  | { type: 'number'; test: (value: number) => boolean; expects: string }

@@ -1,0 +1,57 @@
+/** Times are whole seconds since 1970, in UTC; callers read and write them as YYYY-MM-DD HH:MM:SS. */
+
+const SECONDS_OF_DAY = 86_400
+const twoDigits = Array.from({ length: 60 }, (_, number) => String(number).padStart(2, '0'))
+/** The days that were written lately: writing one takes longer than all the rest of a record. */
+const days = new Map<number, string>()
+const DAYS_KEPT = 4000
+
+function formatDay(day: number): string {
+  const known = days.get(day)
+  if (known !== undefined) return known
+  if (days.size >= DAYS_KEPT) days.clear()
+  const text = new Date(day * SECONDS_OF_DAY * 1000).toISOString().slice(0, 10)
+  days.set(day, text)
+  return text
+}
+
+/** Seconds since 1970 as 'YYYY-MM-DD HH:MM:SS', UTC. */
+export function formatTime(seconds: number): string {
+  const day = Math.floor(seconds / SECONDS_OF_DAY)
+  const rest = seconds - day * SECONDS_OF_DAY
+  const hours = twoDigits[Math.floor(rest / 3600)]
+  const minutes = twoDigits[Math.floor((rest % 3600) / 60)]
+  return `${formatDay(day)} ${hours}:${minutes}:${twoDigits[rest % 60]}`
+}
+
+export function now(): number {
+  return Math.floor(Date.now() / 1000)
+}
+
+const MOMENT = /^(\d{4}-\d{2}-\d{2})(?:[ T](\d{2}:\d{2}:\d{2})Z?)?$/
+
+/**
+ * Reads a day or a second.
+ * @returns the first and last second that it covers, or undefined when it is no real date
+ */
+export function parseMoment(text: string): { first: number; last: number } | undefined {
+  const [, day, time] = MOMENT.exec(text) ?? []
+  if (day === undefined) return undefined
+  const iso = `${day}T${time ?? '00:00:00'}.000Z`
+  const milliseconds = Date.parse(iso)
+  // Date.parse rolls 30 February over into March: only a date that reads back the same is real.
+  if (Number.isNaN(milliseconds) || new Date(milliseconds).toISOString() !== iso) return undefined
+  const first = milliseconds / 1000
+  return { first, last: time === undefined ? first + SECONDS_OF_DAY - 1 : first }
+}
+
+/** The first and last second of a span; a side that is open is undefined. */
+export function parseSpan(value: string | { start?: string; end?: string }): {
+  first?: number
+  last?: number
+} {
+  const { start, end } = typeof value === 'string' ? { start: value, end: value } : value
+  const first = start === undefined ? undefined : parseMoment(start)?.first
+  const last = end === undefined ? undefined : parseMoment(end)?.last
+  return { ...(first !== undefined && { first }), ...(last !== undefined && { last }) }
+}

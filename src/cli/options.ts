@@ -1,0 +1,30 @@
+/** Options that commands share, and checks of their values. */
+import { InvalidArgumentError, Option } from 'commander'
+
+/** The database, which every command takes. */
+export const databaseOption = () =>
+  new Option('--database <url>', 'where the data is: sqlite:PATH or postgres://…')
+    .env('DATABASE_URL')
+    .argParser(databaseUrl)
+    .default('sqlite:./data/affiliated.db')
+
+/** Prints one JSON object instead of text. */
+export const jsonOption = () => new Option('--json', 'print one JSON object and nothing else')
+
+/** Refuses a plain path. Other URLs are left to what opens them: commander prints what it refuses, a password too. */
+export function databaseUrl(text: string): string {
+  if (/^[a-z][a-z+]+:/i.test(text)) return text
+  throw new InvalidArgumentError(
+    text === '' ? 'It must begin with sqlite: or postgres://.' : `Did you mean sqlite:${text}?`,
+  )
+}
+
+export function wholeNumber(minimum: number, maximum: number): (text: string) => number {
+  return text => {
+    const value = Number(text)
+    if (!/^\d+$/.test(text) || value < minimum || value > maximum) {
+      throw new InvalidArgumentError(`It must be a whole number from ${minimum} to ${maximum}.`)
+    }
+    return value
+  }
+}

@@ -1,0 +1,126 @@
+/**
+ * The audit log: who did what to which record, when and from where. An entry is written by the very transaction that
+ * makes the change, so there is none without the other.
+ *
+ * What may be written of a record is listed here, and nothing else is: a password's hash or a token can't get in by
+ * being part of a row. What is personal stands apart in an entry, beside a salted hash of itself. The hash chain
+ * (`seal.ts`) covers the hash only, so what is personal can be erased and the chain still be checked.
+ */
+import { hash, randomUUID } from 'node:crypto'
+import type { Origin } from '../base/actor.ts'
+import type { Tx } from '../storage/database.ts'
+import type { Action, recordKinds } from './schema.ts'
+import * as store from './store.ts'
+
+type Kind = (typeof recordKinds)[number]
+type Values = Readonly<Record<string, unknown>>
+
+/** What is written of a record, by the names of its fields, and whom the record is about. */
+interface Written {
+  readonly plain: readonly string[]
+  readonly personal: readonly string[]
+  readonly person: (id: number | null, values: Values) => number | null
+}
+
+const nobody = () => null
+const written: Record<Kind, Written> = {
+  affiliate: {
+    plain: [
+      'user_id',
+      'rate',
+      'rate_type',
+      'status',
+      'earnings',
+      'unpaid_earnings',
+      'referrals',
+      'visits',
+      'date_registered',
+    ],
+    personal: ['payment_email', 'notes', 'account_login', 'account_email'],
+    person: (_id, { user_id }) => user_id as number,
+  },
+  payout: {
+    plain: ['affiliate_id', 'referrals', 'amount', 'payout_method', 'status', 'date', 'owner'],
+    personal: [],
+    person: nobody,
+  },
+  user: {
+    plain: ['role', 'date_registered'],
+    personal: ['login', 'email', 'first_name', 'last_name', 'display_name'],
+    person: id => id,
+  },
+  key: {
+    plain: ['public_key', 'name', 'owner_id', 'permissions', 'expires', 'revoked'],
+    personal: [],
+    person: (_id, { owner_id }) => owner_id as number,
+  },
+  settings: {
+    plain: ['default_rate', 'default_rate_type', 'rate_types', 'currency'],
+    personal: [],
+    person: nobody,
+  },
+  session: { plain: [], personal: [], person: id => id },
+}
+
+/**
+ * Writes an entry, in the transaction of what it tells of. Where there was a before and an after, only what differs
+ * is written; when nothing does, there is no entry.
+ * @param id of the record; null when it has none
+ */
+export async function record(
+  tx: Tx,
+  { actor, address }: Origin,
+  action: Action,
+  id: number | null,
+  { before, after }: { before?: object; after?: object } = {},
+): Promise<void> {
+  const kind = action.slice(0, action.indexOf('.')) as Kind
+  const { plain, personal, person } = written[kind]
+  const [old, fresh] = [before as Values | undefined, after as Values | undefined]
+  const changed = (name: string) => isWritten(name, old, fresh)
+  const plainNames = plain.filter(changed)
+  const personalNames = personal.filter(changed)
+  if (old && fresh && plainNames.length + personalNames.length === 0) return
+  const apart =
+    personalNames.length === 0
+      ? ''
+      : JSON.stringify({
+          // 122 random bits, which Node has ready; asking for fresh ones costs as much as a query.
+          salt: randomUUID(),
+          before: pick(old, personalNames),
+          after: pick(fresh, personalNames),
+        })
+  await store.insertEntry(tx, {
+    at: Date.now(),
+    actor_kind: actor.kind,
+    // The account behind a session is known by its identifier, which outlives its name.
+    actor_name: actor.kind === 'key' ? actor.name : '',
+    actor_id: actor.userId || null,
+    address,
+    action,
+    record_kind: kind,
+    record_id: id,
+    before_values: text(old, plainNames),
+    after_values: text(fresh, plainNames),
+    person_id: person(id, fresh ?? old ?? {}),
+    personal_hash: apart && personalHash(apart),
+    personal: apart,
+  })
+}
+
+function isWritten(name: string, before: Values | undefined, after: Values | undefined): boolean {
+  if (before && after) return JSON.stringify(before[name]) !== JSON.stringify(after[name])
+  const value = (before ?? after)?.[name]
+  return value !== undefined && value !== null && value !== ''
+}
+
+function pick(values: Values | undefined, names: readonly string[]): Values | undefined {
+  return values && Object.fromEntries(names.map(name => [name, values[name]]))
+}
+
+const text = (values: Values | undefined, names: readonly string[]) =>
+  values && names.length > 0 ? JSON.stringify(pick(values, names)) : ''
+
+export function personalHash(personal: string): string {
+  return hash('sha256', personal, 'hex')
+}

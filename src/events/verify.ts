@@ -1,0 +1,181 @@
+/** Checks the hash chain over the audit log (`seal.ts`), from its first seal to its last. */
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Db } from '../storage/database.ts'
+import { personalHash } from './append.ts'
+import { gaps, sealOf } from './seal.ts'
+import * as store from './store.ts'
+
+const SEALS_AT_ONCE = 100
+const ENTRIES_AT_ONCE = 10_000
+/** For so long an entry may wait for its seal. */
+const SEALED_WITHIN_MS = 10_000
+/** Who seals a long backlog makes another seal within this. */
+const NEXT_SEAL_MS = 2_000
+
+export interface Verdict {
+  readonly seals: number
+  /** How many entries are sealed. */
+  readonly entries: number
+  /** How many are too new to be sealed. */
+  readonly unsealed: number
+  /** The hash of the last seal: kept elsewhere, it tells whether the end of the log was cut off. */
+  readonly last_hash: string
+  /** The first thing that is wrong. */
+  readonly problem?: string
+}
+
+/** @param progress is told how many seals are checked, of how many */
+export async function verifyChain(
+  db: Db,
+  progress: (done: number, total: number) => void = () => {},
+): Promise<Verdict> {
+  // Seals that are made meanwhile are not looked at.
+  const end = await store.readChain(db)
+  if (!end)
+    return { seals: 0, entries: 0, unsealed: 0, last_hash: '', problem: 'The end of the chain is missing.' }
+  const walk = new Walk(db)
+  for (;;) {
+    const seals = await store.sealsAfter(db, walk.number, SEALS_AT_ONCE)
+    for (const seal of seals.filter(({ number }) => number <= end.number)) {
+      const problem = await walk.step(seal)
+      if (problem !== undefined) return { ...walk.verdict(0), problem }
+    }
+    progress(walk.number, end.number)
+    if (seals.length < SEALS_AT_ONCE || walk.number >= end.number) break
+  }
+  const unsealed = await store.countAfter(db, walk.lastEntry)
+  const problem = (await endProblem(db, walk, end)) ?? (await walk.inserted())
+  return { ...walk.verdict(unsealed), ...(problem !== undefined && { problem }) }
+}
+
+async function endProblem(db: Db, walk: Walk, end: store.Chain): Promise<string | undefined> {
+  if (walk.number !== end.number || walk.hash !== end.hash) {
+    return `The chain ends at seal ${walk.number}, and should at seal ${end.number}.`
+  }
+  if (walk.lastEntry !== end.last_entry) {
+    return `The last entry that is sealed is ${walk.lastEntry}, and the end of the chain was changed to ${end.last_entry}.`
+  }
+  const [next] = await store.entriesAfter(db, walk.lastEntry, 1)
+  if (!next || !isOverdue(next)) return undefined
+  await delay(NEXT_SEAL_MS)
+  const later = await store.readChain(db)
+  return later?.number === end.number ? `Entry ${next.id} is in no seal, and nobody seals.` : undefined
+}
+
+/** Its time may have been made up, too. */
+function isOverdue({ at }: store.Entry): boolean {
+  return Math.abs(Date.now() - at) > SEALED_WITHIN_MS
+}
+
+class Walk {
+  number = 0
+  hash = ''
+  lastEntry = 0
+  #entries = 0
+  /** Which entries are sealed, as few ranges in order. */
+  #covered: store.Range[] = []
+  readonly #db: Db
+  #erased: ReadonlySet<number> = new Set()
+
+  constructor(db: Db) {
+    this.#db = db
+  }
+
+  /** @returns what is wrong with the seal or with an entry of its */
+  async step(seal: store.Seal): Promise<string | undefined> {
+    const name = `Seal ${seal.number}`
+    if (seal.number !== this.number + 1) return `Seal ${this.number + 1} is missing.`
+    if (seal.previous_hash !== this.hash) return `${name} does not follow from the seal before it.`
+    const ranges = rangesIn(seal.entries)
+    if (!ranges) return `${name} was changed.`
+    const entries: store.Entry[] = []
+    for (const range of ranges) {
+      const [free] = gaps(range, this.#covered)
+      if (free?.[0] !== range[0] || free[1] !== range[1]) {
+        return `${name} was changed: it seals what another seals.`
+      }
+      const found = await store.entriesIn(this.#db, [range], ENTRIES_AT_ONCE)
+      const [lost] = gaps(
+        range,
+        found.map(({ id }) => [id, id] as const),
+      )
+      if (lost) return `Entry ${lost[0]} is missing (seal ${seal.number}).`
+      entries.push(...found)
+      this.#cover(range)
+    }
+    if (
+      sealOf(this, seal.sealed_at, ranges, entries).hash !== seal.hash ||
+      seal.entry_count !== entries.length
+    ) {
+      return `${name} does not fit the entries that it seals (${seal.entries}): one of them, or the seal, was changed.`
+    }
+    this.number = seal.number
+    this.hash = seal.hash
+    this.#entries += entries.length
+    for (const entry of entries) {
+      const problem = await this.#personal(entry)
+      if (problem !== undefined) return problem
+    }
+    return undefined
+  }
+
+  /** An entry that was put below the last that is sealed is in no seal. */
+  async inserted(): Promise<string | undefined> {
+    for (const gap of gaps([-Number.MAX_SAFE_INTEGER, this.lastEntry], this.#covered)) {
+      const found = await store.entriesIn(this.#db, [gap], ENTRIES_AT_ONCE)
+      const late = found.find(isOverdue)
+      if (late) return `Entry ${late.id} is in no seal: it was put in later.`
+    }
+    return undefined
+  }
+
+  verdict(unsealed: number): Verdict {
+    return { seals: this.number, entries: this.#entries, unsealed, last_hash: this.hash }
+  }
+
+  async #personal({ id, personal, personal_hash, person_id }: store.Entry): Promise<string | undefined> {
+    if (personal !== '') {
+      return personalHash(personal) === personal_hash
+        ? undefined
+        : `Entry ${id}: what is personal was changed.`
+    }
+    if (personal_hash === '' || this.#erased.has(person_id!)) return undefined
+    // It may have been erased a moment ago.
+    this.#erased = await store.erasedPeople(this.#db)
+    if (this.#erased.has(person_id!)) return undefined
+    return `Entry ${id}: what is personal was removed, and the log tells of no erasure.`
+  }
+
+  #cover([first, last]: store.Range): void {
+    const before = this.#covered.findLastIndex(([, to]) => to < first)
+    const after = this.#covered.slice(before + 1)
+    const joined: [number, number] = [first, last]
+    const left = this.#covered[before]
+    const right = after[0]
+    let start = before + 1
+    let removed = 0
+    if (left && left[1] === first - 1) {
+      joined[0] = left[0]
+      start = before
+      removed += 1
+    }
+    if (right && right[0] === last + 1) {
+      joined[1] = right[1]
+      removed += 1
+    }
+    this.#covered.splice(start, removed, joined)
+    this.lastEntry = Math.max(this.lastEntry, last)
+  }
+}
+
+/** Reads '1-5,7'. */
+function rangesIn(text: string): store.Range[] | undefined {
+  const ranges = text.split(',').map(part => {
+    const [first, last = first] = part.split('-').map(Number)
+    return [first!, last!] as const
+  })
+  const valid = ranges.every(
+    ([first, last]) => Number.isSafeInteger(first) && Number.isSafeInteger(last) && first <= last,
+  )
+  return valid ? ranges : undefined
+}

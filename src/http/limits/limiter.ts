@@ -1,0 +1,56 @@
+/**
+ * Requests per minute and key, and refused keys per minute and address. A valid key is always served, wherever it comes
+ * from: behind one address there may be many callers, and one of them must not be able to lock out the others. Tokens
+ * can't be guessed (256 random bits), so what the limit on refused keys is for is to slow down and to show who tries.
+ */
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Actor } from '../../base/actor.ts'
+import { Failure } from '../../base/errors.ts'
+import { networksOf } from '../../base/network.ts'
+import { Allowances, type Grantor, WINDOW_SECONDS } from './allowances.ts'
+
+export class Limiter {
+  readonly #allowances: Allowances
+  readonly #requests: number
+  readonly #policy: string
+
+  /** @param requests per minute and key, and refused ones per minute and address; 0 is no limit */
+  constructor(requests: number, grantor: Grantor) {
+    this.#allowances = new Allowances(grantor)
+    this.#requests = requests
+    this.#policy = `${requests};w=${WINDOW_SECONDS}`
+  }
+
+  /**
+   * @param authenticate finds out who asks
+   * @throws Failure what `authenticate` throws, too_many_refusals, too_many_requests
+   */
+  async admit(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    authenticate: () => Promise<Actor>,
+  ): Promise<Actor> {
+    if (this.#requests === 0) return authenticate()
+    let actor: Actor
+    try {
+      actor = await authenticate()
+    } catch (error) {
+      if (error instanceof Failure && error.failure === 'unauthenticated') await this.#refuse(request.ip)
+      throw error
+    }
+    const spending = this.#allowances.spend(`key ${actor.name}`, this.#requests)
+    const { allowed, remaining, resetSeconds } = spending instanceof Promise ? await spending : spending
+    reply.header('RateLimit-Limit', this.#requests)
+    reply.header('RateLimit-Remaining', remaining)
+    reply.header('RateLimit-Reset', resetSeconds)
+    reply.header('RateLimit-Policy', this.#policy)
+    if (!allowed) throw new Failure('too_many_requests', { data: { retry_after: resetSeconds } })
+    return actor
+  }
+
+  async #refuse(address: string): Promise<void> {
+    const [network] = networksOf(address)
+    const { allowed, resetSeconds } = await this.#allowances.spend(`address ${network}`, this.#requests)
+    if (!allowed) throw new Failure('too_many_refusals', { data: { retry_after: resetSeconds } })
+  }
+}

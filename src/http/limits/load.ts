@@ -1,0 +1,128 @@
+/**
+ * Says no early when there is more to do than can be done, so that what is taken on is done in time.
+ *
+ * Two queues can grow. One is that of requests which the process has not looked at yet: once turns of the event loop
+ * are long one after the other, only what comes early in a turn is taken. The other is that of requests which wait
+ * for the database: how many may is found out from how long they take. Both go by time, not by numbers that somebody
+ * would have to tune. Who waits for a password's hash stands apart, so that a flood of log-ins refuses nobody else.
+ */
+import { Failure } from '../../base/errors.ts'
+
+/** So few at once are taken however long they take: it is then the work that is heavy, not the number of callers. */
+const TAKEN_IN_ANY_TURN = 64
+const UNDER_WAY_IN_ANY_CASE = 256
+
+const TURN_MS = 25
+/** How long what is known of long turns holds: one short turn does not end an overload. */
+const LATE_FOR_MS = 1000
+
+const MOST_UNDER_WAY = 1024
+const ANSWER_MS = 150
+const ADAPT_EVERY_MS = 250
+
+/** About three seconds of hashing on two cores. */
+const HASHES = 32
+
+const STREAMS = 128
+const STREAMS_PER_CALLER = 16
+
+export class Load {
+  #turnBegan = 0
+  #takenInTurn = 0
+  #wasLong = false
+  #lateUntil = 0
+
+  #underWay = 0
+  #mostUnderWay = MOST_UNDER_WAY
+  #peak = 0
+  #finished = 0
+  #tookMs = 0
+  #adaptedAt = 0
+
+  #hashes = 0
+  readonly #streams = new Map<string, number>()
+  #streamCount = 0
+
+  /** To be asked once for each request, before anything else is done for it. */
+  get tooMuch(): boolean {
+    const time = performance.now()
+    if (this.#turnBegan === 0) {
+      this.#turnBegan = time
+      setImmediate(this.#endTurn)
+    }
+    if (this.#underWay >= this.#mostUnderWay) return true
+    const late =
+      this.#takenInTurn >= TAKEN_IN_ANY_TURN && time - this.#turnBegan > TURN_MS && time < this.#lateUntil
+    if (!late) this.#takenInTurn += 1
+    return late
+  }
+
+  /** @returns to be called when it has ended */
+  begin(): () => void {
+    this.#underWay += 1
+    if (this.#underWay > this.#peak) this.#peak = this.#underWay
+    const beganAt = performance.now()
+    return () => this.#end(beganAt)
+  }
+
+  /**
+   * Begins what hashes a password for anybody who asks.
+   * @returns to be called when it has ended
+   * @throws Failure overloaded
+   */
+  hash(): () => void {
+    if (this.#hashes >= HASHES) throw new Failure('overloaded')
+    this.#hashes += 1
+    return () => {
+      this.#hashes -= 1
+    }
+  }
+
+  #end(beganAt: number): void {
+    const time = performance.now()
+    this.#underWay -= 1
+    this.#finished += 1
+    this.#tookMs += time - beganAt
+    if (time - this.#adaptedAt > ADAPT_EVERY_MS) this.#adapt(time)
+  }
+
+  /**
+   * @param caller who reads it
+   * @returns to be called when the answer has been read, or given up
+   * @throws Failure too_many_streams, overloaded
+   */
+  stream(caller: string): () => void {
+    const own = this.#streams.get(caller) ?? 0
+    if (own >= STREAMS_PER_CALLER) throw new Failure('too_many_streams', { data: { retry_after: 1 } })
+    if (this.#streamCount >= STREAMS) throw new Failure('overloaded')
+    this.#streams.set(caller, own + 1)
+    this.#streamCount += 1
+    return () => {
+      const left = this.#streams.get(caller)! - 1
+      if (left === 0) this.#streams.delete(caller)
+      else this.#streams.set(caller, left)
+      this.#streamCount -= 1
+    }
+  }
+
+  #endTurn = () => {
+    const time = performance.now()
+    const isLong = time - this.#turnBegan > TURN_MS
+    // One after the other, or again: a single slow query refuses nobody.
+    if (isLong && (this.#wasLong || time < this.#lateUntil)) this.#lateUntil = time + LATE_FOR_MS
+    this.#wasLong = isLong
+    this.#turnBegan = 0
+    this.#takenInTurn = 0
+  }
+
+  #adapt(time: number): void {
+    const slow = this.#tookMs / this.#finished > ANSWER_MS
+    this.#mostUnderWay = slow
+      ? Math.max(UNDER_WAY_IN_ANY_CASE, Math.floor(Math.min(this.#mostUnderWay, this.#peak) * 0.8))
+      : Math.min(MOST_UNDER_WAY, Math.ceil(this.#mostUnderWay * 1.1))
+    this.#adaptedAt = time
+    this.#peak = this.#underWay
+    this.#finished = 0
+    this.#tookMs = 0
+  }
+}

@@ -1,0 +1,71 @@
+/** Commands on all data at once: fill a database with made-up data, copy one into another. */
+import { type Command, Option } from 'commander'
+import {
+  addCommand,
+  CommandFailed,
+  type CommonOptions,
+  print,
+  table,
+  withDatabase,
+  withNewDatabase,
+} from '../cli/command.ts'
+import { databaseUrl, jsonOption, wholeNumber } from '../cli/options.ts'
+import { showProgress } from '../cli/progress.ts'
+import { copyDatabase } from './copy.ts'
+import { type DemoSize, fillWithDemo } from './demo.ts'
+
+const MOST_ROWS = 1_000_000_000
+
+export function addDataCommands(program: Command): void {
+  addCommand(program, 'demo', 'fill an empty database with made-up affiliates and payouts')
+    .addOption(sizeOption('--affiliates <number>', 'how many affiliates', 200))
+    .addOption(sizeOption('--payouts <number>', 'how many payouts', 600))
+    .action(demo)
+  program
+    .command('copy')
+    .description('copy a whole database into a new one; stop the service before')
+    .requiredOption('--from <url>', 'the database to copy', databaseUrl)
+    .requiredOption('--to <url>', 'a database without data', databaseUrl)
+    .addOption(jsonOption())
+    .action(copy)
+}
+
+const sizeOption = (flags: string, description: string, size: number) =>
+  new Option(flags, description).default(size).argParser(wholeNumber(0, MOST_ROWS))
+
+async function demo(options: CommonOptions & DemoSize): Promise<void> {
+  const { affiliates, payouts } = options
+  if (payouts > 0 && affiliates === 0) throw new CommandFailed('Payouts need affiliates to be made to.')
+  const startedAt = Date.now()
+  const { progress, end } = showProgress('demo')
+  const filled = await withNewDatabase(options.database, database =>
+    fillWithDemo(database, { affiliates, payouts }, progress),
+  ).finally(end)
+  if (!filled) throw new CommandFailed('The database has affiliates or payouts; it was left as it is.')
+  const seconds = Math.round((Date.now() - startedAt) / 100) / 10
+  print(options, { affiliates, payouts, seconds }, [
+    `Made ${affiliates} affiliates and ${payouts} payouts in ${seconds} s.`,
+  ])
+}
+
+async function copy(options: { from: string; to: string; json?: true }): Promise<void> {
+  let shown: { step: string; bar: ReturnType<typeof showProgress> } | undefined
+  const progress = (step: string, done: number, total: number) => {
+    if (shown?.step !== step) {
+      shown?.bar.end()
+      shown = { step, bar: showProgress(step) }
+    }
+    shown.bar.progress(done, total)
+  }
+  const tables = await withDatabase(
+    options.from,
+    source =>
+      withDatabase(options.to, target => copyDatabase(source, target, progress), {
+        alone: true,
+        incomplete: true,
+      }),
+    { existing: true, alone: true },
+  ).finally(() => shown?.bar.end())
+  const rows = tables.map(copied => [copied.table, String(copied.rows), copied.checksum])
+  print(options, { tables }, table(['table', 'rows', 'checksum'], rows))
+}

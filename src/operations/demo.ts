@@ -1,0 +1,225 @@
+/** Made-up affiliates and payouts until today, otherwise the same every time, to look at and to measure with. */
+
+import { insertUsers, type NewUser } from '../accounts/users/store.ts'
+import { foldCase } from '../base/text.ts'
+import { now } from '../base/time.ts'
+import { insertAffiliates } from '../programme/affiliates/store.ts'
+import { insertPayouts } from '../programme/payouts/store.ts'
+import type { Database, Db, Tx } from '../storage/database.ts'
+
+const FIRST_NAMES =
+  'Ada Ben Chiara Dmitri Elif Farid Grace Hanna Ivo Jana Kenji Lena Mateo Nia Omar Priya Quentin Rosa Sven Tara'.split(
+    ' ',
+  )
+const LAST_NAMES =
+  'Abbott Bauer Costa Dubois Eriksen Fischer Garcia Haddad Ito Jansen Kaya Lopez Moreau Novak Okafor Patel Rossi Silva Tanaka Weber'.split(
+    ' ',
+  )
+const STATUSES = [
+  'active',
+  'active',
+  'active',
+  'active',
+  'active',
+  'active',
+  'pending',
+  'pending',
+  'inactive',
+  'rejected',
+] as const
+const METHODS = ['paypal', 'bank transfer', 'stripe', 'store credit', 'manual']
+const RATES = [null, null, null, 150_000, 250_000, 75_000, 300_000]
+const DAY = 86_400
+/** How far back they go. */
+const DAYS = 1000
+/** Rows of one statement, and of one transaction: large enough that neither costs much by the row. */
+const ROWS_PER_STATEMENT = 500
+const ROWS_PER_TRANSACTION = 5000
+
+export interface DemoSize {
+  readonly affiliates: number
+  readonly payouts: number
+  /** The last day, in seconds; today when omitted. */
+  readonly until?: number
+}
+
+/**
+ * Fills a database that has no affiliates and no payouts.
+ * @param progress is told how many rows are there, of how many
+ * @returns false when there was data, which is left as it is
+ */
+export async function fillWithDemo(
+  database: Database,
+  { affiliates, payouts, until = now() }: DemoSize = { affiliates: 200, payouts: 600 },
+  progress: (done: number, total: number) => void = () => {},
+): Promise<boolean> {
+  if (!(await isEmpty(database.reader))) return false
+  const random = randomNumbers(20_240_101)
+  const firstDay = (Math.floor(until / DAY) - DAYS) * DAY
+  /** @param part how far into the demo's time, from 0 to 1 */
+  const timeAt = (part: number) => firstDay + Math.floor(part * (DAYS - 1)) * DAY + Math.floor(random() * DAY)
+  const total = affiliates + payouts
+  const ids: number[] = []
+  let owner = await administrator(database.reader)
+  await inTransactions(database, affiliates, async (tx, numbers) => {
+    const users = await insertUsers(
+      tx,
+      numbers.map(number => demoUser(number, timeAt(number / affiliates), random)),
+    )
+    const rows = users.map((user, index) =>
+      demoAffiliate(user, numbers[index]!, timeAt(numbers[index]! / affiliates), random),
+    )
+    ids.push(...(await insertAffiliates(tx, rows)))
+    owner ??= users[0]!
+    progress(ids.length, total)
+  })
+  if (ids.length === 0) return true
+  let referral = 1
+  await inTransactions(database, payouts, async (tx, numbers) => {
+    const rows = numbers.map(number => {
+      const count = 1 + Math.floor(random() * 4)
+      const referrals = Array.from({ length: count }, (_, index) => referral + index).join(',')
+      referral += count
+      // To one of those who are there by then.
+      const affiliate = ids[Math.floor(random() ** 2 * Math.ceil((number / payouts) * ids.length))]!
+      return demoPayout(affiliate, owner!, referrals, timeAt(number / payouts), random)
+    })
+    await insertPayouts(tx, rows)
+    progress(affiliates + numbers.at(-1)!, total)
+  })
+  await inTransactions(database, affiliates, async (tx, numbers) => {
+    await sumUp(
+      tx,
+      numbers.map(number => ids[number - 1]!),
+    )
+  })
+  return true
+}
+
+/** What an affiliate has earned and was paid is what their payouts come to. */
+async function sumUp(tx: Tx, ids: readonly number[]): Promise<void> {
+  await tx
+    .updateTable('affiliates')
+    .set(({ selectFrom }) => ({
+      earnings: selectFrom('payouts')
+        .select(({ fn, val }) => fn.coalesce(fn.sum<number>('amount'), val(0)).as('paid'))
+        .whereRef('affiliate_id', '=', 'affiliates.id')
+        .where('payouts.status', '=', 'paid'),
+    }))
+    .where('id', 'in', ids)
+    .execute()
+}
+
+/** Who made the payouts, where there is one. */
+async function administrator(db: Db): Promise<number | undefined> {
+  const query = db.selectFrom('users').select('id').where('role', '=', 'administrator').orderBy('id').limit(1)
+  return (await query.executeTakeFirst())?.id
+}
+
+async function isEmpty(db: Db): Promise<boolean> {
+  const used = await Promise.all(
+    (['affiliates', 'payouts'] as const).map(table =>
+      db.selectFrom(table).select('id').limit(1).executeTakeFirst(),
+    ),
+  )
+  return used.every(row => row === undefined)
+}
+
+/** @param work is given the numbers of the rows of one statement */
+async function inTransactions(
+  database: Database,
+  total: number,
+  work: (tx: Tx, numbers: number[]) => Promise<void>,
+): Promise<void> {
+  for (let done = 0; done < total; done += ROWS_PER_TRANSACTION) {
+    const end = Math.min(total, done + ROWS_PER_TRANSACTION)
+    await database.transaction(async tx => {
+      for (let start = done; start < end; start += ROWS_PER_STATEMENT) {
+        const length = Math.min(ROWS_PER_STATEMENT, end - start)
+        await work(
+          tx,
+          Array.from({ length }, (_, index) => start + index + 1),
+        )
+      }
+    })
+  }
+}
+
+function demoUser(number: number, time: number, random: () => number): NewUser {
+  const first_name = pick(FIRST_NAMES, random)
+  const last_name = pick(LAST_NAMES, random)
+  const login = `${first_name}.${last_name}.${number}`.toLowerCase()
+  const email = `${login}@example.com`
+  const display_name = `${first_name} ${last_name}`
+  return {
+    login,
+    login_key: foldCase(login),
+    email,
+    email_key: foldCase(email),
+    first_name,
+    last_name,
+    display_name,
+    display_name_key: foldCase(display_name),
+    role: '',
+    password_hash: '',
+    registered_at: time,
+    updated_at: time,
+  }
+}
+
+function demoAffiliate(user_id: number, number: number, time: number, random: () => number) {
+  const rate = pick(RATES, random)
+  const payment_email = random() < 0.4 ? `pay.${number}@example.org` : ''
+  const referrals = Math.floor(random() * 80)
+  return {
+    user_id,
+    rate,
+    rate_type: rate === null ? null : random() < 0.8 ? 'percentage' : 'flat',
+    payment_email,
+    payment_email_key: foldCase(payment_email),
+    status: pick(STATUSES, random),
+    earnings: 0,
+    unpaid_earnings: Math.floor(random() * 50_000),
+    referrals,
+    visits: referrals * (3 + Math.floor(random() * 40)),
+    notes: '',
+    registered_at: time,
+    updated_at: time,
+  }
+}
+
+function demoPayout(
+  affiliate_id: number,
+  owner: number,
+  referrals: string,
+  time: number,
+  random: () => number,
+) {
+  const method = pick(METHODS, random)
+  return {
+    affiliate_id,
+    referrals,
+    amount: 500 + Math.floor(random() ** 3 * 200_000),
+    payout_method: method,
+    payout_method_key: foldCase(method),
+    status: random() < 0.07 ? ('failed' as const) : ('paid' as const),
+    owner,
+    created_at: time,
+    updated_at: time,
+  }
+}
+
+function pick<T>(choices: readonly T[], random: () => number): T {
+  return choices[Math.floor(random() * choices.length)]!
+}
+
+/** Numbers from 0 to 1 that look random and are the same for the same seed (mulberry32). */
+function randomNumbers(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
+  }
+}

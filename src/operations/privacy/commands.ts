@@ -1,0 +1,55 @@
+import { createInterface } from 'node:readline/promises'
+import type { Command } from 'commander'
+import { accountNamed } from '../../accounts/users/commands.ts'
+import type { User } from '../../accounts/users/store.ts'
+import { commandLine } from '../../base/actor.ts'
+import { addCommand, CommandFailed, type CommonOptions, print, withDatabase } from '../../cli/command.ts'
+import { erasePerson, exportPerson } from './rules.ts'
+
+/** @param users the command whose subcommands these become */
+export function addPrivacyCommands(users: Command): void {
+  addCommand(users, 'export', 'write everything that is kept about a person, as one JSON object')
+    .argument('<login>', 'login name, e-mail address, or # and the identifier')
+    .action(exportData)
+  addCommand(users, 'erase', 'replace what is personal of an account; records of money stay')
+    .argument('<login>', 'login name, e-mail address, or # and the identifier')
+    .option('--yes', 'do not ask')
+    .action(erase)
+}
+
+async function exportData(login: string, options: CommonOptions): Promise<void> {
+  const data = await withDatabase(options.database, async database =>
+    exportPerson(database, (await accountNamed(database, login)).id),
+  )
+  print({ json: true }, data, [])
+}
+
+async function erase(login: string, options: CommonOptions & { yes?: true }): Promise<void> {
+  const { id, name } = await withDatabase(options.database, async database => {
+    const user = await accountNamed(database, login)
+    if (!options.yes) await confirm(user)
+    return { id: user.id, name: (await erasePerson(database, user.id, commandLine)).login }
+  })
+  print(options, { id, login: name, erased: true }, [
+    `Erased account ${id}, which is now called ${name}. Its sessions and keys have ended; payouts stay.`,
+    'Backups that were made before still hold what was erased.',
+  ])
+}
+
+/** @throws CommandFailed when nobody agrees */
+async function confirm({ login, email }: User): Promise<void> {
+  const terminal = createInterface({ input: process.stdin, output: process.stderr })
+  try {
+    const ended = new Promise<undefined>(resolve => terminal.once('close', () => resolve(undefined)))
+    const question = `Erase ${login} <${email}>? This can't be undone. Type the login to go on: `
+    const answer = await Promise.race([terminal.question(question), ended])
+    // An input that ends without an answer is no consent, and has left the question without the end of its line.
+    if (answer === undefined) {
+      process.stderr.write('\n')
+      throw new CommandFailed('Nothing was erased: nobody answered. --yes erases without asking.')
+    }
+    if (answer !== login) throw new CommandFailed('Nothing was erased.')
+  } finally {
+    terminal.close()
+  }
+}

@@ -1,0 +1,135 @@
+import assert from 'node:assert/strict'
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { sql } from 'kysely'
+import {
+  ADMIN_PASSWORD,
+  affiliated,
+  assertFailure,
+  describeService,
+  temporaryFolder,
+} from '../../../test/harness.ts'
+import { createKey } from '../../accounts/keys/rules.ts'
+import { verifyChain } from '../../events/verify.ts'
+
+describeService('what a person may ask for', service => {
+  const run = (args: string[], input = '') =>
+    affiliated([...args, '--database', service().databaseUrl], input)
+
+  test('users export: everything about somebody, and nothing secret or about others', async () => {
+    const ada = await service().newAffiliate('ada', { notes: 'likes chess' })
+    await service().newAffiliate('bob', { notes: 'likes go' })
+    await service().newPayout(ada.id, { amount: 5, payout_method: 'bank' })
+    const { database } = service()
+    const args = { name: 'hers', permissions: ['payouts.read'] }
+    const { token } = await createKey(database, ada.user_id, args, ['payouts.read'])
+    const { code, stdout } = await run(['users', 'export', 'ADA@example.com'])
+    assert.equal(code, 0)
+    assert.equal(stdout.trim().split('\n').length, 1)
+    const data = JSON.parse(stdout)
+    assert.equal(data.account.email, 'ada@example.com')
+    assert.deepEqual([data.sessions, data.devices], [[], []])
+    assert.equal(data.affiliate.notes, 'likes chess')
+    assert.deepEqual([data.payouts.length, data.payouts[0].amount], [1, 5])
+    assert.deepEqual([data.keys.length, data.keys[0].name], [1, 'hers'])
+    assert.deepEqual(
+      data.audit.map((entry: any) => entry.action),
+      ['affiliate.create', 'key.create'],
+    )
+    for (const absent of ['bob', 'likes go', token, 'token_hash', 'password']) {
+      assert.equal(stdout.includes(absent), false, absent)
+    }
+    assert.equal((await run(['users', 'export', 'nobody'])).code, 1)
+  })
+
+  test('users erase: asks, then leaves nothing personal, keeps the money, and says so', async () => {
+    const { database } = service()
+    const zoe = await service().newAffiliate('zoe.zebra', { notes: 'zebra crossing' })
+    const payout = await service().newPayout(zoe.id, { amount: 12.5 })
+    const { key, token } = await createKey(
+      database,
+      zoe.user_id,
+      { name: 'k', permissions: ['payouts.read'] },
+      ['payouts.read'],
+    )
+    for (const answer of ['', 'no\n', 'y\n']) {
+      const refused = await run(['users', 'erase', 'zoe.zebra@example.com'], answer)
+      assert.equal(refused.code, 1)
+      assert.match(refused.stderr, /Nothing was erased/)
+    }
+    assert.equal((await service().get(`/affiliates/${zoe.id}`)).body.payment_email, 'zoe.zebra@example.com')
+    const unasked = await run(['users', 'erase', 'zoe.zebra@example.com'])
+    assert.match(unasked.stderr, /go on: \nerror: Nothing was erased: .*--yes/)
+    const erased = await run(['users', 'erase', 'zoe.zebra@example.com'], 'zoe.zebra@example.com\n')
+    assert.equal(erased.code, 0, erased.stderr)
+    const { body } = await service().get(`/affiliates/${zoe.id}?user=1`)
+    assert.deepEqual([body.payment_email, body.user.user_login], ['', `erased-${zoe.user_id}`])
+    assert.equal((await service().get(`/payouts/${payout.id}`)).body.amount, 12.5)
+    assertFailure(
+      await service().get('/payouts', { key: { publicKey: key.public_key, token } }),
+      401,
+      'rest_forbidden',
+    )
+    const tables = [
+      'users',
+      'affiliates',
+      'payouts',
+      'api_keys',
+      'sessions',
+      'devices',
+      'login_attempts',
+      'audit_entries',
+    ]
+    for (const table of tables) {
+      const { rows } = await sql`SELECT * FROM ${sql.table(table)}`.execute(database.reader)
+      assert.equal(/zebra/i.test(JSON.stringify(rows)), false, table)
+    }
+    assert.equal((await verifyChain(database.reader)).problem, undefined)
+    const admin = await service().admin()
+    const log = await admin.get(`/audit?action=user.erase&record_id=${zoe.user_id}`)
+    assert.deepEqual([log.body.length, log.body[0].actor], [1, 'command line'])
+    const again = await run(['users', 'erase', `erased-${zoe.user_id}`, '--yes', '--json'])
+    assert.equal(JSON.parse(again.stdout).erased, true)
+  })
+
+  test('the last administrator can not be erased; another one can, and is out at once', async () => {
+    const admin = await service().admin()
+    const refused = await run(['users', 'erase', 'admin', '--yes'])
+    assert.equal(refused.code, 1)
+    assert.match(refused.stderr, /last administrator/)
+    const other = {
+      login: 'other',
+      email: 'other@example.com',
+      role: 'administrator',
+      password: ADMIN_PASSWORD,
+    }
+    const { database } = service()
+    const created = await admin.post('/users', other)
+    assert.equal(created.status, 201)
+    const visitor = service().visitor()
+    await visitor.logIn('other', ADMIN_PASSWORD)
+    assert.equal((await visitor.get('/session')).status, 200)
+    const { sessions, devices } = JSON.parse((await run(['users', 'export', 'other'])).stdout)
+    assert.deepEqual([sessions.length, devices.length], [1, 1])
+    assert.match(devices[0].expires, /^\d{4}-\d\d-\d\d /)
+    assert.equal((await run(['users', 'erase', 'other', '--yes'])).code, 0)
+    const known = database.reader.selectFrom('devices').where('user_id', '=', created.body.id)
+    assert.deepEqual(await known.selectAll().execute(), [])
+    assert.equal((await visitor.get('/session')).status, 401)
+    assert.equal((await visitor.logIn('other', ADMIN_PASSWORD)).status, 401)
+  })
+})
+
+test('what is erased is nowhere in the file any more (SQLite)', async t => {
+  const folder = await temporaryFolder()
+  t.after(folder.remove)
+  const file = join(folder.path, 'erased.db')
+  const run = (...args: string[]) => affiliated([...args, '--database', `sqlite:${file}`])
+  const names = ['--first-name', 'Zebedee', '--last-name', 'Zanzibar']
+  await run('users', 'create', '--login', 'zebedee', '--email', 'zebedee@example.com', ...names)
+  assert.match((await readFile(file)).toString('latin1'), /zanzibar/i)
+  assert.equal((await run('users', 'erase', 'zebedee', '--yes')).code, 0)
+  assert.doesNotMatch((await readFile(file)).toString('latin1'), /zanzibar|zebedee/i)
+  assert.deepEqual(await readdir(folder.path), ['erased.db'])
+})

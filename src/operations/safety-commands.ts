@@ -1,0 +1,53 @@
+/** Commands that keep the data safe: back it up, bring it back, look whether it is whole. */
+import type { Command } from 'commander'
+import {
+  addCommand,
+  CommandFailed,
+  type CommonOptions,
+  print,
+  table,
+  withSealedDatabase,
+} from '../cli/command.ts'
+import { backupDatabase, restoreDatabase } from '../storage/sqlite/backup.ts'
+import { checkDatabase } from './check/rules.ts'
+
+export function addSafetyCommands(program: Command): void {
+  addCommand(program, 'backup', 'copy the embedded database into a file, while it is in use')
+    .argument('<file>')
+    .option('--force', 'replace the file when it is there')
+    .action(backup)
+  addCommand(
+    program,
+    'restore',
+    'put a backup into the place of the embedded database; stop the service before',
+  )
+    .argument('<file>')
+    .action(restore)
+  addCommand(program, 'check', 'look whether everything is whole; exit 1 when something is not').action(check)
+}
+
+async function backup(file: string, options: CommonOptions & { force?: true }): Promise<void> {
+  const bytes = await backupDatabase(options.database, file, options.force ?? false)
+  print(options, { file, bytes }, [`Backed up into ${file}: ${bytes} bytes, checked.`])
+}
+
+async function restore(file: string, options: CommonOptions): Promise<void> {
+  const previous = await restoreDatabase(options.database, file)
+  print(options, { restored: file, previous: previous ?? null }, [
+    `Restored ${file}.`,
+    ...(previous === undefined ? [] : [`The database that was there is kept as ${previous}`]),
+  ])
+}
+
+async function check(options: CommonOptions): Promise<void> {
+  const { checked, problems } = await withSealedDatabase(options.database, database =>
+    checkDatabase(database),
+  )
+  if (problems.length > 0 && !options.json) throw new CommandFailed(problems.join('\n       '))
+  if (problems.length > 0) process.exitCode = 1
+  const rows = Object.entries(checked).map(([name, count]) => [name, String(count)])
+  print(options, { ok: problems.length === 0, checked, problems }, [
+    ...table(['checked', 'rows'], rows),
+    'Everything is whole.',
+  ])
+}

@@ -1,0 +1,198 @@
+/**
+ * Several processes that answer requests, and one that looks after them.
+ *
+ * The first process migrates the database and makes the first account. It takes connections and deals them out
+ * (node:cluster), so a worker can be replaced while the port stays open: SIGHUP starts a successor for one worker
+ * after the other, and only then ends the old one.
+ */
+import cluster, { type Worker } from 'node:cluster'
+import { once } from 'node:events'
+import type { Server } from 'node:http'
+import { createServer } from 'node:net'
+import { availableParallelism } from 'node:os'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Logger } from 'pino'
+import { CommandFailed } from '../cli/command.ts'
+import { openLog } from '../http/log.ts'
+import { openDatabase } from '../storage/open.ts'
+import type { ServeConfig } from './config.ts'
+import { listensOn } from './listen.ts'
+import { answerWorkers } from './messages.ts'
+import { type Announce, serve, stopSignal, welcome } from './serve.ts'
+
+/** A worker drains in ten seconds; one that has not ended then hangs. */
+const KILL_AFTER_MS = 11_000
+const FIRST_PAUSE_MS = 100
+const LONGEST_PAUSE_MS = 10_000
+/** A worker that has lived this long did not fail because of how it was started. */
+const PROVEN_AFTER_MS = 10_000
+
+/** Like `serve`, with `config.workers` processes; 0 is one for each core. */
+export async function serveWithWorkers(config: ServeConfig, announce: Announce): Promise<void> {
+  if (cluster.isWorker) return work(config)
+  const { log, closeLog } = await openLog(config.logLevel, true)
+  const port = config.port || (await listensOn(freePort(config.host), config.host, config.port))
+  const crew = new Crew(config.workers || availableParallelism(), port, log)
+  process.on('SIGHUP', () => crew.roll())
+  let metrics: Server | undefined
+  try {
+    if (config.metricsPort !== undefined) {
+      const { serveMetrics } = await import('./metrics.ts')
+      metrics = await serveMetrics(config.metricsHost, config.metricsPort, true)
+    }
+    const database = await openDatabase(config.database)
+    // Before there are workers, a signal ends the process at once.
+    const stop = stopSignal()
+    try {
+      // Workers that are starting may take long, and are not waited for when nobody wants them any more.
+      const url = await Promise.race([crew.start(), stop.then(() => undefined)])
+      if (url !== undefined) await welcome(database, config, access => announce(url, access))
+    } finally {
+      await database.close()
+    }
+    log.info({ signal: await stop }, 'stopping')
+  } finally {
+    metrics?.close()
+    await crew.stop()
+    await closeLog()
+  }
+}
+
+async function work(config: ServeConfig): Promise<void> {
+  // It reaches every process of a terminal; only the first one acts on it.
+  process.on('SIGHUP', () => {})
+  await serve({ ...config, bootstrap: false, demo: false }, url => process.send!({ url }))
+  process.exit()
+}
+
+class Crew {
+  readonly #size: number
+  readonly #log: Logger
+  /** Those who should be there: one that ends is replaced. */
+  readonly #workers = new Set<Worker>()
+  #failures = 0
+  readonly #answer = answerWorkers()
+  readonly #stopping = new AbortController()
+  #rolling: Promise<void> = Promise.resolve()
+
+  constructor(size: number, port: number, log: Logger) {
+    this.#size = size
+    this.#log = log
+    cluster.setupPrimary({ args: [...process.argv.slice(2), '--port', String(port)] })
+  }
+
+  /** @returns the URL, once all workers answer */
+  async start(): Promise<string> {
+    // One goes first: what keeps it from starting is then said once.
+    const url = await this.#add()
+    await Promise.all(Array.from({ length: this.#size - 1 }, () => this.#add()))
+    return url
+  }
+
+  /** Replaces each worker. Rolls that are asked for meanwhile follow. */
+  roll(): void {
+    this.#rolling = this.#rolling
+      .then(() => this.#replaceAll())
+      .catch(error => {
+        if (this.#stopping.signal.aborted) return
+        this.#log.error({ err: error }, 'the workers were not all replaced')
+      })
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort()
+    await Promise.all(Object.values(cluster.workers ?? {}).map(worker => this.#end(worker!)))
+  }
+
+  async #replaceAll(): Promise<void> {
+    this.#log.info('replacing the workers')
+    for (const worker of [...this.#workers]) {
+      if (this.#stopping.signal.aborted) return
+      if (this.#workers.has(worker)) await this.#succeed(worker)
+    }
+    this.#log.info('all workers were replaced')
+  }
+
+  /** Starts the successor of a worker and then ends it; without a successor it stays. */
+  async #succeed(worker: Worker): Promise<void> {
+    // Should it end meanwhile, its successor is on the way already.
+    this.#workers.delete(worker)
+    try {
+      await this.#add()
+    } catch (error) {
+      if (worker.isDead()) void this.#replace()
+      else this.#workers.add(worker)
+      throw error
+    }
+    await this.#end(worker)
+  }
+
+  /**
+   * Starts a worker.
+   * @returns the URL, once it answers
+   * @throws CommandFailed when it ended before
+   */
+  async #add(): Promise<string> {
+    this.#stopping.signal.throwIfAborted()
+    const worker = cluster.fork()
+    const startedAt = Date.now()
+    const { promise, resolve, reject } = Promise.withResolvers<string>()
+    this.#answer(worker)
+    worker.on('message', ({ url }: { url?: string }) => {
+      if (url === undefined) return
+      if (this.#stopping.signal.aborted) worker.process.kill('SIGTERM')
+      this.#workers.add(worker)
+      resolve(url)
+    })
+    worker.on('error', error => {
+      // What can't be sent to a worker that ends is told by its end; one that was never a process has none.
+      if (worker.process.pid === undefined) reject(error)
+    })
+    worker.once('exit', (code, signal) => {
+      reject(new CommandFailed(`A worker ended (${signal ?? code}) before it listened; it has said why.`))
+      if (!this.#workers.delete(worker) || this.#stopping.signal.aborted) return
+      this.#log.error({ worker: worker.process.pid, code, signal }, 'a worker ended and is replaced')
+      if (Date.now() - startedAt > PROVEN_AFTER_MS) this.#failures = 0
+      void this.#replace()
+    })
+    return promise
+  }
+
+  /** Tries until there is a successor, after longer and longer pauses: what keeps workers from starting may pass. */
+  async #replace(): Promise<void> {
+    const { signal } = this.#stopping
+    while (!signal.aborted) {
+      const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** this.#failures, LONGEST_PAUSE_MS)
+      this.#failures += 1
+      try {
+        await delay(pauseMs, undefined, { signal })
+        await this.#add()
+        return
+      } catch (error) {
+        if (signal.aborted) return
+        this.#log.error({ err: error }, 'a worker was not replaced, which is tried again')
+      }
+    }
+  }
+
+  async #end(worker: Worker): Promise<void> {
+    this.#workers.delete(worker)
+    if (worker.isDead()) return
+    // Not `once` of node:events, which rejects when a message can't be sent any more.
+    const ended = new Promise(resolve => worker.once('exit', resolve))
+    worker.process.kill('SIGTERM')
+    const late = setTimeout(() => worker.process.kill('SIGKILL'), KILL_AFTER_MS)
+    await ended
+    clearTimeout(late)
+  }
+}
+
+/** All workers must name the same port, also those that come later. */
+export async function freePort(host: string): Promise<number> {
+  const server = createServer().listen(0, host)
+  await once(server, 'listening')
+  const { port } = server.address() as { port: number }
+  server.close()
+  await once(server, 'close')
+  return port
+}

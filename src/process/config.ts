@@ -1,0 +1,119 @@
+/** Every setting of the service once: flag, environment variable, default, meaning, check. Flags win over variables. */
+import { isIP } from 'node:net'
+import { InvalidArgumentError, Option } from 'commander'
+import { databaseOption, wholeNumber } from '../cli/options.ts'
+
+export interface ServeConfig {
+  readonly database: string
+  readonly readDatabase?: string
+  readonly databasePool: number
+  readonly host: string
+  readonly port: number
+  readonly workers: number
+  readonly logLevel: string
+  readonly rateLimit: number
+  readonly bodyLimit: number
+  readonly metricsPort?: number
+  readonly metricsHost: string
+  readonly corsOrigins: string[]
+  readonly trustProxy: string[] | number
+  readonly bootstrap: boolean
+  readonly demo: boolean
+}
+
+const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
+
+export const serveOptions = (): Option[] => [
+  databaseOption(),
+  new Option('--read-database <url>', 'replica to read lists and records from: postgres://…').env(
+    'READ_DATABASE_URL',
+  ),
+  new Option('--database-pool <number>', 'connections to PostgreSQL that each process opens at most')
+    .env('DATABASE_POOL')
+    .default(10)
+    .argParser(wholeNumber(1, 1000)),
+  new Option('--host <address>', 'address to listen on').env('HOST').default('127.0.0.1'),
+  new Option('--port <number>', 'port to listen on; 0 takes a free one')
+    .env('PORT')
+    .default(8080)
+    .argParser(wholeNumber(0, 65_535)),
+  new Option('--workers <number>', 'processes that answer requests; 0 is one for each core')
+    .env('WORKERS')
+    .default(1)
+    .argParser(wholeNumber(0, 256)),
+  new Option('--log-level <level>', 'the least severe messages to log')
+    .env('LOG_LEVEL')
+    .default('info')
+    .choices(logLevels),
+  new Option(
+    '--rate-limit <number>',
+    'requests per minute and API key, and without a valid key per address; 0 is no limit',
+  )
+    .env('RATE_LIMIT')
+    .default(600)
+    .argParser(wholeNumber(0, 1_000_000_000)),
+  new Option('--body-limit <bytes>', 'largest request body')
+    .env('BODY_LIMIT')
+    .default(1_048_576)
+    .argParser(wholeNumber(1024, 1_073_741_824)),
+  new Option('--metrics-port <number>', 'port to tell Prometheus on, at /metrics')
+    .env('METRICS_PORT')
+    .argParser(wholeNumber(1, 65_535)),
+  new Option('--metrics-host <address>', 'address that the port for Prometheus is on')
+    .env('METRICS_HOST')
+    .default('127.0.0.1'),
+  new Option('--cors-origins <list>', 'origins, separated by commas, whose pages may read answers')
+    .env('CORS_ORIGINS')
+    .default([], 'none')
+    .argParser(origins),
+  new Option(
+    '--trust-proxy <list>',
+    'proxies, separated by commas, whose X-Forwarded headers are believed: addresses, networks (10.0.0.0/8), loopback; or how many proxies there are',
+  )
+    .env('TRUST_PROXY')
+    .default(['loopback'], 'loopback')
+    .argParser(proxies),
+  new Option(
+    '--no-bootstrap',
+    'do not make a first administrator and API key on a database without accounts',
+  ),
+  new Option('--demo', 'fill an empty database with made-up affiliates and payouts').default(false),
+]
+
+function parts(text: string): string[] {
+  return text
+    .split(',')
+    .map(part => part.trim())
+    .filter(part => part !== '')
+}
+
+const MOST_PROXIES = 16
+
+function proxies(text: string): string[] | number {
+  return /^\d+$/.test(text) ? wholeNumber(0, MOST_PROXIES)(text) : networks(text)
+}
+
+function networks(text: string): string[] {
+  const list = parts(text)
+  for (const network of list) {
+    const [address, bits = '0', ...more] = network.split('/')
+    const most = isIP(address!) === 6 ? 128 : 32
+    const valid = isIP(address!) !== 0 && /^\d+$/.test(bits) && Number(bits) <= most && more.length === 0
+    if (network !== 'loopback' && !valid) {
+      throw new InvalidArgumentError(
+        `${network} is not an address, a network such as 10.0.0.0/8, or loopback.`,
+      )
+    }
+  }
+  return list
+}
+
+function origins(text: string): string[] {
+  const list = parts(text)
+  for (const origin of list) {
+    if (!URL.canParse(origin) || new URL(origin).origin !== origin) {
+      throw new InvalidArgumentError(`${origin} is not an origin such as https://shop.example.com.`)
+    }
+  }
+  return list
+}

@@ -1,0 +1,44 @@
+/** What keeps a program from listening, in words. */
+import { CommandFailed } from '../cli/command.ts'
+
+/**
+ * Waits until something listens.
+ * @param prefix what the names of the two options begin with that say where
+ * @throws CommandFailed that says what keeps it from listening, and what to do
+ */
+export async function listensOn<T>(
+  listening: Promise<T>,
+  host: string,
+  port: number,
+  prefix = '',
+): Promise<T> {
+  try {
+    return await listening
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    const problem = listenProblem(code, host, port, prefix)
+    throw problem === undefined ? error : new CommandFailed(problem, { cause: error })
+  }
+}
+
+/** @param code of the system's error */
+export function listenProblem(
+  code: string | undefined,
+  host: string,
+  port: number,
+  prefix: string,
+): string | undefined {
+  switch (code) {
+    case 'EADDRINUSE':
+      return `Another program uses port ${port} of ${host}; choose another port with --${prefix}port.`
+    case 'EACCES':
+      return `Port ${port} of ${host} is not for everybody; choose one from 1024 on with --${prefix}port, or let the program have it (CAP_NET_BIND_SERVICE).`
+    case 'EADDRNOTAVAIL':
+      return `${host} is no address of this machine; choose one that is with --${prefix}host.`
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+      return `The name ${host} leads to no address (${code}); choose another one, or an address, with --${prefix}host.`
+    default:
+      return undefined
+  }
+}

@@ -1,0 +1,45 @@
+/** How a worker asks the first process of its node for a part of an allowance. */
+import type { Worker } from 'node:cluster'
+import { type Grant, type Grantor, grantAll, Ledger } from '../http/limits/allowances.ts'
+
+interface Question {
+  readonly allowance: { readonly number: number; readonly name: string; readonly limit: number }
+}
+
+interface Reply {
+  readonly granted: { readonly number: number; readonly grant: Grant }
+}
+
+/** In a worker. */
+export function askPrimary(): Grantor {
+  const asked = new Map<number, (grant: Grant) => void>()
+  let last = 0
+  process.on('message', (message: Partial<Reply>) => {
+    if (!message.granted) return
+    const { number, grant } = message.granted
+    asked.get(number)?.(grant)
+    asked.delete(number)
+  })
+  return (name, limit) => {
+    // A worker without its first process is about to end.
+    if (!process.connected) return grantAll(name, limit)
+    last += 1
+    const number = last
+    return new Promise(resolve => {
+      asked.set(number, resolve)
+      process.send!({ allowance: { number, name, limit } } satisfies Question)
+    })
+  }
+}
+
+/** In the first process. @returns what is to be done with each new worker */
+export function answerWorkers(): (worker: Worker) => void {
+  const ledger = new Ledger()
+  return worker => {
+    worker.on('message', (message: Partial<Question>) => {
+      if (!message.allowance) return
+      const { number, name, limit } = message.allowance
+      worker.send({ granted: { number, grant: ledger.grant(name, limit) } } satisfies Reply)
+    })
+  }
+}

@@ -1,0 +1,269 @@
+/**
+ * Lists, the same for every resource: order, offset, cursor, count, choice of fields, and streaming. A list that is
+ * longer than a page is read and sent page by page, each beginning where the last one ended, so that a long list
+ * needs no more memory than a short one and a client that stops reading holds nothing in the database.
+ */
+import { type Static, type TProperties, type TSchema, Type } from 'typebox'
+import { invalidArguments } from '../base/errors.ts'
+import { choice, flag, line, listOf } from '../base/schemas.ts'
+import type { Answer, Call } from '../http/endpoint.ts'
+import { decodeName } from '../http/parameters.ts'
+import type { Order, Page } from '../storage/page.ts'
+import type { Render } from './render.ts'
+
+/** Rows that are read at once of a list that is longer than what is answered in one piece. */
+const PAGE_ROWS = 250
+const ONE_PIECE_ROWS = 1000
+/** To go through more rows than these twice would take long. */
+const MOST_LINKED_ROWS = 100_000
+const DEFAULT_NUMBER = 20
+
+/** The arguments of every list, and those that narrow this one. */
+export function listArguments<F extends TProperties>(
+  fields: readonly string[],
+  orders: readonly string[],
+  filters: F,
+) {
+  return Type.Object({
+    number: Type.Optional(
+      Type.Integer({
+        minimum: -1,
+        maximum: Number.MAX_SAFE_INTEGER,
+        default: DEFAULT_NUMBER,
+        description: 'How many to list; 0 or -1 lists all.',
+      }),
+    ),
+    offset: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: Number.MAX_SAFE_INTEGER,
+        default: 0,
+        description: 'How many to pass over. A cursor is faster far into a list.',
+      }),
+    ),
+    ...ordering(orders),
+    cursor: Type.Optional(
+      line(2000, 'Where the page begins: from the Link header (rel="next") of the page before.'),
+    ),
+    count: Type.Optional(flag('Adds the header X-Total-Count: how many there are on all pages.')),
+    fields: Type.Optional(
+      listOf(
+        choice(['*', 'ids', ...fields]),
+        'Which fields to show: *, a list of fields, or ids for bare identifiers.',
+      ),
+    ),
+    ...narrowing(filters),
+  })
+}
+
+/** The arguments that order a list. */
+export function ordering(orders: readonly string[]) {
+  return {
+    orderby: Type.Optional(
+      withDefault(choice(orders, 'What to order by. Ties are in order of identifier.'), orders[0]),
+    ),
+    order: Type.Optional(
+      withDefault(choice(['asc', 'desc'], 'Ascending or descending, in any case.'), 'asc'),
+    ),
+  }
+}
+
+/** The arguments that narrow a list, which may also come as `filter[name]`. */
+export function narrowing<F extends TProperties>(filters: F) {
+  return {
+    ...filters,
+    filter: Type.Optional(
+      Type.Object(
+        {},
+        { description: 'Another way to write what narrows the list: filter[status] is status.' },
+      ),
+    ),
+  }
+}
+
+function withDefault<T extends TSchema>(schema: T, value: unknown): T {
+  return { ...schema, default: value }
+}
+
+const common = listArguments([], ['id'], {})
+export type ListArguments = Omit<Static<typeof common>, 'orderby' | 'fields'> & {
+  orderby?: string
+  fields?: string[]
+}
+
+/** What a resource says about its lists. */
+export interface Listing<Row, Args> {
+  readonly orders: Readonly<Record<string, Order>>
+  /** Names that are fields of the record; others are shown whenever they are there. */
+  readonly fields: readonly string[]
+  readonly page: (call: Call, args: Args, page: Page) => Promise<Row[]>
+  readonly count: (call: Call, args: Args) => Promise<number>
+  readonly identifier: (row: Row) => number
+  /** Makes the function that turns rows into records. */
+  readonly records: (call: Call, args: Args) => Promise<(row: Row) => object>
+  readonly render: Render<never>
+}
+
+/** @throws Failure invalid_argument when the cursor is not one of this list's */
+export async function answerList<Row, Args extends ListArguments>(
+  call: Call,
+  args: Args,
+  listing: Listing<Row, Args>,
+): Promise<Answer> {
+  const { number = DEFAULT_NUMBER, offset = 0 } = args
+  const start = whereToStart(args, listing.orders)
+  const order = listing.orders[start.orderby]!
+  const write = await writer(call, args, listing)
+  const wanted = number <= 0 ? Number.POSITIVE_INFINITY : number
+
+  const headers: Record<string, string> = {}
+  if (args.count) headers['X-Total-Count'] = String(await listing.count(call, args))
+
+  const linkAfter = (row: Row) => {
+    const cursor = encodeCursor(start.orderby, start.descending, placeOf(row, order, listing))
+    headers.Link = `<${nextUrl(call, cursor)}>; rel="next"`
+  }
+
+  if (wanted <= ONE_PIECE_ROWS) {
+    // One row more than wanted tells whether there is another page.
+    const { descending, after } = start
+    const rows = await listing.page(call, args, { order, descending, after, offset, limit: wanted + 1 })
+    if (rows.length > wanted) {
+      linkAfter(rows[wanted - 1]!)
+      rows.length = wanted
+    }
+    return { status: 200, headers, body: `[${rows.map(write).join(',')}]` }
+  }
+
+  if (wanted <= MOST_LINKED_ROWS) {
+    // Headers come before the rows, so these are gone through twice; keeping them would take the memory.
+    const last = await lastOf(eachPage(call, args, listing, start, wanted + 1), wanted)
+    if (last !== undefined) linkAfter(last)
+  }
+  const pages = eachPage(call, args, listing, start, wanted)
+  const first = await pages.next()
+  return { status: 200, headers, body: stream() }
+
+  async function* stream(): AsyncGenerator<string> {
+    let separator = '['
+    for (let page = first; !page.done; page = await pages.next()) {
+      yield separator + page.value.map(write).join(',')
+      separator = ','
+    }
+    yield separator === '[' ? '[]' : ']'
+  }
+}
+
+/** All rows of a list, page by page; a page is never empty. */
+export async function* eachPage<Row, Args extends ListArguments>(
+  call: Call,
+  args: Args,
+  listing: Listing<Row, Args>,
+  start = whereToStart(args, listing.orders),
+  wanted = Number.POSITIVE_INFINITY,
+): AsyncGenerator<Row[], void> {
+  const order = listing.orders[start.orderby]!
+  let { after } = start
+  let offset = args.offset ?? 0
+  for (let left = wanted; left > 0; left -= PAGE_ROWS) {
+    const limit = Math.min(PAGE_ROWS, left)
+    const rows = await listing.page(call, args, { order, descending: start.descending, after, offset, limit })
+    if (rows.length > 0) yield rows
+    if (rows.length < limit) return
+    after = placeOf(rows.at(-1)!, order, listing)
+    offset = 0
+  }
+}
+
+/** @returns the last of so many rows, when there are more */
+async function lastOf<Row>(pages: AsyncIterable<Row[]>, wanted: number): Promise<Row | undefined> {
+  let left = wanted
+  let before: Row | undefined
+  for await (const page of pages) {
+    if (page.length > left) return left === 0 ? before : page[left - 1]
+    left -= page.length
+    before = page.at(-1)
+  }
+  return undefined
+}
+
+function placeOf<Row>(row: Row, order: Order, listing: Listing<Row, never>): NonNullable<Page['after']> {
+  return { value: order.value(row as never), id: listing.identifier(row) }
+}
+
+/** How one row is written: whole, as its identifier, or as the fields that were asked for. */
+async function writer<Row, Args extends ListArguments>(
+  call: Call,
+  args: Args,
+  listing: Listing<Row, Args>,
+): Promise<(row: Row) => string> {
+  const fields = args.fields ?? []
+  if (fields.includes('ids')) return row => String(listing.identifier(row))
+  const recordOf = await listing.records(call, args)
+  if (fields.length === 0 || fields.includes('*')) return row => listing.render(recordOf(row) as never)
+  const hidden = new Set(listing.fields.filter(name => !fields.includes(name)))
+  return row =>
+    JSON.stringify(Object.fromEntries(Object.entries(recordOf(row)).filter(([name]) => !hidden.has(name))))
+}
+
+interface Start {
+  readonly orderby: string
+  readonly descending: boolean
+  readonly after: Page['after']
+}
+
+function whereToStart(args: ListArguments, orders: Readonly<Record<string, Order>>): Start {
+  const orderby = args.orderby ?? Object.keys(orders)[0]!
+  const descending = args.order === 'desc'
+  if (args.cursor === undefined) return { orderby, descending, after: undefined }
+  if (args.offset) throw invalidArguments({ offset: 'must be left out when a cursor is sent.' })
+  const cursor = decodeCursor(args.cursor, orders)
+  if (cursor === undefined) {
+    throw invalidArguments({ cursor: 'must be copied whole from the Link header of the page before.' })
+  }
+  if (
+    (args.orderby !== undefined && args.orderby !== cursor.orderby) ||
+    (args.order !== undefined && descending !== cursor.descending)
+  ) {
+    throw invalidArguments({ cursor: 'must be used with the orderby and order of the page before.' })
+  }
+  return cursor
+}
+
+// A cursor is the order and the last row's place in it. It grants nothing: whoever makes one up only says where to begin.
+
+function encodeCursor(
+  orderby: string,
+  descending: boolean,
+  { value, id }: NonNullable<Page['after']>,
+): string {
+  return Buffer.from(JSON.stringify([orderby, descending ? 'desc' : 'asc', value, id])).toString('base64url')
+}
+
+function decodeCursor(text: string, orders: Readonly<Record<string, Order>>): Start | undefined {
+  let parts: unknown
+  try {
+    parts = JSON.parse(Buffer.from(text, 'base64url').toString())
+  } catch {
+    return undefined
+  }
+  if (!Array.isArray(parts) || parts.length !== 4) return undefined
+  const [orderby, direction, value, id] = parts
+  if (typeof orderby !== 'string' || !Object.hasOwn(orders, orderby)) return undefined
+  if (direction !== 'asc' && direction !== 'desc') return undefined
+  const isValue =
+    orders[orderby]!.kind === 'number'
+      ? Number.isSafeInteger(value)
+      : typeof value === 'string' && value.isWellFormed() && !value.includes('\0')
+  if (!isValue || !Number.isSafeInteger(id) || id < 1) return undefined
+  return { orderby, descending: direction === 'desc', after: { value, id } }
+}
+
+/** This request's URL with the cursor in it, and without what the cursor replaces. */
+function nextUrl(call: Call, cursor: string): string {
+  const kept = call.query.split('&').filter(pair => {
+    const name = decodeName(pair.split('=', 1)[0]!)
+    return pair !== '' && name !== 'cursor' && name !== 'offset'
+  })
+  return `${call.collectionUrl}?${[...kept, `cursor=${cursor}`].join('&')}`
+}

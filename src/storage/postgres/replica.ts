@@ -1,0 +1,128 @@
+/**
+ * Reads from a replica, without a client that could tell.
+ *
+ * A write is answered only once the replica has it, so whoever was told of a write finds it, through whichever
+ * process and node. This costs each write what replaying it takes (see docs/scaling.md). When the replica is away,
+ * or has fallen behind, its reads go to the primary and no write waits for it; each process finds this out for
+ * itself, at most `CHECK_EVERY_MS` plus `LAG_LIMIT_MS` later. When it is back, every process waits for it for
+ * `SETTLE_MS` before the first one reads from it.
+ */
+import { setTimeout as delay } from 'node:timers/promises'
+import { type CompiledQuery, type Driver, type Kysely, type QueryResult, sql } from 'kysely'
+import { DatabaseUnavailable } from '../database.ts'
+import type { Tables } from '../tables.ts'
+import { isLostRace, kyselyOn, type PostgresPool } from './pool.ts'
+
+const CHECK_EVERY_MS = 500
+const LAG_LIMIT_MS = 1000
+const LONGEST_PAUSE_MS = 16
+const SETTLE_MS = 2000
+
+export class ReplicaReader {
+  /** Not to be written through. */
+  readonly db: Kysely<Tables>
+  readonly #primary: PostgresPool
+  readonly #replica: PostgresPool
+  readonly #stopped = new AbortController()
+  readonly #checks: Promise<void>
+  /** Since when writes wait for the replica; undefined while it is not fit for reading. */
+  #followedSince: number | undefined
+  /** Writes that wait at the same moment share one question to the replica. */
+  #round: Promise<void> | undefined
+  #next: Promise<void> | undefined
+
+  constructor(primary: PostgresPool, replica: PostgresPool) {
+    this.#primary = primary
+    this.#replica = replica
+    this.db = kyselyOn(this.#driver())
+    this.#checks = this.#check()
+  }
+
+  /** Resolves when the replica has everything that was committed before, or is not read from. */
+  async caughtUp(): Promise<void> {
+    if (this.#followedSince === undefined) return
+    // A round that has begun may have asked the primary before this caller's commit: the next one is awaited.
+    this.#next ??= (this.#round ?? Promise.resolve()).then(() => {
+      this.#next = undefined
+      this.#round = this.#catchUp()
+      return this.#round
+    })
+    await this.#next
+  }
+
+  async close(): Promise<void> {
+    this.#stopped.abort()
+    await this.#checks
+    await this.#replica.close()
+  }
+
+  async #check(): Promise<void> {
+    while (!this.#stopped.signal.aborted) {
+      await this.#catchUp()
+      await delay(CHECK_EVERY_MS, undefined, { signal: this.#stopped.signal }).catch(() => {})
+    }
+  }
+
+  async #catchUp(): Promise<void> {
+    try {
+      const position = await this.#position()
+      const reached = await this.#reaches(position)
+      this.#followedSince = reached ? (this.#followedSince ?? Date.now()) : undefined
+    } catch {
+      this.#followedSince = undefined
+    }
+  }
+
+  async #position(): Promise<string> {
+    const { rows } = await sql<{
+      position: string
+    }>`SELECT pg_current_wal_insert_lsn()::text AS position`.execute(this.#primary.db)
+    return rows[0]!.position
+  }
+
+  async #reaches(position: string): Promise<boolean> {
+    const giveUpAt = Date.now() + LAG_LIMIT_MS
+    for (let pauseMs = 1; Date.now() < giveUpAt; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
+      const { rows } = await sql<{ reached: boolean }>`
+        SELECT pg_last_wal_replay_lsn() >= ${position}::pg_lsn AS reached`.execute(this.#replica.db)
+      if (rows[0]?.reached) return true
+      await delay(pauseMs)
+    }
+    return false
+  }
+
+  #driver(): Driver {
+    const connection = {
+      executeQuery: <R>(query: CompiledQuery) => this.#read<R>(query),
+      // biome-ignore lint/correctness/useYield: lists are read page by page.
+      async *streamQuery(): AsyncIterableIterator<never> {
+        throw new Error('Not supported: read page by page.')
+      },
+    }
+    const refuse = async () => {
+      throw new Error('A replica takes no transactions.')
+    }
+    return {
+      init: async () => {},
+      destroy: async () => {},
+      acquireConnection: async () => connection,
+      releaseConnection: async () => {},
+      beginTransaction: refuse,
+      commitTransaction: refuse,
+      rollbackTransaction: refuse,
+    }
+  }
+
+  async #read<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+    if (Date.now() - (this.#followedSince ?? Number.POSITIVE_INFINITY) > SETTLE_MS) {
+      try {
+        return await this.#replica.db.executeQuery<R>(query as CompiledQuery<R>)
+      } catch (error) {
+        // A replica cancels reads that would keep it from following the primary.
+        if (!(error instanceof DatabaseUnavailable) && !isLostRace(error)) throw error
+        if (error instanceof DatabaseUnavailable) this.#followedSince = undefined
+      }
+    }
+    return this.#primary.db.executeQuery<R>(query as CompiledQuery<R>)
+  }
+}

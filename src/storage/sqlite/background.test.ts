@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { sql } from 'kysely'
+import { describeService, startService } from '../../../test/harness.ts'
+import { DatabaseUnavailable, type Db } from '../database.ts'
+
+/** Takes a second or more, on every engine. */
+const countFar = (db: Db) =>
+  sql<{ count: number }>`
+    WITH RECURSIVE numbers (number) AS (SELECT 1 UNION ALL SELECT number + 1 FROM numbers WHERE number < 4000000)
+    SELECT count(*) AS count FROM numbers`.execute(db)
+
+describeService('reading in the background', service => {
+  test('what takes long keeps no request waiting, nor another reader', async () => {
+    const { background } = service().database
+    let ended = 0
+    const long = [countFar(background.reader), countFar(background.reader)].map(async query => {
+      const { rows } = await query
+      ended += 1
+      return rows[0]!.count
+    })
+    assert.equal((await service().get('/affiliates')).status, 200)
+    assert.ok(await background.reader.selectFrom('settings').selectAll().execute())
+    assert.equal(ended, 0)
+    assert.deepEqual(await Promise.all(long), [4_000_000, 4_000_000])
+  })
+
+  test('sees what was committed, at once', async () => {
+    const { background } = service().database
+    for (let number = 0; number < 20; number += 1) {
+      const { id } = await service().newAffiliate(`seen${number}`)
+      const seen = await background.reader
+        .selectFrom('affiliates')
+        .select('id')
+        .where('id', '=', id)
+        .execute()
+      assert.equal(seen.length, 1)
+    }
+  })
+
+  test('an error is that of the query, and the next query is answered', async () => {
+    const { background } = service().database
+    await assert.rejects(sql`SELECT * FROM nothing`.execute(background.reader), /nothing/)
+    assert.ok(await background.reader.selectFrom('settings').selectAll().execute())
+  })
+})
+
+test('reading in the background (SQLite): it only reads, and ends with the database', async () => {
+  const service = await startService('SQLite')
+  const { background } = service.database
+  await assert.rejects(background.reader.deleteFrom('settings').execute())
+  const cut = countFar(background.reader).catch(error => error)
+  await service.close()
+  assert.ok((await cut) instanceof DatabaseUnavailable)
+  await assert.rejects(countFar(background.reader), DatabaseUnavailable)
+})

@@ -1,0 +1,94 @@
+/** `node:sqlite` as Kysely sees it: how a connection runs queries, and what SQLite's SQL leaves out. */
+import {
+  type CompiledQuery,
+  type DatabaseConnection,
+  type Driver,
+  Kysely,
+  type QueryResult,
+  type SelectModifierNode,
+  SqliteAdapter,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+} from 'kysely'
+import { runsDirectly } from '../prepared.ts'
+import type { Tables } from '../tables.ts'
+import { queries, tellDuration } from '../timing.ts'
+import { translate } from './errors.ts'
+
+export function kyselyOn(connection: DatabaseConnection): Kysely<Tables> {
+  const driver = new OneConnection(connection)
+  const db = new Kysely<Tables>({
+    dialect: {
+      createAdapter: () => new Adapter(),
+      createDriver: () => driver,
+      createIntrospector: db => new SqliteIntrospector(db),
+      createQueryCompiler: () => new Compiler(),
+    },
+  })
+  if (connection instanceof SqliteConnection) runsDirectly(db, connection.run)
+  return db
+}
+
+/** Lets queries go their own ways, because Kysely would make those that threads answer wait for each other. */
+class Adapter extends SqliteAdapter {
+  override get supportsMultipleConnections(): boolean {
+    return true
+  }
+}
+
+const ROW_LOCKS = new Set<SelectModifierNode['modifier']>(['ForUpdate', 'ForShare', 'SkipLocked'])
+
+/** Leaves row locks out: the one transaction that writes has the whole file. */
+class Compiler extends SqliteQueryCompiler {
+  protected override visitSelectModifier(node: SelectModifierNode): void {
+    if (!ROW_LOCKS.has(node.modifier)) super.visitSelectModifier(node)
+  }
+}
+
+type Run = (text: string, parameters: readonly unknown[]) => unknown[]
+
+export class SqliteConnection implements DatabaseConnection {
+  /** Runs a statement; one without result columns returns no rows. */
+  readonly run: Run
+
+  constructor(run: Run) {
+    this.run = (text, parameters) => {
+      const beganAt = queries.hasSubscribers ? performance.now() : 0
+      try {
+        return run(text, parameters)
+      } catch (error) {
+        throw translate(error)
+      } finally {
+        if (beganAt > 0) tellDuration(beganAt)
+      }
+    }
+  }
+
+  async executeQuery<R>({ sql: text, parameters }: CompiledQuery): Promise<QueryResult<R>> {
+    return { rows: this.run(text, parameters) as R[] }
+  }
+
+  // biome-ignore lint/correctness/useYield: lists are read page by page, so that no reader holds the file.
+  async *streamQuery(): AsyncIterableIterator<never> {
+    throw new Error('Not supported: read page by page.')
+  }
+}
+
+/** Hands out the one connection; transactions are the business of `SqliteDatabase`. */
+class OneConnection implements Driver {
+  readonly #connection: DatabaseConnection
+  constructor(connection: DatabaseConnection) {
+    this.#connection = connection
+  }
+  async init() {}
+  async acquireConnection() {
+    return this.#connection
+  }
+  async releaseConnection() {}
+  async destroy() {}
+  async beginTransaction() {
+    throw new Error('Use Database.transaction.')
+  }
+  commitTransaction = this.beginTransaction
+  rollbackTransaction = this.beginTransaction
+}

@@ -1,0 +1,77 @@
+/** The files of the embedded database: where they are, whether they are there, and whether somebody uses them. */
+import { existsSync, mkdirSync, statSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { DatabaseUnusable } from '../database.ts'
+import { primaryCode, SQLITE_BUSY, SQLITE_LOCKED } from './errors.ts'
+
+/**
+ * @param url `sqlite:PATH`
+ * @throws DatabaseUnusable when it names no file
+ */
+export function fileOf(url: string): string {
+  const path = url.slice('sqlite:'.length)
+  if (path === '' || path.startsWith(':')) {
+    throw new DatabaseUnusable('The embedded database needs a file: sqlite:PATH.')
+  }
+  return resolve(path)
+}
+
+/**
+ * An empty file is none either: a database has a header from its first moment on.
+ * @throws DatabaseUnusable
+ */
+export function refuseMissing(file: string): void {
+  const found = statSync(file, { throwIfNoEntry: false })
+  if (!found || (found.isFile() && found.size === 0)) {
+    throw new DatabaseUnusable(`There is no database at ${file}.`)
+  }
+}
+
+/**
+ * Makes a folder and those that it is in. Node's own way to do that never ends where the system says that there is no
+ * such folder and lets none be made, as below /proc.
+ */
+export function makeFolder(folder: string): void {
+  if (isFolder(folder)) return
+  makeFolder(dirname(folder))
+  try {
+    mkdirSync(folder)
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    // Another process may have been faster.
+    if (code === 'EEXIST' && isFolder(folder)) return
+    throw new Error(`the folder ${folder} can't be made (${code})`, { cause: error })
+  }
+}
+
+/** @throws Error when it is something else than a folder */
+export function isFolder(path: string): boolean {
+  if (!existsSync(path)) return false
+  if (statSync(path).isDirectory()) return true
+  throw new Error(`${path} is no folder`)
+}
+
+/**
+ * Whether any process has the database open: it holds a lock then, which leaving the write-ahead log shows. When nobody
+ * has, this empties the log into the database.
+ */
+export function isInUse(file: string): boolean {
+  if (!existsSync(file)) return false
+  try {
+    const database = new DatabaseSync(file, { timeout: 0 })
+    try {
+      database.exec('PRAGMA journal_mode = DELETE')
+      return false
+    } finally {
+      database.close()
+    }
+  } catch (error) {
+    if ([SQLITE_BUSY, SQLITE_LOCKED].includes(primaryCode(error))) return true
+    throw error
+  }
+}
+
+export function inUse(file: string): DatabaseUnusable {
+  return new DatabaseUnusable(`The database ${file} is in use; stop the service first.`)
+}

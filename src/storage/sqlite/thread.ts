@@ -1,0 +1,28 @@
+/** What runs on a thread of `sqlite-threads.ts`: a connection that only reads, and answers one query after the other. */
+import { DatabaseSync } from 'node:sqlite'
+import { parentPort, workerData } from 'node:worker_threads'
+import { Statements } from './statements.ts'
+import type { Query, Result } from './threads.ts'
+
+const { file, busyTimeoutMs } = workerData as { file: string; busyTimeoutMs: number }
+const database = new DatabaseSync(file, { timeout: busyTimeoutMs })
+database.exec('PRAGMA query_only = ON')
+const statements = new Statements(database)
+
+parentPort!.on('message', ({ number, text, parameters }: Query) => {
+  parentPort!.postMessage({ number, ...answer(text, parameters) } satisfies Result)
+})
+
+function answer(text: string, parameters: Query['parameters']): Omit<Result, 'number'> {
+  try {
+    return { rows: statements.all(text, parameters) }
+  } catch (thrown) {
+    // An Error that crosses threads would lose the codes that SQLite gave it.
+    const { message, errcode, errstr, code } = thrown as Error & {
+      errcode: number
+      errstr: string
+      code: string
+    }
+    return { error: { message, errcode, errstr, code } }
+  }
+}
