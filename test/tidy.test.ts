@@ -4,6 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { parseSync } from 'vite'
 import { generated } from '../docs/generate.ts'
 import { serveOptions } from '../src/process/config.ts'
 
@@ -72,6 +73,35 @@ describe(`the import arrow: ${arrow.join(' <- ')}`, () => {
   })
 })
 
+const MOST_LINES = 60
+
+/** The functions of a file that are too long. The linter's own rule leaves out the lines within JSX. */
+function longFunctions(path: string): string[] {
+  const text = read(path)
+  const long: string[] = []
+  const visit = (node: unknown, name: string): void => {
+    if (typeof node !== 'object' || node === null) return
+    const { type, start, end, id, key } = node as {
+      type?: string
+      start: number
+      end: number
+      id?: { name?: string } | null
+      key?: { name?: string } | null
+    }
+    const label = id?.name ?? key?.name ?? name
+    if (/^(?:Function|ArrowFunction)/.test(type ?? '')) {
+      const lines = text
+        .slice(start, end)
+        .split('\n')
+        .filter(line => line.trim() !== '').length
+      if (lines > MOST_LINES) long.push(`${path}: ${label} has ${lines} lines`)
+    }
+    for (const child of Object.values(node)) visit(child, label)
+  }
+  visit(parseSync(path, text).program, 'a function')
+  return long
+}
+
 describe('what a file may know', () => {
   const forbidden: [RegExp, RegExp, string][] = [
     [/schema\.ts$/, /^(?!typebox$|base\/|.*schema\.ts$)/, 'a schema imports TypeBox, base and schemas'],
@@ -109,6 +139,13 @@ describe('what a file may know', () => {
 test('files are at most 400 lines long', () => {
   const long = files.filter(path => readFileSync(join(source, path), 'utf8').split('\n').length > 400)
   assert.deepEqual(long, [])
+})
+
+test('functions of the administration area are at most 60 lines long', () => {
+  const pages = readdirSync(join(root, 'web/src'), { recursive: true, encoding: 'utf8' })
+    .filter(path => /\.tsx?$/.test(path))
+    .map(path => `web/src/${path}`)
+  assert.deepEqual(pages.flatMap(longFunctions), [])
 })
 
 describe('documentation', () => {

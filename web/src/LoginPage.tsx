@@ -9,9 +9,10 @@ import {
   InputAdornment,
   Stack,
   TextField,
+  type TextFieldProps,
   Typography,
 } from '@mui/material'
-import { type FormEvent, useEffect, useRef, useState } from 'react'
+import { type FormEvent, type ReactNode, useEffect, useRef, useState } from 'react'
 import { type HttpError, useLogin } from 'react-admin'
 import { useNavigate } from 'react-router-dom'
 import { type Envelope, messageOf } from './api.ts'
@@ -36,23 +37,16 @@ export function LoginPage() {
   )
 }
 
-/** @param onSubmit rejects with what the server said */
-export function LoginForm({
-  onSubmit,
-  notice,
-  fixedLogin,
-}: {
-  onSubmit: (login: string, password: string) => Promise<unknown>
-  notice?: 'ended' | 'first_visit'
-  fixedLogin?: string
-}) {
-  const [login, setLogin] = useState(fixedLogin ?? '')
+type Submit = (login: string, password: string) => Promise<unknown>
+type NoticeKind = 'ended' | 'first_visit'
+
+/** What is typed into the form of the login page, and what becomes of it. */
+function useLoginForm(onSubmit: Submit, fixedLogin = '') {
+  const [login, setLogin] = useState(fixedLogin)
   const [password, setPassword] = useState('')
-  const [shown, setShown] = useState(false)
   const [problem, setProblem] = useState('')
   const [busy, setBusy] = useState(false)
   const passwordInput = useRef<HTMLInputElement>(null)
-
   const submit = async (event: FormEvent) => {
     event.preventDefault()
     if (!login.trim() || !password) {
@@ -69,7 +63,83 @@ export function LoginForm({
       setBusy(false)
     }
   }
+  return { login, setLogin, password, setPassword, passwordInput, problem, busy, submit }
+}
 
+/** @param onSubmit rejects with what the server said */
+export function LoginForm({
+  onSubmit,
+  notice,
+  fixedLogin,
+}: {
+  onSubmit: Submit
+  notice?: NoticeKind
+  fixedLogin?: string
+}) {
+  const form = useLoginForm(onSubmit, fixedLogin)
+  return (
+    <LoginFrame>
+      <Card component="form" onSubmit={form.submit} noValidate sx={{ p: { xs: 2.5, sm: 3.5 } }}>
+        <Stack sx={{ gap: 2.5 }}>
+          {!form.problem && notice && <Notice kind={notice} />}
+          {form.problem && <Alert severity="error">{form.problem}</Alert>}
+          <TextField
+            label="Login"
+            value={form.login}
+            onChange={event => form.setLogin(event.target.value)}
+            helperText="Your login name or e-mail address"
+            autoComplete="username"
+            autoFocus={!fixedLogin}
+            size="medium"
+            slotProps={{
+              htmlInput: { autoCapitalize: 'none', spellCheck: false, maxLength: 254 },
+            }}
+          />
+          <PasswordField
+            value={form.password}
+            onChange={event => form.setPassword(event.target.value)}
+            autoFocus={Boolean(fixedLogin)}
+            inputRef={form.passwordInput}
+          />
+          <Button type="submit" variant="contained" size="large" loading={form.busy}>
+            Log in
+          </Button>
+        </Stack>
+      </Card>
+    </LoginFrame>
+  )
+}
+
+function PasswordField(props: TextFieldProps) {
+  const [visible, setVisible] = useState(false)
+  return (
+    <TextField
+      label="Password"
+      type={visible ? 'text' : 'password'}
+      autoComplete="current-password"
+      size="medium"
+      slotProps={{
+        htmlInput: { maxLength: 1000 },
+        input: {
+          endAdornment: (
+            <InputAdornment position="end">
+              <IconButton
+                aria-label={visible ? 'Hide password' : 'Show password'}
+                onClick={() => setVisible(!visible)}
+                edge="end"
+              >
+                {visible ? <Visibility /> : <VisibilityOff />}
+              </IconButton>
+            </InputAdornment>
+          ),
+        },
+      }}
+      {...props}
+    />
+  )
+}
+
+function LoginFrame({ children }: { children: ReactNode }) {
   return (
     <Box
       component="main"
@@ -88,53 +158,7 @@ export function LoginForm({
           <Mark size={44} />
           <Typography variant="h1">Log in to affiliated</Typography>
         </Stack>
-        <Card component="form" onSubmit={submit} noValidate sx={{ p: { xs: 2.5, sm: 3.5 } }}>
-          <Stack sx={{ gap: 2.5 }}>
-            {!problem && notice && <Notice kind={notice} />}
-            {problem && <Alert severity="error">{problem}</Alert>}
-            <TextField
-              label="Login"
-              value={login}
-              onChange={event => setLogin(event.target.value)}
-              helperText="Your login name or e-mail address"
-              autoComplete="username"
-              autoFocus={!fixedLogin}
-              size="medium"
-              slotProps={{
-                htmlInput: { autoCapitalize: 'none', spellCheck: false, maxLength: 254 },
-              }}
-            />
-            <TextField
-              label="Password"
-              type={shown ? 'text' : 'password'}
-              value={password}
-              onChange={event => setPassword(event.target.value)}
-              autoComplete="current-password"
-              autoFocus={Boolean(fixedLogin)}
-              size="medium"
-              inputRef={passwordInput}
-              slotProps={{
-                htmlInput: { maxLength: 1000 },
-                input: {
-                  endAdornment: (
-                    <InputAdornment position="end">
-                      <IconButton
-                        aria-label={shown ? 'Hide password' : 'Show password'}
-                        onClick={() => setShown(!shown)}
-                        edge="end"
-                      >
-                        {shown ? <Visibility /> : <VisibilityOff />}
-                      </IconButton>
-                    </InputAdornment>
-                  ),
-                },
-              }}
-            />
-            <Button type="submit" variant="contained" size="large" loading={busy}>
-              Log in
-            </Button>
-          </Stack>
-        </Card>
+        {children}
         <Typography variant="body2" sx={{ textAlign: 'center', color: 'text.secondary' }}>
           Forgotten it? Whoever runs the server sets a new one with{' '}
           <Code>affiliated users password LOGIN</Code>
@@ -144,7 +168,7 @@ export function LoginForm({
   )
 }
 
-function Notice({ kind }: { kind: 'ended' | 'first_visit' }) {
+function Notice({ kind }: { kind: NoticeKind }) {
   if (kind === 'ended') {
     return (
       <Alert severity="info" role="status">

@@ -74,63 +74,72 @@ export function Shell({ children }: { children: ReactNode }) {
 
 function Frame({ children }: { children: ReactNode }) {
   const wide = useMediaQuery<Theme>(theme => theme.breakpoints.up('md'))
-  const [open, setOpen] = useState(false)
   const { pathname } = useLocation()
   return (
     <Box sx={{ display: 'flex', flexDirection: { xs: 'column', md: 'row' }, minHeight: '100dvh' }}>
       <SkipNavigationButton />
-      {wide ? (
-        <Box
-          component="header"
-          sx={{
-            width: MENU_WIDTH,
-            flexShrink: 0,
-            height: '100dvh',
-            position: 'sticky',
-            top: 0,
-            borderRight: 1,
-            borderColor: 'divider',
-            bgcolor: 'background.paper',
-          }}
-        >
-          <Menu />
-        </Box>
-      ) : (
-        <Stack
-          component="header"
-          direction="row"
-          sx={{
-            alignItems: 'center',
-            gap: 1,
-            px: 1,
-            height: 52,
-            position: 'sticky',
-            top: 0,
-            zIndex: 'appBar',
-            borderBottom: 1,
-            borderColor: 'divider',
-            bgcolor: 'background.paper',
-          }}
-        >
-          <IconButton aria-label="Menu" aria-expanded={open} onClick={() => setOpen(true)}>
-            <MenuIcon />
-          </IconButton>
-          <Brand />
-          <Drawer
-            open={open}
-            onClose={() => setOpen(false)}
-            slotProps={{ paper: { sx: { width: MENU_WIDTH + 24 } } }}
-          >
-            <Menu onChoice={() => setOpen(false)} />
-          </Drawer>
-        </Stack>
-      )}
+      {wide ? <SideMenu /> : <TopBar />}
       <Box component="main" id="main-content" tabIndex={-1} sx={{ flex: 1, minWidth: 0, outline: 'none' }}>
         <ErrorBoundary page={pathname}>
           <Suspense fallback={<Waiting />}>{children}</Suspense>
         </ErrorBoundary>
       </Box>
     </Box>
+  )
+}
+
+function SideMenu() {
+  return (
+    <Box
+      component="header"
+      sx={{
+        width: MENU_WIDTH,
+        flexShrink: 0,
+        height: '100dvh',
+        position: 'sticky',
+        top: 0,
+        borderRight: 1,
+        borderColor: 'divider',
+        bgcolor: 'background.paper',
+      }}
+    >
+      <Menu />
+    </Box>
+  )
+}
+
+/** Where there is no room for the menu: a button that opens it. */
+function TopBar() {
+  const [open, setOpen] = useState(false)
+  return (
+    <Stack
+      component="header"
+      direction="row"
+      sx={{
+        alignItems: 'center',
+        gap: 1,
+        px: 1,
+        height: 52,
+        position: 'sticky',
+        top: 0,
+        zIndex: 'appBar',
+        borderBottom: 1,
+        borderColor: 'divider',
+        bgcolor: 'background.paper',
+      }}
+    >
+      <IconButton aria-label="Menu" aria-expanded={open} onClick={() => setOpen(true)}>
+        <MenuIcon />
+      </IconButton>
+      <Brand />
+      <Drawer
+        open={open}
+        onClose={() => setOpen(false)}
+        slotProps={{ paper: { sx: { width: MENU_WIDTH + 24 } } }}
+      >
+        <Menu onChoice={() => setOpen(false)} />
+      </Drawer>
+    </Stack>
   )
 }
 

@@ -64,37 +64,45 @@ export function AffiliateCreate() {
                 <FormControlLabel value="existing" control={<Radio />} label="An existing account" />
               </RadioGroup>
             </div>
-            {account === 'existing' ? (
-              <>
-                <AccountInput />
-                <TextInput
-                  source="payment_email"
-                  label="Payment e-mail"
-                  helperText="Empty: the account's own address."
-                />
-              </>
-            ) : (
-              <Row>
-                <TextInput
-                  source="payment_email"
-                  label="Payment e-mail"
-                  validate={required('An e-mail address is needed for a new account.')}
-                  helperText="The new account gets this address. No other account may have it."
-                />
-                <TextInput
-                  source="username"
-                  label="Username"
-                  helperText="Empty: made from the e-mail address."
-                  slotProps={{ htmlInput: { maxLength: 60, autoCapitalize: 'none', spellCheck: false } }}
-                />
-              </Row>
-            )}
+            {account === 'existing' ? <ExistingAccount /> : <NewAccount />}
           </FormSection>
           <Terms />
           <FormButtons back="/affiliates" />
         </CarefulForm>
       </Page>
     </CreateBase>
+  )
+}
+
+function NewAccount() {
+  return (
+    <Row>
+      <TextInput
+        source="payment_email"
+        label="Payment e-mail"
+        validate={required('An e-mail address is needed for a new account.')}
+        helperText="The new account gets this address. No other account may have it."
+      />
+      <TextInput
+        source="username"
+        label="Username"
+        helperText="Empty: made from the e-mail address."
+        slotProps={{ htmlInput: { maxLength: 60, autoCapitalize: 'none', spellCheck: false } }}
+      />
+    </Row>
+  )
+}
+
+function ExistingAccount() {
+  return (
+    <>
+      <AccountInput />
+      <TextInput
+        source="payment_email"
+        label="Payment e-mail"
+        helperText="Empty: the account's own address."
+      />
+    </>
   )
 }
 

@@ -129,22 +129,22 @@ function Details({ affiliate }: { affiliate: Affiliate }) {
           {own(affiliate.rate_type)}
         </Detail>
         <Detail label="Registered">{time(affiliate.date_registered)}</Detail>
-        <Detail label="Notes">
-          {affiliate.notes ? (
-            <Box
-              component="span"
-              dir="auto"
-              sx={{ whiteSpace: 'pre-wrap', display: 'block', maxHeight: 200, overflowY: 'auto' }}
-              tabIndex={0}
-            >
-              {affiliate.notes}
-            </Box>
-          ) : (
-            '–'
-          )}
-        </Detail>
+        <Detail label="Notes">{affiliate.notes ? <Notes text={affiliate.notes} /> : '–'}</Detail>
       </Box>
     </Card>
+  )
+}
+
+function Notes({ text }: { text: string }) {
+  return (
+    <Box
+      component="span"
+      dir="auto"
+      sx={{ whiteSpace: 'pre-wrap', display: 'block', maxHeight: 200, overflowY: 'auto' }}
+      tabIndex={0}
+    >
+      {text}
+    </Box>
   )
 }
 

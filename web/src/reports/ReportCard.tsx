@@ -25,18 +25,7 @@ export interface Column<R> {
   figures?: boolean
 }
 
-/** A plot with its numbers: as a table that unfolds, and as a file. */
-export function ReportCard<N extends ReportName>({
-  title,
-  name,
-  span,
-  columns,
-  choice,
-  children,
-  rowKey,
-  empty,
-  wide,
-}: {
+interface Props<N extends ReportName> {
   title: string
   name: N
   span: Span
@@ -48,11 +37,13 @@ export function ReportCard<N extends ReportName>({
   /** Whether a row has nothing to draw. */
   empty?: (row: Rows[N]) => boolean
   wide?: boolean
-}) {
-  const [open, setOpen] = useState(false)
+}
+
+/** A plot with its numbers: as a table that unfolds, and as a file. */
+export function ReportCard<N extends ReportName>(props: Props<N>) {
+  const { title, name, span, choice, wide } = props
   const id = useId()
   const { data, error, refetch, isPlaceholderData } = useReport(name, { span })
-  const rows = data?.rows
   return (
     <Card
       component="section"
@@ -75,39 +66,59 @@ export function ReportCard<N extends ReportName>({
         </Typography>
         {choice}
       </Stack>
-      {error ? (
-        <Problem error={error} retry={() => refetch()} />
-      ) : !rows ? (
-        <Skeleton variant="rounded" height={260} />
-      ) : (empty ? rows.every(empty) : rows.length === 0) ? (
-        <Typography variant="body2" sx={{ color: 'text.secondary', py: 8, textAlign: 'center' }}>
-          Nothing in this span. Choose a longer one above.
-        </Typography>
-      ) : (
-        <>
-          {children(rows)}
-          <Stack direction="row" sx={{ gap: 1, mt: 'auto', pt: 1 }}>
-            <Button
-              size="small"
-              onClick={() => setOpen(!open)}
-              aria-expanded={open}
-              aria-label={`${open ? 'Hide' : 'Show'} numbers of ${title}`}
-            >
-              {open ? 'Hide numbers' : 'Show numbers'}
-            </Button>
-            <ExportLink
-              href={csvOf(name, { span })}
-              label="CSV"
-              size="small"
-              aria-label={`CSV of ${title}`}
-            />
-          </Stack>
-          <Collapse in={open} unmountOnExit>
-            <Numbers title={title} rows={rows} columns={columns} rowKey={rowKey} />
-          </Collapse>
-        </>
-      )}
+      {error ? <Problem error={error} retry={() => refetch()} /> : <Content {...props} rows={data?.rows} />}
     </Card>
+  )
+}
+
+function Content<N extends ReportName>({
+  rows,
+  empty,
+  children,
+  ...rest
+}: Props<N> & { rows: Rows[N][] | undefined }) {
+  if (!rows) return <Skeleton variant="rounded" height={260} />
+  if (empty ? rows.every(empty) : rows.length === 0) {
+    return (
+      <Typography variant="body2" sx={{ color: 'text.secondary', py: 8, textAlign: 'center' }}>
+        Nothing in this span. Choose a longer one above.
+      </Typography>
+    )
+  }
+  return (
+    <>
+      {children(rows)}
+      <UnfoldingNumbers {...rest} rows={rows} />
+    </>
+  )
+}
+
+function UnfoldingNumbers<N extends ReportName>({
+  title,
+  name,
+  span,
+  rows,
+  columns,
+  rowKey,
+}: Pick<Props<N>, 'title' | 'name' | 'span' | 'columns' | 'rowKey'> & { rows: Rows[N][] }) {
+  const [open, setOpen] = useState(false)
+  return (
+    <>
+      <Stack direction="row" sx={{ gap: 1, mt: 'auto', pt: 1 }}>
+        <Button
+          size="small"
+          onClick={() => setOpen(!open)}
+          aria-expanded={open}
+          aria-label={`${open ? 'Hide' : 'Show'} numbers of ${title}`}
+        >
+          {open ? 'Hide numbers' : 'Show numbers'}
+        </Button>
+        <ExportLink href={csvOf(name, { span })} label="CSV" size="small" aria-label={`CSV of ${title}`} />
+      </Stack>
+      <Collapse in={open} unmountOnExit>
+        <Numbers title={title} rows={rows} columns={columns} rowKey={rowKey} />
+      </Collapse>
+    </>
   )
 }
 

@@ -5,26 +5,26 @@ import { Link as RouterLink, useParams } from 'react-router-dom'
 import { messageOf } from '../api.ts'
 import { listAt } from './lists.ts'
 
-/** A page: where it belongs, its name, what can be done, its content. */
-export function Page({
-  title,
-  heading,
-  parent,
-  aside,
-  actions,
-  narrow,
-  children,
-}: {
+interface Parent {
+  to: string
+  label: string
+}
+
+interface PageProps {
   title: string
   /** When the name is shown as more than text. */
   heading?: ReactNode
-  parent?: { to: string; label: string }
+  parent?: Parent
   aside?: ReactNode
   actions?: ReactNode
   /** For forms and texts, which read badly when they are wide. */
   narrow?: boolean
   children: ReactNode
-}) {
+}
+
+/** A page: where it belongs, its name, what can be done, its content. */
+export function Page({ parent, narrow, children, ...head }: PageProps) {
+  const { title } = head
   useEffect(() => {
     document.title = `${title} · affiliated`
   }, [title])
@@ -42,31 +42,42 @@ export function Page({
           ← {parent.label}
         </Link>
       )}
-      <Stack
-        direction="row"
-        sx={{
-          flexWrap: 'wrap',
-          gap: 1.5,
-          alignItems: 'center',
-          mb: 2.5,
-          minHeight: 36,
-          justifyContent: 'space-between',
-        }}
-      >
-        <Stack direction="row" sx={{ gap: 1.5, alignItems: 'center', flexWrap: 'wrap', minWidth: 0 }}>
-          <Typography variant="h1" sx={{ overflowWrap: 'anywhere' }}>
-            {heading ?? title}
-          </Typography>
-          {aside}
-        </Stack>
-        {actions && (
-          <Stack direction="row" sx={{ gap: 1, flexWrap: 'wrap', alignItems: 'center' }}>
-            {actions}
-          </Stack>
-        )}
-      </Stack>
+      <Head {...head} />
       {children}
     </Box>
+  )
+}
+
+function Head({
+  title,
+  heading,
+  aside,
+  actions,
+}: Pick<PageProps, 'title' | 'heading' | 'aside' | 'actions'>) {
+  return (
+    <Stack
+      direction="row"
+      sx={{
+        flexWrap: 'wrap',
+        gap: 1.5,
+        alignItems: 'center',
+        mb: 2.5,
+        minHeight: 36,
+        justifyContent: 'space-between',
+      }}
+    >
+      <Stack direction="row" sx={{ gap: 1.5, alignItems: 'center', flexWrap: 'wrap', minWidth: 0 }}>
+        <Typography variant="h1" sx={{ overflowWrap: 'anywhere' }}>
+          {heading ?? title}
+        </Typography>
+        {aside}
+      </Stack>
+      {actions && (
+        <Stack direction="row" sx={{ gap: 1, flexWrap: 'wrap', alignItems: 'center' }}>
+          {actions}
+        </Stack>
+      )}
+    </Stack>
   )
 }
 
@@ -97,7 +108,7 @@ export function RecordProblem({
 }: {
   /** 'affiliate' */
   kind: string
-  parent: { to: string; label: string }
+  parent: Parent
   error: unknown
   retry: () => void
 }) {

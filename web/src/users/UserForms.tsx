@@ -107,78 +107,88 @@ function EditPage() {
   )
 }
 
-/** @param own whether it is the account of who has logged in */
-function Fields({
-  isNew = false,
-  own = false,
-  passwordHelp,
-}: {
+interface FieldsProps {
   isNew?: boolean
+  /** Whether it is the account of who has logged in. */
   own?: boolean
   passwordHelp: string
-}) {
+}
+
+function Fields({ isNew = false, own = false, passwordHelp }: FieldsProps) {
   return (
     <>
-      <FormSection title="Account">
-        <Row>
-          <TextInput
-            source="login"
-            label="Login name"
-            validate={required('An account needs a login name.')}
-            readOnly={!isNew}
-            helperText={isNew ? 'Letters, digits, space and _.-@' : 'It can not change.'}
-            slotProps={{ htmlInput: { maxLength: 60, autoCapitalize: 'none', spellCheck: false } }}
-          />
-          <TextInput
-            source="email"
-            label="E-mail"
-            validate={required('An account needs an e-mail address.')}
-            helperText={false}
-          />
-        </Row>
-        <Row>
-          <TextInput source="first_name" label="First name" helperText={false} />
-          <TextInput source="last_name" label="Last name" helperText={false} />
-        </Row>
-        <TextInput
-          source="display_name"
-          label="Display name"
-          helperText="Empty: first and last name, or the login."
-        />
-      </FormSection>
-      <FormSection
-        title="Access"
-        hint="Administrators with a password can log in to this administration area and do everything in it."
-      >
-        <Row>
-          <SelectInput
-            margin="none"
-            source="role"
-            label="Role"
-            choices={[{ id: 'administrator', name: 'Administrator' }]}
-            emptyText="None"
-            emptyValue=""
-            readOnly={own}
-            helperText={own && 'Only another administrator can take it from you.'}
-          />
-          {own ? (
-            <Typography variant="body2" sx={{ color: 'text.secondary', alignSelf: 'center' }}>
-              Your own password needs the current one:{' '}
-              <Link component={RouterLink} to="/account">
-                change password
-              </Link>
-              .
-            </Typography>
-          ) : (
-            <PasswordInput
-              source="password"
-              label="New password"
-              helperText={passwordHelp}
-              slotProps={{ htmlInput: { autoComplete: 'new-password', maxLength: 1000 } }}
-            />
-          )}
-        </Row>
-      </FormSection>
+      <Identity isNew={isNew} />
+      <Access own={own} passwordHelp={passwordHelp} />
     </>
+  )
+}
+
+function Identity({ isNew }: { isNew: boolean }) {
+  return (
+    <FormSection title="Account">
+      <Row>
+        <TextInput
+          source="login"
+          label="Login name"
+          validate={required('An account needs a login name.')}
+          readOnly={!isNew}
+          helperText={isNew ? 'Letters, digits, space and _.-@' : 'It can not change.'}
+          slotProps={{ htmlInput: { maxLength: 60, autoCapitalize: 'none', spellCheck: false } }}
+        />
+        <TextInput
+          source="email"
+          label="E-mail"
+          validate={required('An account needs an e-mail address.')}
+          helperText={false}
+        />
+      </Row>
+      <Row>
+        <TextInput source="first_name" label="First name" helperText={false} />
+        <TextInput source="last_name" label="Last name" helperText={false} />
+      </Row>
+      <TextInput
+        source="display_name"
+        label="Display name"
+        helperText="Empty: first and last name, or the login."
+      />
+    </FormSection>
+  )
+}
+
+function Access({ own, passwordHelp }: { own: boolean; passwordHelp: string }) {
+  return (
+    <FormSection
+      title="Access"
+      hint="Administrators with a password can log in to this administration area and do everything in it."
+    >
+      <Row>
+        <SelectInput
+          margin="none"
+          source="role"
+          label="Role"
+          choices={[{ id: 'administrator', name: 'Administrator' }]}
+          emptyText="None"
+          emptyValue=""
+          readOnly={own}
+          helperText={own && 'Only another administrator can take it from you.'}
+        />
+        {own ? (
+          <Typography variant="body2" sx={{ color: 'text.secondary', alignSelf: 'center' }}>
+            Your own password needs the current one:{' '}
+            <Link component={RouterLink} to="/account">
+              change password
+            </Link>
+            .
+          </Typography>
+        ) : (
+          <PasswordInput
+            source="password"
+            label="New password"
+            helperText={passwordHelp}
+            slotProps={{ htmlInput: { autoComplete: 'new-password', maxLength: 1000 } }}
+          />
+        )}
+      </Row>
+    </FormSection>
   )
 }
