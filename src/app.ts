@@ -1,7 +1,12 @@
 /** Builds the server out of configuration and database, and lists the resources. */
 import { randomBytes } from 'node:crypto'
 import type { Socket } from 'node:net'
-import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest } from 'fastify'
+import Fastify, {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyRequest,
+  LogController,
+} from 'fastify'
 import { authenticate } from './accounts/keys/authenticate.ts'
 import { KeyRing, refuseRevoked } from './accounts/keys/rules.ts'
 import { removeOldAttempts } from './accounts/sessions/attempts.ts'
@@ -15,8 +20,9 @@ import { removeOldAnswers } from './http/idempotency.ts'
 import { type Grantor, grantAll } from './http/limits/allowances.ts'
 import { Limiter } from './http/limits/limiter.ts'
 import { Load } from './http/limits/load.ts'
-import { RequestLog } from './http/log.ts'
 import { connectionProblem, problemOf } from './http/problems.ts'
+import { finish } from './http/stages/finish.ts'
+import { name } from './http/stages/name.ts'
 import { affiliates } from './programme/affiliates/routes.ts'
 import { payouts } from './programme/payouts/routes.ts'
 import { contextOf } from './settings/rules.ts'
@@ -60,7 +66,7 @@ export async function buildApp(database: Database, options: AppOptions): Promise
   const keys = new KeyRing(database)
   const app = Fastify({
     loggerInstance: options.logger,
-    logController: new RequestLog(options.logger),
+    logController: new LogController({ disableRequestLogging: true }),
     childLoggerFactory: logger => logger,
     genReqId: requestIds(),
     bodyLimit: options.bodyLimitBytes,
@@ -93,10 +99,10 @@ export async function buildApp(database: Database, options: AppOptions): Promise
   const limiter = new Limiter(options.rateLimit, options.grantor ?? grantAll)
 
   app.decorateRequest('actor', null)
+  app.decorateRequest('args', null)
   app.decorateReply('shed', false)
-  app.addHook('onRequest', async (request, reply) => {
-    reply.header('X-Request-Id', request.id)
-  })
+  app.addHook('onRequest', name)
+  app.addHook('onResponse', finish(options.logger))
   app.setErrorHandler((error, request, reply) => {
     const { status, headers, body, cause } = problemOf(error)
     if (status >= 500) options.logger.error({ id: request.id, err: cause ?? error }, 'request failed')

@@ -3,6 +3,7 @@
  * most of what a read costs is building its answer. The database itself tells whether it has changed, whoever changed
  * it, so an answer is never older than the one that reading again would give. An engine that can't tell keeps none.
  */
+import type { FastifyRequest } from 'fastify'
 import type { Database } from '../storage/database.ts'
 import type { Answer } from './endpoint.ts'
 
@@ -68,4 +69,12 @@ export class AnswerCache {
     this.#asked.add(url)
     return false
   }
+}
+
+/**
+ * What an answer depends on, beside the database. A line feed can be in none of the parts, and what is declared comes
+ * first, so no header can make one request look like another.
+ */
+export function keyOf(request: FastifyRequest, method: string, path: string): string {
+  return `${method} ${path}\n${request.protocol}\n${request.host}\n${request.url}`
 }

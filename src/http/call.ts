@@ -13,6 +13,12 @@ export function absolute(request: FastifyRequest, path: string): string {
   return HOST.test(request.host ?? '') ? `${request.protocol}://${request.host}${path}` : path
 }
 
+/** The query string as it was sent, without '?'. */
+export function queryOf({ url }: FastifyRequest): string {
+  const start = url.indexOf('?')
+  return start < 0 ? '' : url.slice(start + 1)
+}
+
 export class HttpCall implements Call {
   readonly base: string
   readonly request: FastifyRequest
@@ -59,8 +65,6 @@ export class HttpCall implements Call {
   }
 
   get query(): string {
-    const { url } = this.request
-    const start = url.indexOf('?')
-    return start < 0 ? '' : url.slice(start + 1)
+    return queryOf(this.request)
   }
 }

@@ -1,47 +1,5 @@
 import { once } from 'node:events'
-import { type FastifyBaseLogger, type FastifyReply, type FastifyRequest, LogController } from 'fastify'
 import { type Logger, pino } from 'pino'
-
-/**
- * One line per request, with what an operator needs: never a query, a header or a body, which may hold secrets. It is
- * put together by hand, because it is written for every request and has always the same few fields.
- */
-export class RequestLog extends LogController {
-  readonly #logger: FastifyBaseLogger
-  readonly #stream: { write(line: string): void }
-  #time = { milliseconds: 0, text: '' }
-
-  constructor(logger: FastifyBaseLogger) {
-    super()
-    this.#logger = logger
-    this.#stream = (logger as unknown as { [pino.symbols.streamSym]: { write(line: string): void } })[
-      pino.symbols.streamSym
-    ]
-  }
-
-  override incomingRequest(): void {}
-
-  override requestCompleted(_error: unknown, request: FastifyRequest, reply: FastifyReply): void {
-    if (!(this.#logger as Logger).isLevelEnabled('info')) return
-    const { actor, url } = request
-    const query = url.indexOf('?')
-    const key = actor ? `"key":${JSON.stringify(actor.name)},` : ''
-    const path = JSON.stringify(query < 0 ? url : url.slice(0, query))
-    const durationMs = Math.round(reply.elapsedTime * 1000) / 1000
-    this.#stream.write(
-      `{"level":30,"time":"${this.#now()}","pid":${process.pid},"id":"${request.id}",${key}"method":"${request.method}","path":${path},"status":${reply.statusCode},"durationMs":${durationMs},"msg":"request"}\n`,
-    )
-  }
-
-  /** Requests come many to a millisecond. */
-  #now(): string {
-    const milliseconds = Date.now()
-    if (milliseconds !== this.#time.milliseconds) {
-      this.#time = { milliseconds, text: new Date(milliseconds).toISOString() }
-    }
-    return this.#time.text
-  }
-}
 
 const ALONE = { minLength: 8192, maxWrite: 16_384 }
 /**

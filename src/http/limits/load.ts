@@ -65,13 +65,18 @@ export class Load {
     return () => this.#end(beganAt)
   }
 
+  /** @throws Failure overloaded when as many hash a password as may */
+  refuseHashing(): void {
+    if (this.#hashes >= HASHES) throw new Failure('overloaded')
+  }
+
   /**
    * Begins what hashes a password for anybody who asks.
    * @returns to be called when it has ended
    * @throws Failure overloaded
    */
   hash(): () => void {
-    if (this.#hashes >= HASHES) throw new Failure('overloaded')
+    this.refuseHashing()
     this.#hashes += 1
     return () => {
       this.#hashes -= 1

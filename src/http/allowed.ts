@@ -1,0 +1,36 @@
+/** What keeps a request from going on that was let in: the key or the session has ended, or lacks a permission. */
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Actor } from '../base/actor.ts'
+import { Failure } from '../base/errors.ts'
+import type { Permission } from './endpoint.ts'
+
+/** A request that takes longer, because it arrives or is read slowly, must still be allowed to go on. */
+export const CONFIRMED_FOR_MS = 500
+
+/** Whether who asks must be looked at again. */
+export function isLate(reply: FastifyReply): boolean {
+  return reply.elapsedTime > CONFIRMED_FOR_MS
+}
+
+/** Finds out who asks without counting it as a request. */
+export type Confirm = (request: FastifyRequest) => Promise<Actor>
+
+/** @throws Failure forbidden */
+export function refuseWithout(permission: Permission, actor: Actor): void {
+  if (!actor.permissions.has(permission)) {
+    throw new Failure('forbidden', {
+      message: `This needs the permission ${permission}.`,
+      data: { permission },
+    })
+  }
+}
+
+/** @throws Failure what `confirm` throws, forbidden */
+export async function refuseEnded(
+  request: FastifyRequest,
+  permission: Permission,
+  confirm: Confirm,
+): Promise<void> {
+  request.actor = await confirm(request)
+  refuseWithout(permission, request.actor)
+}

@@ -1,0 +1,39 @@
+import type { onRequestHookHandler, RouteHandlerMethod } from 'fastify'
+import { Failure } from '../../base/errors.ts'
+import { refuseWithout } from '../allowed.ts'
+import type { Permission } from '../endpoint.ts'
+
+/** Refuses who may not use an endpoint: 403. */
+export function authorize(permission: Permission): onRequestHookHandler {
+  return (request, _reply, done) => {
+    refuseWithout(permission, request.actor!)
+    done()
+  }
+}
+
+/** The paths below a base path, each with the methods that it takes. */
+export class Routes {
+  readonly #base: string
+  readonly #methods = new Map<RegExp, readonly string[]>()
+
+  constructor(base: string) {
+    this.#base = base
+  }
+
+  /** @returns what the Allow header of the path says */
+  add(path: string, methods: readonly string[]): string {
+    const withHead = methods.includes('GET') ? ['HEAD', ...methods] : methods
+    const pattern = path.replaceAll('.', '\\.').replace(/\{\w+\}/g, '\\d+')
+    this.#methods.set(new RegExp(`^${this.#base}${pattern}/?$`), withHead)
+    return withHead.join(', ')
+  }
+
+  /** Refuses what no route takes: 405 where the path takes other methods, else 404. */
+  refuse: RouteHandlerMethod = async ({ url }) => {
+    const [path] = url.split('?', 1)
+    for (const [pattern, methods] of this.#methods) {
+      if (pattern.test(path!)) throw new Failure('no_method', { data: { allow: methods } })
+    }
+    throw new Failure('no_route')
+  }
+}

@@ -1,0 +1,102 @@
+/**
+ * What an endpoint does. What a write does, it does in one transaction: once, where the request has an Idempotency-Key,
+ * and to what is unchanged, where it has If-Match.
+ */
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Actor } from '../../base/actor.ts'
+import type { Context } from '../../events/context.ts'
+import { GuardedDatabase, type Tx } from '../../storage/database.ts'
+import { isLate } from '../allowed.ts'
+import { type AnswerCache, keyOf } from '../answer-cache.ts'
+import { HttpCall } from '../call.ts'
+import type { Answer, Endpoint, Resource } from '../endpoint.ts'
+import { fingerprintOf, once, ownerOf, readIdempotencyKey } from '../idempotency.ts'
+import type { Load } from '../limits/load.ts'
+import { answersRecord, entityTag, refuseChanged, showing } from '../preconditions.ts'
+
+/** What may still refuse a write; `after` is asked when the request has taken long. */
+export interface Guards {
+  readonly before?: (tx: Tx, actor: Actor) => Promise<void>
+  readonly after?: (tx: Tx, actor: Actor) => Promise<void>
+}
+
+export interface Performing {
+  readonly context: Context
+  readonly base: string
+  readonly load: Load
+  readonly guards: Guards
+  readonly cache: AnswerCache
+}
+
+type Perform = (request: FastifyRequest, reply: FastifyReply) => Promise<Answer>
+
+/** @returns does it; the failures are those of the rules, and 409 and 412 */
+export function perform(resource: Resource, endpoint: Endpoint, options: Performing): Perform {
+  const { load, cache } = options
+  const act = endpoint.methods.includes('GET')
+    ? reader(resource, endpoint, options)
+    : writer(resource, endpoint, options)
+  const isTagged = answersRecord(endpoint)
+  const answerOf: Perform = async (request, reply) => {
+    const answer = await act(request, reply)
+    if (!isTagged) return answer
+    return { ...answer, headers: { ...answer.headers, ETag: entityTag(answer.body as string) } }
+  }
+  const known: Perform =
+    resource.cacheable && endpoint.methods.includes('GET')
+      ? (request, reply) => cache.answer(keyOf(request, 'GET', endpoint.path), () => answerOf(request, reply))
+      : answerOf
+
+  return async (request, reply) => {
+    const ended = endpoint.hashes ? load.hash() : load.begin()
+    try {
+      return await known(request, reply)
+    } finally {
+      ended()
+    }
+  }
+}
+
+function reader(resource: Resource, endpoint: Endpoint, { context, base }: Performing): Perform {
+  return request => endpoint.handle(new HttpCall(context, request, resource, base), request.args as never)
+}
+
+function writer(resource: Resource, endpoint: Endpoint, { context, base, guards }: Performing): Perform {
+  const show = showing(resource, endpoint)
+
+  return async (request, reply) => {
+    const { actor, headers } = request
+    const args = request.args!
+    const database = new GuardedDatabase(context.database, {
+      before: tx => guards.before?.(tx, actor!),
+      after: tx => (isLate(reply) ? guards.after?.(tx, actor!) : undefined),
+    })
+    const call = new HttpCall({ ...context, database }, request, resource, base)
+    const key = keyIn(request, resource)
+    const condition = show && headers['if-match']
+    const prepared = await endpoint.prepare?.(call, args as never)
+    const rule = (by: HttpCall) => endpoint.handle(by, args as never, prepared as never)
+    if (key === undefined && condition === undefined) return rule(call)
+
+    const unchanged = async (inside: HttpCall) => {
+      if (condition !== undefined) await refuseChanged(inside, show!, args, condition)
+      return rule(inside)
+    }
+    return database.transaction(
+      tx => {
+        const inside = call.within(tx)
+        if (key === undefined) return unchanged(inside)
+        const fingerprint = fingerprintOf(request.method, endpoint.path, args)
+        return once(tx, { owner: ownerOf(call.actor), key, fingerprint }, () => unchanged(inside))
+      },
+      { steady: condition !== undefined },
+    )
+  }
+}
+
+/** @throws Failure invalid_argument */
+function keyIn({ headers, raw }: FastifyRequest, { replayed }: Resource): string | undefined {
+  if (headers['idempotency-key'] === undefined) return undefined
+  // Node joins headers that come twice; taking them apart costs something, so it is done when there is one.
+  return readIdempotencyKey(raw.headersDistinct['idempotency-key'], replayed === true)
+}

@@ -1,0 +1,55 @@
+import { Readable } from 'node:stream'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { CONFIRMED_FOR_MS } from '../allowed.ts'
+import type { Answer } from '../endpoint.ts'
+import type { Load } from '../limits/load.ts'
+import { isKnown } from '../preconditions.ts'
+
+const JSON_TYPE = 'application/json; charset=utf-8'
+
+/**
+ * Sends an answer whole or piece by piece, or 304 to a caller that has it.
+ * @param refuse is called from time to time while pieces are sent, and throws when they must end
+ */
+export function send(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { status, headers, cookies, body }: Answer,
+  load: Load,
+  refuse = async () => {},
+): FastifyReply {
+  if (headers) reply.headers(headers)
+  if (cookies) reply.header('Set-Cookie', cookies)
+  if (headers?.ETag !== undefined && hasIt(request, headers.ETag)) return reply.code(304).send()
+  reply.code(status)
+  if (headers?.['Content-Type'] === undefined) reply.type(JSON_TYPE)
+  if (typeof body === 'string') return reply.send(body)
+  // What nobody will read is not read from the database either.
+  if (request.method === 'HEAD') return reply.send('')
+  const ended = load.stream(request.actor!.name)
+  const pieces = Readable.from(whileAllowed(body, refuse), { highWaterMark: 1 }).once('close', ended)
+  // Where nothing but the end of the connection ends an answer (HTTP/1.0), half of one would look whole.
+  pieces.once('error', () => request.raw.socket.resetAndDestroy())
+  return reply.send(pieces)
+}
+
+/** Breaks off when the key or the session has ended, however slowly the answer is read. */
+async function* whileAllowed(
+  pieces: AsyncIterable<string>,
+  refuse: () => Promise<void>,
+): AsyncGenerator<string> {
+  let askedAt = performance.now()
+  for await (const piece of pieces) {
+    if (performance.now() - askedAt > CONFIRMED_FOR_MS) {
+      await refuse()
+      askedAt = performance.now()
+    }
+    yield piece
+  }
+}
+
+/** Whether the caller has the record as it is. */
+function hasIt({ method, headers }: FastifyRequest, tag: string): boolean {
+  const known = headers['if-none-match']
+  return known !== undefined && (method === 'GET' || method === 'HEAD') && isKnown(known, tag)
+}
