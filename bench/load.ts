@@ -1,5 +1,6 @@
 /** Sends the same kind of request over and over: with wrk where it is installed, else with autocannon. */
 import { execFile, execFileSync } from 'node:child_process'
+import { Agent, request } from 'node:http'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import autocannon from 'autocannon'
@@ -71,11 +72,8 @@ async function byAutocannon(target: Target, seconds: number): Promise<Measured> 
   const path = decodeURI(pathname) + search
   const setupRequest = (request: autocannon.Request): autocannon.Request => {
     number += 1
-    const filled = (text: string) =>
-      text
-        .replace('{row}', String((number % ROWS) * stride + 1))
-        .replace('{number}', `${runs}${String(number).padStart(7, '0')}`)
-    return { ...request, path: filled(path), ...(body !== undefined && { body: filled(body) }) }
+    const text = filledBy(number, stride)
+    return { ...request, path: text(path), ...(body !== undefined && { body: text(body) }) }
   }
   const result = await autocannon({
     url: new URL(url).origin,
@@ -90,5 +88,60 @@ async function byAutocannon(target: Target, seconds: number): Promise<Measured> 
     p50Ms: result.latency.p50,
     p99Ms: result.latency.p99,
     errors: result.non2xx + result.errors,
+  }
+}
+
+/** @returns what fills the placeholders in for one request */
+function filledBy(number: number, stride: number): (text: string) => string {
+  return text =>
+    text
+      .replace('{row}', String((number % ROWS) * stride + 1))
+      .replace('{number}', `${runs}${String(number).padStart(7, '0')}`)
+}
+
+/** Clients that keep their connections while others are measured, so that a round may be short. */
+export class Clients {
+  readonly #target: Target
+  readonly #agent: Agent
+  #number = 0
+
+  constructor(target: Target) {
+    runs += 1
+    this.#target = target
+    this.#agent = new Agent({ keepAlive: true, maxSockets: target.connections })
+  }
+
+  /**
+   * @param requests how many, however long they take
+   * @throws Error when an answer does not have the status
+   */
+  async send(requests: number, status: number): Promise<void> {
+    let left = requests
+    const client = async () => {
+      while (left > 0) {
+        left -= 1
+        const answered = await this.#ask()
+        if (answered !== status) throw new Error(`The answer is ${answered} in place of ${status}.`)
+      }
+    }
+    await Promise.all(Array.from({ length: this.#target.connections }, client))
+  }
+
+  #ask(): Promise<number> {
+    const { url, method, headers, body, stride } = this.#target
+    this.#number += 1
+    const text = filledBy(this.#number, stride)
+    const { promise, resolve, reject } = Promise.withResolvers<number>()
+    const asked = request(text(url), { method, headers, agent: this.#agent }, response => {
+      response.on('end', () => resolve(response.statusCode!)).on('error', reject)
+      response.resume()
+    })
+    asked.on('error', reject)
+    asked.end(body && text(body))
+    return promise
+  }
+
+  close(): void {
+    this.#agent.destroy()
   }
 }

@@ -3,10 +3,13 @@
  * neighbours disturb, so what counts is the ratio; rounds alternate, and medians are shown with their spread.
  * docs/performance.md says what the parts are.
  */
+import { resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { table } from '../src/cli/command.ts'
 import { temporaryFolder } from '../test/harness.ts'
 import { freshDatabase, PostgresServer } from '../test/postgres.ts'
+import { compareCheckouts, REQUESTS, refuseUnbuilt } from './against.ts'
 import { generator } from './load.ts'
 import { type Filled, fill, type Spread } from './measure.ts'
 import { besideDriver, compareWithFloor, compareWorkers, grow, timeStarts, weigh } from './parts.ts'
@@ -18,13 +21,19 @@ const { values } = parseArgs({
     part: { type: 'string', multiple: true, default: parts.filter(part => part !== 'growth') },
     engine: { type: 'string', multiple: true, default: ['SQLite', 'PostgreSQL'] },
     only: { type: 'string', default: '' },
-    rounds: { type: 'string', default: '5' },
+    against: { type: 'string' },
+    rounds: { type: 'string' },
     seconds: { type: 'string', default: '2' },
     sizes: { type: 'string', default: '1000,100000' },
     json: { type: 'boolean', default: false },
   },
 })
-const run = { rounds: Number(values.rounds), seconds: Number(values.seconds), only: values.only }
+const { against } = values
+const run = {
+  rounds: Number(values.rounds ?? (against ? 100 : 5)),
+  seconds: Number(values.seconds),
+  only: values.only,
+}
 const sizes = values.sizes.split(',').map(Number)
 const wants = (part: (typeof parts)[number]) => values.part.includes(part)
 
@@ -40,9 +49,17 @@ function tell<T>(part: string, title: string, head: string[], results: T[], row:
   if (!values.json) process.stdout.write(`\n${title}\n\n${table(head, results.map(row)).join('\n')}\n`)
 }
 
-async function measureEngine(open: (affiliates: number) => Promise<Filled>) {
+/** @returns where a new database is */
+async function empty(engine: string, name: string | number): Promise<string> {
+  if (engine === 'SQLite') return `sqlite:${folder.path}/${name}.db`
+  return (await freshDatabase(postgres!.url)).url
+}
+
+async function measureEngine(engine: string) {
   const filled = new Map<number, Filled>()
-  for (const size of wants('growth') ? sizes : sizes.slice(0, 1)) filled.set(size, await open(size))
+  for (const size of wants('growth') ? sizes : sizes.slice(0, 1)) {
+    filled.set(size, await fill(engine, await empty(engine, size), size))
+  }
   const [first] = [...filled.values()] as [Filled]
   return {
     requests: wants('requests') ? await compareWithFloor(first, run) : [],
@@ -54,19 +71,31 @@ async function measureEngine(open: (affiliates: number) => Promise<Filled>) {
   }
 }
 
-const folder = await temporaryFolder()
-const onPostgres = values.engine.includes('PostgreSQL')
-const postgres = onPostgres ? await PostgresServer.launch() : undefined
-try {
-  const engines: ((size: number) => Promise<Filled>)[] = []
-  if (values.engine.includes('SQLite')) {
-    engines.push(size => fill('SQLite', `sqlite:${folder.path}/${size}.db`, size))
-  }
-  if (postgres) {
-    engines.push(async size => fill('PostgreSQL', (await freshDatabase(postgres.url)).url, size))
-  }
+async function measureAgainst(other: string) {
+  for (const checkout of [fileURLToPath(new URL('..', import.meta.url)), other]) refuseUnbuilt(checkout)
   const results = []
-  for (const open of engines) results.push(await measureEngine(open))
+  for (const engine of values.engine) {
+    results.push(...(await compareCheckouts(engine, other, side => empty(engine, side), run)))
+  }
+  tell(
+    'against',
+    `Processor time of a request against ${other} (${run.rounds} rounds of ${REQUESTS} requests; the ratio's median and middle half)`,
+    ['', 'request', 'CPU us', 'other CPU us', 'ratio', 'ratio in all'],
+    results,
+    one => [
+      one.engine,
+      one.request,
+      number(one.cpuUs, 1),
+      number(one.otherCpuUs, 1),
+      spread(one.ratio, 3),
+      number(one.ratioInAll, 3),
+    ],
+  )
+}
+
+async function measureAll() {
+  const results = []
+  for (const engine of values.engine) results.push(await measureEngine(engine))
 
   tell(
     'requests',
@@ -128,6 +157,13 @@ try {
       number(one.cpuUs, 1),
     ],
   )
+}
+
+const folder = await temporaryFolder()
+const postgres = values.engine.includes('PostgreSQL') ? await PostgresServer.launch() : undefined
+try {
+  if (against === undefined) await measureAll()
+  else await measureAgainst(resolve(against))
   if (values.json) process.stdout.write(`${JSON.stringify(report)}\n`)
 } finally {
   await postgres?.remove()

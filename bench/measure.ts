@@ -1,7 +1,7 @@
 /** How a process is measured: filled databases, rounds of one kind of request, and what is made of the numbers. */
 import { affiliated } from '../test/harness.ts'
-import { load, type Measured } from './load.ts'
-import type { Floor, Process } from './processes.ts'
+import { load, type Measured, type Target } from './load.ts'
+import { type Floor, launcher, type Process } from './processes.ts'
 import type { BenchRequest } from './requests.ts'
 
 /** A database that has data, and who may ask for it. */
@@ -32,11 +32,23 @@ export function spreadOf(numbers: number[]): Spread {
 
 export const medianOf = (numbers: number[]): number => spreadOf(numbers).median
 
-/** Fills an empty database, with five payouts to an affiliate. */
-export async function fill(engine: string, database: string, affiliates: number): Promise<Filled> {
+/**
+ * Fills an empty database, with five payouts to an affiliate.
+ * @param program the launcher, of another checkout than this
+ */
+export async function fill(
+  engine: string,
+  database: string,
+  affiliates: number,
+  program = launcher,
+): Promise<Filled> {
   progress(`${engine}: fills a database with ${affiliates} affiliates and ${affiliates * 5} payouts`)
   const run = async (...args: string[]) => {
-    const { code, stdout, stderr } = await affiliated([...args, '--database', database, '--json'])
+    const { code, stdout, stderr } = await affiliated(
+      [...args, '--database', database, '--json'],
+      '',
+      program,
+    )
     if (code !== 0) throw new Error(stderr)
     return JSON.parse(stdout)
   }
@@ -51,29 +63,32 @@ export async function fill(engine: string, database: string, affiliates: number)
  * @throws Error when an answer was not the one that is expected
  */
 export async function measure(
-  { url, cpuUs }: Process,
+  server: Process,
   request: BenchRequest,
   authorization: string,
   seconds: number,
   nice = false,
 ): Promise<Round> {
-  const { path, method, body, connections, stride, status } = request
-  const headers = headersOf(request, authorization)
-  const target = {
-    url: `${url}/v1${path}`,
-    method,
-    headers,
-    connections,
-    stride,
-    ...(body !== undefined && { body }),
-  }
-  const before = cpuUs()
-  const done = await load(target, seconds, nice)
-  const after = cpuUs()
+  const { status } = request
+  const before = server.cpuUs()
+  const done = await load(targetOf(server, request, authorization), seconds, nice)
+  const after = server.cpuUs()
   if (done.requests === 0 || done.errors !== (status < 400 ? 0 : done.requests)) {
     throw new Error(`${request.name}: ${done.errors} of ${done.requests} requests failed`)
   }
   return { ...done, cpuUs: before === undefined ? undefined : (after! - before) / done.requests }
+}
+
+export function targetOf(server: Process, request: BenchRequest, authorization: string): Target {
+  const { path, method, body, connections, stride } = request
+  return {
+    url: `${server.url}/v1${path}`,
+    method,
+    headers: headersOf(request, authorization),
+    connections,
+    stride,
+    ...(body !== undefined && { body }),
+  }
 }
 
 /** Asks once, and lets the floor answer with what came. */

@@ -1,7 +1,7 @@
 /** The processes that are measured: the server, and the floor that it is compared with. */
 import { type ChildProcess, fork, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { openSync, readFileSync } from 'node:fs'
+import { openSync, readdirSync, readFileSync } from 'node:fs'
 import { request } from 'node:http'
 import { createInterface } from 'node:readline'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -10,10 +10,8 @@ import { freePort } from '../src/process/cluster.ts'
 import type { FloorAnswer } from './floor.ts'
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url))
-const launcher = here('../bin/affiliated.js')
+export const launcher = here('../bin/affiliated.js')
 const HOST = '127.0.0.1'
-/** Of the times that Linux tells of a process. */
-const TICKS_PER_SECOND = 100
 
 export interface Process {
   readonly url: string
@@ -29,21 +27,22 @@ export interface Floor extends Process {
 }
 
 function measured(child: ChildProcess, url: string): Process {
-  const read = <T>(file: string, parse: (text: string) => T): T | undefined => {
+  const folder = `/proc/${child.pid}`
+  const tell = (read: () => number): number | undefined => {
     try {
-      return parse(readFileSync(`/proc/${child.pid}/${file}`, 'utf8'))
+      return read()
     } catch {
       return undefined
     }
   }
+  // Of its threads to the nanosecond: the process as a whole is told in steps of 10 ms, which a short round has few of.
+  const threadUs = (thread: string) =>
+    Number(readFileSync(`${folder}/task/${thread}/schedstat`, 'utf8').split(' ', 1)[0]) / 1000
   return {
     url,
-    cpuUs: () =>
-      read('stat', text => {
-        const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
-        return ((Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND) * 1e6
-      }),
-    residentMib: () => read('status', text => Number(/VmRSS:\s+(\d+)/.exec(text)![1]) / 1024),
+    cpuUs: () => tell(() => readdirSync(`${folder}/task`).reduce((sum, thread) => sum + threadUs(thread), 0)),
+    residentMib: () =>
+      tell(() => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`${folder}/status`, 'utf8'))![1]) / 1024),
     stop: async () => {
       const exited = once(child, 'exit')
       child.kill('SIGTERM')
@@ -64,8 +63,15 @@ export async function startFloor(): Promise<Floor> {
   }
 }
 
-/** As a user starts it, with its log, but for the limit of requests. */
-export async function startServer(database: string, flags: string[] = []): Promise<Process> {
+/**
+ * As a user starts it, with its log, but for the limit of requests.
+ * @param program the launcher, of another checkout than this
+ */
+export async function startServer(
+  database: string,
+  flags: string[] = [],
+  program = launcher,
+): Promise<Process> {
   const port = await freePort(HOST)
   const args = [
     'serve',
@@ -78,7 +84,7 @@ export async function startServer(database: string, flags: string[] = []): Promi
     '0',
     ...flags,
   ]
-  const child = spawn(process.execPath, [launcher, ...args], {
+  const child = spawn(process.execPath, [program, ...args], {
     stdio: ['ignore', 'pipe', openSync('/dev/null', 'w')],
   })
   const [line] = (await once(createInterface(child.stdout!), 'line')) as [string]

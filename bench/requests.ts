@@ -51,6 +51,7 @@ export async function requestsTo(server: Process, authorization: string): Promis
     get('list of 20, by cursor, built anew', `${lastPage}&exclude={number}`),
     get('list of 20, by status', '/affiliates?status=active'),
     get('list of 100', '/affiliates?number=100'),
+    get('list of 100, built anew', '/affiliates?number=100&exclude={number}'),
     write('create with account', 'POST', '/affiliates', 201, {
       create_user: true,
       payment_email: '{number}@bench.example',

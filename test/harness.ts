@@ -306,9 +306,12 @@ export interface Finished {
   stderr: string
 }
 
-/** Runs the command line to its end. */
-export async function affiliated(args: string[], input = ''): Promise<Finished> {
-  const child = spawn(process.execPath, [launcher, ...args], { env: cleanEnvironment() })
+/**
+ * Runs the command line to its end.
+ * @param program the launcher, of another folder than this
+ */
+export async function affiliated(args: string[], input = '', program = launcher): Promise<Finished> {
+  const child = spawn(process.execPath, [program, ...args], { env: cleanEnvironment() })
   child.stdin.end(input)
   const [stdout, stderr, [code]] = await Promise.all([
     text(child.stdout),
