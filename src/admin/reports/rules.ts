@@ -2,7 +2,7 @@
 
 import { formatTime, now } from '../../base/time.ts'
 import type { Context } from '../../events/context.ts'
-import { unitsOfSum } from '../../programme/payouts/store.ts'
+import { unitsOfSum } from '../../storage/sums.ts'
 import { type Period, periodsOf } from './periods.ts'
 import type { Report, Row, Span } from './schema.ts'
 import * as store from './store.ts'

@@ -13,6 +13,7 @@ import type { Context, RequestContext } from '../../events/context.ts'
 import { holdSettings } from '../../settings/rules.ts'
 import type { Db } from '../../storage/database.ts'
 import type { Page } from '../../storage/page.ts'
+import { unitsOfSum } from '../../storage/sums.ts'
 import { affiliateExists } from '../affiliates/store.ts'
 import type { CreateArguments, EditArguments, FilterArguments, PayoutRecord } from './schema.ts'
 import * as store from './store.ts'
@@ -112,7 +113,7 @@ export async function countPayouts(context: Context, filters: FilterArguments): 
 export async function totalPayouts(context: Context, filters: FilterArguments) {
   const settings = await context.settings.current()
   const total = await store.sumPayouts(context.database.replica, criteriaOf(settings, filters))
-  const [paid, failed] = [store.unitsOfSum(total.paid_sum), store.unitsOfSum(total.failed_sum)]
+  const [paid, failed] = [unitsOfSum(total.paid_sum), unitsOfSum(total.failed_sum)]
   const part = (count: number, sum: bigint) => ({ count, sum: exactNumber(sum, settings.decimals) })
   return {
     ...part(total.paid_count + total.failed_count, paid + failed),

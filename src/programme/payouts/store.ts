@@ -4,7 +4,6 @@ import {
   type Expression,
   type ExpressionBuilder,
   type Insertable,
-  type RawBuilder,
   type Selectable,
   type SqlBool,
   sql,
@@ -23,6 +22,7 @@ import {
   type Span,
 } from '../../storage/page.ts'
 import { prepared } from '../../storage/prepared.ts'
+import { exactSum } from '../../storage/sums.ts'
 import type { PayoutsTable, Tables } from '../../storage/tables.ts'
 
 export type Payout = Selectable<PayoutsTable>
@@ -145,27 +145,12 @@ export async function countPayouts(db: Db, criteria: Criteria): Promise<number> 
   return countOf(narrowed ? all.where(expression => matching(expression, criteria)) : all)
 }
 
-const PART = 1_000_000
-
-/**
- * A sum of amounts may be larger than a double can hold, so it comes as text; and larger than an integer of SQLite, so it comes
- * as two sums, of what amounts have of PART and of what is left.
- */
-function exactSum(those: RawBuilder<unknown>): RawBuilder<string> {
-  const part = sql.lit(PART)
-  return sql`cast(coalesce(sum(payouts.amount / ${part}) ${those}, 0) as text) || ' ' || cast(coalesce(sum(payouts.amount % ${part}) ${those}, 0) as text)`
-}
-
-/** @param text one of the sums of `totalColumns` @returns it in minor units */
-export function unitsOfSum(text: string): bigint {
-  const [parts, rest] = text.split(' ')
-  return BigInt(parts!) * BigInt(PART) + BigInt(rest!)
-}
+const amount = sql.ref('payouts.amount')
 
 /** What totals and reports select of payouts, whatever they are grouped by. */
 export const totalColumns = (['paid', 'failed'] as const).flatMap(status => {
   const those = sql`filter (where payouts.status = ${sql.lit(status)})`
-  return [sql<number>`count(*) ${those}`.as(`${status}_count`), exactSum(those).as(`${status}_sum`)]
+  return [sql<number>`count(*) ${those}`.as(`${status}_count`), exactSum(amount, those).as(`${status}_sum`)]
 }) as [
   AliasedRawBuilder<number, 'paid_count'>,
   AliasedRawBuilder<string, 'paid_sum'>,

@@ -1,0 +1,22 @@
+/**
+ * Sums that are exact. They may be larger than a double can hold, so they come as text; and larger than an integer of
+ * SQLite, so they come as two, of what amounts have of PART and of what is left.
+ */
+import { type RawBuilder, sql } from 'kysely'
+
+const PART = 1_000_000
+
+/** @param those narrows the rows: `filter (where …)` */
+export function exactSum(
+  amount: RawBuilder<unknown>,
+  those: RawBuilder<unknown> = sql``,
+): RawBuilder<string> {
+  const part = sql.lit(PART)
+  return sql`cast(coalesce(sum(${amount} / ${part}) ${those}, 0) as text) || ' ' || cast(coalesce(sum(${amount} % ${part}) ${those}, 0) as text)`
+}
+
+/** @param text of `exactSum` @returns it in minor units */
+export function unitsOfSum(text: string): bigint {
+  const [parts, rest] = text.split(' ')
+  return BigInt(parts!) * BigInt(PART) + BigInt(rest!)
+}
