@@ -23,8 +23,11 @@ interface Table {
 const tables: readonly Table[] = [
   { name: 'users', key: ['id'] },
   { name: 'affiliates', key: ['id'] },
+  { name: 'referrals', key: ['id'] },
   { name: 'payouts', key: ['id'] },
   { name: 'payout_referrals', key: ['referral_id', 'payout_id'] },
+  { name: 'ledger_transfers', key: ['id'] },
+  { name: 'balances', key: ['affiliate_id', 'account'] },
   { name: 'api_keys', key: ['id'] },
   { name: 'sessions', key: ['token_hash'] },
   { name: 'devices', key: ['token_hash'] },

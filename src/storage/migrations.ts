@@ -5,10 +5,11 @@
  */
 import { sql } from 'kysely'
 import { type Database, DatabaseUnusable, type Engine, type Tx } from './database.ts'
+import { earning, type Step } from './migrations/earning.ts'
 
-type Migration = (engine: Engine) => string[]
+type Migration = (engine: Engine) => Step[]
 
-const migrations: readonly Migration[] = [initial, auditLog, idempotency, knownDevices, keyNames]
+const migrations: readonly Migration[] = [initial, auditLog, idempotency, knownDevices, keyNames, earning]
 
 function idempotency({ integer, text, tableOptions }: Engine): string[] {
   return [
@@ -245,10 +246,11 @@ function auditLog(engine: Engine): string[] {
 
 /**
  * Brings the schema up to date. Whoever comes first does it; others wait for the transaction.
+ * @param last the version to stop at
  * @returns how many steps were taken
  * @throws DatabaseUnusable when the database was made by a newer program
  */
-export async function migrate(database: Database): Promise<number> {
+export async function migrate(database: Database, last = migrations.length): Promise<number> {
   return database.transaction(async tx => {
     const { lockSchema } = database.engine
     if (lockSchema) await run(tx, lockSchema)
@@ -260,13 +262,14 @@ export async function migrate(database: Database): Promise<number> {
         `The database was made by a newer version of affiliated (schema ${version}, this program knows ${migrations.length}). Upgrade the program.`,
       )
     }
-    for (const migration of migrations.slice(version)) {
-      for (const statement of migration(database.engine)) await run(tx, statement)
+    const steps = migrations.slice(version, last)
+    for (const migration of steps) {
+      for (const step of migration(database.engine))
+        await (typeof step === 'string' ? run(tx, step) : step(tx))
     }
-    if (version === 0) await run(tx, `INSERT INTO schema_version VALUES (${migrations.length})`)
-    else if (version < migrations.length)
-      await run(tx, `UPDATE schema_version SET version = ${migrations.length}`)
-    return migrations.length - version
+    if (version === 0) await run(tx, `INSERT INTO schema_version VALUES (${steps.length})`)
+    else if (steps.length > 0) await run(tx, `UPDATE schema_version SET version = ${version + steps.length}`)
+    return steps.length
   })
 }
 

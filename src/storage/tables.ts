@@ -2,7 +2,7 @@
  * The tables as Kysely sees them; `migrations.ts` makes them. Times are seconds since 1970 (UTC), money is in
  * minor units, rates are in ten-thousandths, `…_key` columns hold the text folded by `fields.foldCase`.
  */
-import type { ColumnType } from 'kysely'
+import type { ColumnType, Generated } from 'kysely'
 
 export interface Tables {
   users: UsersTable
@@ -21,10 +21,17 @@ export interface Tables {
   audit_chain: AuditChainTable
 }
 
-export type TableWithIdentity = 'users' | 'affiliates' | 'payouts' | 'api_keys' | 'audit_entries'
+export type TableWithIdentity =
+  | 'users'
+  | 'affiliates'
+  | 'referrals'
+  | 'payouts'
+  | 'ledger_transfers'
+  | 'api_keys'
+  | 'audit_entries'
 
 /** An identifier that the database gives out, never twice. Only copies set it. */
-type Identity = ColumnType<number, number | undefined, never>
+export type Identity = ColumnType<number, number | undefined, never>
 
 export interface UsersTable {
   id: Identity
@@ -80,6 +87,8 @@ export interface PayoutsTable {
 interface PayoutReferralsTable {
   referral_id: number
   payout_id: number
+  /** 1 when it was a referral of this service when the payout first named it; stays when the referral is gone. */
+  known: Generated<0 | 1>
 }
 
 export interface ApiKeysTable {

@@ -122,6 +122,30 @@ export async function deleteAffiliate(tx: Tx, id: number): Promise<void> {
   await tx.deleteFrom('affiliates').where('id', '=', id).execute()
 }
 
+/** What is added to the figures of an affiliate. Those that stay are left out, and so are their indexes. */
+export interface Addition {
+  readonly earnings?: bigint
+  readonly unpaid_earnings?: bigint
+  readonly referrals?: number
+  readonly visits?: number
+}
+
+const addition = prepared((tx: Db, { id, added }: { id: number; added: Addition }) =>
+  tx
+    .updateTable('affiliates')
+    .set(
+      Object.fromEntries(
+        Object.entries(added).map(([name, value]) => [name, sql`${sql.ref(name)} + ${value}`]),
+      ),
+    )
+    .where('id', '=', id),
+)
+
+/** `updated_at` stays: it tells of edits. Nothing happens to one that was deleted. */
+export async function addToCounters(tx: Tx, id: number, added: Addition): Promise<void> {
+  await addition(tx, { id, added })
+}
+
 const findAlone = byIdentifier(db => rows(db, false), 'affiliates.id')
 const findWithAccount = byIdentifier(db => rows(db, true), 'affiliates.id')
 

@@ -1,0 +1,121 @@
+/**
+ * What referrals and payouts hold, and in which account. Pure: whatever changes one of them asks here for the difference
+ * between what stood and what stands, and posts it.
+ *
+ * A transfer has a positive amount that goes from `debit` to `credit`; a balance is what came in less what went out. So
+ * earnings come from `commission`, whose balance is what all of them come to, below zero.
+ */
+import type { ReferralsTable } from '../referrals/table.ts'
+
+export const accounts = [
+  'commission',
+  'pending',
+  'unpaid',
+  'reserved',
+  'paid_out',
+  'external',
+  'difference',
+  'written_off',
+] as const
+
+export type Account = (typeof accounts)[number]
+
+/** An amount that goes from one account to another; a negative one goes the other way. */
+export interface Move {
+  readonly affiliateId: number
+  readonly from: Account
+  readonly to: Account
+  readonly amount: bigint
+}
+
+/** What of a referral decides where its amount stands. */
+export type Earning = Pick<
+  ReferralsTable,
+  'affiliate_id' | 'status' | 'type' | 'amount' | 'payout_id' | 'run_item_id'
+>
+
+/** What of a payout decides what stands because of it beside its referrals. */
+export interface Payment {
+  readonly affiliateId: number
+  readonly status: 'paid' | 'failed'
+  readonly amount: bigint
+  /** The sum of the known referrals that it pays. */
+  readonly net: bigint
+  /** It names a referral of another system, or none at all. */
+  readonly external: boolean
+}
+
+/** Where the amount comes from, and goes back to. */
+function sourceOf({ type }: Earning): Account {
+  return type === 'write_off' ? 'written_off' : 'commission'
+}
+
+function accountOf(earning: Earning): Account {
+  if (earning.status === 'pending') return 'pending'
+  if (earning.status === 'unpaid') return earning.run_item_id === 0 ? 'unpaid' : 'reserved'
+  if (earning.status === 'paid') return earning.payout_id === 0 ? 'external' : 'paid_out'
+  return sourceOf(earning)
+}
+
+/** Whether the affiliate's count of referrals has it: what is earned, and neither taken back nor written off. */
+export function isCounted({ status, type }: Earning): boolean {
+  return (status === 'unpaid' || status === 'paid') && type !== 'refund' && type !== 'write_off'
+}
+
+/** From what a referral was to what it is; one that is made or deleted lacks a side. */
+export function movesOfReferral(before: Earning | undefined, after: Earning | undefined): Move[] {
+  if (before && after && before.affiliate_id === after.affiliate_id && sourceOf(before) === sourceOf(after)) {
+    const { affiliate_id: affiliateId } = after
+    const [held, holds] = [BigInt(before.amount), BigInt(after.amount)]
+    const [from, to] = [accountOf(before), accountOf(after)]
+    // What it held goes along; the rest is new.
+    return netted([
+      { affiliateId, from, to, amount: held },
+      { affiliateId, from: sourceOf(after), to, amount: holds - held },
+    ])
+  }
+  return netted([...(before ? [taken(before)] : []), ...(after ? [earned(after)] : [])])
+}
+
+function earned(earning: Earning): Move {
+  const { affiliate_id: affiliateId, amount } = earning
+  return { affiliateId, from: sourceOf(earning), to: accountOf(earning), amount: BigInt(amount) }
+}
+
+function taken(earning: Earning): Move {
+  const { from: to, to: from, ...rest } = earned(earning)
+  return { ...rest, from, to }
+}
+
+/** What a payout pays beyond its referrals, or less than them. */
+export function movesOfPayment(before: Payment | undefined, after: Payment | undefined): Move[] {
+  const paid = after && restOf(after)
+  const was = before && restOf(before)
+  return netted([...(was ? [{ ...was, amount: -was.amount }] : []), ...(paid ? [paid] : [])])
+}
+
+function restOf({ affiliateId, status, amount, net, external }: Payment): Move | undefined {
+  if (status !== 'paid') return undefined
+  const rest = amount - net
+  return {
+    affiliateId,
+    from: rest > 0n && external ? 'external' : 'difference',
+    to: 'paid_out',
+    amount: rest,
+  }
+}
+
+/** One positive move for each affiliate and pair of accounts between which something goes; what goes back and forth cancels out. */
+export function netted(moves: readonly Move[]): Move[] {
+  const sums = new Map<string, Move>()
+  for (const move of moves) {
+    if (move.from === move.to) continue
+    const [from, to] = [move.from, move.to].sort() as [Account, Account]
+    const key = `${move.affiliateId} ${from} ${to}`
+    const amount = (sums.get(key)?.amount ?? 0n) + (from === move.from ? move.amount : -move.amount)
+    sums.set(key, { affiliateId: move.affiliateId, from, to, amount })
+  }
+  return [...sums.values()]
+    .filter(({ amount }) => amount !== 0n)
+    .map(move => (move.amount > 0n ? move : { ...move, from: move.to, to: move.from, amount: -move.amount }))
+}

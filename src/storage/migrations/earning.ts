@@ -1,0 +1,124 @@
+/**
+ * Referrals and the ledger under them. Payouts of before become transfers at their dates, and their referrals stay what
+ * they were: numbers of another system.
+ */
+import { sql } from 'kysely'
+import type { Engine, Tx } from '../database.ts'
+
+/** A statement, or what can only be said in several. */
+export type Step = string | ((tx: Tx) => Promise<void>)
+
+/** Numbers from here on are left to clients that make them up: they move no identifier that is given out here. */
+const MADE_UP_FROM = 1_000_000_000_000
+/** Of a balance, in minor units: below half of what 64 bits hold. */
+const MOST = '4000000000000000000'
+
+export function earning(engine: Engine): Step[] {
+  return [...referrals(engine), ...ledger(engine), ...paidBefore(engine), ...numbersTaken(engine)]
+}
+
+function referrals({ identity, integer, text, tableOptions }: Engine): Step[] {
+  return [
+    `CREATE TABLE referrals (
+      id ${identity},
+      affiliate_id ${integer} NOT NULL,
+      visit_id ${integer} NOT NULL,
+      rest_id ${text} NOT NULL,
+      customer_id ${integer} NOT NULL,
+      parent_id ${integer} NOT NULL,
+      description ${text} NOT NULL,
+      status ${text} NOT NULL CHECK (status IN ('draft', 'pending', 'unpaid', 'paid', 'rejected')),
+      amount ${integer} NOT NULL,
+      currency ${text} NOT NULL,
+      custom ${text} NOT NULL,
+      context ${text} NOT NULL,
+      campaign ${text} NOT NULL,
+      reference ${text} NOT NULL,
+      products ${text} NOT NULL,
+      created_at ${integer} NOT NULL,
+      type ${text} NOT NULL CHECK (type IN ('sale', 'lead', 'opt-in', 'refund', 'write_off')),
+      payout_id ${integer} NOT NULL CHECK (payout_id = 0 OR status = 'paid'),
+      run_item_id ${integer} NOT NULL CHECK (run_item_id = 0 OR status IN ('unpaid', 'paid')),
+      order_total ${integer},
+      hold_until ${integer},
+      reason ${text} NOT NULL,
+      unique_reference ${integer} NOT NULL CHECK (unique_reference IN (0, 1)),
+      request_hash ${text} NOT NULL,
+      updated_at ${integer} NOT NULL
+    ) ${tableOptions}`,
+    // What follows the identifier lets sums be read from the index alone.
+    'CREATE INDEX referrals_affiliate_id ON referrals (affiliate_id, id, status, type, amount)',
+    'CREATE INDEX referrals_status ON referrals (status, id)',
+    'CREATE INDEX referrals_reference ON referrals (reference, id)',
+    'CREATE INDEX referrals_created_at ON referrals (created_at, id, status, amount)',
+    'CREATE INDEX referrals_updated_at ON referrals (updated_at, id)',
+    'CREATE INDEX referrals_amount ON referrals (amount, id)',
+    "CREATE INDEX referrals_campaign ON referrals (campaign, id) WHERE campaign <> ''",
+    'CREATE INDEX referrals_parent_id ON referrals (parent_id, id) WHERE parent_id <> 0',
+    'CREATE INDEX referrals_visit_id ON referrals (visit_id, id) WHERE visit_id <> 0',
+    'CREATE INDEX referrals_customer_id ON referrals (customer_id, id) WHERE customer_id <> 0',
+    'CREATE INDEX referrals_payout_id ON referrals (payout_id, id, amount) WHERE payout_id <> 0',
+    "CREATE INDEX referrals_hold_until ON referrals (hold_until, id) WHERE status = 'pending' AND hold_until IS NOT NULL",
+    `CREATE UNIQUE INDEX "referrals.reference" ON referrals (reference, context, affiliate_id, type) WHERE unique_reference = 1`,
+  ]
+}
+
+function ledger({ identity, integer, text, tableOptions, appendOnly }: Engine): Step[] {
+  const account = (name: string) =>
+    `${text} NOT NULL CHECK (${name} IN ('commission', 'pending', 'unpaid', 'reserved', 'paid_out', 'external', 'difference', 'written_off'))`
+  const columns = {
+    affiliate_id: `${integer} NOT NULL`,
+    amount: `${integer} NOT NULL CHECK (amount > 0)`,
+    debit: account('debit'),
+    credit: account('credit'),
+    reason: `${text} NOT NULL`,
+    referral_id: integer,
+    payout_id: integer,
+    run_item_id: integer,
+    event_id: integer,
+    at: `${integer} NOT NULL`,
+  }
+  const declared = Object.entries(columns).map(([name, type]) => `${name} ${type}`)
+  return [
+    `CREATE TABLE ledger_transfers (id ${identity}, ${declared.join(', ')}, CHECK (debit <> credit)) ${tableOptions}`,
+    // Balances of any moment are read from this index alone.
+    'CREATE INDEX ledger_transfers_affiliate_id ON ledger_transfers (affiliate_id, at, id, debit, credit, amount)',
+    'CREATE INDEX ledger_transfers_at ON ledger_transfers (at, id)',
+    'CREATE INDEX ledger_transfers_referral_id ON ledger_transfers (referral_id, id) WHERE referral_id IS NOT NULL',
+    'CREATE INDEX ledger_transfers_payout_id ON ledger_transfers (payout_id, id) WHERE payout_id IS NOT NULL',
+    ...appendOnly('ledger_transfers', ['id', ...Object.keys(columns)]),
+    // The bound keeps a sum from running over what an engine holds, on every engine at the same point.
+    `CREATE TABLE balances (
+      affiliate_id ${integer} NOT NULL,
+      account ${account('account')},
+      amount ${integer} NOT NULL CHECK (amount BETWEEN -${MOST} AND ${MOST}),
+      PRIMARY KEY (affiliate_id, account)
+    ) ${tableOptions}`,
+  ]
+}
+
+/** What was paid before was earned by what is kept elsewhere, so nobody has earned or is owed anything here yet. */
+function paidBefore({ integer }: Engine): Step[] {
+  const paid = "FROM payouts WHERE status = 'paid' AND amount > 0"
+  return [
+    `ALTER TABLE payout_referrals ADD COLUMN known ${integer} NOT NULL DEFAULT 0 CHECK (known IN (0, 1))`,
+    `INSERT INTO ledger_transfers (affiliate_id, amount, debit, credit, reason, payout_id, at)
+      SELECT affiliate_id, amount, 'external', 'paid_out', 'payout.create', id, created_at ${paid} ORDER BY created_at, id`,
+    `INSERT INTO balances (affiliate_id, account, amount)
+      SELECT affiliate_id, 'paid_out', sum(amount) ${paid} GROUP BY affiliate_id
+      UNION ALL SELECT affiliate_id, 'external', -sum(amount) ${paid} GROUP BY affiliate_id`,
+    `UPDATE affiliates SET earnings = 0, unpaid_earnings = 0, referrals = 0, visits = 0
+      WHERE earnings <> 0 OR unpaid_earnings <> 0 OR referrals <> 0 OR visits <> 0`,
+  ]
+}
+
+/** No new referral gets a number that a payout of before names. */
+function numbersTaken(engine: Engine): Step[] {
+  return [
+    async tx => {
+      const { rows } = await sql<{ last: number | null }>`
+        SELECT max(referral_id) AS last FROM payout_referrals WHERE referral_id < ${MADE_UP_FROM}`.execute(tx)
+      await engine.continueIdentity(tx, 'referrals', rows[0]?.last ?? 0)
+    },
+  ]
+}

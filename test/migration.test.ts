@@ -1,0 +1,131 @@
+/** What becomes of the data of earlier versions. */
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { sql } from 'kysely'
+import { balancesOf } from '../src/programme/ledger/rules.ts'
+import type { Database, Tx } from '../src/storage/database.ts'
+import { migrate } from '../src/storage/migrations.ts'
+import { openDatabase } from '../src/storage/open.ts'
+import { openPostgres } from '../src/storage/postgres/database.ts'
+import { openSqlite } from '../src/storage/sqlite/database.ts'
+import { engines } from './harness.ts'
+
+/** The schema of 0.1. */
+const VERSION_OF_0_1 = 5
+
+const open = (url: string): Database | Promise<Database> =>
+  url.startsWith('sqlite:') ? openSqlite(url, {}) : openPostgres(url, {})
+
+const first =
+  "INSERT INTO affiliates VALUES (1, 1, NULL, NULL, '', '', 'active', 999, 12345, 77, 900, '', 10, 10)"
+const payouts = [
+  [1, 1, '1,2,3', 1000, 'paid', 100],
+  [2, 1, '', 500, 'failed', 200],
+  [3, 1, '1000', 250, 'paid', 300],
+  // To one who is gone, and with a number that nobody gave out.
+  [4, 9, '2000000000000', 4, 'paid', 400],
+  [5, 1, '', 0, 'paid', 500],
+] as const
+
+async function fillAsBefore(tx: Tx): Promise<void> {
+  const run = (statement: string) => sql.raw(statement).execute(tx)
+  await run("INSERT INTO users VALUES (1, 'a', 'a', 'a@b.co', 'a@b.co', '', '', '', '', '', '', 1, 1)")
+  await run(first)
+  for (const [id, affiliate, referrals, amount, status, at] of payouts) {
+    await run(
+      `INSERT INTO payouts VALUES (${id}, ${affiliate}, '${referrals}', ${amount}, '', '', '${status}', 1, ${at}, ${at})`,
+    )
+    for (const referral of referrals.split(',').filter(Boolean)) {
+      await run(`INSERT INTO payout_referrals (referral_id, payout_id) VALUES (${referral}, ${id})`)
+    }
+  }
+}
+
+for (const [engine, fresh] of Object.entries(engines)) {
+  describe(`a database of 0.1 (${engine})`, () => {
+    test('its payouts become transfers at their dates, and nobody has earned or is owed anything', async t => {
+      const { url, remove } = await fresh()
+      t.after(remove)
+      const old = await open(url)
+      await migrate(old, VERSION_OF_0_1)
+      await old.transaction(fillAsBefore)
+      await old.close()
+
+      const database = await openDatabase(url)
+      t.after(() => database.close())
+      const { reader } = database
+      const transfers = await reader.selectFrom('ledger_transfers').selectAll().orderBy('id').execute()
+      const alike = { debit: 'external', credit: 'paid_out', reason: 'payout.create' }
+      const none = { referral_id: null, run_item_id: null, event_id: null }
+      assert.deepEqual(
+        transfers.map(({ id, ...transfer }) => ({ ...transfer })),
+        [
+          { affiliate_id: 1, amount: 1000, ...alike, payout_id: 1, ...none, at: 100 },
+          { affiliate_id: 1, amount: 250, ...alike, payout_id: 3, ...none, at: 300 },
+          { affiliate_id: 9, amount: 4, ...alike, payout_id: 4, ...none, at: 400 },
+        ],
+      )
+      const zero = {
+        commission: 0n,
+        pending: 0n,
+        unpaid: 0n,
+        reserved: 0n,
+        paid_out: 0n,
+        external: 0n,
+        difference: 0n,
+        written_off: 0n,
+      }
+      assert.deepEqual(await balancesOf(reader, 1), { ...zero, external: -1250n, paid_out: 1250n })
+      assert.deepEqual(await balancesOf(reader, 1, 299), { ...zero, external: -1000n, paid_out: 1000n })
+      assert.deepEqual(await balancesOf(reader, 1, 99), zero)
+      assert.deepEqual(await balancesOf(reader, 9), { ...zero, external: -4n, paid_out: 4n })
+      const affiliate = await reader
+        .selectFrom('affiliates')
+        .select(['earnings', 'unpaid_earnings', 'referrals', 'visits', 'updated_at'])
+        .executeTakeFirstOrThrow()
+      assert.deepEqual(
+        { ...affiliate },
+        { earnings: 0, unpaid_earnings: 0, referrals: 0, visits: 0, updated_at: 10 },
+      )
+    })
+
+    test('no new referral has a number that a payout names', async t => {
+      const { url, remove } = await fresh()
+      t.after(remove)
+      const old = await open(url)
+      await migrate(old, VERSION_OF_0_1)
+      await old.transaction(fillAsBefore)
+      await old.close()
+
+      const database = await openDatabase(url)
+      t.after(() => database.close())
+      assert.equal(await database.engine.lastIdentity(database.reader, 'referrals'), 1000)
+      const known = await database.reader.selectFrom('payout_referrals').select('known').distinct().execute()
+      assert.deepEqual(
+        known.map(row => row.known),
+        [0],
+      )
+    })
+
+    test('transfers can be neither changed nor removed', async t => {
+      const { url, remove } = await fresh()
+      t.after(remove)
+      const database = await openDatabase(url)
+      t.after(() => database.close())
+      await database.transaction(tx =>
+        sql`INSERT INTO ledger_transfers (affiliate_id, amount, debit, credit, reason, at)
+            VALUES (1, 1, 'commission', 'unpaid', 'test', 1)`.execute(tx),
+      )
+      for (const statement of [
+        'DELETE FROM ledger_transfers',
+        'UPDATE ledger_transfers SET amount = 2',
+        'UPDATE ledger_transfers SET event_id = 2',
+      ]) {
+        await assert.rejects(
+          database.transaction(tx => sql.raw(statement).execute(tx)),
+          /only added to/,
+        )
+      }
+    })
+  })
+}
