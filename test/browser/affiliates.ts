@@ -104,6 +104,52 @@ export function affiliateScenarios(world: () => World): void {
       })
     })
 
+    test('several at once, twice - what was chosen before, or under another filter, is left alone', async () => {
+      const made: { id: number }[] = []
+      for (const name of ['twice1', 'twice2', 'twice3', 'twice4']) {
+        const args = { create_user: true, payment_email: `${name}@example.net` }
+        made.push(await world().make('/affiliates', args))
+      }
+      const states = async () => {
+        const all = await Promise.all(made.map(({ id }) => world().read(`/affiliates/${id}`)))
+        return all.map(({ status }) => status)
+      }
+      await world().work('/affiliates', async page => {
+        const choose = (name: string) => page.getByRole('checkbox', { name: `Choose ${name}@` }).check()
+        const act = async (action: string) => {
+          await page.getByRole('button', { name: action, exact: true }).click()
+          const question = page.getByRole('alertdialog')
+          await question.getByRole('button', { name: action }).click()
+          await question.waitFor({ state: 'hidden' })
+        }
+        const bar = page.getByRole('region', { name: 'Chosen' })
+        await page.getByLabel('Search').pressSequentially('twice', { delay: 60 })
+        await page.getByText('1-4 of 4').waitFor()
+        for (const name of ['twice1', 'twice2', 'twice3']) await choose(name)
+        await act('Approve')
+        await page.getByText('3 affiliates approved').waitFor()
+        await bar.waitFor({ state: 'hidden' })
+        assert.deepEqual(await states(), ['active', 'active', 'active', 'pending'])
+
+        await choose('twice4')
+        await bar.getByText('1 chosen').waitFor()
+        await act('Reject')
+        await page.getByText('1 affiliate rejected').waitFor()
+        assert.deepEqual(await states(), ['active', 'active', 'active', 'rejected'])
+
+        await choose('twice1')
+        await bar.getByText('1 chosen').waitFor()
+        await page.getByLabel('Search').press('End')
+        await page.getByLabel('Search').pressSequentially('2', { delay: 60 })
+        await page.getByText('1-1 of 1').waitFor()
+        await bar.waitFor({ state: 'hidden' })
+        await choose('twice2')
+        await act('Deactivate')
+        await page.getByText('1 affiliate deactivated').waitFor()
+        assert.deepEqual(await states(), ['active', 'inactive', 'active', 'rejected'])
+      })
+    })
+
     test('filters, sort, pages and CSV - the list, its totals and the file agree with the API', () =>
       world().work('/affiliates', async page => {
         const pending = await world().read('/affiliates?status=pending&number=-1')

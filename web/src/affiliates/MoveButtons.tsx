@@ -1,7 +1,7 @@
 import { Button, Typography } from '@mui/material'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { useDataProvider, useListContext, useNotify, useRefresh, useUnselectAll } from 'react-admin'
+import { useDataProvider, useListContext, useNotify, useRefresh } from 'react-admin'
 import { messageOf } from '../api.ts'
 import { Confirm } from '../ui/Confirm.tsx'
 import { plural } from '../ui/format.ts'
@@ -9,8 +9,7 @@ import { type Affiliate, type Move, moves, nameOf } from './affiliate.tsx'
 
 /** Moves several affiliates at once. */
 export function BulkMoves() {
-  const { selectedIds } = useListContext<Affiliate>()
-  const unselectAll = useUnselectAll('affiliates')
+  const { selectedIds, onUnselectItems } = useListContext<Affiliate>()
   const subject = selectedIds.length === 1 ? '1 affiliate' : plural(selectedIds.length, 'affiliate')
   return moves.map(move => (
     <MoveButton
@@ -18,7 +17,8 @@ export function BulkMoves() {
       move={move}
       ids={selectedIds as number[]}
       subject={subject}
-      onDone={unselectAll}
+      asks
+      onDone={onUnselectItems}
     />
   ))
 }
@@ -28,7 +28,13 @@ export function Moves({ affiliate }: { affiliate: Affiliate }) {
   return moves
     .filter(move => move.from.includes(affiliate.status))
     .map(move => (
-      <MoveButton key={move.action} move={move} ids={[affiliate.id]} subject={nameOf(affiliate)} />
+      <MoveButton
+        key={move.action}
+        move={move}
+        ids={[affiliate.id]}
+        subject={nameOf(affiliate)}
+        asks={move.asks}
+      />
     ))
 }
 
@@ -36,11 +42,13 @@ function MoveButton({
   move,
   ids,
   subject,
+  asks,
   onDone,
 }: {
   move: Move
   ids: number[]
   subject: string
+  asks: boolean
   onDone?: () => void
 }) {
   const dataProvider = useDataProvider()
@@ -70,7 +78,7 @@ function MoveButton({
         variant={move.action === 'Approve' ? 'contained' : 'outlined'}
         color={move.action === 'Reject' ? 'error' : 'primary'}
         loading={busy && !asking}
-        onClick={() => (move.meaning ? setAsking(true) : actAtOnce())}
+        onClick={() => (asks ? setAsking(true) : actAtOnce())}
       >
         {move.action}
       </Button>

@@ -56,12 +56,21 @@ export interface Move {
   done: string
   status: Status
   from: Status[]
-  /** What it means for the affiliate, where it is to be asked first. */
-  meaning?: string
+  /** What it means for the affiliate. */
+  meaning: string
+  /** Whether it is asked first also for one affiliate; for several it always is. */
+  asks: boolean
 }
 
 export const moves: Move[] = [
-  { action: 'Approve', done: 'approved', status: 'active', from: ['pending', 'inactive', 'rejected'] },
+  {
+    action: 'Approve',
+    done: 'approved',
+    status: 'active',
+    from: ['pending', 'inactive', 'rejected'],
+    meaning: 'The status becomes active. It can be deactivated again later.',
+    asks: false,
+  },
   {
     action: 'Reject',
     done: 'rejected',
@@ -69,6 +78,7 @@ export const moves: Move[] = [
     from: ['pending'],
     meaning:
       'The status becomes rejected. Account, earnings and payouts stay as they are, and it can be approved later.',
+    asks: true,
   },
   {
     action: 'Deactivate',
@@ -77,5 +87,6 @@ export const moves: Move[] = [
     from: ['active'],
     meaning:
       'The status becomes inactive. Account, earnings and payouts stay as they are, and it can be approved again later.',
+    asks: true,
   },
 ]

@@ -1,7 +1,7 @@
 /** What every list has around its rows: filters, rows or the reason why there are none, and pages. */
 import FilterIcon from '@mui/icons-material/FilterList'
 import { Badge, Box, Button, Card, Collapse, Stack, useMediaQuery } from '@mui/material'
-import { type ReactNode, useState } from 'react'
+import { type ReactNode, useEffect, useRef, useState } from 'react'
 import { FilterLiveForm, Pagination, TextInput, useListContext } from 'react-admin'
 import { useRememberedList } from './lists.ts'
 import { Empty, Problem } from './Page.tsx'
@@ -74,10 +74,22 @@ export function Search({ hint }: { hint: string }) {
   )
 }
 
+/** What was chosen under one filter is not acted on under another, where nobody sees it. */
+function useChoiceEndsWithFilter(): void {
+  const { filterValues, onUnselectItems } = useListContext()
+  const filter = JSON.stringify(filterValues)
+  const last = useRef(filter)
+  useEffect(() => {
+    if (last.current !== filter) onUnselectItems()
+    last.current = filter
+  }, [filter, onUnselectItems])
+}
+
 /** @param empty what to say when there is nothing at all, whatever the filters */
 export function Rows({ empty, table, cards }: { empty: ReactNode; table: ReactNode; cards: ReactNode }) {
   const { error, isPending, total, filterValues, setFilters, refetch } = useListContext()
   useRememberedList()
+  useChoiceEndsWithFilter()
   const wide = useMediaQuery<Theme>(theme => theme.breakpoints.up('md'))
   if (error) return <Problem error={error} retry={() => refetch()} />
   if (!isPending && total === 0) {
