@@ -1,8 +1,10 @@
 /** Builds the server out of configuration and database, and lists the resources. */
 import { randomBytes } from 'node:crypto'
+import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 import Fastify, {
   type FastifyBaseLogger,
+  type FastifyHttpOptions,
   type FastifyInstance,
   type FastifyRequest,
   LogController,
@@ -64,34 +66,7 @@ const MAX_URL_LENGTH = 16_384
 export async function buildApp(database: Database, options: AppOptions): Promise<FastifyInstance> {
   const context = contextOf(database)
   const keys = new KeyRing(database)
-  const app = Fastify({
-    loggerInstance: options.logger,
-    logController: new LogController({ disableRequestLogging: true }),
-    childLoggerFactory: logger => logger,
-    genReqId: requestIds(),
-    bodyLimit: options.bodyLimitBytes,
-    trustProxy: trusted(options.trustProxy),
-    requestTimeout: REQUEST_TIMEOUT_MS,
-    keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
-    forceCloseConnections: 'idle',
-    // A request that arrives on an open connection while the server closes is still answered.
-    return503OnClosing: false,
-    http: {
-      requireHostHeader: false,
-      headersTimeout: HEADERS_TIMEOUT_MS,
-      connectionsCheckingInterval: TIMEOUTS_CHECKED_EVERY_MS,
-    },
-    routerOptions: {
-      ignoreTrailingSlash: true,
-      // Every URL that can arrive is routed, so that who asks is found out before anything is said of it.
-      maxParamLength: MAX_URL_LENGTH,
-      // Arguments are read by `http/arguments.ts`, after authentication.
-      querystringParser: () => ({}),
-    },
-    rewriteUrl: request => routable(request.url!),
-    clientErrorHandler: refuseConnection,
-  })
-
+  const app = Fastify(serverOptions(options))
   app.server.maxConnections = CONNECTIONS
   // An expectation that nobody knows changes nothing.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
@@ -141,6 +116,37 @@ export async function buildApp(database: Database, options: AppOptions): Promise
     await sealer.close()
   })
   return app
+}
+
+/** How Fastify is to read requests, and what it is to leave to the stages. */
+function serverOptions({ logger, bodyLimitBytes, trustProxy }: AppOptions): FastifyHttpOptions<Server> {
+  return {
+    loggerInstance: logger,
+    logController: new LogController({ disableRequestLogging: true }),
+    childLoggerFactory: logger => logger,
+    genReqId: requestIds(),
+    bodyLimit: bodyLimitBytes,
+    trustProxy: trusted(trustProxy),
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+    forceCloseConnections: 'idle',
+    // A request that arrives on an open connection while the server closes is still answered.
+    return503OnClosing: false,
+    http: {
+      requireHostHeader: false,
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      connectionsCheckingInterval: TIMEOUTS_CHECKED_EVERY_MS,
+    },
+    routerOptions: {
+      ignoreTrailingSlash: true,
+      // Every URL that can arrive is routed, so that who asks is found out before anything is said of it.
+      maxParamLength: MAX_URL_LENGTH,
+      // Arguments are read by `http/arguments.ts`, after authentication.
+      querystringParser: () => ({}),
+    },
+    rewriteUrl: request => routable(request.url!),
+    clientErrorHandler: refuseConnection,
+  }
 }
 
 function trusted(proxies: AppOptions['trustProxy']): string[] | ((address: string, hop: number) => boolean) {

@@ -61,53 +61,40 @@ export class ArgumentReader {
   }
 
   read(path: Parameters, body: Parameters, query: Parameters): Read {
-    const args: Record<string, unknown> = {}
-    const ignored: string[] = []
-    const problems: Problems = {}
-    const missing: string[] = []
+    const read: Read = { args: {}, problems: {}, missing: [], ignored: [] }
     for (const source of [query, body]) {
-      if (this.#takesFilter) this.#take(filterOf(source), args, ignored, problems, 'filter')
-      this.#take(source, args, ignored, problems)
+      if (this.#takesFilter) this.#take(filterOf(source), read, 'filter')
+      this.#take(source, read)
     }
-    this.#take(path, args, ignored, problems)
+    this.#take(path, read)
     // At the first use: most endpoints are not used in the first second, and together they would double the start.
     this.#compiled ??= ajv.compile(this.#schema)
-    if (!this.#compiled(args)) this.#explain(this.#compiled.errors!, args, problems, missing)
-    return { args, problems, missing, ignored }
+    if (!this.#compiled(read.args)) this.#explain(this.#compiled.errors!, read)
+    return read
   }
 
-  #take(
-    source: Parameters,
-    args: Record<string, unknown>,
-    ignored: string[],
-    problems: Problems,
-    within?: string,
-  ) {
+  #take(source: Parameters, read: Read, within?: string): void {
     for (const name of Object.keys(source)) {
-      const coerce = this.#coercers.get(name)
       const value = source[name]
       if (name === 'filter' && this.#takesFilter && within === undefined && isObject(value)) continue
       const label = within === undefined ? name : `${within}[${name}]`
-      if (coerce === undefined || name === 'filter') {
-        ignored.push(label)
-        if (typeof value === 'string' && !value.isWellFormed()) problems[label] = 'must be UTF-8.'
-        continue
-      }
-      args[name] = coerce(value)
-      if (isObject(value)) {
-        for (const member of unknownMembers(this.#schema.properties![name]!, value)) {
-          ignored.push(`${label}[${member}]`)
-        }
+      const coerce = name === 'filter' ? undefined : this.#coercers.get(name)
+      if (coerce === undefined) ignore(label, value, read)
+      else {
+        read.args[name] = coerce(value)
+        if (isObject(value)) this.#ignoreMembers(name, value, label, read)
       }
     }
   }
 
-  #explain(
-    errors: readonly ErrorObject[],
-    args: Record<string, unknown>,
-    problems: Problems,
-    missing: string[],
-  ): void {
+  /** Names in an object that its schema does not have. */
+  #ignoreMembers(name: string, value: Parameters, label: string, { ignored }: Read): void {
+    for (const member of unknownMembers(this.#schema.properties![name]!, value)) {
+      ignored.push(`${label}[${member}]`)
+    }
+  }
+
+  #explain(errors: readonly ErrorObject[], { args, problems, missing }: Read): void {
     for (const error of errors) {
       const name = error.instancePath.split('/', 2)[1]
       if (name !== undefined) {
@@ -118,6 +105,11 @@ export class ArgumentReader {
       }
     }
   }
+}
+
+function ignore(label: string, value: unknown, { ignored, problems }: Read): void {
+  ignored.push(label)
+  if (typeof value === 'string' && !value.isWellFormed()) problems[label] = 'must be UTF-8.'
 }
 
 /** @throws Failure when anything is missing or wrong */

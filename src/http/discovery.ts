@@ -189,45 +189,47 @@ function operation(resource: Resource, endpoint: Endpoint, method: string): Json
   const ofItem = inPath(endpoint)
   const properties = Object.entries(endpoint.arguments.properties)
   const others = properties.filter(([name]) => !ofItem.includes(name))
-  const takesBody = method !== 'GET' && others.length > 0
-  const parameters = properties.filter(([name]) => ofItem.includes(name) || !takesBody)
-  const writes = method !== 'GET'
-  const conditional = writes && ofItem.length > 0
-  const failures = [
-    ...everywhere,
-    ...(takesBody ? withBody : []),
-    ...(writes && resource.replayed ? (['idempotency_mismatch'] as const) : []),
-    ...(conditional ? (['precondition_failed'] as const) : []),
-    ...endpoint.failures,
+  const reads = method === 'GET'
+  const takesBody = !reads && others.length > 0
+  const parameters = [
+    ...properties
+      .filter(([name]) => ofItem.includes(name) || !takesBody)
+      .map(([name, schema]) => parameter(name, schema, ofItem.includes(name))),
+    ...headersOf(resource, reads, ofItem.length > 0),
   ]
-  const headers = [
-    ...(writes && resource.replayed ? [idempotencyKey] : []),
-    ...(conditional ? [ifMatch] : []),
-    ...(!writes && ofItem.length > 0 ? [ifNoneMatch] : []),
-  ]
-  if (others.some(([name]) => isRequired(endpoint, name))) failures.push('missing_argument')
   return {
     operationId: `${method.toLowerCase()}_${endpoint.permission.replace('.', '_')}${ofItem.length ? '_item' : ''}`,
     tags: [resource.name],
     summary: endpoint.summary,
     description: `Needs the permission ${endpoint.permission}.`,
-    ...(parameters.length + headers.length > 0 && {
-      parameters: [
-        ...parameters.map(([name, schema]) => parameter(name, schema, ofItem.includes(name))),
-        ...headers,
-      ],
-    }),
+    ...(parameters.length > 0 && { parameters }),
     ...(takesBody && { requestBody: requestBody(endpoint, Object.fromEntries(others)) }),
     responses: {
       [endpoint.answer.status]: {
         description: endpoint.summary,
         content: { 'application/json': { schema: endpoint.answer.schema } },
       },
-      ...(!writes &&
-        ofItem.length > 0 && { 304: { description: 'The record is what If-None-Match names.' } }),
-      ...failureResponses(failures),
+      ...(reads && ofItem.length > 0 && { 304: { description: 'The record is what If-None-Match names.' } }),
+      ...failureResponses(failuresOf(resource, endpoint, reads)),
     },
   }
+}
+
+function headersOf({ replayed }: Resource, reads: boolean, isItem: boolean): Json[] {
+  if (reads) return isItem ? [ifNoneMatch] : []
+  return [...(replayed ? [idempotencyKey] : []), ...(isItem ? [ifMatch] : [])]
+}
+
+function failuresOf({ replayed }: Resource, endpoint: Endpoint, reads: boolean): FailureName[] {
+  const ofItem = inPath(endpoint)
+  const others = Object.keys(endpoint.arguments.properties).filter(name => !ofItem.includes(name))
+  const failures: FailureName[] = [...everywhere]
+  if (!reads && others.length > 0) failures.push(...withBody)
+  if (!reads && replayed) failures.push('idempotency_mismatch')
+  if (!reads && ofItem.length > 0) failures.push('precondition_failed')
+  failures.push(...endpoint.failures)
+  if (others.some(name => isRequired(endpoint, name))) failures.push('missing_argument')
+  return failures
 }
 
 function parameter(name: string, schema: TSchema, ofItem: boolean): Json {

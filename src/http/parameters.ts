@@ -67,19 +67,23 @@ function parseJson(body: Buffer): Parameters {
 /** Looked for before it is parsed, so that no depth costs more than its length. */
 function isNestedTooDeep(json: string): boolean {
   let depth = 0
-  let inText = false
   for (let index = 0; index < json.length; index += 1) {
     const code = json.charCodeAt(index)
-    if (inText) {
-      if (code === BACKSLASH) index += 1
-      else if (code === QUOTE) inText = false
-    } else if (code === QUOTE) inText = true
-    else if (code === OPEN_BRACKET || code === OPEN_BRACE) {
-      depth += 1
-      if (depth > MAX_JSON_DEPTH) return true
-    } else if (code === CLOSE_BRACKET || code === CLOSE_BRACE) depth -= 1
+    if (code === QUOTE) index = endOfText(json, index)
+    else if (code === OPEN_BRACKET || code === OPEN_BRACE) depth += 1
+    else if (code === CLOSE_BRACKET || code === CLOSE_BRACE) depth -= 1
+    if (depth > MAX_JSON_DEPTH) return true
   }
   return false
+}
+
+/** @returns where the quote is that ends the text whose first quote is at `begin` */
+function endOfText(json: string, begin: number): number {
+  let index = begin + 1
+  while (index < json.length && json.charCodeAt(index) !== QUOTE) {
+    index += json.charCodeAt(index) === BACKSLASH ? 2 : 1
+  }
+  return index
 }
 
 async function parseMultipart(mediaType: string, body: Buffer): Promise<Parameters> {

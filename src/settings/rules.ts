@@ -118,30 +118,38 @@ export async function recordOf({ database }: Context, settings: Settings): Promi
 }
 
 async function problemsOf(db: Db, before: Settings, changes: SettingsChanges): Promise<Problems> {
+  const { default_rate, default_rate_type: type, rate_types, currency } = changes
   const problems: Problems = {}
-  const { default_rate, default_rate_type, rate_types, currency } = changes
-  const rateTypes = rate_types ?? before.rateTypes
   if (default_rate === '') problems.default_rate = 'must be a number: there is no other rate to fall back to.'
-  if (rate_types) {
-    const removed = before.rateTypes.filter(name => !rate_types.includes(name))
-    const used = await store.rateTypesInUse(db, removed)
-    if (rate_types.length === 0) problems.rate_types = 'must name at least one rate type.'
-    else if (new Set(rate_types).size < rate_types.length)
-      problems.rate_types = 'must name each rate type once.'
-    else if (rate_types.some(name => name.trim() !== name || name === '' || name.includes(','))) {
-      problems.rate_types = 'must be names without commas and without spaces around them.'
-    } else if (used.length > 0) problems.rate_types = `must keep what affiliates use: ${used.join(', ')}.`
+  const types = rate_types && (await problemOfTypes(db, before, rate_types))
+  if (types !== undefined) problems.rate_types = types
+  const rateTypes = rate_types ?? before.rateTypes
+  if (type !== undefined && !rateTypes.includes(type)) {
+    problems.default_rate_type = `must be one of: ${rateTypes.join(', ')}.`
   }
-  if (!rateTypes.includes(default_rate_type ?? before.defaultRateType)) {
-    problems[default_rate_type === undefined ? 'rate_types' : 'default_rate_type'] =
-      `must ${default_rate_type === undefined ? `keep the default, ${before.defaultRateType}` : `be one of: ${rateTypes.join(', ')}`}.`
+  if (type === undefined && !rateTypes.includes(before.defaultRateType)) {
+    problems.rate_types = `must keep the default, ${before.defaultRateType}.`
   }
-  if (currency !== undefined && currency !== before.currency) {
-    if (decimalsOf(currency) === undefined)
-      problems.currency = 'must be the ISO 4217 code of a currency in use, such as EUR.'
-    else if (await store.anyPayout(db)) {
-      problems.currency = `must stay ${before.currency}: there are payouts, and their amounts are in it.`
-    }
-  }
+  const inCurrency = currency === undefined ? undefined : await problemOfCurrency(db, before, currency)
+  if (inCurrency !== undefined) problems.currency = inCurrency
   return problems
+}
+
+async function problemOfTypes(db: Db, before: Settings, rateTypes: readonly string[]) {
+  if (rateTypes.length === 0) return 'must name at least one rate type.'
+  if (new Set(rateTypes).size < rateTypes.length) return 'must name each rate type once.'
+  if (rateTypes.some(name => name.trim() !== name || name === '' || name.includes(','))) {
+    return 'must be names without commas and without spaces around them.'
+  }
+  const removed = before.rateTypes.filter(name => !rateTypes.includes(name))
+  const used = await store.rateTypesInUse(db, removed)
+  return used.length > 0 ? `must keep what affiliates use: ${used.join(', ')}.` : undefined
+}
+
+async function problemOfCurrency(db: Db, before: Settings, currency: string) {
+  if (currency === before.currency) return undefined
+  if (decimalsOf(currency) === undefined)
+    return 'must be the ISO 4217 code of a currency in use, such as EUR.'
+  if (!(await store.anyPayout(db))) return undefined
+  return `must stay ${before.currency}: there are payouts, and their amounts are in it.`
 }

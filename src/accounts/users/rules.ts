@@ -68,19 +68,14 @@ export async function editUser(
   args: EditArguments,
   passwordHash: string | undefined,
 ): Promise<UserRecord> {
-  const { user_id: id, email, first_name, last_name, display_name, role } = args
+  const { user_id: id, email, role } = args
   return context.database.transaction(async tx => {
     found(await store.holdUser(tx, id))
     const before = found(await store.findUserRow(tx, id))
     if (role === '') await refuseLastAdministrator(tx, before)
     if (email !== undefined) await writeEmail(tx, id, email)
-    const names = { first_name: first_name ?? before.first_name, last_name: last_name ?? before.last_name }
-    const shown =
-      display_name === undefined ? before.display_name : nameOf({ ...before, ...names, display_name })
     await store.updateUser(tx, id, {
-      ...names,
-      display_name: shown,
-      display_name_key: foldCase(shown),
+      ...namesAfter(before, args),
       ...(role !== undefined && { role }),
       updated_at: now(),
     })
@@ -91,6 +86,13 @@ export async function editUser(
     await record(tx, context, 'user.edit', id, { before: recordOf(before), after: recordOf(after) })
     return recordOf(after)
   })
+}
+
+function namesAfter(before: store.UserRow, { first_name, last_name, display_name }: EditArguments) {
+  const names = { first_name: first_name ?? before.first_name, last_name: last_name ?? before.last_name }
+  const shown =
+    display_name === undefined ? before.display_name : nameOf({ ...before, ...names, display_name })
+  return { ...names, display_name: shown, display_name_key: foldCase(shown) }
 }
 
 /**
