@@ -9,6 +9,8 @@ import { CompiledQuery, type Driver, Kysely } from 'kysely'
 import { pino } from 'pino'
 import { createKey } from '../src/accounts/keys/rules.ts'
 import { buildApp, permissions } from '../src/app.ts'
+import { commandLine } from '../src/base/actor.ts'
+import { onBehalfOf } from '../src/settings/rules.ts'
 import type { Database, Db } from '../src/storage/database.ts'
 import { openDatabase } from '../src/storage/open.ts'
 import type { Tables } from '../src/storage/tables.ts'
@@ -100,8 +102,8 @@ const app = await buildApp(
     logger: pino({ level: 'fatal' }),
   },
 )
-const args = { name: 'explain', permissions: [...permissions] }
-const { token } = await createKey(database, 1, args, permissions)
+const args = { user_id: 1, name: 'explain', permissions: [...permissions] }
+const { token } = await createKey(onBehalfOf(commandLine, database), args, permissions)
 
 for (const [resource, list] of Object.entries(cases)) {
   const url = `/v1/${resource}`

@@ -8,7 +8,7 @@ import { findKey } from '../src/accounts/keys/store.ts'
 import { permissions, resources } from '../src/app.ts'
 import { formatTime, now } from '../src/base/time.ts'
 import { openDatabase } from '../src/storage/open.ts'
-import { assertFailure, describeService, type Key, type Service } from './harness.ts'
+import { assertFailure, describeService, type Key, operatorOf, type Service } from './harness.ts'
 
 const basic = (publicKey: string, token: string, scheme = 'Basic') =>
   `${scheme} ${Buffer.from(`${publicKey}:${token}`).toString('base64')}`
@@ -32,7 +32,7 @@ describeService('authentication', service => {
   test('401 - all that is not a valid key, all alike', async () => {
     const { publicKey, token } = service().key
     const revoked = await service().newKey(permissions)
-    await revokeKey(service().database, revoked.publicKey)
+    await revokeKey(operatorOf(service().database), revoked.publicKey)
     const expired = await service().newKey(permissions)
     await service().database.transaction(tx =>
       tx
@@ -160,7 +160,7 @@ describeService('authentication', service => {
     const key = await service().newKey(permissions)
     assert.equal((await service().get('/affiliates', { key })).status, 200)
     const elsewhere = await openDatabase(service().databaseUrl)
-    await revokeKey(elsewhere, key.publicKey)
+    await revokeKey(operatorOf(elsewhere), key.publicKey)
     await elsewhere.close()
     await delay(1000)
     assertFailure(await service().get('/affiliates', { key }), 401, 'rest_forbidden')

@@ -2,14 +2,13 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { sql } from 'kysely'
-import { commandLine } from '../src/base/actor.ts'
 import { formatRate } from '../src/base/money.ts'
 import { sealEntries } from '../src/events/seal.ts'
 import { copiedTables, copyDatabase, leftOut } from '../src/operations/copy.ts'
 import { erasePerson } from '../src/operations/privacy/rules.ts'
-import { changeSettings, contextOf, loadSettings } from '../src/settings/rules.ts'
+import { changeSettings, loadSettings } from '../src/settings/rules.ts'
 import { openDatabase } from '../src/storage/open.ts'
-import { affiliated, engines, type FreshDatabase, type Service, startService } from './harness.ts'
+import { affiliated, engines, type FreshDatabase, operatorOf, type Service, startService } from './harness.ts'
 
 for (const [from, to] of [
   ['SQLite', 'PostgreSQL'],
@@ -175,7 +174,7 @@ for (const [from, to] of [
     test('settings that were changed while a copy was broken off are copied as they are', async () => {
       const { aim, breakOff, end } = await brokenOff()
       await breakOff()
-      const settings = contextOf(service.database)
+      const settings = operatorOf(service.database)
       await changeSettings(settings, { default_rate: 31, rate_types: ['flat', 'percentage', 'tiered'] })
       await sealEntries(service.database)
       await copyDatabase(service.database, aim, () => {})
@@ -188,7 +187,7 @@ for (const [from, to] of [
       const { aim, breakOff, end } = await brokenOff()
       const { user_id } = await service.newAffiliate(`leaving-${from.toLowerCase()}`)
       await breakOff()
-      await erasePerson(service.database, user_id, commandLine)
+      await erasePerson(operatorOf(service.database), user_id)
       await sealEntries(service.database)
       for (let time = 0; time < 2; time += 1) {
         await assert.rejects(

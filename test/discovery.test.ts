@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { resources } from '../src/app.ts'
-import { changeSettings, contextOf } from '../src/settings/rules.ts'
-import { describeService } from './harness.ts'
+import { changeSettings } from '../src/settings/rules.ts'
+import { describeService, operatorOf } from './harness.ts'
 
 describeService('discovery', service => {
   const options = (path: string) => service().send('OPTIONS', path)
@@ -41,8 +41,7 @@ describeService('discovery', service => {
   })
 
   test('200 - OPTIONS shows the rate types of the settings', async () => {
-    const { database } = service()
-    const context = contextOf(database)
+    const context = operatorOf(service().database)
     await changeSettings(context, { rate_types: ['percentage', 'flat', 'tiered'] })
     await new Promise(resolve => setTimeout(resolve, 600))
     const { body } = await options('/affiliates/1')

@@ -13,6 +13,8 @@ import { pino } from 'pino'
 import { createKey } from '../src/accounts/keys/rules.ts'
 import { createUser, findByName, resetPassword } from '../src/accounts/users/rules.ts'
 import { buildApp, permissions } from '../src/app.ts'
+import { commandLine } from '../src/base/actor.ts'
+import { onBehalfOf } from '../src/settings/rules.ts'
 import type { Database, DatabaseOptions } from '../src/storage/database.ts'
 import { openDatabase } from '../src/storage/open.ts'
 import { temporaryFolder } from './folder.ts'
@@ -108,6 +110,9 @@ export class Visitor {
   }
 }
 
+/** What the command line's rules are given. */
+export const operatorOf = (database: Database) => onBehalfOf(commandLine, database)
+
 /** The password of the administrator, once somebody has asked for it. */
 export const ADMIN_PASSWORD = 'correct horse battery staple'
 
@@ -161,13 +166,13 @@ export class Service {
   /** Hashing a password takes a while, so only those services have one whose tests log in. */
   async #passwordIsSet(): Promise<void> {
     const [admin] = await findByName(this.database.reader, 'admin')
-    if (admin!.password_hash === '') await resetPassword(this.database, admin!, ADMIN_PASSWORD)
+    if (admin!.password_hash === '') await resetPassword(operatorOf(this.database), admin!, ADMIN_PASSWORD)
   }
 
   /** A new key of the administrator's. */
   async newKey(permissionsOfKey: readonly string[], expires?: string): Promise<Key> {
-    const args = { name: 'test', permissions: [...permissionsOfKey], ...(expires && { expires }) }
-    const { key, token } = await createKey(this.database, 1, args, permissions)
+    const args = { user_id: 1, name: 'test', permissions: [...permissionsOfKey], ...(expires && { expires }) }
+    const { key, token } = await createKey(operatorOf(this.database), args, permissions)
     return { publicKey: key.public_key, token }
   }
 
@@ -230,15 +235,15 @@ export async function serviceOn(
   databaseOptions: DatabaseOptions = {},
 ): Promise<Service> {
   const database = await openDatabase(fresh.url, databaseOptions)
-  const admin = await createUser(database, {
+  const operator = operatorOf(database)
+  const admin = await createUser(operator, {
     login: 'admin',
     email: 'admin@example.com',
     role: 'administrator',
   })
   const { key, token } = await createKey(
-    database,
-    admin.id,
-    { name: 'full', permissions: [...permissions] },
+    operator,
+    { user_id: admin.id, name: 'full', permissions: [...permissions] },
     permissions,
   )
   const { url, close } = await listen(database, options)

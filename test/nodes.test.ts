@@ -5,9 +5,9 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { revokeKey } from '../src/accounts/keys/rules.ts'
 import { createUser } from '../src/accounts/users/rules.ts'
 
-import { changeSettings, contextOf } from '../src/settings/rules.ts'
+import { changeSettings } from '../src/settings/rules.ts'
 import { openDatabase } from '../src/storage/open.ts'
-import { assertFailure, engines, listen, type Reply, Service, startService } from './harness.ts'
+import { assertFailure, engines, listen, operatorOf, type Reply, Service, startService } from './harness.ts'
 
 const RACERS = 100
 
@@ -32,7 +32,7 @@ for (const engine of Object.keys(engines)) {
       Object.groupBy(replies, reply => String(reply.status)) as Record<string, Reply[]>
 
     test('201 - one affiliate for an account that both nodes race for', async () => {
-      const user = await createUser(one.database, { login: 'racer', email: 'racer@example.com' })
+      const user = await createUser(operatorOf(one.database), { login: 'racer', email: 'racer@example.com' })
       const replies = statuses(await race(node => node.post('/affiliates', { user_id: user.id })))
       assert.equal(replies['201']?.length, 1)
       assert.equal(replies['409']?.length, RACERS - 1)
@@ -141,7 +141,7 @@ for (const engine of Object.keys(engines)) {
       await one.newAffiliate('paid')
       const { body } = await one.get('/affiliates?number=1')
       const change = (node: Service, currency: string) =>
-        changeSettings(contextOf(node.database), { currency }).then(
+        changeSettings(operatorOf(node.database), { currency }).then(
           () => currency,
           () => undefined,
         )
@@ -167,14 +167,14 @@ for (const engine of Object.keys(engines)) {
     test('401 - a key that was revoked on another node, within a second', async () => {
       const key = await one.newKey(['affiliates.read'])
       assert.equal((await two.get('/affiliates', { key })).status, 200)
-      await revokeKey(one.database, key.publicKey)
+      await revokeKey(operatorOf(one.database), key.publicKey)
       await delay(1000)
       assertFailure(await two.get('/affiliates', { key }), 401, 'rest_forbidden')
     })
 
     test('201 - a setting that was changed on another node, within a second', async () => {
       const affiliate = await two.newAffiliate('waiting')
-      await changeSettings(contextOf(one.database), { rate_types: ['percentage', 'flat', 'tiered'] })
+      await changeSettings(operatorOf(one.database), { rate_types: ['percentage', 'flat', 'tiered'] })
       await delay(1000)
       const reply = await two.patch(`/affiliates/${affiliate.id}`, { rate_type: 'tiered' })
       assert.equal(reply.status, 200)

@@ -7,10 +7,10 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { revokeKey } from '../src/accounts/keys/rules.ts'
 import { hashPassword } from '../src/accounts/users/password.ts'
 import { setPassword } from '../src/accounts/users/rules.ts'
-import { commandLine } from '../src/base/actor.ts'
+import { write } from '../src/events/write.ts'
 import { fillWithDemo } from '../src/operations/demo.ts'
 import { lockSettings } from '../src/settings/store.ts'
-import { ADMIN_PASSWORD, assertFailure, describeService, type Service } from './harness.ts'
+import { ADMIN_PASSWORD, assertFailure, describeService, operatorOf, type Service } from './harness.ts'
 
 const LONG_AFTER_MS = 1200
 
@@ -39,7 +39,7 @@ async function heldBack(
 /** The password of the first administrator is set by somebody else, which ends its sessions. */
 async function takeBack(service: Service, password: string): Promise<void> {
   const hash = await hashPassword(password)
-  await service.database.transaction(tx => setPassword(tx, commandLine, 1, hash))
+  await write(operatorOf(service.database), tx => setPassword(tx, 1, hash))
 }
 
 describeService('revocation', service => {
@@ -48,7 +48,7 @@ describeService('revocation', service => {
     const body = '{"create_user":true,"payment_email":"late@example.com"}'
     const headers = { Authorization: `Bearer ${key.token}` }
     const answer = await heldBack(service(), '/v1/affiliates', headers, body, async () => {
-      await revokeKey(service().database, key.publicKey)
+      await revokeKey(operatorOf(service().database), key.publicKey)
       await delay(LONG_AFTER_MS)
     })
     assert.match(answer, /^HTTP\/1\.1 401 /)
@@ -80,7 +80,7 @@ describeService('revocation', service => {
       new_password: ADMIN_PASSWORD,
     })
     await delay(50)
-    await service().database.transaction(tx => setPassword(tx, commandLine, 1, hash))
+    await write(operatorOf(service().database), tx => setPassword(tx, 1, hash))
     assertFailure(await changing, 401, 'rest_session_required')
     assertFailure(await service().visitor().logIn('admin', ADMIN_PASSWORD), 401, 'rest_wrong_login')
     assert.equal((await service().visitor().logIn('admin', 'set by the operator')).status, 201)
@@ -96,7 +96,7 @@ describeService('revocation', service => {
       `GET /v1/affiliates?number=-1&user=1 HTTP/1.0\r\nHost: x\r\nAuthorization: Bearer ${key.token}\r\n\r\n`,
     )
     await once(socket, 'readable')
-    await revokeKey(service().database, key.publicKey)
+    await revokeKey(operatorOf(service().database), key.publicKey)
     await delay(LONG_AFTER_MS)
     const rest = async () => {
       for await (const _ of socket);
@@ -118,7 +118,7 @@ describeService('revocation', service => {
     await delay(50)
     const paying = service().post('/payouts', { affiliate_id: id, amount: 7 }, { key })
     await delay(50)
-    await revokeKey(database, key.publicKey)
+    await revokeKey(operatorOf(database), key.publicKey)
     await delay(LONG_AFTER_MS)
     released.resolve()
     await holding

@@ -8,12 +8,12 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, test } from 'node:test'
 import { sql } from 'kysely'
-import { commandLine } from '../src/base/actor.ts'
-import { record } from '../src/events/append.ts'
 import { sealEntries } from '../src/events/seal.ts'
 import { verifyChain } from '../src/events/verify.ts'
+import { write } from '../src/events/write.ts'
+import { within } from '../src/storage/database.ts'
 import { openDatabase } from '../src/storage/open.ts'
-import { affiliated, engines, serveProcess, startService, temporaryFolder } from './harness.ts'
+import { affiliated, engines, operatorOf, serveProcess, startService, temporaryFolder } from './harness.ts'
 import { load } from './load.ts'
 
 async function succeeds(...args: string[]): Promise<any> {
@@ -431,7 +431,7 @@ for (const engine of Object.keys(engines)) {
     const database = await openDatabase(fresh.url)
     const enter = (id: number, later = -60_000) =>
       database.transaction(async tx => {
-        await record(tx, commandLine, 'settings.edit', null)
+        await write(operatorOf(within(database, tx)), async inner => inner.log('settings.edit', null))
         await sql`
           INSERT INTO audit_entries (id, at, actor_kind, actor_name, actor_id, address, action, record_kind, record_id,
             before_values, after_values, person_id, personal_hash, personal)
@@ -461,7 +461,7 @@ for (const engine of Object.keys(engines)) {
     t.after(fresh.remove)
     const database = await openDatabase(fresh.url)
     t.after(() => database.close())
-    const enter = () => database.transaction(tx => record(tx, commandLine, 'settings.edit', null))
+    const enter = () => write(operatorOf(database), async tx => tx.log('settings.edit', null))
     await enter()
     await sealEntries(database)
     const moveEnd = (id: number) =>

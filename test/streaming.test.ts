@@ -11,7 +11,7 @@ import { createUser } from '../src/accounts/users/rules.ts'
 import { permissions } from '../src/app.ts'
 import { fillWithDemo } from '../src/operations/demo.ts'
 import { openDatabase } from '../src/storage/open.ts'
-import { type ServeProcess, serveProcess, temporaryFolder } from './harness.ts'
+import { operatorOf, type ServeProcess, serveProcess, temporaryFolder } from './harness.ts'
 
 const AFFILIATES = 200_000
 const MAX_GROWTH_KIB = 64 * 1024
@@ -32,15 +32,14 @@ describe(`${AFFILIATES} affiliates`, () => {
     const database = await openDatabase(url)
     await fillWithDemo(database, { affiliates: AFFILIATES, payouts: 0 })
     // The demo's accounts are there, so no first administrator would be made.
-    const user = await createUser(database, {
+    const user = await createUser(operatorOf(database), {
       login: 'admin',
       email: 'admin@example.com',
       role: 'administrator',
     })
     const { token } = await createKey(
-      database,
-      user.id,
-      { name: 'all', permissions: [...permissions] },
+      operatorOf(database),
+      { user_id: user.id, name: 'all', permissions: [...permissions] },
       permissions,
     )
     await database.close()

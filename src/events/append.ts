@@ -1,6 +1,5 @@
 /**
- * The audit log: who did what to which record, when and from where. An entry is written by the very transaction that
- * makes the change, so there is none without the other.
+ * What an event says: who did what to which record, when and from where.
  *
  * What may be written of a record is listed here, and nothing else is: a password's hash or a token can't get in by
  * being part of a row. What is personal stands apart in an entry, beside a salted hash of itself. The hash chain
@@ -8,9 +7,8 @@
  */
 import { hash, randomUUID } from 'node:crypto'
 import type { Origin } from '../base/actor.ts'
-import type { Tx } from '../storage/database.ts'
 import type { Action, recordKinds } from './schema.ts'
-import * as store from './store.ts'
+import type { NewEntry } from './store.ts'
 
 type Kind = (typeof recordKinds)[number]
 type Values = Readonly<Record<string, unknown>>
@@ -62,25 +60,26 @@ const written: Record<Kind, Written> = {
   session: { plain: [], personal: [], person: id => id },
 }
 
-/**
- * Writes an entry, in the transaction of what it tells of. Where there was a before and an after, only what differs
- * is written; when nothing does, there is no entry.
- * @param id of the record; null when it has none
- */
-export async function record(
-  tx: Tx,
+/** What a record was and what it has become, by the names of its fields; one that was made has no `before`. */
+export interface Change {
+  readonly before?: object
+  readonly after?: object
+}
+
+/** @returns the row of the event; undefined when nothing has changed */
+export function eventOf(
   { actor, address }: Origin,
   action: Action,
   id: number | null,
-  { before, after }: { before?: object; after?: object } = {},
-): Promise<void> {
+  { before, after }: Change,
+): NewEntry | undefined {
   const kind = action.slice(0, action.indexOf('.')) as Kind
   const { plain, personal, person } = written[kind]
   const [old, fresh] = [before as Values | undefined, after as Values | undefined]
   const changed = (name: string) => isWritten(name, old, fresh)
   const plainNames = plain.filter(changed)
   const personalNames = personal.filter(changed)
-  if (old && fresh && plainNames.length + personalNames.length === 0) return
+  if (old && fresh && plainNames.length + personalNames.length === 0) return undefined
   const apart =
     personalNames.length === 0
       ? ''
@@ -90,7 +89,7 @@ export async function record(
           before: pick(old, personalNames),
           after: pick(fresh, personalNames),
         })
-  await store.insertEntry(tx, {
+  return {
     at: Date.now(),
     actor_kind: actor.kind,
     // The account behind a session is known by its identifier, which outlives its name.
@@ -105,7 +104,7 @@ export async function record(
     person_id: person(id, fresh ?? old ?? {}),
     personal_hash: apart && personalHash(apart),
     personal: apart,
-  })
+  }
 }
 
 function isWritten(name: string, before: Values | undefined, after: Values | undefined): boolean {

@@ -13,11 +13,15 @@ import { prepared } from '../storage/prepared.ts'
 import type { AuditChainTable, AuditEntriesTable, AuditSealsTable, Tables } from '../storage/tables.ts'
 
 export type Entry = Selectable<AuditEntriesTable>
+export type NewEntry = Insertable<AuditEntriesTable>
 export type Seal = Selectable<AuditSealsTable>
 export type Chain = Selectable<AuditChainTable>
 
 /** An entry, and the login of the account that acted, as it is now. */
 export type EntryRow = Entry & { login: string | null }
+
+/** So that one statement has no more values than engines take. */
+const ENTRIES_PER_STATEMENT = 1000
 
 /** From the first identifier to the last. */
 export type Range = readonly [first: number, last: number]
@@ -45,12 +49,18 @@ export const orders: Record<string, Order> = {
   date: { expression: sql.ref('audit_entries.at'), kind: 'number', value: (row: Entry) => row.at },
 }
 
-const insertion = prepared((tx: Db, entry: Insertable<AuditEntriesTable>) =>
-  tx.insertInto('audit_entries').values(entry),
-)
+const insertion = prepared((tx: Db, entry: NewEntry) => tx.insertInto('audit_entries').values(entry))
 
-export async function insertEntry(tx: Tx, entry: Insertable<AuditEntriesTable>): Promise<void> {
-  await insertion(tx, entry)
+/** Adds them in this order: one statement, unless they are very many. */
+export async function insertEntries(tx: Tx, entries: readonly NewEntry[]): Promise<void> {
+  if (entries.length === 1) {
+    await insertion(tx, entries[0]!)
+    return
+  }
+  for (let start = 0; start < entries.length; start += ENTRIES_PER_STATEMENT) {
+    const some = entries.slice(start, start + ENTRIES_PER_STATEMENT)
+    await tx.insertInto('audit_entries').values(some).execute()
+  }
 }
 
 const list = new PagedList(

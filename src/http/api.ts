@@ -4,7 +4,7 @@
  * headers, or fills one property of the request, and knows of no other.
  */
 import type { FastifyInstance } from 'fastify'
-import type { Context } from '../events/context.ts'
+import type { Context } from '../events/write.ts'
 import { type Confirm, refuseEnded } from './allowed.ts'
 import { AnswerCache, keyOf } from './answer-cache.ts'
 import { absolute } from './call.ts'

@@ -1,7 +1,7 @@
 /** A request as handlers see it: on whose behalf, with what, and by which name the client reached the service. */
 import type { FastifyRequest } from 'fastify'
 import type { Actor } from '../base/actor.ts'
-import type { Context } from '../events/context.ts'
+import type { Context } from '../events/write.ts'
 import type { Tx } from '../storage/database.ts'
 import type { Call, Resource } from './endpoint.ts'
 

@@ -4,7 +4,7 @@
  */
 import type { Static, TObject, TProperties } from 'typebox'
 import type { FailureName, Problems } from '../base/errors.ts'
-import type { RequestContext } from '../events/context.ts'
+import type { RequestContext } from '../events/write.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 type Action = 'read' | 'create' | 'edit' | 'delete'

@@ -14,6 +14,7 @@ import { buildApp, permissions } from '../app.ts'
 import { service } from '../base/actor.ts'
 import { Failure } from '../base/errors.ts'
 import { openLog } from '../http/log.ts'
+import { onBehalfOf } from '../settings/rules.ts'
 import { type Database, within } from '../storage/database.ts'
 import { openDatabase } from '../storage/open.ts'
 import type { ServeConfig } from './config.ts'
@@ -133,11 +134,11 @@ async function bootstrap(database: Database): Promise<FirstAccess> {
   const login = 'admin'
   const password = generatePassword()
   const { key, token } = await database.transaction(async tx => {
-    const joined = within(database, tx)
+    const context = onBehalfOf(service, within(database, tx))
     const account = { login, email: 'admin@example.com', role: 'administrator', password } as const
-    const user = await createUser(joined, account, service)
-    const args = { name: 'First key', permissions: [...permissions] }
-    return createKey(joined, user.id, args, permissions, service)
+    const user = await createUser(context, account)
+    const args = { name: 'First key', permissions: [...permissions], user_id: user.id }
+    return createKey(context, args, permissions)
   })
   return { login, password, publicKey: key.public_key, token }
 }

@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { commandLine } from '../base/actor.ts'
 import type { Settings } from '../base/settings.ts'
 import {
   addCommand,
@@ -9,7 +10,7 @@ import {
   withDatabase,
   withNewDatabase,
 } from '../cli/command.ts'
-import { changeSettings, contextOf, loadSettings, shownSettings } from './rules.ts'
+import { changeSettings, loadSettings, onBehalfOf, shownSettings } from './rules.ts'
 import { settingsChanges } from './schema.ts'
 
 const names = Object.keys(settingsChanges.properties)
@@ -37,7 +38,7 @@ async function get(name: string | undefined, options: CommonOptions): Promise<vo
 async function set(name: string, value: string, options: CommonOptions): Promise<void> {
   const changes = checkedArguments(settingsChanges, { [name]: value })
   const settings = await withNewDatabase(options.database, database =>
-    changeSettings(contextOf(database), changes),
+    changeSettings(onBehalfOf(commandLine, database), changes),
   )
   show(options, recordOf(settings))
 }

@@ -34,7 +34,7 @@ export const settings: Resource = {
       answer: { status: 200, schema: settingsRecord },
       handle: async (call, args) => ({
         status: 200,
-        body: render(await rules.recordOf(call, await rules.changeSettings(call, args, call))),
+        body: render(await rules.recordOf(call, await rules.changeSettings(call, args))),
       }),
     }),
   ],

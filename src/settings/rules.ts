@@ -1,12 +1,11 @@
 /** The settings that the whole programme shares, and what may be changed when. */
 
-import { commandLine, type Origin } from '../base/actor.ts'
+import type { Origin } from '../base/actor.ts'
 import { currencies, decimalsOf } from '../base/currencies.ts'
 import { type Problems, refuseInvalid } from '../base/errors.ts'
 import { formatRate, parseRate } from '../base/money.ts'
 import type { Settings } from '../base/settings.ts'
-import { record } from '../events/append.ts'
-import type { Context } from '../events/context.ts'
+import { type Context, type RequestContext, write } from '../events/write.ts'
 import { type Database, type Db, type Tx, within } from '../storage/database.ts'
 import type { SettingsChanges, SettingsRecord } from './schema.ts'
 import * as store from './store.ts'
@@ -18,6 +17,11 @@ const MAX_AGE_MS = 500
 export function contextOf(database: Database): Context {
   const settings = new SettingsCache(database)
   return { database, settings, within: tx => contextOf(within(database, tx)) }
+}
+
+/** The same for rules that change anything. */
+export function onBehalfOf(origin: Origin, database: Database): RequestContext {
+  return { ...contextOf(database), ...origin }
 }
 
 /** The settings, read again when they have changed; where the database can't tell, when they may have. */
@@ -73,12 +77,8 @@ async function settingsOf(db: Db, values: store.Values): Promise<Settings> {
  * @returns the settings after the change
  * @throws Failure invalid_argument
  */
-export async function changeSettings(
-  context: Context,
-  changes: SettingsChanges,
-  by: Origin = commandLine,
-): Promise<Settings> {
-  const settings = await context.database.transaction(async tx => {
+export async function changeSettings(context: RequestContext, changes: SettingsChanges): Promise<Settings> {
+  const settings = await write(context, async tx => {
     const before = await settingsOf(tx, await store.lockSettings(tx))
     const problems = await problemsOf(tx, before, changes)
     refuseInvalid(problems)
@@ -90,7 +90,7 @@ export async function changeSettings(
     if (default_rate_type !== undefined) await store.writeSetting(tx, 'default_rate_type', default_rate_type)
     if (currency !== undefined) await store.writeSetting(tx, 'currency', currency)
     const after = await loadSettings(tx)
-    await record(tx, by, 'settings.edit', null, {
+    tx.log('settings.edit', null, {
       before: shownSettings(before),
       after: shownSettings(after),
     })

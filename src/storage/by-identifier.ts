@@ -23,10 +23,11 @@ export function byIdentifier<T extends keyof Tables, R extends { id: number }>(
   const several = prepared((db: Db, { ids }: { ids: readonly number[] }) =>
     rows(db).where(sql<boolean>`${sql.ref(column)} IN (${sql.join(ids)})`),
   )
-  const waiting = new WeakMap<Db, Waiting<R>>()
+  /** By the executor, which every view of a Db shares. */
+  const waiting = new WeakMap<object, Waiting<R>>()
 
   const ask = async (db: Db, asked: Waiting<R>) => {
-    waiting.delete(db)
+    waiting.delete(db.getExecutor())
     try {
       for (const row of await several(db, { ids: padded([...asked.keys()]) })) {
         asked.get(row.id)!.resolve(row)
@@ -39,10 +40,11 @@ export function byIdentifier<T extends keyof Tables, R extends { id: number }>(
 
   return async (db, id) => {
     if (isDirect(db)) return (await one(db, { id }))[0]
-    let asked = waiting.get(db)
+    const executor = db.getExecutor()
+    let asked = waiting.get(executor)
     if (!asked) {
       asked = new Map()
-      waiting.set(db, asked)
+      waiting.set(executor, asked)
       setImmediate(ask, db, asked)
     }
     let answer = asked.get(id)

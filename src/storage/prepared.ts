@@ -14,14 +14,15 @@ const SHAPES_KEPT = 100
 /** Runs a query without Kysely's way through pools and plugins, on engines that can. */
 type RunDirectly = (text: string, parameters: readonly unknown[]) => unknown[]
 
-const direct = new WeakMap<Db, RunDirectly>()
+/** By the executor, which every view of a Db shares. */
+const direct = new WeakMap<object, RunDirectly>()
 
 export function runsDirectly(db: Db, run: RunDirectly): void {
-  direct.set(db, run)
+  direct.set(db.getExecutor(), run)
 }
 
 export function isDirect(db: Db): boolean {
-  return direct.has(db)
+  return direct.has(db.getExecutor())
 }
 
 type Query<A, R> = (db: Db, args: A) => Promise<R[]>
@@ -34,7 +35,8 @@ export function prepared<A extends object, R>(build: (db: Db, args: A) => Compil
   // Engines write SQL differently, so each has templates of its own, found by the adapter that all its Dbs share.
   const templates = new WeakMap<object, Map<string, Template>>()
   return async (db, args) => {
-    const engine = db.getExecutor().adapter.constructor
+    const executor = db.getExecutor()
+    const engine = executor.adapter.constructor
     let byShape = templates.get(engine)
     if (!byShape) {
       byShape = new Map()
@@ -48,7 +50,7 @@ export function prepared<A extends object, R>(build: (db: Db, args: A) => Compil
       byShape.set(shape, template)
     }
     const parameters = template.fill(args)
-    const run = direct.get(db)
+    const run = direct.get(executor)
     if (run) return run(template.query.sql, parameters) as R[]
     return (await db.executeQuery({ ...template.query, parameters } as CompiledQuery<R>)).rows
   }

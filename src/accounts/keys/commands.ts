@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { commandLine } from '../../base/actor.ts'
 import {
   addCommand,
   type CommonOptions,
@@ -8,6 +9,7 @@ import {
   withDatabase,
   withNewDatabase,
 } from '../../cli/command.ts'
+import { onBehalfOf } from '../../settings/rules.ts'
 import { accountNamed } from '../users/commands.ts'
 import { createKey, recordOf, revokeKey } from './rules.ts'
 import { keyArguments } from './schema.ts'
@@ -50,7 +52,7 @@ async function create(options: CreateOptions, self: Command, known: readonly str
   })
   const { key, token } = await withNewDatabase(options.database, async database => {
     const user = await accountNamed(database, options.user)
-    return createKey(database, user.id, args, known)
+    return createKey(onBehalfOf(commandLine, database), { ...args, user_id: user.id }, known)
   })
   print(options, { ...printed(key), token }, [
     `public key  ${key.public_key}`,
@@ -76,7 +78,9 @@ async function list(options: CommonOptions): Promise<void> {
 }
 
 async function revoke(publicKey: string, options: CommonOptions): Promise<void> {
-  const key = await withDatabase(options.database, database => revokeKey(database, publicKey))
+  const key = await withDatabase(options.database, database =>
+    revokeKey(onBehalfOf(commandLine, database), publicKey),
+  )
   const { public_key, status, revoked } = recordOf(key)
   print(options, { public_key, status, revoked }, [`Revoked ${public_key}.`])
 }

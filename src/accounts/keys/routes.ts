@@ -56,8 +56,8 @@ export const keys = (known: readonly string[], ring: rules.KeyRing): Resource =>
       arguments: createArguments,
       answer: { status: 201, schema: newKeyRecord },
       check: async (_call, args) => rules.problemsOfKey(args, known),
-      handle: async (call, { user_id, ...args }) => {
-        const { key, token } = await rules.createKey(call.database, user_id, args, known, call)
+      handle: async (call, args) => {
+        const { key, token } = await rules.createKey(call, args, known)
         return { status: 201, body: renderNew({ ...rules.recordOf(key), token }) }
       },
     }),
@@ -70,7 +70,7 @@ export const keys = (known: readonly string[], ring: rules.KeyRing): Resource =>
       answer: { status: 200, schema: keyRecord },
       failures: ['no_key'],
       handle: async (call, { key_id }) => {
-        const key = await rules.revokeKey(call.database, key_id, call)
+        const key = await rules.revokeKey(call, key_id)
         ring.forget()
         return { status: 200, body: render(rules.recordOf(key)) }
       },

@@ -3,15 +3,14 @@
  * 256 random bits, so its plain SHA-256 is all that needs to be kept, and is what it is looked up by.
  */
 import { hash, randomBytes } from 'node:crypto'
-import { type Actor, commandLine, type Origin } from '../../base/actor.ts'
+import type { Actor } from '../../base/actor.ts'
 import { Failure, invalidArguments, type Problems, refuseInvalid } from '../../base/errors.ts'
 import { foldCase, parseSearch } from '../../base/text.ts'
 import { formatTime, now, parseMoment } from '../../base/time.ts'
-import { record } from '../../events/append.ts'
-import type { Context } from '../../events/context.ts'
+import { type Context, type RequestContext, type WriteTx, write } from '../../events/write.ts'
 import { type Database, ReferenceViolation, type Tx } from '../../storage/database.ts'
 import type { Page } from '../../storage/page.ts'
-import type { FilterArguments, KeyArguments, KeyRecord, statuses } from './schema.ts'
+import type { CreateArguments, FilterArguments, KeyArguments, KeyRecord, statuses } from './schema.ts'
 import * as store from './store.ts'
 
 /** Secret scanners find a token by this beginning. */
@@ -29,22 +28,20 @@ export interface NewKey {
  * @throws Failure invalid_argument
  */
 export async function createKey(
-  database: Database,
-  userId: number,
-  args: KeyArguments,
+  context: RequestContext,
+  args: CreateArguments,
   known: readonly string[],
-  by: Origin = commandLine,
 ): Promise<NewKey> {
   refuseInvalid(problemsOfKey(args, known))
   const expiresAt = args.expires === undefined ? null : parseMoment(args.expires)!.last
   const token = TOKEN_PREFIX + randomBytes(32).toString('base64url')
   const publicKey = PUBLIC_PREFIX + randomBytes(12).toString('hex')
-  const key = await database.transaction(async tx => {
+  const key = await write(context, async tx => {
     const id = await store
       .insertKey(tx, {
         public_key: publicKey,
         token_hash: hashToken(token),
-        user_id: userId,
+        user_id: args.user_id,
         name: args.name,
         name_key: foldCase(args.name),
         permissions: known.filter(permission => args.permissions.includes(permission)).join(','),
@@ -55,7 +52,7 @@ export async function createKey(
       })
       .catch(refuseUnknownOwner)
     const made = (await store.findKey(tx, id))!
-    await record(tx, by, 'key.create', id, { after: writtenOf(made) })
+    tx.log('key.create', id, { after: writtenOf(made) })
     return made
   })
   return { key, token }
@@ -84,16 +81,12 @@ export function problemsOfKey(
  * @param which its identifier or its public part
  * @throws Failure no_key
  */
-export async function revokeKey(
-  database: Database,
-  which: number | string,
-  by: Origin = commandLine,
-): Promise<store.KeyRow> {
-  return database.transaction(async tx => {
+export async function revokeKey(context: RequestContext, which: number | string): Promise<store.KeyRow> {
+  return write(context, async tx => {
     const key = await store.holdKey(tx, which)
     if (!key) throw new Failure('no_key')
     if (key.revoked_at !== null) return key
-    return revoke(tx, key, by)
+    return revoke(tx, key)
   })
 }
 
@@ -107,10 +100,10 @@ export async function refuseRevoked(tx: Tx, { name }: Actor): Promise<void> {
 }
 
 /** In a transaction that may do more. */
-export async function revoke(tx: Tx, key: store.KeyRow, by: Origin): Promise<store.KeyRow> {
+export async function revoke(tx: WriteTx, key: store.KeyRow): Promise<store.KeyRow> {
   await store.setRevoked(tx, key.id, now())
   const after = (await store.findKey(tx, key.id))!
-  await record(tx, by, 'key.revoke', key.id, { before: writtenOf(key), after: writtenOf(after) })
+  tx.log('key.revoke', key.id, { before: writtenOf(key), after: writtenOf(after) })
   return after
 }
 

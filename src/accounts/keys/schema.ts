@@ -16,6 +16,8 @@ export const createArguments = Type.Object({
   user_id: identifier('The account that owns the key.'),
 })
 
+export type CreateArguments = Static<typeof createArguments>
+
 const moment = (description: string) =>
   Type.Union([Type.String(), Type.Null()], {
     description: `${description} YYYY-MM-DD HH:MM:SS, UTC, or null.`,

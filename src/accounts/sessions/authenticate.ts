@@ -2,7 +2,7 @@
 import type { FastifyRequest } from 'fastify'
 import type { Actor } from '../../base/actor.ts'
 import { Failure } from '../../base/errors.ts'
-import type { Context } from '../../events/context.ts'
+import type { Context } from '../../events/write.ts'
 import { readCookie, sessionCookie } from './cookie.ts'
 import { everLoggedIn, resumeSession } from './rules.ts'
 

@@ -4,11 +4,10 @@
  * remembered for a year, in the same way, so that its tries are told from those of strangers; see `attempts.ts`.
  */
 import { randomBytes } from 'node:crypto'
-import type { Actor, Origin } from '../../base/actor.ts'
+import type { Actor } from '../../base/actor.ts'
 import { Failure, invalidArguments, refuseInvalid } from '../../base/errors.ts'
 import { formatTime, now } from '../../base/time.ts'
-import { record } from '../../events/append.ts'
-import type { Context, RequestContext } from '../../events/context.ts'
+import { type Context, type RequestContext, write } from '../../events/write.ts'
 import type { Database, Db, Tx } from '../../storage/database.ts'
 import { hashToken } from '../keys/rules.ts'
 import { hashPassword, passwordMatches } from '../users/password.ts'
@@ -29,10 +28,11 @@ const DEVICES_KEPT = 20
  * @throws Failure wrong_login, too_many_requests
  */
 export async function logIn(
-  { database, actor, address }: RequestContext,
+  context: RequestContext,
   { login, password }: LoginArguments,
   presented: string | undefined,
 ): Promise<{ token: string; device: string; record: SessionRecord }> {
+  const { database, address } = context
   const { reader } = database
   const user = (await findByName(reader, login)).find(canLogIn)
   const known = presented !== undefined && (await isKnown(reader, presented, user))
@@ -40,13 +40,14 @@ export async function logIn(
   const attempt = await countAttempt(database, counters)
   const right = await passwordMatches(password, user?.password_hash ?? '')
   if (!user || !right) {
-    await refused(database, { actor, address }, user)
+    await refused(context, user)
     throw new Failure('wrong_login')
   }
   const token = newToken()
   const device = known ? presented : newToken()
   const time = now()
-  await database.transaction(async tx => {
+  const loggedIn = { database, actor: actorOf(user, new Set()), address }
+  await write(loggedIn, async tx => {
     const current = await holdUser(tx, user.id)
     // The password or the role was changed a moment ago.
     if (!current || !canLogIn(current) || current.password_hash !== user.password_hash) {
@@ -64,7 +65,7 @@ export async function logIn(
     const remembered = { token_hash: hashToken(device), user_id: user.id, created_at: time }
     await store.removeExpiredDevices(tx, time)
     await store.rememberDevice(tx, { ...remembered, expires_at: time + DEVICE_SECONDS }, DEVICES_KEPT)
-    await record(tx, { actor: actorOf(user, new Set()), address }, 'session.create', user.id)
+    tx.log('session.create', user.id)
   })
   return { token, device, record: recordOf(user, time + SESSION_SECONDS) }
 }
@@ -114,8 +115,8 @@ function actorOf({ id, login }: User, permissions: ReadonlySet<string>): Actor {
 }
 
 /** Says so in the audit log. What was typed stays out: it may be a password in the wrong field. */
-async function refused(database: Database, by: Origin, user: User | undefined): Promise<void> {
-  await database.transaction(tx => record(tx, by, 'session.refuse', user?.id ?? null))
+async function refused(context: RequestContext, user: User | undefined): Promise<void> {
+  await write(context, async tx => tx.log('session.refuse', user?.id ?? null))
 }
 
 /** @throws Failure session_required when it has ended meanwhile */
@@ -125,10 +126,11 @@ export async function currentSession({ database, actor }: RequestContext): Promi
   return recordOf(session.user, session.expiresAt)
 }
 
-export async function logOut({ database, actor, address }: RequestContext): Promise<void> {
-  await database.transaction(async tx => {
-    await store.endSession(tx, actor.session!)
-    await record(tx, { actor, address }, 'session.delete', actor.userId)
+export async function logOut(context: RequestContext): Promise<void> {
+  const { session, userId } = context.actor
+  await write(context, async tx => {
+    await store.endSession(tx, session!)
+    tx.log('session.delete', userId)
   })
 }
 
@@ -137,24 +139,25 @@ export async function logOut({ database, actor, address }: RequestContext): Prom
  * @throws Failure invalid_argument, too_many_requests, session_required
  */
 export async function changePassword(
-  { database, actor, address }: RequestContext,
+  context: RequestContext,
   { current_password, new_password }: PasswordArguments,
 ): Promise<void> {
+  const { database, actor } = context
   const problem = passwordProblem(new_password)
   refuseInvalid(problem ? { new_password: problem } : {})
   const user = (await findUser(database.reader, actor.userId))!
   await countAttempt(database, ofAccount(user.id))
   if (!(await passwordMatches(current_password, user.password_hash))) {
-    await refused(database, { actor, address }, user)
+    await refused(context, user)
     throw invalidArguments({ current_password: 'must be the password that the account has now.' })
   }
   const passwordHash = await hashPassword(new_password)
-  await database.transaction(async tx => {
+  await write(context, async tx => {
     const current = await holdUser(tx, user.id)
     await refuseEnded(tx, actor)
     // Hashing takes a while. Who has set another password meanwhile may have done so to lock this session out.
     if (current?.password_hash !== user.password_hash) throw new Failure('session_required')
-    await setPassword(tx, { actor, address }, user.id, passwordHash, actor.session)
+    await setPassword(tx, user.id, passwordHash, actor.session)
     await forgetBrowsers(tx, user)
   })
 }

@@ -1,5 +1,6 @@
 import { text } from 'node:stream/consumers'
 import type { Command } from 'commander'
+import { commandLine } from '../../base/actor.ts'
 import { formatTime } from '../../base/time.ts'
 import {
   addCommand,
@@ -11,6 +12,7 @@ import {
   withDatabase,
   withNewDatabase,
 } from '../../cli/command.ts'
+import { onBehalfOf } from '../../settings/rules.ts'
 import type { Database } from '../../storage/database.ts'
 import { generatePassword } from './password.ts'
 import { createUser, findByName, resetPassword } from './rules.ts'
@@ -63,7 +65,9 @@ async function create(options: CreateOptions): Promise<void> {
     role: options.admin ? 'administrator' : '',
     password: await passwordOf(options),
   })
-  const user = await withNewDatabase(options.database, database => createUser(database, args))
+  const user = await withNewDatabase(options.database, database =>
+    createUser(onBehalfOf(commandLine, database), args),
+  )
   print(options, recordOf(user), [
     `Created account ${user.id}: ${user.login} <${user.email}>`,
     ...(options.admin && args.password === undefined
@@ -77,7 +81,7 @@ async function setPassword(login: string, options: PasswordOptions): Promise<voi
   const password = sent ?? generatePassword()
   const user = await withDatabase(options.database, async database => {
     const found = await accountNamed(database, login)
-    await resetPassword(database, found, password)
+    await resetPassword(onBehalfOf(commandLine, database), found, password)
     return found
   })
   print(options, { id: user.id, login: user.login, ...(sent === undefined && { password }) }, [

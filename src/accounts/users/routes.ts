@@ -53,7 +53,7 @@ export const users: Resource = {
       failures: ['email_taken', 'login_taken'],
       check: async (_call, args) => rules.problemsOfUser(args),
       handle: async (call, args) => {
-        const user = await rules.createUser(call.database, args, call)
+        const user = await rules.createUser(call, args)
         return {
           status: 201,
           headers: { Location: `${call.collectionUrl}/${user.id}` },

@@ -1,12 +1,11 @@
 /** User accounts: who can own a key, be an affiliate, or log in. Login and e-mail are unique without regard to case. */
 
-import { commandLine, type Origin } from '../../base/actor.ts'
+import type { Origin } from '../../base/actor.ts'
 import { Failure, type Problems, refuseInvalid } from '../../base/errors.ts'
 import { foldCase, parseSearch } from '../../base/text.ts'
 import { formatTime, now } from '../../base/time.ts'
-import { record } from '../../events/append.ts'
-import type { Context, RequestContext } from '../../events/context.ts'
-import { type Database, type Db, type Tx, UniqueViolation } from '../../storage/database.ts'
+import { type Context, type RequestContext, type WriteTx, write } from '../../events/write.ts'
+import { type Db, type Tx, UniqueViolation } from '../../storage/database.ts'
 import type { Page } from '../../storage/page.ts'
 import { forgetAttempts } from '../sessions/attempts.ts'
 import { endSessions, removeDevices } from '../sessions/store.ts'
@@ -34,17 +33,13 @@ export function loginProblem(login: string): string | undefined {
  * Makes an account that can log in when a password is given.
  * @throws Failure email_taken, login_taken, invalid_argument
  */
-export async function createUser(
-  database: Database,
-  args: UserArguments,
-  by: Origin = commandLine,
-): Promise<store.User> {
+export async function createUser(context: RequestContext, args: UserArguments): Promise<store.User> {
   refuseInvalid(problemsOfUser(args))
   const passwordHash = args.password === undefined ? '' : await hashPassword(args.password)
-  return database.transaction(async tx => {
+  return write(context, async tx => {
     const { id } = await addAccount(tx, args, passwordHash)
     const user = (await store.findUser(tx, id))!
-    await record(tx, by, 'user.create', id, { after: recordOf({ ...user, affiliate_id: null }) })
+    tx.log('user.create', id, { after: recordOf({ ...user, affiliate_id: null }) })
     return user
   })
 }
@@ -69,7 +64,7 @@ export async function editUser(
   passwordHash: string | undefined,
 ): Promise<UserRecord> {
   const { user_id: id, email, role } = args
-  return context.database.transaction(async tx => {
+  return write(context, async tx => {
     found(await store.holdUser(tx, id))
     const before = found(await store.findUserRow(tx, id))
     if (role === '') await refuseLastAdministrator(tx, before)
@@ -79,11 +74,11 @@ export async function editUser(
       ...(role !== undefined && { role }),
       updated_at: now(),
     })
-    if (passwordHash !== undefined) await setPassword(tx, context, id, passwordHash)
+    if (passwordHash !== undefined) await setPassword(tx, id, passwordHash)
     if (role !== undefined && role !== before.role) await endSessions(tx, id)
     const after = found(await store.findUserRow(tx, id))
     if (passwordHash !== undefined) await forgetBrowsers(tx, after)
-    await record(tx, context, 'user.edit', id, { before: recordOf(before), after: recordOf(after) })
+    tx.log('user.edit', id, { before: recordOf(before), after: recordOf(after) })
     return recordOf(after)
   })
 }
@@ -100,15 +95,14 @@ function namesAfter(before: store.UserRow, { first_name, last_name, display_name
  * @param kept the hash of the one session that goes on
  */
 export async function setPassword(
-  tx: Tx,
-  by: Origin,
+  tx: WriteTx,
   id: number,
   passwordHash: string,
   kept?: string,
 ): Promise<void> {
   await store.updateUser(tx, id, { password_hash: passwordHash, updated_at: now() })
   await endSessions(tx, id, kept)
-  await record(tx, by, 'user.password', id)
+  tx.log('user.password', id)
 }
 
 /**
@@ -116,15 +110,14 @@ export async function setPassword(
  * @throws Failure invalid_argument
  */
 export async function resetPassword(
-  database: Database,
+  context: RequestContext,
   user: store.User,
   password: string,
-  by: Origin = commandLine,
 ): Promise<void> {
   refuseInvalid(problemsOfUser({ password }))
   const passwordHash = await hashPassword(password)
-  await database.transaction(async tx => {
-    await setPassword(tx, by, user.id, passwordHash)
+  await write(context, async tx => {
+    await setPassword(tx, user.id, passwordHash)
     await forgetBrowsers(tx, user)
   })
 }
@@ -250,10 +243,10 @@ function accountOf(login: string, args: Omit<UserArguments, 'login'>, password_h
  * Changes the address of an account in a transaction that does more.
  * @throws Failure email_taken
  */
-export async function changeEmail(tx: Tx, by: Origin, userId: number, email: string): Promise<void> {
+export async function changeEmail(tx: WriteTx, userId: number, email: string): Promise<void> {
   const before = (await store.holdUser(tx, userId))!
   await writeEmail(tx, userId, email)
-  await record(tx, by, 'user.edit', userId, { before: { email: before.email }, after: { email } })
+  tx.log('user.edit', userId, { before: { email: before.email }, after: { email } })
 }
 
 async function writeEmail(tx: Tx, userId: number, email: string): Promise<void> {

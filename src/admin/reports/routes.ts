@@ -1,7 +1,7 @@
 import type { Static } from 'typebox'
 import { Type } from 'typebox'
 import { decimalText, exactNumber } from '../../base/money.ts'
-import type { RequestContext } from '../../events/context.ts'
+import type { RequestContext } from '../../events/write.ts'
 import { type Answer, endpoint, type Resource } from '../../http/endpoint.ts'
 import { CSV_BEGINNING, CSV_TYPE, csvLine } from '../../operations/exports/csv.ts'
 import * as rules from './rules.ts'

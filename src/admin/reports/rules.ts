@@ -1,7 +1,7 @@
 /** The reports: what was paid, to whom and how, and who registered. Days and months are those of UTC. */
 
 import { formatTime, now } from '../../base/time.ts'
-import type { Context } from '../../events/context.ts'
+import type { Context } from '../../events/write.ts'
 import { unitsOfSum } from '../../storage/sums.ts'
 import { type Period, periodsOf } from './periods.ts'
 import type { Report, Row, Span } from './schema.ts'

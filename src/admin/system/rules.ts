@@ -2,7 +2,7 @@
 import type { Static } from 'typebox'
 import { version } from '../../base/package.ts'
 import { formatTime, now } from '../../base/time.ts'
-import type { Context } from '../../events/context.ts'
+import type { Context } from '../../events/write.ts'
 import type { systemRecord } from './schema.ts'
 import * as store from './store.ts'
 

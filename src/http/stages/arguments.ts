@@ -1,6 +1,6 @@
 import type { FastifyRequest, preHandlerAsyncHookHandler } from 'fastify'
 import { Failure } from '../../base/errors.ts'
-import type { Context } from '../../events/context.ts'
+import type { Context } from '../../events/write.ts'
 import { ArgumentReader, refuse } from '../arguments.ts'
 import { HttpCall, queryOf } from '../call.ts'
 import { type Endpoint, inPath, type Resource } from '../endpoint.ts'

@@ -4,7 +4,7 @@
  */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Actor } from '../../base/actor.ts'
-import type { Context } from '../../events/context.ts'
+import type { Context } from '../../events/write.ts'
 import { GuardedDatabase, type Tx } from '../../storage/database.ts'
 import { isLate } from '../allowed.ts'
 import { type AnswerCache, keyOf } from '../answer-cache.ts'

@@ -1,14 +1,19 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from 'kysely'
-import { ADMIN_PASSWORD, describeService, type Service, startService } from '../../../test/harness.ts'
+import {
+  ADMIN_PASSWORD,
+  describeService,
+  operatorOf,
+  type Service,
+  startService,
+} from '../../../test/harness.ts'
 import { until } from '../../../test/load.ts'
-import { commandLine } from '../../base/actor.ts'
-import { record } from '../../events/append.ts'
 import { sealEntries } from '../../events/seal.ts'
 import { entriesAfter } from '../../events/store.ts'
 import { verifyChain } from '../../events/verify.ts'
-import type { Tx } from '../../storage/database.ts'
+import { write } from '../../events/write.ts'
+import { type Tx, within } from '../../storage/database.ts'
 import { openDatabase } from '../../storage/open.ts'
 import { erasePerson } from '../privacy/rules.ts'
 
@@ -276,7 +281,7 @@ describeService('the audit log', service => {
     const { database } = service()
     const affiliate = await service().newAffiliate('vanishing', { notes: 'lives in Vanishington' })
     await sealEntries(database)
-    await erasePerson(database, affiliate.user_id, commandLine)
+    await erasePerson(operatorOf(database), affiliate.user_id)
     await sealEntries(database)
     assert.equal((await verifyChain(database.reader)).problem, undefined)
     assert.equal(/vanishing/i.test(JSON.stringify(await last(10_000))), false)
@@ -297,7 +302,7 @@ test('an entry that is committed late is sealed although later ones were before 
   const goOn = Promise.withResolvers<void>()
   const began = Promise.withResolvers<void>()
   const late = other.transaction(async tx => {
-    await record(tx, commandLine, 'settings.edit', null)
+    await write(operatorOf(within(other, tx)), async inner => inner.log('settings.edit', null))
     began.resolve()
     await goOn.promise
   })

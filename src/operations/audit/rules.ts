@@ -1,7 +1,7 @@
 /** The audit log as people read it: all that the log of events has. */
 import { formatTime, parseSpan } from '../../base/time.ts'
-import type { Context } from '../../events/context.ts'
 import * as store from '../../events/store.ts'
+import type { Context } from '../../events/write.ts'
 import type { Page } from '../../storage/page.ts'
 import type { EntryRecord, FilterArguments } from './schema.ts'
 

@@ -4,6 +4,7 @@ import { accountNamed } from '../../accounts/users/commands.ts'
 import type { User } from '../../accounts/users/store.ts'
 import { commandLine } from '../../base/actor.ts'
 import { addCommand, CommandFailed, type CommonOptions, print, withDatabase } from '../../cli/command.ts'
+import { onBehalfOf } from '../../settings/rules.ts'
 import { erasePerson, exportPerson } from './rules.ts'
 
 /** @param users the command whose subcommands these become */
@@ -28,7 +29,7 @@ async function erase(login: string, options: CommonOptions & { yes?: true }): Pr
   const { id, name } = await withDatabase(options.database, async database => {
     const user = await accountNamed(database, login)
     if (!options.yes) await confirm(user)
-    return { id: user.id, name: (await erasePerson(database, user.id, commandLine)).login }
+    return { id: user.id, name: (await erasePerson(onBehalfOf(commandLine, database), user.id)).login }
   })
   print(options, { id, login: name, erased: true }, [
     `Erased account ${id}, which is now called ${name}. Its sessions and keys have ended; payouts stay.`,

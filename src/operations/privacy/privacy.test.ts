@@ -8,6 +8,7 @@ import {
   affiliated,
   assertFailure,
   describeService,
+  operatorOf,
   temporaryFolder,
 } from '../../../test/harness.ts'
 import { createKey } from '../../accounts/keys/rules.ts'
@@ -22,8 +23,8 @@ describeService('what a person may ask for', service => {
     await service().newAffiliate('bob', { notes: 'likes go' })
     await service().newPayout(ada.id, { amount: 5, payout_method: 'bank' })
     const { database } = service()
-    const args = { name: 'hers', permissions: ['payouts.read'] }
-    const { token } = await createKey(database, ada.user_id, args, ['payouts.read'])
+    const args = { user_id: ada.user_id, name: 'hers', permissions: ['payouts.read'] }
+    const { token } = await createKey(operatorOf(database), args, ['payouts.read'])
     const { code, stdout } = await run(['users', 'export', 'ADA@example.com'])
     assert.equal(code, 0)
     assert.equal(stdout.trim().split('\n').length, 1)
@@ -48,9 +49,8 @@ describeService('what a person may ask for', service => {
     const zoe = await service().newAffiliate('zoe.zebra', { notes: 'zebra crossing' })
     const payout = await service().newPayout(zoe.id, { amount: 12.5 })
     const { key, token } = await createKey(
-      database,
-      zoe.user_id,
-      { name: 'k', permissions: ['payouts.read'] },
+      operatorOf(database),
+      { user_id: zoe.user_id, name: 'k', permissions: ['payouts.read'] },
       ['payouts.read'],
     )
     for (const answer of ['', 'no\n', 'y\n']) {

@@ -9,12 +9,11 @@ import {
   recordOf as userRecordOf,
 } from '../../accounts/users/rules.ts'
 import { findUser, findUserRow, loginExists, type User, updateUser } from '../../accounts/users/store.ts'
-import type { Origin } from '../../base/actor.ts'
 import { Failure } from '../../base/errors.ts'
 import { foldCase } from '../../base/text.ts'
 import { formatTime, now } from '../../base/time.ts'
-import { record } from '../../events/append.ts'
 import { orders as entryOrders, erasePersonal, listEntries } from '../../events/store.ts'
+import { type RequestContext, write } from '../../events/write.ts'
 import { recordOf as affiliateRecordOf } from '../../programme/affiliates/rules.ts'
 import { updateAffiliate } from '../../programme/affiliates/store.ts'
 import { recordOf as payoutRecordOf } from '../../programme/payouts/rules.ts'
@@ -57,8 +56,8 @@ const spanOf = ({ created_at, expires_at }: { created_at: number; expires_at: nu
  * keys. Affiliate and payouts stay: they are about money.
  * @throws Failure no_user, last_administrator
  */
-export async function erasePerson(database: Database, userId: number, by: Origin): Promise<User> {
-  return database.transaction(async tx => {
+export async function erasePerson(context: RequestContext, userId: number): Promise<User> {
+  return write(context, async tx => {
     const user = await findUser(tx, userId)
     if (!user) throw new Failure('no_user')
     await refuseLastAdministrator(tx, user)
@@ -86,9 +85,9 @@ export async function erasePerson(database: Database, userId: number, by: Origin
     await forgetBrowsers(tx, user)
     await store.removeKeptAnswers(tx, userId)
     const keys = await listKeys(tx, { userIds: [userId] }, { ...all, order: keyOrders.id! })
-    for (const key of keys.filter(({ revoked_at }) => revoked_at === null)) await revoke(tx, key, by)
+    for (const key of keys.filter(({ revoked_at }) => revoked_at === null)) await revoke(tx, key)
     await erasePersonal(tx, userId)
-    await record(tx, by, 'user.erase', userId)
+    tx.log('user.erase', userId)
     return (await findUser(tx, userId))!
   })
 }

@@ -13,8 +13,7 @@ import { formatRate, fromUnits, parseRate } from '../../base/money.ts'
 import type { Settings } from '../../base/settings.ts'
 import { foldCase, parseSearch } from '../../base/text.ts'
 import { formatTime, now, parseMoment, parseSpan } from '../../base/time.ts'
-import { record } from '../../events/append.ts'
-import type { Context, RequestContext } from '../../events/context.ts'
+import { type Context, type RequestContext, write } from '../../events/write.ts'
 import { type Db, ReferenceViolation, UniqueViolation } from '../../storage/database.ts'
 import type { Page } from '../../storage/page.ts'
 import {
@@ -42,7 +41,7 @@ export async function createAffiliate(
   if (args.create_user && !args.payment_email) throw missingArguments(['payment_email'])
   if (!args.create_user && args.user_id === undefined) throw new Failure('missing_user')
   const settings = await context.settings.current()
-  return context.database.transaction(async tx => {
+  return write(context, async tx => {
     refuseInvalid(await problemsOfCreate(tx, settings, args))
     const paymentEmail = args.payment_email ?? ''
     const account = args.create_user
@@ -66,7 +65,7 @@ export async function createAffiliate(
         updated_at: time,
       }),
     )
-    await record(tx, context, 'affiliate.create', affiliate.id, {
+    tx.log('affiliate.create', affiliate.id, {
       after: {
         ...writtenOf(affiliate, settings),
         ...(account && { account_login: account.login, account_email: paymentEmail }),
@@ -83,10 +82,10 @@ export async function createAffiliate(
 export async function editAffiliate(context: RequestContext, args: EditArguments): Promise<AffiliateRecord> {
   const settings = await context.settings.current()
   const { affiliate_id: id, account_email, payment_email, rate, rate_type, status, notes } = args
-  const affiliate = await context.database.transaction(async tx => {
+  const affiliate = await write(context, async tx => {
     const before = found(await store.holdAffiliate(tx, id))
     refuseInvalid(problemsOfRate(settings, args))
-    if (account_email !== undefined) await changeEmail(tx, context, before.user_id, account_email)
+    if (account_email !== undefined) await changeEmail(tx, before.user_id, account_email)
     const change = {
       ...(payment_email !== undefined && { payment_email, payment_email_key: foldCase(payment_email) }),
       ...(rate !== undefined && { rate: parseRate(rate) }),
@@ -96,7 +95,7 @@ export async function editAffiliate(context: RequestContext, args: EditArguments
     }
     if (Object.keys(change).length === 0) return before
     const after = await refuseConflict(() => store.updateAffiliate(tx, id, { ...change, updated_at: now() }))
-    await record(tx, context, 'affiliate.edit', id, {
+    tx.log('affiliate.edit', id, {
       before: writtenOf(before, settings),
       after: writtenOf(after, settings),
     })
@@ -112,10 +111,10 @@ export async function editAffiliate(context: RequestContext, args: EditArguments
  */
 export async function deleteAffiliate(context: RequestContext, id: number): Promise<AffiliateRecord> {
   const settings = await context.settings.current()
-  const affiliate = await context.database.transaction(async tx => {
+  const affiliate = await write(context, async tx => {
     const before = found(await store.holdAffiliate(tx, id))
     await store.deleteAffiliate(tx, id)
-    await record(tx, context, 'affiliate.delete', id, { before: writtenOf(before, settings) })
+    tx.log('affiliate.delete', id, { before: writtenOf(before, settings) })
     return before
   })
   return recordOf(affiliate, settings)

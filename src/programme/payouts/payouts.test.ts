@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
-import { assertFailure, describeService } from '../../../test/harness.ts'
-import { changeSettings, contextOf } from '../../settings/rules.ts'
+import { assertFailure, describeService, operatorOf } from '../../../test/harness.ts'
+import { changeSettings } from '../../settings/rules.ts'
 import { payoutRecord } from './schema.ts'
 
 describeService('payouts', service => {
@@ -150,7 +150,7 @@ describeService('payouts in another currency', service => {
   test('the minor unit of the currency decides the decimals', async () => {
     const { database } = service()
     const affiliate = (await service().newAffiliate('yen')).id
-    await changeSettings(contextOf(database), { currency: 'JPY' })
+    await changeSettings(operatorOf(database), { currency: 'JPY' })
     assertFailure(
       await service().post('/payouts', { affiliate_id: affiliate, amount: 0.5 }),
       400,
@@ -158,9 +158,9 @@ describeService('payouts in another currency', service => {
     )
     const payout = await service().newPayout(affiliate, { amount: 1500 })
     assert.equal(payout.amount, 1500)
-    await assert.rejects(changeSettings(contextOf(database), { currency: 'KWD' }), /currency: must stay JPY/)
+    await assert.rejects(changeSettings(operatorOf(database), { currency: 'KWD' }), /currency: must stay JPY/)
     await service().delete(`/payouts/${payout.id}`)
-    await changeSettings(contextOf(database), { currency: 'KWD' })
+    await changeSettings(operatorOf(database), { currency: 'KWD' })
     assert.equal((await service().newPayout(affiliate, { amount: 1.005 })).amount, 1.005)
   })
 })

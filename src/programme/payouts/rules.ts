@@ -8,8 +8,7 @@ import { exactNumber, fromUnits, toUnits } from '../../base/money.ts'
 import type { Settings } from '../../base/settings.ts'
 import { foldCase, parseSearch } from '../../base/text.ts'
 import { formatTime, now, parseMoment, parseSpan } from '../../base/time.ts'
-import { record } from '../../events/append.ts'
-import type { Context, RequestContext } from '../../events/context.ts'
+import { type Context, type RequestContext, write } from '../../events/write.ts'
 import { holdSettings } from '../../settings/rules.ts'
 import type { Db } from '../../storage/database.ts'
 import type { Page } from '../../storage/page.ts'
@@ -20,7 +19,7 @@ import * as store from './store.ts'
 
 /** @throws Failure invalid_argument */
 export async function createPayout(context: RequestContext, args: CreateArguments): Promise<PayoutRecord> {
-  return context.database.transaction(async tx => {
+  return write(context, async tx => {
     const settings = await holdSettings(tx)
     refuseInvalid(await problemsOfPayout(tx, settings, args))
     const method = args.payout_method ?? ''
@@ -37,7 +36,7 @@ export async function createPayout(context: RequestContext, args: CreateArgument
       updated_at: time,
     })
     const after = recordOf(payout, settings)
-    await record(tx, context, 'payout.create', payout.id, { after })
+    tx.log('payout.create', payout.id, { after })
     return after
   })
 }
@@ -48,7 +47,7 @@ export async function createPayout(context: RequestContext, args: CreateArgument
  */
 export async function editPayout(context: RequestContext, args: EditArguments): Promise<PayoutRecord> {
   const { payout_id: id, affiliate_id, referrals, amount, payout_method, status } = args
-  return context.database.transaction(async tx => {
+  return write(context, async tx => {
     const settings = await holdSettings(tx)
     const before = found(await store.holdPayout(tx, id))
     refuseInvalid(await problemsOfPayout(tx, settings, args, before))
@@ -61,7 +60,7 @@ export async function editPayout(context: RequestContext, args: EditArguments): 
     }
     if (Object.keys(change).length === 0) return recordOf(before, settings)
     const after = recordOf(await store.updatePayout(tx, id, { ...change, updated_at: now() }), settings)
-    await record(tx, context, 'payout.edit', id, { before: recordOf(before, settings), after })
+    tx.log('payout.edit', id, { before: recordOf(before, settings), after })
     return after
   })
 }
@@ -71,11 +70,11 @@ export async function editPayout(context: RequestContext, args: EditArguments): 
  * @throws Failure no_payout
  */
 export async function deletePayout(context: RequestContext, id: number): Promise<PayoutRecord> {
-  return context.database.transaction(async tx => {
+  return write(context, async tx => {
     const settings = await holdSettings(tx)
     const before = recordOf(found(await store.holdPayout(tx, id)), settings)
     await store.deletePayout(tx, id)
-    await record(tx, context, 'payout.delete', id, { before })
+    tx.log('payout.delete', id, { before })
     return before
   })
 }

@@ -1,0 +1,66 @@
+/**
+ * The one way to change a record. `write` opens the transaction, and gives the work a `WriteTx`, which carries on whose
+ * behalf it is done. What the work logs is sent when it has ended, right before COMMIT, so there is no change without
+ * its events and no event without its change.
+ */
+import type { Origin } from '../base/actor.ts'
+import type { Settings } from '../base/settings.ts'
+import type { Database, TransactionOptions, Tx } from '../storage/database.ts'
+import type { Tables } from '../storage/tables.ts'
+import { type Change, eventOf } from './append.ts'
+import type { Action } from './schema.ts'
+import { insertEntries, type NewEntry } from './store.ts'
+
+/** What every rule needs: where the data is and what is configured. */
+export interface Context {
+  readonly database: Database
+  readonly settings: {
+    current(): Promise<Settings>
+    /** Reads them again at the next use, because this process has changed them. */
+    forget(): void
+  }
+  /**
+   * The same as part of a transaction: whatever is read is read there. If each of many transactions asked for a second
+   * connection, all would wait for one another.
+   */
+  within(tx: Tx): Context
+}
+
+/** The same on behalf of somebody: what a rule that changes anything is given. */
+export interface RequestContext extends Context, Origin {}
+
+/** A transaction that carries on whose behalf it is. Only `write` makes one. */
+export interface WriteTx extends Tx {
+  /**
+   * Adds an event to the log. Of a change from before to after, only what differs is written; when nothing does, there
+   * is no event.
+   * @param id of the record; null when it has none
+   */
+  log(action: Action, id: number | null, change?: Change): void
+}
+
+/**
+ * Runs `work` in a write transaction, or in the one that the context is part of. It may be run again when it has lost a
+ * race, and logs anew then.
+ */
+export function write<T>(
+  { database, actor, address }: Pick<RequestContext, 'database' | 'actor' | 'address'>,
+  work: (tx: WriteTx) => Promise<T>,
+  options?: TransactionOptions,
+): Promise<T> {
+  return database.transaction(async tx => {
+    const entries: NewEntry[] = []
+    let ended = false
+    const log: WriteTx['log'] = (action, id, change = {}) => {
+      if (ended) throw new Error(`The transaction has ended: ${action} comes too late.`)
+      const entry = eventOf({ actor, address }, action, id, change)
+      if (entry) entries.push(entry)
+    }
+    // A view of its own: the embedded engine has one `Tx` for all transactions, and a joined one has another's origin.
+    const view = tx.$pickTables<keyof Tables>()
+    const result = await work(Object.assign(view, { writes: true as const, log }))
+    ended = true
+    if (entries.length > 0) await insertEntries(tx, entries)
+    return result
+  }, options)
+}
