@@ -6,7 +6,6 @@
 import type { FastifyInstance } from 'fastify'
 import type { Context } from '../events/write.ts'
 import { type Confirm, refuseEnded } from './allowed.ts'
-import { AnswerCache, keyOf } from './answer-cache.ts'
 import { absolute } from './call.ts'
 import { byPath, describeIndex, describeRoute, openApi } from './discovery.ts'
 import type { Answer, Endpoint, Resource } from './endpoint.ts'
@@ -48,27 +47,24 @@ export async function api(scope: FastifyInstance, options: ApiOptions): Promise<
   scope.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
 
   const routes = new Routes(options.base)
-  const cache = new AnswerCache(options.context.database)
   for (const resource of options.resources) {
     for (const [path, endpoints] of byPath(resource.endpoints)) {
       const url = path.replace(/\{(\w+)\}/g, ':$1(^\\d+$)')
-      for (const endpoint of endpoints) addEndpoint(scope, url, resource, endpoint, { ...options, cache })
+      for (const endpoint of endpoints) addEndpoint(scope, url, resource, endpoint, options)
       const methods = [...endpoints.flatMap(endpoint => endpoint.methods), 'OPTIONS']
-      addDescription(scope, url, resource, endpoints, routes.add(path, methods), { ...options, cache })
+      addDescription(scope, url, resource, endpoints, routes.add(path, methods), options)
     }
   }
   addDiscovery(scope, routes, options)
   scope.setNotFoundHandler(routes.refuse)
 }
 
-type Cached = ApiOptions & { readonly cache: AnswerCache }
-
 function addEndpoint(
   scope: FastifyInstance,
   url: string,
   resource: Resource,
   endpoint: Endpoint,
-  options: Cached,
+  options: ApiOptions,
 ): void {
   const { load, confirm } = options
   const answerOf = perform(resource, endpoint, options)
@@ -91,15 +87,12 @@ function addDescription(
   resource: Resource,
   endpoints: readonly Endpoint[],
   allow: string,
-  { context, base, load, cache }: Cached,
+  { context, base, load }: ApiOptions,
 ): void {
   scope.options(url, async (request, reply) => {
-    const describe = async (): Promise<Answer> => {
-      const settings = await context.settings.current()
-      const body = describeRoute(resource, endpoints, base, absolute(request, base), settings)
-      return { status: 200, headers: { Allow: allow }, body: JSON.stringify(body) }
-    }
-    const answer = await cache.answer(keyOf(request, 'OPTIONS', endpoints[0]!.path), describe)
+    const settings = await context.settings.current()
+    const body = describeRoute(resource, endpoints, base, absolute(request, base), settings)
+    const answer: Answer = { status: 200, headers: { Allow: allow }, body: JSON.stringify(body) }
     return send(request, reply, answer, load)
   })
 }

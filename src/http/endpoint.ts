@@ -90,6 +90,4 @@ export interface Resource {
    * there a key is refused.
    */
   readonly replayed?: boolean
-  /** Answers to reads depend on nothing but the database and the URL, and may be kept while it does not change. */
-  readonly cacheable?: boolean
 }

@@ -263,14 +263,15 @@ export async function migrate(database: Database, last = migrations.length): Pro
       )
     }
     const steps = migrations.slice(version, last)
-    for (const migration of steps) {
-      for (const step of migration(database.engine))
-        await (typeof step === 'string' ? run(tx, step) : step(tx))
-    }
+    for (const migration of steps) await take(tx, migration(database.engine))
     if (version === 0) await run(tx, `INSERT INTO schema_version VALUES (${steps.length})`)
     else if (steps.length > 0) await run(tx, `UPDATE schema_version SET version = ${version + steps.length}`)
     return steps.length
   })
+}
+
+async function take(tx: Tx, steps: readonly Step[]): Promise<void> {
+  for (const step of steps) await (typeof step === 'string' ? run(tx, step) : step(tx))
 }
 
 async function run(tx: Tx, statement: string): Promise<void> {

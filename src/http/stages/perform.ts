@@ -7,7 +7,6 @@ import type { Actor } from '../../base/actor.ts'
 import type { Context } from '../../events/write.ts'
 import { GuardedDatabase, type Tx } from '../../storage/database.ts'
 import { isLate } from '../allowed.ts'
-import { type AnswerCache, keyOf } from '../answer-cache.ts'
 import { HttpCall } from '../call.ts'
 import type { Answer, Endpoint, Resource } from '../endpoint.ts'
 import { fingerprintOf, once, ownerOf, readIdempotencyKey } from '../idempotency.ts'
@@ -25,32 +24,24 @@ export interface Performing {
   readonly base: string
   readonly load: Load
   readonly guards: Guards
-  readonly cache: AnswerCache
 }
 
 type Perform = (request: FastifyRequest, reply: FastifyReply) => Promise<Answer>
 
 /** @returns does it; the failures are those of the rules, and 409 and 412 */
 export function perform(resource: Resource, endpoint: Endpoint, options: Performing): Perform {
-  const { load, cache } = options
+  const { load } = options
   const act = endpoint.methods.includes('GET')
     ? reader(resource, endpoint, options)
     : writer(resource, endpoint, options)
   const isTagged = answersRecord(endpoint)
-  const answerOf: Perform = async (request, reply) => {
-    const answer = await act(request, reply)
-    if (!isTagged) return answer
-    return { ...answer, headers: { ...answer.headers, ETag: entityTag(answer.body as string) } }
-  }
-  const known: Perform =
-    resource.cacheable && endpoint.methods.includes('GET')
-      ? (request, reply) => cache.answer(keyOf(request, 'GET', endpoint.path), () => answerOf(request, reply))
-      : answerOf
 
   return async (request, reply) => {
     const ended = endpoint.hashes ? load.hash() : load.begin()
     try {
-      return await known(request, reply)
+      const answer = await act(request, reply)
+      if (!isTagged) return answer
+      return { ...answer, headers: { ...answer.headers, ETag: entityTag(answer.body as string) } }
     } finally {
       ended()
     }

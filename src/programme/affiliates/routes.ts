@@ -48,7 +48,6 @@ export const affiliates: Resource = {
   record: shown,
   missing: 'no_affiliate',
   replayed: true,
-  cacheable: true,
   endpoints: [
     endpoint({
       methods: ['GET'],

@@ -45,7 +45,6 @@ export const payouts: Resource = {
   record: payoutRecord,
   missing: 'no_payout',
   replayed: true,
-  cacheable: true,
   endpoints: [
     endpoint({
       methods: ['GET'],
