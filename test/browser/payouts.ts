@@ -188,6 +188,39 @@ export function payoutScenarios(world: () => World): void {
       })
     })
 
+    test('affiliate typed letter by letter, as slowly as people do - nothing that was typed is erased', async () => {
+      const affiliate = await newAffiliate('slowtyped')
+      await newAffiliate('slowother')
+      await world().make('/payouts', { affiliate_id: affiliate.id, amount: 3 })
+      const slowly = { delay: 350 }
+      await world().work('/payouts/create', async page => {
+        const field = page.getByRole('combobox', { name: 'Affiliate' })
+        await field.pressSequentially('slowty', slowly)
+        assert.equal(await field.inputValue(), 'slowty')
+        await page.getByRole('option', { name: /slowtyped/ }).click()
+        assert.match(await field.inputValue(), /^slowtyped #/)
+
+        await page.goto('/admin/payouts')
+        await field.pressSequentially('slowty', slowly)
+        assert.equal(await field.inputValue(), 'slowty')
+        await page.getByRole('option', { name: /slowtyped/ }).click()
+        await page.getByText('1-1 of 1').waitFor()
+
+        // Another one takes its place, typed over it.
+        await field.press('ControlOrMeta+a')
+        await field.pressSequentially('slowo', slowly)
+        assert.equal(await field.inputValue(), 'slowo')
+        await page.getByRole('option', { name: /slowother/ }).click()
+        await page.getByText('Nothing matches').waitFor()
+
+        await page.goto('/admin/affiliates/create')
+        await page.getByLabel('An existing account').check()
+        const account = page.getByRole('combobox', { name: 'Account' })
+        await account.pressSequentially('slowty', slowly)
+        assert.equal(await account.inputValue(), 'slowty')
+      })
+    })
+
     test('list as it was left - after looking at a payout, and after saving one', async () => {
       const affiliate = await newAffiliate('returning')
       for (const payout_method of ['cheque', 'cheque', 'cash']) {

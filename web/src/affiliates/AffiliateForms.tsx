@@ -113,12 +113,15 @@ interface User extends RaRecord<number> {
   affiliate_id: number | null
 }
 
+/** The same function each time: another one erases what is being typed. */
+const accountOf = (user?: User) => (user ? `${user.display_name || user.login} <${user.email}>` : '')
+
 function AccountInput() {
   return (
     <ReferenceInput source="user_id" reference="users" sort={{ field: 'login', order: 'ASC' }}>
       <AutocompleteInput
         label="Account"
-        optionText={(user?: User) => (user ? `${user.display_name || user.login} <${user.email}>` : '')}
+        optionText={accountOf}
         filterToQuery={search => (search ? { search } : {})}
         getOptionDisabled={(user: User) => Boolean(user?.affiliate_id)}
         validate={required('Choose the account that becomes an affiliate.')}

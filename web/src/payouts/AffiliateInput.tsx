@@ -1,3 +1,4 @@
+import { useCallback } from 'react'
 import {
   AutocompleteInput,
   type AutocompleteInputProps,
@@ -11,7 +12,7 @@ import { useWatch } from 'react-hook-form'
 import { type Affiliate, deletedName } from '../affiliates/affiliate.tsx'
 
 type Props = Pick<AutocompleteInputProps, 'validate' | 'helperText' | 'sx'> & {
-  /** How an affiliate is called in the field and among what it offers. */
+  /** How an affiliate is called in the field and among what it offers. The same function each time: another one erases what is being typed. */
   nameOf: (affiliate: Affiliate) => string
 }
 
@@ -46,16 +47,18 @@ function Choices({ nameOf, ...rest }: Props) {
   const first = [...(isDeleted ? [{ id } as Affiliate] : []), ...(numbered ? [numbered] : [])]
   const others = (context.allChoices ?? []).filter(choice => first.every(one => one.id !== choice.id))
   const choices = { ...context, allChoices: [...first, ...others] }
+  const optionText = useCallback(
+    (affiliate?: Affiliate) => {
+      if (affiliate?.user) return nameOf(affiliate)
+      return affiliate?.id ? deletedName(affiliate.id) : ''
+    },
+    [nameOf],
+  )
   return (
     <ChoicesContextProvider value={choices as ChoicesContextValue}>
-      <AutocompleteInput
-        label="Affiliate"
-        optionText={(affiliate?: Affiliate) =>
-          affiliate?.user ? nameOf(affiliate) : affiliate?.id ? deletedName(affiliate.id) : ''
-        }
-        filterToQuery={search => (search ? { search } : {})}
-        {...rest}
-      />
+      <AutocompleteInput label="Affiliate" optionText={optionText} filterToQuery={queryOfSearch} {...rest} />
     </ChoicesContextProvider>
   )
 }
+
+const queryOfSearch = (search: string) => (search ? { search } : {})

@@ -15,7 +15,7 @@ import {
   useRefresh,
 } from 'react-admin'
 import { useNavigate } from 'react-router-dom'
-import { nameOf } from '../affiliates/affiliate.tsx'
+import { type Affiliate, nameOf } from '../affiliates/affiliate.tsx'
 import { newIdempotencyKeys } from '../api.ts'
 import { Waiting } from '../Shell.tsx'
 import { History } from '../tools/AuditLog.tsx'
@@ -71,6 +71,9 @@ export function PayoutCreate() {
   )
 }
 
+const payeeOf = (affiliate: Affiliate) =>
+  `${nameOf(affiliate)} #${affiliate.id} <${affiliate.effective?.payment_email ?? ''}>`
+
 function Fields() {
   return (
     <FormSection
@@ -78,9 +81,7 @@ function Fields() {
       hint="This records what happened. It moves no money, and it changes no figure of the affiliate."
     >
       <AffiliateInput
-        nameOf={affiliate =>
-          `${nameOf(affiliate)} #${affiliate.id} <${affiliate.effective?.payment_email ?? ''}>`
-        }
+        nameOf={payeeOf}
         validate={required('Choose the affiliate that the money went to.')}
         helperText="Search by name, e-mail address or number."
       />

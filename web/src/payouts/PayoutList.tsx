@@ -3,7 +3,7 @@ import PaymentsIcon from '@mui/icons-material/PaymentsOutlined'
 import { Button, Stack, Typography } from '@mui/material'
 import { DateInput, ListBase, SelectInput, TextInput, useListContext } from 'react-admin'
 import { Link } from 'react-router-dom'
-import { nameOf } from '../affiliates/affiliate.tsx'
+import { type Affiliate, nameOf } from '../affiliates/affiliate.tsx'
 import { API, queryOf } from '../api.ts'
 import { ExportLink } from '../ui/ExportLink.tsx'
 import { optionalAmount } from '../ui/form.tsx'
@@ -59,15 +59,13 @@ const NoPayouts = () => (
 const width = (pixels: number) => ({ width: { sm: pixels } })
 const text = (typed: string) => typed
 
+const numberedName = (affiliate: Affiliate) => `${nameOf(affiliate)} #${affiliate.id}`
+
 function PayoutFilters() {
   const amount = optionalAmount(useMoney())
   return (
     <>
-      <AffiliateInput
-        nameOf={affiliate => `${nameOf(affiliate)} #${affiliate.id}`}
-        helperText={false}
-        sx={width(220)}
-      />
+      <AffiliateInput nameOf={numberedName} helperText={false} sx={width(220)} />
       <SelectInput
         source="status"
         label="Status"
