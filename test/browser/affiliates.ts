@@ -40,8 +40,16 @@ export function affiliateScenarios(world: () => World): void {
           'fresh@example.com',
         ])
 
-        await page.getByRole('button', { name: 'Approve' }).click()
+        const approve = page.getByRole('button', { name: /^Approve/ })
+        await approve.click()
         await page.getByRole('button', { name: 'Deactivate' }).waitFor()
+        assert.equal((await stored()).status, 'active')
+        await page.keyboard.press('Enter')
+        await page.getByText('fresh is pending again').waitFor()
+        assert.equal((await stored()).status, 'pending')
+        await eventually(async () => assert.equal(await approve.count(), 1))
+        await approve.click()
+        await page.getByRole('button', { name: /^Undo/ }).waitFor()
         assert.equal((await stored()).status, 'active')
 
         await page.getByRole('link', { name: 'Edit' }).click()
@@ -123,12 +131,21 @@ export function affiliateScenarios(world: () => World): void {
           await question.waitFor({ state: 'hidden' })
         }
         const bar = page.getByRole('region', { name: 'Chosen' })
+        const top = async () => (await page.getByRole('row').nth(1).boundingBox())!.y
         await page.getByLabel('Search').pressSequentially('twice', { delay: 60 })
         await page.getByText('1-4 of 4').waitFor()
+        const topOfNone = await top()
         for (const name of ['twice1', 'twice2', 'twice3']) await choose(name)
+        await bar.waitFor()
+        assert.equal(await top(), topOfNone)
         await act('Approve')
         await page.getByText('3 affiliates approved').waitFor()
         await bar.waitFor({ state: 'hidden' })
+        assert.equal(
+          await page.evaluate('document.activeElement.contains(document.querySelector("tbody"))'),
+          true,
+        )
+        assert.notEqual(await page.evaluate('document.activeElement.tagName'), 'BODY')
         assert.deepEqual(await states(), ['active', 'active', 'active', 'pending'])
 
         await choose('twice4')
@@ -150,6 +167,35 @@ export function affiliateScenarios(world: () => World): void {
       })
     })
 
+    test('phone - several are chosen from their cards, and sorted', async () => {
+      const made: { id: number }[] = []
+      for (const name of ['carda', 'cardb']) {
+        const args = { create_user: true, payment_email: `${name}@example.net`, status: 'pending' }
+        made.push(await world().make('/affiliates', args))
+      }
+      await world().work(
+        '/affiliates?filter={"search":"card"}',
+        async page => {
+          await page.getByText('1-2 of 2').waitFor()
+          await page.getByLabel('Sort by').click()
+          await page.getByRole('option', { name: 'Status' }).click()
+          await page.waitForURL(/sort=status/)
+          await page.getByRole('button', { name: 'Ascending: turn round' }).click()
+          await page.waitForURL(/order=DESC/)
+          for (const name of ['carda', 'cardb']) {
+            await page.getByRole('checkbox', { name: `Choose ${name}@` }).check()
+          }
+          await page.getByRole('button', { name: 'Reject', exact: true }).click()
+          await page.getByRole('alertdialog').getByRole('button', { name: 'Reject' }).click()
+          await page.getByText('2 affiliates rejected').waitFor()
+          for (const { id } of made) {
+            assert.equal((await world().read(`/affiliates/${id}`)).status, 'rejected')
+          }
+        },
+        { width: 360, height: 740 },
+      )
+    })
+
     test('filters, sort, pages and CSV - the list, its totals and the file agree with the API', () =>
       world().work('/affiliates', async page => {
         const pending = await world().read('/affiliates?status=pending&number=-1')
@@ -167,7 +213,7 @@ export function affiliateScenarios(world: () => World): void {
 
         const earnings = pending.map((affiliate: { earnings: number }) => affiliate.earnings)
         await page.getByRole('button', { name: 'Earnings' }).click()
-        const sorted = earnings.sort((a: number, b: number) => a - b).slice(0, 25)
+        const sorted = earnings.sort((a: number, b: number) => b - a).slice(0, 25)
         await eventually(async () => {
           const shown = await column(page, 'Earnings')
           assert.deepEqual(

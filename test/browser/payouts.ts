@@ -156,6 +156,46 @@ export function payoutScenarios(world: () => World): void {
       })
     })
 
+    test('marked as paid in the list of failed ones - no row moves, the focus stays, and it can be undone', async () => {
+      const affiliate = await newAffiliate('undone')
+      const ids: number[] = []
+      for (const amount of [1, 2, 3]) {
+        const args = { affiliate_id: affiliate.id, amount, status: 'failed' }
+        ids.unshift((await world().make('/payouts', args)).id)
+      }
+      const [first, second] = ids
+      const filter = JSON.stringify({ affiliate_id: affiliate.id, status: 'failed' })
+      await world().work(`/payouts?filter=${filter}`, async page => {
+        const rows = () => column(page, 'Payout')
+        const status = async (id: number) => (await world().read(`/payouts/${id}`)).status
+        const numbers = ids.map(id => `#${id}`)
+        await eventually(async () => assert.deepEqual(await rows(), numbers))
+        // A double click is one click.
+        await page.getByRole('button', { name: `Mark as paid: payout ${first}` }).dblclick()
+        const undo = page.getByRole('button', { name: `Undo: mark as paid, payout ${first}` })
+        await undo.waitFor()
+        await settled(page)
+        assert.deepEqual(await rows(), numbers)
+        assert.deepEqual(await column(page, 'Status'), [
+          'Paid\nUndo',
+          'Failed\nMark as paid',
+          'Failed\nMark as paid',
+        ])
+        assert.deepEqual([await status(first!), await status(second!)], ['paid', 'failed'])
+        await eventually(async () =>
+          assert.match((await page.locator('dd').allInnerTexts())[2]!, /2 payouts/),
+        )
+
+        const focus = () => page.evaluate('document.activeElement.getAttribute("aria-label")')
+        assert.equal(await focus(), `Undo: mark as paid, payout ${first}`)
+        await page.keyboard.press('Enter')
+        await page.getByText(`Payout ${first} of $3.00 is failed again`).waitFor()
+        await page.getByRole('button', { name: `Mark as paid: payout ${first}` }).waitFor()
+        assert.equal(await focus(), `Mark as paid: payout ${first}`)
+        assert.equal(await status(first!), 'failed')
+      })
+    })
+
     test('marked as paid while something is typed - not before it is saved', async () => {
       const affiliate = await newAffiliate('typing')
       const payout = await world().make('/payouts', {
@@ -304,6 +344,37 @@ export function payoutScenarios(world: () => World): void {
       })
     })
 
+    test('row - its text can be selected, and a click that asks for another tab gets one', async () => {
+      const affiliate = await newAffiliate('selected')
+      const payout = await world().make('/payouts', {
+        affiliate_id: affiliate.id,
+        amount: 3,
+        payout_method: 'money order',
+      })
+      await world().work(`/payouts?filter={"affiliate_id":${affiliate.id}}`, async page => {
+        const method = page.getByRole('cell', { name: 'money order' })
+        const box = (await method.locator('bdi').boundingBox())!
+        await page.mouse.move(box.x + 1, box.y + box.height / 2)
+        await page.mouse.down()
+        await page.mouse.move(box.x + box.width - 1, box.y + box.height / 2, { steps: 5 })
+        await page.mouse.up()
+        assert.equal(await page.evaluate('String(getSelection())'), 'money order')
+        assert.match(page.url(), /\/payouts\?/)
+
+        for (const click of [
+          () => method.click({ modifiers: ['ControlOrMeta'] }),
+          () => method.click({ button: 'middle' }),
+        ]) {
+          const [tab] = await Promise.all([page.context().waitForEvent('page'), click()])
+          await tab.waitForURL(`**/admin/payouts/${payout.id}`)
+          await tab.close()
+        }
+        assert.match(page.url(), /\/payouts\?/)
+        await method.click()
+        await page.waitForURL(`**/admin/payouts/${payout.id}`)
+      })
+    })
+
     test('phone - a failed payout is set to paid from its card', async () => {
       const affiliate = await newAffiliate('phoned')
       const args = { affiliate_id: affiliate.id, amount: 5, status: 'failed' }
@@ -338,10 +409,14 @@ export function payoutScenarios(world: () => World): void {
           '$30.30\n2 payouts',
           '$30.30\n1 payout',
         ])
-        await page.getByRole('button', { name: 'Amount' }).click()
-        await eventually(async () => {
-          assert.deepEqual(await column(page, 'Amount'), ['$10.10', '$20.20', '$30.30'])
-        })
+        const amounts = ['$10.10', '$20.20', '$30.30']
+        for (const expected of [amounts.toReversed(), amounts]) {
+          await page.getByRole('button', { name: 'Amount' }).click()
+          await eventually(async () => assert.deepEqual(await column(page, 'Amount'), expected))
+          const { text } = await downloaded(page, 'Export CSV')
+          const inFile = [...text.matchAll(/\b[123]0\.[123]0\b/g)].map(([amount]) => `$${amount}`)
+          assert.deepEqual(inFile, expected)
+        }
         const { text } = await downloaded(page, 'Export CSV')
         assert.equal(text.trim().split('\r\n').length, 4)
         assert.ok(!/(^|[,"])=cmd/m.test(text), text)

@@ -142,6 +142,12 @@ function sentence(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1)
 }
 
+/** How a list is sorted, in the names of the API. */
+export const orderOf = ({ field, order }: { field: string; order: string }) => ({
+  orderby: field,
+  order: order.toLowerCase(),
+})
+
 /** The query string of a list, in the names of the API; empty values are left out. */
 export function queryOf(args: Record<string, unknown>): string {
   const query = new URLSearchParams()

@@ -1,6 +1,6 @@
 /** How react-admin's questions are asked of the server. */
 import { type DataProvider, HttpError, type RaRecord } from 'react-admin'
-import { failureOf, get, queryOf, request } from './api.ts'
+import { failureOf, get, orderOf, queryOf, request } from './api.ts'
 
 type Row = RaRecord<number>
 
@@ -117,8 +117,7 @@ export const dataProvider: DataProvider = {
       ...filter,
       number: perPage,
       offset: (page - 1) * perPage,
-      orderby: sort?.field,
-      order: sort?.order.toLowerCase(),
+      ...(sort && orderOf(sort)),
       count: 1,
     }
     return list(resource, args, signal) as never

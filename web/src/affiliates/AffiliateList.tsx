@@ -3,14 +3,16 @@ import GroupIcon from '@mui/icons-material/GroupOutlined'
 import { Button, Stack, Typography } from '@mui/material'
 import { DateInput, ListBase, useListContext } from 'react-admin'
 import { Link } from 'react-router-dom'
-import { API, queryOf } from '../api.ts'
+import { API, orderOf, queryOf } from '../api.ts'
+import { Cards, Ends } from '../ui/Cards.tsx'
+import type { Column } from '../ui/column.ts'
 import { ExportLink } from '../ui/ExportLink.tsx'
 import { count, day, type Money, rateText, time, useMoney } from '../ui/format.ts'
 import { Filters, Rows, Search } from '../ui/ListFrame.tsx'
 import { Empty, Page } from '../ui/Page.tsx'
-import { type Column, RecordTable } from '../ui/RecordTable.tsx'
+import { RecordTable } from '../ui/RecordTable.tsx'
 import { StatusChip } from '../ui/StatusChip.tsx'
-import { Cards, Ends, RowLink } from '../ui/table.tsx'
+import { RowLink } from '../ui/table.tsx'
 import { Account, type Affiliate, nameOf } from './affiliate.tsx'
 import { BulkMoves } from './MoveButtons.tsx'
 import { StatusTabs } from './StatusTabs.tsx'
@@ -39,17 +41,24 @@ export function AffiliateList() {
             helperText={false}
           />
         </Filters>
-        <Rows empty={<NoAffiliates />} table={<AffiliateTable />} cards={<AffiliateCards />} />
+        <Rows
+          empty={<NoAffiliates />}
+          table={<AffiliateTable />}
+          cards={<AffiliateCards />}
+          bulkActions={<BulkMoves />}
+        />
       </Page>
     </ListBase>
   )
 }
 
 function Actions() {
-  const { filterValues } = useListContext()
+  const { filterValues, sort } = useListContext()
   return (
     <>
-      <ExportLink href={`${API}/exports/affiliates?${queryOf({ format: 'csv', ...filterValues })}`} />
+      <ExportLink
+        href={`${API}/exports/affiliates?${queryOf({ format: 'csv', ...filterValues, ...orderOf(sort) })}`}
+      />
       <CreateAffiliate />
     </>
   )
@@ -72,13 +81,7 @@ const pageOf = (affiliate: Affiliate) => `/affiliates/${affiliate.id}/show`
 
 function AffiliateTable() {
   return (
-    <RecordTable<Affiliate>
-      label="Affiliates"
-      columns={columnsOf(useMoney())}
-      to={pageOf}
-      nameOf={nameOf}
-      bulkActions={<BulkMoves />}
-    />
+    <RecordTable<Affiliate> label="Affiliates" columns={columnsOf(useMoney())} to={pageOf} nameOf={nameOf} />
   )
 }
 
@@ -138,7 +141,7 @@ function Rate({ affiliate: { rate, effective }, money }: { affiliate: Affiliate;
 function AffiliateCards() {
   const money = useMoney()
   return (
-    <Cards<Affiliate> to={pageOf}>
+    <Cards<Affiliate> columns={columnsOf(money)} to={pageOf} nameOf={nameOf}>
       {affiliate => (
         <Stack sx={{ gap: 0.75 }}>
           <Ends left={<Account affiliate={affiliate} />} right={<StatusChip status={affiliate.status} />} />

@@ -2,84 +2,100 @@ import { Button, Typography } from '@mui/material'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useDataProvider, useListContext, useNotify, useRefresh } from 'react-admin'
-import { messageOf } from '../api.ts'
+import { ActionButton } from '../ui/ActionButton.tsx'
 import { Confirm } from '../ui/Confirm.tsx'
 import { plural } from '../ui/format.ts'
-import { type Affiliate, type Move, moves, nameOf } from './affiliate.tsx'
+import { type Affiliate, type Move, moves, nameOf, type Status } from './affiliate.tsx'
 
-/** Moves several affiliates at once. */
+const look = (move: Move) =>
+  ({
+    variant: move.action === 'Approve' ? 'contained' : 'outlined',
+    color: move.action === 'Reject' ? 'error' : 'primary',
+  }) as const
+
+/** Sets affiliates to another status and reads anew what depends on it. */
+function useSetStatus() {
+  const dataProvider = useDataProvider()
+  const queryClient = useQueryClient()
+  const notify = useNotify()
+  const refresh = useRefresh()
+  return async (ids: number[], status: Status, message: string) => {
+    try {
+      await dataProvider.updateMany('affiliates', { ids, data: { status } })
+      notify(message, { type: 'success' })
+    } finally {
+      refresh()
+      await queryClient.invalidateQueries({ queryKey: ['affiliates'] })
+    }
+  }
+}
+
+/** Moves several affiliates at once, which is always asked first. */
 export function BulkMoves() {
   const { selectedIds, onUnselectItems } = useListContext<Affiliate>()
-  const subject = selectedIds.length === 1 ? '1 affiliate' : plural(selectedIds.length, 'affiliate')
+  const setStatus = useSetStatus()
+  const ids = selectedIds as number[]
+  const subject = plural(ids.length, 'affiliate')
   return moves.map(move => (
-    <MoveButton
+    <AskedMove
       key={move.action}
       move={move}
-      ids={selectedIds as number[]}
       subject={subject}
-      asks
-      onDone={onUnselectItems}
+      act={async () => {
+        await setStatus(ids, move.status, `${subject} ${move.done}`)
+        onUnselectItems()
+      }}
     />
   ))
 }
 
 /** The moves that one affiliate can make from where it is. */
 export function Moves({ affiliate }: { affiliate: Affiliate }) {
-  return moves
-    .filter(move => move.from.includes(affiliate.status))
-    .map(move => (
-      <MoveButton
+  const setStatus = useSetStatus()
+  return moves.map(move => {
+    if (!move.asks) return <UndoableMove key={move.action} move={move} affiliate={affiliate} />
+    if (!move.from.includes(affiliate.status)) return null
+    const name = nameOf(affiliate)
+    return (
+      <AskedMove
         key={move.action}
         move={move}
-        ids={[affiliate.id]}
-        subject={nameOf(affiliate)}
-        asks={move.asks}
+        subject={name}
+        act={() => setStatus([affiliate.id], move.status, `${name} ${move.done}`)}
       />
-    ))
+    )
+  })
 }
 
-function MoveButton({
-  move,
-  ids,
-  subject,
-  asks,
-  onDone,
-}: {
-  move: Move
-  ids: number[]
-  subject: string
-  asks: boolean
-  onDone?: () => void
-}) {
-  const dataProvider = useDataProvider()
-  const queryClient = useQueryClient()
-  const notify = useNotify()
-  const refresh = useRefresh()
-  const [asking, setAsking] = useState(false)
-  const [busy, setBusy] = useState(false)
-
+function UndoableMove({ move, affiliate }: { move: Move; affiliate: Affiliate }) {
+  const setStatus = useSetStatus()
+  const [before, setBefore] = useState<Status>()
+  const done = before !== undefined && affiliate.status === move.status
+  if (!done && !move.from.includes(affiliate.status)) return null
+  const name = nameOf(affiliate)
   const act = async () => {
-    setBusy(true)
-    try {
-      await dataProvider.updateMany('affiliates', { ids, data: { status: move.status } })
-      onDone?.()
-      notify(`${subject} ${move.done}`, { type: 'success' })
-    } finally {
-      setBusy(false)
-      refresh()
-      await queryClient.invalidateQueries({ queryKey: ['affiliates'] })
-    }
+    setBefore(done ? undefined : affiliate.status)
+    if (done) await setStatus([affiliate.id], before, `${name} is ${before} again`)
+    else await setStatus([affiliate.id], move.status, `${name} ${move.done}`)
   }
-  const actAtOnce = () => act().catch(error => notify(messageOf(error), { type: 'error' }))
+  const { variant, color } = look(move)
+  return (
+    <ActionButton
+      variant={done ? 'outlined' : variant}
+      color={color}
+      action={move.action}
+      subject={name}
+      done={done}
+      act={act}
+    />
+  )
+}
 
+function AskedMove({ move, subject, act }: { move: Move; subject: string; act: () => Promise<unknown> }) {
+  const [asking, setAsking] = useState(false)
   return (
     <>
-      <Button
-        variant={move.action === 'Approve' ? 'contained' : 'outlined'}
-        color={move.action === 'Reject' ? 'error' : 'primary'}
-        loading={busy && !asking}
-        onClick={() => (asks ? setAsking(true) : actAtOnce())}
-      >
+      <Button {...look(move)} onClick={() => setAsking(true)}>
         {move.action}
       </Button>
       <Confirm

@@ -1,54 +1,50 @@
-import { Button, type ButtonProps } from '@mui/material'
+import type { ButtonProps } from '@mui/material'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { useDataProvider, useNotify, useRefresh } from 'react-admin'
-import { messageOf } from '../api.ts'
+import { useNotify, useUpdate } from 'react-admin'
+import { ActionButton } from '../ui/ActionButton.tsx'
 import { useMoney } from '../ui/format.ts'
 import type { Payout } from './payout.ts'
 
-/** Sets a payout that failed to paid, in one click. */
-export function MarkPaid({
-  payout,
-  onDone,
-  ...rest
-}: { payout: Payout; onDone?: () => void } & Omit<ButtonProps, 'onClick'>) {
-  const dataProvider = useDataProvider()
+/** What a change of a payout's status changes beside the payout itself. */
+const affected = (id: number) => [['payouts', 'totals'], ['reports'], ['audit', 'payout', id]]
+
+/**
+ * Sets a payout that failed to paid, in one click, which another one takes back. The payout stays where it is in its list,
+ * even if the list is of failed ones: what moves up under the pointer would be taken for it.
+ */
+export function MarkPaid({ payout, ...rest }: { payout: Payout } & Omit<ButtonProps, 'onClick' | 'action'>) {
+  const [update] = useUpdate<Payout>()
   const queryClient = useQueryClient()
   const notify = useNotify()
-  const refresh = useRefresh()
   const money = useMoney()
-  const [busy, setBusy] = useState(false)
-  const mark = async () => {
-    setBusy(true)
+  const [marked, setMarked] = useState(false)
+  const done = marked && payout.status === 'paid'
+  if (payout.status !== 'failed' && !done) return null
+  const act = async () => {
+    const status = done ? 'failed' : 'paid'
+    const change = { id: payout.id, data: { ...payout, status }, previousData: payout } as const
     try {
-      await dataProvider.update('payouts', {
-        id: payout.id,
-        data: { ...payout, status: 'paid' },
-        previousData: payout,
-      })
-      notify(`Payout ${payout.id} of ${money.full(payout.amount)} is paid now`, { type: 'success' })
-      onDone?.()
+      await update('payouts', change, { returnPromise: true })
     } catch (error) {
-      notify(messageOf(error), { type: 'error' })
-    } finally {
-      setBusy(false)
-      refresh()
       await queryClient.invalidateQueries({ queryKey: ['payouts'] })
+      throw error
     }
+    setMarked(!done)
+    notify(`Payout ${payout.id} of ${money.full(payout.amount)} is ${status}${done ? ' again' : ' now'}`, {
+      type: 'success',
+    })
+    await Promise.all(affected(payout.id).map(queryKey => queryClient.invalidateQueries({ queryKey })))
   }
   return (
-    <Button
+    <ActionButton
       size="small"
       variant="outlined"
-      loading={busy}
-      aria-label={`Mark as paid: payout ${payout.id}`}
       {...rest}
-      onClick={event => {
-        event.stopPropagation()
-        void mark()
-      }}
-    >
-      Mark as paid
-    </Button>
+      action="Mark as paid"
+      subject={`payout ${payout.id}`}
+      done={done}
+      act={act}
+    />
   )
 }

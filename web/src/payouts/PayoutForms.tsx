@@ -152,15 +152,13 @@ function EditPage() {
       aside={<StatusChip status={record.status} />}
       actions={
         <>
-          {record.status === 'failed' && (
-            <MarkPaid
-              payout={record}
-              variant="contained"
-              size="medium"
-              disabled={unsaved}
-              title={unsaved ? 'Save what was typed first, or choose the status in the form.' : undefined}
-            />
-          )}
+          <MarkPaid
+            payout={record}
+            variant="contained"
+            size="medium"
+            disabled={unsaved}
+            title={unsaved ? 'Save what was typed first, or choose the status in the form.' : undefined}
+          />
           <DeletePayout payout={record} />
         </>
       }

@@ -4,15 +4,17 @@ import { Button, Stack, Typography } from '@mui/material'
 import { DateInput, ListBase, SelectInput, TextInput, useListContext } from 'react-admin'
 import { Link } from 'react-router-dom'
 import { type Affiliate, nameOf } from '../affiliates/affiliate.tsx'
-import { API, queryOf } from '../api.ts'
+import { API, orderOf, queryOf } from '../api.ts'
+import { Cards, Ends } from '../ui/Cards.tsx'
+import type { Column } from '../ui/column.ts'
 import { ExportLink } from '../ui/ExportLink.tsx'
 import { optionalAmount } from '../ui/form.tsx'
 import { day, type Money, time, useMoney } from '../ui/format.ts'
 import { Filters, Rows, Search } from '../ui/ListFrame.tsx'
 import { Empty, Page } from '../ui/Page.tsx'
-import { type Column, RecordTable } from '../ui/RecordTable.tsx'
+import { RecordTable } from '../ui/RecordTable.tsx'
 import { StatusChip } from '../ui/StatusChip.tsx'
-import { Cards, Ends, RowLink } from '../ui/table.tsx'
+import { RowLink } from '../ui/table.tsx'
 import { AffiliateInput } from './AffiliateInput.tsx'
 import { AffiliateName } from './AffiliateName.tsx'
 import { MarkPaid } from './MarkPaid.tsx'
@@ -34,10 +36,12 @@ export function PayoutList() {
 }
 
 function Actions() {
-  const { filterValues } = useListContext()
+  const { filterValues, sort } = useListContext()
   return (
     <>
-      <ExportLink href={`${API}/exports/payouts?${queryOf({ format: 'csv', ...filterValues })}`} />
+      <ExportLink
+        href={`${API}/exports/payouts?${queryOf({ format: 'csv', ...filterValues, ...orderOf(sort) })}`}
+      />
       <CreatePayout />
     </>
   )
@@ -136,7 +140,7 @@ const columnsOf = (money: Money): Column<Payout>[] => [
     cell: payout => (
       <Stack direction="row" sx={{ gap: 1.25, alignItems: 'center' }}>
         <StatusChip status={payout.status} />
-        {payout.status === 'failed' && <MarkPaid payout={payout} variant="text" sx={{ my: -0.5 }} />}
+        <MarkPaid payout={payout} variant="text" sx={{ my: -0.5 }} />
       </Stack>
     ),
   },
@@ -151,7 +155,7 @@ const columnsOf = (money: Money): Column<Payout>[] => [
 function PayoutCards() {
   const money = useMoney()
   return (
-    <Cards<Payout> to={pageOf} action={payout => payout.status === 'failed' && <MarkPaid payout={payout} />}>
+    <Cards<Payout> columns={columnsOf(money)} to={pageOf} action={payout => <MarkPaid payout={payout} />}>
       {payout => (
         <Stack sx={{ gap: 0.5 }}>
           <Ends

@@ -64,9 +64,7 @@ export function PayoutRows({ payouts }: { payouts: Payout[] }) {
                   }}
                 >
                   <StatusChip status={payout.status} />
-                  {payout.status === 'failed' && (
-                    <MarkPaid payout={payout} variant="text" sx={{ minWidth: 0, px: { xs: 0.25, sm: 1 } }} />
-                  )}
+                  <MarkPaid payout={payout} variant="text" sx={{ minWidth: 0, px: { xs: 0.25, sm: 1 } }} />
                 </Box>
               </TableCell>
               <TableCell sx={figures}>{money.full(payout.amount)}</TableCell>

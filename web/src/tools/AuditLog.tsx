@@ -5,10 +5,11 @@ import { useQuery } from '@tanstack/react-query'
 import { DateInput, ListBase, SelectInput, TextInput, useListContext, useReference } from 'react-admin'
 import { Link as RouterLink } from 'react-router-dom'
 import { get } from '../api.ts'
+import type { Column } from '../ui/column.ts'
 import { time } from '../ui/format.ts'
 import { Filters, Rows } from '../ui/ListFrame.tsx'
 import { Empty, Problem } from '../ui/Page.tsx'
-import { type Column, RecordTable } from '../ui/RecordTable.tsx'
+import { RecordTable } from '../ui/RecordTable.tsx'
 
 type Values = Record<string, unknown> | null
 

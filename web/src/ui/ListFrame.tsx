@@ -1,8 +1,9 @@
 /** What every list has around its rows: filters, rows or the reason why there are none, and pages. */
 import FilterIcon from '@mui/icons-material/FilterList'
 import { Badge, Box, Button, Card, Collapse, Stack, useMediaQuery } from '@mui/material'
-import { type ReactNode, useEffect, useRef, useState } from 'react'
+import { type ReactNode, useRef, useState } from 'react'
 import { FilterLiveForm, Pagination, TextInput, useListContext } from 'react-admin'
+import { ChoiceBar } from './choose.tsx'
 import { useRememberedList } from './lists.ts'
 import { Empty, Problem } from './Page.tsx'
 import type { Theme } from './visually.ts'
@@ -74,22 +75,19 @@ export function Search({ hint }: { hint: string }) {
   )
 }
 
-/** What was chosen under one filter is not acted on under another, where nobody sees it. */
-function useChoiceEndsWithFilter(): void {
-  const { filterValues, onUnselectItems } = useListContext()
-  const filter = JSON.stringify(filterValues)
-  const last = useRef(filter)
-  useEffect(() => {
-    if (last.current !== filter) onUnselectItems()
-    last.current = filter
-  }, [filter, onUnselectItems])
+interface RowsProps {
+  /** What to say when there is nothing at all, whatever the filters. */
+  empty: ReactNode
+  table: ReactNode
+  cards: ReactNode
+  /** What can be done with several that are chosen. */
+  bulkActions?: ReactNode
 }
 
-/** @param empty what to say when there is nothing at all, whatever the filters */
-export function Rows({ empty, table, cards }: { empty: ReactNode; table: ReactNode; cards: ReactNode }) {
+export function Rows({ empty, table, cards, bulkActions }: RowsProps) {
   const { error, isPending, total, filterValues, setFilters, refetch } = useListContext()
+  const list = useRef<HTMLDivElement>(null)
   useRememberedList()
-  useChoiceEndsWithFilter()
   const wide = useMediaQuery<Theme>(theme => theme.breakpoints.up('md'))
   if (error) return <Problem error={error} retry={() => refetch()} />
   if (!isPending && total === 0) {
@@ -110,9 +108,10 @@ export function Rows({ empty, table, cards }: { empty: ReactNode; table: ReactNo
     )
   }
   return (
-    <Card sx={{ overflow: 'visible' }}>
+    <Card sx={{ overflow: 'visible', outline: 'none' }} tabIndex={-1} ref={list}>
       {wide ? table : cards}
       <Pagination rowsPerPageOptions={[10, 25, 50, 100]} />
+      {bulkActions && <ChoiceBar list={list}>{bulkActions}</ChoiceBar>}
     </Card>
   )
 }

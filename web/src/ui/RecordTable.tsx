@@ -1,9 +1,6 @@
 /** The rows of a list as a table: sorted by its headings, and chosen by boxes where several can be acted on at once. */
 import {
-  Box,
-  Checkbox,
   Skeleton,
-  Stack,
   Table,
   TableBody,
   TableCell,
@@ -11,40 +8,23 @@ import {
   TableHead,
   TableRow,
   TableSortLabel,
-  Typography,
   useMediaQuery,
 } from '@mui/material'
-import type { ReactNode } from 'react'
+import { type MouseEvent, useRef } from 'react'
 import { type RaRecord, useListContext } from 'react-admin'
-import { useNavigate } from 'react-router-dom'
-import { count } from './format.ts'
+import { useHref, useNavigate } from 'react-router-dom'
+import { ChooseAll, ChooseOne } from './choose.tsx'
+import { type Column, firstOrder } from './column.ts'
 import { figures } from './table.tsx'
 import type { Theme } from './visually.ts'
-
-export interface Column<R> {
-  label: string
-  /** What it is sorted by; a column without can't be sorted. */
-  sort?: string
-  cell: (record: R) => ReactNode
-  /** Figures stand under each other, digit by digit. */
-  figures?: boolean
-  /** In pixels; without it a column is as wide as its longest word. */
-  minWidth?: number
-  /** More only where there is room. */
-  maxWidth?: number
-  /** Left out of narrower windows: what matters less gives way to what matters more. */
-  wideOnly?: boolean
-}
 
 interface Props<R> {
   label: string
   columns: Column<R>[]
   /** Where a click on a row leads. The row's link leads there too, for the keyboard. */
   to?: (record: R) => string
-  /** How a row is called where it is chosen. */
+  /** How a row is called where several can be chosen. */
   nameOf?: (record: R) => string
-  /** What can be done with those that are chosen. */
-  bulkActions?: ReactNode
 }
 
 const WAITING_ROWS = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']
@@ -52,52 +32,47 @@ const WAITING_ROWS = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']
 /** Text breaks at its words. What alone is wider than its column may be breaks anywhere. */
 const MAX_TEXT_WIDTH = 300
 
-export function RecordTable<R extends RaRecord>({ label, columns: all, to, nameOf, bulkActions }: Props<R>) {
+export function RecordTable<R extends RaRecord>({ label, columns: all, to, nameOf }: Props<R>) {
   const { data, isPending } = useListContext<R>()
   const wide = useMediaQuery<Theme>(theme => theme.breakpoints.up('lg'))
   const columns = all.filter(({ wideOnly }) => wide || !wideOnly)
   return (
-    <>
-      {bulkActions && <Chosen>{bulkActions}</Chosen>}
-      <TableContainer>
-        <Table
-          size="small"
-          aria-label={label}
-          sx={{
-            '& tbody tr:last-of-type td': { borderBottom: 0 },
-            '& th, & td': { px: { md: 1.25, xl: 1.75 } },
-          }}
-        >
-          <TableHead>
-            <TableRow>
-              {bulkActions && <ChooseAll />}
-              {columns.map(column => (
-                <Heading key={column.label} column={column} />
-              ))}
-            </TableRow>
-          </TableHead>
-          <TableBody>
-            {isPending &&
-              WAITING_ROWS.map(row => (
-                <TableRow key={row}>
-                  <TableCell colSpan={columns.length + (bulkActions ? 1 : 0)}>
-                    <Skeleton height={30} />
-                  </TableCell>
-                </TableRow>
-              ))}
-            {data?.map(record => (
-              <Row
-                key={record.id}
-                record={record}
-                columns={columns}
-                to={to}
-                nameOf={bulkActions ? nameOf : undefined}
-              />
+    <TableContainer>
+      <Table
+        size="small"
+        aria-label={label}
+        sx={{
+          '& tbody tr:last-of-type td': { borderBottom: 0 },
+          '& th, & td': { px: { md: 1.25, xl: 1.75 } },
+        }}
+      >
+        <TableHead>
+          <TableRow>
+            {nameOf && (
+              <TableCell padding="checkbox">
+                <ChooseAll />
+              </TableCell>
+            )}
+            {columns.map(column => (
+              <Heading key={column.label} column={column} />
             ))}
-          </TableBody>
-        </Table>
-      </TableContainer>
-    </>
+          </TableRow>
+        </TableHead>
+        <TableBody>
+          {isPending &&
+            WAITING_ROWS.map(row => (
+              <TableRow key={row}>
+                <TableCell colSpan={columns.length + (nameOf ? 1 : 0)}>
+                  <Skeleton height={30} />
+                </TableCell>
+              </TableRow>
+            ))}
+          {data?.map(record => (
+            <Row key={record.id} record={record} columns={columns} to={to} nameOf={nameOf} />
+          ))}
+        </TableBody>
+      </Table>
+    </TableContainer>
   )
 }
 
@@ -112,24 +87,22 @@ function Row<R extends RaRecord>({
   to?: ((record: R) => string) | undefined
   nameOf?: ((record: R) => string) | undefined
 }) {
-  const { selectedIds, onToggleItem } = useListContext<R>()
-  const navigate = useNavigate()
-  const chosen = selectedIds.includes(record.id)
+  const { selectedIds } = useListContext<R>()
+  const opening = useOpening()
   return (
     <TableRow
       hover
-      selected={chosen}
-      onClick={to && (() => navigate(to(record)))}
+      selected={selectedIds.includes(record.id)}
+      {...(to && opening(to(record)))}
       sx={{ cursor: to ? 'pointer' : 'default' }}
     >
       {nameOf && (
-        <TableCell padding="checkbox" onClick={event => event.stopPropagation()}>
-          <Checkbox
-            size="small"
-            checked={chosen}
-            onChange={() => onToggleItem(record.id)}
-            slotProps={{ input: { 'aria-label': `Choose ${nameOf(record)}` } }}
-          />
+        <TableCell
+          padding="checkbox"
+          onClick={event => event.stopPropagation()}
+          onAuxClick={event => event.stopPropagation()}
+        >
+          <ChooseOne record={record} name={nameOf(record)} />
         </TableCell>
       )}
       {columns.map(column => (
@@ -141,6 +114,30 @@ function Row<R extends RaRecord>({
   )
 }
 
+const MIDDLE_BUTTON = 1
+
+/** Farther than a hand trembles: the mouse selects the text of a row. */
+const DRAGGED_PIXELS = 4
+
+/** Opens the page of a row as a link would: in another tab where that is asked for, and not when its text was being selected. */
+function useOpening() {
+  const navigate = useNavigate()
+  const base = useHref('/').replace(/\/$/, '')
+  const pressed = useRef({ x: 0, y: 0 })
+  return (path: string) => {
+    const open = ({ button, ctrlKey, metaKey, clientX, clientY }: MouseEvent) => {
+      const { x, y } = pressed.current
+      if (Math.hypot(clientX - x, clientY - y) > DRAGGED_PIXELS) return
+      if (button === MIDDLE_BUTTON || ctrlKey || metaKey) window.open(`${base}${path}`, '_blank')
+      else if (button === 0) navigate(path)
+    }
+    const onMouseDown = ({ clientX, clientY }: MouseEvent) => {
+      pressed.current = { x: clientX, y: clientY }
+    }
+    return { onMouseDown, onClick: open, onAuxClick: open }
+  }
+}
+
 function textStyle<R>({ minWidth, maxWidth = MAX_TEXT_WIDTH }: Column<R>) {
   return { overflowWrap: minWidth ? 'anywhere' : 'break-word', minWidth: minWidth ?? 0, maxWidth } as const
 }
@@ -149,68 +146,20 @@ function Heading<R>({ column }: { column: Column<R> }) {
   const { sort, setSort } = useListContext()
   const { label, sort: field } = column
   const active = field !== undefined && sort.field === field
-  const direction = sort.order === 'DESC' ? 'desc' : 'asc'
+  const direction = (active ? sort.order : firstOrder(column)) === 'DESC' ? 'desc' : 'asc'
+  const opposite = sort.order === 'ASC' ? 'DESC' : 'ASC'
   const style = column.figures ? figures : {}
   if (field === undefined) return <TableCell sx={style}>{label}</TableCell>
   return (
     <TableCell sx={style} sortDirection={active ? direction : false}>
       <TableSortLabel
         active={active}
-        direction={active ? direction : 'asc'}
-        onClick={() => setSort({ field, order: active && sort.order === 'ASC' ? 'DESC' : 'ASC' })}
+        direction={direction}
+        onClick={() => setSort({ field, order: active ? opposite : firstOrder(column) })}
         sx={{ flexDirection: column.figures ? 'row-reverse' : 'row' }}
       >
         {label}
       </TableSortLabel>
     </TableCell>
-  )
-}
-
-function ChooseAll() {
-  const { data, selectedIds, onSelect } = useListContext()
-  const ids = data?.map(({ id }) => id) ?? []
-  const chosen = ids.filter(id => selectedIds.includes(id))
-  const all = ids.length > 0 && chosen.length === ids.length
-  return (
-    <TableCell padding="checkbox">
-      <Checkbox
-        size="small"
-        checked={all}
-        indeterminate={chosen.length > 0 && !all}
-        onChange={() =>
-          onSelect(all ? selectedIds.filter(id => !ids.includes(id)) : [...new Set([...selectedIds, ...ids])])
-        }
-        slotProps={{ input: { 'aria-label': 'Choose all on this page' } }}
-      />
-    </TableCell>
-  )
-}
-
-/** Says how many are chosen, over all pages, beside what can be done with them. */
-function Chosen({ children }: { children: ReactNode }) {
-  const { selectedIds } = useListContext()
-  if (selectedIds.length === 0) return null
-  return (
-    <Stack
-      role="region"
-      aria-label="Chosen"
-      direction="row"
-      sx={{
-        gap: 1.5,
-        px: 2,
-        py: 1,
-        alignItems: 'center',
-        flexWrap: 'wrap',
-        bgcolor: 'primary.light',
-        borderRadius: '11px 11px 0 0',
-        position: 'sticky',
-        top: 0,
-        zIndex: 2,
-      }}
-    >
-      <Typography sx={{ fontWeight: 600 }}>{count(selectedIds.length)} chosen</Typography>
-      <Box sx={{ flex: 1 }} />
-      {children}
-    </Stack>
   )
 }

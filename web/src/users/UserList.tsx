@@ -3,11 +3,13 @@ import UsersIcon from '@mui/icons-material/ManageAccountsOutlined'
 import { Button, Stack, Typography } from '@mui/material'
 import { ListBase, SelectInput } from 'react-admin'
 import { Link } from 'react-router-dom'
+import { Cards, Ends } from '../ui/Cards.tsx'
+import type { Column } from '../ui/column.ts'
 import { day, time } from '../ui/format.ts'
 import { Filters, Rows, Search } from '../ui/ListFrame.tsx'
 import { Empty, Page } from '../ui/Page.tsx'
-import { type Column, RecordTable } from '../ui/RecordTable.tsx'
-import { Breakable, Cards, Ends, RowLink } from '../ui/table.tsx'
+import { RecordTable } from '../ui/RecordTable.tsx'
+import { Breakable, RowLink } from '../ui/table.tsx'
 import { type User, userName } from './user.ts'
 
 export function UserList() {
@@ -92,7 +94,7 @@ const columns: Column<User>[] = [
 
 function UserCards() {
   return (
-    <Cards<User> to={pageOf}>
+    <Cards<User> columns={columns} to={pageOf}>
       {user => (
         <Stack>
           <Ends

@@ -1,0 +1,130 @@
+/** The rows of a list as cards, for narrow screens: sorted and chosen as those of a table are. */
+import ArrowDownIcon from '@mui/icons-material/ArrowDownward'
+import ArrowUpIcon from '@mui/icons-material/ArrowUpward'
+import {
+  Box,
+  IconButton,
+  List,
+  ListItem,
+  ListItemButton,
+  MenuItem,
+  Skeleton,
+  Stack,
+  TextField,
+} from '@mui/material'
+import type { ReactNode } from 'react'
+import { type RaRecord, useListContext } from 'react-admin'
+import { Link as RouterLink } from 'react-router-dom'
+import { ChooseAll, ChooseOne } from './choose.tsx'
+import { type Column, firstOrder } from './column.ts'
+import { figures } from './table.tsx'
+
+interface Props<R> {
+  /** What the cards can be sorted by. */
+  columns: Column<R>[]
+  to: (record: R) => string
+  /** What can be done with it. It stands below the card, which is one link as a whole. */
+  action?: (record: R) => ReactNode
+  /** How a card is called where several can be chosen. */
+  nameOf?: (record: R) => string
+  children: (record: R) => ReactNode
+}
+
+export function Cards<R extends RaRecord>({ columns, to, action, nameOf, children }: Props<R>) {
+  const { data, isPending } = useListContext<R>()
+  return (
+    <>
+      <Stack
+        direction="row"
+        sx={{ alignItems: 'center', px: 2, py: 1.5, gap: 1, borderBottom: 1, borderColor: 'divider' }}
+      >
+        {nameOf && (
+          <Box sx={{ ml: -1.25 }}>
+            <ChooseAll />
+          </Box>
+        )}
+        <SortBy columns={columns} />
+      </Stack>
+      {isPending && <WaitingCards />}
+      <List disablePadding>
+        {data?.map(record => (
+          <ListItem key={record.id} disablePadding divider sx={{ display: 'block' }}>
+            <Box sx={{ display: 'flex', alignItems: 'flex-start' }}>
+              {nameOf && (
+                <Box sx={{ pt: 1, pl: 0.75 }}>
+                  <ChooseOne record={record} name={nameOf(record)} />
+                </Box>
+              )}
+              <ListItemButton
+                component={RouterLink}
+                to={to(record)}
+                sx={{ display: 'block', minWidth: 0, py: 1.5, ...(nameOf && { pl: 0.5 }) }}
+              >
+                {children(record)}
+              </ListItemButton>
+            </Box>
+            {action && (
+              <Box sx={{ px: 2, pb: 1.5, textAlign: 'right', '&:empty': { display: 'none' } }}>
+                {action(record)}
+              </Box>
+            )}
+          </ListItem>
+        ))}
+      </List>
+    </>
+  )
+}
+
+function WaitingCards() {
+  return (
+    <Stack sx={{ p: 2, gap: 2 }}>
+      {[0, 1, 2, 3].map(row => (
+        <Skeleton key={row} variant="rounded" height={52} />
+      ))}
+    </Stack>
+  )
+}
+
+/** What the headings of a table are for, where there is no table. */
+function SortBy<R>({ columns }: { columns: Column<R>[] }) {
+  const { sort, setSort } = useListContext()
+  const choices = columns.filter(column => column.sort !== undefined)
+  const chosen = choices.find(column => column.sort === sort.field)
+  const isAscending = sort.order === 'ASC'
+  return (
+    <>
+      <TextField
+        select
+        label="Sort by"
+        value={chosen?.sort ?? ''}
+        onChange={({ target }) => {
+          const column = choices.find(choice => choice.sort === target.value)
+          if (column) setSort({ field: target.value, order: firstOrder(column) })
+        }}
+        sx={{ flex: 1, maxWidth: 260 }}
+      >
+        {choices.map(({ sort: field, label }) => (
+          <MenuItem key={field} value={field}>
+            {label}
+          </MenuItem>
+        ))}
+      </TextField>
+      <IconButton
+        aria-label={isAscending ? 'Ascending: turn round' : 'Descending: turn round'}
+        onClick={() => setSort({ field: sort.field, order: isAscending ? 'DESC' : 'ASC' })}
+      >
+        {isAscending ? <ArrowUpIcon fontSize="small" /> : <ArrowDownIcon fontSize="small" />}
+      </IconButton>
+    </>
+  )
+}
+
+/** Two ends of one line of a card. */
+export function Ends({ left, right }: { left: ReactNode; right: ReactNode }) {
+  return (
+    <Stack direction="row" sx={{ justifyContent: 'space-between', alignItems: 'baseline', gap: 2 }}>
+      <Box sx={{ minWidth: 0, overflowWrap: 'anywhere' }}>{left}</Box>
+      <Box sx={{ ...figures, flexShrink: 0 }}>{right}</Box>
+    </Stack>
+  )
+}

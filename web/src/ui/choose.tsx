@@ -1,0 +1,90 @@
+/** Several records of a list are chosen by boxes and then acted on at once. */
+import { Box, Checkbox, Stack, Typography } from '@mui/material'
+import { type ReactNode, type RefObject, useEffect, useRef } from 'react'
+import { type RaRecord, useListContext } from 'react-admin'
+import { count } from './format.ts'
+
+export function ChooseOne({ record, name }: { record: RaRecord; name: string }) {
+  const { selectedIds, onToggleItem } = useListContext()
+  return (
+    <Checkbox
+      size="small"
+      checked={selectedIds.includes(record.id)}
+      onChange={() => onToggleItem(record.id)}
+      slotProps={{ input: { 'aria-label': `Choose ${name}` } }}
+    />
+  )
+}
+
+export function ChooseAll() {
+  const { data, selectedIds, onSelect } = useListContext()
+  const ids = data?.map(({ id }) => id) ?? []
+  const chosen = ids.filter(id => selectedIds.includes(id))
+  const all = ids.length > 0 && chosen.length === ids.length
+  return (
+    <Checkbox
+      size="small"
+      checked={all}
+      indeterminate={chosen.length > 0 && !all}
+      onChange={() =>
+        onSelect(all ? selectedIds.filter(id => !ids.includes(id)) : [...new Set([...selectedIds, ...ids])])
+      }
+      slotProps={{ input: { 'aria-label': 'Choose all on this page' } }}
+    />
+  )
+}
+
+/** What was chosen under one filter is not acted on under another, where nobody sees it. */
+function useChoiceEndsWithFilter(): void {
+  const { filterValues, onUnselectItems } = useListContext()
+  const filter = JSON.stringify(filterValues)
+  const last = useRef(filter)
+  useEffect(() => {
+    if (last.current !== filter) onUnselectItems()
+    last.current = filter
+  }, [filter, onUnselectItems])
+}
+
+/** When the choice ends by what was done with it, the list takes the focus that the bar had. */
+function useFocusReturns(list: RefObject<HTMLElement | null>): void {
+  const isEmpty = useListContext().selectedIds.length === 0
+  useEffect(() => {
+    if (isEmpty && document.activeElement === document.body) list.current?.focus({ preventScroll: true })
+  }, [isEmpty, list])
+}
+
+/**
+ * Says how many are chosen, over all pages, beside what can be done with them. It stands below the rows and at the window's
+ * edge, so that no row moves when it comes and goes.
+ */
+export function ChoiceBar({ list, children }: { list: RefObject<HTMLElement | null>; children: ReactNode }) {
+  const { selectedIds } = useListContext()
+  useChoiceEndsWithFilter()
+  useFocusReturns(list)
+  if (selectedIds.length === 0) return null
+  return (
+    <Stack
+      role="region"
+      aria-label="Chosen"
+      direction="row"
+      sx={{
+        gap: 1,
+        px: 2,
+        py: 1,
+        alignItems: 'center',
+        flexWrap: 'wrap',
+        bgcolor: 'primary.light',
+        borderTop: 1,
+        borderColor: 'divider',
+        borderRadius: '0 0 11px 11px',
+        position: 'sticky',
+        bottom: 0,
+        zIndex: 2,
+      }}
+    >
+      <Typography sx={{ fontWeight: 600 }}>{count(selectedIds.length)} chosen</Typography>
+      <Box sx={{ flex: 1 }} />
+      {children}
+    </Stack>
+  )
+}
