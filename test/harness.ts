@@ -7,10 +7,11 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { after, before, describe } from 'node:test'
+import { after, before, describe, type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { pino } from 'pino'
 import { createKey } from '../src/accounts/keys/rules.ts'
+import { fullCost, hashAt } from '../src/accounts/users/password.ts'
 import { createUser, findByName, resetPassword } from '../src/accounts/users/rules.ts'
 import { buildApp, permissions } from '../src/app.ts'
 import { commandLine } from '../src/base/actor.ts'
@@ -21,6 +22,19 @@ import { temporaryFolder } from './folder.ts'
 import { freshDatabase } from './postgres.ts'
 
 export { temporaryFolder }
+
+/** Tests hash by the hundred. */
+const CHEAP = { n: 2 ** 4, r: 8, p: 1 }
+hashAt(CHEAP)
+
+/**
+ * Until the test ends a hash takes so long that something can be done meanwhile.
+ * @param times as long as for users
+ */
+export function hashSlowly(t: TestContext, times: number): void {
+  hashAt({ ...fullCost, p: times * fullCost.p })
+  t.after(() => hashAt(CHEAP))
+}
 
 export interface Key {
   publicKey: string
@@ -163,7 +177,6 @@ export class Service {
     return visitor
   }
 
-  /** Hashing a password takes a while, so only those services have one whose tests log in. */
   async #passwordIsSet(): Promise<void> {
     const [admin] = await findByName(this.database.reader, 'admin')
     if (admin!.password_hash === '') await resetPassword(operatorOf(this.database), admin!, ADMIN_PASSWORD)

@@ -10,7 +10,15 @@ import { setPassword } from '../src/accounts/users/rules.ts'
 import { write } from '../src/events/write.ts'
 import { fillWithDemo } from '../src/operations/demo.ts'
 import { lockSettings } from '../src/settings/store.ts'
-import { ADMIN_PASSWORD, assertFailure, describeService, operatorOf, type Service } from './harness.ts'
+import {
+  ADMIN_PASSWORD,
+  assertFailure,
+  describeService,
+  hashSlowly,
+  operatorOf,
+  type Service,
+} from './harness.ts'
+import { until } from './load.ts'
 
 const LONG_AFTER_MS = 1200
 
@@ -72,13 +80,16 @@ describeService('revocation', service => {
     assertFailure(await service().visitor().logIn('backdoor', 'a password of mine'), 401, 'rest_wrong_login')
   })
 
-  test('401 - a session that ended while its password was hashed: what was set meanwhile stays', async () => {
+  test('401 - a session that ended while its password was hashed: what was set meanwhile stays', async t => {
     const intruder = await service().admin()
     const hash = await hashPassword('set by the operator')
+    hashSlowly(t, 4)
     const changing = intruder.post('/password', {
       current_password: ADMIN_PASSWORD,
       new_password: ADMIN_PASSWORD,
     })
+    const tries = service().database.reader.selectFrom('login_attempts').selectAll()
+    await until(async () => (await tries.execute()).length > 0, 10_000)
     await delay(50)
     await write(operatorOf(service().database), tx => setPassword(tx, 1, hash))
     assertFailure(await changing, 401, 'rest_session_required')

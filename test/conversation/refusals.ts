@@ -92,7 +92,7 @@ export const damage: Chapter = {
   flags: [],
   steps: [
     v1('GET /payouts'),
-    { sql: 'DROP TABLE payouts' },
+    { sql: 'ALTER TABLE payouts RENAME TO gone' },
     v1('GET /payouts?number=3'),
     v1('POST /payouts', { body: { affiliate_id: 1 } }),
     v1('GET /affiliates'),

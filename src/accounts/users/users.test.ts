@@ -8,6 +8,7 @@ import {
   type Visitor,
 } from '../../../test/harness.ts'
 import { userRecord } from './schema.ts'
+import { findUser } from './store.ts'
 
 const PASSWORD = 'a password of somebody'
 
@@ -182,6 +183,9 @@ describeService('users: password on the command line', service => {
     const admin = await service().admin()
     const made = await password('ADMIN', '--json')
     assert.equal(made.code, 0, made.stderr)
+    // At the cost that users get, which these tests do not.
+    const { password_hash } = (await findUser(service().database.reader, 1))!
+    assert.match(password_hash, /^scrypt\$32768\$8\$3\$/)
     const { id, login, password: shown } = JSON.parse(made.stdout)
     assert.deepEqual([id, login], [1, 'admin'])
     assert.match(shown, /^[\w-]{24}$/)
