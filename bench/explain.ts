@@ -8,7 +8,7 @@
 import { CompiledQuery, type Driver, Kysely } from 'kysely'
 import { pino } from 'pino'
 import { createKey } from '../src/accounts/keys/rules.ts'
-import { buildApp, permissions } from '../src/app.ts'
+import { buildApp, permissions, schema } from '../src/app.ts'
 import { commandLine } from '../src/base/actor.ts'
 import { onBehalfOf } from '../src/settings/rules.ts'
 import type { Database, Db } from '../src/storage/database.ts'
@@ -82,11 +82,12 @@ const cases: Record<Listed, string[]> = {
   ],
 }
 
-const database = await openDatabase(process.argv[2]!)
+const database = await openDatabase(process.argv[2]!, schema)
 const queries: CompiledQuery[] = []
 const app = await buildApp(
   {
     engine: database.engine,
+    schema,
     reader: database.reader,
     replica: recording(database),
     background: database.background,

@@ -11,27 +11,59 @@ import Fastify, {
 } from 'fastify'
 import { authenticate } from './accounts/keys/authenticate.ts'
 import { KeyRing, refuseRevoked } from './accounts/keys/rules.ts'
+import { keysTable } from './accounts/keys/table.ts'
 import { removeOldAttempts } from './accounts/sessions/attempts.ts'
+import { attemptsTable, devicesTable, sessionsTable } from './accounts/sessions/table.ts'
+import { usersTable } from './accounts/users/table.ts'
 import { area } from './admin/area.ts'
 import { Failure } from './base/errors.ts'
 import { version } from './base/package.ts'
 import { Sealer } from './events/seal.ts'
+import { chainTable, entriesTable, sealsTable } from './events/table.ts'
 import { api } from './http/api.ts'
 import type { Resource } from './http/endpoint.ts'
 import { removeOldAnswers } from './http/idempotency.ts'
+import { idempotencyTable } from './http/idempotency-table.ts'
 import { type Grantor, grantAll } from './http/limits/allowances.ts'
 import { Limiter } from './http/limits/limiter.ts'
 import { Load } from './http/limits/load.ts'
 import { connectionProblem, problemOf } from './http/problems.ts'
 import { finish } from './http/stages/finish.ts'
 import { name } from './http/stages/name.ts'
-import { affiliates } from './programme/affiliates/routes.ts'
-import { payouts } from './programme/payouts/routes.ts'
+import { affiliates } from './programme/affiliates/feature.ts'
+import { balancesTable, transfersTable } from './programme/ledger/table.ts'
+import { payouts } from './programme/payouts/feature.ts'
+import { referralsTable } from './programme/referrals/table.ts'
+import type { Feature } from './records/feature.ts'
 import { contextOf } from './settings/rules.ts'
+import { rateTypesTable, settingsTable } from './settings/table.ts'
 import type { Database } from './storage/database.ts'
 import { Sweeper } from './storage/sweeper.ts'
+import type { Schema } from './storage/table.ts'
 
-export const resources: readonly Resource[] = [affiliates, payouts]
+/** Every kind of record that programs and people work on. */
+export const features: readonly Feature[] = [affiliates, payouts]
+
+/** Everything that is kept. What a table refers to comes before it. */
+export const schema: Schema = [
+  settingsTable,
+  rateTypesTable,
+  usersTable,
+  ...features.flatMap(({ tables }) => tables),
+  referralsTable,
+  transfersTable,
+  balancesTable,
+  keysTable,
+  sessionsTable,
+  devicesTable,
+  attemptsTable,
+  entriesTable,
+  sealsTable,
+  chainTable,
+  idempotencyTable,
+]
+
+export const resources: readonly Resource[] = features.map(({ resource }) => resource)
 
 /** Every permission that a key can have. */
 export const permissions: readonly string[] = [
@@ -107,7 +139,7 @@ export async function buildApp(database: Database, options: AppOptions): Promise
       version,
     })
   }
-  await app.register(area, { context, load, shared: resources, ring: keys, permissions })
+  await app.register(area, { context, load, features, ring: keys, permissions })
   const sealer = new Sealer(database)
   const sweeper = new Sweeper(database, [removeOldAnswers, removeOldAttempts])
   app.addHook('onClose', async () => {

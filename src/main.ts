@@ -3,7 +3,7 @@ import cluster from 'node:cluster'
 import { Command, CommanderError } from 'commander'
 import { addKeyCommands } from './accounts/keys/commands.ts'
 import { addUserCommands } from './accounts/users/commands.ts'
-import { basePaths, permissions } from './app.ts'
+import { basePaths, features, permissions, schema } from './app.ts'
 import { Failure } from './base/errors.ts'
 import { version } from './base/package.ts'
 import { addCommand, CommandFailed, type CommonOptions, print, withNewDatabase } from './cli/command.ts'
@@ -29,6 +29,10 @@ const program = new Command('affiliated')
   .version(version)
   .exitOverride()
   .showHelpAfterError('Add --help to see what the command takes.')
+
+program.hook('preAction', (_program, command) => {
+  command.setOptionValue('schema', schema).setOptionValue('features', features)
+})
 
 const serveCommand = program
   .command('serve')
@@ -80,7 +84,7 @@ async function runServe(options: ServeConfig & { json?: true }): Promise<void> {
 
 async function runMigrate(options: CommonOptions): Promise<void> {
   // Opening a database migrates it.
-  await withNewDatabase(options.database, async () => {})
+  await withNewDatabase(options, async () => {})
   print(options, { migrated: true }, ['The database is up to date.'])
 }
 

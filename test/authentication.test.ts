@@ -7,8 +7,14 @@ import { revokeKey } from '../src/accounts/keys/rules.ts'
 import { findKey } from '../src/accounts/keys/store.ts'
 import { permissions, resources } from '../src/app.ts'
 import { formatTime, now } from '../src/base/time.ts'
-import { openDatabase } from '../src/storage/open.ts'
-import { assertFailure, describeService, type Key, operatorOf, type Service } from './harness.ts'
+import {
+  assertFailure,
+  describeService,
+  type Key,
+  openDatabase,
+  operatorOf,
+  type Service,
+} from './harness.ts'
 
 const basic = (publicKey: string, token: string, scheme = 'Basic') =>
   `${scheme} ${Buffer.from(`${publicKey}:${token}`).toString('base64')}`

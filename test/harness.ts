@@ -13,13 +13,17 @@ import { pino } from 'pino'
 import { createKey } from '../src/accounts/keys/rules.ts'
 import { fullCost, hashAt } from '../src/accounts/users/password.ts'
 import { createUser, findByName, resetPassword } from '../src/accounts/users/rules.ts'
-import { buildApp, permissions } from '../src/app.ts'
+import { buildApp, permissions, schema } from '../src/app.ts'
 import { commandLine } from '../src/base/actor.ts'
 import { onBehalfOf } from '../src/settings/rules.ts'
 import type { Database, DatabaseOptions } from '../src/storage/database.ts'
-import { openDatabase } from '../src/storage/open.ts'
+import { openDatabase as open } from '../src/storage/open.ts'
 import { temporaryFolder } from './folder.ts'
 import { freshDatabase } from './postgres.ts'
+
+/** Opens a database as the service does. */
+export const openDatabase = (url: string, options?: DatabaseOptions): Promise<Database> =>
+  open(url, schema, options)
 
 export { temporaryFolder }
 

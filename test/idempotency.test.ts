@@ -6,8 +6,7 @@ import { request } from 'node:http'
 import { test } from 'node:test'
 import { permissions } from '../src/app.ts'
 import { now } from '../src/base/time.ts'
-import { openDatabase } from '../src/storage/open.ts'
-import { assertFailure, describeService, listen, Service } from './harness.ts'
+import { assertFailure, describeService, listen, openDatabase, Service } from './harness.ts'
 
 const named = (key: string, more: Record<string, string> = {}) => ({
   headers: { 'idempotency-key': key, ...more },

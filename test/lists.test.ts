@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
+import { features } from '../src/app.ts'
 import { fillWithDemo } from '../src/operations/demo.ts'
 import { assertFailure, describeService, type Reply, type Service } from './harness.ts'
 
@@ -23,7 +24,7 @@ const sortable = (value: unknown) =>
 
 describeService('lists', service => {
   before(async () => {
-    await fillWithDemo(service().database, {
+    await fillWithDemo(service().database, features, {
       affiliates: 130,
       payouts: 260,
       until: Date.UTC(2026, 8, 27) / 1000,
@@ -273,7 +274,7 @@ describeService('search', service => {
 
 describeService('long lists', service => {
   test('200 - pages of any size lead to the next', async () => {
-    await fillWithDemo(service().database, { affiliates: 10, payouts: 1300 })
+    await fillWithDemo(service().database, features, { affiliates: 10, payouts: 1300 })
     const all = ids((await service().get('/payouts?number=0')).body)
     assert.equal(all.length, 1300)
     const [, next] = /<([^>]+)>/.exec(

@@ -5,16 +5,15 @@ import { sql } from 'kysely'
 import { balancesOf } from '../src/programme/ledger/rules.ts'
 import type { Database, Tx } from '../src/storage/database.ts'
 import { migrate } from '../src/storage/migrations.ts'
-import { openDatabase } from '../src/storage/open.ts'
 import { openPostgres } from '../src/storage/postgres/database.ts'
 import { openSqlite } from '../src/storage/sqlite/database.ts'
-import { engines } from './harness.ts'
+import { engines, openDatabase } from './harness.ts'
 
 /** The schema of 0.1. */
 const VERSION_OF_0_1 = 5
 
 const open = (url: string): Database | Promise<Database> =>
-  url.startsWith('sqlite:') ? openSqlite(url, {}) : openPostgres(url, {})
+  url.startsWith('sqlite:') ? openSqlite(url, [], {}) : openPostgres(url, [], {})
 
 const first =
   "INSERT INTO affiliates VALUES (1, 1, NULL, NULL, '', '', 'active', 999, 12345, 77, 900, '', 10, 10)"

@@ -6,8 +6,16 @@ import { revokeKey } from '../src/accounts/keys/rules.ts'
 import { createUser } from '../src/accounts/users/rules.ts'
 
 import { changeSettings } from '../src/settings/rules.ts'
-import { openDatabase } from '../src/storage/open.ts'
-import { assertFailure, engines, listen, operatorOf, type Reply, Service, startService } from './harness.ts'
+import {
+  assertFailure,
+  engines,
+  listen,
+  openDatabase,
+  operatorOf,
+  type Reply,
+  Service,
+  startService,
+} from './harness.ts'
 
 const RACERS = 100
 

@@ -1,8 +1,7 @@
 /** ETag, If-Match and If-None-Match. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { openDatabase } from '../src/storage/open.ts'
-import { assertFailure, describeService, listen, Service } from './harness.ts'
+import { assertFailure, describeService, listen, openDatabase, Service } from './harness.ts'
 
 const ifMatch = (tag: string) => ({ headers: { 'if-match': tag } })
 const ifNoneMatch = (tag: string) => ({ headers: { 'if-none-match': tag } })

@@ -2,8 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { openDatabase } from '../src/storage/open.ts'
-import { listen, Service, serviceOn } from './harness.ts'
+import { listen, openDatabase, Service, serviceOn } from './harness.ts'
 import { until } from './load.ts'
 import { execute, freshDatabase, PostgresServer } from './postgres.ts'
 

@@ -7,6 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { revokeKey } from '../src/accounts/keys/rules.ts'
 import { hashPassword } from '../src/accounts/users/password.ts'
 import { setPassword } from '../src/accounts/users/rules.ts'
+import { features } from '../src/app.ts'
 import { write } from '../src/events/write.ts'
 import { fillWithDemo } from '../src/operations/demo.ts'
 import { lockSettings } from '../src/settings/store.ts'
@@ -99,7 +100,7 @@ describeService('revocation', service => {
 
   test('an answer that is read slowly ends when its key is revoked', async () => {
     await service().database.transaction(async () => {})
-    await fillWithDemo(service().database, { affiliates: 20_000, payouts: 0 })
+    await fillWithDemo(service().database, features, { affiliates: 20_000, payouts: 0 })
     const key = await service().newKey(['affiliates.read'])
     const { port } = new URL(service().url)
     const socket = connect({ port: Number(port), host: '127.0.0.1' })

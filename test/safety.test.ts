@@ -12,8 +12,15 @@ import { sealEntries } from '../src/events/seal.ts'
 import { verifyChain } from '../src/events/verify.ts'
 import { write } from '../src/events/write.ts'
 import { within } from '../src/storage/database.ts'
-import { openDatabase } from '../src/storage/open.ts'
-import { affiliated, engines, operatorOf, serveProcess, startService, temporaryFolder } from './harness.ts'
+import {
+  affiliated,
+  engines,
+  openDatabase,
+  operatorOf,
+  serveProcess,
+  startService,
+  temporaryFolder,
+} from './harness.ts'
 import { load } from './load.ts'
 
 async function succeeds(...args: string[]): Promise<any> {

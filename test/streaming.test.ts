@@ -8,10 +8,9 @@ import { after, before, describe, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { createKey } from '../src/accounts/keys/rules.ts'
 import { createUser } from '../src/accounts/users/rules.ts'
-import { permissions } from '../src/app.ts'
+import { features, permissions } from '../src/app.ts'
 import { fillWithDemo } from '../src/operations/demo.ts'
-import { openDatabase } from '../src/storage/open.ts'
-import { operatorOf, type ServeProcess, serveProcess, temporaryFolder } from './harness.ts'
+import { openDatabase, operatorOf, type ServeProcess, serveProcess, temporaryFolder } from './harness.ts'
 
 const AFFILIATES = 200_000
 const MAX_GROWTH_KIB = 64 * 1024
@@ -30,7 +29,7 @@ describe(`${AFFILIATES} affiliates`, () => {
     folder = await temporaryFolder()
     const url = `sqlite:${join(folder.path, 'large.db')}`
     const database = await openDatabase(url)
-    await fillWithDemo(database, { affiliates: AFFILIATES, payouts: 0 })
+    await fillWithDemo(database, features, { affiliates: AFFILIATES, payouts: 0 })
     // The demo's accounts are there, so no first administrator would be made.
     const user = await createUser(operatorOf(database), {
       login: 'admin',

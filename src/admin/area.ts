@@ -14,12 +14,10 @@ import { refuseEnded } from '../accounts/sessions/rules.ts'
 import { users } from '../accounts/users/routes.ts'
 import type { Context } from '../events/write.ts'
 import { api } from '../http/api.ts'
-import type { Resource } from '../http/endpoint.ts'
 import type { Load } from '../http/limits/load.ts'
 import { audit } from '../operations/audit/routes.ts'
-import { exports } from '../operations/exports/routes.ts'
-import { affiliatesInArea } from '../programme/affiliates/routes.ts'
-import { payoutsInArea } from '../programme/payouts/routes.ts'
+import { exportsOf } from '../operations/exports/routes.ts'
+import type { Feature } from '../records/feature.ts'
 import { settings } from '../settings/routes.ts'
 import { reports } from './reports/routes.ts'
 import { system } from './system/routes.ts'
@@ -30,8 +28,7 @@ const BASE = '/admin'
 export interface AreaOptions {
   readonly context: Context
   readonly load: Load
-  /** Those that API keys reach too. */
-  readonly shared: readonly Resource[]
+  readonly features: readonly Feature[]
   /** The keys that this process knows. */
   readonly ring: KeyRing
   /** Every permission that an API key can have. */
@@ -50,19 +47,17 @@ const SECURITY_HEADERS = {
 /** A Fastify plugin. */
 export async function area(
   app: FastifyInstance,
-  { context, load, shared, ring, permissions }: AreaOptions,
+  { context, load, features, ring, permissions }: AreaOptions,
 ): Promise<void> {
   const patient = { ...context, database: context.database.background }
   const resources = [
-    ...shared,
-    affiliatesInArea,
-    payoutsInArea,
+    ...features.flatMap(({ resource, inArea }) => (inArea ? [resource, inArea] : [resource])),
     users,
     keys(permissions, ring),
     settings,
     reports,
     audit,
-    exports,
+    exportsOf(features),
     system(),
     sessions(permissions),
   ]

@@ -43,12 +43,6 @@ export const catalogue = {
     message: 'The administration area takes requests from its own pages only.',
   },
   no_route: { status: 404, code: 'rest_no_route', message: 'No route matches the URL.' },
-  no_affiliate: {
-    status: 404,
-    code: 'invalid_affiliate_id',
-    message: 'There is no affiliate with this identifier.',
-  },
-  no_payout: { status: 404, code: 'invalid_payout_id', message: 'There is no payout with this identifier.' },
   no_user: { status: 404, code: 'invalid_user_id', message: 'There is no account with this identifier.' },
   no_key: { status: 404, code: 'invalid_key_id', message: 'There is no API key with this identifier.' },
   no_method: {
@@ -136,7 +130,25 @@ export const catalogue = {
   },
 } as const
 
-export type FailureName = keyof typeof catalogue
+/** A name in the catalogue, or `no_KIND` for a record of any kind that is not there. */
+export type FailureName = keyof typeof catalogue | `no_${string}`
+
+/** How a failure is answered. */
+export interface Entry {
+  readonly status: number
+  readonly code: string
+  readonly message: string
+}
+
+export function entryOf(failure: FailureName): Entry {
+  if (Object.hasOwn(catalogue, failure)) return catalogue[failure as keyof typeof catalogue]
+  const kind = failure.slice('no_'.length)
+  return {
+    status: 404,
+    code: `invalid_${kind}_id`,
+    message: `There is no ${kind.replaceAll('_', ' ')} with this identifier.`,
+  }
+}
 
 export class Failure extends Error {
   readonly failure: FailureName
@@ -152,7 +164,7 @@ export class Failure extends Error {
     failure: FailureName,
     details: { message?: string; data?: Record<string, unknown>; cause?: unknown } = {},
   ) {
-    super(details.message ?? catalogue[failure].message, { cause: details.cause })
+    super(details.message ?? entryOf(failure).message, { cause: details.cause })
     this.name = 'Failure'
     this.failure = failure
     this.data = details.data ?? {}

@@ -71,3 +71,8 @@ export function parseRate(value: number | ''): number | null {
 export function formatRate(tenThousandths: number | null): string {
   return tenThousandths === null ? '' : String(fromUnits(tenThousandths, RATE_DECIMALS))
 }
+
+/** What is wrong with an amount that `toUnits` does not take. */
+export function decimalsReason({ currency, decimals }: { currency: string; decimals: number }): string {
+  return `must have at most ${decimals} decimals, as ${currency} has.`
+}

@@ -3,12 +3,20 @@ import type { Command } from 'commander'
 import type { Static, TObject } from 'typebox'
 import { sealEntries } from '../events/seal.ts'
 import { ArgumentReader, refuse } from '../http/arguments.ts'
+import type { Feature } from '../records/feature.ts'
 import type { Database, DatabaseOptions } from '../storage/database.ts'
 import { openDatabase } from '../storage/open.ts'
+import type { Schema } from '../storage/table.ts'
 import { databaseOption, jsonOption } from './options.ts'
 
-export interface CommonOptions {
+/** Where the data is, and what is kept there: `main.ts` gives the registry to every command. */
+export interface Source {
   database: string
+  schema: Schema
+  features: readonly Feature[]
+}
+
+export interface CommonOptions extends Source {
   json?: true
 }
 
@@ -25,11 +33,11 @@ export function addCommand(parent: Command, name: string, description: string): 
  * command has written to the audit log is sealed, as no service may be there to do it.
  */
 export async function withDatabase<T>(
-  url: string,
+  source: Source,
   work: (database: Database) => Promise<T>,
   options: DatabaseOptions = { existing: true },
 ): Promise<T> {
-  return opened(url, options, async database => {
+  return opened(source, options, async database => {
     const result = await work(database)
     await sealEntries(database)
     return result
@@ -37,8 +45,11 @@ export async function withDatabase<T>(
 }
 
 /** The same for a command that may be the first on a database, which is made then. */
-export async function withNewDatabase<T>(url: string, work: (database: Database) => Promise<T>): Promise<T> {
-  return withDatabase(url, work, {})
+export async function withNewDatabase<T>(
+  source: Source,
+  work: (database: Database) => Promise<T>,
+): Promise<T> {
+  return withDatabase(source, work, {})
 }
 
 /**
@@ -46,21 +57,21 @@ export async function withNewDatabase<T>(url: string, work: (database: Database)
  * before, and nothing is after: what the look has found must be found by the next one, too.
  */
 export async function withSealedDatabase<T>(
-  url: string,
+  source: Source,
   work: (database: Database) => Promise<T>,
 ): Promise<T> {
-  return opened(url, { existing: true }, async database => {
+  return opened(source, { existing: true }, async database => {
     await sealEntries(database)
     return work(database)
   })
 }
 
 async function opened<T>(
-  url: string,
+  { database: url, schema }: Source,
   options: DatabaseOptions,
   work: (database: Database) => Promise<T>,
 ): Promise<T> {
-  const database = await openDatabase(url, options)
+  const database = await openDatabase(url, schema, options)
   try {
     return await work(database)
   } finally {

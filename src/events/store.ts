@@ -10,7 +10,8 @@ import {
 import type { Db, Tx } from '../storage/database.ts'
 import { countOf, type Order, type Page, PagedList } from '../storage/page.ts'
 import { prepared } from '../storage/prepared.ts'
-import type { AuditChainTable, AuditEntriesTable, AuditSealsTable, Tables } from '../storage/tables.ts'
+import type { Tables } from '../storage/tables.ts'
+import type { AuditChainTable, AuditEntriesTable, AuditSealsTable } from './table.ts'
 
 export type Entry = Selectable<AuditEntriesTable>
 export type NewEntry = Insertable<AuditEntriesTable>
@@ -74,16 +75,6 @@ export async function listEntries(db: Db, criteria: Criteria, page: Page): Promi
 
 export async function countEntries(db: Db, criteria: Criteria): Promise<number> {
   return countOf(db.selectFrom('audit_entries').where(expression => matching(expression, criteria)))
-}
-
-/** Removes what entries say of a person; that they say it of somebody stays. */
-export async function erasePersonal(tx: Tx, personId: number): Promise<void> {
-  await tx
-    .updateTable('audit_entries')
-    .set({ personal: '' })
-    .where('person_id', '=', personId)
-    .where('personal', '!=', '')
-    .execute()
 }
 
 /** The accounts that the log says were erased. */

@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, describe, test } from 'node:test'
 import { sql } from 'kysely'
-import { engines, type FreshDatabase, operatorOf } from '../../test/harness.ts'
+import { engines, type FreshDatabase, openDatabase, operatorOf } from '../../test/harness.ts'
 import { service } from '../base/actor.ts'
 import { onBehalfOf } from '../settings/rules.ts'
 import { type Database, type Tx, within } from '../storage/database.ts'
-import { openDatabase } from '../storage/open.ts'
 import { entriesAfter } from './store.ts'
 import { type WriteTx, write } from './write.ts'
 

@@ -16,6 +16,8 @@ export interface Context {
   readonly database: Database
   readonly settings: {
     current(): Promise<Settings>
+    /** The same, and nobody changes them until the transaction ends. */
+    hold(tx: Tx): Promise<Settings>
     /** Reads them again at the next use, because this process has changed them. */
     forget(): void
   }

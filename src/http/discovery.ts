@@ -1,6 +1,6 @@
 /** What the interface says about itself: OPTIONS, the index, and OpenAPI, all out of the endpoints' declarations. */
 import type { TSchema } from 'typebox'
-import { catalogue, type FailureName } from '../base/errors.ts'
+import { entryOf, type FailureName } from '../base/errors.ts'
 import type { Settings } from '../base/settings.ts'
 import { type Endpoint, inPath, type Resource } from './endpoint.ts'
 
@@ -262,12 +262,12 @@ function requestBody(endpoint: Endpoint, properties: Json): Json {
 }
 
 function failureResponses(failures: readonly FailureName[]): Json {
-  const byStatus = Map.groupBy(failures, name => catalogue[name].status)
+  const byStatus = Map.groupBy(failures, name => entryOf(name).status)
   return Object.fromEntries(
     [...byStatus].map(([status, names]) => [
       status,
       {
-        description: names.map(name => `${catalogue[name].code}: ${catalogue[name].message}`).join('\n'),
+        description: names.map(name => `${entryOf(name).code}: ${entryOf(name).message}`).join('\n'),
         content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
       },
     ]),

@@ -1,7 +1,7 @@
 /** Every query on the answers that are kept for requests with an Idempotency-Key. */
 import type { Insertable, Selectable } from 'kysely'
 import type { Tx } from '../storage/database.ts'
-import type { IdempotencyKeysTable } from '../storage/tables.ts'
+import type { IdempotencyKeysTable } from './idempotency-table.ts'
 
 export type Kept = Selectable<IdempotencyKeysTable>
 

@@ -1,5 +1,5 @@
 /** The only place where an error becomes a response. */
-import { catalogue, Failure, type FailureName } from '../base/errors.ts'
+import { entryOf, Failure, type FailureName } from '../base/errors.ts'
 import { DatabaseUnavailable } from '../storage/database.ts'
 
 export interface Problem {
@@ -31,7 +31,7 @@ const refusedByNode: Record<string, FailureName> = {
 /** @param error anything that was thrown */
 export function problemOf(error: unknown): Problem {
   const failure = failureOf(error)
-  const { code, status } = catalogue[failure.failure]
+  const { code, status } = entryOf(failure.failure)
   const headers: Record<string, string> = { 'Content-Type': 'application/json; charset=utf-8' }
   // Only of those who send an API key: a browser would ask the person for one.
   if (failure.failure === 'unauthenticated')

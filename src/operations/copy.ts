@@ -6,57 +6,26 @@
 import { createHash } from 'node:crypto'
 import { type RawBuilder, sql } from 'kysely'
 import { type Database, DatabaseUnusable, type Db, type Tx } from '../storage/database.ts'
-import { COPY_MARK, isCopyUnderWay } from '../storage/open.ts'
-import type { Tables, TableWithIdentity } from '../storage/tables.ts'
+import { isCopyUnderWay, markCopy } from '../storage/open.ts'
+import { columnsOf, identity, type Schema, type Table } from '../storage/table.ts'
 
 const ROWS_PER_BATCH = 1000
 
 type Row = Record<string, number | string | null>
 
-interface Table {
-  readonly name: keyof Tables
-  /** The primary key. */
-  readonly key: readonly string[]
-}
+const byRows = (schema: Schema) => schema.filter(({ copied }) => copied === 'rows')
 
-/** What a table refers to comes before it. */
-const tables: readonly Table[] = [
-  { name: 'users', key: ['id'] },
-  { name: 'affiliates', key: ['id'] },
-  { name: 'referrals', key: ['id'] },
-  { name: 'payouts', key: ['id'] },
-  { name: 'payout_referrals', key: ['referral_id', 'payout_id'] },
-  { name: 'ledger_transfers', key: ['id'] },
-  { name: 'balances', key: ['affiliate_id', 'account'] },
-  { name: 'api_keys', key: ['id'] },
-  { name: 'sessions', key: ['token_hash'] },
-  { name: 'devices', key: ['token_hash'] },
-  { name: 'audit_entries', key: ['id'] },
-  { name: 'audit_seals', key: ['number'] },
-  { name: 'idempotency_keys', key: ['owner', 'key'] },
-]
-/** Failed log-ins of the last minutes are not worth the way. */
-export const leftOut: readonly (keyof Tables)[] = ['login_attempts']
-/** Small, and filled in every new database. */
-const configuration: readonly Table[] = [
-  { name: 'rate_types', key: ['name'] },
-  { name: 'settings', key: ['name'] },
-  { name: 'audit_chain', key: ['id'] },
-]
+/** Small tables that every new database has filled: they are replaced. */
+const asWholes = (schema: Schema) => schema.filter(({ copied }) => copied === 'whole')
 
-/** The log comes last: what else was changed is what somebody wants to hear of. */
-const checked = [...configuration, ...tables].sort((a, b) => Number(isLog(a)) - Number(isLog(b)))
+/** What is only added to comes last: what else was changed is what somebody wants to hear of. */
+const compared = (schema: Schema) =>
+  [...asWholes(schema), ...byRows(schema)].sort(
+    (a, b) => Number(a.appendOnly ?? false) - Number(b.appendOnly ?? false),
+  )
 
-function isLog({ name }: Table): boolean {
-  return name.startsWith('audit_')
-}
-
-/** Every table that is copied. */
-export const copiedTables: readonly (keyof Tables)[] = [...configuration, ...tables].map(({ name }) => name)
-
-function hasIdentity(name: keyof Tables): name is TableWithIdentity {
-  return tables.some(table => table.name === name && table.key[0] === 'id')
-}
+/** Whether the database gives out the identifiers. */
+const hasIdentity = ({ key, columns }: Table) => key[0] === 'id' && columns.id === identity
 
 export interface CopiedTable {
   readonly table: string
@@ -74,20 +43,22 @@ export async function copyDatabase(
   target: Database,
   progress: (step: string, done: number, total: number) => void,
 ): Promise<CopiedTable[]> {
-  if (await isCopyUnderWay(target.reader)) await target.transaction(tx => copyConfiguration(source, tx))
-  else await begin(source, target)
-  for (const table of tables) await copyTable(source, target, table, progress)
-  await copyChain(source, target)
+  const { schema } = source
+  if (!(await isCopyUnderWay(target.reader))) await begin(target, schema)
+  for (const table of asWholes(schema)) await replaceTable(source, target, table)
+  for (const table of byRows(schema)) await copyTable(source, target, table, progress)
+  // Those that changed while rows were copied, such as the end of the log's chain.
+  for (const table of asWholes(schema)) await replaceTable(source, target, table)
   const copied: CopiedTable[] = []
-  for (const table of checked) {
-    const total = await countRows(source.reader, table.name)
+  for (const table of compared(schema)) {
+    const total = await countRows(source.reader, table)
     const [expected, actual] = await Promise.all([
       summarise(source.reader, table, done => progress(`checking ${table.name}`, done, total)),
       summarise(target.reader, table, () => {}),
     ])
     if (expected.checksum !== actual.checksum) {
-      await refuseOtherLog(source.reader, target.reader)
-      await target.transaction(clear)
+      await refuseOtherLog(source.reader, target.reader, schema)
+      await target.transaction(tx => clear(tx, schema))
       throw new DatabaseUnusable(
         `The table ${table.name} was changed while it was copied; what was copied is removed. Stop the service, and copy again.`,
       )
@@ -98,47 +69,53 @@ export async function copyDatabase(
   return copied
 }
 
-async function begin(source: Database, target: Database): Promise<void> {
+async function begin(target: Database, schema: Schema): Promise<void> {
   await target.transaction(async tx => {
-    for (const { name } of tables) {
-      const row = await tx
-        .selectFrom(name as 'users')
-        .selectAll()
-        .limit(1)
-        .executeTakeFirst()
-      if (row || (hasIdentity(name) && (await target.engine.lastIdentity(tx, name)) > 0)) {
-        throw new DatabaseUnusable(`The target has or had data (${name}). Copy into a database that is new.`)
+    for (const table of byRows(schema)) {
+      const [row] = await rowsOf(tx, sql`SELECT 1 AS one FROM ${sql.table(table.name)} LIMIT 1`)
+      if (row || (hasIdentity(table) && (await target.engine.lastIdentity(tx, table.name)) > 0)) {
+        throw new DatabaseUnusable(
+          `The target has or had data (${table.name}). Copy into a database that is new.`,
+        )
       }
     }
-    await copyConfiguration(source, tx)
+    await markCopy(tx, true)
   })
 }
 
-/** It may be other than when a copy that goes on was begun, and sets the mark. */
-async function copyConfiguration({ reader }: Database, tx: Tx): Promise<void> {
-  const settings: Row[] = await reader.selectFrom('settings').selectAll().execute()
-  await tx.deleteFrom('settings').execute()
-  await insert(tx, 'settings', [...settings, { name: COPY_MARK, value: '1' }])
-  const rateTypes = await reader.selectFrom('rate_types').selectAll().execute()
-  await tx
-    .insertInto('rate_types')
-    .values(rateTypes)
-    .onConflict(conflict =>
-      conflict.column('name').doUpdateSet(({ ref }) => ({ position: ref('excluded.position') })),
+/**
+ * Takes a small table anew. Rows of a copy that goes on may refer to some that the source no longer has: those stay, and
+ * the comparison finds them.
+ */
+async function replaceTable({ reader, schema }: Database, target: Database, table: Table): Promise<void> {
+  const rows = await after(reader, table, undefined)
+  const key = sql.join(table.key.map(column => sql.ref(column)))
+  const others = Object.keys(rows[0] ?? {}).filter(column => !table.key.includes(column))
+  const references = schema.flatMap(other =>
+    [...columnsOf(other)]
+      .filter(([, column]) => column.references?.table === table.name)
+      .map(([name, column]) => ({ table: other.name, column: name, to: column.references!.column ?? 'id' })),
+  )
+  await target.transaction(async tx => {
+    const unused = references.map(
+      ({ table: other, column, to }) =>
+        sql`NOT EXISTS (SELECT 1 FROM ${sql.table(other)} WHERE ${sql.ref(`${other}.${column}`)} = ${sql.ref(`${table.name}.${to}`)})`,
     )
-    .execute()
-  // Affiliates that were copied before may have one that is no longer there; the comparison will tell.
-  await tx
-    .deleteFrom('rate_types')
-    .where(
-      'name',
-      'not in',
-      rateTypes.map(({ name }) => name),
+    const kept = rows.map(row => sql`(${sql.join(table.key.map(column => row[column]))})`)
+    const gone = kept.length === 0 ? [] : [sql`(${key}) NOT IN (${sql.join(kept)})`]
+    const where = [...gone, ...unused]
+    await sql`DELETE FROM ${sql.table(table.name)} ${where.length === 0 ? sql`` : sql`WHERE ${sql.join(where, sql` AND `)}`}`.execute(
+      tx,
     )
-    .where(({ not, exists, selectFrom }) =>
-      not(exists(selectFrom('affiliates').select('id').whereRef('rate_type', '=', 'rate_types.name'))),
-    )
-    .execute()
+    for (const row of rows) {
+      const columns = Object.keys(row)
+      await sql`INSERT INTO ${sql.table(table.name)} (${sql.join(columns.map(name => sql.ref(name)))})
+        VALUES (${sql.join(columns.map(name => row[name]))})
+        ON CONFLICT (${key}) DO UPDATE SET ${sql.join(others.map(name => sql`${sql.ref(name)} = ${row[name]}`))}`.execute(
+        tx,
+      )
+    }
+  })
 }
 
 async function copyTable(
@@ -147,35 +124,25 @@ async function copyTable(
   table: Table,
   progress: (step: string, done: number, total: number) => void,
 ): Promise<void> {
-  const total = await countRows(source.reader, table.name)
-  let done = await countRows(target.reader, table.name)
+  const total = await countRows(source.reader, table)
+  let done = await countRows(target.reader, table)
   let last = await lastRow(target.reader, table)
   for (;;) {
     const rows = await after(source.reader, table, last)
     if (rows.length === 0) return
-    await target.transaction(tx => insert(tx, table.name, rows))
+    await target.transaction(tx => insert(tx, table, rows))
     last = rows.at(-1)
     done += rows.length
     progress(`copying ${table.name}`, Math.min(done, total), total)
   }
 }
 
-/** It changes as the log grows, so a copy that goes on takes it anew. */
-async function copyChain(source: Database, target: Database): Promise<void> {
-  const chain = await source.reader.selectFrom('audit_chain').selectAll().execute()
-  await target.transaction(async tx => {
-    await tx.deleteFrom('audit_chain').execute()
-    await tx.insertInto('audit_chain').values(chain).execute()
-  })
-}
-
 async function finish(source: Database, target: Database): Promise<void> {
   await target.transaction(async tx => {
-    for (const { name } of tables) {
-      if (!hasIdentity(name)) continue
+    for (const { name } of source.schema.filter(hasIdentity)) {
       await target.engine.continueIdentity(tx, name, await source.engine.lastIdentity(source.reader, name))
     }
-    await tx.deleteFrom('settings').where('name', '=', COPY_MARK).execute()
+    await markCopy(tx, false)
   })
 }
 
@@ -184,8 +151,8 @@ async function finish(source: Database, target: Database): Promise<void> {
  * was erased since, or where an entry was committed late.
  * @throws DatabaseUnusable
  */
-async function refuseOtherLog(source: Db, target: Db): Promise<void> {
-  for (const table of tables.filter(isLog)) {
+async function refuseOtherLog(source: Db, target: Db, schema: Schema): Promise<void> {
+  for (const table of byRows(schema).filter(({ appendOnly }) => appendOnly)) {
     if (await isBeginning(source, target, table)) continue
     throw new DatabaseUnusable(
       `What was copied of ${table.name} is no longer what the source has, as when a person was erased meanwhile. This target can't be completed: remove it, and copy into a new, empty one.`,
@@ -204,10 +171,10 @@ async function isBeginning(source: Db, target: Db, table: Table): Promise<boolea
   }
 }
 
-/** The mark stays: what comes next is a copy again. The audit log stays, too: the database lets nobody remove it. */
-async function clear(tx: Tx): Promise<void> {
-  for (const table of tables.toReversed()) {
-    if (!isLog(table)) await tx.deleteFrom(table.name).execute()
+/** The mark stays: what comes next is a copy again. What is only added to stays, too: the database lets nobody remove it. */
+async function clear(tx: Tx, schema: Schema): Promise<void> {
+  for (const { name, appendOnly } of byRows(schema).toReversed()) {
+    if (!appendOnly) await sql`DELETE FROM ${sql.table(name)}`.execute(tx)
   }
 }
 
@@ -223,7 +190,6 @@ async function summarise(
     const rows = await after(db, table, last)
     if (rows.length === 0) return { rows: count, checksum: hash.digest('hex') }
     for (const row of rows) {
-      if (row.name === COPY_MARK) continue
       hash.update(textOf(row))
       count += 1
     }
@@ -259,14 +225,14 @@ async function rowsOf(db: Db, query: RawBuilder<unknown>): Promise<Row[]> {
   return (await query.execute(db)).rows as Row[]
 }
 
-async function countRows(db: Db, name: keyof Tables): Promise<number> {
+async function countRows(db: Db, { name }: Table): Promise<number> {
   const [row] = await rowsOf(db, sql`SELECT count(*) AS count FROM ${sql.table(name)}`)
   return row!.count as number
 }
 
-async function insert(tx: Tx, name: keyof Tables, rows: Row[]): Promise<void> {
-  await tx
-    .insertInto(name)
-    .values(rows as never)
-    .execute()
+async function insert(tx: Tx, { name }: Table, rows: readonly Row[]): Promise<void> {
+  const columns = Object.keys(rows[0]!)
+  const names = sql.join(columns.map(column => sql.ref(column)))
+  const values = rows.map(row => sql`(${sql.join(columns.map(column => row[column]))})`)
+  await sql`INSERT INTO ${sql.table(name)} (${names}) VALUES ${sql.join(values)}`.execute(tx)
 }

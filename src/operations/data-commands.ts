@@ -38,8 +38,8 @@ async function demo(options: CommonOptions & DemoSize): Promise<void> {
   if (payouts > 0 && affiliates === 0) throw new CommandFailed('Payouts need affiliates to be made to.')
   const startedAt = Date.now()
   const { progress, end } = showProgress('demo')
-  const filled = await withNewDatabase(options.database, database =>
-    fillWithDemo(database, { affiliates, payouts }, progress),
+  const filled = await withNewDatabase(options, database =>
+    fillWithDemo(database, options.features, { affiliates, payouts }, progress),
   ).finally(end)
   if (!filled) throw new CommandFailed('The database has affiliates or payouts; it was left as it is.')
   const seconds = Math.round((Date.now() - startedAt) / 100) / 10
@@ -48,7 +48,7 @@ async function demo(options: CommonOptions & DemoSize): Promise<void> {
   ])
 }
 
-async function copy(options: { from: string; to: string; json?: true }): Promise<void> {
+async function copy(options: CommonOptions & { from: string; to: string }): Promise<void> {
   let shown: { step: string; bar: ReturnType<typeof showProgress> } | undefined
   const progress = (step: string, done: number, total: number) => {
     if (shown?.step !== step) {
@@ -58,9 +58,9 @@ async function copy(options: { from: string; to: string; json?: true }): Promise
     shown.bar.progress(done, total)
   }
   const tables = await withDatabase(
-    options.from,
+    { ...options, database: options.from },
     source =>
-      withDatabase(options.to, target => copyDatabase(source, target, progress), {
+      withDatabase({ ...options, database: options.to }, target => copyDatabase(source, target, progress), {
         alone: true,
         incomplete: true,
       }),

@@ -1,10 +1,13 @@
 /** Made-up affiliates and payouts until today, otherwise the same every time, to look at and to measure with. */
 
+import { sql } from 'kysely'
 import { insertUsers, type NewUser } from '../accounts/users/store.ts'
 import { foldCase } from '../base/text.ts'
 import { now } from '../base/time.ts'
-import { insertAffiliates } from '../programme/affiliates/store.ts'
-import { insertPayouts } from '../programme/payouts/store.ts'
+import { affiliates as affiliateStore } from '../programme/affiliates/store.ts'
+import { payouts as payoutStore } from '../programme/payouts/store.ts'
+import type { Feature } from '../records/feature.ts'
+import { storeOf } from '../records/store.ts'
 import type { Database, Db, Tx } from '../storage/database.ts'
 
 const FIRST_NAMES =
@@ -35,6 +38,8 @@ const DAYS = 1000
 /** Rows of one statement, and of one transaction: large enough that neither costs much by the row. */
 const ROWS_PER_STATEMENT = 500
 const ROWS_PER_TRANSACTION = 5000
+/** How many there are of each kind of record that only its fields describe. */
+const SAMPLES = 50
 
 export interface DemoSize {
   readonly affiliates: number
@@ -44,16 +49,17 @@ export interface DemoSize {
 }
 
 /**
- * Fills a database that has no affiliates and no payouts.
+ * Fills a database that has no records of these kinds.
  * @param progress is told how many rows are there, of how many
  * @returns false when there was data, which is left as it is
  */
 export async function fillWithDemo(
   database: Database,
+  features: readonly Feature[],
   { affiliates, payouts, until = now() }: DemoSize = { affiliates: 200, payouts: 600 },
   progress: (done: number, total: number) => void = () => {},
 ): Promise<boolean> {
-  if (!(await isEmpty(database.reader))) return false
+  if (!(await isEmpty(database.reader, features))) return false
   const random = randomNumbers(20_240_101)
   const firstDay = (Math.floor(until / DAY) - DAYS) * DAY
   /** @param part how far into the demo's time, from 0 to 1 */
@@ -69,7 +75,7 @@ export async function fillWithDemo(
     const rows = users.map((user, index) =>
       demoAffiliate(user, numbers[index]!, timeAt(numbers[index]! / affiliates), random),
     )
-    ids.push(...(await insertAffiliates(tx, rows)))
+    ids.push(...(await affiliateStore.insertMany(tx, rows)))
     owner ??= users[0]!
     progress(ids.length, total)
   })
@@ -84,9 +90,12 @@ export async function fillWithDemo(
       const affiliate = ids[Math.floor(random() ** 2 * Math.ceil((number / payouts) * ids.length))]!
       return demoPayout(affiliate, owner!, referrals, timeAt(number / payouts), random)
     })
-    await insertPayouts(tx, rows)
+    await payoutStore.insertMany(tx, rows)
     progress(affiliates + numbers.at(-1)!, total)
   })
+  for (const feature of features.filter(({ sampled }) => sampled)) {
+    await fillWithSamples(database, feature, random, timeAt)
+  }
   await inTransactions(database, affiliates, async (tx, numbers) => {
     await sumUp(
       tx,
@@ -116,13 +125,31 @@ async function administrator(db: Db): Promise<number | undefined> {
   return (await query.executeTakeFirst())?.id
 }
 
-async function isEmpty(db: Db): Promise<boolean> {
-  const used = await Promise.all(
-    (['affiliates', 'payouts'] as const).map(table =>
-      db.selectFrom(table).select('id').limit(1).executeTakeFirst(),
-    ),
+async function isEmpty(db: Db, features: readonly Feature[]): Promise<boolean> {
+  for (const { kind } of features) if ((await someIds(db, kind.table.name, 1)).length > 0) return false
+  return true
+}
+
+async function someIds(db: Db, table: string, limit: number): Promise<number[]> {
+  const { rows } = await sql<{ id: number }>`SELECT id FROM ${sql.table(table)} LIMIT ${limit}`.execute(db)
+  return rows.map(row => row.id)
+}
+
+/** Fills a kind of record about which the demo knows nothing with what its fields make up. */
+async function fillWithSamples(
+  database: Database,
+  { kind }: Feature,
+  random: () => number,
+  timeAt: (part: number) => number,
+): Promise<void> {
+  const ids = new Map<string, number[]>()
+  for (const { references } of Object.values(kind.table.columns)) {
+    if (references) ids.set(references.table, await someIds(database.reader, references.table, SAMPLES))
+  }
+  const rows = Array.from({ length: SAMPLES }, (_, number) =>
+    kind.sample({ random, row: table => pick(ids.get(table)!, random), time: timeAt(number / SAMPLES) }),
   )
-  return used.every(row => row === undefined)
+  await database.transaction(tx => storeOf(kind as never).insertMany(tx, rows as never))
 }
 
 /** @param work is given the numbers of the rows of one statement */

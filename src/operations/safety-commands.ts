@@ -40,8 +40,11 @@ async function restore(file: string, options: CommonOptions): Promise<void> {
 }
 
 async function check(options: CommonOptions): Promise<void> {
-  const { checked, problems } = await withSealedDatabase(options.database, database =>
-    checkDatabase(database),
+  const { checked, problems } = await withSealedDatabase(options, database =>
+    checkDatabase(
+      database,
+      options.features.flatMap(({ checks }) => checks),
+    ),
   )
   if (problems.length > 0 && !options.json) throw new CommandFailed(problems.join('\n       '))
   if (problems.length > 0) process.exitCode = 1

@@ -12,6 +12,7 @@ import { createServer } from 'node:net'
 import { availableParallelism } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
+import { schema } from '../app.ts'
 import { CommandFailed } from '../cli/command.ts'
 import { openLog } from '../http/log.ts'
 import { openDatabase } from '../storage/open.ts'
@@ -40,7 +41,7 @@ export async function serveWithWorkers(config: ServeConfig, announce: Announce):
       const { serveMetrics } = await import('./metrics.ts')
       metrics = await serveMetrics(config.metricsHost, config.metricsPort, true)
     }
-    const database = await openDatabase(config.database)
+    const database = await openDatabase(config.database, schema)
     // Before there are workers, a signal ends the process at once.
     const stop = stopSignal()
     try {

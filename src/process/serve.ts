@@ -10,7 +10,7 @@ import { createKey } from '../accounts/keys/rules.ts'
 import { generatePassword } from '../accounts/users/password.ts'
 import { createUser } from '../accounts/users/rules.ts'
 import { anyUser } from '../accounts/users/store.ts'
-import { buildApp, permissions } from '../app.ts'
+import { buildApp, features, permissions, schema } from '../app.ts'
 import { service } from '../base/actor.ts'
 import { Failure } from '../base/errors.ts'
 import { openLog } from '../http/log.ts'
@@ -40,7 +40,7 @@ export type Announce = (url: string, access?: FirstAccess) => void
  */
 export async function serve(config: ServeConfig, announce: Announce): Promise<void> {
   const { log, closeLog } = await openLog(config.logLevel, config.workers !== 1)
-  const database = await openDatabase(config.database, {
+  const database = await openDatabase(config.database, schema, {
     poolSize: config.databasePool,
     readUrl: config.readDatabase,
   })
@@ -113,7 +113,7 @@ export async function welcome(
 
 async function fillDemo(database: Database): Promise<void> {
   const { fillWithDemo } = await import('../operations/demo.ts')
-  await fillWithDemo(database)
+  await fillWithDemo(database, features)
 }
 
 /** Of nodes that start together on one database, the one that comes first makes the account. */

@@ -99,9 +99,19 @@ export interface Listing<Row, Args> {
   readonly page: (call: Call, args: Args, page: Page) => Promise<Row[]>
   readonly count: (call: Call, args: Args) => Promise<number>
   readonly identifier: (row: Row) => number
-  /** Makes the function that turns rows into records. */
-  readonly records: (call: Call, args: Args) => Promise<(row: Row) => object>
-  readonly render: Render<never>
+  readonly writer: (call: Call, args: Args) => Promise<Writer<Row>>
+}
+
+/** Turns rows into what callers see. */
+export interface Writer<Row> {
+  show(row: Row): object
+  /** The same as JSON text. */
+  write(row: Row): string
+}
+
+/** Of records that a function makes and their schema writes. */
+export function writerOf<Row, R extends object>(recordOf: (row: Row) => R, render: Render<R>): Writer<Row> {
+  return { show: recordOf, write: row => render(recordOf(row)) }
 }
 
 /** @throws Failure invalid_argument when the cursor is not one of this list's */
@@ -113,7 +123,7 @@ export async function answerList<Row, Args extends ListArguments>(
   const { number = DEFAULT_NUMBER, offset = 0 } = args
   const start = whereToStart(args, listing.orders)
   const order = listing.orders[start.orderby]!
-  const write = await writer(call, args, listing)
+  const write = await rowWriter(call, args, listing)
   const wanted = number <= 0 ? Number.POSITIVE_INFINITY : number
 
   const headers: Record<string, string> = {}
@@ -192,18 +202,18 @@ function placeOf<Row>(row: Row, order: Order, listing: Listing<Row, never>): Non
 }
 
 /** How one row is written: whole, as its identifier, or as the fields that were asked for. */
-async function writer<Row, Args extends ListArguments>(
+async function rowWriter<Row, Args extends ListArguments>(
   call: Call,
   args: Args,
   listing: Listing<Row, Args>,
 ): Promise<(row: Row) => string> {
   const fields = args.fields ?? []
   if (fields.includes('ids')) return row => String(listing.identifier(row))
-  const recordOf = await listing.records(call, args)
-  if (fields.length === 0 || fields.includes('*')) return row => listing.render(recordOf(row) as never)
+  const { show, write } = await listing.writer(call, args)
+  if (fields.length === 0 || fields.includes('*')) return write
   const hidden = new Set(listing.fields.filter(name => !fields.includes(name)))
   return row =>
-    JSON.stringify(Object.fromEntries(Object.entries(recordOf(row)).filter(([name]) => !hidden.has(name))))
+    JSON.stringify(Object.fromEntries(Object.entries(show(row)).filter(([name]) => !hidden.has(name))))
 }
 
 interface Start {

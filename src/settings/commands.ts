@@ -31,13 +31,13 @@ function nameArgument(command: Command, required: boolean) {
 }
 
 async function get(name: string | undefined, options: CommonOptions): Promise<void> {
-  const record = recordOf(await withDatabase(options.database, ({ reader }) => loadSettings(reader)))
+  const record = recordOf(await withDatabase(options, ({ reader }) => loadSettings(reader)))
   show(options, name === undefined ? record : { [name]: record[name as keyof typeof record] })
 }
 
 async function set(name: string, value: string, options: CommonOptions): Promise<void> {
   const changes = checkedArguments(settingsChanges, { [name]: value })
-  const settings = await withNewDatabase(options.database, database =>
+  const settings = await withNewDatabase(options, database =>
     changeSettings(onBehalfOf(commandLine, database), changes),
   )
   show(options, recordOf(settings))

@@ -47,6 +47,16 @@ class SettingsCache {
     return this.#settings
   }
 
+  async hold(tx: Tx): Promise<Settings> {
+    const settings = await holdSettings(tx)
+    // They are newer than what may be half a second old. Where the version tells, what a transaction sees may yet be undone.
+    if (this.#database.version === undefined) {
+      this.#settings = Promise.resolve(settings)
+      this.#readAt = Date.now()
+    }
+    return settings
+  }
+
   forget(): void {
     this.#settings = undefined
   }
@@ -57,7 +67,7 @@ export async function loadSettings(db: Db): Promise<Settings> {
 }
 
 /** For what must be written under the settings that it was checked against. */
-export async function holdSettings(tx: Tx): Promise<Settings> {
+async function holdSettings(tx: Tx): Promise<Settings> {
   return settingsOf(tx, await store.holdSettings(tx))
 }
 
@@ -80,7 +90,7 @@ async function settingsOf(db: Db, values: store.Values): Promise<Settings> {
 export async function changeSettings(context: RequestContext, changes: SettingsChanges): Promise<Settings> {
   const settings = await write(context, async tx => {
     const before = await settingsOf(tx, await store.lockSettings(tx))
-    const problems = await problemsOf(tx, before, changes)
+    const problems = await problemsOf({ reader: tx, schema: context.database.schema }, before, changes)
     refuseInvalid(problems)
     if (changes.rate_types) await store.writeRateTypes(tx, changes.rate_types)
     const { default_rate, default_rate_type, currency } = changes
@@ -113,15 +123,19 @@ export function shownSettings({ defaultRate, defaultRateType, rateTypes, currenc
 
 /** The record as callers see it. */
 export async function recordOf({ database }: Context, settings: Settings): Promise<SettingsRecord> {
-  const currency_locked = await store.anyPayout(database.reader)
+  const currency_locked = await store.anyMoney(database)
   return { ...shownSettings(settings), currency_locked, currencies: [...currencies] }
 }
 
-async function problemsOf(db: Db, before: Settings, changes: SettingsChanges): Promise<Problems> {
+async function problemsOf(
+  database: store.Source,
+  before: Settings,
+  changes: SettingsChanges,
+): Promise<Problems> {
   const { default_rate, default_rate_type: type, rate_types, currency } = changes
   const problems: Problems = {}
   if (default_rate === '') problems.default_rate = 'must be a number: there is no other rate to fall back to.'
-  const types = rate_types && (await problemOfTypes(db, before, rate_types))
+  const types = rate_types && (await problemOfTypes(database, before, rate_types))
   if (types !== undefined) problems.rate_types = types
   const rateTypes = rate_types ?? before.rateTypes
   if (type !== undefined && !rateTypes.includes(type)) {
@@ -130,26 +144,26 @@ async function problemsOf(db: Db, before: Settings, changes: SettingsChanges): P
   if (type === undefined && !rateTypes.includes(before.defaultRateType)) {
     problems.rate_types = `must keep the default, ${before.defaultRateType}.`
   }
-  const inCurrency = currency === undefined ? undefined : await problemOfCurrency(db, before, currency)
+  const inCurrency = currency === undefined ? undefined : await problemOfCurrency(database, before, currency)
   if (inCurrency !== undefined) problems.currency = inCurrency
   return problems
 }
 
-async function problemOfTypes(db: Db, before: Settings, rateTypes: readonly string[]) {
+async function problemOfTypes(database: store.Source, before: Settings, rateTypes: readonly string[]) {
   if (rateTypes.length === 0) return 'must name at least one rate type.'
   if (new Set(rateTypes).size < rateTypes.length) return 'must name each rate type once.'
   if (rateTypes.some(name => name.trim() !== name || name === '' || name.includes(','))) {
     return 'must be names without commas and without spaces around them.'
   }
   const removed = before.rateTypes.filter(name => !rateTypes.includes(name))
-  const used = await store.rateTypesInUse(db, removed)
+  const used = await store.rateTypesInUse(database, removed)
   return used.length > 0 ? `must keep what affiliates use: ${used.join(', ')}.` : undefined
 }
 
-async function problemOfCurrency(db: Db, before: Settings, currency: string) {
+async function problemOfCurrency(database: store.Source, before: Settings, currency: string) {
   if (currency === before.currency) return undefined
   if (decimalsOf(currency) === undefined)
     return 'must be the ISO 4217 code of a currency in use, such as EUR.'
-  if (!(await store.anyPayout(db))) return undefined
+  if (!(await store.anyMoney(database))) return undefined
   return `must stay ${before.currency}: there are payouts, and their amounts are in it.`
 }

@@ -1,5 +1,7 @@
+import { type RawBuilder, sql } from 'kysely'
 import type { Db, Tx } from '../storage/database.ts'
 import { prepared } from '../storage/prepared.ts'
+import { columnsOf, type Schema } from '../storage/table.ts'
 
 export type Values = Map<string, string>
 
@@ -49,21 +51,41 @@ export async function writeRateTypes(tx: Tx, names: readonly string[]): Promise<
     .execute()
 }
 
-/** Those of `names` that an affiliate has. */
-export async function rateTypesInUse(db: Db, names: readonly string[]): Promise<string[]> {
+/** Those of `names` that a row refers to, of whatever table. */
+export async function rateTypesInUse(
+  { reader, schema }: Source,
+  names: readonly string[],
+): Promise<string[]> {
+  const references = schema.flatMap(table =>
+    [...columnsOf(table)]
+      .filter(([, { references }]) => references?.table === 'rate_types')
+      .map(([column]) => ({ table: table.name, column })),
+  )
   const used: string[] = []
   for (const name of names) {
-    const row = await db
-      .selectFrom('affiliates')
-      .select('id')
-      .where('rate_type', '=', name)
-      .limit(1)
-      .executeTakeFirst()
-    if (row) used.push(name)
+    for (const { table, column } of references) {
+      if (await anyRow(reader, table, sql`WHERE ${sql.ref(column)} = ${name}`)) used.push(name)
+    }
   }
   return used
 }
 
-export async function anyPayout(db: Db): Promise<boolean> {
-  return (await db.selectFrom('payouts').select('id').limit(1).executeTakeFirst()) !== undefined
+/** Whether there are amounts in the currency: rows of a table that has some which are not derived from other tables. */
+export async function anyMoney({ reader, schema }: Source): Promise<boolean> {
+  for (const table of schema) {
+    const hasMoney = [...columnsOf(table).values()].some(({ money }) => money === true)
+    if (hasMoney && (await anyRow(reader, table.name))) return true
+  }
+  return false
+}
+
+/** Where tables are looked at that this folder does not know. */
+export interface Source {
+  readonly reader: Db
+  readonly schema: Schema
+}
+
+async function anyRow(db: Db, table: string, where: RawBuilder<unknown> = sql``): Promise<boolean> {
+  const { rows } = await sql`SELECT 1 FROM ${sql.table(table)} ${where} LIMIT 1`.execute(db)
+  return rows.length > 0
 }

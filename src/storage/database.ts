@@ -4,7 +4,8 @@
  * the difference is a member of `Engine` or of `Database`, so no other file asks which engine it is.
  */
 import type { ColumnDataType, Kysely } from 'kysely'
-import type { Tables, TableWithIdentity } from './tables.ts'
+import type { Schema } from './table.ts'
+import type { Tables } from './tables.ts'
 
 /** For reading what is committed. */
 export type Db = Kysely<Tables>
@@ -14,6 +15,8 @@ export type Tx = Db & { readonly writes: true }
 
 export interface Database {
   readonly engine: Engine
+  /** Every table, as those declare them who own them. */
+  readonly schema: Schema
   /** Sees what is committed, and nothing else. */
   readonly reader: Db
   /** The same for lists and records: may be read from a replica that has caught up, see `replica.ts`. */
@@ -51,6 +54,7 @@ export interface TransactionOptions {
 export function within(database: Database, tx: Tx): Database {
   const joined: Database = {
     engine: database.engine,
+    schema: database.schema,
     ping: () => database.ping(),
     close: () => database.close(),
     reader: tx,
@@ -82,6 +86,10 @@ export class GuardedDatabase implements Database {
 
   get engine(): Engine {
     return this.#database.engine
+  }
+
+  get schema(): Schema {
+    return this.#database.schema
   }
 
   get reader(): Db {
@@ -128,9 +136,9 @@ export interface Engine {
   /** Keeps other migrations out until the transaction ends, where writing alone does not. */
   readonly lockSchema?: string
   /** The last identifier that a table gave out; 0 before the first. */
-  lastIdentity(db: Db, table: TableWithIdentity): Promise<number>
+  lastIdentity(db: Db, table: string): Promise<number>
   /** Goes on behind this identifier, where rows were given theirs. */
-  continueIdentity(tx: Tx, table: TableWithIdentity, last: number): Promise<void>
+  continueIdentity(tx: Tx, table: string, last: number): Promise<void>
   /** The action of a trigger that refuses what set it off. */
   readonly refusal: string
   /** Statements that keep the rows of a table from being removed, and these columns from being changed. */

@@ -9,7 +9,15 @@ import { earning, type Step } from './migrations/earning.ts'
 
 type Migration = (engine: Engine) => Step[]
 
-const migrations: readonly Migration[] = [initial, auditLog, idempotency, knownDevices, keyNames, earning]
+const migrations: readonly Migration[] = [
+  initial,
+  auditLog,
+  idempotency,
+  knownDevices,
+  keyNames,
+  earning,
+  copyMark,
+]
 
 function idempotency({ integer, text, tableOptions }: Engine): string[] {
   return [
@@ -55,6 +63,15 @@ function keyNames({ text }: Engine): string[] {
   return [
     `ALTER TABLE api_keys ADD COLUMN name_key ${text} NOT NULL DEFAULT ''`,
     'UPDATE api_keys SET name_key = lower(name)',
+  ]
+}
+
+/** Whether a database is a copy that is not complete is the storage's own to know. */
+function copyMark({ integer }: Engine): string[] {
+  return [
+    `ALTER TABLE schema_version ADD COLUMN copying ${integer} NOT NULL DEFAULT 0`,
+    "UPDATE schema_version SET copying = (SELECT count(*) FROM settings WHERE name = 'copy_under_way')",
+    "DELETE FROM settings WHERE name = 'copy_under_way'",
   ]
 }
 
@@ -264,7 +281,7 @@ export async function migrate(database: Database, last = migrations.length): Pro
     }
     const steps = migrations.slice(version, last)
     for (const migration of steps) await take(tx, migration(database.engine))
-    if (version === 0) await run(tx, `INSERT INTO schema_version VALUES (${steps.length})`)
+    if (version === 0) await run(tx, `INSERT INTO schema_version (version) VALUES (${steps.length})`)
     else if (steps.length > 0) await run(tx, `UPDATE schema_version SET version = ${version + steps.length}`)
     return steps.length
   })

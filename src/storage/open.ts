@@ -1,14 +1,21 @@
 /** Opens the database by its URL and brings it up to date. */
-import { type Database, type DatabaseOptions, DatabaseUnusable, type Db } from './database.ts'
+import { sql } from 'kysely'
+import { type Database, type DatabaseOptions, DatabaseUnusable, type Db, type Tx } from './database.ts'
 import { migrate } from './migrations.ts'
+import type { Schema } from './table.ts'
 
 /**
  * Opens the database and migrates it. One that is embedded is made when it does not exist, unless that is refused.
  * @param url `sqlite:PATH` or `postgres://…`
+ * @param schema what is kept in it, for those who work on all tables
  * @throws DatabaseUnusable
  */
-export async function openDatabase(url: string, options: DatabaseOptions = {}): Promise<Database> {
-  const database = await connect(url, options)
+export async function openDatabase(
+  url: string,
+  schema: Schema,
+  options: DatabaseOptions = {},
+): Promise<Database> {
+  const database = await connect(url, schema, options)
   try {
     await migrate(database)
     if (!options.incomplete && (await isCopyUnderWay(database.reader))) {
@@ -23,23 +30,26 @@ export async function openDatabase(url: string, options: DatabaseOptions = {}): 
   }
 }
 
-/** In the settings of a copy, from its beginning to its end. */
-export const COPY_MARK = 'copy_under_way'
-
+/** Whether the database is a copy that is not complete. */
 export async function isCopyUnderWay(db: Db): Promise<boolean> {
-  const mark = await db.selectFrom('settings').select('name').where('name', '=', COPY_MARK).executeTakeFirst()
-  return mark !== undefined
+  const { rows } = await sql<{ copying: number }>`SELECT copying FROM schema_version`.execute(db)
+  return rows[0]?.copying === 1
 }
 
-async function connect(url: string, options: DatabaseOptions): Promise<Database> {
+/** A copy is marked as such from its beginning to its end. */
+export async function markCopy(tx: Tx, underWay: boolean): Promise<void> {
+  await sql`UPDATE schema_version SET copying = ${underWay ? 1 : 0}`.execute(tx)
+}
+
+async function connect(url: string, schema: Schema, options: DatabaseOptions): Promise<Database> {
   if (url.startsWith('sqlite:')) {
     if (options.readUrl !== undefined) throw new DatabaseUnusable('The embedded database has no replicas.')
     const { openSqlite } = await import('./sqlite/database.ts')
-    return openSqlite(url, options)
+    return openSqlite(url, schema, options)
   }
   if (/^postgres(?:ql)?:\/\//.test(url)) {
     const { openPostgres } = await import('./postgres/database.ts')
-    return openPostgres(url, options)
+    return openPostgres(url, schema, options)
   }
   throw new DatabaseUnusable(
     `The database URL must begin with sqlite: or postgres:// (${url.split(':', 1)[0]}: is not known).`,

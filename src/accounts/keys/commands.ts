@@ -50,7 +50,7 @@ async function create(options: CreateOptions, self: Command, known: readonly str
     permissions: options.permissions ?? preset,
     expires: options.expires,
   })
-  const { key, token } = await withNewDatabase(options.database, async database => {
+  const { key, token } = await withNewDatabase(options, async database => {
     const user = await accountNamed(database, options.user)
     return createKey(onBehalfOf(commandLine, database), { ...args, user_id: user.id }, known)
   })
@@ -63,7 +63,7 @@ async function create(options: CreateOptions, self: Command, known: readonly str
 
 async function list(options: CommonOptions): Promise<void> {
   const all = { order: orders.id!, descending: false, offset: 0, limit: Number.MAX_SAFE_INTEGER }
-  const keys = (await withDatabase(options.database, ({ reader }) => listKeys(reader, {}, all))).map(printed)
+  const keys = (await withDatabase(options, ({ reader }) => listKeys(reader, {}, all))).map(printed)
   const rows = keys.map(key => [
     key.public_key,
     key.name,
@@ -78,9 +78,7 @@ async function list(options: CommonOptions): Promise<void> {
 }
 
 async function revoke(publicKey: string, options: CommonOptions): Promise<void> {
-  const key = await withDatabase(options.database, database =>
-    revokeKey(onBehalfOf(commandLine, database), publicKey),
-  )
+  const key = await withDatabase(options, database => revokeKey(onBehalfOf(commandLine, database), publicKey))
   const { public_key, status, revoked } = recordOf(key)
   print(options, { public_key, status, revoked }, [`Revoked ${public_key}.`])
 }

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
-import { assertFailure, describeService, type Visitor } from '../../../test/harness.ts'
-import { openDatabase } from '../../storage/open.ts'
+import { assertFailure, describeService, openDatabase, type Visitor } from '../../../test/harness.ts'
 import { KeyRing } from './rules.ts'
 import { keyRecord } from './schema.ts'
 

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { endpoint, type Resource } from '../../http/endpoint.ts'
-import { answerList, type ListArguments, type Listing, listArguments } from '../../records/list.ts'
+import { answerList, type ListArguments, type Listing, listArguments, writerOf } from '../../records/list.ts'
 import { renderer } from '../../records/render.ts'
 import * as rules from './rules.ts'
 import {
@@ -24,8 +24,7 @@ const listing: Listing<KeyRow, ListArguments & FilterArguments> = {
   page: rules.listKeys,
   count: rules.countKeys,
   identifier: row => row.id,
-  records: async () => rules.recordOf,
-  render,
+  writer: async () => writerOf(rules.recordOf, render),
 }
 
 /**

@@ -11,7 +11,8 @@ import type { Search } from '../../base/text.ts'
 import type { Db, Tx } from '../../storage/database.ts'
 import { countOf, type Order, type Page, PagedList } from '../../storage/page.ts'
 import { prepared } from '../../storage/prepared.ts'
-import type { ApiKeysTable, Tables } from '../../storage/tables.ts'
+import type { Tables } from '../../storage/tables.ts'
+import type { ApiKeysTable } from './table.ts'
 
 export type ApiKey = Selectable<ApiKeysTable>
 

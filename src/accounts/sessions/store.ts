@@ -2,8 +2,8 @@
 import type { Insertable, Selectable } from 'kysely'
 import type { Db, Tx } from '../../storage/database.ts'
 import { countOf } from '../../storage/page.ts'
-import type { DevicesTable, LoginAttemptsTable, SessionsTable } from '../../storage/tables.ts'
 import type { User } from '../users/store.ts'
+import type { DevicesTable, LoginAttemptsTable, SessionsTable } from './table.ts'
 
 export async function insertSession(tx: Tx, session: Insertable<SessionsTable>): Promise<void> {
   await tx.insertInto('sessions').values(session).execute()

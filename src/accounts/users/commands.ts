@@ -65,9 +65,7 @@ async function create(options: CreateOptions): Promise<void> {
     role: options.admin ? 'administrator' : '',
     password: await passwordOf(options),
   })
-  const user = await withNewDatabase(options.database, database =>
-    createUser(onBehalfOf(commandLine, database), args),
-  )
+  const user = await withNewDatabase(options, database => createUser(onBehalfOf(commandLine, database), args))
   print(options, recordOf(user), [
     `Created account ${user.id}: ${user.login} <${user.email}>`,
     ...(options.admin && args.password === undefined
@@ -79,7 +77,7 @@ async function create(options: CreateOptions): Promise<void> {
 async function setPassword(login: string, options: PasswordOptions): Promise<void> {
   const sent = await passwordOf(options)
   const password = sent ?? generatePassword()
-  const user = await withDatabase(options.database, async database => {
+  const user = await withDatabase(options, async database => {
     const found = await accountNamed(database, login)
     await resetPassword(onBehalfOf(commandLine, database), found, password)
     return found
@@ -98,7 +96,7 @@ async function passwordOf({ password, passwordStdin }: PasswordOptions): Promise
 }
 
 async function list(options: CommonOptions): Promise<void> {
-  const users = await withDatabase(options.database, async ({ reader }) => {
+  const users = await withDatabase(options, async ({ reader }) => {
     const all: User[] = []
     for (;;) {
       const next = await usersAfter(reader, all.at(-1)?.id ?? 0, 1000)

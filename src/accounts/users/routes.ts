@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { endpoint, type Resource } from '../../http/endpoint.ts'
-import { answerList, type ListArguments, type Listing, listArguments } from '../../records/list.ts'
+import { answerList, type ListArguments, type Listing, listArguments, writerOf } from '../../records/list.ts'
 import { renderer } from '../../records/render.ts'
 import * as rules from './rules.ts'
 import {
@@ -23,8 +23,7 @@ const listing: Listing<UserRow, ListArguments & FilterArguments> = {
   page: rules.listUsers,
   count: rules.countUsers,
   identifier: row => row.id,
-  records: async () => rules.recordOf,
-  render,
+  writer: async () => writerOf(rules.recordOf, render),
 }
 
 /** Accounts are managed in the administration area. */

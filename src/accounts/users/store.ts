@@ -12,7 +12,8 @@ import type { Search } from '../../base/text.ts'
 import type { Db, Tx } from '../../storage/database.ts'
 import { countOf, idsInOrder, type Order, type Page, PagedList } from '../../storage/page.ts'
 import { prepared } from '../../storage/prepared.ts'
-import type { Tables, UsersTable } from '../../storage/tables.ts'
+import type { Tables } from '../../storage/tables.ts'
+import type { UsersTable } from './table.ts'
 
 export type User = Selectable<UsersTable>
 export type NewUser = Insertable<UsersTable>

@@ -3,8 +3,7 @@
  * a second for every million that the span holds.
  */
 import { type RawBuilder, sql } from 'kysely'
-import { statuses } from '../../programme/affiliates/schema.ts'
-import type { Affiliate } from '../../programme/affiliates/store.ts'
+import { type Affiliate, statuses } from '../../programme/affiliates/affiliate.ts'
 import { type TotalRow, totalColumns } from '../../programme/payouts/store.ts'
 import type { Db } from '../../storage/database.ts'
 import type { Period } from './periods.ts'

@@ -5,15 +5,9 @@ export const systemRecord = Type.Object({
   node: Type.String({ description: 'Version of Node.js.' }),
   engine: Type.String({ description: 'The kind of database.' }),
   database_size_bytes: Type.Integer({ description: 'How much room the data takes.' }),
-  counts: Type.Object(
-    {
-      users: Type.Integer(),
-      affiliates: Type.Integer(),
-      payouts: Type.Integer(),
-      keys: Type.Integer(),
-    },
-    { description: 'How many records there are, counted at most 30 seconds ago.' },
-  ),
+  counts: Type.Record(Type.String(), Type.Integer(), {
+    description: 'How many records there are, counted at most 30 seconds ago.',
+  }),
   uptime_seconds: Type.Integer({ description: 'How long this process has been running.' }),
   started: Type.String({ description: 'When it was started: YYYY-MM-DD HH:MM:SS, UTC.' }),
 })

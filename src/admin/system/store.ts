@@ -1,15 +1,18 @@
 import { sql } from 'kysely'
 import type { Database } from '../../storage/database.ts'
-import { countOf } from '../../storage/page.ts'
 
-export async function countRows({ reader }: Database) {
-  const [users, affiliates, payouts, keys] = await Promise.all([
-    countOf(reader.selectFrom('users')),
-    countOf(reader.selectFrom('affiliates')),
-    countOf(reader.selectFrom('payouts')),
-    countOf(reader.selectFrom('api_keys')),
-  ])
-  return { users, affiliates, payouts, keys }
+/** How many records there are of each kind that the log of events tells of, by the kind's plural. */
+export async function countRows({ reader, schema }: Database): Promise<Record<string, number>> {
+  const counted = schema.filter(({ key, logged }) => logged !== undefined && key[0] === 'id')
+  const counts = await Promise.all(
+    counted.map(async ({ name, logged }) => {
+      const { rows } = await sql<{ count: number }>`SELECT count(*) AS count FROM ${sql.table(name)}`.execute(
+        reader,
+      )
+      return [`${logged!.kind}s`, rows[0]!.count] as const
+    }),
+  )
+  return Object.fromEntries(counts)
 }
 
 export async function databaseSize({ engine, reader }: Database): Promise<number> {

@@ -4,6 +4,7 @@ import { sql } from 'kysely'
 import {
   ADMIN_PASSWORD,
   describeService,
+  openDatabase,
   operatorOf,
   type Service,
   startService,
@@ -14,7 +15,6 @@ import { entriesAfter } from '../../events/store.ts'
 import { verifyChain } from '../../events/verify.ts'
 import { write } from '../../events/write.ts'
 import { type Tx, within } from '../../storage/database.ts'
-import { openDatabase } from '../../storage/open.ts'
 import { erasePerson } from '../privacy/rules.ts'
 
 class Undone extends Error {}

@@ -26,9 +26,9 @@ export function addAuditCommands(program: Command): void {
 
 async function verify(options: CommonOptions): Promise<void> {
   const { progress, end } = showProgress('audit log')
-  const verdict = await withSealedDatabase(options.database, ({ reader }) =>
-    verifyChain(reader, progress),
-  ).finally(end)
+  const verdict = await withSealedDatabase(options, ({ reader }) => verifyChain(reader, progress)).finally(
+    end,
+  )
   if (verdict.problem !== undefined)
     throw new CommandFailed(`The audit log was tampered with. ${verdict.problem}`)
   const { seals, entries, unsealed, last_hash } = verdict
@@ -40,7 +40,7 @@ async function verify(options: CommonOptions): Promise<void> {
 }
 
 async function exportEntries(options: CommonOptions): Promise<void> {
-  await withDatabase(options.database, ({ reader }) => pipeline(lines(reader), process.stdout))
+  await withDatabase(options, ({ reader }) => pipeline(lines(reader), process.stdout))
 }
 
 /** Read while it is written, so that a long log needs no more memory than a short one. */

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { type EntryRow, orders } from '../../events/store.ts'
 import { endpoint, type Resource } from '../../http/endpoint.ts'
-import { answerList, type ListArguments, type Listing, listArguments } from '../../records/list.ts'
+import { answerList, type ListArguments, type Listing, listArguments, writerOf } from '../../records/list.ts'
 import { renderer } from '../../records/render.ts'
 import * as rules from './rules.ts'
 import { type EntryRecord, entryRecord, type FilterArguments, filterArguments } from './schema.ts'
@@ -14,8 +14,7 @@ const listing: Listing<EntryRow, ListArguments & FilterArguments> = {
   page: rules.listEntries,
   count: rules.countEntries,
   identifier: row => row.id,
-  records: async () => rules.recordOf,
-  render: renderer<EntryRecord>(entryRecord),
+  writer: async () => writerOf(rules.recordOf, renderer<EntryRecord>(entryRecord)),
 }
 
 /** The audit log is read in the administration area, and written by whatever it tells of. */

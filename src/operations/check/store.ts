@@ -1,60 +1,37 @@
-/** Queries that look for what can't be, table by table. */
+/** Queries that look for what can't be, in every table by what is declared of it. */
 import { sql } from 'kysely'
 import type { Database, Db } from '../../storage/database.ts'
-import type { Tables } from '../../storage/tables.ts'
+import { columnsOf, type Schema, type Table } from '../../storage/table.ts'
 
 export async function damages({ engine, reader }: Database): Promise<string[]> {
   return engine.damages(reader)
 }
 
-/** Columns that refer to a row of another table. */
-const references = [
-  ['affiliates', 'user_id', 'users'],
-  ['api_keys', 'user_id', 'users'],
-  ['sessions', 'user_id', 'users'],
-  ['devices', 'user_id', 'users'],
-  ['payouts', 'owner', 'users'],
-  ['payout_referrals', 'payout_id', 'payouts'],
-] as const
-
-/** Of each reference, how many rows refer to one that is not there. */
-export async function orphans(db: Db): Promise<{ column: string; count: number }[]> {
+/** Of each column that refers to rows of another table, how many refer to one that does not exist. */
+export async function orphans(db: Db, schema: Schema): Promise<{ column: string; count: number }[]> {
   const found: { column: string; count: number }[] = []
-  for (const [table, column, parent] of references) {
-    const { rows } = await sql<{ count: number }>`
-      SELECT count(*) AS count FROM ${sql.table(table)} WHERE NOT EXISTS
-        (SELECT 1 FROM ${sql.table(parent)} WHERE ${sql.ref(`${parent}.id`)} = ${sql.ref(`${table}.${column}`)})`.execute(
-      db,
-    )
-    if (rows[0]!.count > 0) found.push({ column: `${table}.${column}`, count: rows[0]!.count })
+  for (const table of schema) {
+    for (const [name, { references }] of columnsOf(table)) {
+      if (!references || references.outlives) continue
+      const from = sql.ref(`${table.name}.${name}`)
+      const to = sql.ref(`${references.table}.${references.column ?? 'id'}`)
+      const { rows } = await sql<{ count: number }>`
+        SELECT count(*) AS count FROM ${sql.table(table.name)} WHERE ${from} IS NOT NULL
+          AND NOT EXISTS (SELECT 1 FROM ${sql.table(references.table)} WHERE ${to} = ${from})`.execute(db)
+      if (rows[0]!.count > 0) found.push({ column: `${table.name}.${name}`, count: rows[0]!.count })
+    }
   }
   return found
 }
 
 /** The next rows by identifier. */
-export async function rowsAfter<T extends 'users' | 'affiliates' | 'payouts'>(
+export async function rowsAfter(
   db: Db,
-  table: T,
+  { name }: Table,
   after: number,
   limit: number,
-): Promise<({ id: number } & Pick<Tables[T], Exclude<keyof Tables[T], 'id'>>)[]> {
-  const { rows } = await sql`
-    SELECT * FROM ${sql.table(table)} WHERE id > ${after} ORDER BY id LIMIT ${limit}`.execute(db)
-  return rows as never
-}
-
-/** The referrals of the payouts from one identifier to another, in order. */
-export async function referralsOf(
-  db: Db,
-  first: number,
-  last: number,
-): Promise<{ payout_id: number; referral_id: number }[]> {
-  return db
-    .selectFrom('payout_referrals')
-    .selectAll()
-    .where('payout_id', '>=', first)
-    .where('payout_id', '<=', last)
-    .orderBy('payout_id')
-    .orderBy('referral_id')
-    .execute()
+): Promise<({ id: number } & Record<string, unknown>)[]> {
+  const { rows } = await sql<{ id: number } & Record<string, unknown>>`
+    SELECT * FROM ${sql.table(name)} WHERE id > ${after} ORDER BY id LIMIT ${limit}`.execute(db)
+  return rows
 }

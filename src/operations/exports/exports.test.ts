@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import { assertFailure, describeService, type Visitor } from '../../../test/harness.ts'
 import { foldCase } from '../../base/text.ts'
-import { insertPayout } from '../../programme/payouts/store.ts'
+import { payouts } from '../../programme/payouts/store.ts'
 
 /** Reads CSV by RFC 4180, on its own way: character by character. */
 function parseCsv(text: string): string[][] {
@@ -148,7 +148,7 @@ describeService('exports', service => {
     // A tab and a line break can't come in by HTTP.
     for (const method of ['\t=1', '\r=1', '\n=1']) {
       const row = await service().database.transaction(tx =>
-        insertPayout(tx, {
+        payouts.insert(tx, {
           affiliate_id: affiliate,
           referrals: '',
           amount: 0,
@@ -198,7 +198,7 @@ describeService('exports', service => {
       updated_at: 1,
     }
     await service().database.transaction(async tx => {
-      for (let number = 0; number < 1700; number += 1) await insertPayout(tx, row)
+      for (let number = 0; number < 1700; number += 1) await payouts.insert(tx, row)
     })
     const records = recordsOf((await file('payouts?payout_method=many&orderby=date&order=desc')).text)
     const ids = records.map(record => Number(record.payout_id))

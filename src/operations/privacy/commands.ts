@@ -4,7 +4,7 @@ import { accountNamed } from '../../accounts/users/commands.ts'
 import type { User } from '../../accounts/users/store.ts'
 import { commandLine } from '../../base/actor.ts'
 import { addCommand, CommandFailed, type CommonOptions, print, withDatabase } from '../../cli/command.ts'
-import { onBehalfOf } from '../../settings/rules.ts'
+import { contextOf, onBehalfOf } from '../../settings/rules.ts'
 import { erasePerson, exportPerson } from './rules.ts'
 
 /** @param users the command whose subcommands these become */
@@ -19,14 +19,14 @@ export function addPrivacyCommands(users: Command): void {
 }
 
 async function exportData(login: string, options: CommonOptions): Promise<void> {
-  const data = await withDatabase(options.database, async database =>
-    exportPerson(database, (await accountNamed(database, login)).id),
+  const data = await withDatabase(options, async database =>
+    exportPerson(contextOf(database), options.features, (await accountNamed(database, login)).id),
   )
   print({ json: true }, data, [])
 }
 
 async function erase(login: string, options: CommonOptions & { yes?: true }): Promise<void> {
-  const { id, name } = await withDatabase(options.database, async database => {
+  const { id, name } = await withDatabase(options, async database => {
     const user = await accountNamed(database, login)
     if (!options.yes) await confirm(user)
     return { id: user.id, name: (await erasePerson(onBehalfOf(commandLine, database), user.id)).login }

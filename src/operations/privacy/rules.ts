@@ -2,7 +2,7 @@
 
 import { recordOf as keyRecordOf, revoke } from '../../accounts/keys/rules.ts'
 import { orders as keyOrders, listKeys } from '../../accounts/keys/store.ts'
-import { devicesOf, endSessions } from '../../accounts/sessions/store.ts'
+import { endSessions } from '../../accounts/sessions/store.ts'
 import {
   forgetBrowsers,
   refuseLastAdministrator,
@@ -10,43 +10,67 @@ import {
 } from '../../accounts/users/rules.ts'
 import { findUser, findUserRow, loginExists, type User, updateUser } from '../../accounts/users/store.ts'
 import { Failure } from '../../base/errors.ts'
+import type { Settings } from '../../base/settings.ts'
 import { foldCase } from '../../base/text.ts'
 import { formatTime, now } from '../../base/time.ts'
-import { orders as entryOrders, erasePersonal, listEntries } from '../../events/store.ts'
-import { type RequestContext, write } from '../../events/write.ts'
-import { recordOf as affiliateRecordOf } from '../../programme/affiliates/rules.ts'
-import { updateAffiliate } from '../../programme/affiliates/store.ts'
-import { recordOf as payoutRecordOf } from '../../programme/payouts/rules.ts'
-import { loadSettings } from '../../settings/rules.ts'
-import type { Database, Db } from '../../storage/database.ts'
+import { orders as entryOrders, listEntries } from '../../events/store.ts'
+import { type Context, type RequestContext, write } from '../../events/write.ts'
+import type { Feature } from '../../records/feature.ts'
+import type { Db } from '../../storage/database.ts'
 import { recordOf as entryRecordOf } from '../audit/rules.ts'
 import * as store from './store.ts'
 
 const all = { descending: false, offset: 0, limit: Number.MAX_SAFE_INTEGER }
 
 /** Everything that is kept about a person and what they did, but nothing secret. */
-export async function exportPerson({ reader }: Database, userId: number) {
-  const settings = await loadSettings(reader)
+export async function exportPerson(
+  { database, settings }: Context,
+  features: readonly Feature[],
+  userId: number,
+) {
+  const { reader, schema } = database
   const user = await findUserRow(reader, userId)
   if (!user) throw new Failure('no_user')
-  const affiliate = await store.affiliateOf(reader, userId)
-  const payouts = await store.payoutsTo(reader, await store.affiliateIdsOf(reader, userId))
+  const person = await store.personOf(reader, userId)
+  const { affiliates, ...records } = await recordsAbout(reader, features, person, await settings.current())
+  const spans = async (name: string) => {
+    const table = schema.find(table => table.name === name)!
+    return (await store.rowsAbout<Span>(reader, table, person)).map(spanOf)
+  }
   const keys = await listKeys(reader, { userIds: [userId] }, { ...all, order: keyOrders.id! })
-  const sessions = await store.sessionsOf(reader, userId)
-  const devices = await devicesOf(reader, userId)
   const entries = await listEntries(reader, { personId: userId }, { ...all, order: entryOrders.id! })
   return {
     account: userRecordOf(user),
-    affiliate: affiliate ? { ...affiliateRecordOf(affiliate, settings), notes: affiliate.notes } : null,
-    payouts: payouts.map(payout => payoutRecordOf(payout, settings)),
+    affiliate: affiliates?.[0] ?? null,
+    ...records,
     keys: keys.map(keyRecordOf),
-    sessions: sessions.map(spanOf),
-    devices: devices.map(spanOf),
+    sessions: await spans('sessions'),
+    devices: await spans('devices'),
     audit: entries.map(entryRecordOf),
   }
 }
 
-const spanOf = ({ created_at, expires_at }: { created_at: number; expires_at: number }) => ({
+/** The records of each kind that are about a person, by the names of their tables. */
+async function recordsAbout(
+  db: Db,
+  features: readonly Feature[],
+  person: store.Person,
+  settings: Settings,
+): Promise<Record<string, object[]>> {
+  const records: Record<string, object[]> = {}
+  for (const { kind } of features) {
+    const rows = await store.rowsAbout<never>(db, kind.table, person)
+    records[kind.table.name] = rows.map(row => kind.logged(row, settings))
+  }
+  return records
+}
+
+interface Span {
+  readonly created_at: number
+  readonly expires_at: number
+}
+
+const spanOf = ({ created_at, expires_at }: Span) => ({
   created: formatTime(created_at),
   expires: formatTime(expires_at),
 })
@@ -76,17 +100,15 @@ export async function erasePerson(context: RequestContext, userId: number): Prom
       password_hash: '',
       updated_at: now(),
     })
-    const affiliate = await store.affiliateOf(tx, userId)
-    if (affiliate) {
-      const nothing = { payment_email: '', payment_email_key: '', notes: '' }
-      await updateAffiliate(tx, affiliate.id, { ...nothing, updated_at: now() })
+    const person = await store.personOf(tx, userId)
+    for (const table of context.database.schema) {
+      if (table.name !== 'users') await store.eraseAbout(tx, table, person, now())
     }
     await endSessions(tx, userId)
     await forgetBrowsers(tx, user)
     await store.removeKeptAnswers(tx, userId)
     const keys = await listKeys(tx, { userIds: [userId] }, { ...all, order: keyOrders.id! })
     for (const key of keys.filter(({ revoked_at }) => revoked_at === null)) await revoke(tx, key)
-    await erasePersonal(tx, userId)
     tx.log('user.erase', userId)
     return (await findUser(tx, userId))!
   })

@@ -1,46 +1,53 @@
-/** Queries for everything about one person, across the tables. */
-import type { Selectable } from 'kysely'
-import { sql } from 'kysely'
+/** Queries for everything about one person, in every table by what is declared of it. */
+import { type RawBuilder, sql } from 'kysely'
 import type { Db, Tx } from '../../storage/database.ts'
-import type { AffiliatesTable, PayoutsTable } from '../../storage/tables.ts'
+import { columnsOf, type Table } from '../../storage/table.ts'
 
-export async function affiliateOf(db: Db, userId: number): Promise<Selectable<AffiliatesTable> | undefined> {
-  return db.selectFrom('affiliates').selectAll().where('user_id', '=', userId).executeTakeFirst()
+/** The rows by which a person is known: the account, and every affiliate that it is or was. */
+export interface Person {
+  readonly users: readonly number[]
+  readonly affiliates: readonly number[]
 }
 
-/** Every affiliate that the account has been, also those that are deleted. */
-export async function affiliateIdsOf(db: Db, userId: number): Promise<number[]> {
+export async function personOf(db: Db, userId: number): Promise<Person> {
   const { rows } = await sql<{ id: number }>`
     SELECT id FROM affiliates WHERE user_id = ${userId}
     UNION SELECT record_id FROM audit_entries WHERE record_kind = 'affiliate' AND person_id = ${userId}
     ORDER BY 1`.execute(db)
-  return rows.map(row => row.id)
+  return { users: [userId], affiliates: rows.map(row => row.id) }
 }
 
-/** The payouts made to these affiliates. */
-export async function payoutsTo(
-  db: Db,
-  affiliateIds: readonly number[],
-): Promise<Selectable<PayoutsTable>[]> {
-  if (affiliateIds.length === 0) return []
-  return db
-    .selectFrom('payouts')
-    .selectAll()
-    .where('affiliate_id', 'in', affiliateIds)
-    .orderBy('id')
-    .execute()
+/** What holds of the rows of a table that are about a person; undefined where none can be. */
+function aboutPerson(table: Table, person: Person): RawBuilder<unknown> | undefined {
+  if (table.name === 'users') return sql`id IN (${sql.join(person.users)})`
+  for (const [name, { references }] of columnsOf(table)) {
+    const ids = references?.person ? person[references.table as keyof Person] : undefined
+    if (ids) return ids.length === 0 ? sql`1 = 0` : sql`${sql.ref(name)} IN (${sql.join(ids)})`
+  }
+  return undefined
 }
 
-export async function sessionsOf(
-  db: Db,
-  userId: number,
-): Promise<{ created_at: number; expires_at: number }[]> {
-  return db
-    .selectFrom('sessions')
-    .select(['created_at', 'expires_at'])
-    .where('user_id', '=', userId)
-    .orderBy('created_at')
-    .execute()
+/** The rows about a person in order of their key, and nothing secret. */
+export async function rowsAbout<R>(db: Db, table: Table, person: Person): Promise<R[]> {
+  const about = aboutPerson(table, person)
+  if (!about) return []
+  const columns = [...columnsOf(table)].filter(([, { secret }]) => !secret).map(([name]) => sql.ref(name))
+  const order = sql.join(table.key.map(name => sql.ref(name)))
+  const { rows } = await sql<R>`
+    SELECT ${sql.join(columns)} FROM ${sql.table(table.name)} WHERE ${about} ORDER BY ${order}`.execute(db)
+  return rows
+}
+
+/** Empties what is personal in the rows about a person. */
+export async function eraseAbout(tx: Tx, table: Table, person: Person, time: number): Promise<void> {
+  const about = aboutPerson(table, person)
+  const names = [...columnsOf(table)].filter(([, { personal }]) => personal === 'erase')
+  if (!about || names.length === 0) return
+  const emptied = names.map(([name, column]) => sql`${sql.ref(name)} = ${column.nullable ? null : ''}`)
+  const changed = 'updated_at' in table.columns ? [sql`updated_at = ${time}`] : []
+  const full = names.map(([name]) => sql`${sql.ref(name)} <> ''`)
+  await sql`UPDATE ${sql.table(table.name)} SET ${sql.join([...emptied, ...changed])}
+    WHERE ${about} AND (${sql.join(full, sql` OR `)})`.execute(tx)
 }
 
 /** Answers that are kept to be replayed and show a record of the account: its affiliate, as it was. */

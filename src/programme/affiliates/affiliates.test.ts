@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { assertFailure, describeService, type Reply } from '../../../test/harness.ts'
-import { affiliateRecord } from './schema.ts'
+import { affiliate } from './affiliate.ts'
 
-const FIELDS = Object.keys(affiliateRecord.properties)
+const FIELDS = Object.keys(affiliate.record.properties)
 
 function statuses(replies: Reply[]): Record<number, number> {
   const counts: Record<number, number> = {}

@@ -1,51 +1,46 @@
 import { Type } from 'typebox'
 import { type Call, endpoint, type Resource } from '../../http/endpoint.ts'
+import { answerCreated, body, deletionOf } from '../../records/crud.ts'
 import { answerList, type ListArguments, type Listing, listArguments, narrowing } from '../../records/list.ts'
-import { renderer } from '../../records/render.ts'
+import { affiliate } from './affiliate.ts'
 import * as rules from './rules.ts'
 import {
-  type AffiliateRecord,
-  affiliateExtras,
   affiliateNotes,
-  affiliateRecord,
   affiliateTotals,
   createArguments,
   editArguments,
   extrasArguments,
-  type FilterArguments,
-  filterArguments,
-  itemArguments,
+  recordWithExtras,
 } from './schema.ts'
-import { type AffiliateRow, orders } from './store.ts'
 
-const shown = Type.Object({ ...affiliateRecord.properties, ...affiliateExtras.properties })
-const deletion = Type.Object({ deleted: Type.Boolean(), previous: affiliateRecord })
-const render = renderer<AffiliateRecord>(shown)
-const fields = Object.keys(affiliateRecord.properties)
+const fields = Object.keys(affiliate.record.properties)
 
-export const listing: Listing<AffiliateRow, ListArguments & FilterArguments & rules.Extras> = {
-  orders,
-  fields,
-  page: (call, args, page) => rules.listAffiliates(call, args, page, args),
-  count: rules.countAffiliates,
-  identifier: row => row.id,
-  records: async (call, args) => {
-    const settings = await call.settings.current()
-    return row => rules.recordOf(row, settings, args)
-  },
-  render,
+/** Turns rows into records with what was asked for beside their fields. */
+async function writer(call: Call, extras: rules.Extras) {
+  const settings = await call.settings.current()
+  const show = (row: rules.AffiliateRow) => ({
+    ...affiliate.show(row, settings),
+    ...rules.extrasOf(row, settings, extras),
+  })
+  const write = rules.needsAccount(extras)
+    ? (row: rules.AffiliateRow) => JSON.stringify(show(row))
+    : (row: rules.AffiliateRow) => `${affiliate.write(row, settings)}}`
+  return { show, write }
 }
 
-const created = (call: Call, record: AffiliateRecord) => ({
-  status: 201 as const,
-  headers: { Location: `${call.collectionUrl}/${record.id}` },
-  body: render(record),
-})
+export const listing: Listing<rules.AffiliateRow, ListArguments & rules.Extras> = {
+  orders: rules.orders,
+  fields,
+  page: rules.page,
+  count: rules.count,
+  identifier: row => row.id,
+  writer,
+}
 
 export const affiliates: Resource = {
   name: 'affiliates',
   title: 'Affiliates',
-  record: shown,
+  record: recordWithExtras,
   missing: 'no_affiliate',
   replayed: true,
   endpoints: [
@@ -54,9 +49,12 @@ export const affiliates: Resource = {
       path: '/affiliates',
       permission: 'affiliates.read',
       summary: 'List affiliates',
-      arguments: listArguments(fields, Object.keys(orders), { ...extrasArguments, ...filterArguments }),
-      answer: { status: 200, schema: Type.Array(shown) },
-      handle: (call, args) => answerList(call, args, listing),
+      arguments: listArguments(fields, Object.keys(rules.orders), {
+        ...extrasArguments,
+        ...affiliate.filters,
+      }),
+      answer: { status: 200, schema: Type.Array(recordWithExtras) },
+      handle: (call, args) => answerList(call, args as ListArguments & rules.Extras, listing),
     }),
     endpoint({
       methods: ['POST', 'PUT'],
@@ -64,24 +62,24 @@ export const affiliates: Resource = {
       permission: 'affiliates.create',
       summary: 'Create an affiliate',
       arguments: createArguments,
-      answer: { status: 201, schema: affiliateRecord },
+      answer: { status: 201, schema: affiliate.record },
       failures: ['missing_user', 'affiliate_exists', 'email_taken', 'login_taken', 'already_affiliate'],
       check: async (call, args) =>
         rules.problemsOfCreate(call.database.reader, await call.settings.current(), args),
-      handle: async (call, args) => created(call, await rules.createAffiliate(call, args)),
+      handle: async (call, args) => answerCreated(call, affiliate, await rules.create(call, args)),
     }),
     endpoint({
       methods: ['GET'],
       path: '/affiliates/{affiliate_id}',
       permission: 'affiliates.read',
       summary: 'Get an affiliate',
-      arguments: Type.Object({ ...itemArguments, ...extrasArguments }),
-      answer: { status: 200, schema: shown },
+      arguments: Type.Object({ ...affiliate.item.properties, ...extrasArguments }),
+      answer: { status: 200, schema: recordWithExtras },
       failures: ['no_affiliate'],
-      handle: async (call, { affiliate_id, ...extras }) => ({
-        status: 200,
-        body: render(await rules.getAffiliate(call, affiliate_id, extras)),
-      }),
+      handle: async (call, { affiliate_id, ...extras }) => {
+        const { write } = await writer(call, extras)
+        return { status: 200, body: write(await rules.get(call, affiliate_id, extras)) }
+      },
     }),
     endpoint({
       methods: ['POST', 'PATCH', 'PUT'],
@@ -89,22 +87,25 @@ export const affiliates: Resource = {
       permission: 'affiliates.edit',
       summary: 'Edit an affiliate',
       arguments: editArguments,
-      answer: { status: 200, schema: affiliateRecord },
+      answer: { status: 200, schema: affiliate.record },
       failures: ['no_affiliate', 'email_taken'],
-      check: async (call, args) => rules.problemsOfRate(await call.settings.current(), args),
-      handle: async (call, args) => ({ status: 200, body: render(await rules.editAffiliate(call, args)) }),
+      check: async (call, args) => affiliate.problems(args, await call.settings.current()),
+      handle: async (call, args) => ({
+        status: 200,
+        body: await body(call, affiliate, await rules.edit(call, args)),
+      }),
     }),
     endpoint({
       methods: ['DELETE'],
       path: '/affiliates/{affiliate_id}',
       permission: 'affiliates.delete',
       summary: 'Delete an affiliate',
-      arguments: Type.Object(itemArguments),
-      answer: { status: 200, schema: deletion },
+      arguments: affiliate.item,
+      answer: { status: 200, schema: deletionOf(affiliate.record) },
       failures: ['no_affiliate'],
       handle: async (call, { affiliate_id }) => ({
         status: 200,
-        body: `{"deleted":true,"previous":${render(await rules.deleteAffiliate(call, affiliate_id))}}`,
+        body: `{"deleted":true,"previous":${await body(call, affiliate, await rules.remove(call, affiliate_id))}}`,
       }),
     }),
   ],
@@ -119,7 +120,7 @@ export const affiliatesInArea: Resource = {
       path: '/affiliates/{affiliate_id}/notes',
       permission: 'affiliates.read',
       summary: 'Get the notes on an affiliate',
-      arguments: Type.Object(itemArguments),
+      arguments: affiliate.item,
       answer: { status: 200, schema: affiliateNotes },
       failures: ['no_affiliate'],
       handle: async (call, { affiliate_id }) => ({
@@ -132,7 +133,7 @@ export const affiliatesInArea: Resource = {
       path: '/affiliates/totals',
       permission: 'affiliates.read',
       summary: 'Count affiliates by status',
-      arguments: Type.Object(narrowing(filterArguments)),
+      arguments: Type.Object(narrowing(affiliate.filters)),
       answer: { status: 200, schema: affiliateTotals },
       handle: async (call, args) => ({
         status: 200,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import { assertFailure, describeService, operatorOf } from '../../../test/harness.ts'
 import { changeSettings } from '../../settings/rules.ts'
-import { payoutRecord } from './schema.ts'
+import { payout as kind } from './payout.ts'
 
 describeService('payouts', service => {
   let affiliate: number
@@ -19,7 +19,7 @@ describeService('payouts', service => {
       status: 'failed',
     })
     assert.equal(reply.status, 201)
-    assert.deepEqual(Object.keys(reply.body), Object.keys(payoutRecord.properties))
+    assert.deepEqual(Object.keys(reply.body), Object.keys(kind.record.properties))
     const { payout_id, date, ...rest } = reply.body
     assert.deepEqual(rest, {
       id: payout_id,

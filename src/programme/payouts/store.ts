@@ -1,106 +1,31 @@
-/** Every query on payouts. */
-import {
-  type AliasedRawBuilder,
-  type Expression,
-  type ExpressionBuilder,
-  type Insertable,
-  type Selectable,
-  type SqlBool,
-  sql,
-  type Updateable,
-} from 'kysely'
-import type { Search } from '../../base/text.ts'
-import { byIdentifier } from '../../storage/by-identifier.ts'
+/** The queries that only payouts have: their referrals, and sums. */
+import { type AliasedRawBuilder, type Insertable, sql, type Updateable } from 'kysely'
+import type { Criteria } from '../../records/kind.ts'
+import { storeOf } from '../../records/store.ts'
 import type { Db, Tx } from '../../storage/database.ts'
-import {
-  anyShort,
-  countOf,
-  idsInOrder,
-  type Order,
-  type Page,
-  PagedList,
-  type Span,
-} from '../../storage/page.ts'
 import { prepared } from '../../storage/prepared.ts'
 import { exactSum } from '../../storage/sums.ts'
-import type { PayoutsTable, Tables } from '../../storage/tables.ts'
+import type { Tables } from '../../storage/tables.ts'
+import { type Payout, payout } from './payout.ts'
 
-export type Payout = Selectable<PayoutsTable>
+const plain = storeOf(payout)
 
-type Comparison = '=' | '!=' | '<' | '<=' | '>' | '>='
-
-/** What a list is narrowed by, in kept form. Several values of one mean any of them. */
-export interface Criteria {
-  ids?: readonly number[]
-  exclude?: readonly number[]
-  affiliateIds?: readonly number[]
-  referrals?: readonly number[]
-  /** All of them. */
-  amounts?: { readonly [C in Comparison]?: number }
-  methods?: readonly string[]
-  statuses?: readonly Payout['status'][]
-  owners?: readonly number[]
-  created?: Span
-  updated?: Span
-  search?: Search
+async function insert(tx: Tx, row: Insertable<Tables['payouts']>): Promise<Payout> {
+  const made = await plain.insert(tx, row)
+  await insertReferrals(tx, [made])
+  return made
 }
 
-const id = sql.ref('payouts.id')
-
-const column = (name: keyof Payout, kind: Order['kind'] = 'number'): Order => ({
-  expression: sql.ref(`payouts.${name}`),
-  kind,
-  value: (row: Payout) => row[name],
-})
-
-const byId: Order = { expression: id, kind: 'number', value: (row: Payout) => row.id }
-
-/** So much of the referrals is ordered by: they may be longer than a cursor, and than any URL. */
-const REFERRALS_ORDERED = 100
-
-const byReferrals: Order = {
-  expression: sql`substr(${sql.ref('payouts.referrals')}, 1, ${sql.lit(REFERRALS_ORDERED)})`,
-  kind: 'text',
-  value: (row: Payout) => row.referrals.slice(0, REFERRALS_ORDERED),
-}
-
-/** By the names that callers use. */
-export const orders: Record<string, Order> = {
-  payout_id: byId,
-  id: byId,
-  affiliate_id: column('affiliate_id'),
-  referrals: byReferrals,
-  amount: column('amount'),
-  payout_method: column('payout_method', 'text'),
-  status: column('status', 'text'),
-  date: column('created_at'),
-  owner: column('owner'),
-}
-
-const insertion = prepared((tx: Db, payout: Insertable<PayoutsTable>) =>
-  tx.insertInto('payouts').values(payout).returningAll(),
-)
-
-export async function insertPayout(tx: Tx, payout: Insertable<PayoutsTable>): Promise<Payout> {
-  const row = (await insertion(tx, payout))[0]!
-  await insertReferrals(tx, [row])
-  return row
-}
-
-export async function insertPayouts(tx: Tx, payouts: Insertable<PayoutsTable>[]): Promise<void> {
-  const ids = idsInOrder(await tx.insertInto('payouts').values(payouts).returning('id').execute())
+async function insertMany(tx: Tx, rows: readonly Insertable<Tables['payouts']>[]): Promise<void> {
+  const ids = await plain.insertMany(tx, rows)
   await insertReferrals(
     tx,
-    payouts.map(({ referrals }, index) => ({ id: ids[index]!, referrals })),
+    rows.map(({ referrals }, index) => ({ id: ids[index]!, referrals })),
   )
 }
 
-const update = prepared((tx: Db, { id, change }: { id: number; change: Updateable<PayoutsTable> }) =>
-  tx.updateTable('payouts').set(change).where('id', '=', id).returningAll(),
-)
-
-export async function updatePayout(tx: Tx, id: number, change: Updateable<PayoutsTable>): Promise<Payout> {
-  const row = (await update(tx, { id, change }))[0]!
+async function update(tx: Tx, id: number, change: Updateable<Tables['payouts']>): Promise<Payout> {
+  const row = await plain.update(tx, id, change)
   if (change.referrals !== undefined) {
     await deleteReferrals(tx, id)
     await insertReferrals(tx, [row])
@@ -108,42 +33,13 @@ export async function updatePayout(tx: Tx, id: number, change: Updateable<Payout
   return row
 }
 
-export async function deletePayout(tx: Tx, id: number): Promise<void> {
+async function remove(tx: Tx, id: number): Promise<void> {
   await deleteReferrals(tx, id)
-  await tx.deleteFrom('payouts').where('id', '=', id).execute()
+  await plain.remove(tx, id)
 }
 
-export const findPayout = byIdentifier(db => db.selectFrom('payouts').selectAll(), 'payouts.id')
-
-const hold = prepared((tx: Db, { id }: { id: number }) =>
-  tx.selectFrom('payouts').selectAll().where('id', '=', id).forUpdate(),
-)
-
-/** Nobody else changes it until the transaction ends. */
-export async function holdPayout(tx: Tx, id: number): Promise<Payout | undefined> {
-  return (await hold(tx, { id }))[0]
-}
-
-const list = new PagedList(
-  (db, criteria: Criteria) =>
-    db
-      .selectFrom('payouts')
-      .selectAll('payouts')
-      .where(expression => matching(expression, criteria)),
-  id,
-  ({ created, updated }) => anyShort(created, updated),
-)
-
-export async function listPayouts(db: Db, criteria: Criteria, page: Page): Promise<Payout[]> {
-  return list.read(db, criteria, page)
-}
-
-export async function countPayouts(db: Db, criteria: Criteria): Promise<number> {
-  const all = db.selectFrom('payouts')
-  // Without a condition an engine counts far faster than with one that is always true.
-  const narrowed = Object.keys(criteria).length > 0
-  return countOf(narrowed ? all.where(expression => matching(expression, criteria)) : all)
-}
+/** Those of every kind of record, with the referrals kept in step. */
+export const payouts = { ...plain, insert, insertMany, update, remove }
 
 const amount = sql.ref('payouts.amount')
 
@@ -169,7 +65,7 @@ export async function sumPayouts(db: Db, criteria: Criteria): Promise<TotalRow> 
   return db
     .selectFrom('payouts')
     .select(totalColumns)
-    .where(expression => matching(expression, criteria))
+    .where(plain.matching(criteria))
     .executeTakeFirstOrThrow()
 }
 
@@ -193,37 +89,33 @@ async function deleteReferrals(tx: Tx, payoutId: number): Promise<void> {
   await tx.deleteFrom('payout_referrals').where('payout_id', '=', payoutId).execute()
 }
 
-/** What has to hold of a row, all of it. */
-function matching(expression: ExpressionBuilder<Tables, 'payouts'>, criteria: Criteria): Expression<SqlBool> {
-  const { ids, exclude, affiliateIds, referrals, amounts, methods, statuses, owners } = criteria
-  const { created, updated, search } = criteria
-  const all: Expression<SqlBool>[] = []
-  if (ids) all.push(expression('payouts.id', 'in', ids))
-  if (exclude) all.push(expression('payouts.id', 'not in', exclude))
-  if (affiliateIds) all.push(expression('payouts.affiliate_id', 'in', affiliateIds))
-  if (referrals) {
-    all.push(
-      expression('payouts.id', 'in', query =>
-        query.selectFrom('payout_referrals').select('payout_id').where('referral_id', 'in', referrals),
-      ),
-    )
-  }
-  for (const compare in amounts) {
-    all.push(expression('payouts.amount', compare as Comparison, amounts[compare as Comparison]!))
-  }
-  if (methods) all.push(expression('payouts.payout_method', 'in', methods))
-  if (statuses) all.push(expression('payouts.status', 'in', statuses))
-  if (owners) all.push(expression('payouts.owner', 'in', owners))
-  if (created?.first !== undefined) all.push(expression('payouts.created_at', '>=', created.first))
-  if (created?.last !== undefined) all.push(expression('payouts.created_at', '<=', created.last))
-  if (updated?.first !== undefined) all.push(expression('payouts.updated_at', '>=', updated.first))
-  if (search) {
-    all.push(
-      expression.or([
-        ...(search.id === undefined ? [] : [expression('payouts.id', '=', search.id)]),
-        sql<boolean>`payouts.payout_method_key LIKE ${search.pattern} ESCAPE '\\'`,
-      ]),
-    )
-  }
-  return expression.and(all)
+/** The next payouts by identifier. */
+export async function firstAfter(
+  db: Db,
+  id: number,
+  limit: number,
+): Promise<Pick<Payout, 'id' | 'referrals'>[]> {
+  return db
+    .selectFrom('payouts')
+    .select(['id', 'referrals'])
+    .where('id', '>', id)
+    .orderBy('id')
+    .limit(limit)
+    .execute()
+}
+
+/** The referrals of the payouts from one identifier to another, in order. */
+export async function referralsOf(
+  db: Db,
+  first: number,
+  last: number,
+): Promise<{ payout_id: number; referral_id: number }[]> {
+  return db
+    .selectFrom('payout_referrals')
+    .selectAll()
+    .where('payout_id', '>=', first)
+    .where('payout_id', '<=', last)
+    .orderBy('payout_id')
+    .orderBy('referral_id')
+    .execute()
 }

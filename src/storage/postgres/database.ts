@@ -19,6 +19,7 @@ import {
   type Tx,
 } from '../database.ts'
 import { refusals } from '../migrations.ts'
+import type { Schema } from '../table.ts'
 import type { Tables } from '../tables.ts'
 import { isLostRace, messageOf, PostgresPool } from './pool.ts'
 import { ReplicaReader } from './replica.ts'
@@ -61,7 +62,7 @@ const postgres: Engine = {
  * @param url `postgres://USER:PASSWORD@HOST:PORT/NAME?sslmode=…`
  * @throws DatabaseUnusable when it can't be connected to, or keeps text in another encoding than UTF-8
  */
-export async function openPostgres(url: string, options: DatabaseOptions): Promise<Database> {
+export async function openPostgres(url: string, schema: Schema, options: DatabaseOptions): Promise<Database> {
   const { poolSize = 10, readUrl } = options
   const primary = new PostgresPool(configOf(url), poolSize)
   try {
@@ -71,7 +72,7 @@ export async function openPostgres(url: string, options: DatabaseOptions): Promi
       throw new DatabaseUnusable(`The database must be encoded as UTF8, and is as ${encoding}.`)
     }
     const replica = readUrl === undefined ? undefined : new PostgresPool(configOf(readUrl), poolSize)
-    return new PostgresDatabase(primary, replica && new ReplicaReader(primary, replica))
+    return new PostgresDatabase(schema, primary, replica && new ReplicaReader(primary, replica))
   } catch (error) {
     await primary.close()
     if (error instanceof DatabaseUnusable) throw error
@@ -96,12 +97,14 @@ function configOf(url: string): pg.ClientConfig {
 
 class PostgresDatabase implements Database {
   readonly engine = postgres
+  readonly schema: Schema
   readonly reader: Kysely<Tables>
   readonly replica: Kysely<Tables>
   readonly #primary: PostgresPool
   readonly #replicaReader: ReplicaReader | undefined
 
-  constructor(primary: PostgresPool, replicaReader: ReplicaReader | undefined) {
+  constructor(schema: Schema, primary: PostgresPool, replicaReader: ReplicaReader | undefined) {
+    this.schema = schema
     this.#primary = primary
     this.#replicaReader = replicaReader
     this.reader = primary.db

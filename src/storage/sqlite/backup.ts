@@ -16,7 +16,7 @@ import { open } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { backup, DatabaseSync } from 'node:sqlite'
 import { DatabaseUnusable } from '../database.ts'
-import { COPY_MARK, openDatabase } from '../open.ts'
+import { openDatabase } from '../open.ts'
 import { fileOf, inUse, isFolder, isInUse, makeFolder, refuseMissing } from './files.ts'
 
 /** All pages in one step: a backup in several would begin again whenever somebody writes in between. */
@@ -71,7 +71,7 @@ export async function restoreDatabase(url: string, source: string): Promise<stri
     chmodSync(partial, 0o600)
     checkFile(partial)
     // Brought up to date before it takes the place: of a version that is newer than this program, it never does.
-    await (await openDatabase(`sqlite:${partial}`, { existing: true })).close()
+    await (await openDatabase(`sqlite:${partial}`, [], { existing: true })).close()
     await flush(partial)
     const aside = setAside(file)
     renameSync(partial, file)
@@ -144,7 +144,7 @@ function checkFile(file: string): void {
     }
     const tables = database.prepare("SELECT name FROM sqlite_schema WHERE name = 'schema_version'").all()
     if (tables.length === 0) throw new Error('it is no database of affiliated')
-    if (database.prepare('SELECT name FROM settings WHERE name = ?').get(COPY_MARK)) {
+    if (database.prepare('SELECT * FROM schema_version').get()?.copying === 1) {
       throw new Error('it is a copy that is not complete')
     }
   } finally {

@@ -3,9 +3,8 @@ import assert from 'node:assert/strict'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { sql } from 'kysely'
-import { engines } from '../../../test/harness.ts'
+import { engines, openDatabase } from '../../../test/harness.ts'
 import { type Database, DatabaseUnavailable, type Tx } from '../database.ts'
-import { openDatabase } from '../open.ts'
 
 const raise = (tx: Tx) =>
   sql`UPDATE settings SET value = value || '0' WHERE name = 'default_rate'`.execute(tx)

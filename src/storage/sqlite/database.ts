@@ -19,6 +19,7 @@ import {
   type Tx,
 } from '../database.ts'
 import { refusals } from '../migrations.ts'
+import type { Schema } from '../table.ts'
 import type { Tables } from '../tables.ts'
 import { commits } from '../timing.ts'
 import { kyselyOn, SqliteConnection } from './dialect.ts'
@@ -67,7 +68,7 @@ const sqlite: Engine = {
  * Opens a database file, making it and its folder when they do not exist and `existing` does not ask for one.
  * @throws DatabaseUnusable when the file can't be opened or is no database
  */
-export function openSqlite(url: string, { existing, alone }: DatabaseOptions): Database {
+export function openSqlite(url: string, schema: Schema, { existing, alone }: DatabaseOptions): Database {
   const file = fileOf(url)
   if (existing) refuseMissing(file)
   try {
@@ -87,7 +88,7 @@ export function openSqlite(url: string, { existing, alone }: DatabaseOptions): D
     read.exec(`PRAGMA query_only = ON; PRAGMA cache_size = -${READ_CACHE_KIB}`)
     // From here on a busy database is waited for without blocking the process.
     write.exec('PRAGMA busy_timeout = 0')
-    return new SqliteDatabase(read, write, new SqliteThreads(file, BUSY_TIMEOUT_MS, translate))
+    return new SqliteDatabase(schema, read, write, new SqliteThreads(file, BUSY_TIMEOUT_MS, translate))
   } catch (error) {
     if (error instanceof DatabaseUnusable) throw error
     throw new DatabaseUnusable(`The database ${file} can't be opened: ${(error as Error).message}.`, error)
@@ -102,6 +103,7 @@ interface Batch {
 
 class SqliteDatabase implements Database {
   readonly engine = sqlite
+  readonly schema: Schema
   readonly reader: Kysely<Tables>
   readonly replica: Kysely<Tables>
   readonly background: Database
@@ -122,7 +124,8 @@ class SqliteDatabase implements Database {
   #batch: Batch | undefined
   #closing: Promise<void> | undefined
 
-  constructor(read: DatabaseSync, write: DatabaseSync, threads: SqliteThreads) {
+  constructor(schema: Schema, read: DatabaseSync, write: DatabaseSync, threads: SqliteThreads) {
+    this.schema = schema
     this.#read = read
     this.#write = write
     this.#threads = threads
@@ -141,6 +144,7 @@ class SqliteDatabase implements Database {
     const threaded = kyselyOn(threads)
     const background: Database = {
       engine: sqlite,
+      schema,
       reader: threaded,
       replica: threaded,
       get background() {

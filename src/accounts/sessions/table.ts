@@ -1,0 +1,60 @@
+import { integer, neither, type RowsOf, type Table, text } from '../../storage/table.ts'
+
+const columns = {
+  /** SHA-256 of what the cookie holds, as 64 hexadecimal digits. */
+  token_hash: text({ ...neither, secret: true }),
+  user_id: integer({ ...neither, references: { table: 'users', person: true } }),
+  created_at: integer(neither),
+  expires_at: integer(neither),
+} as const
+
+/** Who is logged in to the administration area. */
+export const sessionsTable = {
+  name: 'sessions',
+  key: ['token_hash'],
+  columns,
+  copied: 'rows',
+  logged: {
+    kind: 'session',
+    actions: ['create', 'refuse', 'delete'],
+    plain: [],
+    personal: [],
+    person: 'id',
+    public: false,
+  },
+} as const satisfies Table
+
+/** The browsers that somebody has logged in with. */
+export const devicesTable = {
+  name: 'devices',
+  key: ['token_hash'],
+  columns,
+  copied: 'rows',
+} as const satisfies Table
+
+const attemptColumns = {
+  attempt: text(neither),
+  /** Such as 'network 192.0.2.1', or the hash of what was typed as login. */
+  counter: text(neither),
+  tried_at: integer(neither),
+} as const
+
+/** Attempts to log in that failed or are under way, one row for each counter; of the last minutes, so not worth a copy. */
+export const attemptsTable = {
+  name: 'login_attempts',
+  key: ['attempt', 'counter'],
+  columns: attemptColumns,
+  copied: 'never',
+} as const satisfies Table
+
+export interface SessionsTable extends RowsOf<typeof columns> {}
+export interface DevicesTable extends RowsOf<typeof columns> {}
+export interface LoginAttemptsTable extends RowsOf<typeof attemptColumns> {}
+
+declare module '../../storage/tables.ts' {
+  interface Tables {
+    sessions: SessionsTable
+    devices: DevicesTable
+    login_attempts: LoginAttemptsTable
+  }
+}

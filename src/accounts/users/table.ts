@@ -1,0 +1,40 @@
+import { folded, identity, integer, neither, type RowsOf, type Table, text } from '../../storage/table.ts'
+
+const name = { personal: 'erase', money: false } as const
+
+const columns = {
+  id: identity,
+  login: folded(name),
+  email: folded(name),
+  first_name: text(name),
+  last_name: text(name),
+  display_name: folded(name),
+  role: text<'administrator' | ''>(neither),
+  /** scrypt, see `password.ts`; '' when the account can't log in. */
+  password_hash: text({ ...neither, secret: true }),
+  registered_at: integer(neither),
+  updated_at: integer(neither),
+} as const
+
+export const usersTable = {
+  name: 'users',
+  key: ['id'],
+  columns,
+  copied: 'rows',
+  logged: {
+    kind: 'user',
+    actions: ['create', 'edit', 'password', 'erase'],
+    plain: ['role', 'date_registered'],
+    personal: ['login', 'email', 'first_name', 'last_name', 'display_name'],
+    person: 'id',
+    public: true,
+  },
+} as const satisfies Table
+
+export interface UsersTable extends RowsOf<typeof columns> {}
+
+declare module '../../storage/tables.ts' {
+  interface Tables {
+    users: UsersTable
+  }
+}

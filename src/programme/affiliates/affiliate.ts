@@ -1,0 +1,127 @@
+/** What an affiliate is. */
+import { Type } from 'typebox'
+import { formatRate, parseRate } from '../../base/money.ts'
+import { identifier, line, listOf, optionalEmail, rate } from '../../base/schemas.ts'
+import type { Settings } from '../../base/settings.ts'
+import { foldCase } from '../../base/text.ts'
+import { filter, sql } from '../../records/field.ts'
+import { kind, type RowOf, type ShownOf, type TableOf } from '../../records/kind.ts'
+import {
+  count,
+  created,
+  derivedAmount,
+  oneOf,
+  paragraphs,
+  reference,
+  status,
+} from '../../records/kinds-of-field.ts'
+import { neither } from '../../storage/table.ts'
+
+export const statuses = ['active', 'inactive', 'pending', 'rejected'] as const
+
+const personal = { personal: 'erase', money: false } as const
+const { edit: _edit, ...account } = reference(
+  'users',
+  'Identifier of the user account linked to the affiliate.',
+  {
+    person: true,
+  },
+)
+
+/** `x-configured` tells discovery where the values come from that apply at the moment. */
+const rateType = (description: string) =>
+  Type.String({
+    ...line(100, `${description} One of the configured rate types.`),
+    'x-configured': 'rate_types',
+  })
+
+const { wire: _wire, ...notes } = paragraphs(
+  65_535,
+  'Notes on the affiliate. They are not part of the record.',
+  personal,
+)
+
+const fields = {
+  user_id: {
+    ...account,
+    create: Type.Optional(identifier('The account to link. Used when create_user is not true.')),
+  },
+  rate: {
+    type: 'integer',
+    nullable: true,
+    ...neither,
+    wire: Type.String({ description: 'Rate as decimal text; empty when not set.' }),
+    create: Type.Optional(rate('Rate; the default applies when omitted.')),
+    edit: Type.Optional(rate('New rate; empty unsets it, so that the default applies.')),
+    initial: null,
+    show: (kept: number | null) => formatRate(kept),
+    json: (kept: number | null) => `"${formatRate(kept)}"`,
+    keep: parseRate,
+    sample: () => null,
+  },
+  rate_type: {
+    type: 'text',
+    nullable: true,
+    ...neither,
+    references: { table: 'rate_types', column: 'name' },
+    wire: Type.String({ description: 'Rate type; empty when not set.' }),
+    create: Type.Optional(rateType('Rate type; the default applies when omitted.')),
+    edit: Type.Optional(rateType('New rate type; empty unsets it, so that the default applies.')),
+    filter: filter(listOf(line(100), 'Only these rate types.'))({
+      keep: names => names,
+      where: (column, names: readonly string[]) => oneOf(sql`coalesce(${column}, '')`, names),
+    }),
+    initial: null,
+    show: (kept: string | null) => kept ?? '',
+    keep: (value: string) => value || null,
+    problem: (value: string, { rateTypes }: Settings) =>
+      value === '' || rateTypes.includes(value) ? undefined : `must be one of: ${rateTypes.join(', ')}.`,
+    sample: () => null,
+  },
+  payment_email: {
+    type: 'text',
+    nullable: false,
+    ...personal,
+    folded: true,
+    wire: Type.String({ description: 'E-mail address for payments; empty when not set.' }),
+    create: Type.Optional(optionalEmail("E-mail address for payments; the account's applies when omitted.")),
+    edit: Type.Optional(optionalEmail('New e-mail address for payments; empty unsets it.')),
+    filter: filter(listOf(line(254), 'Only these e-mail addresses for payments.'))({
+      keep: (addresses: readonly string[]) => addresses.map(foldCase),
+      where: (_column, keys: readonly string[]) => oneOf(sql`affiliates.payment_email_key`, keys),
+    }),
+    initial: '',
+    show: (kept: string) => kept,
+    keep: (value: string) => value,
+    sample: () => '',
+  },
+  status: status(statuses, 'pending'),
+  earnings: derivedAmount(
+    'Earnings that were paid, as the referrals count them: recording a payout does not change it.',
+  ),
+  unpaid_earnings: derivedAmount('Earnings that are still to be paid, as the referrals count them.'),
+  referrals: count('Count of referrals.'),
+  visits: count('Count of visits.'),
+  date_registered: created('registered_at', 'When the affiliate was registered'),
+  notes,
+} as const
+
+export const affiliate = kind({
+  name: 'affiliate',
+  table: 'affiliates',
+  fields,
+  personal: ['account_login', 'account_email'],
+  search:
+    'An identifier, an e-mail address (of the account or for payments), or a part of the login, e-mail or display name.',
+})
+
+export type Affiliate = RowOf<typeof fields>
+export type ShownAffiliate = ShownOf<typeof fields>
+
+interface AffiliatesTable extends TableOf<typeof fields> {}
+
+declare module '../../storage/tables.ts' {
+  interface Tables {
+    affiliates: AffiliatesTable
+  }
+}

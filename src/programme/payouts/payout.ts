@@ -1,0 +1,85 @@
+/** What a payout is: its fields, and the index from referrals to payouts. */
+import { Type } from 'typebox'
+import { identifier, identifiers } from '../../base/schemas.ts'
+import { filter, sql } from '../../records/field.ts'
+import { kind, type RowOf, type ShownOf, type TableOf } from '../../records/kind.ts'
+import { amount, created, creator, reference, status, text } from '../../records/kinds-of-field.ts'
+import { type Generated, integer, neither, type RowsOf, type Table } from '../../storage/table.ts'
+
+const MOST_REFERRALS = 10_000
+/** So much of the referrals is ordered by: they may be longer than a cursor, and than any URL. */
+const REFERRALS_ORDERED = 100
+
+const referrals = Type.Array(identifier(), {
+  maxItems: MOST_REFERRALS,
+  description: 'Identifiers of the referrals that the payout pays; duplicates are dropped.',
+})
+
+/** An affiliate is deleted, the payouts made to them are not. */
+const affiliate = reference('affiliates', 'Affiliate the payout belongs to.', {
+  person: true,
+  outlives: true,
+})
+
+const fields = {
+  affiliate_id: { ...affiliate, edit: affiliate.create },
+  /** As the record shows it; `payout_referrals` is its index. */
+  referrals: {
+    type: 'text',
+    nullable: false,
+    ...neither,
+    wire: Type.String({ description: 'Comma-separated identifiers of the referrals that it pays.' }),
+    create: Type.Optional(referrals),
+    edit: Type.Optional(referrals),
+    filter: filter(identifiers('Only payouts that pay any of these referrals.'))({
+      keep: ids => ids,
+      where: (_column, ids: readonly number[]) => [
+        sql<boolean>`payouts.id IN (SELECT payout_id FROM payout_referrals WHERE referral_id IN (${sql.join(ids)}))`,
+      ],
+    }),
+    order: {
+      expression: sql`substr(payouts.referrals, 1, ${sql.lit(REFERRALS_ORDERED)})`,
+      value: (kept: string) => kept.slice(0, REFERRALS_ORDERED),
+    },
+    initial: '',
+    show: (kept: string) => kept,
+    json: (kept: string) => `"${kept}"`,
+    keep: (ids: readonly number[]) => [...new Set(ids)].join(','),
+    sample: () => '',
+  },
+  amount: amount('Amount, in the currency of the settings.'),
+  payout_method: text(100, 'Names the payout method.', neither),
+  status: status(['paid', 'failed'], 'paid'),
+  date: created('created_at', 'When the payout was recorded'),
+  owner: creator('The user account whose API key made the payout.'),
+} as const
+
+export const payout = kind({ name: 'payout', table: 'payouts', fields })
+
+export type Payout = RowOf<typeof fields>
+export type ShownPayout = ShownOf<typeof fields>
+
+const referralColumns = {
+  referral_id: integer(neither),
+  payout_id: integer({ ...neither, references: { table: 'payouts' } }),
+  /** 1 when it was a referral of this service when the payout first named it; stays when the referral is gone. */
+  known: integer<Generated<0 | 1>>(neither),
+} as const
+
+/** Which payouts pay a referral. */
+export const payoutReferralsTable = {
+  name: 'payout_referrals',
+  key: ['referral_id', 'payout_id'],
+  columns: referralColumns,
+  copied: 'rows',
+} as const satisfies Table
+
+interface PayoutsTable extends TableOf<typeof fields> {}
+interface PayoutReferralsTable extends RowsOf<typeof referralColumns> {}
+
+declare module '../../storage/tables.ts' {
+  interface Tables {
+    payouts: PayoutsTable
+    payout_referrals: PayoutReferralsTable
+  }
+}

@@ -1,0 +1,173 @@
+/** The endpoints of a kind of record: list, create, get, edit, delete, and what only its rules can say about them. */
+import { type TObject, Type } from 'typebox'
+import type { FailureName } from '../base/errors.ts'
+import { type Answer, type Call, type Endpoint, endpoint, type Resource } from '../http/endpoint.ts'
+import type { Fields } from './field.ts'
+import type { Kind, RowOf, ShownOf } from './kind.ts'
+import { answerList, type ListArguments, type Listing, listArguments } from './list.ts'
+import type { Reading, Writing } from './rules.ts'
+
+type Any = Kind<string, string, Fields>
+
+/** One record as the body of an answer. */
+export async function body<F extends Fields>(
+  call: Call,
+  kind: Pick<Kind<string, string, F>, 'write'>,
+  row: ShownOf<F>,
+): Promise<string> {
+  return `${kind.write(row, await call.settings.current())}}`
+}
+
+export async function answerCreated<F extends Fields>(
+  call: Call,
+  kind: Pick<Kind<string, string, F>, 'write'>,
+  row: ShownOf<F> & { readonly id: number },
+): Promise<Answer> {
+  return {
+    status: 201,
+    headers: { Location: `${call.collectionUrl}/${row.id}` },
+    body: await body(call, kind, row),
+  }
+}
+
+export const deletionOf = (record: TObject) => Type.Object({ deleted: Type.Boolean(), previous: record })
+
+/** A kind's list, for whatever goes through it: pages, exports. */
+export function listingOf<N extends string, F extends Fields>(
+  kind: Kind<N, string, F>,
+  { orders, page, count }: Reading<ShownOf<F>>,
+): Listing<ShownOf<F>, ListArguments> {
+  return {
+    orders,
+    fields: Object.keys(kind.record.properties),
+    page,
+    count,
+    identifier: row => (row as { id: number }).id,
+    writer: async call => {
+      const settings = await call.settings.current()
+      return { show: row => kind.show(row, settings), write: row => `${kind.write(row, settings)}}` }
+    },
+  }
+}
+
+/** What each endpoint can end in beyond what every kind can. */
+export interface Failures {
+  readonly create?: readonly FailureName[]
+  readonly edit?: readonly FailureName[]
+  readonly delete?: readonly FailureName[]
+}
+
+interface Parts {
+  readonly kind: Any
+  readonly rules: Reading<never> & Writing<never, never, never>
+  readonly failures: Failures
+  readonly path: string
+  readonly item: string
+  /** The record in a sentence, with its article. */
+  readonly a: string
+  /** The identifier among the arguments. */
+  idOf(args: object): number
+}
+
+export function crud<N extends string, T extends string, F extends Fields>(
+  kind: Kind<N, T, F>,
+  rules: Reading<ShownOf<F>> & Writing<never, never, RowOf<F>>,
+  failures: Failures = {},
+): Resource {
+  const { name, title, record } = kind
+  const path = `/${kind.table.name}`
+  const parts: Parts = {
+    kind: kind as unknown as Any,
+    rules: rules as unknown as Parts['rules'],
+    failures,
+    path,
+    item: `${path}/{${name}_id}`,
+    a: `${/^[aeiou]/.test(name) ? 'an' : 'a'} ${name.replaceAll('_', ' ')}`,
+    idOf: args => (args as Record<string, number>)[`${name}_id`]!,
+  }
+  return {
+    name: kind.table.name,
+    title,
+    record,
+    missing: `no_${name}`,
+    replayed: true,
+    endpoints: [list, create, get, edit, remove].map(endpointOf => endpointOf(parts)),
+  }
+}
+
+function list({ kind, rules, path }: Parts): Endpoint {
+  const listing = listingOf(kind, rules)
+  return endpoint({
+    methods: ['GET'],
+    path,
+    permission: `${kind.table.name}.read`,
+    summary: `List ${kind.title.toLowerCase()}`,
+    arguments: listArguments(listing.fields, Object.keys(rules.orders), kind.filters),
+    answer: { status: 200, schema: Type.Array(kind.record) },
+    check: async (call, args) => kind.filterProblems(args, await call.settings.current()),
+    handle: (call, args) => answerList(call, args as ListArguments, listing),
+  })
+}
+
+function create({ kind, rules, path, a, failures }: Parts): Endpoint {
+  return endpoint({
+    methods: ['POST', 'PUT'],
+    path,
+    permission: `${kind.table.name}.create`,
+    summary: `Create ${a}`,
+    arguments: kind.create,
+    answer: { status: 201, schema: kind.record },
+    failures: failures.create ?? [],
+    check: (call, args) => rules.problems(call, args),
+    handle: async (call, args) => answerCreated(call, kind, await rules.create(call, args as never)),
+  })
+}
+
+function get({ kind, rules, item, a, idOf }: Parts): Endpoint {
+  return endpoint({
+    methods: ['GET'],
+    path: item,
+    permission: `${kind.table.name}.read`,
+    summary: `Get ${a}`,
+    arguments: kind.item,
+    answer: { status: 200, schema: kind.record },
+    failures: [`no_${kind.name}`],
+    handle: async (call, args) => ({
+      status: 200,
+      body: await body(call, kind, await rules.get(call, idOf(args))),
+    }),
+  })
+}
+
+function edit({ kind, rules, item, a, failures }: Parts): Endpoint {
+  return endpoint({
+    methods: ['POST', 'PATCH', 'PUT'],
+    path: item,
+    permission: `${kind.table.name}.edit`,
+    summary: `Edit ${a}`,
+    arguments: kind.edit,
+    answer: { status: 200, schema: kind.record },
+    failures: [`no_${kind.name}`, ...(failures.edit ?? [])],
+    check: (call, args) => rules.problems(call, args),
+    handle: async (call, args) => ({
+      status: 200,
+      body: await body(call, kind, await rules.edit(call, args as never)),
+    }),
+  })
+}
+
+function remove({ kind, rules, item, a, idOf, failures }: Parts): Endpoint {
+  return endpoint({
+    methods: ['DELETE'],
+    path: item,
+    permission: `${kind.table.name}.delete`,
+    summary: `Delete ${a}`,
+    arguments: kind.item,
+    answer: { status: 200, schema: deletionOf(kind.record) },
+    failures: [`no_${kind.name}`, ...(failures.delete ?? [])],
+    handle: async (call, args) => ({
+      status: 200,
+      body: `{"deleted":true,"previous":${await body(call, kind, await rules.remove(call, idOf(args)))}}`,
+    }),
+  })
+}

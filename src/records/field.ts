@@ -1,0 +1,72 @@
+/**
+ * A field of a kind of record, as data: its column, how callers see it, what they send, and what lists can be narrowed
+ * by. Pure: no field reads a database, and none knows of another.
+ */
+import type { Expression, RawBuilder, SqlBool } from 'kysely'
+import type { Static, TSchema } from 'typebox'
+import type { Settings } from '../base/settings.ts'
+import type { Column } from '../storage/table.ts'
+
+/** An argument that narrows a list. */
+export interface Filter<S extends TSchema = TSchema> {
+  readonly schema: S
+  /** What is wrong with a value beyond what the schema says. */
+  problem?(value: unknown, settings: Settings): string | undefined
+  /** @param args the other arguments of the list */
+  keep(value: unknown, settings: Settings, args: Readonly<Record<string, unknown>>): unknown
+  /** May depend on what `kept` has, never on its values: see `prepared`. */
+  where(column: RawBuilder<unknown>, kept: unknown): Expression<SqlBool>[]
+}
+
+/** Curried, so that the compiler infers the schema before it looks at the functions. */
+export const filter =
+  <S extends TSchema>(schema: S) =>
+  <K>(of: {
+    problem?: (value: Static<S>, settings: Settings) => string | undefined
+    keep: (value: Static<S>, settings: Settings, args: Readonly<Record<string, unknown>>) => K
+    where: (column: RawBuilder<unknown>, kept: K) => Expression<SqlBool>[]
+  }): Filter<S> =>
+    ({ schema, ...of }) as unknown as Filter<S>
+
+/** Where made-up values come from. */
+export interface Samples {
+  /** From 0 to 1, the same series each time. */
+  random(): number
+  /** The identifier of some row of a table. */
+  row(table: string): number
+  /** A time in seconds. */
+  readonly time: number
+}
+
+/** @typeParam K what the column holds */
+export interface Field<K = unknown> extends Column<K> {
+  /** The column's name where it is not the field's. */
+  readonly column?: string
+  /** How callers see it; a field without is not part of the record. */
+  readonly wire?: TSchema
+  /** What callers may send. */
+  readonly create?: TSchema
+  readonly edit?: TSchema
+  /** What the service fills in when a record is created: the time, or the account that acts. */
+  readonly made?: 'time' | 'actor'
+  /** What the column holds when nothing was sent. */
+  readonly initial?: K
+  /** The filter of the field's own name, and those of other names. */
+  readonly filter?: Filter
+  readonly filters?: Readonly<Record<string, Filter>>
+  /** What a list is ordered by where it is not the column itself; false where it can't be. */
+  readonly order?: false | { readonly expression: Expression<unknown>; value(kept: K): number | string }
+  // Methods, so that every Field<K> is a Field.
+  show(kept: K, settings: Settings): unknown
+  /** The same as JSON text, where that is faster than `JSON.stringify`. */
+  json?(kept: K, settings: Settings): string
+  keep?(value: never, settings: Settings): K
+  /** What is wrong with a value beyond what its schema says. */
+  problem?(value: never, settings: Settings): string | undefined
+  sample(samples: Samples): K
+}
+
+/** What definitions write their conditions with. */
+export { sql } from 'kysely'
+
+export type Fields = Readonly<Record<string, Field>>

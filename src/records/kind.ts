@@ -1,0 +1,326 @@
+/**
+ * A kind of record: its fields, and all that follows from them. What is derived is pure; rules, joins, computed fields
+ * and what a change sets off are written by hand beside the definition.
+ */
+import type { Selectable, Simplify } from 'kysely'
+import { type Static, type TInteger, type TObject, type TProperties, type TSchema, Type } from 'typebox'
+import type { Problems } from '../base/errors.ts'
+import { identifier, identifiers, line, since } from '../base/schemas.ts'
+import type { Settings } from '../base/settings.ts'
+import { foldCase, parseSearch } from '../base/text.ts'
+import { parseMoment } from '../base/time.ts'
+import {
+  type Column,
+  type Identity,
+  identity,
+  integer,
+  type Logged,
+  neither,
+  type Table,
+} from '../storage/table.ts'
+import type { Field, Fields, Filter, Samples } from './field.ts'
+
+type Name<F> = keyof F & string
+type Kept<F> = F extends { show(kept: infer K, settings: Settings): unknown } ? K : never
+type ColumnOf<N extends string, F> = F extends { readonly column: infer C extends string } ? C : N
+
+/** What the fields hold, by their columns. */
+type ColumnsOf<F extends Fields> = { [N in Name<F> as ColumnOf<N, F[N]>]: Kept<F[N]> } & {
+  [N in Name<F> as F[N] extends { readonly folded: true } ? `${ColumnOf<N, F[N]>}_key` : never]: string
+}
+export type TableOf<F extends Fields> = Simplify<{ id: Identity; updated_at: number } & ColumnsOf<F>>
+export type RowOf<F extends Fields> = Selectable<TableOf<F>>
+/** The columns that a record shows, which is what lists and look-ups read. */
+type ShownColumn<F extends Fields> =
+  | 'id'
+  | { [N in Name<F>]: F[N] extends { wire: TSchema } ? ColumnOf<N, F[N]> : never }[Name<F>]
+export type ShownOf<F extends Fields> = Pick<RowOf<F>, ShownColumn<F> & keyof RowOf<F>>
+
+type With<Part extends string, F extends Fields> = {
+  [N in Name<F> as F[N] extends Record<Part, TSchema> ? N : never]: F[N] extends Record<
+    Part,
+    infer S extends TSchema
+  >
+    ? S
+    : never
+}
+type Own<N extends string, S extends TSchema> = { [K in `${N}_id`]: S }
+type RecordProperties<N extends string, F extends Fields> = Own<N, TInteger> & { id: TInteger } & With<
+    'wire',
+    F
+  >
+type EditProperties<N extends string, F extends Fields> = Own<N, TInteger> & With<'edit', F>
+
+/** What `keep` makes of arguments: the columns of what was sent for sure, and maybe those of the rest. */
+type Maybe<A> = { [N in keyof A]-?: undefined extends A[N] ? N : never }[keyof A]
+type KeptOf<F extends Fields, A> = Simplify<
+  ColumnsOf<Pick<F, keyof F & Exclude<keyof A, Maybe<A>>>> & Partial<ColumnsOf<Pick<F, keyof F & Maybe<A>>>>
+>
+
+/** `show` returns what `wire` says, and `keep` takes what may be sent; a field that does not has to be `never`. */
+type Checked<F extends Fields> = {
+  [N in keyof F]: F[N] extends { wire: infer W extends TSchema; show(kept: never, s: Settings): infer R }
+    ? R extends Static<W>
+      ? F[N] extends { create: infer C extends TSchema; keep(value: infer V, s: Settings): unknown }
+        ? Static<C> extends V
+          ? unknown
+          : never
+        : unknown
+      : never
+    : unknown
+}
+
+/** What a list is narrowed by, in kept form, by the names of the arguments. */
+export type Criteria = Readonly<Record<string, unknown>>
+
+export interface Kind<N extends string = string, T extends string = string, F extends Fields = Fields> {
+  readonly name: N
+  readonly title: string
+  readonly fields: F
+  readonly table: Table & { readonly name: T; readonly logged: Logged }
+  /** The schema of the record, its fields in their order. */
+  readonly record: TObject<RecordProperties<N, F>>
+  readonly create: TObject<With<'create', F>>
+  readonly edit: TObject<EditProperties<N, F>>
+  readonly item: TObject<Own<N, TInteger>>
+  readonly filters: TProperties
+  /** What is wrong with arguments beyond what their schemas say; those that are absent are not spoken of. */
+  problems(args: object, settings: Settings): Problems
+  /** The columns of what was sent. */
+  keep<const A extends object>(args: A, settings: Settings): KeptOf<F, A>
+  /** A whole row: what was sent, what the service fills in, and what stands for what was left out. */
+  fresh(
+    args: object,
+    settings: Settings,
+    made: { time: number; actor: number },
+  ): Omit<TableOf<F>, 'id'> & { id?: never }
+  /** The record as callers see it. */
+  show(row: ShownOf<F>, settings: Settings): Static<TObject<RecordProperties<N, F>>>
+  /** The same as JSON text, without its closing brace. */
+  write(row: ShownOf<F>, settings: Settings): string
+  /** What the log of events is given: the record, and the fields that it does not show. */
+  logged(row: RowOf<F>, settings: Settings): object
+  /** A made-up row. */
+  sample(samples: Samples): object
+  /** What is wrong with what a list is to be narrowed by. */
+  filterProblems(args: object, settings: Settings): Problems
+  criteria(args: object, settings: Settings): Criteria
+}
+
+interface Definition<N, T, F> {
+  /** In the singular, as identifiers, permissions and actions name it. */
+  readonly name: N
+  readonly table: T
+  /** In the plural, for people; made from the table's name when omitted. */
+  readonly title?: string
+  readonly fields: F
+  /** What the log of events tells of; to create, edit and delete when omitted. */
+  readonly actions?: readonly string[]
+  /** Personal values that events carry beside the fields. */
+  readonly personal?: readonly string[]
+  /** What a search finds, where it is more than the identifier and the folded fields. */
+  readonly search?: string
+}
+
+/** A field with its name and column, for those who go through all of them. */
+export interface Part {
+  readonly name: string
+  readonly column: string
+  readonly field: Field
+}
+
+export function partsOf(fields: Fields): Part[] {
+  return Object.entries(fields).map(([name, field]) => ({ name, column: field.column ?? name, field }))
+}
+
+type Row = Readonly<Record<string, unknown>>
+
+export function kind<const N extends string, const T extends string, const F extends Fields>(
+  definition: Definition<N, T, F> & { readonly fields: Checked<F> },
+): Kind<N, T, F> {
+  const { name, table, fields } = definition
+  const parts = partsOf(fields)
+  const own = `${name}_id`
+  const article = /^[aeiou]/.test(name) ? 'an' : 'a'
+  const schemas = (part: 'wire' | 'create' | 'edit') =>
+    Object.fromEntries(parts.flatMap(({ name, field }) => (field[part] ? [[name, field[part]]] : [])))
+  const item = { [own]: identifier(`Identifier of the ${name}.`) }
+  const filters = filtersOf(parts)
+  return {
+    name,
+    title: definition.title ?? table[0]!.toUpperCase() + table.slice(1),
+    fields,
+    table: {
+      name: table,
+      key: ['id'],
+      columns: tableColumns(parts),
+      copied: 'rows',
+      logged: loggedOf(parts, definition),
+    },
+    record: Type.Object({
+      [own]: Type.Integer({ description: `Identifier of the ${name}.` }),
+      id: Type.Integer({ description: `Always equal to ${own}.` }),
+      ...schemas('wire'),
+    }),
+    create: Type.Object(schemas('create')),
+    edit: Type.Object({ ...item, ...schemas('edit') }),
+    item: Type.Object(item),
+    filters: {
+      search: Type.Optional(line(254, definition.search ?? searchDescription(parts))),
+      [own]: Type.Optional(identifiers(`Only ${article} ${name} with one of these identifiers.`)),
+      exclude: Type.Optional(identifiers('Not those with one of these identifiers.')),
+      ...Object.fromEntries([...filters].map(([name, { filter }]) => [name, Type.Optional(filter.schema)])),
+      updated_since: Type.Optional(since('Only what was created or changed at this time or later.')),
+    },
+    problems: (args: Row, settings: Settings) => problemsOf(parts, args, settings),
+    keep: (args: Row, settings: Settings) => keep(parts, args, settings),
+    fresh: (args: Row, settings: Settings, made: { time: number; actor: number }) =>
+      fresh(parts, args, settings, made),
+    sample: (samples: Samples) => sample(parts, samples),
+    ...shownBy(own, parts),
+    filterProblems: (args: Row, settings: Settings) => filterProblems(filters, args, settings),
+    criteria: (args: Row, settings: Settings) => criteriaOf(own, filters, args, settings),
+    // What `Object.fromEntries` makes has lost its names: the one cast of definitions.
+  } as unknown as Kind<N, T, F>
+}
+
+function tableColumns(parts: readonly Part[]): Record<string, Column> {
+  const columns = parts.map(({ column, field }) => [column, field])
+  return { id: identity as Column, ...Object.fromEntries(columns), updated_at: integer(neither) }
+}
+
+/** Personal fields stand apart in an event, so that erasure can empty them. */
+function loggedOf(
+  parts: readonly Part[],
+  { name: kind, actions = ['create', 'edit', 'delete'], personal = [] }: Definition<string, string, Fields>,
+): Logged {
+  const names = (personal: boolean) =>
+    parts.filter(({ field }) => (field.personal === 'erase') === personal).map(({ name }) => name)
+  const person = parts.find(
+    ({ field }) => field.references?.table === 'users' && field.references.person,
+  )?.name
+  return {
+    kind,
+    actions,
+    plain: names(false),
+    personal: [...names(true), ...personal],
+    ...(person && { person }),
+    public: true,
+  }
+}
+
+function searchDescription(parts: readonly Part[]): string {
+  const names = parts.filter(({ field }) => field.folded).map(({ name }) => name.replaceAll('_', ' '))
+  return names.length > 0 ? `An identifier, or a part of the ${names.join(' or ')}.` : 'An identifier.'
+}
+
+function problemsOf(parts: readonly Part[], args: Row, settings: Settings): Problems {
+  const problems: Problems = {}
+  for (const { name, field } of parts) {
+    const value = args[name]
+    const problem = value === undefined ? undefined : field.problem?.(value as never, settings)
+    if (problem !== undefined) problems[name] = problem
+  }
+  return problems
+}
+
+function keep(parts: readonly Part[], args: Row, settings: Settings): Record<string, unknown> {
+  const row: Record<string, unknown> = {}
+  for (const { name, column, field } of parts) {
+    if (args[name] !== undefined && field.keep)
+      put(row, column, field, field.keep(args[name] as never, settings))
+  }
+  return row
+}
+
+function fresh(
+  parts: readonly Part[],
+  args: Row,
+  settings: Settings,
+  made: { time: number; actor: number },
+): Record<string, unknown> {
+  const row: Record<string, unknown> = {}
+  for (const { name, column, field } of parts) {
+    const value = args[name]
+    if (value !== undefined && field.keep) put(row, column, field, field.keep(value as never, settings))
+    else put(row, column, field, field.made ? made[field.made] : field.initial)
+  }
+  row.updated_at = made.time
+  return row
+}
+
+function sample(parts: readonly Part[], samples: Samples): Record<string, unknown> {
+  const row: Record<string, unknown> = { updated_at: samples.time }
+  for (const { column, field } of parts) put(row, column, field, field.sample(samples))
+  return row
+}
+
+function put(row: Record<string, unknown>, column: string, { folded }: Field, kept: unknown): void {
+  row[column] = kept
+  if (folded) row[`${column}_key`] = foldCase(kept as string)
+}
+
+function shownBy(own: string, parts: readonly Part[]) {
+  const visible = parts.filter(({ field }) => field.wire)
+  const hidden = parts.filter(({ field }) => !field.wire)
+  const texts = visible.map(({ name, column, field }) => ({
+    beginning: `,"${name}":`,
+    column,
+    json: field.json ?? ((kept: unknown, settings: Settings) => JSON.stringify(field.show(kept, settings))),
+  }))
+  const show = (row: Row, settings: Settings) => {
+    const record: Record<string, unknown> = { [own]: row.id, id: row.id }
+    for (const { name, column, field } of visible) record[name] = field.show(row[column], settings)
+    return record
+  }
+  return {
+    show,
+    write: (row: Row, settings: Settings) => {
+      let text = `{"${own}":${row.id},"id":${row.id}`
+      for (const { beginning, column, json } of texts) text += beginning + json(row[column], settings)
+      return text
+    },
+    logged: (row: Row, settings: Settings) => {
+      const record = show(row, settings)
+      for (const { name, column, field } of hidden) record[name] = field.show(row[column], settings)
+      return record
+    },
+  }
+}
+
+/** Each filter by the name of its argument, and the column that it looks at. */
+export type Filters = ReadonlyMap<string, { readonly filter: Filter; readonly column: string }>
+
+export function filtersOf(parts: readonly Part[]): Filters {
+  return new Map(
+    parts.flatMap(({ name, column, field }) =>
+      Object.entries({ ...(field.filter && { [name]: field.filter }), ...field.filters }).map(
+        ([argument, filter]) => [argument, { filter, column }] as const,
+      ),
+    ),
+  )
+}
+
+function filterProblems(filters: Filters, args: Row, settings: Settings): Problems {
+  const problems: Problems = {}
+  for (const [name, { filter }] of filters) {
+    const problem = args[name] === undefined ? undefined : filter.problem?.(args[name], settings)
+    if (problem !== undefined) problems[name] = problem
+  }
+  return problems
+}
+
+/** An empty list of values narrows nothing. */
+const isGiven = (value: unknown) => value !== undefined && !(Array.isArray(value) && value.length === 0)
+
+function criteriaOf(own: string, filters: Filters, args: Row, settings: Settings): Criteria {
+  const criteria: Record<string, unknown> = {}
+  if (isGiven(args[own])) criteria.ids = args[own]
+  if (isGiven(args.exclude)) criteria.exclude = args.exclude
+  if (args.updated_since !== undefined) criteria.updated = parseMoment(args.updated_since as string)!.first
+  if (args.search) criteria.search = parseSearch(args.search as string)
+  for (const [name, { filter }] of filters) {
+    if (isGiven(args[name])) criteria[name] = filter.keep(args[name], settings, args)
+  }
+  return criteria
+}

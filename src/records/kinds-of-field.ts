@@ -1,0 +1,252 @@
+/** The kinds of field that records are made of. A definition names them; what is only one record's stands with that record. */
+import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely'
+import { type TSchema, Type } from 'typebox'
+import { decimalsReason, fromUnits, MAX_AMOUNT, toUnits } from '../base/money.ts'
+import {
+  choice,
+  identifier,
+  identifiers,
+  line,
+  listOf,
+  money as moneySchema,
+  paragraphs as paragraphsSchema,
+  span,
+} from '../base/schemas.ts'
+import type { Settings } from '../base/settings.ts'
+import { formatTime, parseSpan } from '../base/time.ts'
+import { type Facts, neither, type Reference } from '../storage/table.ts'
+import { type Filter, filter, type Samples } from './field.ts'
+
+const withDefault = <S extends TSchema>(schema: S, value: unknown): S => ({ ...schema, default: value })
+
+/** Rows whose column has one of these values. */
+export const oneOf = (column: RawBuilder<unknown>, values: readonly unknown[]): Expression<SqlBool>[] => [
+  sql<boolean>`${column} IN (${sql.join(values)})`,
+]
+
+/** Filters by one value or many. */
+const anyOf = (schema: ReturnType<typeof identifiers> | ReturnType<typeof listOf>): Filter =>
+  filter(schema)({ keep: values => values as readonly unknown[], where: oneOf })
+
+interface Bounds {
+  readonly first?: number
+  readonly last?: number
+}
+
+/** Filters by a span of time. */
+const during = (description: string): Filter =>
+  filter(span(`${description}: a day, or date[start] and date[end], inclusive.`))({
+    keep: value => parseSpan(value as string) as Bounds,
+    where: (column, { first, last }) => [
+      ...(first === undefined ? [] : [sql<boolean>`${column} >= ${first}`]),
+      ...(last === undefined ? [] : [sql<boolean>`${column} <= ${last}`]),
+    ],
+  })
+
+const number = String
+
+const pick = <T>(values: readonly T[], { random }: Samples): T =>
+  values[Math.floor(random() * values.length)]!
+
+const WORDS = 'autumn spring partner review banner letter market summer winter launch podcast guide'.split(
+  ' ',
+)
+
+/**
+ * One line of text, found by search and by filter; '' when omitted.
+ * @param maxLength in characters
+ */
+export const text = (maxLength: number, description: string, facts: Facts) =>
+  ({
+    type: 'text',
+    nullable: false,
+    ...facts,
+    folded: true,
+    wire: Type.String({ description }),
+    create: Type.Optional(withDefault(line(maxLength, description), '')),
+    edit: Type.Optional(line(maxLength, description)),
+    filter: anyOf(listOf(line(maxLength), 'Only those with one of these values.')),
+    initial: '',
+    show: (kept: string) => kept,
+    json: JSON.stringify as (kept: string) => string,
+    keep: (value: string) => value,
+    sample: (samples: Samples) => pick(WORDS, samples),
+  }) as const
+
+/** Text of several lines, '' when omitted. */
+export const paragraphs = (maxLength: number, description: string, facts: Facts) =>
+  ({
+    type: 'text',
+    nullable: false,
+    ...facts,
+    wire: Type.String({ description }),
+    create: Type.Optional(withDefault(paragraphsSchema(maxLength, description), '')),
+    edit: Type.Optional(paragraphsSchema(maxLength, description)),
+    order: false,
+    initial: '',
+    show: (kept: string) => kept,
+    json: JSON.stringify as (kept: string) => string,
+    keep: (value: string) => value,
+    sample: (samples: Samples) => pick(WORDS, samples),
+  }) as const
+
+/** One of a fixed set. */
+export const status = <const T extends string>(values: readonly T[], initial: T, description = 'Status.') =>
+  ({
+    type: 'text',
+    nullable: false,
+    ...neither,
+    wire: choice(values, description),
+    create: Type.Optional(
+      withDefault(choice(values, `${description.replace(/\.$/, '')}; ${initial} when omitted.`), initial),
+    ),
+    edit: Type.Optional(choice(values, description)),
+    filter: anyOf(listOf(choice(values), 'Only those with one of these values.')),
+    initial,
+    show: (kept: T) => kept,
+    json: (kept: T) => `"${kept}"`,
+    keep: (value: T) => value,
+    sample: (samples: Samples) => pick(values, samples),
+  }) as const
+
+/** A reference to a row of another table, required. */
+export const reference = (table: string, description: string, rest: Omit<Reference, 'table'> = {}) =>
+  ({
+    type: 'integer',
+    nullable: false,
+    ...neither,
+    references: { table, ...rest },
+    wire: Type.Integer({ description }),
+    create: identifier(description),
+    edit: Type.Optional(identifier(description)),
+    filter: anyOf(identifiers('Only those with one of these.')),
+    show: (kept: number) => kept,
+    json: number as (kept: number) => string,
+    keep: (value: number) => value,
+    sample: ({ row }: Samples) => row(table),
+  }) as const
+
+/** The account that created the record. */
+export const creator = (description: string) =>
+  ({
+    type: 'integer',
+    nullable: false,
+    ...neither,
+    references: { table: 'users' },
+    made: 'actor',
+    wire: Type.Integer({ description }),
+    filter: anyOf(identifiers('Only those created by these accounts.')),
+    show: (kept: number) => kept,
+    json: number as (kept: number) => string,
+    sample: ({ row }: Samples) => row('users'),
+  }) as const
+
+/**
+ * When the record was created: what `date` narrows and orders a list by.
+ * @param column its name in the database
+ */
+export const created = <const C extends string>(column: C, description: string) =>
+  ({
+    type: 'integer',
+    nullable: false,
+    ...neither,
+    column,
+    made: 'time',
+    wire: Type.String({ description: `${description}: YYYY-MM-DD HH:MM:SS, UTC.` }),
+    filters: { date: during(description) },
+    show: (kept: number) => formatTime(kept),
+    json: (kept: number) => `"${formatTime(kept)}"`,
+    sample: ({ time }: Samples) => time,
+  }) as const
+
+/** A count that the service keeps; nobody can send it. */
+export const count = (description: string) =>
+  ({
+    type: 'integer',
+    nullable: false,
+    ...neither,
+    wire: Type.Integer({ description }),
+    initial: 0,
+    show: (kept: number) => kept,
+    json: number as (kept: number) => string,
+    sample: () => 0,
+  }) as const
+
+/** An amount that is computed from other records; nobody can send it. */
+export const derivedAmount = (description: string) =>
+  ({
+    type: 'integer',
+    nullable: false,
+    personal: false,
+    money: 'derived',
+    wire: Type.Number({ description }),
+    initial: 0,
+    show: (kept: number, { decimals }: Settings) => fromUnits(kept, decimals),
+    json: (kept: number, { decimals }: Settings) => String(fromUnits(kept, decimals)),
+    sample: () => 0,
+  }) as const
+
+const comparisons = ['=', '!=', '<', '<=', '>', '>='] as const
+type Comparison = (typeof comparisons)[number]
+type Range = { readonly min?: number; readonly max?: number }
+
+const isExact = (value: number | undefined, { decimals }: Settings) =>
+  value === undefined || toUnits(value, decimals) !== undefined
+
+/** Filters by an amount: exactly, by comparison, or from one to another. */
+const amountFilter = filter(
+  Type.Union(
+    [
+      moneySchema('This amount, or what amount_compare makes of it.'),
+      Type.Object({
+        min: Type.Optional(moneySchema('At least this amount.')),
+        max: Type.Optional(moneySchema('At most this amount.')),
+      }),
+    ],
+    { description: `An amount from 0 to ${MAX_AMOUNT}, or amount[min] and amount[max], inclusive.` },
+  ),
+)({
+  problem: (value: number | Range, settings) => {
+    const { min, max } = typeof value === 'number' ? { min: value, max: value } : value
+    return isExact(min, settings) && isExact(max, settings) ? undefined : decimalsReason(settings)
+  },
+  keep: (value: number | Range, { decimals }, { amount_compare = '=' }) => {
+    if (typeof value === 'number') return { [amount_compare as Comparison]: toUnits(value, decimals)! }
+    return {
+      ...(value.min !== undefined && { '>=': toUnits(value.min, decimals)! }),
+      ...(value.max !== undefined && { '<=': toUnits(value.max, decimals)! }),
+    }
+  },
+  where: (column, kept: Partial<Record<Comparison, number>>) =>
+    comparisons
+      .filter(compare => kept[compare] !== undefined)
+      .map(compare => sql<boolean>`${column} ${sql.raw(compare)} ${kept[compare]}`),
+})
+
+/** Says how `amount` is compared. */
+const comparisonFilter = filter(withDefault(choice(comparisons, 'How amount is compared.'), '='))({
+  keep: () => ({}),
+  where: () => [],
+})
+
+/** An amount in the programme's currency, with no more decimals than that has; 0 when omitted. */
+export const amount = (description: string) =>
+  ({
+    type: 'integer',
+    nullable: false,
+    personal: false,
+    money: true,
+    wire: Type.Number({ description }),
+    create: Type.Optional(
+      withDefault(moneySchema(`${description} At most the decimals of the currency.`), 0),
+    ),
+    edit: Type.Optional(moneySchema(`${description} At most the decimals of the currency.`)),
+    filters: { amount: amountFilter, amount_compare: comparisonFilter },
+    initial: 0,
+    show: (kept: number, { decimals }: Settings) => fromUnits(kept, decimals),
+    json: (kept: number, { decimals }: Settings) => String(fromUnits(kept, decimals)),
+    keep: (value: number, { decimals }: Settings) => toUnits(value, decimals)!,
+    problem: (value: number, settings: Settings) =>
+      isExact(value, settings) ? undefined : decimalsReason(settings),
+    sample: ({ random }: Samples) => 500 + Math.floor(random() ** 3 * 200_000),
+  }) as const

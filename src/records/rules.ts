@@ -1,0 +1,109 @@
+/** What is true of every kind of record: how one is read, and how a plain one is created, edited and deleted. */
+import { Failure, type Problems, refuseInvalid } from '../base/errors.ts'
+import type { Settings } from '../base/settings.ts'
+import { now } from '../base/time.ts'
+import type { Action } from '../events/schema.ts'
+import { type Context, type RequestContext, write } from '../events/write.ts'
+import type { Order, Page } from '../storage/page.ts'
+import type { Fields } from './field.ts'
+import type { Kind, RowOf, ShownOf } from './kind.ts'
+import { type Change, type NewRow, problemsOfReferences, type Store } from './store.ts'
+
+/** How records are read. */
+export interface Reading<Row> {
+  readonly orders: Readonly<Record<string, Order>>
+  /** @throws Failure no_KIND */
+  get(context: Context, id: number): Promise<Row>
+  page(context: Context, args: object, page: Page): Promise<Row[]>
+  count(context: Context, args: object): Promise<number>
+}
+
+/** How records are written; each returns the row as it is then, or as it was before it was deleted. */
+export interface Writing<Create, Edit, Row> {
+  create(context: RequestContext, args: Create): Promise<Row>
+  edit(context: RequestContext, args: Edit): Promise<Row>
+  remove(context: RequestContext, id: number): Promise<Row>
+  /** What is wrong with arguments beyond their schemas, so that the caller hears of all at once. */
+  problems(context: Context, args: object): Promise<Problems>
+}
+
+/**
+ * @returns the row
+ * @throws Failure no_KIND when there is none
+ */
+export function existing<R>({ name }: Kind, row: R | undefined): R {
+  if (row === undefined) throw new Failure(`no_${name}`)
+  return row
+}
+
+/** What a list is narrowed to. @throws Failure invalid_argument */
+export function narrowed(kind: Kind, args: object, settings: Settings) {
+  refuseInvalid(kind.filterProblems(args, settings))
+  return kind.criteria(args, settings)
+}
+
+export function readingOf<F extends Fields>(
+  kind: Kind<string, string, F>,
+  store: Pick<Store<F>, 'orders' | 'find' | 'page' | 'count'>,
+): Reading<ShownOf<F>> {
+  const criteria = async ({ settings }: Context, args: object) =>
+    narrowed(kind as never, args, await settings.current())
+  return {
+    orders: store.orders,
+    get: async ({ database }, id) => existing(kind as never, await store.find(database.replica, id)),
+    page: async (context, args, page) =>
+      store.page(context.database.replica, await criteria(context, args), page),
+    count: async (context, args) => store.count(context.database.replica, await criteria(context, args)),
+  }
+}
+
+/** The rules of a kind about which nothing more is true than its definition says. */
+export function plainRules<N extends string, T extends string, F extends Fields>(
+  kind: Kind<N, T, F>,
+  store: Store<F>,
+): Reading<ShownOf<F>> & Writing<object, object, RowOf<F>> {
+  const any = kind as unknown as Kind
+  const action = (what: string) => `${kind.name}.${what}` as Action
+  return {
+    ...readingOf(kind as never, store),
+    create: (context, args) =>
+      write(context, async tx => {
+        const settings = await context.settings.hold(tx)
+        refuseInvalid({ ...kind.problems(args, settings), ...(await problemsOfReferences(tx, any, args)) })
+        const made = { time: now(), actor: context.actor.userId }
+        const row = await store.insert(tx, kind.fresh(args, settings, made) as unknown as NewRow<F>)
+        tx.log(action('create'), (row as { id: number }).id, { after: kind.logged(row, settings) })
+        return row
+      }),
+    edit: (context, args) =>
+      write(context, async tx => {
+        const settings = await context.settings.hold(tx)
+        const id = (args as Record<string, number>)[`${kind.name}_id`]!
+        const before = existing(any, await store.hold(tx, id))
+        refuseInvalid({ ...kind.problems(args, settings), ...(await problemsOfReferences(tx, any, args)) })
+        const change = kind.keep(args, settings)
+        if (Object.keys(change).length === 0) return before
+        const after = await store.update(tx, id, {
+          ...change,
+          updated_at: now(),
+        } as unknown as Change<F>)
+        tx.log(action('edit'), id, {
+          before: kind.logged(before, settings),
+          after: kind.logged(after, settings),
+        })
+        return after
+      }),
+    remove: (context, id) =>
+      write(context, async tx => {
+        const settings = await context.settings.hold(tx)
+        const before = existing(any, await store.hold(tx, id))
+        await store.remove(tx, id)
+        tx.log(action('delete'), id, { before: kind.logged(before, settings) })
+        return before
+      }),
+    problems: async ({ database, settings }, args) => ({
+      ...kind.problems(args, await settings.current()),
+      ...(await problemsOfReferences(database.reader, any, args)),
+    }),
+  }
+}

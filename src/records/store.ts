@@ -1,0 +1,203 @@
+/**
+ * The queries that are the same for every kind of record. Kysely can't follow a table whose name is a parameter, so they
+ * are built untyped, and what they return is typed by the kind.
+ */
+import { type Expression, type Insertable, type Kysely, type SqlBool, sql, type Updateable } from 'kysely'
+import type { Problems } from '../base/errors.ts'
+import type { Search } from '../base/text.ts'
+import { byIdentifier } from '../storage/by-identifier.ts'
+import type { Db, Tx } from '../storage/database.ts'
+import {
+  anyShort,
+  countOf,
+  idsInOrder,
+  type Order,
+  type Page,
+  PagedList,
+  type Span,
+} from '../storage/page.ts'
+import { prepared } from '../storage/prepared.ts'
+import type { Tables } from '../storage/tables.ts'
+import type { Fields } from './field.ts'
+import {
+  type Criteria,
+  type Filters,
+  filtersOf,
+  type Kind,
+  type Part,
+  partsOf,
+  type RowOf,
+  type ShownOf,
+  type TableOf,
+} from './kind.ts'
+
+// biome-ignore lint/suspicious/noExplicitAny: this is the one place where tables have no types.
+const untyped = (db: Db) => db as unknown as Kysely<any>
+
+export type NewRow<F extends Fields> = Insertable<TableOf<F>>
+export type Change<F extends Fields> = Updateable<TableOf<F>>
+
+export interface Store<F extends Fields> {
+  /** By the names that callers use. */
+  readonly orders: Readonly<Record<string, Order>>
+  find(db: Db, id: number): Promise<ShownOf<F> | undefined>
+  exists(db: Db, id: number): Promise<boolean>
+  /** Nobody else changes it until the transaction ends. */
+  hold(tx: Tx, id: number): Promise<RowOf<F> | undefined>
+  insert(tx: Tx, row: NewRow<F>): Promise<RowOf<F>>
+  /** @returns their identifiers, in the same order */
+  insertMany(tx: Tx, rows: readonly NewRow<F>[]): Promise<number[]>
+  update(tx: Tx, id: number, change: Change<F>): Promise<RowOf<F>>
+  remove(tx: Tx, id: number): Promise<void>
+  page(db: Db, criteria: Criteria, page: Page): Promise<ShownOf<F>[]>
+  count(db: Db, criteria: Criteria): Promise<number>
+  /** What has to hold of a row, all of it. */
+  matching(criteria: Criteria): Expression<SqlBool>
+  /** Whether so few rows meet the criteria that they should be found first, and then sorted. */
+  few(criteria: Criteria): boolean
+}
+
+export interface StoreOptions {
+  /** What a search finds beside the identifier, where it is not the folded fields of the kind. */
+  readonly search?: (search: Search) => Expression<SqlBool>
+}
+
+export function storeOf<N extends string, T extends keyof Tables & string, F extends Fields>(
+  { name, table: definition, fields }: Kind<N, T, F>,
+  options: StoreOptions = {},
+): Store<F> {
+  const table: string = definition.name
+  const parts = partsOf(fields)
+  const id = sql.ref(`${table}.id`)
+  const columns = ['id', ...parts.filter(({ field }) => field.wire).map(({ column }) => column)].map(
+    column => `${table}.${column}`,
+  )
+  const matching = matcher(table, filtersOf(parts), options.search ?? searchOf(table, parts))
+  const shown = (db: Db) => untyped(db).selectFrom(table).select(columns)
+  const byId = (db: Db, { id }: { id: number }) => untyped(db).selectFrom(table).where('id', '=', id)
+
+  const existing = prepared((db: Db, args: { id: number }) => byId(db, args).select('id'))
+  const holding = prepared((tx: Db, args: { id: number }) => byId(tx, args).selectAll().forUpdate())
+  const insertion = prepared((tx: Db, row: object) =>
+    untyped(tx).insertInto(table).values(row).returningAll(),
+  )
+  const change = prepared((tx: Db, { id, change }: { id: number; change: object }) =>
+    untyped(tx).updateTable(table).set(change).where('id', '=', id).returningAll(),
+  )
+  const list = new PagedList(
+    (db, criteria: Criteria) => shown(db).where(matching(criteria)) as never,
+    id,
+    few,
+  )
+  const store = {
+    orders: ordersOf(name, table, parts),
+    find: byIdentifier(db => shown(db) as never, `${table}.id`),
+    exists: async (db: Db, id: number) => (await existing(db, { id })).length > 0,
+    hold: async (tx: Tx, id: number) => (await holding(tx, { id }))[0],
+    insert: async (tx: Tx, row: object) => (await insertion(tx, row))[0],
+    insertMany: async (tx: Tx, rows: readonly object[]) =>
+      idsInOrder(
+        (await untyped(tx).insertInto(table).values(rows).returning('id').execute()) as { id: number }[],
+      ),
+    update: async (tx: Tx, id: number, values: object) => (await change(tx, { id, change: values }))[0],
+    remove: async (tx: Tx, id: number) => {
+      await untyped(tx).deleteFrom(table).where('id', '=', id).execute()
+    },
+    page: (db: Db, criteria: Criteria, page: Page) => list.read(db, criteria, page),
+    count: async (db: Db, criteria: Criteria) => {
+      const all = untyped(db).selectFrom(table)
+      // Without a condition an engine counts far faster than with one that is always true.
+      return countOf((Object.keys(criteria).length > 0 ? all.where(matching(criteria)) : all) as never)
+    },
+    matching,
+    few,
+  }
+  return store as unknown as Store<F>
+}
+
+function ordersOf(name: string, table: string, parts: readonly Part[]): Record<string, Order> {
+  const byId: Order = {
+    expression: sql.ref(`${table}.id`),
+    kind: 'number',
+    value: (row: { id: number }) => row.id,
+  }
+  const orders: Record<string, Order> = { [`${name}_id`]: byId, id: byId }
+  for (const { name, column, field } of parts) {
+    if (!field.wire || field.order === false) continue
+    const order = orderOf(table, column, field)
+    orders[name] = order
+    if (field.made === 'time') orders.date = order
+  }
+  return orders
+}
+
+function orderOf(table: string, column: string, { type, nullable, order }: Part['field']): Order {
+  const of = (row: object) => (row as Record<string, unknown>)[column]
+  const kind = type === 'integer' ? 'number' : 'text'
+  if (order) return { expression: order.expression, kind, value: (row: object) => order.value(of(row)) }
+  const reference = sql.ref(`${table}.${column}`)
+  // What is not set comes first, on every engine.
+  const unset = kind === 'number' ? -1 : ''
+  return {
+    expression: nullable ? sql`coalesce(${reference}, ${sql.lit(unset)})` : reference,
+    kind,
+    value: (row: object) => (of(row) ?? unset) as number | string,
+  }
+}
+
+function matcher(table: string, filters: Filters, search: (search: Search) => Expression<SqlBool>) {
+  const column = (name: string) => sql.ref(`${table}.${name}`)
+  const id = column('id')
+  const own: Record<string, (kept: never) => Expression<SqlBool>> = {
+    ids: (ids: readonly number[]) => sql<boolean>`${id} IN (${sql.join(ids)})`,
+    exclude: (ids: readonly number[]) => sql<boolean>`${id} NOT IN (${sql.join(ids)})`,
+    updated: (first: number) => sql<boolean>`${column('updated_at')} >= ${first}`,
+    search: (of: Search) =>
+      of.id === undefined ? search(of) : sql<boolean>`(${id} = ${of.id} OR ${search(of)})`,
+  }
+  return (criteria: Criteria): Expression<SqlBool> => {
+    const all: Expression<SqlBool>[] = []
+    for (const [name, make] of Object.entries(own)) {
+      if (criteria[name] !== undefined) all.push(make(criteria[name] as never))
+    }
+    for (const [name, { filter, column: of }] of filters) {
+      if (criteria[name] !== undefined) all.push(...filter.where(column(of), criteria[name]))
+    }
+    return all.length === 0 ? sql<boolean>`1 = 1` : (sql.join(all, sql` AND `) as never)
+  }
+}
+
+/** Finds the text in any folded field. */
+function searchOf(table: string, parts: readonly Part[]) {
+  const keys = parts
+    .filter(({ field }) => field.folded)
+    .map(({ column }) => sql.ref(`${table}.${column}_key`))
+  return ({ pattern }: Search): Expression<SqlBool> =>
+    keys.length === 0
+      ? sql<boolean>`1 = 0`
+      : sql<boolean>`(${sql.join(
+          keys.map(key => sql`${key} LIKE ${pattern} ESCAPE '\\'`),
+          sql` OR `,
+        )})`
+}
+
+function few({ date, updated }: Criteria): boolean {
+  return anyShort(date as Span | undefined, updated === undefined ? undefined : { first: updated as number })
+}
+
+/** What refers to no row; arguments that are absent are not spoken of. */
+export async function problemsOfReferences(db: Db, { fields }: Kind, args: object): Promise<Problems> {
+  const problems: Problems = {}
+  for (const { name, field } of partsOf(fields)) {
+    const value = (args as Record<string, unknown>)[name]
+    if (value === undefined || field.references === undefined || !(field.create || field.edit)) continue
+    const { table, column = 'id' } = field.references
+    const found = await untyped(db)
+      .selectFrom(table)
+      .select(column)
+      .where(column, '=', value)
+      .executeTakeFirst()
+    if (!found) problems[name] = `must be the identifier of an existing row of ${table}.`
+  }
+  return problems
+}

@@ -1,0 +1,121 @@
+/**
+ * What is true of each table and column, declared by the folder that owns it. Whatever works on all data (copy, check,
+ * privacy, the lock of the currency, the log of events) reads it here instead of keeping a list of its own.
+ */
+import type { ColumnType } from 'kysely'
+
+/** Has to be said of every column: forgetting it does not compile. */
+export interface Facts {
+  /** Whether it tells of a person, and what becomes of it when that person is erased. */
+  readonly personal: false | 'erase' | 'keep'
+  /** Whether it is an amount in the programme's currency; `derived` when it is computed from other tables. */
+  readonly money: boolean | 'derived'
+}
+
+/** A column that holds the identifier of a row of another table. */
+export interface Reference {
+  readonly table: string
+  /** What it holds of that row; the identifier when omitted. */
+  readonly column?: string
+  /** The row is about the person whom it refers to. */
+  readonly person?: true
+  /** The row stays when the other one is deleted. */
+  readonly outlives?: true
+}
+
+export interface Column<K = unknown> extends Facts {
+  readonly type: 'integer' | 'text'
+  readonly nullable: boolean
+  /** Never leaves the database. */
+  readonly secret?: true
+  readonly references?: Reference
+  /** Beside it stands NAME_key, the text folded by `foldCase`, to search and compare by. */
+  readonly folded?: true
+  /** For the compiler alone: what the column holds. */
+  readonly holds?: K | undefined
+}
+
+type Columns = Readonly<Record<string, Column>>
+
+/** What the database fills in when nothing is said. */
+export type { Generated } from 'kysely'
+
+/** An identifier that the database gives out, never twice. Only copies set it. */
+export type Identity = ColumnType<number, number | undefined, never>
+
+/** What the log of events says of the rows, by the names of their fields. */
+export interface Logged {
+  /** The kind of record, the first part of its actions: `payout` of `payout.create`. */
+  readonly kind: string
+  readonly actions: readonly string[]
+  /** Fields that stay in the log. */
+  readonly plain: readonly string[]
+  /** Fields that are emptied when the person is erased whom the record is about. */
+  readonly personal: readonly string[]
+  /** The field that holds the account of that person, or `id` where the record is the account. */
+  readonly person?: string
+  /** Whether programs may read its events. */
+  readonly public: boolean
+}
+
+export interface Table {
+  readonly name: string
+  /** The primary key. */
+  readonly key: readonly string[]
+  readonly columns: Columns
+  /** By rows; as a whole, because it is small and filled in every new database; or not at all. */
+  readonly copied: 'rows' | 'whole' | 'never'
+  /** The database refuses to change or remove rows. */
+  readonly appendOnly?: true
+  readonly logged?: Logged
+}
+
+/** Everything that the service keeps. What a table refers to comes before it. */
+export type Schema = readonly Table[]
+
+/** The columns of a table as Kysely sees them. */
+export type RowsOf<C extends Columns> = {
+  [N in keyof C]: C[N] extends { readonly holds?: infer K } ? Exclude<K, undefined> : never
+} & {
+  [N in keyof C & string as C[N] extends { readonly folded: true } ? `${N}_key` : never]: string
+}
+
+type Rest = Partial<Pick<Column, 'secret' | 'references'>>
+
+/** Neither personal nor money. */
+export const neither = { personal: false, money: false } as const
+
+export const identity: Column<Identity> = { type: 'integer', nullable: false, ...neither }
+
+export const integer = <K = number>(facts: Facts & Rest): Column<K> => ({
+  type: 'integer',
+  nullable: false,
+  ...facts,
+})
+
+export const text = <K extends string = string>(facts: Facts & Rest): Column<K> => ({
+  type: 'text',
+  nullable: false,
+  ...facts,
+})
+
+export const folded = (facts: Facts & Rest): Column<string> & { readonly folded: true } => ({
+  ...text(facts),
+  folded: true,
+})
+
+export const nullable = <K>(column: Column<K>): Column<K | null> => ({
+  ...column,
+  nullable: true,
+  holds: undefined,
+})
+
+/** Every column by its name in the database, with those of folded text. */
+export function columnsOf({ columns }: Table): Map<string, Column> {
+  const all = new Map<string, Column>()
+  for (const [name, column] of Object.entries(columns)) {
+    all.set(name, column)
+    if (column.folded) all.set(`${name}_key`, { ...column, nullable: false })
+  }
+  return all
+}

@@ -1,0 +1,96 @@
+/** Whether the tables that the code declares are those that the migrations make, on both engines. */
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { sql } from 'kysely'
+import { features, schema } from '../src/app.ts'
+import { partsOf } from '../src/records/kind.ts'
+import type { Database } from '../src/storage/database.ts'
+import { columnsOf } from '../src/storage/table.ts'
+import { describeService } from './harness.ts'
+
+interface Found {
+  readonly name: string
+  readonly type: string
+  readonly nullable: boolean
+}
+
+async function columnsIn({ engine, reader }: Database, table: string): Promise<Found[]> {
+  if (engine.name === 'SQLite') {
+    const { rows } = await sql<{ name: string; type: string; notnull: number; pk: number }>`
+      SELECT * FROM pragma_table_info(${table})`.execute(reader)
+    return rows.map(({ name, type, notnull, pk }) => ({
+      name,
+      type: type.toLowerCase(),
+      nullable: notnull === 0 && pk === 0,
+    }))
+  }
+  const { rows } = await sql<{ column_name: string; data_type: string; is_nullable: string }>`
+    SELECT column_name, data_type, is_nullable FROM information_schema.columns
+    WHERE table_schema = 'public' AND table_name = ${table}`.execute(reader)
+  return rows.map(({ column_name, data_type, is_nullable }) => ({
+    name: column_name,
+    type: data_type === 'bigint' ? 'integer' : data_type,
+    nullable: is_nullable === 'YES',
+  }))
+}
+
+const sorted = (columns: readonly Found[]) => columns.toSorted((a, b) => (a.name < b.name ? -1 : 1))
+
+describeService('the tables that are declared', service => {
+  for (const table of schema) {
+    test(`${table.name}: names, types and what may be null are those of the database`, async () => {
+      const declared = [...columnsOf(table)].map(([name, { type, nullable }]) => ({ name, type, nullable }))
+      assert.deepEqual(sorted(await columnsIn(service().database, table.name)), sorted(declared))
+    })
+  }
+
+  test('there is no other table', async () => {
+    const { engine, reader } = service().database
+    const tables =
+      engine.name === 'SQLite'
+        ? sql`sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'`
+        : sql`(SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public') AS tables`
+    const { rows } = await sql<{ name: string }>`SELECT name FROM ${tables}`.execute(reader)
+    const declared = [...schema.map(({ name }) => name), 'schema_version']
+    assert.deepEqual(rows.map(({ name }) => name).sort(), declared.sort())
+  })
+})
+
+describe('the kinds of record that are declared', () => {
+  test('what a table refers to comes before it', () => {
+    const wrong = schema.flatMap((table, place) =>
+      [...columnsOf(table)].flatMap(([column, { references }]) => {
+        if (!references || references.outlives) return []
+        const before = schema.slice(0, place + 1).some(({ name }) => name === references.table)
+        return before ? [] : [`${table.name}.${column}`]
+      }),
+    )
+    assert.deepEqual(wrong, [])
+  })
+
+  for (const { kind } of features) {
+    test(`${kind.name}: what the types promise is what the values have`, () => {
+      const settings = {
+        defaultRate: 0,
+        defaultRateType: 'flat',
+        rateTypes: ['flat'],
+        currency: 'USD',
+        decimals: 2,
+      }
+      const samples = { random: () => 0.5, row: () => 1, time: 1_000_000 }
+      const row = { id: 1, ...kind.sample(samples) } as never
+      const record = kind.show(row, settings)
+      assert.deepEqual(Object.keys(record), Object.keys(kind.record.properties))
+      assert.deepEqual(JSON.parse(`${kind.write(row, settings)}}`), record)
+      const columns = Object.keys(row).filter(name => name !== 'id')
+      assert.deepEqual(columns.sort(), [...columnsOf(kind.table).keys()].filter(name => name !== 'id').sort())
+      const names = partsOf(kind.fields).map(({ name }) => name)
+      assert.deepEqual(
+        Object.keys({ ...kind.create.properties, ...kind.edit.properties }).filter(
+          name => !names.includes(name) && name !== `${kind.name}_id`,
+        ),
+        [],
+      )
+    })
+  }
+})
