@@ -132,6 +132,7 @@ export async function buildApp(database: Database, options: AppOptions): Promise
       load,
       authenticate: (request, reply) => limiter.admit(request, reply, () => confirm(request)),
       confirm,
+      charge: (request, reply, bytes) => limiter.charge(request, reply, bytes),
       guards: { after: refuseRevoked },
       resources,
       base,

@@ -201,6 +201,43 @@ describeService('authentication', service => {
 })
 
 describeService(
+  'CORS for any origin',
+  service => {
+    const from = (origin: string) => ({ origin, 'access-control-request-method': 'GET' })
+
+    test('204 - a preflight needs no key, and lets pages read', async () => {
+      const reply = await service().send('OPTIONS', '/affiliates', {
+        key: null,
+        headers: from('https://any.example'),
+      })
+      assert.equal(reply.status, 204)
+      assert.equal(reply.headers.get('access-control-allow-origin'), '*')
+      assert.equal(reply.headers.get('access-control-allow-methods'), 'GET, HEAD, OPTIONS')
+      assert.equal(reply.headers.get('access-control-allow-credentials'), null)
+      const named = await service().send('OPTIONS', '/affiliates', {
+        key: null,
+        headers: from('https://shop.example'),
+      })
+      assert.equal(named.headers.get('access-control-allow-origin'), 'https://shop.example')
+      assert.match(named.headers.get('access-control-allow-methods')!, /POST/)
+    })
+
+    test('200, 201 - answers to reads may be read, answers to writes may not', async () => {
+      const headers = { origin: 'https://any.example' }
+      const read = await service().get('/affiliates', { headers })
+      assert.equal(read.status, 200)
+      assert.equal(read.headers.get('access-control-allow-origin'), '*')
+      assert.equal(read.headers.get('access-control-allow-credentials'), null)
+      const args = { create_user: true, payment_email: 'cors@example.com' }
+      const written = await service().post('/affiliates', args, { headers })
+      assert.equal(written.status, 201)
+      assert.equal(written.headers.get('access-control-allow-origin'), null)
+    })
+  },
+  { corsOrigins: ['*', 'https://shop.example'] },
+)
+
+describeService(
   'CORS',
   service => {
     const preflight = {

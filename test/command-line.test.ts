@@ -77,7 +77,7 @@ describe('the command line', () => {
       ['--port', 'PORT', '8080'],
       ['--workers', 'WORKERS', '1'],
       ['--log-level', 'LOG_LEVEL', 'info'],
-      ['--rate-limit', 'RATE_LIMIT', '600'],
+      ['--rate-limit', 'RATE_LIMIT', '6000'],
     ]) {
       assert.match(
         stdout.replace(/\s+/g, ' '),

@@ -42,6 +42,23 @@ describeService(
       assert.equal((await service().get('/affiliates')).status, 200)
     })
 
+    test('429 - a large body counts as several requests', async () => {
+      const key = await service().newKey(permissions)
+      const send = (bytes: number) =>
+        service().post('/affiliates', JSON.stringify({ notes: 'x'.repeat(bytes) }), {
+          key,
+          headers: { 'content-type': 'application/json' },
+        })
+      const small = await send(1000)
+      assert.equal(small.headers.get('ratelimit-remaining'), String(LIMIT - 1))
+      const large = await send(20 * 16 * 1024)
+      assertFailure(large, 400, 'rest_invalid_param')
+      assert.equal(large.headers.get('ratelimit-remaining'), String(LIMIT - 1 - 21))
+      await send(20 * 16 * 1024)
+      assertFailure(await send(20 * 16 * 1024), 429, 'rest_too_many_requests')
+      assert.equal((await service().get('/affiliates', { key })).status, 200)
+    })
+
     test('429 - refused keys of one address; a valid key from there is served', async () => {
       const wrong = (address: string) =>
         service().get('/affiliates', {

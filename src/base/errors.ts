@@ -13,7 +13,8 @@ export const catalogue = {
   invalid_json: {
     status: 400,
     code: 'rest_invalid_json',
-    message: 'The body must be one JSON object, encoded as UTF-8, with at most 32 levels of nesting.',
+    message:
+      'The body must be one JSON object, encoded as UTF-8, with at most 32 levels of nesting and 20,000 names.',
   },
   missing_user: {
     status: 400,

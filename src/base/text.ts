@@ -24,19 +24,19 @@ export function foldCase(text: string): string {
   return text.normalize('NFC').toLowerCase()
 }
 
-export interface Search {
-  /** When the text is one, with or without the # that people write before it. */
-  readonly id?: number
+export interface TextSearch {
   /** The text, folded. */
   readonly key: string
   /** Finds the folded text anywhere, whatever letters it has: for LIKE … ESCAPE '\\'. */
   readonly pattern: string
 }
 
+/** Digits, with or without the # that people write before them, are an identifier and nothing else. */
+export type Search = TextSearch | { readonly id: number }
+
 export function parseSearch(text: string): Search {
-  const digits = /^#?(\d{1,16})$/.exec(text.trim())?.[1]
-  const id = digits === undefined ? undefined : Number(digits)
+  const id = Number(/^#?(\d{1,16})$/.exec(text.trim())?.[1])
+  if (Number.isSafeInteger(id)) return { id }
   const key = foldCase(text.trim())
-  const pattern = `%${key.replace(/[\\%_]/g, '\\$&')}%`
-  return { key, pattern, ...(id !== undefined && Number.isSafeInteger(id) && { id }) }
+  return { key, pattern: `%${key.replace(/[\\%_]/g, '\\$&')}%` }
 }

@@ -5,12 +5,11 @@
  */
 import type { FastifyInstance } from 'fastify'
 import type { Context } from '../events/write.ts'
-import { type Confirm, refuseEnded } from './allowed.ts'
+import { refuseEnded } from './allowed.ts'
 import { absolute } from './call.ts'
 import { byPath, describeIndex, describeRoute, openApi } from './discovery.ts'
 import type { Answer, Endpoint, Resource } from './endpoint.ts'
-import type { Load } from './limits/load.ts'
-import { admit } from './stages/admit.ts'
+import { type Admission, admit } from './stages/admit.ts'
 import { readArguments } from './stages/arguments.ts'
 import { type Authenticate, authenticate } from './stages/authenticate.ts'
 import { authorize, Routes } from './stages/authorize.ts'
@@ -20,14 +19,11 @@ import { send } from './stages/send.ts'
 import { shed } from './stages/shed.ts'
 import { snapshot } from './stages/snapshot.ts'
 
-export interface ApiOptions {
+export interface ApiOptions extends Admission {
   readonly context: Context
   /** Finds out who asks, before anything else is read. */
   readonly authenticate: Authenticate
-  /** Finds out the same again while a request goes on, without counting it once more. */
-  readonly confirm: Confirm
   readonly guards: Guards
-  readonly load: Load
   readonly resources: readonly Resource[]
   readonly base: string
   readonly corsOrigins: ReadonlySet<string>

@@ -41,7 +41,7 @@ export interface Read {
   readonly args: Record<string, unknown>
   readonly problems: Problems
   readonly missing: string[]
-  /** Names that the endpoint does not know. */
+  /** Names that the endpoint does not know, and those that were sent without a value. */
   readonly ignored: string[]
 }
 
@@ -79,18 +79,20 @@ export class ArgumentReader {
       if (name === 'filter' && this.#takesFilter && within === undefined && isObject(value)) continue
       const label = within === undefined ? name : `${within}[${name}]`
       const coerce = name === 'filter' ? undefined : this.#coercers.get(name)
-      if (coerce === undefined) ignore(label, value, read)
+      if (coerce === undefined || value === null) ignore(label, value, read)
+      else if (!isObject(value)) read.args[name] = coerce(value)
       else {
-        read.args[name] = coerce(value)
-        if (isObject(value)) this.#ignoreMembers(name, value, label, read)
+        read.args[name] = coerce(withoutNulls(value))
+        this.#ignoreMembers(name, value, label, read)
       }
     }
   }
 
-  /** Names in an object that its schema does not have. */
+  /** Names in an object that its schema does not have, or that have no value. */
   #ignoreMembers(name: string, value: Parameters, label: string, { ignored }: Read): void {
-    for (const member of unknownMembers(this.#schema.properties![name]!, value)) {
-      ignored.push(`${label}[${member}]`)
+    const unknown = new Set(unknownMembers(this.#schema.properties![name]!, value))
+    for (const member of Object.keys(value)) {
+      if (unknown.has(member) || value[member] === null) ignored.push(`${label}[${member}]`)
     }
   }
 
@@ -98,7 +100,10 @@ export class ArgumentReader {
     for (const error of errors) {
       const name = error.instancePath.split('/', 2)[1]
       if (name !== undefined) {
-        problems[name] = `must be ${expectation(this.#schema.properties![name]!)}.`
+        // One that was looked at: each form that an argument may have adds an error.
+        if (!Object.hasOwn(args, name)) continue
+        const schema = this.#schema.properties![name]!
+        problems[name] = `must be ${expectation(schema)}.${hintOf(schema, args[name])}`
         delete args[name]
       } else if (error.keyword === 'required') {
         missing.push(error.params.missingProperty)
@@ -109,7 +114,38 @@ export class ArgumentReader {
 
 function ignore(label: string, value: unknown, { ignored, problems }: Read): void {
   ignored.push(label)
+  // Of those that nobody asks for there is no end.
+  if (ignored.length > IGNORED_CHECKED) return
   if (typeof value === 'string' && !value.isWellFormed()) problems[label] = 'must be UTF-8.'
+}
+
+/** A JSON null counts as not sent. */
+function withoutNulls(value: Parameters): Parameters {
+  const members = Object.entries(value)
+  return members.some(([, member]) => member === null)
+    ? Object.fromEntries(members.filter(([, member]) => member !== null))
+    : value
+}
+
+const TAKES_NUMBERS = new Set(['number', 'integer'])
+
+function takesNumbers({ type, anyOf, properties }: Schema): boolean {
+  return (
+    TAKES_NUMBERS.has(type ?? '') || [...(anyOf ?? []), ...Object.values(properties ?? {})].some(takesNumbers)
+  )
+}
+
+/** What keeps text from being a number that a person would read as one: which number is meant is not guessed. */
+function hintOf(schema: Schema, value: unknown): string {
+  if (!takesNumbers(schema)) return ''
+  const texts = (isObject(value) ? Object.values(value) : [value]).filter(
+    text => typeof text === 'string' && /\d/.test(text),
+  ) as string[]
+  if (texts.some(text => /\p{Sc}|[a-z]{3}/iu.test(text))) return ' Leave out the currency, as in 12.50.'
+  if (texts.some(text => /\d[,'’\s]\d/.test(text))) {
+    return ' Leave out what separates thousands, and write a point before the decimals, as in 1234.50.'
+  }
+  return ''
 }
 
 /** @throws Failure when anything is missing or wrong */
@@ -134,6 +170,9 @@ function unknownMembers({ anyOf, properties }: Schema, value: Parameters): strin
   }
   return properties ? Object.keys(value).filter(name => !Object.hasOwn(properties, name)) : []
 }
+
+/** Names that the endpoint does not know whose values are looked at. */
+const IGNORED_CHECKED = 100
 
 const NUMBER = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d{1,3})?$/i
 const BOOLEANS: Record<string, boolean> = {

@@ -50,7 +50,7 @@ export const serveOptions = (): Option[] => [
     'requests per minute and API key, and without a valid key per address; 0 is no limit',
   )
     .env('RATE_LIMIT')
-    .default(600)
+    .default(6000)
     .argParser(wholeNumber(0, 1_000_000_000)),
   new Option('--body-limit <bytes>', 'largest request body')
     .env('BODY_LIMIT')
@@ -62,7 +62,10 @@ export const serveOptions = (): Option[] => [
   new Option('--metrics-host <address>', 'address that the port for Prometheus is on')
     .env('METRICS_HOST')
     .default('127.0.0.1'),
-  new Option('--cors-origins <list>', 'origins, separated by commas, whose pages may read answers')
+  new Option(
+    '--cors-origins <list>',
+    'origins, separated by commas, whose pages may use the interface; * lets those of any origin read',
+  )
     .env('CORS_ORIGINS')
     .default([], 'none')
     .argParser(origins),
@@ -111,8 +114,9 @@ function networks(text: string): string[] {
 function origins(text: string): string[] {
   const list = parts(text)
   for (const origin of list) {
+    if (origin === '*') continue
     if (!URL.canParse(origin) || new URL(origin).origin !== origin) {
-      throw new InvalidArgumentError(`${origin} is not an origin such as https://shop.example.com.`)
+      throw new InvalidArgumentError(`${origin} is neither an origin such as https://shop.example.com nor *.`)
     }
   }
   return list

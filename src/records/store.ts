@@ -4,7 +4,7 @@
  */
 import { type Expression, type Insertable, type Kysely, type SqlBool, sql, type Updateable } from 'kysely'
 import type { Problems } from '../base/errors.ts'
-import type { Search } from '../base/text.ts'
+import type { Search, TextSearch } from '../base/text.ts'
 import { byIdentifier } from '../storage/by-identifier.ts'
 import type { Db, Tx } from '../storage/database.ts'
 import {
@@ -58,8 +58,8 @@ export interface Store<F extends Fields> {
 }
 
 export interface StoreOptions {
-  /** What a search finds beside the identifier, where it is not the folded fields of the kind. */
-  readonly search?: (search: Search) => Expression<SqlBool>
+  /** What a search of text finds, where it is not the folded fields of the kind. */
+  readonly search?: (search: TextSearch) => Expression<SqlBool>
 }
 
 export function storeOf<N extends string, T extends keyof Tables & string, F extends Fields>(
@@ -145,15 +145,14 @@ function orderOf(table: string, column: string, { type, nullable, order }: Part[
   }
 }
 
-function matcher(table: string, filters: Filters, search: (search: Search) => Expression<SqlBool>) {
+function matcher(table: string, filters: Filters, search: (search: TextSearch) => Expression<SqlBool>) {
   const column = (name: string) => sql.ref(`${table}.${name}`)
   const id = column('id')
   const own: Record<string, (kept: never) => Expression<SqlBool>> = {
     ids: (ids: readonly number[]) => sql<boolean>`${id} IN (${sql.join(ids)})`,
     exclude: (ids: readonly number[]) => sql<boolean>`${id} NOT IN (${sql.join(ids)})`,
     updated: (first: number) => sql<boolean>`${column('updated_at')} >= ${first}`,
-    search: (of: Search) =>
-      of.id === undefined ? search(of) : sql<boolean>`(${id} = ${of.id} OR ${search(of)})`,
+    search: (of: Search) => ('id' in of ? sql<boolean>`${id} = ${of.id}` : search(of)),
   }
   return (criteria: Criteria): Expression<SqlBool> => {
     const all: Expression<SqlBool>[] = []
@@ -172,7 +171,7 @@ function searchOf(table: string, parts: readonly Part[]) {
   const keys = parts
     .filter(({ field }) => field.folded)
     .map(({ column }) => sql.ref(`${table}.${column}_key`))
-  return ({ pattern }: Search): Expression<SqlBool> =>
+  return ({ pattern }: TextSearch): Expression<SqlBool> =>
     keys.length === 0
       ? sql<boolean>`1 = 0`
       : sql<boolean>`(${sql.join(

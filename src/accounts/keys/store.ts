@@ -7,7 +7,7 @@ import {
   type SqlBool,
   sql,
 } from 'kysely'
-import type { Search } from '../../base/text.ts'
+import type { Search, TextSearch } from '../../base/text.ts'
 import type { Db, Tx } from '../../storage/database.ts'
 import { countOf, type Order, type Page, PagedList } from '../../storage/page.ts'
 import { prepared } from '../../storage/prepared.ts'
@@ -110,6 +110,10 @@ function rows(db: Db) {
     .select('users.login as owner')
 }
 
+function keyMatches({ pattern }: TextSearch): Expression<SqlBool> {
+  return sql<boolean>`(api_keys.name_key LIKE ${pattern} ESCAPE '\\' OR api_keys.public_key LIKE ${pattern} ESCAPE '\\')`
+}
+
 /** What has to hold of a row, all of it. */
 function matching(
   expression: ExpressionBuilder<Tables, 'api_keys'>,
@@ -118,9 +122,7 @@ function matching(
   const all: Expression<SqlBool>[] = []
   if (userIds) all.push(expression('api_keys.user_id', 'in', userIds))
   if (search) {
-    const like = (name: 'name_key' | 'public_key') =>
-      sql<boolean>`${sql.ref(`api_keys.${name}`)} LIKE ${search.pattern} ESCAPE '\\'`
-    all.push(expression.or([like('name_key'), like('public_key')]))
+    all.push('id' in search ? expression('api_keys.id', '=', search.id) : keyMatches(search))
   }
   return expression.and(all)
 }

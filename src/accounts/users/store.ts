@@ -8,7 +8,7 @@ import {
   sql,
   type Updateable,
 } from 'kysely'
-import type { Search } from '../../base/text.ts'
+import type { Search, TextSearch } from '../../base/text.ts'
 import type { Db, Tx } from '../../storage/database.ts'
 import { countOf, idsInOrder, type Order, type Page, PagedList } from '../../storage/page.ts'
 import { prepared } from '../../storage/prepared.ts'
@@ -157,7 +157,7 @@ export async function countUsers(db: Db, criteria: Criteria): Promise<number> {
 }
 
 /** Whether the text stands in an account's login, e-mail or display name. */
-export function accountMatches({ pattern }: Search): Expression<SqlBool> {
+export function accountMatches({ pattern }: TextSearch): Expression<SqlBool> {
   const like = (name: 'login_key' | 'email_key' | 'display_name_key') =>
     sql<boolean>`${sql.ref(`users.${name}`)} LIKE ${pattern} ESCAPE '\\'`
   return sql<boolean>`(${like('login_key')} OR ${like('email_key')} OR ${like('display_name_key')})`
@@ -180,12 +180,7 @@ function matching(
   if (ids) all.push(expression('users.id', 'in', ids))
   if (roles) all.push(expression('users.role', 'in', roles))
   if (search) {
-    all.push(
-      expression.or([
-        ...(search.id === undefined ? [] : [expression('users.id', '=', search.id)]),
-        accountMatches(search),
-      ]),
-    )
+    all.push('id' in search ? expression('users.id', '=', search.id) : accountMatches(search))
   }
   return expression.and(all)
 }

@@ -66,18 +66,23 @@ export class Allowances {
     this.#grantor = grantor
   }
 
-  /** Uses one; a promise only where another process has to be asked. */
-  spend(name: string, limit: number): Spent | Promise<Spent> {
+  /**
+   * Uses so many, or none where there are fewer; a promise only where another process has to be asked. What is used
+   * when nothing is asked for (0) tells what is left.
+   */
+  spend(name: string, limit: number, count = 1): Spent | Promise<Spent> {
     const held = this.#held.get(name)
     if (held && held.endsAt > Date.now()) {
-      if (held.tokens > 0) {
-        held.tokens -= 1
+      if (held.tokens >= count) {
+        held.tokens -= count
         return spent(held, true)
       }
       if (held.left === 0) return spent(held, false)
     }
     const more = this.#ask(name, limit)
-    return more instanceof Promise ? more.then(() => this.spend(name, limit)) : this.spend(name, limit)
+    return more instanceof Promise
+      ? more.then(() => this.spend(name, limit, count))
+      : this.spend(name, limit, count)
   }
 
   #ask(name: string, limit: number): Held | Promise<Held> {
@@ -94,7 +99,9 @@ export class Allowances {
   }
 
   #hold(name: string, grant: Grant): Held {
-    const held = { tokens: grant.granted, left: grant.left, endsAt: grant.endsAt }
+    const before = this.#held.get(name)
+    const unused = before?.endsAt === grant.endsAt ? before.tokens : 0
+    const held = { tokens: unused + grant.granted, left: grant.left, endsAt: grant.endsAt }
     keep(this.#held, name, held)
     return held
   }

@@ -1,5 +1,5 @@
 /**
- * Requests per minute and key, and refused keys per minute and address. A valid key is always served, wherever it comes
+ * Requests per minute and key, where a large body counts as several, and refused keys per minute and address. A valid key is always served, wherever it comes
  * from: behind one address there may be many callers, and one of them must not be able to lock out the others. Tokens
  * can't be guessed (256 random bits), so what the limit on refused keys is for is to slow down and to show who tries.
  */
@@ -8,6 +8,9 @@ import type { Actor } from '../../base/actor.ts'
 import { Failure } from '../../base/errors.ts'
 import { networksOf } from '../../base/network.ts'
 import { Allowances, type Grantor, WINDOW_SECONDS } from './allowances.ts'
+
+/** To read so much of a body takes about as long as a small request. */
+const REQUEST_BYTES = 16 * 1024
 
 export class Limiter {
   readonly #allowances: Allowances
@@ -38,14 +41,27 @@ export class Limiter {
       if (error instanceof Failure && error.failure === 'unauthenticated') await this.#refuse(request.ip)
       throw error
     }
-    const spending = this.#allowances.spend(`key ${actor.name}`, this.#requests)
+    await this.#spend(reply, actor, 1)
+    return actor
+  }
+
+  /**
+   * Counts a large body as several requests, before it is read.
+   * @throws Failure too_many_requests
+   */
+  async charge(request: FastifyRequest, reply: FastifyReply, bytes: number): Promise<void> {
+    const requests = Math.floor(bytes / REQUEST_BYTES)
+    if (this.#requests > 0 && requests > 0) await this.#spend(reply, request.actor!, requests)
+  }
+
+  async #spend(reply: FastifyReply, { name }: Actor, count: number): Promise<void> {
+    const spending = this.#allowances.spend(`key ${name}`, this.#requests, count)
     const { allowed, remaining, resetSeconds } = spending instanceof Promise ? await spending : spending
     reply.header('RateLimit-Limit', this.#requests)
     reply.header('RateLimit-Remaining', remaining)
     reply.header('RateLimit-Reset', resetSeconds)
     reply.header('RateLimit-Policy', this.#policy)
     if (!allowed) throw new Failure('too_many_requests', { data: { retry_after: resetSeconds } })
-    return actor
   }
 
   async #refuse(address: string): Promise<void> {

@@ -1,10 +1,10 @@
 import type { FastifyRequest, preHandlerAsyncHookHandler } from 'fastify'
-import { Failure } from '../../base/errors.ts'
+import { Failure, type Problems, refuseInvalid } from '../../base/errors.ts'
 import type { Context } from '../../events/write.ts'
 import { ArgumentReader, refuse } from '../arguments.ts'
 import { HttpCall, queryOf } from '../call.ts'
 import { type Endpoint, inPath, type Resource } from '../endpoint.ts'
-import { noParameters, type Parameters, parseBody, parseUrlEncoded } from '../parameters.ts'
+import { isTyped, noParameters, type Parameters, parseBody, parseUrlEncoded } from '../parameters.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -13,7 +13,9 @@ declare module 'fastify' {
   }
 }
 
-const IGNORED_NAMES_SHOWN = 50
+/** Some clients and proxies refuse a response with large headers: what there is no room for is left out. */
+const IGNORED_HEADER_BYTES = 1024
+const IGNORED_NAME_LENGTH = 100
 
 /** Reads what was sent in the path, the body and the query, and refuses what the endpoint does not take: 415, 400, 404. */
 export function readArguments(
@@ -23,12 +25,19 @@ export function readArguments(
 ): preHandlerAsyncHookHandler {
   const reader = new ArgumentReader(endpoint.arguments)
   const ofItem = inPath(endpoint)
+  const edits = endpoint.permission.endsWith('.edit')
   const takesBody = !endpoint.methods.includes('GET') && !endpoint.methods.includes('DELETE')
 
   return async (request, reply) => {
-    const body = takesBody ? await bodyOf(request) : noParameters
-    const query = parseUrlEncoded(queryOf(request))
-    const { args, problems, missing, ignored } = reader.read(request.params as Parameters, body, query)
+    const empty: string[] = []
+    const filledIn = (source: Parameters) => (edits ? withoutEmpty(source, empty) : source)
+    const sent = takesBody ? await bodyOf(request) : noParameters
+    const body = isTyped(request.headers['content-type'] ?? '') ? sent : filledIn(sent)
+    const query = filledIn(parseUrlEncoded(queryOf(request)))
+    refuseInvalid(methodsIn(request, body, query))
+    const read = reader.read(request.params as Parameters, body, query)
+    const { args, problems, missing } = read
+    const ignored = [...empty, ...read.ignored]
     if (ignored.length > 0) reply.header('X-Ignored-Arguments', ignoredHeader(ignored))
     if (ofItem.some(name => name in problems)) throw new Failure(resource.missing)
     if (missing.length === 0 && Object.keys(problems).length > 0) {
@@ -45,11 +54,31 @@ async function bodyOf(request: FastifyRequest): Promise<Parameters> {
   return body === undefined ? noParameters : parseBody(request.headers['content-type'] ?? '', body)
 }
 
-function ignoredHeader(names: string[]): string {
-  return names
-    .slice(0, IGNORED_NAMES_SHOWN)
-    .map(name =>
-      encodeURIComponent(name.slice(0, 100).toWellFormed()).replaceAll('%5B', '[').replaceAll('%5D', ']'),
-    )
-    .join(', ')
+/** An edit leaves as it is what a form has a field for and nobody has filled in. */
+function withoutEmpty(source: Parameters, empty: string[]): Parameters {
+  const names = Object.keys(source).filter(name => source[name] === '')
+  if (names.length === 0) return source
+  empty.push(...names)
+  return Object.fromEntries(Object.entries(source).filter(([, value]) => value !== ''))
+}
+
+const METHOD_ITSELF = 'must be left out: send the request by the method that is meant.'
+
+/** Ways to ask for another method than the request's: to pass over one could edit what is to be deleted. */
+function methodsIn({ headers }: FastifyRequest, ...sources: Parameters[]): Problems {
+  return {
+    ...(headers['x-http-method-override'] !== undefined && { 'X-HTTP-Method-Override': METHOD_ITSELF }),
+    ...(sources.some(source => source._method !== undefined) && { _method: METHOD_ITSELF }),
+  }
+}
+
+function ignoredHeader(names: readonly string[]): string {
+  let header = ''
+  for (const name of names) {
+    const escaped = encodeURIComponent(name.slice(0, IGNORED_NAME_LENGTH).toWellFormed())
+    const next = escaped.replaceAll('%5B', '[').replaceAll('%5D', ']')
+    if (header.length + next.length + 2 > IGNORED_HEADER_BYTES) break
+    header += header === '' ? next : `, ${next}`
+  }
+  return header
 }
