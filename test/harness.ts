@@ -18,6 +18,7 @@ import { commandLine } from '../src/base/actor.ts'
 import { onBehalfOf } from '../src/settings/rules.ts'
 import type { Database, DatabaseOptions } from '../src/storage/database.ts'
 import { openDatabase as open } from '../src/storage/open.ts'
+import { compareWithValues } from '../src/storage/prepared.ts'
 import { temporaryFolder } from './folder.ts'
 import { freshDatabase } from './postgres.ts'
 
@@ -26,6 +27,9 @@ export const openDatabase = (url: string, options?: DatabaseOptions): Promise<Da
   open(url, schema, options)
 
 export { temporaryFolder }
+
+// Whatever a test makes the service ask, it asks in the same words for any value.
+compareWithValues()
 
 /** Tests hash by the hundred. */
 const CHEAP = { n: 2 ** 4, r: 8, p: 1 }

@@ -5,6 +5,7 @@
  * One function may make several queries: what it builds may depend on which arguments are there, and on how many
  * values a list has (their shape), but never on a value.
  */
+import { isDeepStrictEqual } from 'node:util'
 import type { Compilable, CompiledQuery } from 'kysely'
 import type { Db } from './database.ts'
 
@@ -26,6 +27,16 @@ export function isDirect(db: Db): boolean {
 }
 
 type Query<A, R> = (db: Db, args: A) => Promise<R[]>
+
+let comparing = false
+
+/**
+ * From now on each query is built once more with its values, each time it runs, and refused where that makes another
+ * one. It costs what building once saves: tests begin with it, and nothing else.
+ */
+export function compareWithValues(): void {
+  comparing = true
+}
 
 /**
  * @param build makes the query; it is given marks instead of values
@@ -50,10 +61,18 @@ export function prepared<A extends object, R>(build: (db: Db, args: A) => Compil
       byShape.set(shape, template)
     }
     const parameters = template.fill(args)
+    if (comparing) refuseOther(template.query.sql, parameters, build(db, args).compile())
     const run = direct.get(executor)
     if (run) return run(template.query.sql, parameters) as R[]
     return (await db.executeQuery({ ...template.query, parameters } as CompiledQuery<R>)).rows
   }
+}
+
+function refuseOther(text: string, parameters: readonly unknown[], built: CompiledQuery): void {
+  if (built.sql === text && isDeepStrictEqual(built.parameters, parameters)) return
+  throw new TypeError(
+    `A prepared query depends on a value, not only on the shape of its arguments. Built with marks: ${text} ${JSON.stringify(parameters)}; with values: ${built.sql} ${JSON.stringify(built.parameters)}`,
+  )
 }
 
 /** A place where a value belongs: how to find it in the arguments. */

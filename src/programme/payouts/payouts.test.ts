@@ -86,7 +86,7 @@ describeService('payouts', service => {
     assert.deepEqual(Object.keys(reply.body.data.params).sort(), names)
   })
 
-  for (const amount of [-0.01, 1_000_000_000_000, 0.001, '1,5', null, 'NaN', '']) {
+  for (const amount of [-0.01, 1_000_000_000_000, 0.001, '1,5', 'NaN', '']) {
     test(`400 - the amount ${JSON.stringify(amount)}`, async () => {
       const reply = await service().post('/payouts', { affiliate_id: affiliate, amount })
       assertFailure(reply, 400, 'rest_invalid_param')
