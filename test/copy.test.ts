@@ -96,7 +96,7 @@ for (const [from, to] of [
         api_keys: 1,
         sessions: 0,
         devices: 0,
-        audit_entries: 4,
+        events: 4,
         audit_chain: 1,
         idempotency_keys: 0,
       })
@@ -200,7 +200,7 @@ for (const [from, to] of [
       for (let time = 0; time < 2; time += 1) {
         await assert.rejects(
           copyDatabase(service.database, aim, () => {}),
-          /audit_entries is no longer what the source has.* new, empty one/,
+          /events is no longer what the source has.* new, empty one/,
         )
       }
       await end()

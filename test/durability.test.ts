@@ -58,7 +58,7 @@ async function assertKept(url: string, answers: readonly Answered[]): Promise<vo
         [],
         `${table}: ${lost.length} of ${acknowledged.length} that were answered are lost`,
       )
-      const entries = `audit_entries WHERE action = '${table.slice(0, -1)}.create'`
+      const entries = `events WHERE action = '${table.slice(0, -1)}.create'`
       assert.equal(await count(database, entries), there.size, 'each has its entry in the audit log')
     }
     assert.equal(await count(database, 'users'), (await count(database, 'affiliates')) + 1)

@@ -1,5 +1,6 @@
 /** What becomes of the data of earlier versions. */
 import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
 import { describe, test } from 'node:test'
 import { sql } from 'kysely'
 import { balancesOf } from '../src/programme/ledger/rules.ts'
@@ -7,10 +8,11 @@ import type { Database, Tx } from '../src/storage/database.ts'
 import { migrate } from '../src/storage/migrations.ts'
 import { openPostgres } from '../src/storage/postgres/database.ts'
 import { openSqlite } from '../src/storage/sqlite/database.ts'
-import { engines, openDatabase } from './harness.ts'
+import { affiliated, engines, openDatabase } from './harness.ts'
 
 /** The schema of 0.1. */
 const VERSION_OF_0_1 = 5
+const logOf01 = new URL('fixtures/log-of-0.1.json', import.meta.url)
 
 const open = (url: string): Database | Promise<Database> =>
   url.startsWith('sqlite:') ? openSqlite(url, [], {}) : openPostgres(url, [], {})
@@ -104,6 +106,50 @@ for (const [engine, fresh] of Object.entries(engines)) {
         known.map(row => row.known),
         [0],
       )
+    })
+
+    // Written by 0.1 on PostgreSQL: 7 was committed late and is not sealed yet, 8 was rolled back, bob is erased.
+    test('its audit log stays whole, is sealed on, and its events have positions', async t => {
+      const { url, remove } = await fresh()
+      t.after(remove)
+      const old = await open(url)
+      await migrate(old, VERSION_OF_0_1)
+      const tables: Record<string, object[]> = JSON.parse(await readFile(logOf01, 'utf8'))
+      await old.transaction(async tx => {
+        await tx.deleteFrom('audit_chain').execute()
+        for (const [table, rows] of Object.entries(tables)) {
+          for (const row of rows) {
+            const columns = sql.join(Object.keys(row).map(column => sql.ref(column)))
+            await sql`INSERT INTO ${sql.table(table)} (${columns}) VALUES (${sql.join(Object.values(row))})`.execute(
+              tx,
+            )
+          }
+        }
+      })
+      await old.close()
+
+      const verified = await affiliated(['audit', 'verify', '--json', '--database', url])
+      assert.equal(verified.code, 0, verified.stderr)
+      const { seals, entries, unsealed } = JSON.parse(verified.stdout)
+      assert.deepEqual([seals, entries, unsealed], [4, 9, 0])
+      const database = await openDatabase(url)
+      t.after(() => database.close())
+      const after = await database.reader.selectFrom('audit_seals').selectAll().orderBy('number').execute()
+      assert.deepEqual(
+        after.map(seal => [seal.entries, seal.first_position, seal.hash]),
+        [
+          ['1-3', 1, hashOf(1)],
+          ['5-6', 4, hashOf(2)],
+          ['4,9', 6, hashOf(3)],
+          ['7,10', 8, after[3]!.hash],
+        ],
+      )
+      function hashOf(number: number): string {
+        const [seal] = (tables.audit_seals as { number: number; hash: string }[]).filter(
+          one => one.number === number,
+        )
+        return seal!.hash
+      }
     })
 
     test('transfers can be neither changed nor removed', async t => {

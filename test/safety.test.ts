@@ -21,7 +21,7 @@ import {
   startService,
   temporaryFolder,
 } from './harness.ts'
-import { load } from './load.ts'
+import { load, until } from './load.ts'
 
 async function succeeds(...args: string[]): Promise<any> {
   const { code, stdout, stderr } = await affiliated([...args, '--json'])
@@ -350,7 +350,7 @@ describe('check finds what is wrong', () => {
         ],
         [
           'DELETE FROM payout_referrals WHERE referral_id = 8',
-          `INSERT INTO payout_referrals VALUES (8, ${payout.id})`,
+          `INSERT INTO payout_referrals (referral_id, payout_id) VALUES (8, ${payout.id})`,
           /not found by its referrals/,
         ],
         [
@@ -419,8 +419,8 @@ test('audit verify and export', async t => {
   assert.equal(verdict.problem, undefined)
   assert.match(verdict.last_hash, /^[0-9a-f]{64}$/)
   await service.database.transaction(async tx => {
-    await sql`DROP TRIGGER audit_entries_update ON audit_entries`.execute(tx)
-    await sql`UPDATE audit_entries SET record_id = 1 WHERE id = 500`.execute(tx)
+    await sql`DROP TRIGGER events_update ON events`.execute(tx)
+    await sql`UPDATE events SET record_id = 1 WHERE id = 500`.execute(tx)
   })
   await fails(
     /^error: The audit log was tampered with. Seal \d+ does not fit/,
@@ -432,7 +432,7 @@ test('audit verify and export', async t => {
 })
 
 for (const engine of Object.keys(engines)) {
-  test(`an entry that was committed late is no tampering, and one that was put in stays one (${engine})`, async t => {
+  test(`an event that was put in later stays one, however often it is looked for (${engine})`, async t => {
     const fresh = await engines[engine]!()
     t.after(fresh.remove)
     const database = await openDatabase(fresh.url)
@@ -440,20 +440,29 @@ for (const engine of Object.keys(engines)) {
       database.transaction(async tx => {
         await write(operatorOf(within(database, tx)), async inner => inner.log('settings.edit', null))
         await sql`
-          INSERT INTO audit_entries (id, at, actor_kind, actor_name, actor_id, address, action, record_kind, record_id,
+          INSERT INTO events (id, at, actor_kind, actor_name, actor_id, address, action, record_kind, record_id,
             before_values, after_values, person_id, personal_hash, personal)
           SELECT CAST(${id} AS integer), at + CAST(${later} AS bigint), actor_kind, actor_name, actor_id, address, action, record_kind,
             record_id, before_values, after_values, person_id, personal_hash, personal
-          FROM audit_entries WHERE id = (SELECT max(id) FROM audit_entries)`.execute(tx)
+          FROM events WHERE id = (SELECT max(id) FROM events)`.execute(tx)
       })
-    await enter(100)
-    await sealEntries(database)
-    // Those between were given out, and are committed when no service is there to seal them.
-    await enter(50)
     const verify = ['audit', 'verify', '--database', fresh.url]
+    await enter(100)
+    // What was passed over is given up once every transaction has ended that ran then, those of other tests too.
+    await until(async () => {
+      await write(operatorOf(database), async tx => tx.log('user.create', null))
+      await sealEntries(database)
+      const { missing } = await database.reader
+        .selectFrom('audit_chain')
+        .selectAll()
+        .executeTakeFirstOrThrow()
+      return missing === '[]'
+    }, 20_000)
     assert.equal((await succeeds(...verify)).unsealed, 0)
-    await enter(60)
-    await succeeds('check', '--database', fresh.url)
+    await enter(50)
+    for (const command of [verify, ['check', '--database', fresh.url], verify]) {
+      await fails(/Entry 50 is in no seal/, ...command)
+    }
     await enter(-5)
     for (const command of [verify, ['check', '--database', fresh.url], verify]) {
       await fails(/Entry -5 is in no seal/, ...command)

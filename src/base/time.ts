@@ -24,6 +24,11 @@ export function formatTime(seconds: number): string {
   return `${formatDay(day)} ${hours}:${minutes}:${twoDigits[rest % 60]}`
 }
 
+/** YYYY-MM-DD HH:MM:SS.mmm, of milliseconds. */
+export function formatMilliseconds(milliseconds: number): string {
+  return `${formatTime(Math.floor(milliseconds / 1000))}.${String(milliseconds % 1000).padStart(3, '0')}`
+}
+
 export function now(): number {
   return Math.floor(Date.now() / 1000)
 }

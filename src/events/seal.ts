@@ -1,24 +1,28 @@
 /**
- * The hash chain over the audit log. Entries are written unsealed, so that no write waits for another; twice a second
- * whoever gets hold of the chain's end seals those that are new. A seal's hash covers the hash of the seal before,
- * which entries it seals, and every column of them, so none can be changed, removed or put in between unnoticed.
+ * The hash chain over the log, which also gives it its order. Events are written unsealed, so that no write waits for
+ * another; twice a second whoever gets hold of the chain's end seals those that are new. A seal's hash covers the hash of
+ * the seal before, which events it seals, and every column of them, so none can be changed, removed or put in between
+ * unnoticed. The position of an event is the seal's `first_position` and its place among those that the seal covers.
  *
- * Identifiers are given out before transactions commit: an entry may appear below one that is sealed. The identifiers
- * that were passed over are kept at the end of the chain and looked at again, so it is sealed when it appears.
+ * Where transactions run at the same time, identifiers are given out before they commit: an event may appear below one that
+ * is sealed. The identifiers that were passed over are kept at the end of the chain and looked at again, so it is sealed
+ * when it appears. They are given up once every transaction has ended that was running when they were passed over: each of
+ * them has its number before it takes an identifier (`Engine.numbersFirst`), and a lower one than the next at that time.
+ * See docs/decisions/one-log.md.
  */
 import { createHash } from 'node:crypto'
 import { Rounds } from '../base/rounds.ts'
 import type { Database } from '../storage/database.ts'
+import { gaps, type Range, rangesOf, textOf } from './ranges.ts'
 import * as store from './store.ts'
 
 const SEAL_EVERY_MS = 500
 const ENTRIES_PER_SEAL = 1000
-/** A transaction that has not ended by then never will. */
-const LATEST_MS = 3_600_000
-/** How many spans of identifiers that were passed over are remembered. */
-const MISSING_KEPT = 200
+/** How many spans of identifiers are passed over; events behind more of them wait for their seal. */
+const MOST_MISSING = 5000
 
-type Missing = readonly [first: number, last: number, since: number]
+/** What was passed over, and the number that the next transaction was to get then. */
+type Missing = readonly [first: number, last: number, next: number]
 
 /** Seals while a process is up. */
 export class Sealer {
@@ -35,55 +39,70 @@ export class Sealer {
   }
 }
 
-/** Seals every entry that is there, unless somebody else is about to. */
+/** Seals every event that is there, unless somebody else is about to. */
 export async function sealEntries(database: Database): Promise<void> {
-  while ((await sealSome(database)) === ENTRIES_PER_SEAL);
+  while ((await sealSome(database, false)) === 'more');
 }
 
-/** @returns how many were sealed, of those that are new or of those that are late: ENTRIES_PER_SEAL when there may be more */
-async function sealSome(database: Database): Promise<number> {
-  const { reader } = database
-  const end = await store.readChain(reader)
-  if (!end) return 0
+/** Seals every event that was committed before, also where somebody else is about to: waits for them. */
+export async function sealAll(database: Database): Promise<void> {
+  while ((await sealSome(database, true)) !== 'done');
+}
+
+async function sealSome(database: Database, waits: boolean): Promise<'done' | 'more' | 'overtaken'> {
+  const { reader, engine } = database
+  const end = await store.readEnd(reader, engine)
+  if (!end) return 'done'
   const missing = JSON.parse(end.missing) as Missing[]
-  const passed = missing.map(([first, last]) => [first, last] as const)
-  const late = passed.length > 0 ? await store.entriesIn(reader, passed, ENTRIES_PER_SEAL) : []
-  const fresh = await store.entriesAfter(reader, end.last_entry, ENTRIES_PER_SEAL)
-  const entries = [...late, ...fresh]
-  if (entries.length === 0) return 0
-  const seal = sealOf(end, Date.now(), rangesOf(entries), entries)
-  const chain = {
-    number: seal.number,
-    hash: seal.hash,
-    last_entry: fresh.at(-1)?.id ?? end.last_entry,
-    missing: JSON.stringify(stillMissing(missing, late, end.last_entry, fresh)),
-  }
+  // One statement: two could see the second of two changes of a record and not the first.
+  const seen = await store.entriesIn(
+    reader,
+    [
+      ...missing.map(([first, last]) => [first, last] as const),
+      [end.last_entry + 1, Number.MAX_SAFE_INTEGER],
+    ],
+    ENTRIES_PER_SEAL,
+  )
+  const entries = seen.slice(0, sealable(seen, end.last_entry, missing.length))
+  if (entries.length === 0) return 'done'
+  const { last_entry, first_position } = end
+  const seal = sealOf(end, Date.now(), rangesOf(entries), entries, first_position)
   const sealed = await database.transaction(async tx => {
-    const held = await store.holdChain(tx)
+    const held = await store.holdChain(tx, engine, waits)
     if (held?.number !== end.number) return false
-    await store.insertSeal(tx, seal, chain)
+    const left = leftOf(missing, end.oldest, entries)
+    // What was passed over now could appear as long as a transaction runs that runs now, or that ran when it was read.
+    const passed = engine.concurrent ? passedOver(last_entry, entries) : []
+    await store.insertSeal(tx, seal, {
+      number: seal.number,
+      hash: seal.hash,
+      last_entry: Math.max(last_entry, entries.at(-1)!.id),
+      missing: JSON.stringify([...left, ...passed.map(([first, last]) => [first, last, held.next])]),
+    })
     return true
   })
-  return sealed ? Math.max(late.length, fresh.length) : 0
+  if (!sealed) return 'overtaken'
+  return seen.length === ENTRIES_PER_SEAL ? 'more' : 'done'
 }
 
 export function sealOf(
   previous: { number: number; hash: string },
   sealedAt: number,
-  ranges: readonly store.Range[],
+  ranges: readonly Range[],
   entries: readonly store.Entry[],
+  first_position: number,
 ): store.Seal {
   const seal = {
     number: previous.number + 1,
     sealed_at: sealedAt,
-    entries: ranges.map(([first, last]) => (first === last ? `${first}` : `${first}-${last}`)).join(','),
+    entries: textOf(ranges),
     entry_count: entries.length,
     previous_hash: previous.hash,
   }
   const hash = createHash('sha256')
   hash.update(JSON.stringify(Object.values(seal)))
   for (const entry of entries) hash.update(`\n${canonical(entry)}`)
-  return { ...seal, hash: hash.digest('hex') }
+  return { ...seal, first_position, hash: hash.digest('hex') }
 }
 
 /** Every column but the personal one, whose hash is among them. */
@@ -105,43 +124,30 @@ function canonical(entry: store.Entry): string {
   ])
 }
 
-function rangesOf(entries: readonly { id: number }[]): store.Range[] {
-  const ranges: [number, number][] = []
-  for (const { id } of entries) {
-    const last = ranges.at(-1)
-    if (last && last[1] === id - 1) last[1] = id
-    else ranges.push([id, id])
+/** How many of the first entries can be sealed without passing over too much. */
+function sealable(entries: readonly store.Entry[], lastEntry: number, missing: number): number {
+  let spans = missing
+  let last = lastEntry
+  for (const [index, { id }] of entries.entries()) {
+    if (id <= last) continue
+    if (id > last + 1) spans += 1
+    if (spans > MOST_MISSING) return index
+    last = id
   }
-  return ranges
+  return entries.length
 }
 
-/** Those that were passed over and have not appeared, and those that are passed over now. */
-function stillMissing(
-  missing: readonly Missing[],
-  late: readonly store.Entry[],
-  lastEntry: number,
-  fresh: readonly store.Entry[],
-): Missing[] {
-  const time = Date.now()
-  const found = rangesOf(late)
-  const left = missing
-    .filter(([, , since]) => time - since < LATEST_MS)
-    .flatMap(([first, last, since]) =>
-      gaps([first, last], found).map(([from, to]) => [from, to, since] as const),
+/** What was passed over, has not appeared, and still could. */
+function leftOf(missing: readonly Missing[], oldest: number, entries: readonly store.Entry[]): Missing[] {
+  const appeared = rangesOf(entries)
+  return missing
+    .filter(([, , next]) => oldest < next)
+    .flatMap(([first, last, next]) =>
+      gaps([first, last], appeared).map(([from, to]) => [from, to, next] as const),
     )
-  const passed = gaps([lastEntry + 1, fresh.at(-1)?.id ?? lastEntry], rangesOf(fresh))
-  return [...left, ...passed.map(([first, last]) => [first, last, time] as const)].slice(-MISSING_KEPT)
 }
 
-/** What of a range is in none of others, which are in order. */
-export function gaps([first, last]: store.Range, others: readonly store.Range[]): store.Range[] {
-  const between: store.Range[] = []
-  let next = first
-  for (const [from, to] of others) {
-    if (to < next || from > last) continue
-    if (from > next) between.push([next, from - 1])
-    next = Math.max(next, to + 1)
-  }
-  if (next <= last) between.push([next, last])
-  return between
+/** The identifiers between those that were sealed before and the last that is sealed now. */
+function passedOver(lastEntry: number, entries: readonly store.Entry[]): Range[] {
+  return gaps([lastEntry + 1, entries.at(-1)!.id], rangesOf(entries))
 }

@@ -7,14 +7,15 @@ import {
   type SqlBool,
   sql,
 } from 'kysely'
-import type { Db, Tx } from '../storage/database.ts'
+import type { Db, Engine, Tx } from '../storage/database.ts'
 import { countOf, type Order, type Page, PagedList } from '../storage/page.ts'
 import { prepared } from '../storage/prepared.ts'
 import type { Tables } from '../storage/tables.ts'
-import type { AuditChainTable, AuditEntriesTable, AuditSealsTable } from './table.ts'
+import type { Range } from './ranges.ts'
+import type { AuditChainTable, AuditSealsTable, EventsTable } from './table.ts'
 
-export type Entry = Selectable<AuditEntriesTable>
-export type NewEntry = Insertable<AuditEntriesTable>
+export type Entry = Selectable<EventsTable>
+export type NewEntry = Insertable<EventsTable>
 export type Seal = Selectable<AuditSealsTable>
 export type Chain = Selectable<AuditChainTable>
 
@@ -23,9 +24,6 @@ export type EntryRow = Entry & { login: string | null }
 
 /** So that one statement has no more values than engines take. */
 const ENTRIES_PER_STATEMENT = 1000
-
-/** From the first identifier to the last. */
-export type Range = readonly [first: number, last: number]
 
 /** What a list is narrowed by, in kept form. Several values of one mean any of them. */
 export interface Criteria {
@@ -41,16 +39,16 @@ export interface Criteria {
   personId?: number
 }
 
-const id = sql.ref('audit_entries.id')
+const id = sql.ref('events.id')
 const byId: Order = { expression: id, kind: 'number', value: (row: Entry) => row.id }
 
 /** By the names that callers use. Entries are in order of time, but for a moment. */
 export const orders: Record<string, Order> = {
   id: byId,
-  date: { expression: sql.ref('audit_entries.at'), kind: 'number', value: (row: Entry) => row.at },
+  date: { expression: sql.ref('events.at'), kind: 'number', value: (row: Entry) => row.at },
 }
 
-const insertion = prepared((tx: Db, entry: NewEntry) => tx.insertInto('audit_entries').values(entry))
+const insertion = prepared((tx: Db, entry: NewEntry) => tx.insertInto('events').values(entry))
 
 /** Adds them in this order: one statement, unless they are very many. */
 export async function insertEntries(tx: Tx, entries: readonly NewEntry[]): Promise<void> {
@@ -60,7 +58,7 @@ export async function insertEntries(tx: Tx, entries: readonly NewEntry[]): Promi
   }
   for (let start = 0; start < entries.length; start += ENTRIES_PER_STATEMENT) {
     const some = entries.slice(start, start + ENTRIES_PER_STATEMENT)
-    await tx.insertInto('audit_entries').values(some).execute()
+    await tx.insertInto('events').values(some).execute()
   }
 }
 
@@ -74,13 +72,13 @@ export async function listEntries(db: Db, criteria: Criteria, page: Page): Promi
 }
 
 export async function countEntries(db: Db, criteria: Criteria): Promise<number> {
-  return countOf(db.selectFrom('audit_entries').where(expression => matching(expression, criteria)))
+  return countOf(db.selectFrom('events').where(expression => matching(expression, criteria)))
 }
 
 /** The accounts that the log says were erased. */
 export async function erasedPeople(db: Db): Promise<Set<number>> {
   const rows = await db
-    .selectFrom('audit_entries')
+    .selectFrom('events')
     .select('record_id')
     .where('record_kind', '=', 'user')
     .where('action', '=', 'user.erase')
@@ -90,17 +88,22 @@ export async function erasedPeople(db: Db): Promise<Set<number>> {
 
 /** The next entries by identifier, at most `limit`, as `listEntries` has them. */
 export async function entryRowsAfter(db: Db, after: number, limit: number): Promise<EntryRow[]> {
-  return rows(db).where('audit_entries.id', '>', after).orderBy('audit_entries.id').limit(limit).execute()
+  return rows(db).where('events.id', '>', after).orderBy('events.id').limit(limit).execute()
 }
 
 export async function entriesAfter(db: Db, after: number, limit: number): Promise<Entry[]> {
   return entriesIn(db, [[after + 1, Number.MAX_SAFE_INTEGER]], limit)
 }
 
-/** Those that any of the ranges has, by identifier, at most `limit`. */
-export async function entriesIn(db: Db, ranges: readonly Range[], limit: number): Promise<Entry[]> {
+/** Those that any of the ranges has and that meet the criteria, by identifier, at most `limit`. */
+export async function entriesIn(
+  db: Db,
+  ranges: readonly Range[],
+  limit: number,
+  criteria: Criteria = {},
+): Promise<Entry[]> {
   return db
-    .selectFrom('audit_entries')
+    .selectFrom('events')
     .selectAll()
     .where(expression =>
       expression.or(
@@ -109,22 +112,55 @@ export async function entriesIn(db: Db, ranges: readonly Range[], limit: number)
         ),
       ),
     )
+    .where(expression => matching(expression, criteria))
     .orderBy('id')
     .limit(limit)
     .execute()
 }
 
 export async function countAfter(db: Db, after: number): Promise<number> {
-  return countOf(db.selectFrom('audit_entries').where('id', '>', after))
+  return countOf(db.selectFrom('events').where('id', '>', after))
 }
 
 export async function readChain(db: Db): Promise<Chain | undefined> {
   return db.selectFrom('audit_chain').selectAll().executeTakeFirst()
 }
 
-/** @returns undefined when somebody else is adding a seal at this moment */
-export async function holdChain(tx: Tx): Promise<Chain | undefined> {
-  return tx.selectFrom('audit_chain').selectAll().forUpdate().skipLocked().executeTakeFirst()
+/** With the position of what is sealed next, and the number of the oldest transaction that runs. */
+export async function readEnd(
+  db: Db,
+  { concurrent }: Engine,
+): Promise<(Chain & { first_position: number; oldest: number }) | undefined> {
+  return db
+    .selectFrom('audit_chain')
+    .leftJoin('audit_seals', 'audit_seals.number', 'audit_chain.number')
+    .selectAll('audit_chain')
+    .select(sql<number>`coalesce(first_position + entry_count, 1)`.as('first_position'))
+    .select(sql.raw<number>(concurrent?.oldest ?? '0').as('oldest'))
+    .executeTakeFirst()
+}
+
+/**
+ * The end of the chain, and the number that the next transaction gets.
+ * @param waits for who is adding a seal at this moment
+ * @returns undefined when somebody is, and is not waited for
+ */
+export async function holdChain(
+  tx: Tx,
+  { concurrent }: Engine,
+  waits: boolean,
+): Promise<(Chain & { next: number }) | undefined> {
+  const query = tx
+    .selectFrom('audit_chain')
+    .selectAll()
+    .select(sql.raw<number>(concurrent?.next ?? '0').as('next'))
+    .forUpdate()
+  return (waits ? query : query.skipLocked()).executeTakeFirst()
+}
+
+/** Gives up what was passed over, where nobody can commit it any more. */
+export async function forgetMissing(tx: Tx): Promise<void> {
+  await tx.updateTable('audit_chain').set({ missing: '[]' }).execute()
 }
 
 export async function insertSeal(tx: Tx, seal: Seal, chain: Omit<Chain, 'id'>): Promise<void> {
@@ -142,33 +178,54 @@ export async function sealsAfter(db: Db, number: number, limit: number): Promise
     .execute()
 }
 
+/** The seal that covers a position, and those behind it, at most `limit`. */
+export async function sealsFrom(
+  db: Db,
+  position: number,
+  limit: number,
+): Promise<Pick<Seal, 'first_position' | 'entries'>[]> {
+  return db
+    .selectFrom('audit_seals')
+    .select(['first_position', 'entries'])
+    .where('first_position', '>=', ({ selectFrom }) =>
+      selectFrom('audit_seals')
+        .select('first_position')
+        .where('first_position', '<=', position)
+        .orderBy('first_position', 'desc')
+        .limit(1),
+    )
+    .orderBy('first_position')
+    .limit(limit)
+    .execute()
+}
+
 function rows(db: Db) {
   return db
-    .selectFrom('audit_entries')
-    .leftJoin('users', 'users.id', 'audit_entries.actor_id')
-    .selectAll('audit_entries')
+    .selectFrom('events')
+    .leftJoin('users', 'users.id', 'events.actor_id')
+    .selectAll('events')
     .select('users.login')
 }
 
 /** What has to hold of a row, all of it. */
 function matching(
-  expression: ExpressionBuilder<Tables, 'audit_entries'>,
+  expression: ExpressionBuilder<Tables, 'events'>,
   { actorKinds, actorIds, actorName, actions, recordKinds, recordIds, at, personId }: Criteria,
 ): Expression<SqlBool> {
   const all: Expression<SqlBool>[] = []
-  if (actorKinds) all.push(expression('audit_entries.actor_kind', 'in', actorKinds))
-  if (actorIds) all.push(expression('audit_entries.actor_id', 'in', actorIds))
-  if (actorName) all.push(expression('audit_entries.actor_name', '=', actorName))
-  if (actions) all.push(expression('audit_entries.action', 'in', actions))
-  if (recordKinds) all.push(expression('audit_entries.record_kind', 'in', recordKinds))
-  if (recordIds) all.push(expression('audit_entries.record_id', 'in', recordIds))
-  if (at?.first !== undefined) all.push(expression('audit_entries.at', '>=', at.first))
-  if (at?.last !== undefined) all.push(expression('audit_entries.at', '<=', at.last))
+  if (actorKinds) all.push(expression('events.actor_kind', 'in', actorKinds))
+  if (actorIds) all.push(expression('events.actor_id', 'in', actorIds))
+  if (actorName) all.push(expression('events.actor_name', '=', actorName))
+  if (actions) all.push(expression('events.action', 'in', actions))
+  if (recordKinds) all.push(expression('events.record_kind', 'in', recordKinds))
+  if (recordIds) all.push(expression('events.record_id', 'in', recordIds))
+  if (at?.first !== undefined) all.push(expression('events.at', '>=', at.first))
+  if (at?.last !== undefined) all.push(expression('events.at', '<=', at.last))
   if (personId !== undefined) {
     all.push(
       expression.or([
-        expression('audit_entries.person_id', '=', personId),
-        expression('audit_entries.actor_id', '=', personId),
+        expression('events.person_id', '=', personId),
+        expression('events.actor_id', '=', personId),
       ]),
     )
   }

@@ -27,7 +27,7 @@ const entryColumns = {
 
 /** Only added to. `personal` alone can be emptied, by the erasure of the person whom it is about. */
 export const entriesTable = {
-  name: 'audit_entries',
+  name: 'events',
   key: ['id'],
   columns: entryColumns,
   copied: 'rows',
@@ -41,6 +41,8 @@ const sealColumns = {
   /** Identifiers of the entries that are sealed, such as '1-5,7'. */
   entries: text(neither),
   entry_count: integer(neither),
+  /** In the order of the seals; the first event has 1. It follows from the seals before, so the hash leaves it out. */
+  first_position: integer(neither),
   previous_hash: text(neither),
   hash: text(neither),
 } as const
@@ -59,7 +61,10 @@ const chainColumns = {
   number: integer(neither),
   hash: text(neither),
   last_entry: integer(neither),
-  /** JSON: identifiers below `last_entry` whose entries were not there yet, as [first, last, since]. */
+  /**
+   * JSON: identifiers below `last_entry` whose events were not there yet, as [first, last, next]. When no transaction runs
+   * whose number is below `next`, they never will be.
+   */
   missing: text(neither),
 } as const
 
@@ -71,13 +76,13 @@ export const chainTable = {
   copied: 'whole',
 } as const satisfies Table
 
-export interface AuditEntriesTable extends RowsOf<typeof entryColumns> {}
+export interface EventsTable extends RowsOf<typeof entryColumns> {}
 export interface AuditSealsTable extends RowsOf<typeof sealColumns> {}
 export interface AuditChainTable extends RowsOf<typeof chainColumns> {}
 
 declare module '../storage/tables.ts' {
   interface Tables {
-    audit_entries: AuditEntriesTable
+    events: EventsTable
     audit_seals: AuditSealsTable
     audit_chain: AuditChainTable
   }

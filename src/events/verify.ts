@@ -2,7 +2,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Db } from '../storage/database.ts'
 import { personalHash } from './append.ts'
-import { gaps, sealOf } from './seal.ts'
+import { gaps, type Range, rangesIn } from './ranges.ts'
+import { sealOf } from './seal.ts'
 import * as store from './store.ts'
 
 const SEALS_AT_ONCE = 100
@@ -73,7 +74,7 @@ class Walk {
   lastEntry = 0
   #entries = 0
   /** Which entries are sealed, as few ranges in order. */
-  #covered: store.Range[] = []
+  #covered: Range[] = []
   readonly #db: Db
   #erased: ReadonlySet<number> = new Set()
 
@@ -103,10 +104,11 @@ class Walk {
       entries.push(...found)
       this.#cover(range)
     }
-    if (
-      sealOf(this, seal.sealed_at, ranges, entries).hash !== seal.hash ||
-      seal.entry_count !== entries.length
-    ) {
+    const expected = sealOf(this, seal.sealed_at, ranges, entries, this.#entries + 1)
+    if (seal.first_position !== expected.first_position) {
+      return `${name} was changed: its first position is ${expected.first_position}, not ${seal.first_position}.`
+    }
+    if (expected.hash !== seal.hash || seal.entry_count !== entries.length) {
       return `${name} does not fit the entries that it seals (${seal.entries}): one of them, or the seal, was changed.`
     }
     this.number = seal.number
@@ -146,7 +148,7 @@ class Walk {
     return `Entry ${id}: what is personal was removed, and the log tells of no erasure.`
   }
 
-  #cover([first, last]: store.Range): void {
+  #cover([first, last]: Range): void {
     const before = this.#covered.findLastIndex(([, to]) => to < first)
     const after = this.#covered.slice(before + 1)
     const joined: [number, number] = [first, last]
@@ -166,16 +168,4 @@ class Walk {
     this.#covered.splice(start, removed, joined)
     this.lastEntry = Math.max(this.lastEntry, last)
   }
-}
-
-/** Reads '1-5,7'. */
-function rangesIn(text: string): store.Range[] | undefined {
-  const ranges = text.split(',').map(part => {
-    const [first, last = first] = part.split('-').map(Number)
-    return [first!, last!] as const
-  })
-  const valid = ranges.every(
-    ([first, last]) => Number.isSafeInteger(first) && Number.isSafeInteger(last) && first <= last,
-  )
-  return valid ? ranges : undefined
 }

@@ -51,7 +51,7 @@ for (const engine of Object.keys(engines)) {
         for (let id = 1; id <= 2500; id += 1) tx.log('user.create', id)
       })
       const { rows } = await sql<{ count: number; last: number }>`
-        SELECT count(*) AS count, max(record_id) AS last FROM audit_entries`.execute(database.reader)
+        SELECT count(*) AS count, max(record_id) AS last FROM events`.execute(database.reader)
       assert.deepEqual(rows, [{ count: 2500, last: 2500 }])
     })
 

@@ -5,6 +5,7 @@
  */
 import { createHash } from 'node:crypto'
 import { type RawBuilder, sql } from 'kysely'
+import { forgetMissing } from '../events/store.ts'
 import { type Database, DatabaseUnusable, type Db, type Tx } from '../storage/database.ts'
 import { isCopyUnderWay, markCopy } from '../storage/open.ts'
 import { columnsOf, identity, type Schema, type Table } from '../storage/table.ts'
@@ -143,6 +144,8 @@ async function finish(source: Database, target: Database): Promise<void> {
       await target.engine.continueIdentity(tx, name, await source.engine.lastIdentity(source.reader, name))
     }
     await markCopy(tx, false)
+    // What was passed over in the source is given up: no transaction of the source can commit it here.
+    await forgetMissing(tx)
   })
 }
 

@@ -143,6 +143,22 @@ export interface Engine {
   readonly refusal: string
   /** Statements that keep the rows of a table from being removed, and these columns from being changed. */
   appendOnly(table: string, columns: readonly string[]): string[]
+  /** Takes back what `appendOnly` has said. */
+  allowChanges(table: string): string[]
+  /** The trigger `table_name`. */
+  dropTrigger(table: string, name: string): string
+  /**
+   * Statements by which a transaction that adds rows to the table has its number before any of them has its identifier,
+   * where transactions have numbers.
+   */
+  numbersFirst(table: string): string[]
+  /** Where a transaction may commit after another one that has taken higher identifiers; see `events/seal.ts`. */
+  readonly concurrent?: {
+    /** The number of the oldest transaction that runs. */
+    readonly oldest: string
+    /** The number that the next transaction gets. */
+    readonly next: string
+  }
   /** What is wrong with the files that the database is kept in, as far as they are its own to look at. */
   damages(db: Db): Promise<string[]>
   /** A query for the size of the database: one row with `bytes`. */

@@ -6,6 +6,7 @@
 import { sql } from 'kysely'
 import { type Database, DatabaseUnusable, type Engine, type Tx } from './database.ts'
 import { earning, type Step } from './migrations/earning.ts'
+import { events } from './migrations/events.ts'
 
 type Migration = (engine: Engine) => Step[]
 
@@ -17,6 +18,7 @@ const migrations: readonly Migration[] = [
   keyNames,
   earning,
   copyMark,
+  events,
 ]
 
 function idempotency({ integer, text, tableOptions }: Engine): string[] {

@@ -133,7 +133,7 @@ describeService('sessions: log in', service => {
     assertFailure(await service().visitor().logIn('Mistyped-Secret', 'admin'), 401, 'rest_wrong_login')
     const { reader } = service().database
     const attempts = await reader.selectFrom('login_attempts').selectAll().execute()
-    const entries = await reader.selectFrom('audit_entries').selectAll().execute()
+    const entries = await reader.selectFrom('events').selectAll().execute()
     assert.ok(attempts.length > 0)
     assert.doesNotMatch(JSON.stringify([attempts, entries]), /mistyped-secret/i)
   })

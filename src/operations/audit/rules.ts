@@ -1,11 +1,10 @@
 /** The audit log as people read it: all that the log of events has. */
-import { formatTime, parseSpan } from '../../base/time.ts'
+import { formatMilliseconds, parseSpan } from '../../base/time.ts'
+import { valuesOf } from '../../events/read.ts'
 import * as store from '../../events/store.ts'
 import type { Context } from '../../events/write.ts'
 import type { Page } from '../../storage/page.ts'
 import type { EntryRecord, FilterArguments } from './schema.ts'
-
-type Values = Readonly<Record<string, unknown>>
 
 export async function listEntries(
   { database }: Context,
@@ -21,13 +20,9 @@ export async function countEntries({ database }: Context, filters: FilterArgumen
 
 /** The record as callers see it. */
 export function recordOf(row: store.EntryRow): EntryRecord {
-  const personal =
-    row.personal === '' ? {} : (JSON.parse(row.personal) as { before?: Values; after?: Values })
-  const together = (plain: string, apart: Values | undefined) =>
-    plain === '' && !apart ? null : { ...(plain && JSON.parse(plain)), ...apart }
   return {
     id: row.id,
-    date: `${formatTime(Math.floor(row.at / 1000))}.${String(row.at % 1000).padStart(3, '0')}`,
+    date: formatMilliseconds(row.at),
     actor: row.actor_kind as EntryRecord['actor'],
     actor_name: row.actor_name,
     user_id: row.actor_id,
@@ -36,9 +31,7 @@ export function recordOf(row: store.EntryRow): EntryRecord {
     action: row.action as EntryRecord['action'],
     record: row.record_kind as EntryRecord['record'],
     record_id: row.record_id,
-    before: together(row.before_values, personal.before),
-    after: together(row.after_values, personal.after),
-    erased: row.personal === '' && row.personal_hash !== '',
+    ...valuesOf(row),
   }
 }
 

@@ -48,7 +48,7 @@ export async function checkDatabase(
   }
   progress('audit log')
   const verdict = await verifyChain(reader)
-  checked.audit_entries = verdict.entries
+  checked.events = verdict.entries
   if (verdict.problem !== undefined) problems.push(`Audit log: ${verdict.problem}`)
   return { checked, problems }
 }

@@ -79,7 +79,7 @@ describeService('what a person may ask for', service => {
       'sessions',
       'devices',
       'login_attempts',
-      'audit_entries',
+      'events',
     ]
     for (const table of tables) {
       const { rows } = await sql`SELECT * FROM ${sql.table(table)}`.execute(database.reader)

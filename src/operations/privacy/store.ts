@@ -12,7 +12,7 @@ export interface Person {
 export async function personOf(db: Db, userId: number): Promise<Person> {
   const { rows } = await sql<{ id: number }>`
     SELECT id FROM affiliates WHERE user_id = ${userId}
-    UNION SELECT record_id FROM audit_entries WHERE record_kind = 'affiliate' AND person_id = ${userId}
+    UNION SELECT record_id FROM events WHERE record_kind = 'affiliate' AND person_id = ${userId}
     ORDER BY 1`.execute(db)
   return { users: [userId], affiliates: rows.map(row => row.id) }
 }

@@ -45,6 +45,18 @@ const postgres: Engine = {
     ...refusals(table, columns, postgres.refusal),
     `CREATE TRIGGER ${table}_truncate BEFORE TRUNCATE ON ${table} FOR EACH STATEMENT ${postgres.refusal}`,
   ],
+  allowChanges: table => ['delete', 'update', 'truncate'].map(name => postgres.dropTrigger(table, name)),
+  dropTrigger: (table, name) => `DROP TRIGGER ${table}_${name} ON ${table}`,
+  // Before each statement, because what a row is made of, its identifier too, comes before triggers on rows.
+  numbersFirst: table => [
+    `CREATE FUNCTION take_number() RETURNS trigger LANGUAGE plpgsql AS
+      $$ BEGIN PERFORM pg_current_xact_id(); RETURN NULL; END $$`,
+    `CREATE TRIGGER ${table}_number BEFORE INSERT ON ${table} FOR EACH STATEMENT EXECUTE FUNCTION take_number()`,
+  ],
+  concurrent: {
+    oldest: 'pg_snapshot_xmin(pg_current_snapshot())::text::bigint',
+    next: 'pg_snapshot_xmax(pg_current_snapshot())::text::bigint',
+  },
   // Its files are on another machine; its own tools look at them.
   damages: async () => [],
   async lastIdentity(db, table) {

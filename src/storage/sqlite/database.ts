@@ -52,6 +52,9 @@ const sqlite: Engine = {
   },
   refusal: "BEGIN SELECT RAISE(ABORT, 'The audit log is only added to.'); END",
   appendOnly: (table, columns) => refusals(table, columns, sqlite.refusal),
+  allowChanges: table => ['delete', 'update'].map(name => sqlite.dropTrigger(table, name)),
+  dropTrigger: (table, name) => `DROP TRIGGER ${table}_${name}`,
+  numbersFirst: () => [],
   async damages(db) {
     const { rows: damages } = await sql<{ integrity_check: string }>`PRAGMA integrity_check`.execute(db)
     const { rows: orphans } = await sql<{ table: string; rowid: number; parent: string }>`

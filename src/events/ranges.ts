@@ -1,0 +1,44 @@
+/** Sets of identifiers, as few ranges. A seal has them as text, such as '1-5,7'. */
+
+/** From the first identifier to the last. */
+export type Range = readonly [first: number, last: number]
+
+/** @param rows in order of identifier */
+export function rangesOf(entries: readonly { id: number }[]): Range[] {
+  const ranges: [number, number][] = []
+  for (const { id } of entries) {
+    const last = ranges.at(-1)
+    if (last && last[1] === id - 1) last[1] = id
+    else ranges.push([id, id])
+  }
+  return ranges
+}
+
+export function textOf(ranges: readonly Range[]): string {
+  return ranges.map(([first, last]) => (first === last ? `${first}` : `${first}-${last}`)).join(',')
+}
+
+/** @returns undefined when the text is none */
+export function rangesIn(text: string): Range[] | undefined {
+  const ranges = text.split(',').map(part => {
+    const [first, last = first] = part.split('-').map(Number)
+    return [first!, last!] as const
+  })
+  const valid = ranges.every(
+    ([first, last]) => Number.isSafeInteger(first) && Number.isSafeInteger(last) && first <= last,
+  )
+  return valid ? ranges : undefined
+}
+
+/** What of a range is in none of others, which are in order. */
+export function gaps([first, last]: Range, others: readonly Range[]): Range[] {
+  const between: Range[] = []
+  let next = first
+  for (const [from, to] of others) {
+    if (to < next || from > last) continue
+    if (from > next) between.push([next, from - 1])
+    next = Math.max(next, to + 1)
+  }
+  if (next <= last) between.push([next, last])
+  return between
+}

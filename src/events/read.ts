@@ -1,0 +1,91 @@
+/**
+ * The log in the order of its seals, which never changes and misses nothing: an event that is committed late comes behind
+ * those that were sealed before it. An event's position is its place in that order; a reader goes on behind the last one
+ * that it has seen.
+ */
+import type { Database } from '../storage/database.ts'
+import { rangesIn, rangesOf } from './ranges.ts'
+import { sealAll } from './seal.ts'
+import * as store from './store.ts'
+
+const POSITIONS_AT_ONCE = 1000
+/** So that a rare event in a long log makes no request long. */
+const MOST_POSITIONS = 10_000
+
+export interface Reading {
+  /** The position behind which it begins. */
+  readonly after: number
+  readonly limit: number
+  /** Only events that meet these. */
+  readonly criteria: Pick<store.Criteria, 'actions' | 'recordKinds'>
+}
+
+export interface Placed {
+  readonly position: number
+  readonly entry: store.Entry
+}
+
+export interface Passage {
+  readonly events: readonly Placed[]
+  /** The position up to which the log was read. */
+  readonly last: number
+  /** Whether there is more behind it. */
+  readonly more: boolean
+}
+
+/** Reads on, up to so many events or positions. What was committed before is sealed first, so all of it is there. */
+export async function readEvents(database: Database, { after, limit, criteria }: Reading): Promise<Passage> {
+  await sealAll(database)
+  const { reader, engine } = database
+  const end = ((await store.readEnd(reader, engine))?.first_position ?? 1) - 1
+  const events: Placed[] = []
+  let last = after
+  while (events.length < limit && last < Math.min(end, after + MOST_POSITIONS)) {
+    const positions = await positionsBehind(database, last, Math.min(POSITIONS_AT_ONCE, end - last))
+    const ids = [...positions.keys()].sort((a, b) => a - b)
+    const ranges = rangesOf(ids.map(id => ({ id })))
+    const entries = await store.entriesIn(reader, ranges, ids.length, criteria)
+    const placed = entries
+      .map(entry => ({ position: positions.get(entry.id)!, entry }))
+      .sort((a, b) => a.position - b.position)
+      .slice(0, limit - events.length)
+    events.push(...placed)
+    last = events.length < limit ? last + positions.size : placed.at(-1)!.position
+  }
+  return { events, last, more: last < end }
+}
+
+/** The positions of the next events, by identifier. */
+async function positionsBehind(
+  { reader }: Database,
+  after: number,
+  count: number,
+): Promise<Map<number, number>> {
+  const positions = new Map<number, number>()
+  for (const seal of await store.sealsFrom(reader, after + 1, count)) {
+    let position = seal.first_position
+    for (const [first, last] of rangesIn(seal.entries) ?? []) {
+      for (let id = first; id <= last; id += 1, position += 1) {
+        if (position > after) positions.set(id, position)
+        if (positions.size === count) return positions
+      }
+    }
+  }
+  return positions
+}
+
+type Values = Readonly<Record<string, unknown>>
+
+/** What an event says of its record, with what is personal while it is not erased. */
+export function valuesOf({ before_values, after_values, personal, personal_hash }: store.Entry) {
+  const apart = personal === '' ? {} : (JSON.parse(personal) as { before?: Values; after?: Values })
+  return {
+    before: together(before_values, apart.before),
+    after: together(after_values, apart.after),
+    erased: personal === '' && personal_hash !== '',
+  }
+}
+
+function together(plain: string, apart: Values | undefined): Values | null {
+  return plain === '' && !apart ? null : { ...(plain && JSON.parse(plain)), ...apart }
+}
