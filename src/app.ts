@@ -30,6 +30,7 @@ import { Load } from './http/limits/load.ts'
 import { connectionProblem, problemOf } from './http/problems.ts'
 import { finish } from './http/stages/finish.ts'
 import { name } from './http/stages/name.ts'
+import { events } from './operations/events/routes.ts'
 import { affiliates } from './programme/affiliates/feature.ts'
 import { balancesTable, transfersTable } from './programme/ledger/table.ts'
 import { payouts } from './programme/payouts/feature.ts'
@@ -63,7 +64,7 @@ export const schema: Schema = [
   idempotencyTable,
 ]
 
-export const resources: readonly Resource[] = features.map(({ resource }) => resource)
+export const resources: readonly Resource[] = [...features.map(({ resource }) => resource), events]
 
 /** Every permission that a key can have. */
 export const permissions: readonly string[] = [

@@ -176,7 +176,7 @@ describe('the command line', () => {
     assert.deepEqual(key.permissions, ['affiliates.read', 'payouts.create'])
     assert.equal(key.expires, '2099-01-31 23:59:59')
     const reader = await json('keys', 'create', '--name', 'reader', '--user', 'boss', '--read-only')
-    assert.deepEqual(reader.permissions, ['affiliates.read', 'payouts.read'])
+    assert.deepEqual(reader.permissions, ['affiliates.read', 'payouts.read', 'events.read'])
     const { keys } = await json('keys', 'list')
     assert.equal(keys.length, 2)
     assert.equal(JSON.stringify(keys).includes('affiliated_sk_'), false)

@@ -131,7 +131,7 @@ export async function answerList<Row, Args extends ListArguments>(
 
   const linkAfter = (row: Row) => {
     const cursor = encodeCursor(start.orderby, start.descending, placeOf(row, order, listing))
-    headers.Link = `<${nextUrl(call, cursor)}>; rel="next"`
+    headers.Link = linkTo(call, 'cursor', cursor, ['offset'])
   }
 
   if (wanted <= ONE_PIECE_ROWS) {
@@ -269,11 +269,11 @@ function decodeCursor(text: string, orders: Readonly<Record<string, Order>>): St
   return { orderby, descending: direction === 'desc', after: { value, id } }
 }
 
-/** This request's URL with the cursor in it, and without what the cursor replaces. */
-function nextUrl(call: Call, cursor: string): string {
+/** A Link header that leads on: this request's URL with the argument in it, and without what it replaces. */
+export function linkTo(call: Call, argument: string, value: string, without: readonly string[] = []): string {
   const kept = call.query.split('&').filter(pair => {
     const name = decodeName(pair.split('=', 1)[0]!)
-    return pair !== '' && name !== 'cursor' && name !== 'offset'
+    return pair !== '' && name !== argument && !without.includes(name)
   })
-  return `${call.collectionUrl}?${[...kept, `cursor=${cursor}`].join('&')}`
+  return `<${call.collectionUrl}?${[...kept, `${argument}=${value}`].join('&')}>; rel="next"`
 }
