@@ -21,6 +21,7 @@ import { openDatabase as open } from '../src/storage/open.ts'
 import { compareWithValues } from '../src/storage/prepared.ts'
 import { temporaryFolder } from './folder.ts'
 import { freshDatabase } from './postgres.ts'
+import { refusingUnlogged } from './unlogged.ts'
 
 /** Opens a database as the service does. */
 export const openDatabase = (url: string, options?: DatabaseOptions): Promise<Database> =>
@@ -279,7 +280,7 @@ export async function listen(
   database: Database,
   options: ServiceOptions = {},
 ): Promise<{ url: string; close: () => Promise<void> }> {
-  const app = await buildApp(database, {
+  const app = await buildApp(await refusingUnlogged(database), {
     bodyLimitBytes: 1_048_576,
     corsOrigins: options.corsOrigins ?? [],
     rateLimit: options.rateLimit ?? 0,

@@ -1,0 +1,120 @@
+/**
+ * Whoever changes a record logs it: on SQLite, each transaction of a service under test is looked at through a changeset
+ * of the tables that keep records, and refused when there is one without an event.
+ */
+import { randomUUID } from 'node:crypto'
+import { DatabaseSync } from 'node:sqlite'
+import { sql } from 'kysely'
+import type { Database } from '../src/storage/database.ts'
+
+/** Tables that keep records, and columns of theirs that the service keeps for itself. */
+const RECORDS: Readonly<Record<string, readonly string[]>> = {
+  affiliates: [],
+  payouts: [],
+  users: [],
+  api_keys: ['last_used_at'],
+  settings: [],
+}
+
+const connections = new Set<DatabaseSync>()
+const { exec } = DatabaseSync.prototype
+DatabaseSync.prototype.exec = function (this: DatabaseSync, text: string) {
+  connections.add(this)
+  return exec.call(this, text)
+}
+
+/** The same database, whose transactions fail when they change a record and log nothing. */
+export async function refusingUnlogged(database: Database): Promise<Database> {
+  if (database.engine.name !== 'SQLite') return database
+  const connection = await connectionOf(database)
+  const refusing = (inner: Database): Database => ({
+    engine: inner.engine,
+    schema: inner.schema,
+    reader: inner.reader,
+    replica: inner.replica,
+    get background() {
+      return refusing(inner.background)
+    },
+    transaction: (work, options) => inner.transaction(tx => watched(connection, () => work(tx)), options),
+    ...(inner.version && { version: inner.version }),
+    ...(inner.refresh && { refresh: inner.refresh }),
+    ping: () => inner.ping(),
+    close: () => inner.close(),
+  })
+  return refusing(database)
+}
+
+/** The connection that a database writes by: the one that sees its temporary table. */
+async function connectionOf(database: Database): Promise<DatabaseSync> {
+  const name = `watched_${randomUUID()}`
+  await database.transaction(tx => sql`CREATE TEMP TABLE ${sql.table(name)} (one)`.execute(tx))
+  const sees = (connection: DatabaseSync) =>
+    connection.isOpen &&
+    connection.prepare('SELECT 1 FROM sqlite_temp_master WHERE name = ?').get(name) !== undefined
+  return [...connections].find(sees)!
+}
+
+async function watched<T>(connection: DatabaseSync, work: () => Promise<T>): Promise<T> {
+  const tables = ['events', ...Object.keys(RECORDS)]
+  const sessions = new Map(tables.map(table => [table, connection.createSession({ table })]))
+  try {
+    const result = await work()
+    const changed = (table: string) => changesIn(sessions.get(table)!.changeset())
+    if (changed('events').size === 0) {
+      for (const [table, columns] of Object.entries(RECORDS)) {
+        const own = columns.map(column => columnNumber(connection, table, column))
+        if ([...changed(table)].some(column => !own.includes(column)))
+          throw new Error(`A transaction has changed ${table} and logged nothing.`)
+      }
+    }
+    return result
+  } finally {
+    for (const session of sessions.values()) session.close()
+  }
+}
+
+function columnNumber(connection: DatabaseSync, table: string, column: string): number {
+  const columns = connection.prepare(`SELECT name FROM pragma_table_info('${table}')`).all()
+  return columns.findIndex(({ name }) => name === column)
+}
+
+const UPDATE = 0x17
+const NUMBER = [1, 2]
+const BYTES = [3, 4]
+
+/**
+ * The columns that a changeset of one table changes; -1 is a whole row, which was added or removed.
+ * See https://sqlite.org/session/c_changeset_format.html, and the comment at the beginning of sqlite3session.c.
+ */
+function changesIn(changeset: Uint8Array): Set<number> {
+  const changes = new Set<number>()
+  if (changeset.length === 0) return changes
+  const columns = changeset[1]!
+  let at = changeset.indexOf(0, 2 + columns) + 1
+  const length = () => {
+    let value = 0
+    for (;;) {
+      const byte = changeset[at++]!
+      value = value * 128 + (byte & 127)
+      if (byte < 128) return value
+    }
+  }
+  const values = () =>
+    Array.from({ length: columns }, () => {
+      const type = changeset[at++]!
+      if (NUMBER.includes(type)) at += 8
+      if (BYTES.includes(type)) {
+        const bytes = length()
+        at += bytes
+      }
+      return type
+    })
+  while (at < changeset.length) {
+    const isUpdate = changeset[at] === UPDATE
+    at += 2
+    values()
+    if (!isUpdate) changes.add(-1)
+    else for (const [column, type] of values().entries()) if (type !== 0) changes.add(column)
+  }
+  return changes
+}
