@@ -125,13 +125,15 @@ export async function buildApp(database: Database, options: AppOptions): Promise
     await database.ping()
     return { status: 'ok' }
   })
-  const confirm = (request: FastifyRequest) => authenticate(keys, request.headers.authorization)
+  const confirm = (request: FastifyRequest, isSuspect?: () => boolean) =>
+    authenticate(keys, request.headers.authorization, isSuspect)
   for (const base of basePaths) {
     await app.register(api, {
       prefix: base,
       context,
       load,
-      authenticate: (request, reply) => limiter.admit(request, reply, () => confirm(request)),
+      authenticate: (request, reply) =>
+        limiter.admit(request, reply, isSuspect => confirm(request, isSuspect)),
       confirm,
       charge: (request, reply, bytes) => limiter.charge(request, reply, bytes),
       guards: { after: refuseRevoked },

@@ -6,6 +6,7 @@ import { after, before, describe, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { permissions } from '../src/app.ts'
 import { Load } from '../src/http/limits/load.ts'
+import { queries } from '../src/storage/timing.ts'
 import {
   ADMIN_PASSWORD,
   assertFailure,
@@ -41,6 +42,29 @@ describeService(
       assert.ok(retryAfter >= 1 && retryAfter <= 60)
       assert.equal(refused.body.data.retry_after, retryAfter)
       assert.equal((await service().get('/affiliates')).status, 200)
+    })
+
+    test('429 - keys from where many were refused are looked up together, and a valid one is found', async () => {
+      const address = '192.0.2.77'
+      const send = (token: string) =>
+        service().get('/affiliates', {
+          key: { publicKey: '', token },
+          headers: { 'x-forwarded-for': address },
+        })
+      for (let number = 0; number <= LIMIT; number += 1) await send(`affiliated_sk_before${number}`)
+      const { token } = await service().newKey(permissions)
+      let asked = 0
+      const count = () => {
+        asked += 1
+      }
+      queries.subscribe(count)
+      const wrong = Array.from({ length: 200 }, (_, number) => send(`affiliated_sk_wrong${number}`))
+      const [right, ...refused] = await Promise.all([send(token), ...wrong])
+      queries.unsubscribe(count)
+      assert.equal(right!.status, 200)
+      for (const reply of refused) assertFailure(reply, 429, 'rest_too_many_requests')
+      // Some for what the valid one lists and for the note of its use.
+      assert.ok(asked < 50, `${asked} queries`)
     })
 
     test('429 - a large body counts as several requests', async () => {

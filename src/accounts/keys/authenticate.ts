@@ -5,11 +5,16 @@ import type { KeyRing } from './rules.ts'
 
 /**
  * @param authorization the header of that name: `Basic base64(public_key:token)` or `Bearer token`
+ * @param isSuspect whether many wrong keys came from where this one comes from
  * @throws Failure unauthenticated, the same whatever is wrong
  */
-export async function authenticate(keys: KeyRing, authorization: string | undefined): Promise<Actor> {
+export async function authenticate(
+  keys: KeyRing,
+  authorization: string | undefined,
+  isSuspect?: () => boolean,
+): Promise<Actor> {
   const credential = readCredential(authorization ?? '')
-  const actor = credential && (await keys.find(credential.token))
+  const actor = credential && (await keys.find(credential.token, isSuspect))
   const named = credential?.publicKey
   if (!actor || (named !== undefined && named !== actor.name)) throw new Failure('unauthenticated')
   return actor

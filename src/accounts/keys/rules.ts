@@ -157,27 +157,38 @@ function refuseUnknownOwner(cause: unknown): never {
 const MAX_AGE_MS = 500
 const KEYS_KEPT = 10_000
 const LAST_USE_EVERY_SECONDS = 60
+/** How long look-ups wait for one another where too many wrong keys came from, and how many may. */
+const GATHERED_FOR_MS = 100
+const MOST_GATHERED = 1000
 
 /** The keys that requests carry, by the hash of their token. Looks again at a key twice a second while it is used. */
 export class KeyRing {
   readonly #database: Database
   readonly #known = new Map<string, { key: store.ApiKey; actor: Actor; readAt: number }>()
   readonly #lastUses = new Set<Promise<void>>()
+  #gathered = new Map<string, PromiseWithResolvers<store.ApiKey | undefined>>()
   #forgotten = 0
 
   constructor(database: Database) {
     this.#database = database
   }
 
-  /** @returns who acts with this token, when its key works at this moment */
-  async find(token: string): Promise<Actor | undefined> {
+  /**
+   * @param isSuspect tells of a token that is not known whether many wrong ones came from where it comes from: such
+   *   ones wait for one another and are looked up by one query, so that they cost little and a valid one is still found
+   * @returns who acts with this token, when its key works at this moment
+   */
+  async find(token: string, isSuspect = () => false): Promise<Actor | undefined> {
     if (!token.startsWith(TOKEN_PREFIX)) return undefined
     const tokenHash = hashToken(token)
     let known = this.#known.get(tokenHash)
     if (!known || Date.now() - known.readAt > MAX_AGE_MS) {
       const readAt = Date.now()
       const forgotten = this.#forgotten
-      const key = await store.findKeyByTokenHash(this.#database.reader, tokenHash)
+      const key =
+        known === undefined && isSuspect()
+          ? await this.#gather(tokenHash)
+          : await store.findKeyByTokenHash(this.#database.reader, tokenHash)
       this.#known.delete(tokenHash)
       if (!key) return undefined
       known = { key, actor: actorOf(key), readAt }
@@ -188,6 +199,29 @@ export class KeyRing {
     if (statusOf(known.key) !== 'active') return undefined
     this.#use(known)
     return known.actor
+  }
+
+  #gather(tokenHash: string): Promise<store.ApiKey | undefined> {
+    const waiting = this.#gathered.get(tokenHash)
+    if (waiting) return waiting.promise
+    if (this.#gathered.size >= MOST_GATHERED) return Promise.resolve(undefined)
+    if (this.#gathered.size === 0) setTimeout(this.#lookUp, GATHERED_FOR_MS)
+    const one = Promise.withResolvers<store.ApiKey | undefined>()
+    this.#gathered.set(tokenHash, one)
+    return one.promise
+  }
+
+  #lookUp = async () => {
+    const gathered = this.#gathered
+    this.#gathered = new Map()
+    try {
+      for (const key of await store.findKeysByTokenHash(this.#database.reader, [...gathered.keys()])) {
+        gathered.get(key.token_hash)!.resolve(key)
+      }
+      for (const { resolve } of gathered.values()) resolve(undefined)
+    } catch (error) {
+      for (const { reject } of gathered.values()) reject(error)
+    }
   }
 
   /** What this process has changed counts at once. */

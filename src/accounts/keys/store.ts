@@ -59,6 +59,10 @@ export async function findKeyByTokenHash(db: Db, tokenHash: string): Promise<Api
   return (await byTokenHash(db, { tokenHash }))[0]
 }
 
+export async function findKeysByTokenHash(db: Db, tokenHashes: readonly string[]): Promise<ApiKey[]> {
+  return db.selectFrom('api_keys').selectAll().where('token_hash', 'in', tokenHashes).execute()
+}
+
 /** @param key its identifier or its public part */
 export async function findKey(db: Db, key: number | string): Promise<KeyRow | undefined> {
   return one(db, key).executeTakeFirst()

@@ -66,10 +66,7 @@ export class Allowances {
     this.#grantor = grantor
   }
 
-  /**
-   * Uses so many, or none where there are fewer; a promise only where another process has to be asked. What is used
-   * when nothing is asked for (0) tells what is left.
-   */
+  /** Uses so many, or none where there are fewer; a promise only where another process has to be asked. */
   spend(name: string, limit: number, count = 1): Spent | Promise<Spent> {
     const held = this.#held.get(name)
     if (held && held.endsAt > Date.now()) {
@@ -83,6 +80,12 @@ export class Allowances {
     return more instanceof Promise
       ? more.then(() => this.spend(name, limit, count))
       : this.spend(name, limit, count)
+  }
+
+  /** Whether this process knows that there is none left. */
+  isUsedUp(name: string): boolean {
+    const held = this.#held.get(name)
+    return held !== undefined && held.tokens === 0 && held.left === 0 && held.endsAt > Date.now()
   }
 
   #ask(name: string, limit: number): Held | Promise<Held> {

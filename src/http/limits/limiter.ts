@@ -25,18 +25,18 @@ export class Limiter {
   }
 
   /**
-   * @param authenticate finds out who asks
+   * @param authenticate finds out who asks; it is given what tells whether the address has used up its refusals
    * @throws Failure what `authenticate` throws, too_many_refusals, too_many_requests
    */
   async admit(
     request: FastifyRequest,
     reply: FastifyReply,
-    authenticate: () => Promise<Actor>,
+    authenticate: (isSuspect?: () => boolean) => Promise<Actor>,
   ): Promise<Actor> {
     if (this.#requests === 0) return authenticate()
     let actor: Actor
     try {
-      actor = await authenticate()
+      actor = await authenticate(() => this.#allowances.isUsedUp(refusalsOf(request.ip)))
     } catch (error) {
       if (error instanceof Failure && error.failure === 'unauthenticated') await this.#refuse(request.ip)
       throw error
@@ -65,8 +65,12 @@ export class Limiter {
   }
 
   async #refuse(address: string): Promise<void> {
-    const [network] = networksOf(address)
-    const { allowed, resetSeconds } = await this.#allowances.spend(`address ${network}`, this.#requests)
+    const { allowed, resetSeconds } = await this.#allowances.spend(refusalsOf(address), this.#requests)
     if (!allowed) throw new Failure('too_many_refusals', { data: { retry_after: resetSeconds } })
   }
+}
+
+/** The name of the allowance for refused keys. */
+function refusalsOf(address: string): string {
+  return `address ${networksOf(address)[0]}`
 }
