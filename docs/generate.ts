@@ -4,8 +4,8 @@
  */
 import { writeFileSync } from 'node:fs'
 import { pathToFileURL } from 'node:url'
-import { basePaths, resources } from '../src/app.ts'
-import { catalogue } from '../src/base/errors.ts'
+import { basePaths, features, resources } from '../src/app.ts'
+import { catalogue, entryOf } from '../src/base/errors.ts'
 import { version } from '../src/base/package.ts'
 import { expectation } from '../src/http/arguments.ts'
 import { isRequired, openApi } from '../src/http/discovery.ts'
@@ -82,7 +82,8 @@ function endpointReference(endpoint: Endpoint): string {
 }
 
 function errorPage(): string {
-  const rows = Object.values(catalogue).map(
+  const absent = features.map(({ kind }) => entryOf(`no_${kind.name}`))
+  const rows = [...Object.values(catalogue), ...absent].map(
     ({ status, code, message }) => `| ${status} | \`${code}\` | ${escaped(message)} |`,
   )
   return [
