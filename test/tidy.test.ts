@@ -172,7 +172,7 @@ describe('documentation', () => {
     const pages = [
       'README.md',
       'CONTRIBUTING.md',
-      ...readdirSync(join(root, 'docs'))
+      ...readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' })
         .filter(name => name.endsWith('.md'))
         .map(name => `docs/${name}`),
     ]
