@@ -73,24 +73,22 @@ async function measureEngine(engine: string) {
 
 async function measureAgainst(other: string) {
   for (const checkout of [fileURLToPath(new URL('..', import.meta.url)), other]) refuseUnbuilt(checkout)
-  const results = []
   for (const engine of values.engine) {
-    results.push(...(await compareCheckouts(engine, other, side => empty(engine, side), run)))
+    tell(
+      `against, ${engine}`,
+      `Processor time of a request against ${other} (${run.rounds} rounds of ${REQUESTS} requests; the ratio's median and middle half)`,
+      ['', 'request', 'CPU us', 'other CPU us', 'ratio', 'ratio in all'],
+      await compareCheckouts(engine, other, side => empty(engine, side), run),
+      one => [
+        one.engine,
+        one.request,
+        number(one.cpuUs, 1),
+        number(one.otherCpuUs, 1),
+        spread(one.ratio, 3),
+        number(one.ratioInAll, 3),
+      ],
+    )
   }
-  tell(
-    'against',
-    `Processor time of a request against ${other} (${run.rounds} rounds of ${REQUESTS} requests; the ratio's median and middle half)`,
-    ['', 'request', 'CPU us', 'other CPU us', 'ratio', 'ratio in all'],
-    results,
-    one => [
-      one.engine,
-      one.request,
-      number(one.cpuUs, 1),
-      number(one.otherCpuUs, 1),
-      spread(one.ratio, 3),
-      number(one.ratioInAll, 3),
-    ],
-  )
 }
 
 async function measureAll() {
