@@ -1,6 +1,7 @@
 /** What people do in the administration area, done in a real browser. */
 import { after, before, describe } from 'node:test'
 import { affiliateScenarios } from './browser/affiliates.ts'
+import { formScenarios } from './browser/forms.ts'
 import { hostileScenarios } from './browser/hostile.ts'
 import { pageScenarios } from './browser/pages.ts'
 import { payoutScenarios } from './browser/payouts.ts'
@@ -18,6 +19,7 @@ describe('administration area in a browser', () => {
   sessionScenarios(theWorld)
   affiliateScenarios(theWorld)
   payoutScenarios(theWorld)
+  formScenarios(theWorld)
   toolScenarios(theWorld)
   pageScenarios(theWorld)
   hostileScenarios()

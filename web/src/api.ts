@@ -122,20 +122,26 @@ function exact(_name: string, value: unknown, context?: { source?: string }): un
   return typeof value === 'number' && value > 1e12 && source && String(value) !== source ? source : value
 }
 
+/** What a form says beside its buttons when what is wrong stands at its fields. */
+export const AT_THE_FIELDS = 'Nothing was saved yet: what is wrong is written at the field in red.'
+
 /** @param outcome what to say when it was not the service that answered, but something before it */
-export function failureOf(status: number, body: unknown, outcome: string): HttpError {
+function failureOf(status: number, body: unknown, outcome: string): HttpError {
   const envelope = body as Partial<Envelope> | undefined
   const message = envelope?.message ?? `The server answered ${status}. ${outcome}`.trim()
   return new HttpError(message, status, { ...envelope, errors: errorsOf(envelope?.data?.params, message) })
 }
 
-/** What is wrong by field, as forms show it; the whole message stands at the form's end. */
+/** What is wrong by field, as forms show it. What is about no field stands at the form's end. */
 function errorsOf(params: Envelope['data']['params'], message: string): Record<string, unknown> {
   const fields = Array.isArray(params)
-    ? params.map(name => [name, 'is required.'])
+    ? params.map(name => [name, 'Fill this in.'])
     : Object.entries(params ?? {})
   const byField = fields.map(([name, reason]) => [name, sentence(String(reason))])
-  return { ...Object.fromEntries(byField), root: { serverError: message } }
+  return {
+    ...Object.fromEntries(byField),
+    root: { serverError: byField.length > 0 ? AT_THE_FIELDS : message },
+  }
 }
 
 function sentence(text: string): string {

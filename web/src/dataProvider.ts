@@ -1,6 +1,6 @@
 /** How react-admin's questions are asked of the server. */
 import { type DataProvider, HttpError, type RaRecord } from 'react-admin'
-import { failureOf, get, orderOf, queryOf, request } from './api.ts'
+import { AT_THE_FIELDS, get, orderOf, queryOf, request } from './api.ts'
 
 type Row = RaRecord<number>
 
@@ -66,7 +66,7 @@ async function write(
   } catch (error) {
     if (!(error instanceof HttpError)) throw error
     const field = conflicts[resource]?.[error.body?.code]?.[kind]
-    if (field) error.body.errors = { [field]: error.message, ...error.body.errors }
+    if (field) error.body.errors = { [field]: error.message, root: { serverError: AT_THE_FIELDS } }
     throw error
   }
 }
@@ -95,7 +95,9 @@ async function edit(resource: string, id: unknown, data: Row, before: Row): Prom
 function changedMeanwhile(names: string[], now: Row): HttpError {
   const message = 'Somebody else has changed this meanwhile. Save again to replace what they wrote.'
   const said = names.map(name => [name, now[name] ? `It is ${now[name]} by now.` : 'It is empty by now.'])
-  return failureOf(412, { message, data: { params: Object.fromEntries(said) } }, '')
+  return new HttpError(message, 412, {
+    errors: { ...Object.fromEntries(said), root: { serverError: message } },
+  })
 }
 
 /** Only what differs is sent, so that two people who edit different things do not undo each other. */

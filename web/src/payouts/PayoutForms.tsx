@@ -14,13 +14,21 @@ import {
   useReference,
   useRefresh,
 } from 'react-admin'
-import { useNavigate } from 'react-router-dom'
+import { useNavigate, useSearchParams } from 'react-router-dom'
 import { type Affiliate, nameOf } from '../affiliates/affiliate.tsx'
 import { newIdempotencyKeys } from '../api.ts'
 import { Waiting } from '../Shell.tsx'
 import { History } from '../tools/AuditLog.tsx'
 import { Confirm } from '../ui/Confirm.tsx'
-import { CarefulForm, FormButtons, FormSection, MoneyInput, Row, UnsavedChanges } from '../ui/form.tsx'
+import {
+  CarefulForm,
+  FormButtons,
+  FormSection,
+  MoneyInput,
+  numbersProblem,
+  Row,
+  UnsavedChanges,
+} from '../ui/form.tsx'
 import { time, useMoney } from '../ui/format.ts'
 import { listAt } from '../ui/lists.ts'
 import { Page, RecordProblem, toldByThePage } from '../ui/Page.tsx'
@@ -48,6 +56,7 @@ export function PayoutCreate() {
   const [keyOf] = useState(newIdempotencyKeys)
   const notify = useNotify()
   const redirect = useRedirect()
+  const payee = Number(useSearchParams()[0].get('affiliate_id'))
   return (
     <CreateBase
       resource="payouts"
@@ -62,7 +71,7 @@ export function PayoutCreate() {
       }}
     >
       <Page title="Create payout" parent={parent} narrow>
-        <CarefulForm defaultValues={{ status: 'paid' }}>
+        <CarefulForm defaultValues={{ status: 'paid', ...(payee && { affiliate_id: payee }) }}>
           <Fields />
           <FormButtons back="/payouts" />
         </CarefulForm>
@@ -106,6 +115,7 @@ function Fields() {
         <TextInput
           source="referrals"
           label="Referrals"
+          validate={numbersProblem}
           helperText="The numbers of the referrals that it pays, with commas."
           slotProps={{ htmlInput: { inputMode: 'numeric' } }}
         />

@@ -62,8 +62,8 @@ function useNewKey(onGenerated: (key: Generated) => void) {
       const body = { name: name.trim(), user_id: owner!.id, permissions, ...(expires && { expires }) }
       onGenerated((await request<Generated>('POST', 'keys', { body })).body)
     } catch (error) {
-      const byField = (error as HttpError).body?.errors as Errors | undefined
-      setErrors({ ...byField, form: messageOf(error) })
+      const { root, ...byField } = ((error as HttpError).body?.errors ?? {}) as Errors & { root?: unknown }
+      setErrors(Object.keys(byField).length > 0 ? byField : { form: messageOf(error) })
     } finally {
       setBusy(false)
     }

@@ -1,11 +1,10 @@
 /** Forms: what the server has against them stands at the button, and at the field that it is about. */
 import { Alert, Button, Card, Stack, Typography } from '@mui/material'
-import { type ReactNode, useEffect } from 'react'
+import { type ReactNode, useEffect, useRef } from 'react'
 import { Form, type FormProps, required, SaveButton, TextInput, type TextInputProps } from 'react-admin'
-import { useFormState, useWatch } from 'react-hook-form'
-import { useNavigate } from 'react-router-dom'
+import { type FieldError, useFormState, useWatch } from 'react-hook-form'
 import { type Money, useMoney } from './format.ts'
-import { listAt } from './lists.ts'
+import { useGoBack } from './lists.ts'
 
 /** A field is checked when it is left, and nothing that was typed is lost by going away without being asked. */
 export function CarefulForm(props: FormProps) {
@@ -52,39 +51,50 @@ export function Row({ children }: { children: ReactNode }) {
   )
 }
 
-export function FormButtons({
-  label = 'Save',
-  back,
-  children,
-}: {
-  label?: string
-  back?: string
-  children?: ReactNode
-}) {
-  const navigate = useNavigate()
+/** @param back where Cancel leads when one came from nowhere */
+export function FormButtons({ label = 'Save', back }: { label?: string; back?: string }) {
   return (
     <>
       <ServerProblem />
       <Stack direction="row" sx={{ gap: 1.5, alignItems: 'center', flexWrap: 'wrap' }}>
         <SaveButton label={label} icon={null} size="large" alwaysEnable />
-        {back && <Button onClick={() => navigate(listAt(back))}>Cancel</Button>}
-        {children}
+        {back && <Cancel to={back} />}
       </Stack>
     </>
   )
 }
 
-/** What the server said, beside the buttons that sent the form. */
+function Cancel({ to }: { to: string }) {
+  return <Button onClick={useGoBack(to)}>Cancel</Button>
+}
+
+/** What the server said, beside the buttons that sent the form. What is said at a field is not said here again. */
 function ServerProblem() {
   const { errors } = useFormState()
-  const message = (errors.root as { serverError?: { message?: string } | string } | undefined)?.serverError
+  const alert = useRef<HTMLDivElement>(null)
+  const { root, ...others } = errors as Record<string, FieldError | undefined>
+  const message = (root as { serverError?: { message?: string } | string } | undefined)?.serverError
   const text = typeof message === 'string' ? message : message?.message
+  const withoutField = Object.values(others).filter(error => error?.type === 'server' && !error.ref)
+  useEffect(() => {
+    if (text) alert.current?.closest('form')?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus()
+  }, [text])
   if (!text) return null
   return (
-    <Alert severity="error" sx={{ mb: 2 }}>
+    <Alert severity="error" sx={{ mb: 2 }} ref={alert}>
       {text}
+      {withoutField.map(error => ` ${error?.message}`)}
     </Alert>
   )
+}
+
+/** The numbers of referrals, as the server takes them. */
+export function numbersProblem(typed: unknown): string | undefined {
+  const numbers = String(typed ?? '')
+    .split(',')
+    .map(part => part.trim())
+  if (numbers.join('') === '' || numbers.every(text => /^[1-9]\d{0,14}$/.test(text))) return undefined
+  return 'Write the numbers with commas between them, such as 12, 15.'
 }
 
 const NO_AMOUNT = 'Type an amount. It may be 0.'

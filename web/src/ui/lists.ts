@@ -1,6 +1,6 @@
 /** Lists as they were left: who comes back from a record finds the filters, the order and the page again. */
 import { useEffect } from 'react'
-import { useLocation } from 'react-router-dom'
+import { useLocation, useNavigate } from 'react-router-dom'
 
 const left = new Map<string, string>()
 
@@ -10,6 +10,24 @@ export function useRememberedList(): void {
   useEffect(() => {
     left.set(pathname, search)
   }, [pathname, search])
+}
+
+/** The place in the browser's history at which this visit began. */
+let entry = 0
+
+const place = () => (history.state as { idx?: number } | null)?.idx ?? 0
+
+/** Remembers where the visit began: what lies before it is not of this area, or is the login page. */
+export function useEntry(): void {
+  useEffect(() => {
+    entry = place()
+  }, [])
+}
+
+/** Leads back to where one came from; to `path`, when that was not a page of this visit. */
+export function useGoBack(path: string): () => void {
+  const navigate = useNavigate()
+  return () => (place() > entry ? navigate(-1) : navigate(listAt(path)))
 }
 
 /** @param path such as '/payouts' @returns it, as it was left */

@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { eventually, type World } from './world.ts'
+
+export function formScenarios(world: () => World): void {
+  /** What was asked on leaving a form; each question is answered with no. */
+  const questionsOf = (page: Page): string[] => {
+    const questions: string[] = []
+    page.on('dialog', async dialog => {
+      questions.push(dialog.message())
+      await dialog.dismiss()
+    })
+    return questions
+  }
+  const cancel = (page: Page) => page.getByRole('button', { name: 'Cancel' }).click()
+
+  describe('forms', () => {
+    test('Cancel - leads back to where one came from, and asks only when something was typed', () =>
+      world().work('/affiliates/5/show', async page => {
+        const questions = questionsOf(page)
+        const heading = (name: string) => page.getByRole('heading', { level: 1, name }).waitFor()
+        const name = await page.getByRole('heading', { level: 1 }).innerText()
+        await page.getByRole('link', { name: 'Record payout' }).click()
+        const affiliate = page.getByRole('combobox', { name: 'Affiliate' })
+        await eventually(async () => assert.match(await affiliate.inputValue(), / #5 /))
+        await cancel(page)
+        await heading(name)
+
+        await page.getByRole('region', { name: 'Latest payouts' }).getByRole('link').first().click()
+        const method = page.getByLabel('Method')
+        await method.pressSequentially('x')
+        await method.press('Backspace')
+        await cancel(page)
+        await heading(name)
+        assert.deepEqual(questions, [])
+
+        await page.getByRole('link', { name: 'Record payout' }).click()
+        await page.getByLabel('Amount').pressSequentially('12')
+        await cancel(page)
+        await eventually(async () => assert.equal(questions.length, 1))
+        assert.equal(await page.getByLabel('Amount').inputValue(), '12')
+
+        // Who opened the form by its address comes to the list.
+        page.removeAllListeners('dialog')
+        page.on('dialog', dialog => dialog.accept())
+        await page.goto('/admin/payouts/create')
+        await page.getByLabel('Amount').waitFor()
+        await cancel(page)
+        await heading('Payouts')
+      }))
+
+    test('what the server refuses - is said once, at the field, which has the focus', () =>
+      world().work('/affiliates/create', async page => {
+        await page.getByLabel('Username').fill('new/name')
+        await page.getByLabel('Payment e-mail').fill('nonsense')
+        await page.getByRole('button', { name: 'Save' }).click()
+        const alert = page.getByRole('alert')
+        await alert.getByText('Nothing was saved yet').waitFor()
+        const text = await page.locator('main').innerText()
+        assert.equal(text.match(/valid e-mail address/g)?.length, 1, text)
+        assert.equal(text.match(/letters, digits, space/g)?.length, 1, text)
+        assert.doesNotMatch(text, /payment_email|username:|argument/)
+        assert.equal(await page.evaluate('document.activeElement.name'), 'payment_email')
+
+        await page.getByLabel('Payment e-mail').fill('admin@example.com')
+        await page.getByLabel('Username').fill('')
+        await page.getByRole('button', { name: 'Save' }).click()
+        await page.getByText('Another account has this e-mail address.').waitFor()
+
+        await page.goto('/admin/payouts/3')
+        await page.getByLabel('Referrals').fill('4, five')
+        await page.getByRole('button', { name: 'Save' }).click()
+        await page.getByText('Write the numbers with commas between them').waitFor()
+      }))
+  })
+}
