@@ -1,5 +1,4 @@
 import { QueryClient } from '@tanstack/react-query'
-import { lazy } from 'react'
 import { AdminContext, AdminUI, CustomRoutes, localStorageStore, Resource } from 'react-admin'
 import { Navigate, Route } from 'react-router-dom'
 import { AffiliateList } from './affiliates/AffiliateList.tsx'
@@ -9,24 +8,22 @@ import { i18nProvider } from './messages.ts'
 import { Shell } from './Shell.tsx'
 import { authProvider } from './session.tsx'
 import { darkTheme, lightTheme } from './theme.ts'
+import { lazily } from './ui/lazily.ts'
 import { ErrorPage, NotFound } from './ui/Page.tsx'
 
-const named = <K extends string>(load: () => Promise<Record<K, React.ComponentType>>, name: K) =>
-  lazy(async () => ({ default: (await load())[name] }))
-
-const AffiliateCreate = named(() => import('./affiliates/AffiliateForms.tsx'), 'AffiliateCreate')
-const AffiliateEdit = named(() => import('./affiliates/AffiliateForms.tsx'), 'AffiliateEdit')
-const AffiliateShow = named(() => import('./affiliates/AffiliateShow.tsx'), 'AffiliateShow')
-const PayoutList = named(() => import('./payouts/PayoutList.tsx'), 'PayoutList')
-const PayoutCreate = named(() => import('./payouts/PayoutForms.tsx'), 'PayoutCreate')
-const PayoutEdit = named(() => import('./payouts/PayoutForms.tsx'), 'PayoutEdit')
-const UserList = named(() => import('./users/UserList.tsx'), 'UserList')
-const UserCreate = named(() => import('./users/UserForms.tsx'), 'UserCreate')
-const UserEdit = named(() => import('./users/UserForms.tsx'), 'UserEdit')
-const Reports = named(() => import('./reports/Reports.tsx'), 'Reports')
-const Tools = named(() => import('./tools/Tools.tsx'), 'Tools')
-const SettingsPage = named(() => import('./settings/SettingsPage.tsx'), 'SettingsPage')
-const AccountPage = named(() => import('./settings/AccountPage.tsx'), 'AccountPage')
+const AffiliateCreate = lazily(() => import('./affiliates/AffiliateForms.tsx'), 'AffiliateCreate')
+const AffiliateEdit = lazily(() => import('./affiliates/AffiliateForms.tsx'), 'AffiliateEdit')
+const AffiliateShow = lazily(() => import('./affiliates/AffiliateShow.tsx'), 'AffiliateShow')
+const PayoutList = lazily(() => import('./payouts/PayoutList.tsx'), 'PayoutList')
+const PayoutCreate = lazily(() => import('./payouts/PayoutForms.tsx'), 'PayoutCreate')
+const PayoutEdit = lazily(() => import('./payouts/PayoutForms.tsx'), 'PayoutEdit')
+const UserList = lazily(() => import('./users/UserList.tsx'), 'UserList')
+const UserCreate = lazily(() => import('./users/UserForms.tsx'), 'UserCreate')
+const UserEdit = lazily(() => import('./users/UserForms.tsx'), 'UserEdit')
+const Reports = lazily(() => import('./reports/Reports.tsx'), 'Reports')
+const Tools = lazily(() => import('./tools/Tools.tsx'), 'Tools')
+const SettingsPage = lazily(() => import('./settings/SettingsPage.tsx'), 'SettingsPage')
+const AccountPage = lazily(() => import('./settings/AccountPage.tsx'), 'AccountPage')
 
 const store = localStorageStore('1', 'affiliated')
 

@@ -3,13 +3,19 @@ import { CacheProvider } from '@emotion/react'
 import { createRoot } from 'react-dom/client'
 import { createBrowserRouter, RouterProvider } from 'react-router-dom'
 import { App } from './App.tsx'
+import { NotLoaded } from './ui/lazily.ts'
 
 // Styles are allowed by a nonce that the server puts into the page.
 const nonce = document.querySelector<HTMLMetaElement>('meta[name="csp-nonce"]')!.content
 const styles = createCache({ key: 'a', nonce, prepend: true })
 const router = createBrowserRouter([{ path: '*', element: <App /> }], { basename: '/admin' })
 
-createRoot(document.getElementById('root')!).render(
+const root = createRoot(document.getElementById('root')!, {
+  onCaughtError: error => {
+    if (!(error instanceof NotLoaded)) console.error(error)
+  },
+})
+root.render(
   <CacheProvider value={styles}>
     <RouterProvider router={router} />
   </CacheProvider>,
