@@ -144,6 +144,127 @@ export function pageScenarios(world: () => World): void {
         await page.getByText(/Payout \d+ recorded/).waitFor()
       }))
 
+    test('keyboard - what has the focus shows it, on every stop of a page', () =>
+      world().work('/payouts', async page => {
+        for (const path of ['/payouts', '/affiliates/1/show', '/tools/api-keys']) {
+          await page.goto(`/admin${path}`)
+          await settled(page)
+          const unseen = new Set<string>()
+          for (let stop = 0; stop < 45; stop += 1) {
+            await page.keyboard.press('Tab')
+            const name = await page.evaluate<string>(`(() => {
+              const element = document.activeElement
+              const field = element.closest('.MuiInputBase-root')
+              const isSeen = field
+                ? field.matches('.Mui-focused')
+                : [element, element.parentElement].some(part => {
+                    const { outlineStyle, outlineWidth } = getComputedStyle(part)
+                    return outlineStyle !== 'none' && parseFloat(outlineWidth) >= 2
+                  })
+              return isSeen || element === document.body ? '' : element.outerHTML.slice(0, 120)
+            })()`)
+            if (name) unseen.add(name)
+          }
+          assert.deepEqual([...unseen], [], path)
+        }
+      }))
+
+    test('old tab - loads itself anew when a part is gone, and says so when nothing answers', () =>
+      world().work('/affiliates', async page => {
+        await settled(page)
+        const parts = /\/assets\/(?:Reports|PayoutList|report)-[^/]*\.js/
+        let missing = 0
+        await page.route(parts, async route => {
+          missing += 1
+          await route.fulfill({ status: 404, body: '' })
+        })
+        await page.evaluate('window.isOld = true')
+        const reloaded = page.waitForEvent('load')
+        await page.getByRole('link', { name: 'Payouts', exact: true }).click()
+        await reloaded
+        assert.ok(missing > 0)
+        // It is not there after that either: it is said, instead of loading for ever.
+        await page.getByText('A part of this page could not be loaded.').waitFor()
+        assert.equal(await page.evaluate('window.isOld'), undefined)
+        await page.unroute(parts)
+        await page.getByRole('button', { name: 'Try again' }).click()
+        await page.getByRole('heading', { level: 1, name: 'Payouts' }).waitFor()
+
+        await page.evaluate('sessionStorage.clear()')
+        await page.route(/./, route => route.abort('connectionrefused'))
+        await page.getByRole('link', { name: 'Reports', exact: true }).click()
+        await page.getByText('The server does not answer.').waitFor()
+        await page.unroute(/./)
+        await page.getByRole('button', { name: 'Try again' }).click()
+        await page.getByRole('heading', { level: 1, name: 'Reports' }).waitFor()
+      }))
+
+    test('order that there is not - the list has its own', () =>
+      world().work('/payouts?sort=colour&order=SIDEWAYS&filter={"status":"failed"}', async page => {
+        await page.getByText(/^1-\d+ of/).waitFor()
+        assert.doesNotMatch(page.url(), /colour|SIDEWAYS/)
+        assert.match(decodeURIComponent(page.url()), /"status":"failed"/)
+      }))
+
+    test('elsewhere - figures and times as they are written there, with the local time beside UTC', () =>
+      world().work(
+        '/tools/system',
+        async page => {
+          const since = await page.getByText(/^since/).innerText()
+          assert.match(since, /\d\d\.\d\d\.\d{4}, \d\d:\d\d UTC \(.*\d\d:\d\d here\)$/)
+          await page.goto('/admin/payouts')
+          await settled(page)
+          assert.match((await page.locator('dd').allInnerTexts())[1]!, /\d,\d\d.\$/)
+        },
+        { locale: 'de-DE', timezoneId: 'Asia/Tokyo' },
+      ))
+
+    test('tools - each tab has a title of its own', () =>
+      world().work('/tools/api-keys', async page => {
+        for (const name of ['Audit log', 'Export', 'System']) {
+          await page.getByRole('tab', { name }).click()
+          await eventually(async () => assert.equal(await page.title(), `${name} · Tools · affiliated`))
+        }
+      }))
+
+    test('slow network - a line says that something is coming', () =>
+      world().work('/reports', async page => {
+        await settled(page)
+        await page.route('**/admin/api/affiliates?**', async route => {
+          await new Promise(resolve => setTimeout(resolve, 2500))
+          await route.continue()
+        })
+        await page.getByRole('link', { name: 'Affiliates', exact: true }).click()
+        await page.getByRole('progressbar', { name: 'Loading' }).waitFor()
+        await page.getByText(/^1-25 of/).waitFor()
+        await page.getByRole('progressbar').waitFor({ state: 'hidden' })
+      }))
+
+    test('copy buttons - an e-mail address and a key are in the clipboard', () =>
+      world().work('/affiliates/1/show', async page => {
+        await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+        await page.getByRole('button', { name: 'Copy account e-mail' }).click()
+        await page.getByRole('button', { name: 'Copied account e-mail' }).waitFor()
+        const { user } = await world().read('/affiliates/1?user=1')
+        assert.equal(await page.evaluate('navigator.clipboard.readText()'), user.user_email)
+        await page.goto('/admin/tools/api-keys')
+        await page
+          .getByRole('button', { name: /^Copy public key/ })
+          .first()
+          .click()
+        await page.getByRole('button', { name: /^Copied public key/ }).waitFor()
+        assert.notEqual(await page.evaluate('navigator.clipboard.readText()'), user.user_email)
+      }))
+
+    test('print - what was asked for, without the menu and the buttons', () =>
+      world().work('/payouts', async page => {
+        await settled(page)
+        await page.emulateMedia({ media: 'print' })
+        assert.equal(await page.getByRole('link', { name: 'Reports' }).isVisible(), false)
+        assert.equal(await page.getByRole('link', { name: 'Export CSV' }).isVisible(), false)
+        assert.equal(await page.getByRole('table', { name: 'Payouts' }).isVisible(), true)
+      }))
+
     test('look - follows the system until one is chosen, which is kept', () =>
       world().work(
         '/affiliates',
@@ -181,6 +302,8 @@ export function pageScenarios(world: () => World): void {
           await page.getByText('No payouts yet').waitFor()
           await page.goto('/admin/reports')
           await page.getByText('Nothing in this span').first().waitFor()
+          await page.getByRole('button', { name: 'All', exact: true }).click()
+          await page.getByText('Nothing to draw yet').first().waitFor()
 
           await page.goto('/admin/settings')
           await page.getByRole('combobox', { name: 'Currency' }).fill('KWD')

@@ -18,6 +18,8 @@ export interface Look {
   width?: number
   height?: number
   colorScheme?: 'light' | 'dark'
+  locale?: string
+  timezoneId?: string
 }
 
 /** A page, and what went wrong on it that nobody sees: failures of scripts and requests to other hosts. */
@@ -102,12 +104,13 @@ export class World {
     return (await reply.json()) as T
   }
 
-  #newContext({ width = 1280, height = 900, colorScheme = 'light' }: Look): Promise<BrowserContext> {
+  #newContext({ width = 1280, height = 900, colorScheme = 'light', ...rest }: Look): Promise<BrowserContext> {
     return this.#browser.newContext({
       viewport: { width, height },
       colorScheme,
       reducedMotion: 'reduce',
       baseURL: this.server.announced.url,
+      ...rest,
     })
   }
 

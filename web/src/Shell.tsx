@@ -30,8 +30,10 @@ import { onSessionEnd } from './api.ts'
 import { LoginForm } from './LoginPage.tsx'
 import { logIn, SessionProvider, useSession } from './session.tsx'
 import { ErrorBoundary } from './ui/ErrorBoundary.tsx'
+import { useEntry } from './ui/lists.ts'
 import { Mark } from './ui/Mark.tsx'
 import { Problem } from './ui/Page.tsx'
+import { SlowProgress } from './ui/SlowProgress.tsx'
 import { type Theme, visuallyHidden } from './ui/visually.ts'
 
 const MENU_WIDTH = 228
@@ -75,9 +77,11 @@ export function Shell({ children }: { children: ReactNode }) {
 function Frame({ children }: { children: ReactNode }) {
   const wide = useMediaQuery<Theme>(theme => theme.breakpoints.up('md'))
   const { pathname } = useLocation()
+  useEntry()
   return (
     <Box sx={{ display: 'flex', flexDirection: { xs: 'column', md: 'row' }, minHeight: '100dvh' }}>
       <SkipNavigationButton />
+      <SlowProgress />
       {wide ? <SideMenu /> : <TopBar />}
       <Box component="main" id="main-content" tabIndex={-1} sx={{ flex: 1, minWidth: 0, outline: 'none' }}>
         <ErrorBoundary page={pathname}>
@@ -135,7 +139,7 @@ function TopBar() {
       <Drawer
         open={open}
         onClose={() => setOpen(false)}
-        slotProps={{ paper: { sx: { width: MENU_WIDTH + 24 } } }}
+        slotProps={{ paper: { 'aria-label': 'Menu', sx: { width: MENU_WIDTH + 24 } } }}
       >
         <Menu onChoice={() => setOpen(false)} />
       </Drawer>

@@ -2,7 +2,7 @@ import DeleteIcon from '@mui/icons-material/DeleteOutlined'
 import EditIcon from '@mui/icons-material/EditOutlined'
 import { Box, Button, Card, Link, Skeleton, Stack, Typography } from '@mui/material'
 import { useQuery } from '@tanstack/react-query'
-import { lazy, type ReactNode, Suspense, useState } from 'react'
+import { type ReactNode, Suspense, useState } from 'react'
 import { ShowBase, useDataProvider, useGetList, useNotify, useRefresh, useShowContext } from 'react-admin'
 import { Link as RouterLink, useNavigate } from 'react-router-dom'
 import { get } from '../api.ts'
@@ -11,7 +11,9 @@ import type { Payout, PayoutTotals } from '../payouts/payout.ts'
 import { Waiting } from '../Shell.tsx'
 import { History } from '../tools/AuditLog.tsx'
 import { Confirm } from '../ui/Confirm.tsx'
+import { CopyButton } from '../ui/CopyButton.tsx'
 import { count, plural, rateText, time, useMoney } from '../ui/format.ts'
+import { lazily } from '../ui/lazily.ts'
 import { listAt } from '../ui/lists.ts'
 import { Page, Problem, RecordProblem, toldByThePage } from '../ui/Page.tsx'
 import { StatusChip } from '../ui/StatusChip.tsx'
@@ -19,9 +21,7 @@ import { Tile, Tiles } from '../ui/Tile.tsx'
 import { type Affiliate, nameOf, parent } from './affiliate.tsx'
 import { Moves } from './MoveButtons.tsx'
 
-const AffiliatePlot = lazy(async () => ({
-  default: (await import('../reports/AffiliatePlot.tsx')).AffiliatePlot,
-}))
+const AffiliatePlot = lazily(() => import('../reports/AffiliatePlot.tsx'), 'AffiliatePlot')
 
 const LATEST = 10
 
@@ -115,10 +115,12 @@ function Details({ affiliate }: { affiliate: Affiliate }) {
         </Detail>
         <Detail label="Account e-mail">
           <bdi>{user.user_email}</bdi>
+          <CopyButton text={user.user_email} name="account e-mail" />
         </Detail>
         <Detail label="Payment e-mail">
           <bdi>{effective.payment_email}</bdi>
           {affiliate.payment_email === '' && ' (the account’s)'}
+          <CopyButton text={effective.payment_email} name="payment e-mail" />
         </Detail>
         <Detail label="Rate">
           {rateText(effective, money)}
@@ -193,7 +195,7 @@ function LatestPayouts({ affiliate }: { affiliate: Affiliate }) {
           <Button
             component={RouterLink}
             variant="outlined"
-            to={`/payouts/create?source=${encodeURIComponent(JSON.stringify({ affiliate_id: affiliate.id }))}`}
+            to={`/payouts/create?affiliate_id=${affiliate.id}`}
           >
             Record payout
           </Button>

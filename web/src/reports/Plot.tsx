@@ -51,6 +51,7 @@ export function TimePlot(plot: Plot) {
         borderRadius={3}
         grid={{ horizontal: true }}
         skipAnimation
+        disableKeyboardNavigation
         margin={{ left: 0, right: 24, top: 8, bottom: 0 }}
         sx={grid}
         slotProps={{ legend: { position: { vertical: 'top', horizontal: 'start' } } }}
@@ -83,6 +84,7 @@ export function RankPlot(plot: Plot) {
         grid={{ vertical: true }}
         hideLegend
         skipAnimation
+        disableKeyboardNavigation
         margin={{ left: 0, right: 20, top: 4, bottom: 0 }}
         sx={grid}
       />

@@ -81,7 +81,9 @@ function Content<N extends ReportName>({
   if (empty ? rows.every(empty) : rows.length === 0) {
     return (
       <Typography variant="body2" sx={{ color: 'text.secondary', py: 8, textAlign: 'center' }}>
-        Nothing in this span. Choose a longer one above.
+        {rest.span === 'all'
+          ? 'Nothing to draw yet: it comes with the first affiliates and payouts.'
+          : 'Nothing in this span. Choose a longer one above.'}
       </Typography>
     )
   }

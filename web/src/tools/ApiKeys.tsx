@@ -7,6 +7,7 @@ import { Link as RouterLink } from 'react-router-dom'
 import { request } from '../api.ts'
 import { useSession } from '../session.tsx'
 import { Confirm } from '../ui/Confirm.tsx'
+import { CopyButton } from '../ui/CopyButton.tsx'
 import type { Column } from '../ui/column.ts'
 import { day, time } from '../ui/format.ts'
 import { Rows } from '../ui/ListFrame.tsx'
@@ -82,7 +83,7 @@ const columnsOf = (known: string[]): Column<ApiKey>[] => [
   { label: 'Created', cell: key => <When text={key.date_created} />, wideOnly: true },
   { label: 'Last used', cell: key => <When text={key.last_used} none="Never" /> },
   { label: 'Expires', cell: key => <When text={key.expires} none="Never" />, wideOnly: true },
-  { label: 'Status', cell: key => <StatusChip status={key.status} /> },
+  { label: 'Status', cell: key => <KeyStatus apiKey={key} /> },
   { label: 'Action', cell: key => <Revoke apiKey={key} />, figures: true },
 ]
 
@@ -119,7 +120,22 @@ function KeyName({ apiKey }: { apiKey: ApiKey }) {
       >
         <Breakable text={apiKey.public_key} />
       </Typography>
+      <CopyButton text={apiKey.public_key} name={`public key of ${apiKey.name}`} />
     </Box>
+  )
+}
+
+/** The column of when it expires is only there in wide windows. */
+function KeyStatus({ apiKey: { status, expires } }: { apiKey: ApiKey }) {
+  return (
+    <>
+      <StatusChip status={status} />
+      {expires && status === 'active' && (
+        <Typography variant="caption" sx={{ display: { xs: 'block', lg: 'none' }, color: 'text.secondary' }}>
+          until <When text={expires} />
+        </Typography>
+      )}
+    </>
   )
 }
 

@@ -7,7 +7,7 @@ import { ExportTab } from './ExportTab.tsx'
 import { SystemTab } from './SystemTab.tsx'
 
 const tabs = [
-  { path: 'api-keys', label: 'API Keys', content: <ApiKeys /> },
+  { path: 'api-keys', label: 'API keys', content: <ApiKeys /> },
   { path: 'audit-log', label: 'Audit log', content: <AuditLog /> },
   { path: 'export', label: 'Export', content: <ExportTab /> },
   { path: 'system', label: 'System', content: <SystemTab /> },
@@ -18,7 +18,7 @@ export function Tools() {
   const tab = tabs.find(known => known.path === path)
   if (!tab) return <NotFound />
   return (
-    <Page title="Tools">
+    <Page title={`${tab.label} · Tools`} heading="Tools">
       <Tabs
         value={tab.path}
         aria-label="Tools"

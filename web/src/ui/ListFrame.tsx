@@ -1,8 +1,10 @@
 /** What every list has around its rows: filters, rows or the reason why there are none, and pages. */
 import FilterIcon from '@mui/icons-material/FilterList'
 import { Badge, Box, Button, Card, Collapse, Stack, useMediaQuery } from '@mui/material'
-import { type ReactNode, useRef, useState } from 'react'
-import { FilterLiveForm, Pagination, TextInput, useListContext } from 'react-admin'
+import { type ReactNode, useEffect, useRef, useState } from 'react'
+import { FilterLiveForm, HttpError, Pagination, TextInput, useListContext } from 'react-admin'
+import { useSearchParams } from 'react-router-dom'
+import type { Envelope } from '../api.ts'
 import { ChoiceBar } from './choose.tsx'
 import { useRememberedList } from './lists.ts'
 import { Empty, Problem } from './Page.tsx'
@@ -75,6 +77,21 @@ export function Search({ hint }: { hint: string }) {
   )
 }
 
+/** An address may ask for an order that there is not, or no longer: the list's own takes its place. */
+function useKnownOrder(error: unknown): void {
+  const [, setParameters] = useSearchParams()
+  const params = error instanceof HttpError ? (error.body as Partial<Envelope>).data?.params : undefined
+  const isUnknown = params !== undefined && ('orderby' in params || 'order' in params)
+  useEffect(() => {
+    if (!isUnknown) return
+    const withoutOrder = (parameters: URLSearchParams) => {
+      for (const name of ['sort', 'order']) parameters.delete(name)
+      return parameters
+    }
+    setParameters(withoutOrder, { replace: true })
+  }, [isUnknown, setParameters])
+}
+
 interface RowsProps {
   /** What to say when there is nothing at all, whatever the filters. */
   empty: ReactNode
@@ -87,6 +104,7 @@ interface RowsProps {
 export function Rows({ empty, table, cards, bulkActions }: RowsProps) {
   const { error, isPending, total, filterValues, setFilters, refetch } = useListContext()
   const list = useRef<HTMLDivElement>(null)
+  useKnownOrder(error)
   useRememberedList()
   const wide = useMediaQuery<Theme>(theme => theme.breakpoints.up('md'))
   if (error) return <Problem error={error} retry={() => refetch()} />
@@ -108,7 +126,7 @@ export function Rows({ empty, table, cards, bulkActions }: RowsProps) {
     )
   }
   return (
-    <Card sx={{ overflow: 'visible', outline: 'none' }} tabIndex={-1} ref={list}>
+    <Card sx={{ overflow: 'visible' }} tabIndex={-1} ref={list}>
       {wide ? table : cards}
       <Pagination rowsPerPageOptions={[10, 25, 50, 100]} />
       {bulkActions && <ChoiceBar list={list}>{bulkActions}</ChoiceBar>}

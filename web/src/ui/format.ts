@@ -1,4 +1,4 @@
-/** How figures and times are written. Amounts come from the server as exact decimals and are only ever written, never computed. */
+/** How figures and times are written: as is usual where the browser is. Amounts come from the server as exact decimals and are only ever written, never computed. */
 import { useMemo } from 'react'
 import { useSession } from '../session.tsx'
 
@@ -17,12 +17,16 @@ export function useMoney(): Money {
   const { currency, decimals } = useSession().settings
   return useMemo(() => {
     const style = { style: 'currency', currency } as const
-    const exact = new Intl.NumberFormat('en', {
+    const exact = new Intl.NumberFormat(undefined, {
       ...style,
       minimumFractionDigits: decimals,
       maximumFractionDigits: decimals,
     })
-    const compact = new Intl.NumberFormat('en', { ...style, notation: 'compact', maximumFractionDigits: 1 })
+    const compact = new Intl.NumberFormat(undefined, {
+      ...style,
+      notation: 'compact',
+      maximumFractionDigits: 1,
+    })
     return {
       // As text a decimal is formatted as it is, whatever its length.
       full: amount => exact.format(String(amount) as `${number}`),
@@ -34,23 +38,34 @@ export function useMoney(): Money {
   }, [currency, decimals])
 }
 
-const counts = new Intl.NumberFormat('en')
+const counts = new Intl.NumberFormat(undefined)
 export const count = (value: number) => counts.format(value)
 
 export const plural = (value: number, one: string, many = `${one}s`) =>
   `${count(value)} ${value === 1 ? one : many}`
 
-const days = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeZone: 'UTC' })
-const times = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' })
+const days = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeZone: 'UTC' })
+const times = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' })
 
 /** @param text 'YYYY-MM-DD HH:MM:SS' in UTC, as the server writes it */
 const read = (text: string) => new Date(`${text.replace(' ', 'T').replace(/Z$/, '')}Z`)
 
-export const day = (text: string) => days.format(read(text))
-export const time = (text: string) => `${times.format(read(text))} UTC`
+const localDays = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' })
+const localTimes = new Intl.DateTimeFormat(undefined, { timeStyle: 'short' })
 
-const months = new Intl.DateTimeFormat('en', { month: 'short', year: '2-digit', timeZone: 'UTC' })
-const monthDays = new Intl.DateTimeFormat('en', { month: 'short', day: 'numeric', timeZone: 'UTC' })
+export const day = (text: string) => days.format(read(text))
+
+/** In UTC, as reports and filters count, and beside it by the clock of who reads it where that one differs. */
+export function time(text: string): string {
+  const at = read(text)
+  const utc = times.format(at)
+  if (at.getTimezoneOffset() === 0) return `${utc} UTC`
+  const otherDay = localDays.format(at) === days.format(at) ? '' : `${localDays.format(at)}, `
+  return `${utc} UTC (${otherDay}${localTimes.format(at)} here)`
+}
+
+const months = new Intl.DateTimeFormat(undefined, { month: 'short', year: '2-digit', timeZone: 'UTC' })
+const monthDays = new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric', timeZone: 'UTC' })
 
 /** @param period 'YYYY-MM' or 'YYYY-MM-DD' */
 export function period(text: string): string {
@@ -61,7 +76,7 @@ const SIZES = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB']
 
 export function size(bytes: number): string {
   const step = Math.min(Math.floor(Math.log2(Math.max(bytes, 1)) / 10), SIZES.length - 1)
-  return `${new Intl.NumberFormat('en', { maximumFractionDigits: 1 }).format(bytes / 1024 ** step)} ${SIZES[step]}`
+  return `${new Intl.NumberFormat(undefined, { maximumFractionDigits: 1 }).format(bytes / 1024 ** step)} ${SIZES[step]}`
 }
 
 export function duration(seconds: number): string {
