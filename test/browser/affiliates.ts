@@ -28,7 +28,7 @@ export function affiliateScenarios(world: () => World): void {
       world().work('/affiliates', async page => {
         await page.getByRole('link', { name: 'Create affiliate' }).click()
         await page.getByLabel('Payment e-mail').fill('fresh@example.com')
-        await page.getByLabel('Username').fill('fresh')
+        await page.getByLabel('Login name').fill('fresh')
         await page.getByLabel('Rate', { exact: true }).fill('12.5')
         await page.getByRole('button', { name: 'Save' }).click()
         await page.getByRole('heading', { level: 1, name: 'fresh' }).waitFor()
@@ -82,7 +82,7 @@ export function affiliateScenarios(world: () => World): void {
         await page.getByLabel('Login name').fill('linkme')
         await page.getByLabel('E-mail').fill('linkme@example.com')
         await page.getByRole('button', { name: 'Save' }).click()
-        await page.getByText('User linkme created').waitFor()
+        await page.getByText('Account linkme created').waitFor()
         await page.goto('/admin/affiliates/create')
         await page.getByLabel('An existing account').check()
         await page.getByRole('combobox', { name: 'Account' }).fill('linkme')

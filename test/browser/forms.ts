@@ -52,7 +52,7 @@ export function formScenarios(world: () => World): void {
 
     test('what the server refuses - is said once, at the field, which has the focus', () =>
       world().work('/affiliates/create', async page => {
-        await page.getByLabel('Username').fill('new/name')
+        await page.getByLabel('Login name').fill('new/name')
         await page.getByLabel('Payment e-mail').fill('nonsense')
         await page.getByRole('button', { name: 'Save' }).click()
         const alert = page.getByRole('alert')
@@ -64,7 +64,7 @@ export function formScenarios(world: () => World): void {
         assert.equal(await page.evaluate('document.activeElement.name'), 'payment_email')
 
         await page.getByLabel('Payment e-mail').fill('admin@example.com')
-        await page.getByLabel('Username').fill('')
+        await page.getByLabel('Login name').fill('')
         await page.getByRole('button', { name: 'Save' }).click()
         await page.getByText('Another account has this e-mail address.').waitFor()
 

@@ -108,27 +108,28 @@ export function pageScenarios(world: () => World): void {
           ['/affiliates/9999/show', 'affiliate 9999'],
           ['/affiliates/9999', 'affiliate 9999'],
           ['/payouts/99999', 'payout 99999'],
-          ['/users/9999', 'user 9999'],
+          ['/users/9999', 'account 9999'],
         ]) {
           await page.goto(`/admin${path}`)
           await page.getByText(`There is no ${name}`).waitFor()
           await page.getByText('It may have been deleted.').waitFor()
         }
-        await page.getByRole('link', { name: 'All users' }).click()
-        await page.getByRole('heading', { level: 1, name: 'Users' }).waitFor()
+        await page.getByRole('link', { name: 'All accounts' }).click()
+        await page.getByRole('heading', { level: 1, name: 'Accounts' }).waitFor()
         assert.equal(await page.getByText('Element does not exist').count(), 0)
       }))
 
     test('keyboard alone - from the first key press to another page', () =>
       world().work('/affiliates', async page => {
-        await page.getByRole('heading', { level: 1 }).waitFor()
+        await settled(page)
         await page.keyboard.press('Tab')
+        assert.equal(await page.evaluate('document.activeElement.textContent'), 'Skip to content')
         await page.getByRole('link', { name: 'Payouts' }).focus()
         await page.keyboard.press('Enter')
         await page.getByRole('heading', { level: 1, name: 'Payouts' }).waitFor()
-        await page.getByRole('link', { name: 'Create payout' }).focus()
+        await page.getByRole('link', { name: 'Record payout' }).focus()
         await page.keyboard.press('Enter')
-        await page.getByRole('heading', { level: 1, name: 'Create payout' }).waitFor()
+        await page.getByRole('heading', { level: 1, name: 'Record payout' }).waitFor()
         await page.getByRole('combobox', { name: 'Affiliate' }).focus()
         await page.keyboard.type('1')
         await page.getByRole('option').first().waitFor()

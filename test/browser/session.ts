@@ -68,7 +68,7 @@ export function sessionScenarios(world: () => World): void {
         await page.getByRole('option', { name: 'Administrator' }).click()
         await page.getByLabel('New password').fill('first password')
         await page.getByRole('button', { name: 'Save' }).click()
-        await page.getByText('User second created').waitFor()
+        await page.getByText('Account second created').waitFor()
         await page.context().clearCookies()
         await page.goto('/admin/account')
         await logIn(page, 'second', 'first password')

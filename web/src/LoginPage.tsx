@@ -50,7 +50,7 @@ function useLoginForm(onSubmit: Submit, fixedLogin = '') {
   const submit = async (event: FormEvent) => {
     event.preventDefault()
     if (!login.trim() || !password) {
-      setProblem('Fill in your login and your password.')
+      setProblem('Fill in your login name and your password.')
       return
     }
     setBusy(true)

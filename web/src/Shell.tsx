@@ -51,7 +51,7 @@ const programme: Entry[] = [
   { to: '/tools', label: 'Tools', icon: <ToolsIcon /> },
 ]
 const administration: Entry[] = [
-  { to: '/users', label: 'Users', icon: <UsersIcon /> },
+  { to: '/users', label: 'Accounts', icon: <UsersIcon /> },
   { to: '/settings', label: 'Settings', icon: <SettingsIcon /> },
 ]
 

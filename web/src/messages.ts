@@ -5,7 +5,7 @@ import type { I18nProvider } from 'react-admin'
 const resources = {
   affiliates: { name: 'Affiliate |||| Affiliates' },
   payouts: { name: 'Payout |||| Payouts' },
-  users: { name: 'User |||| Users' },
+  users: { name: 'Account |||| Accounts' },
 }
 
 const keys = polyglotI18nProvider(

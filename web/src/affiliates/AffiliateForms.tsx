@@ -85,7 +85,7 @@ function NewAccount() {
       />
       <TextInput
         source="username"
-        label="Username"
+        label="Login name"
         helperText="Empty: made from the e-mail address."
         slotProps={{ htmlInput: { maxLength: 60, autoCapitalize: 'none', spellCheck: false } }}
       />
@@ -125,7 +125,7 @@ function AccountInput() {
         filterToQuery={search => (search ? { search } : {})}
         getOptionDisabled={(user: User) => Boolean(user?.affiliate_id)}
         validate={required('Choose the account that becomes an affiliate.')}
-        helperText="Search by login, name or e-mail address. Accounts that are affiliates already can't be chosen."
+        helperText="Search by name, login name or e-mail address. Accounts that are affiliates already can't be chosen."
       />
     </ReferenceInput>
   )

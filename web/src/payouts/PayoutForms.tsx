@@ -70,7 +70,7 @@ export function PayoutCreate() {
         },
       }}
     >
-      <Page title="Create payout" parent={parent} narrow>
+      <Page title="Record payout" parent={parent} narrow>
         <CarefulForm defaultValues={{ status: 'paid', ...(payee && { affiliate_id: payee }) }}>
           <Fields />
           <FormButtons back="/payouts" />

@@ -42,19 +42,19 @@ function Actions() {
       <ExportLink
         href={`${API}/exports/payouts?${queryOf({ format: 'csv', ...filterValues, ...orderOf(sort) })}`}
       />
-      <CreatePayout />
+      <RecordPayout />
     </>
   )
 }
 
-const CreatePayout = () => (
+const RecordPayout = () => (
   <Button component={Link} to="/payouts/create" variant="contained" startIcon={<AddIcon />}>
-    Create payout
+    Record payout
   </Button>
 )
 
 const NoPayouts = () => (
-  <Empty icon={<PaymentsIcon />} title="No payouts yet" action={<CreatePayout />}>
+  <Empty icon={<PaymentsIcon />} title="No payouts yet" action={<RecordPayout />}>
     A payout says that money was sent to an affiliate, or that sending it failed. Record the first one here,
     or let your payment system do it through the API.
   </Empty>

@@ -96,7 +96,7 @@ function Fields({ settings }: { settings: AllSettings }) {
       >
         {settings.currency_locked && (
           <Alert severity="info" role="note">
-            The currency can't change any more, because payouts were made in it.
+            The currency can't change any more, because payouts were recorded in it.
           </Alert>
         )}
         <AutocompleteInput

@@ -29,7 +29,7 @@ export function SystemTab() {
         <Tile label="Database size" value={size(data.database_size_bytes)} />
       </Tiles>
       <Tiles minWidth={150}>
-        <Tile label="Users" value={count(users)} />
+        <Tile label="Accounts" value={count(users)} />
         <Tile label="Affiliates" value={count(affiliates)} />
         <Tile label="Payouts" value={count(payouts)} />
         <Tile label="API keys" value={count(keys)} />

@@ -48,8 +48,11 @@ function useChoiceEndsWithFilter(): void {
 /** When the choice ends by what was done with it, the list takes the focus that the bar had. */
 function useFocusReturns(list: RefObject<HTMLElement | null>): void {
   const isEmpty = useListContext().selectedIds.length === 0
+  const wasEmpty = useRef(isEmpty)
   useEffect(() => {
-    if (isEmpty && document.activeElement === document.body) list.current?.focus({ preventScroll: true })
+    const isOver = isEmpty && !wasEmpty.current
+    if (isOver && document.activeElement === document.body) list.current?.focus({ preventScroll: true })
+    wasEmpty.current = isEmpty
   }, [isEmpty, list])
 }
 

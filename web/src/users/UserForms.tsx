@@ -21,7 +21,7 @@ import { type User, userName } from './user.ts'
 
 type Values = Record<string, unknown>
 
-const parent = { to: '/users', label: 'Users' }
+const parent = { to: '/users', label: 'Accounts' }
 const texts = ['login', 'email', 'first_name', 'last_name', 'display_name', 'role']
 
 /** A password that was not typed is not sent, so that it stays as it is. */
@@ -40,12 +40,12 @@ export function UserCreate() {
       redirect={false}
       mutationOptions={{
         onSuccess: (user: User) => {
-          notify(`User ${user.login} created`, { type: 'success' })
+          notify(`Account ${user.login} created`, { type: 'success' })
           redirect('list', 'users')
         },
       }}
     >
-      <Page title="Create user" parent={parent} narrow>
+      <Page title="Create account" parent={parent} narrow>
         <CarefulForm defaultValues={{ role: '' }}>
           <Fields isNew passwordHelp="Only needed by those who log in here. At least 8 characters." />
           <FormButtons back="/users" />
@@ -67,7 +67,7 @@ export function UserEdit() {
       transform={argumentsOf}
       mutationOptions={{
         onSuccess: (user: User) => {
-          notify(`User ${user.login} saved`, { type: 'success' })
+          notify(`Account ${user.login} saved`, { type: 'success' })
           navigate(listAt(parent.to))
         },
       }}
@@ -81,7 +81,7 @@ function EditPage() {
   const { record, error, isPending, refetch } = useEditContext<User>()
   const { user } = useSession()
   if (error) {
-    return <RecordProblem kind="user" parent={parent} error={error} retry={() => refetch()} />
+    return <RecordProblem kind="account" parent={parent} error={error} retry={() => refetch()} />
   }
   if (isPending || !record) return <Waiting />
   return (

@@ -20,8 +20,8 @@ export function UserList() {
       sort={{ field: 'date_registered', order: 'DESC' }}
       storeKey={false}
     >
-      <Page title="Users" actions={<CreateUser />}>
-        <Filters search={<Search hint="Login, name or e-mail" />}>
+      <Page title="Accounts" actions={<CreateUser />}>
+        <Filters search={<Search hint="Name, login name or e-mail" />}>
           <SelectInput
             source="role"
             label="Role"
@@ -40,13 +40,13 @@ export function UserList() {
 
 const CreateUser = () => (
   <Button component={Link} to="/users/create" variant="contained" startIcon={<AddIcon />}>
-    Create user
+    Create account
   </Button>
 )
 
 const NoUsers = () => (
-  <Empty icon={<UsersIcon />} title="No users yet" action={<CreateUser />}>
-    A user account can become an affiliate, own API keys, or log in here as an administrator.
+  <Empty icon={<UsersIcon />} title="No accounts yet" action={<CreateUser />}>
+    An account can become an affiliate, own API keys, or log in here as an administrator.
   </Empty>
 )
 
@@ -59,7 +59,7 @@ function roleOf(user: User): string {
   return '–'
 }
 
-const UserTable = () => <RecordTable<User> label="Users" columns={columns} to={pageOf} />
+const UserTable = () => <RecordTable<User> label="Accounts" columns={columns} to={pageOf} />
 
 const columns: Column<User>[] = [
   {
@@ -71,7 +71,13 @@ const columns: Column<User>[] = [
     ),
     minWidth: 110,
   },
-  { label: 'Login', sort: 'login', cell: user => <bdi>{user.login}</bdi>, maxWidth: 260, wideOnly: true },
+  {
+    label: 'Login name',
+    sort: 'login',
+    cell: user => <bdi>{user.login}</bdi>,
+    maxWidth: 260,
+    wideOnly: true,
+  },
   { label: 'E-mail', sort: 'email', cell: user => <Breakable text={user.email} />, minWidth: 220 },
   { label: 'Role', sort: 'role', cell: roleOf },
   {
