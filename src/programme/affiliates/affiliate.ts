@@ -1,5 +1,5 @@
 /** What an affiliate is. */
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import { formatRate, parseRate } from '../../base/money.ts'
 import { identifier, line, listOf, optionalEmail, rate } from '../../base/schemas.ts'
 import type { Settings } from '../../base/settings.ts'
@@ -115,10 +115,13 @@ export const affiliate = kind({
     'An identifier, an e-mail address (of the account or for payments), or a part of the login, e-mail or display name.',
 })
 
+export type AffiliateRecord = Static<typeof affiliate.record>
 export type Affiliate = RowOf<typeof fields>
 export type ShownAffiliate = ShownOf<typeof fields>
 
 interface AffiliatesTable extends TableOf<typeof fields> {}
+
+import type {} from '../../storage/tables.ts'
 
 declare module '../../storage/tables.ts' {
   interface Tables {

@@ -1,5 +1,5 @@
 /** What a payout is: its fields, and the index from referrals to payouts. */
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import { identifier, identifiers } from '../../base/schemas.ts'
 import { filter, sql } from '../../records/field.ts'
 import { kind, type RowOf, type ShownOf, type TableOf } from '../../records/kind.ts'
@@ -56,6 +56,7 @@ const fields = {
 
 export const payout = kind({ name: 'payout', table: 'payouts', fields })
 
+export type PayoutRecord = Static<typeof payout.record>
 export type Payout = RowOf<typeof fields>
 export type ShownPayout = ShownOf<typeof fields>
 
@@ -76,6 +77,8 @@ export const payoutReferralsTable = {
 
 interface PayoutsTable extends TableOf<typeof fields> {}
 interface PayoutReferralsTable extends RowsOf<typeof referralColumns> {}
+
+import type {} from '../../storage/tables.ts'
 
 declare module '../../storage/tables.ts' {
   interface Tables {

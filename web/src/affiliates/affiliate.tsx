@@ -1,28 +1,16 @@
 /** What affiliates are, and how they are named everywhere. */
 import { Box, Typography } from '@mui/material'
 import type { RaRecord } from 'react-admin'
+import type { AffiliateRecord } from '../../../src/programme/affiliates/affiliate.ts'
+import type { AffiliateExtras } from '../../../src/programme/affiliates/schema.ts'
 import { Breakable } from '../ui/table.tsx'
 
-export type Status = 'active' | 'inactive' | 'pending' | 'rejected'
+export type Status = AffiliateRecord['status']
 
 export const statuses: Status[] = ['pending', 'active', 'inactive', 'rejected']
 
-export interface Affiliate extends RaRecord<number> {
-  affiliate_id: number
-  user_id: number
-  rate: string
-  rate_type: string
-  payment_email: string
-  status: Status
-  earnings: number
-  unpaid_earnings: number
-  referrals: number
-  visits: number
-  date_registered: string
-  user: { ID: number; user_login: string; user_email: string; display_name: string }
-  effective: { rate: string; rate_type: string; payment_email: string }
-  notes?: string
-}
+/** As the pages ask for it: with its account, with what applies, and with its notes where they are shown. */
+export type Affiliate = AffiliateRecord & Required<AffiliateExtras> & RaRecord<number> & { notes?: string }
 
 export const nameOf = (affiliate: Pick<Affiliate, 'id' | 'user'>) =>
   affiliate.user?.display_name || affiliate.user?.user_login || `Affiliate ${affiliate.id}`

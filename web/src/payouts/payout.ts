@@ -1,15 +1,7 @@
 import type { RaRecord } from 'react-admin'
+import type { PayoutRecord } from '../../../src/programme/payouts/payout.ts'
 
-export interface Payout extends RaRecord<number> {
-  payout_id: number
-  affiliate_id: number
-  referrals: string
-  amount: number
-  payout_method: string
-  status: 'paid' | 'failed'
-  date: string
-  owner: number
-}
+export type Payout = PayoutRecord & RaRecord<number>
 
 /** A sum that is longer than a JavaScript number holds exactly is text. */
 export type Sum = number | string
