@@ -64,7 +64,7 @@ export const schema: Schema = [
   idempotencyTable,
 ]
 
-export const resources: readonly Resource[] = [...features.map(({ resource }) => resource), events]
+export const resources: readonly Resource[] = [...features.map(({ resource }) => resource), events(schema)]
 
 /** Every permission that a key can have. */
 export const permissions: readonly string[] = [

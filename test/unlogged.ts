@@ -5,16 +5,16 @@
 import { randomUUID } from 'node:crypto'
 import { DatabaseSync } from 'node:sqlite'
 import { sql } from 'kysely'
+import { schema } from '../src/app.ts'
 import type { Database } from '../src/storage/database.ts'
 
 /** Tables that keep records, and columns of theirs that the service keeps for itself. */
-const RECORDS: Readonly<Record<string, readonly string[]>> = {
-  affiliates: [],
-  payouts: [],
-  users: [],
+const SILENT: Readonly<Record<string, readonly string[]>> = {
   api_keys: ['last_used_at'],
-  settings: [],
 }
+const RECORDS = Object.fromEntries(
+  schema.flatMap(({ name, logged }) => (logged?.public ? [[name, SILENT[name] ?? []]] : [])),
+)
 
 const connections = new Set<DatabaseSync>()
 const { exec } = DatabaseSync.prototype

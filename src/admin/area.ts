@@ -56,7 +56,7 @@ export async function area(
     keys(permissions, ring),
     settings,
     reports,
-    audit,
+    audit(context.database.schema),
     exportsOf(features),
     system(),
     sessions(permissions),

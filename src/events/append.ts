@@ -1,64 +1,17 @@
 /**
  * What an event says: who did what to which record, when and from where.
  *
- * What may be written of a record is listed here, and nothing else is: a password's hash or a token can't get in by
- * being part of a row. What is personal stands apart in an entry, beside a salted hash of itself. The hash chain
+ * Only what is declared of a record is written (`Logged`): a password's hash or a token can't get in by being part of a
+ * row. What is personal stands apart in an entry, beside a salted hash of itself. The hash chain
  * (`seal.ts`) covers the hash only, so what is personal can be erased and the chain still be checked.
  */
 import { hash, randomUUID } from 'node:crypto'
 import type { Origin } from '../base/actor.ts'
-import type { Action, recordKinds } from './schema.ts'
+import type { Logged } from '../storage/table.ts'
+import type { Action } from './schema.ts'
 import type { NewEntry } from './store.ts'
 
-type Kind = (typeof recordKinds)[number]
 type Values = Readonly<Record<string, unknown>>
-
-/** What is written of a record, by the names of its fields, and whom the record is about. */
-interface Written {
-  readonly plain: readonly string[]
-  readonly personal: readonly string[]
-  readonly person: (id: number | null, values: Values) => number | null
-}
-
-const nobody = () => null
-const written: Record<Kind, Written> = {
-  affiliate: {
-    plain: [
-      'user_id',
-      'rate',
-      'rate_type',
-      'status',
-      'earnings',
-      'unpaid_earnings',
-      'referrals',
-      'visits',
-      'date_registered',
-    ],
-    personal: ['payment_email', 'notes', 'account_login', 'account_email'],
-    person: (_id, { user_id }) => user_id as number,
-  },
-  payout: {
-    plain: ['affiliate_id', 'referrals', 'amount', 'payout_method', 'status', 'date', 'owner'],
-    personal: [],
-    person: nobody,
-  },
-  user: {
-    plain: ['role', 'date_registered'],
-    personal: ['login', 'email', 'first_name', 'last_name', 'display_name'],
-    person: id => id,
-  },
-  key: {
-    plain: ['public_key', 'name', 'owner_id', 'permissions', 'expires', 'revoked'],
-    personal: [],
-    person: (_id, { owner_id }) => owner_id as number,
-  },
-  settings: {
-    plain: ['default_rate', 'default_rate_type', 'rate_types', 'currency'],
-    personal: [],
-    person: nobody,
-  },
-  session: { plain: [], personal: [], person: id => id },
-}
 
 /** What a record was and what it has become, by the names of its fields; one that was made has no `before`. */
 export interface Change {
@@ -69,12 +22,11 @@ export interface Change {
 /** @returns the row of the event; undefined when nothing has changed */
 export function eventOf(
   { actor, address }: Origin,
+  { kind, plain, personal, person }: Logged,
   action: Action,
   id: number | null,
   { before, after }: Change,
 ): NewEntry | undefined {
-  const kind = action.slice(0, action.indexOf('.')) as Kind
-  const { plain, personal, person } = written[kind]
   const [old, fresh] = [before as Values | undefined, after as Values | undefined]
   const changed = (name: string) => isWritten(name, old, fresh)
   const plainNames = plain.filter(changed)
@@ -101,10 +53,16 @@ export function eventOf(
     record_id: id,
     before_values: text(old, plainNames),
     after_values: text(fresh, plainNames),
-    person_id: person(id, fresh ?? old ?? {}),
+    person_id: personOf(person, id, fresh ?? old),
     personal_hash: apart && personalHash(apart),
     personal: apart,
   }
+}
+
+/** The account whom the record is about. */
+function personOf(field: string | undefined, id: number | null, values: Values = {}): number | null {
+  if (field === undefined) return null
+  return field === 'id' ? id : ((values[field] ?? null) as number | null)
 }
 
 function isWritten(name: string, before: Values | undefined, after: Values | undefined): boolean {

@@ -1,24 +1,41 @@
+/** What the log tells of, by what is declared of the tables. */
+import type { Logged, Schema } from '../storage/table.ts'
+
 export const actorKinds = ['key', 'session', 'visitor', 'command line', 'service'] as const
-export const recordKinds = ['affiliate', 'payout', 'user', 'key', 'settings', 'session'] as const
 
-/** Everything that the log tells of. */
-export const actions = [
-  'affiliate.create',
-  'affiliate.edit',
-  'affiliate.delete',
-  'payout.create',
-  'payout.edit',
-  'payout.delete',
-  'user.create',
-  'user.edit',
-  'user.password',
-  'user.erase',
-  'key.create',
-  'key.revoke',
-  'settings.edit',
-  'session.create',
-  'session.refuse',
-  'session.delete',
-] as const
+/**
+ * What is done to each kind of record: the folder that owns it adds it (`declare module`).
+ * @public
+ */
+// biome-ignore lint/suspicious/noEmptyInterface: it is filled by those who own the records.
+export interface Actions {}
 
-export type Action = (typeof actions)[number]
+type ActionsOf<K extends keyof Actions & string> = `${K}.${Actions[K] & string}`
+
+/** Such as 'affiliate.edit'. */
+export type Action = { [K in keyof Actions & string]: ActionsOf<K> }[keyof Actions & string]
+
+const known = new WeakMap<Schema, ReadonlyMap<string, Logged>>()
+
+/** What events say of each kind of record, by its name. */
+export function loggedIn(schema: Schema): ReadonlyMap<string, Logged> {
+  let kinds = known.get(schema)
+  if (!kinds) {
+    const logged = schema.flatMap(table => table.logged ?? [])
+    kinds = new Map(logged.map(one => [one.kind, one]))
+    known.set(schema, kinds)
+  }
+  return kinds
+}
+
+/** The kinds of record that the log tells of, and what it tells. */
+export function vocabulary(
+  schema: Schema,
+  which: (logged: Logged) => boolean = () => true,
+): { kinds: string[]; actions: string[] } {
+  const logged = [...loggedIn(schema).values()].filter(which)
+  return {
+    kinds: logged.map(({ kind }) => kind),
+    actions: logged.flatMap(({ kind, actions }) => actions.map(action => `${kind}.${action}`)),
+  }
+}

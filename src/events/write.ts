@@ -6,9 +6,10 @@
 import type { Origin } from '../base/actor.ts'
 import type { Settings } from '../base/settings.ts'
 import type { Database, TransactionOptions, Tx } from '../storage/database.ts'
+import type { Logged, Schema } from '../storage/table.ts'
 import type { Tables } from '../storage/tables.ts'
 import { type Change, eventOf } from './append.ts'
-import type { Action } from './schema.ts'
+import { type Action, loggedIn } from './schema.ts'
 import { insertEntries, type NewEntry } from './store.ts'
 
 /** What every rule needs: where the data is and what is configured. */
@@ -55,7 +56,7 @@ export function write<T>(
     let ended = false
     const log: WriteTx['log'] = (action, id, change = {}) => {
       if (ended) throw new Error(`The transaction has ended: ${action} comes too late.`)
-      const entry = eventOf({ actor, address }, action, id, change)
+      const entry = eventOf({ actor, address }, loggedAs(database.schema, action), action, id, change)
       if (entry) entries.push(entry)
     }
     // A view of its own: the embedded engine has one `Tx` for all transactions, and a joined one has another's origin.
@@ -65,4 +66,10 @@ export function write<T>(
     if (entries.length > 0) await insertEntries(tx, entries)
     return result
   }, options)
+}
+
+function loggedAs(schema: Schema, action: Action): Logged {
+  const logged = loggedIn(schema).get(action.slice(0, action.indexOf('.')))
+  if (!logged) throw new Error(`No table says what the log is told of ${action}.`)
+  return logged
 }

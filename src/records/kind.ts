@@ -107,6 +107,11 @@ export interface Kind<N extends string = string, T extends string = string, F ex
   criteria(args: object, settings: Settings): Criteria
 }
 
+const crudActions = ['create', 'edit', 'delete'] as const
+
+/** What is done to a record of a kind that says nothing else. */
+export type CrudAction = (typeof crudActions)[number]
+
 interface Definition<N, T, F> {
   /** In the singular, as identifiers, permissions and actions name it. */
   readonly name: N
@@ -192,7 +197,7 @@ function tableColumns(parts: readonly Part[]): Record<string, Column> {
 /** Personal fields stand apart in an event, so that erasure can empty them. */
 function loggedOf(
   parts: readonly Part[],
-  { name: kind, actions = ['create', 'edit', 'delete'], personal = [] }: Definition<string, string, Fields>,
+  { name: kind, actions = crudActions, personal = [] }: Definition<string, string, Fields>,
 ): Logged {
   const names = (personal: boolean) =>
     parts.filter(({ field }) => (field.personal === 'erase') === personal).map(({ name }) => name)

@@ -1,3 +1,4 @@
+import type {} from '../events/schema.ts'
 import { integer, neither, type RowsOf, type Table, text } from '../storage/table.ts'
 
 const columns = { name: text(neither), value: text(neither) } as const
@@ -32,5 +33,11 @@ declare module '../storage/tables.ts' {
   interface Tables {
     settings: SettingsTable
     rate_types: RateTypesTable
+  }
+}
+
+declare module '../events/schema.ts' {
+  interface Actions {
+    settings: (typeof settingsTable.logged.actions)[number]
   }
 }

@@ -1,3 +1,4 @@
+import type {} from '../../events/schema.ts'
 import {
   folded,
   identity,
@@ -46,5 +47,11 @@ export interface ApiKeysTable extends RowsOf<typeof columns> {}
 declare module '../../storage/tables.ts' {
   interface Tables {
     api_keys: ApiKeysTable
+  }
+}
+
+declare module '../../events/schema.ts' {
+  interface Actions {
+    key: (typeof keysTable.logged.actions)[number]
   }
 }

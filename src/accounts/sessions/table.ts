@@ -1,3 +1,4 @@
+import type {} from '../../events/schema.ts'
 import { integer, neither, type RowsOf, type Table, text } from '../../storage/table.ts'
 
 const columns = {
@@ -56,5 +57,11 @@ declare module '../../storage/tables.ts' {
     sessions: SessionsTable
     devices: DevicesTable
     login_attempts: LoginAttemptsTable
+  }
+}
+
+declare module '../../events/schema.ts' {
+  interface Actions {
+    session: (typeof sessionsTable.logged.actions)[number]
   }
 }

@@ -1,3 +1,4 @@
+import type {} from '../../events/schema.ts'
 import { folded, identity, integer, neither, type RowsOf, type Table, text } from '../../storage/table.ts'
 
 const name = { personal: 'erase', money: false } as const
@@ -36,5 +37,11 @@ export interface UsersTable extends RowsOf<typeof columns> {}
 declare module '../../storage/tables.ts' {
   interface Tables {
     users: UsersTable
+  }
+}
+
+declare module '../../events/schema.ts' {
+  interface Actions {
+    user: (typeof usersTable.logged.actions)[number]
   }
 }

@@ -28,8 +28,8 @@ export function recordOf(row: store.EntryRow): EntryRecord {
     user_id: row.actor_id,
     login: row.login,
     address: row.address,
-    action: row.action as EntryRecord['action'],
-    record: row.record_kind as EntryRecord['record'],
+    action: row.action,
+    record: row.record_kind,
     record_id: row.record_id,
     ...valuesOf(row),
   }

@@ -2,7 +2,7 @@
 import { formatMilliseconds } from '../../base/time.ts'
 import { type Placed, readEvents, valuesOf } from '../../events/read.ts'
 import type { Context } from '../../events/write.ts'
-import { DEFAULT_EVENTS, type EventRecord, type ListArguments, publicKinds } from './schema.ts'
+import { DEFAULT_EVENTS, type EventRecord, type ListArguments, publicVocabulary } from './schema.ts'
 
 /** Shown in the administration area only. */
 const INTERNAL = new Set(['notes'])
@@ -18,7 +18,7 @@ export async function listEvents(
   { after = 0, type, record, number = DEFAULT_EVENTS }: ListArguments,
 ): Promise<EventList> {
   const criteria = {
-    recordKinds: record?.length ? record : publicKinds,
+    recordKinds: record?.length ? record : publicVocabulary(database.schema).kinds,
     ...(type?.length && { actions: type }),
   }
   const { events, last, more } = await readEvents(database, { after, limit: number, criteria })
@@ -32,11 +32,11 @@ function recordOf({ position, entry }: Placed): EventRecord {
   return {
     position,
     id: entry.id,
-    type: entry.action as EventRecord['type'],
+    type: entry.action,
     date: formatMilliseconds(entry.at),
     actor: entry.actor_kind as EventRecord['actor'],
     user_id: entry.actor_id,
-    record: entry.record_kind as EventRecord['record'],
+    record: entry.record_kind,
     record_id: entry.record_id,
     data: isEdit ? null : publicly(after ?? before, value => value),
     changes: isEdit ? publicly(after, (value, name) => [before[name] ?? null, value ?? null]) : null,

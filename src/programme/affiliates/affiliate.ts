@@ -5,7 +5,7 @@ import { identifier, line, listOf, optionalEmail, rate } from '../../base/schema
 import type { Settings } from '../../base/settings.ts'
 import { foldCase } from '../../base/text.ts'
 import { filter, sql } from '../../records/field.ts'
-import { kind, type RowOf, type ShownOf, type TableOf } from '../../records/kind.ts'
+import { type CrudAction, kind, type RowOf, type ShownOf, type TableOf } from '../../records/kind.ts'
 import {
   count,
   created,
@@ -121,10 +121,17 @@ export type ShownAffiliate = ShownOf<typeof fields>
 
 interface AffiliatesTable extends TableOf<typeof fields> {}
 
+import type {} from '../../events/schema.ts'
 import type {} from '../../storage/tables.ts'
 
 declare module '../../storage/tables.ts' {
   interface Tables {
     affiliates: AffiliatesTable
+  }
+}
+
+declare module '../../events/schema.ts' {
+  interface Actions {
+    affiliate: CrudAction
   }
 }

@@ -2,7 +2,7 @@
 import { type Static, Type } from 'typebox'
 import { identifier, identifiers } from '../../base/schemas.ts'
 import { filter, sql } from '../../records/field.ts'
-import { kind, type RowOf, type ShownOf, type TableOf } from '../../records/kind.ts'
+import { type CrudAction, kind, type RowOf, type ShownOf, type TableOf } from '../../records/kind.ts'
 import { amount, created, creator, reference, status, text } from '../../records/kinds-of-field.ts'
 import { type Generated, integer, neither, type RowsOf, type Table } from '../../storage/table.ts'
 
@@ -78,11 +78,18 @@ export const payoutReferralsTable = {
 interface PayoutsTable extends TableOf<typeof fields> {}
 interface PayoutReferralsTable extends RowsOf<typeof referralColumns> {}
 
+import type {} from '../../events/schema.ts'
 import type {} from '../../storage/tables.ts'
 
 declare module '../../storage/tables.ts' {
   interface Tables {
     payouts: PayoutsTable
     payout_referrals: PayoutReferralsTable
+  }
+}
+
+declare module '../../events/schema.ts' {
+  interface Actions {
+    payout: CrudAction
   }
 }
