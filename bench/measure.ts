@@ -44,11 +44,9 @@ export async function fill(
 ): Promise<Filled> {
   progress(`${engine}: fills a database with ${affiliates} affiliates and ${affiliates * 5} payouts`)
   const run = async (...args: string[]) => {
-    const { code, stdout, stderr } = await affiliated(
-      [...args, '--database', database, '--json'],
-      '',
+    const { code, stdout, stderr } = await affiliated([...args, '--database', database, '--json'], '', {
       program,
-    )
+    })
     if (code !== 0) throw new Error(stderr)
     return JSON.parse(stdout)
   }

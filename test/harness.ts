@@ -335,10 +335,17 @@ export interface Finished {
 
 /**
  * Runs the command line to its end.
- * @param program the launcher, of another folder than this
+ * @param options.program the launcher, of another folder than this
+ * @param options.environment variables beside those of this process
  */
-export async function affiliated(args: string[], input = '', program = launcher): Promise<Finished> {
-  const child = spawn(process.execPath, [program, ...args], { env: cleanEnvironment() })
+export async function affiliated(
+  args: string[],
+  input = '',
+  { program = launcher, environment = {} }: { program?: string; environment?: NodeJS.ProcessEnv } = {},
+): Promise<Finished> {
+  const child = spawn(process.execPath, [program, ...args], {
+    env: { ...cleanEnvironment(), ...environment },
+  })
   child.stdin.end(input)
   const [stdout, stderr, [code]] = await Promise.all([
     text(child.stdout),
@@ -359,18 +366,23 @@ export interface ServeProcess {
 }
 
 /**
+ * @param options.environment variables beside those of this process
  * @param options.program the launcher, of another folder than this
  * @param options.stderr where the log goes when the test does not read it by `stderr()`
  */
 export async function serveProcess(
   args: string[],
-  { program = launcher, stderr: log = 'pipe' }: { program?: string; stderr?: 'pipe' | number } = {},
+  {
+    program = launcher,
+    stderr: log = 'pipe',
+    environment = {},
+  }: { program?: string; stderr?: 'pipe' | number; environment?: NodeJS.ProcessEnv } = {},
 ): Promise<ServeProcess> {
   const child = spawn(
     process.execPath,
     [program, 'serve', '--json', '--port', '0', '--rate-limit', '0', ...args],
     {
-      env: cleanEnvironment(),
+      env: { ...cleanEnvironment(), ...environment },
       stdio: ['ignore', 'pipe', log],
     },
   )

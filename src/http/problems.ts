@@ -13,7 +13,7 @@ export interface Problem {
 
 const RETRY_AFTER_SECONDS = '1'
 const IN_DOUBT =
-  'The database went away while it confirmed the change. Look whether the change was made before you try again.'
+  'The database failed while it confirmed the change. Look whether the change was made before you try again.'
 
 /** What Fastify refuses before a handler sees it. */
 const refusedByFastify: Record<string, FailureName> = {

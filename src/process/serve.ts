@@ -15,7 +15,7 @@ import { service } from '../base/actor.ts'
 import { Failure } from '../base/errors.ts'
 import { openLog } from '../http/log.ts'
 import { onBehalfOf } from '../settings/rules.ts'
-import { type Database, within } from '../storage/database.ts'
+import { type Database, DatabaseUnavailable, within } from '../storage/database.ts'
 import { openDatabase } from '../storage/open.ts'
 import type { ServeConfig } from './config.ts'
 import { listensOn } from './listen.ts'
@@ -72,7 +72,12 @@ async function run(database: Database, config: ServeConfig, log: Logger, announc
     // SIGHUP too, which a terminal sends when it is closed; that of a worker is for the first process.
     const stop = stopSignal(cluster.isWorker ? [] : ['SIGHUP'])
     await welcome(database, config, access => announce(url, access))
-    log.info({ signal: await stop }, 'stopping')
+    const ended = await Promise.race([stop, ...(database.failed ? [database.failed] : [])])
+    if (ended instanceof DatabaseUnavailable) {
+      log.fatal({ err: ended }, 'stopping, because only a new start can tell what was changed')
+      throw ended
+    }
+    log.info({ signal: ended }, 'stopping')
   } finally {
     metrics?.close()
     await close(app, log)

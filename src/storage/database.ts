@@ -40,6 +40,11 @@ export interface Database {
   readonly refresh?: () => void
   /** Connections that are in use and free, and how many wait for one; where there is a pool. */
   readonly pool?: () => { used: number; free: number; waiting: number }
+  /**
+   * Resolves, where that can happen, once this process can't know any more what is committed and refuses everything: it
+   * should end, so that a new start looks.
+   */
+  readonly failed?: Promise<DatabaseUnavailable>
   /** @throws DatabaseUnavailable when the database does not answer */
   ping(): Promise<void>
   close(): Promise<void>
@@ -197,9 +202,9 @@ export class ReferenceViolation extends Error {
   }
 }
 
-/** The database did not take the work: it is away, busy for too long, full, or was closed. Nothing was changed. */
+/** The database did not take the work: it is away, busy for too long, full, or was closed. Nothing was changed, unless it is in doubt. */
 export class DatabaseUnavailable extends Error {
-  /** It went away while it was asked to commit: whether something was changed is not known. */
+  /** It failed while it was asked to commit: whether something was changed is not known. */
   readonly inDoubt: boolean
   constructor(message: string, cause?: unknown, { inDoubt = false } = {}) {
     super(message, { cause })

@@ -23,7 +23,7 @@ import type { Schema } from '../table.ts'
 import type { Tables } from '../tables.ts'
 import { commits } from '../timing.ts'
 import { kyselyOn, SqliteConnection } from './dialect.ts'
-import { primaryCode, SQLITE_BUSY, translate } from './errors.ts'
+import { isInDoubt, primaryCode, SQLITE_BUSY, translate } from './errors.ts'
 import { fileOf, inUse, isInUse, makeFolder, refuseMissing } from './files.ts'
 import { Statements } from './statements.ts'
 import { SqliteThreads } from './threads.ts'
@@ -87,6 +87,8 @@ export function openSqlite(url: string, schema: Schema, { existing, alone }: Dat
     // A new record touches a page of each index: those pages are kept at hand, and are moved from the log into the
     // file (every 32 MiB) after they have taken many records, not few.
     write.exec(`PRAGMA cache_size = -${WRITE_CACHE_KIB}; PRAGMA wal_autocheckpoint = ${PAGES_IN_LOG}`)
+    // A start after a failure finds in the log what may never have reached the disk. Before anybody reads it, it does.
+    write.exec('PRAGMA wal_checkpoint(PASSIVE)')
     const read = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS })
     read.exec(`PRAGMA query_only = ON; PRAGMA cache_size = -${READ_CACHE_KIB}`)
     // From here on a busy database is waited for without blocking the process.
@@ -110,6 +112,9 @@ class SqliteDatabase implements Database {
   readonly reader: Kysely<Tables>
   readonly replica: Kysely<Tables>
   readonly background: Database
+  readonly failed: Promise<DatabaseUnavailable>
+  readonly #fail: (reason: DatabaseUnavailable) => void
+  #failure: DatabaseUnavailable | undefined
   readonly #read: DatabaseSync
   readonly #write: DatabaseSync
   readonly #threads: SqliteThreads
@@ -132,6 +137,9 @@ class SqliteDatabase implements Database {
     this.#read = read
     this.#write = write
     this.#threads = threads
+    const failed = Promise.withResolvers<DatabaseUnavailable>()
+    this.failed = failed.promise
+    this.#fail = failed.resolve
     this.#reads = new Statements(read)
     this.#writes = new Statements(write)
     this.reader = kyselyOn(
@@ -219,6 +227,8 @@ class SqliteDatabase implements Database {
   async #end(): Promise<void> {
     await this.#turn()
     this.#commit()
+    // Closing would empty the log into the file, and so decide what only the next start can find out.
+    if (this.#failure) return
     await this.#threads.close()
     this.#endRead()
     this.#read.close()
@@ -246,6 +256,7 @@ class SqliteDatabase implements Database {
 
   /** Opens a savepoint, inside of the batch that is open or of a new one. */
   async #begin(giveUpAt: number): Promise<Batch> {
+    if (this.#failure) throw this.#refused()
     if (!this.#batch) {
       await this.#lockFile(giveUpAt)
       this.#batch = { size: 0, committed: Promise.withResolvers() }
@@ -299,6 +310,7 @@ class SqliteDatabase implements Database {
    * query costs as much as a query. It ends before anything else that arrives is looked at, and before a commit is answered.
    */
   #beginRead(): void {
+    if (this.#failure) throw this.#refused()
     if (this.#reading) return
     this.#reads.run('BEGIN')
     this.#reading = true
@@ -323,7 +335,24 @@ class SqliteDatabase implements Database {
       if (commits.hasSubscribers) commits.publish(undefined)
       batch.committed.resolve()
     } catch (error) {
-      this.#giveUp(batch, error)
+      this.#giveUp(batch, isInDoubt(error) ? this.#doubt(error) : error)
     }
+  }
+
+  /** What was read from here on would deny what the next start may find. */
+  #doubt(cause: unknown): DatabaseUnavailable {
+    const failure = new DatabaseUnavailable(
+      `SQLite: ${(cause as Error).message}, while a change was put on the disk: it may have been made or not. Look at the disk and its log, and whether the change is there, before it is made again.`,
+      cause,
+      { inDoubt: true },
+    )
+    this.#failure = failure
+    void this.#threads.close()
+    this.#fail(failure)
+    return failure
+  }
+
+  #refused(): DatabaseUnavailable {
+    return new DatabaseUnavailable('SQLite: refused, because an earlier change is in doubt', this.#failure)
   }
 }

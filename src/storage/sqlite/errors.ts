@@ -7,10 +7,35 @@ export const SQLITE_LOCKED = 6
 const SQLITE_CONSTRAINT_UNIQUE = 2067
 const SQLITE_CONSTRAINT_PRIMARYKEY = 1555
 const SQLITE_CONSTRAINT_FOREIGNKEY = 787
-const UNAVAILABLE = new Set([SQLITE_BUSY, SQLITE_LOCKED, 8 /* READONLY */, 10 /* IOERR */, 13 /* FULL */, 14])
+const SQLITE_READONLY = 8
+const SQLITE_IOERR = 10
+const SQLITE_FULL = 13
+const SQLITE_CANTOPEN = 14
+const SQLITE_CONSTRAINT = 19
+const SQLITE_IOERR_WRITE = 778
+const UNAVAILABLE = new Set([
+  SQLITE_BUSY,
+  SQLITE_LOCKED,
+  SQLITE_READONLY,
+  SQLITE_IOERR,
+  SQLITE_FULL,
+  SQLITE_CANTOPEN,
+])
+/** A COMMIT that fails so has failed before the mark that makes it one was written into the log. */
+const NOT_COMMITTED = new Set([SQLITE_BUSY, SQLITE_LOCKED, SQLITE_READONLY, SQLITE_FULL, SQLITE_CONSTRAINT])
 
 export function primaryCode(error: unknown): number {
   return ((error as { errcode?: number }).errcode ?? 0) & 0xff
+}
+
+/**
+ * Whether a COMMIT that failed with this may be found committed at the next start: SQLite takes it back in memory, but when the
+ * flush fails, its pages and the mark of their end are in the write-ahead log already, which the next start reads.
+ */
+export function isInDoubt(error: unknown): boolean {
+  const { errcode } = error as { errcode?: number }
+  if (errcode === undefined || errcode === SQLITE_IOERR_WRITE) return false
+  return !NOT_COMMITTED.has(primaryCode(error))
 }
 
 /** Turns an error of SQLite into one of the three that the rest of the program knows; others stay as they are. */
