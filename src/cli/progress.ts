@@ -9,11 +9,11 @@ export type Progress = (done: number, total: number) => void
 /** @param title what is being done, such as 'payouts' */
 export function showProgress(title: string): { progress: Progress; end: () => void } {
   const terminal = process.stderr.isTTY
-  const startedAt = Date.now()
+  const startedAt = performance.now()
   let shownAt = startedAt
   let shown = false
   const progress: Progress = (done, total) => {
-    const now = Date.now()
+    const now = performance.now()
     // What is quickly done needs no line in the mail of a nightly job.
     const isLast = done >= total && (terminal || shown)
     if (now - shownAt < (terminal ? REDRAW_MS : LINE_EVERY_MS) && !isLast) return

@@ -136,7 +136,7 @@ class Crew {
   async #add(): Promise<string> {
     this.#stopping.signal.throwIfAborted()
     const worker = cluster.fork()
-    const startedAt = Date.now()
+    const startedAt = performance.now()
     const { promise, resolve, reject } = Promise.withResolvers<string>()
     this.#answer(worker)
     worker.on('message', ({ url }: { url?: string }) => {
@@ -153,7 +153,7 @@ class Crew {
       reject(new CommandFailed(`A worker ended (${signal ?? code}) before it listened; it has said why.`))
       if (!this.#workers.delete(worker) || this.#stopping.signal.aborted) return
       this.#log.error({ worker: worker.process.pid, code, signal }, 'a worker ended and is replaced')
-      if (Date.now() - startedAt > PROVEN_AFTER_MS) this.#failures = 0
+      if (performance.now() - startedAt > PROVEN_AFTER_MS) this.#failures = 0
       void this.#replace()
     })
     return promise

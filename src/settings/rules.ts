@@ -37,9 +37,9 @@ class SettingsCache {
 
   current(): Promise<Settings> {
     const version = this.#database.version?.()
-    const changed = version === undefined ? Date.now() - this.#readAt > MAX_AGE_MS : version !== this.#version
+    const changed = version === undefined ? performance.now() - this.#readAt > MAX_AGE_MS : version !== this.#version
     if (this.#settings === undefined || changed) {
-      this.#readAt = Date.now()
+      this.#readAt = performance.now()
       this.#version = version
       this.#settings = loadSettings(this.#database.reader)
       this.#settings.catch(() => this.forget())

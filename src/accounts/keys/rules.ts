@@ -182,8 +182,8 @@ export class KeyRing {
     if (!token.startsWith(TOKEN_PREFIX)) return undefined
     const tokenHash = hashToken(token)
     let known = this.#known.get(tokenHash)
-    if (!known || Date.now() - known.readAt > MAX_AGE_MS) {
-      const readAt = Date.now()
+    if (!known || performance.now() - known.readAt > MAX_AGE_MS) {
+      const readAt = performance.now()
       const forgotten = this.#forgotten
       const key =
         known === undefined && isSuspect()

@@ -57,6 +57,8 @@ export async function countAttempt(database: Database, counters: readonly Counte
   await database.transaction(async tx => {
     await store.waitForTurn(tx)
     const time = now()
+    // What the clock has made later than now, when it was set back, counts for no longer than what is tried now.
+    await store.bringAttemptsBack(tx, time)
     await removeOldAttempts(tx)
     let freeAt = time
     for (const { name, limit } of counters) {

@@ -93,6 +93,10 @@ export async function removeAttemptsBefore(tx: Tx, time: number): Promise<void> 
   await tx.deleteFrom('login_attempts').where('tried_at', '<=', time).execute()
 }
 
+export async function bringAttemptsBack(tx: Tx, time: number): Promise<void> {
+  await tx.updateTable('login_attempts').set({ tried_at: time }).where('tried_at', '>', time).execute()
+}
+
 /** When the browser is forgotten, if it is known for the account. */
 export async function findDevice(db: Db, tokenHash: string, userId: number): Promise<number | undefined> {
   const row = await db

@@ -6,6 +6,7 @@
  */
 export const WINDOW_SECONDS = 60
 
+const WINDOW_MS = WINDOW_SECONDS * 1000
 const PARTS = 8
 const NAMES_KEPT = 100_000
 
@@ -13,8 +14,10 @@ export interface Grant {
   readonly granted: number
   /** What can still be given out. */
   readonly left: number
-  /** When the minute is over, in milliseconds since 1970. */
-  readonly endsAt: number
+  /** Tells a minute from another. */
+  readonly window: number
+  /** Until it is over. Processes agree on durations only. */
+  readonly lastsMs: number
 }
 
 export type Grantor = (name: string, limit: number) => Grant | Promise<Grant>
@@ -23,7 +26,8 @@ export type Grantor = (name: string, limit: number) => Grant | Promise<Grant>
 export const grantAll: Grantor = (_name, limit) => ({
   granted: limit,
   left: 0,
-  endsAt: Date.now() + WINDOW_SECONDS * 1000,
+  window: performance.now(),
+  lastsMs: WINDOW_MS,
 })
 
 /** What the first process of a node keeps. */
@@ -32,13 +36,14 @@ export class Ledger {
 
   grant(name: string, limit: number): Grant {
     let entry = this.#left.get(name)
-    if (!entry || entry.endsAt <= Date.now()) {
-      entry = { left: limit, endsAt: Date.now() + WINDOW_SECONDS * 1000 }
+    const time = performance.now()
+    if (!entry || entry.endsAt <= time) {
+      entry = { left: limit, endsAt: time + WINDOW_MS }
       keep(this.#left, name, entry)
     }
     const granted = Math.ceil(entry.left / PARTS)
     entry.left -= granted
-    return { granted, left: entry.left, endsAt: entry.endsAt }
+    return { granted, left: entry.left, window: entry.endsAt, lastsMs: entry.endsAt - time }
   }
 }
 
@@ -53,6 +58,8 @@ export interface Spent {
 interface Held {
   tokens: number
   readonly left: number
+  readonly window: number
+  /** By `performance.now()`, which goes on alike when somebody sets the clock. */
   readonly endsAt: number
 }
 
@@ -69,7 +76,7 @@ export class Allowances {
   /** Uses so many, or none where there are fewer; a promise only where another process has to be asked. */
   spend(name: string, limit: number, count = 1): Spent | Promise<Spent> {
     const held = this.#held.get(name)
-    if (held && held.endsAt > Date.now()) {
+    if (held && held.endsAt > performance.now()) {
       if (held.tokens >= count) {
         held.tokens -= count
         return spent(held, true)
@@ -103,8 +110,9 @@ export class Allowances {
 
   #hold(name: string, grant: Grant): Held {
     const before = this.#held.get(name)
-    const unused = before?.endsAt === grant.endsAt ? before.tokens : 0
-    const held = { tokens: unused + grant.granted, left: grant.left, endsAt: grant.endsAt }
+    const { granted, left, window, lastsMs } = grant
+    const unused = before?.window === window ? before.tokens : 0
+    const held = { tokens: unused + granted, left, window, endsAt: performance.now() + lastsMs }
     keep(this.#held, name, held)
     return held
   }
@@ -114,7 +122,7 @@ function spent({ tokens, left, endsAt }: Held, allowed: boolean): Spent {
   return {
     allowed,
     remaining: tokens + left,
-    resetSeconds: Math.max(1, Math.ceil((endsAt - Date.now()) / 1000)),
+    resetSeconds: Math.max(1, Math.ceil((endsAt - performance.now()) / 1000)),
   }
 }
 

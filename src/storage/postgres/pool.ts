@@ -109,12 +109,12 @@ export class PostgresPool {
   }
 
   async #timed<T>(work: Promise<T>): Promise<T> {
-    const begun = { since: Date.now() }
+    const begun = { since: performance.now() }
     this.#underWay.add(begun)
     this.#pulse ??= setInterval(() => this.#feelPulse(), PULSE_EVERY_MS).unref()
     try {
       const result = await work
-      this.#answeredAt = Date.now()
+      this.#answeredAt = performance.now()
       return result
     } finally {
       this.#underWay.delete(begun)
@@ -127,7 +127,7 @@ export class PostgresPool {
       this.#pulse = undefined
       return
     }
-    const askedAt = Date.now()
+    const askedAt = performance.now()
     const longest = askedAt - Math.min(...[...this.#underWay].map(({ since }) => since))
     const silent = Math.min(longest, askedAt - this.#answeredAt)
     if (silent < PULSE_EVERY_MS && !this.#away) return

@@ -67,7 +67,7 @@ export class ReplicaReader {
     try {
       const position = await this.#position()
       const reached = await this.#reaches(position)
-      this.#followedSince = reached ? (this.#followedSince ?? Date.now()) : undefined
+      this.#followedSince = reached ? (this.#followedSince ?? performance.now()) : undefined
     } catch {
       this.#followedSince = undefined
     }
@@ -81,8 +81,8 @@ export class ReplicaReader {
   }
 
   async #reaches(position: string): Promise<boolean> {
-    const giveUpAt = Date.now() + LAG_LIMIT_MS
-    for (let pauseMs = 1; Date.now() < giveUpAt; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
+    const giveUpAt = performance.now() + LAG_LIMIT_MS
+    for (let pauseMs = 1; performance.now() < giveUpAt; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
       const { rows } = await sql<{ reached: boolean }>`
         SELECT pg_last_wal_replay_lsn() >= ${position}::pg_lsn AS reached`.execute(this.#replica.db)
       if (rows[0]?.reached) return true
@@ -114,7 +114,7 @@ export class ReplicaReader {
   }
 
   async #read<R>(query: CompiledQuery): Promise<QueryResult<R>> {
-    if (Date.now() - (this.#followedSince ?? Number.POSITIVE_INFINITY) > SETTLE_MS) {
+    if (performance.now() - (this.#followedSince ?? Number.POSITIVE_INFINITY) > SETTLE_MS) {
       try {
         return await this.#replica.db.executeQuery<R>(query as CompiledQuery<R>)
       } catch (error) {

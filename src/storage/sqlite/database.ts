@@ -171,7 +171,7 @@ class SqliteDatabase implements Database {
   async transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
     if (this.#closing) throw new DatabaseUnavailable('SQLite: closed')
     // While another process writes, whoever waits for a turn waits for that process, too.
-    const giveUpAt = Date.now() + BUSY_TIMEOUT_MS
+    const giveUpAt = performance.now() + BUSY_TIMEOUT_MS
     await this.#turn()
     let result: T
     let batch: Batch
@@ -274,7 +274,7 @@ class SqliteDatabase implements Database {
         if (this.#write.isTransaction) this.#writes.run('ROLLBACK')
         return this.#writes.run('BEGIN IMMEDIATE')
       } catch (error) {
-        if (primaryCode(error) !== SQLITE_BUSY || Date.now() > giveUpAt) throw error
+        if (primaryCode(error) !== SQLITE_BUSY || performance.now() > giveUpAt) throw error
         await delay(pauseMs * (0.5 + Math.random()))
       }
     }
