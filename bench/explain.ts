@@ -92,7 +92,7 @@ const app = await buildApp(
     replica: recording(database),
     background: database.background,
     transaction: work => database.transaction(work),
-    ping: () => database.ping(),
+    ready: () => database.ready(),
     close: () => database.close(),
   },
   {

@@ -122,7 +122,7 @@ export async function buildApp(database: Database, options: AppOptions): Promise
 
   app.get('/healthz', async () => ({ status: 'ok' }))
   app.get('/readyz', async () => {
-    await database.ping()
+    await database.ready()
     return { status: 'ok' }
   })
   const confirm = (request: FastifyRequest, isSuspect?: () => boolean) =>

@@ -55,9 +55,8 @@ try {
   await program.parseAsync()
 } catch (error) {
   fail(error)
-  // A worker would be kept by its channel to the first process, which waits for it to listen or to end. Where a change is
-  // in doubt, an end in order would close the database, which has to be left as it is.
-  if (cluster.isWorker || (error instanceof DatabaseUnavailable && error.inDoubt)) process.exit()
+  // A worker would be kept by its channel to the first process, which waits for it to listen or to end.
+  if (cluster.isWorker) process.exit()
 }
 
 async function runServe(options: ServeConfig & { json?: true }): Promise<void> {

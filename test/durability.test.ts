@@ -135,6 +135,7 @@ test('a full disk: writes are refused, reads go on, nothing is lost, and it goes
       assert.equal(reply.status, 200)
       assert.ok(((await reply.json()) as unknown[]).length > 0)
     }
+    await until(async () => (await fetch(`${base}/readyz`)).status === 503, 5000)
     const full = writers.answers.length
     await limit('unlimited')
     const written = () => writers.answers.slice(full).filter(({ status }) => status === 201)
@@ -143,6 +144,7 @@ test('a full disk: writes are refused, reads go on, nothing is lost, and it goes
     assert.deepEqual(writers.lost, [])
     for (const { status } of refused()) assert.ok(status === 503 || status === 507, String(status))
     assert.ok(written().length >= 25, 'it writes again')
+    await until(async () => (await fetch(`${base}/readyz`)).status === 200, 5000)
     answers.push(...writers.answers)
   }
   assert.equal(await service.stop(), 0)

@@ -1,6 +1,6 @@
 /** The only place where an error becomes a response. */
 import { entryOf, Failure, type FailureName } from '../base/errors.ts'
-import { DatabaseUnavailable } from '../storage/database.ts'
+import { DatabaseUnavailable, type Reason } from '../storage/database.ts'
 
 export interface Problem {
   readonly status: number
@@ -12,8 +12,16 @@ export interface Problem {
 }
 
 const RETRY_AFTER_SECONDS = '1'
-const IN_DOUBT =
-  'The database failed while it confirmed the change. Look whether the change was made before you try again.'
+/** What callers may know of why nothing was written, beyond what the catalogue says. */
+const sentences: Partial<Record<Reason, string>> = {
+  full: 'The disk of the database is full, so nothing can be written. Nothing was changed; try again when there is room.',
+  'read-only': 'The database can only be read at the moment. Nothing was changed; try again.',
+  failing: 'The disk of the database fails. Nothing was changed; try again when it works.',
+  removed:
+    'The file of the database was removed or replaced while the service ran. Nothing was changed; the service answers again once it is started with its file.',
+  'in doubt':
+    'The database failed while it confirmed the change. Look whether the change was made before you try again.',
+}
 
 /** What Fastify refuses before a handler sees it. */
 const refusedByFastify: Record<string, FailureName> = {
@@ -56,7 +64,8 @@ export function connectionProblem(error: { code?: string }): Problem {
 export function failureOf(error: unknown): Failure {
   if (error instanceof Failure) return error
   if (error instanceof DatabaseUnavailable) {
-    return new Failure('unavailable', { cause: error, ...(error.inDoubt && { message: IN_DOUBT }) })
+    const message = sentences[error.reason]
+    return new Failure('unavailable', { cause: error, ...(message && { message }) })
   }
   const refused = refusedByFastify[(error as { code?: string }).code ?? '']
   if (refused) return new Failure(refused)

@@ -37,7 +37,8 @@ class SettingsCache {
 
   current(): Promise<Settings> {
     const version = this.#database.version?.()
-    const changed = version === undefined ? performance.now() - this.#readAt > MAX_AGE_MS : version !== this.#version
+    const changed =
+      version === undefined ? performance.now() - this.#readAt > MAX_AGE_MS : version !== this.#version
     if (this.#settings === undefined || changed) {
       this.#readAt = performance.now()
       this.#version = version

@@ -45,8 +45,8 @@ export interface Database {
    * should end, so that a new start looks.
    */
   readonly failed?: Promise<DatabaseUnavailable>
-  /** @throws DatabaseUnavailable when the database does not answer */
-  ping(): Promise<void>
+  /** @throws DatabaseUnavailable when the database does not answer, or takes no writes */
+  ready(): Promise<void>
   close(): Promise<void>
 }
 
@@ -60,7 +60,7 @@ export function within(database: Database, tx: Tx): Database {
   const joined: Database = {
     engine: database.engine,
     schema: database.schema,
-    ping: () => database.ping(),
+    ready: () => database.ready(),
     close: () => database.close(),
     reader: tx,
     replica: tx,
@@ -120,8 +120,8 @@ export class GuardedDatabase implements Database {
     }, options)
   }
 
-  ping(): Promise<void> {
-    return this.#database.ping()
+  ready(): Promise<void> {
+    return this.#database.ready()
   }
 
   close(): Promise<void> {
@@ -204,14 +204,27 @@ export class ReferenceViolation extends Error {
 
 /** The database did not take the work: it is away, busy for too long, full, or was closed. Nothing was changed, unless it is in doubt. */
 export class DatabaseUnavailable extends Error {
-  /** It failed while it was asked to commit: whether something was changed is not known. */
-  readonly inDoubt: boolean
-  constructor(message: string, cause?: unknown, { inDoubt = false } = {}) {
+  readonly reason: Reason
+  constructor(message: string, cause?: unknown, reason: Reason = 'no answer') {
     super(message, { cause })
     this.name = 'DatabaseUnavailable'
-    this.inDoubt = inDoubt
+    this.reason = reason
   }
 }
+
+/** Why the database did not take the work, as far as callers may know. */
+export type Reason =
+  | 'no answer'
+  /** Others have it to themselves for too long. */
+  | 'busy'
+  | 'full'
+  | 'read-only'
+  /** The disk fails. */
+  | 'failing'
+  /** Its file was removed or replaced. */
+  | 'removed'
+  /** It failed while it was asked to commit: whether something was changed is not known. */
+  | 'in doubt'
 
 /** The database can't be used at all; the message is for the operator. */
 export class DatabaseUnusable extends Error {

@@ -19,6 +19,7 @@ import {
   type Tx,
 } from '../database.ts'
 import { refusals } from '../migrations.ts'
+import { WriteProbe } from '../probe.ts'
 import type { Schema } from '../table.ts'
 import type { Tables } from '../tables.ts'
 import { isLostRace, messageOf, PostgresPool } from './pool.ts'
@@ -114,6 +115,7 @@ class PostgresDatabase implements Database {
   readonly replica: Kysely<Tables>
   readonly #primary: PostgresPool
   readonly #replicaReader: ReplicaReader | undefined
+  readonly #probe = new WriteProbe(work => this.transaction(work))
 
   constructor(schema: Schema, primary: PostgresPool, replicaReader: ReplicaReader | undefined) {
     this.schema = schema
@@ -145,8 +147,9 @@ class PostgresDatabase implements Database {
     return { used: totalCount - idleCount, free: idleCount, waiting: waitingCount }
   }
 
-  async ping(): Promise<void> {
+  async ready(): Promise<void> {
     await sql`SELECT version FROM schema_version`.execute(this.reader)
+    await this.#probe.look()
   }
 
   async close(): Promise<void> {

@@ -19,7 +19,7 @@ import {
   type TransactionSettings,
 } from 'kysely'
 import pg from 'pg'
-import { DatabaseUnavailable, ReferenceViolation, UniqueViolation } from '../database.ts'
+import { DatabaseUnavailable, type Reason, ReferenceViolation, UniqueViolation } from '../database.ts'
 import type { Tables } from '../tables.ts'
 import { commits, queries, tellDuration } from '../timing.ts'
 
@@ -215,7 +215,7 @@ class PostgresConnection implements DatabaseConnection {
       done = await this.run('COMMIT')
     } catch (error) {
       if (!(error instanceof DatabaseUnavailable)) throw error
-      throw new DatabaseUnavailable(error.message, error.cause, { inDoubt: true })
+      throw new DatabaseUnavailable(error.message, error.cause, 'in doubt')
     }
     if (commits.hasSubscribers) commits.publish(undefined)
     // PostgreSQL answers so, and not with an error, when a statement had failed.
@@ -252,6 +252,7 @@ const UNIQUE_VIOLATION = '23505'
 const FOREIGN_KEY_VIOLATION = '23503'
 /** Connection, resources, operator, system; a server that became a replica; a query that was cancelled. */
 const UNAVAILABLE = /^(?:08|53|58|57P|25006|57014|55P03)/
+const reasons: Readonly<Record<string, Reason>> = { '53100': 'full', '25006': 'read-only' }
 const SERIALIZATION_FAILURE = '40001'
 const DEADLOCK_DETECTED = '40P01'
 
@@ -273,7 +274,9 @@ function translate(error: unknown): unknown {
     return new UniqueViolation(constraint.includes('.') ? constraint : `${table}.${column}`, error)
   }
   if (code === FOREIGN_KEY_VIOLATION) return new ReferenceViolation(error)
-  if (UNAVAILABLE.test(code)) return new DatabaseUnavailable(`PostgreSQL: ${error.message}`, error)
+  if (UNAVAILABLE.test(code)) {
+    return new DatabaseUnavailable(`PostgreSQL: ${error.message}`, error, reasons[code])
+  }
   return error
 }
 

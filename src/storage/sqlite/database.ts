@@ -19,16 +19,19 @@ import {
   type Tx,
 } from '../database.ts'
 import { refusals } from '../migrations.ts'
+import { WriteProbe } from '../probe.ts'
 import type { Schema } from '../table.ts'
 import type { Tables } from '../tables.ts'
 import { commits } from '../timing.ts'
 import { kyselyOn, SqliteConnection } from './dialect.ts'
 import { isInDoubt, primaryCode, SQLITE_BUSY, translate } from './errors.ts'
-import { fileOf, inUse, isInUse, makeFolder, refuseMissing } from './files.ts'
+import { fileOf, inUse, isInUse, leaveOpen, makeFolder, refuseMissing, watchFiles } from './files.ts'
 import { Statements } from './statements.ts'
 import { SqliteThreads } from './threads.ts'
 
 const BUSY_TIMEOUT_MS = 5000
+/** So that reads are refused as well, soon after the file was removed. */
+const FILES_LOOKED_AT_EVERY_MS = 500
 const TRANSACTIONS_PER_COMMIT = 128
 const WRITE_CACHE_KIB = 32_768
 const READ_CACHE_KIB = 8192
@@ -93,7 +96,8 @@ export function openSqlite(url: string, schema: Schema, { existing, alone }: Dat
     read.exec(`PRAGMA query_only = ON; PRAGMA cache_size = -${READ_CACHE_KIB}`)
     // From here on a busy database is waited for without blocking the process.
     write.exec('PRAGMA busy_timeout = 0')
-    return new SqliteDatabase(schema, read, write, new SqliteThreads(file, BUSY_TIMEOUT_MS, translate))
+    const threads = new SqliteThreads(file, BUSY_TIMEOUT_MS, translate)
+    return new SqliteDatabase(schema, read, write, threads, watchFiles(file))
   } catch (error) {
     if (error instanceof DatabaseUnusable) throw error
     throw new DatabaseUnusable(`The database ${file} can't be opened: ${(error as Error).message}.`, error)
@@ -114,7 +118,11 @@ class SqliteDatabase implements Database {
   readonly background: Database
   readonly failed: Promise<DatabaseUnavailable>
   readonly #fail: (reason: DatabaseUnavailable) => void
-  #failure: DatabaseUnavailable | undefined
+  /** Why nothing is read or written any more. */
+  #refusal: DatabaseUnavailable | undefined
+  readonly #filesAreThere: () => boolean
+  readonly #watch: NodeJS.Timeout
+  readonly #probe = new WriteProbe(work => this.transaction(work))
   readonly #read: DatabaseSync
   readonly #write: DatabaseSync
   readonly #threads: SqliteThreads
@@ -132,7 +140,13 @@ class SqliteDatabase implements Database {
   #batch: Batch | undefined
   #closing: Promise<void> | undefined
 
-  constructor(schema: Schema, read: DatabaseSync, write: DatabaseSync, threads: SqliteThreads) {
+  constructor(
+    schema: Schema,
+    read: DatabaseSync,
+    write: DatabaseSync,
+    threads: SqliteThreads,
+    filesAreThere: () => boolean,
+  ) {
     this.schema = schema
     this.#read = read
     this.#write = write
@@ -140,6 +154,8 @@ class SqliteDatabase implements Database {
     const failed = Promise.withResolvers<DatabaseUnavailable>()
     this.failed = failed.promise
     this.#fail = failed.resolve
+    this.#filesAreThere = filesAreThere
+    this.#watch = setInterval(() => this.#lookForFiles(), FILES_LOOKED_AT_EVERY_MS).unref()
     this.#reads = new Statements(read)
     this.#writes = new Statements(write)
     this.reader = kyselyOn(
@@ -152,7 +168,13 @@ class SqliteDatabase implements Database {
     this.#tx = kyselyOn(
       new SqliteConnection((text, parameters) => this.#writes.all(text, parameters as SQLInputValue[])),
     ) as Tx
-    const threaded = kyselyOn(threads)
+    const threaded = kyselyOn({
+      executeQuery: async query => {
+        this.#refuse()
+        return threads.executeQuery(query)
+      },
+      streamQuery: () => threads.streamQuery(),
+    })
     const background: Database = {
       engine: sqlite,
       schema,
@@ -162,7 +184,7 @@ class SqliteDatabase implements Database {
         return background
       },
       transaction: work => this.transaction(work),
-      ping: () => this.ping(),
+      ready: () => this.ready(),
       close: () => this.close(),
     }
     this.background = background
@@ -214,8 +236,10 @@ class SqliteDatabase implements Database {
     return this.#version
   }
 
-  async ping(): Promise<void> {
+  async ready(): Promise<void> {
+    this.#lookForFiles()
     await sql`SELECT version FROM schema_version`.execute(this.reader)
+    await this.#probe.look()
   }
 
   /** Lets those who wait for their turn write, and nobody who comes later. */
@@ -227,8 +251,9 @@ class SqliteDatabase implements Database {
   async #end(): Promise<void> {
     await this.#turn()
     this.#commit()
-    // Closing would empty the log into the file, and so decide what only the next start can find out.
-    if (this.#failure) return
+    clearInterval(this.#watch)
+    // What is in doubt only the next start can find out, and what was put into the place of the file is another's.
+    if (this.#refusal || !this.#filesAreThere()) return leaveOpen()
     await this.#threads.close()
     this.#endRead()
     this.#read.close()
@@ -256,7 +281,7 @@ class SqliteDatabase implements Database {
 
   /** Opens a savepoint, inside of the batch that is open or of a new one. */
   async #begin(giveUpAt: number): Promise<Batch> {
-    if (this.#failure) throw this.#refused()
+    this.#refuse()
     if (!this.#batch) {
       await this.#lockFile(giveUpAt)
       this.#batch = { size: 0, committed: Promise.withResolvers() }
@@ -310,7 +335,7 @@ class SqliteDatabase implements Database {
    * query costs as much as a query. It ends before anything else that arrives is looked at, and before a commit is answered.
    */
   #beginRead(): void {
-    if (this.#failure) throw this.#refused()
+    this.#refuse()
     if (this.#reading) return
     this.#reads.run('BEGIN')
     this.#reading = true
@@ -332,6 +357,8 @@ class SqliteDatabase implements Database {
     this.#endRead()
     try {
       this.#writes.run('COMMIT')
+      this.#lookForFiles()
+      this.#refuse()
       if (commits.hasSubscribers) commits.publish(undefined)
       batch.committed.resolve()
     } catch (error) {
@@ -344,15 +371,26 @@ class SqliteDatabase implements Database {
     const failure = new DatabaseUnavailable(
       `SQLite: ${(cause as Error).message}, while a change was put on the disk: it may have been made or not. Look at the disk and its log, and whether the change is there, before it is made again.`,
       cause,
-      { inDoubt: true },
+      'in doubt',
     )
-    this.#failure = failure
-    void this.#threads.close()
+    this.#refusal = new DatabaseUnavailable('SQLite: refused, because an earlier change is in doubt', failure)
     this.#fail(failure)
     return failure
   }
 
-  #refused(): DatabaseUnavailable {
-    return new DatabaseUnavailable('SQLite: refused, because an earlier change is in doubt', this.#failure)
+  /** A file that was moved away may come back. */
+  #lookForFiles(): void {
+    if (this.#refusal && this.#refusal.reason !== 'removed') return
+    this.#refusal = this.#filesAreThere()
+      ? undefined
+      : new DatabaseUnavailable(
+          'SQLite: the file of the database, or its write-ahead log beside it (-wal), was removed or replaced: put it back, or stop the service, restore a backup, and start it again.',
+          undefined,
+          'removed',
+        )
+  }
+
+  #refuse(): void {
+    if (this.#refusal) throw this.#refusal
   }
 }

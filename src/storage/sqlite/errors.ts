@@ -1,5 +1,5 @@
 /** The errors of SQLite, as the rest of the program knows them. */
-import { DatabaseUnavailable, ReferenceViolation, UniqueViolation } from '../database.ts'
+import { DatabaseUnavailable, type Reason, ReferenceViolation, UniqueViolation } from '../database.ts'
 
 // Primary result codes of SQLite (https://sqlite.org/rescode.html); extended ones carry them in the low byte.
 export const SQLITE_BUSY = 5
@@ -13,13 +13,13 @@ const SQLITE_FULL = 13
 const SQLITE_CANTOPEN = 14
 const SQLITE_CONSTRAINT = 19
 const SQLITE_IOERR_WRITE = 778
-const UNAVAILABLE = new Set([
-  SQLITE_BUSY,
-  SQLITE_LOCKED,
-  SQLITE_READONLY,
-  SQLITE_IOERR,
-  SQLITE_FULL,
-  SQLITE_CANTOPEN,
+const reasons = new Map<number, Reason>([
+  [SQLITE_BUSY, 'busy'],
+  [SQLITE_LOCKED, 'busy'],
+  [SQLITE_READONLY, 'read-only'],
+  [SQLITE_IOERR, 'failing'],
+  [SQLITE_FULL, 'full'],
+  [SQLITE_CANTOPEN, 'no answer'],
 ])
 /** A COMMIT that fails so has failed before the mark that makes it one was written into the log. */
 const NOT_COMMITTED = new Set([SQLITE_BUSY, SQLITE_LOCKED, SQLITE_READONLY, SQLITE_FULL, SQLITE_CONSTRAINT])
@@ -51,9 +51,7 @@ export function translate(error: unknown): unknown {
     return new UniqueViolation(key?.replace(/,$/, '') ?? '', error)
   }
   if (errcode === SQLITE_CONSTRAINT_FOREIGNKEY) return new ReferenceViolation(error)
-  const closed = code === 'ERR_INVALID_STATE'
-  if (closed || (errcode !== undefined && UNAVAILABLE.has(errcode & 0xff))) {
-    return new DatabaseUnavailable(`SQLite: ${errstr ?? message}`, error)
-  }
+  const reason = code === 'ERR_INVALID_STATE' ? 'no answer' : reasons.get(primaryCode(error))
+  if (reason !== undefined) return new DatabaseUnavailable(`SQLite: ${errstr ?? message}`, error, reason)
   return error
 }

@@ -45,6 +45,35 @@ export function makeFolder(folder: string): void {
   }
 }
 
+/** Tells a file from another that takes its place; undefined when there is none. */
+function identityOf(path: string): string | undefined {
+  try {
+    const found = statSync(path, { throwIfNoEntry: false })
+    return found && `${found.dev} ${found.ino}`
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * Remembers the database and its write-ahead log as they were opened. A process goes on writing to files that were removed,
+ * and all of it is lost.
+ * @returns whether both are still there
+ */
+export function watchFiles(file: string): () => boolean {
+  const paths = [file, `${file}-wal`]
+  const opened = paths.map(identityOf)
+  return () => paths.every((path, index) => identityOf(path) === opened[index])
+}
+
+/**
+ * Lets the process end without closing its connections: closing would write to the files, and remove the log, whosever it is
+ * by then. When Node ends by itself it closes what is open, and when it is told to exit it does not.
+ */
+export function leaveOpen(): void {
+  process.once('exit', () => process.exit())
+}
+
 /** @throws Error when it is something else than a folder */
 export function isFolder(path: string): boolean {
   if (!existsSync(path)) return false

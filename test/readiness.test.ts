@@ -1,0 +1,106 @@
+/** The database is there and can't be written, or its files are not there any more: what callers and load balancers hear. */
+import assert from 'node:assert/strict'
+import { mkdir, readdir, rename, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
+import pg from 'pg'
+import { openDatabase } from '../src/storage/open.ts'
+import { affiliated, assertFailure, engines, type Reply, serveProcess, temporaryFolder } from './harness.ts'
+import { until } from './load.ts'
+
+async function started(url: string) {
+  const service = await serveProcess(['--database', url])
+  const { url: base, token } = service.announced
+  const send = async (method: string, path: string): Promise<Reply> => {
+    const response = await fetch(base + path, { method, headers: { authorization: `Bearer ${token}` } })
+    return { status: response.status, headers: response.headers, body: await response.json() }
+  }
+  let number = 0
+  return {
+    service,
+    get: (path: string) => send('GET', path),
+    create: () => send('POST', `/v1/affiliates?create_user=1&payment_email=a${++number}@example.com`),
+  }
+}
+
+test('503 - the files of the database are moved away or removed while the service runs', async t => {
+  const folder = await temporaryFolder()
+  t.after(folder.remove)
+  const data = join(folder.path, 'data')
+  await mkdir(data)
+  const url = `sqlite:${join(data, 'moved.db')}`
+  const { service, get, create } = await started(url)
+  t.after(() => service.stop('SIGKILL'))
+  assert.equal((await create()).status, 201)
+  const backup = join(folder.path, 'backup.db')
+  assert.equal((await affiliated(['backup', backup, '--database', url])).code, 0)
+
+  const assertRefused = async () => {
+    // At once, where something would be lost.
+    assertFailure(await create(), 503, 'rest_unavailable')
+    await until(async () => (await get('/v1/affiliates')).status === 503, 2000)
+    const ready = await get('/readyz')
+    assertFailure(ready, 503, 'rest_unavailable')
+    assert.match(ready.body.message, /^The file of the database was removed or replaced/)
+    assert.equal((await get('/healthz')).status, 200)
+  }
+  const elsewhere = join(folder.path, 'elsewhere')
+  await rename(data, elsewhere)
+  await assertRefused()
+  await rename(elsewhere, data)
+  await until(async () => (await get('/readyz')).status === 200, 2000)
+  assert.equal((await create()).status, 201)
+
+  await rename(join(data, 'moved.db-wal'), join(folder.path, 'wal'))
+  await assertRefused()
+  await rename(join(folder.path, 'wal'), join(data, 'moved.db-wal'))
+  await until(async () => (await get('/readyz')).status === 200, 2000)
+
+  for (const name of await readdir(data)) await rm(join(data, name))
+  await assertRefused()
+  assert.deepEqual(await readdir(data), [], 'nothing is made in its place')
+  // Another is put into the place: the end of the service leaves it alone, and its write-ahead log.
+  assert.equal((await affiliated(['restore', backup, '--database', url])).code, 0)
+  const restored = await openDatabase(url)
+  t.after(() => restored.close())
+  await restored.transaction(tx => tx.updateTable('affiliates').set({ notes: 'in the log' }).execute())
+  await delay(1000)
+  await assertRefused()
+  assert.equal(await service.stop(), 0)
+  assert.ok((await readdir(data)).includes('moved.db-wal'))
+  assert.equal((await affiliated(['check', '--database', url])).code, 0)
+  assert.match(service.stderr(), /the file of the database.*was removed or replaced: put it back/)
+})
+
+test('503 - PostgreSQL takes no writes: not ready, while reads are answered', async t => {
+  const fresh = await engines.PostgreSQL!()
+  t.after(fresh.remove)
+  const { service, get, create } = await started(fresh.url)
+  t.after(() => service.stop('SIGKILL'))
+  assert.equal((await create()).status, 201)
+  assert.equal((await get('/readyz')).status, 200)
+  const client = new pg.Client(fresh.url)
+  await client.connect()
+  const name = client.escapeIdentifier(new URL(fresh.url).pathname.slice(1))
+  const readOnly = async (value: 'on' | 'off') => {
+    await client.query(`ALTER DATABASE ${name} SET default_transaction_read_only = ${value}`)
+    await client.query(
+      'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()',
+    )
+  }
+  await readOnly('on')
+  await until(
+    async () => (await get('/readyz')).body.message?.startsWith('The database can only be read'),
+    5000,
+  )
+  assert.equal((await get('/readyz')).status, 503)
+  assert.equal((await get('/v1/affiliates')).status, 200)
+  const refused = await create()
+  assertFailure(refused, 503, 'rest_unavailable')
+  assert.match(refused.body.message, /can only be read.*Nothing was changed/)
+  await readOnly('off')
+  await client.end()
+  await until(async () => (await get('/readyz')).status === 200, 5000)
+  assert.equal((await create()).status, 201)
+})
