@@ -17,6 +17,7 @@ const sentences: Partial<Record<Reason, string>> = {
   full: 'The disk of the database is full, so nothing can be written. Nothing was changed; try again when there is room.',
   'read-only': 'The database can only be read at the moment. Nothing was changed; try again.',
   failing: 'The disk of the database fails. Nothing was changed; try again when it works.',
+  damaged: 'The database is damaged: its operator has to restore a backup. Nothing was changed.',
   removed:
     'The file of the database was removed or replaced while the service ran. Nothing was changed; the service answers again once it is started with its file.',
   'in doubt':

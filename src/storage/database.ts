@@ -172,7 +172,7 @@ export interface Engine {
 
 /** What can be chosen beside the URL. */
 export interface DatabaseOptions {
-  /** Refuses an embedded database that is not there, instead of making it. */
+  /** Refuses a database that is not there, or has no tables of this program, instead of making them. */
   readonly existing?: boolean
   /** Refuses an embedded database that another process has open. */
   readonly alone?: boolean
@@ -221,6 +221,7 @@ export type Reason =
   | 'read-only'
   /** The disk fails. */
   | 'failing'
+  | 'damaged'
   /** Its file was removed or replaced. */
   | 'removed'
   /** It failed while it was asked to commit: whether something was changed is not known. */

@@ -84,6 +84,9 @@ export async function openPostgres(url: string, schema: Schema, options: Databas
     if (encoding !== 'UTF8') {
       throw new DatabaseUnusable(`The database must be encoded as UTF8, and is as ${encoding}.`)
     }
+    if (options.existing && !(await isOurs(primary.db))) {
+      throw new DatabaseUnusable('There is no database of affiliated at this URL: it has none of its tables.')
+    }
     const replica = readUrl === undefined ? undefined : new PostgresPool(configOf(readUrl), poolSize)
     return new PostgresDatabase(schema, primary, replica && new ReplicaReader(primary, replica))
   } catch (error) {
@@ -93,9 +96,32 @@ export async function openPostgres(url: string, schema: Schema, options: Databas
   }
 }
 
+async function isOurs(db: Kysely<Tables>): Promise<boolean> {
+  const { rows } = await sql<{ ours: boolean }>`
+    SELECT to_regclass('schema_version') IS NOT NULL AND to_regclass('affiliates') IS NOT NULL AS ours`.execute(
+    db,
+  )
+  return rows[0]!.ours
+}
+
+const TLS_PARAMETERS = ['sslmode', 'sslnegotiation', 'sslrootcert', 'sslcert', 'sslkey']
+
 /** `sslmode` means what it means to PostgreSQL's own programs. */
 function configOf(url: string): pg.ClientConfig {
-  const sslmode = URL.canParse(url) ? new URL(url).searchParams.get('sslmode') : null
+  const parameters = URL.canParse(url) ? new URL(url).searchParams : new URLSearchParams()
+  const names = [...parameters.keys()]
+  const repeated = names.find((name, index) => names.indexOf(name) !== index)
+  if (repeated !== undefined) {
+    throw new DatabaseUnusable(`The database URL says ${repeated} twice: say it once.`)
+  }
+  // One that is misspelt would leave the connection without TLS.
+  const misspelt = names.find(name => /ssl/i.test(name) && !TLS_PARAMETERS.includes(name))
+  if (misspelt !== undefined) {
+    throw new DatabaseUnusable(
+      `The database URL says ${misspelt}, which is not known. What TLS is to be like is said by ${TLS_PARAMETERS.join(', ')}.`,
+    )
+  }
+  const sslmode = parameters.get('sslmode')
   if (sslmode !== null && !['disable', 'require', 'verify-ca', 'verify-full'].includes(sslmode)) {
     throw new DatabaseUnusable(
       `sslmode must be disable, require, verify-ca or verify-full; with ${sslmode}, somebody in between could choose.`,

@@ -17,7 +17,7 @@ import { dirname, resolve } from 'node:path'
 import { backup, DatabaseSync } from 'node:sqlite'
 import { DatabaseUnusable } from '../database.ts'
 import { openDatabase } from '../open.ts'
-import { fileOf, inUse, isFolder, isInUse, makeFolder, refuseMissing } from './files.ts'
+import { fileOf, inUse, isFolder, isInUse, makeFolder, refuseForeign, refuseMissing } from './files.ts'
 
 /** All pages in one step: a backup in several would begin again whenever somebody writes in between. */
 const ALL_PAGES = 2 ** 31 - 1
@@ -40,7 +40,7 @@ export async function backupDatabase(url: string, target: string, force: boolean
   return writeBeside(partial, 'The backup was not made', async () => {
     refuseTaken(destination, force)
     await copyPages(file, partial)
-    checkFile(partial)
+    checkFile(partial, file)
     await flush(partial)
     if (force) renameSync(partial, destination)
     else place(partial, destination)
@@ -69,7 +69,7 @@ export async function restoreDatabase(url: string, source: string): Promise<stri
     else copyFileSync(origin, partial)
     // A copy has the mode of the file that it was made of.
     chmodSync(partial, 0o600)
-    checkFile(partial)
+    checkFile(partial, origin)
     // Brought up to date before it takes the place: of a version that is newer than this program, it never does.
     await (await openDatabase(`sqlite:${partial}`, [], { existing: true })).close()
     await flush(partial)
@@ -132,8 +132,11 @@ async function copyPages(file: string, target: string): Promise<void> {
   }
 }
 
-/** Makes it a single file, and looks whether it is whole and one of ours. */
-function checkFile(file: string): void {
+/**
+ * Makes it a single file, and looks whether it is whole and one of ours.
+ * @param copyOf what to name when it is not
+ */
+function checkFile(file: string, copyOf: string): void {
   const database = new DatabaseSync(file)
   try {
     database.exec('PRAGMA journal_mode = DELETE')
@@ -142,8 +145,7 @@ function checkFile(file: string): void {
     if (database.prepare('PRAGMA foreign_key_check').all().length > 0) {
       throw new Error('it is damaged: rows refer to rows that are not there')
     }
-    const tables = database.prepare("SELECT name FROM sqlite_schema WHERE name = 'schema_version'").all()
-    if (tables.length === 0) throw new Error('it is no database of affiliated')
+    refuseForeign(database, copyOf, { write: false })
     if (database.prepare('SELECT * FROM schema_version').get()?.copying === 1) {
       throw new Error('it is a copy that is not complete')
     }

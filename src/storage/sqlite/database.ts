@@ -25,7 +25,16 @@ import type { Tables } from '../tables.ts'
 import { commits } from '../timing.ts'
 import { kyselyOn, SqliteConnection } from './dialect.ts'
 import { isInDoubt, primaryCode, SQLITE_BUSY, translate } from './errors.ts'
-import { fileOf, inUse, isInUse, leaveOpen, makeFolder, refuseMissing, watchFiles } from './files.ts'
+import {
+  fileOf,
+  inUse,
+  isInUse,
+  leaveOpen,
+  makeFolder,
+  refuseForeign,
+  refuseMissing,
+  watchFiles,
+} from './files.ts'
 import { Statements } from './statements.ts'
 import { SqliteThreads } from './threads.ts'
 
@@ -77,10 +86,17 @@ const sqlite: Engine = {
 export function openSqlite(url: string, schema: Schema, { existing, alone }: DatabaseOptions): Database {
   const file = fileOf(url)
   if (existing) refuseMissing(file)
+  const connections: DatabaseSync[] = []
+  const connect = () => {
+    const connection = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS })
+    connections.push(connection)
+    return connection
+  }
   try {
     makeFolder(dirname(file))
     if (alone && isInUse(file)) throw inUse(file)
-    const write = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS })
+    const write = connect()
+    refuseForeign(write, file, { write: true })
     write.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON')
     // What is erased is overwritten, and not only left out.
     write.exec('PRAGMA secure_delete = ON')
@@ -92,15 +108,17 @@ export function openSqlite(url: string, schema: Schema, { existing, alone }: Dat
     write.exec(`PRAGMA cache_size = -${WRITE_CACHE_KIB}; PRAGMA wal_autocheckpoint = ${PAGES_IN_LOG}`)
     // A start after a failure finds in the log what may never have reached the disk. Before anybody reads it, it does.
     write.exec('PRAGMA wal_checkpoint(PASSIVE)')
-    const read = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS })
+    const read = connect()
     read.exec(`PRAGMA query_only = ON; PRAGMA cache_size = -${READ_CACHE_KIB}`)
     // From here on a busy database is waited for without blocking the process.
     write.exec('PRAGMA busy_timeout = 0')
     const threads = new SqliteThreads(file, BUSY_TIMEOUT_MS, translate)
     return new SqliteDatabase(schema, read, write, threads, watchFiles(file))
   } catch (error) {
+    for (const connection of connections) connection.close()
     if (error instanceof DatabaseUnusable) throw error
-    throw new DatabaseUnusable(`The database ${file} can't be opened: ${(error as Error).message}.`, error)
+    const { message } = translate(error) as Error
+    throw new DatabaseUnusable(`The database ${file} can't be opened: ${message}.`, error)
   }
 }
 

@@ -9,9 +9,11 @@ const SQLITE_CONSTRAINT_PRIMARYKEY = 1555
 const SQLITE_CONSTRAINT_FOREIGNKEY = 787
 const SQLITE_READONLY = 8
 const SQLITE_IOERR = 10
+const SQLITE_CORRUPT = 11
 const SQLITE_FULL = 13
 const SQLITE_CANTOPEN = 14
 const SQLITE_CONSTRAINT = 19
+const SQLITE_NOTADB = 26
 const SQLITE_IOERR_WRITE = 778
 const reasons = new Map<number, Reason>([
   [SQLITE_BUSY, 'busy'],
@@ -20,6 +22,8 @@ const reasons = new Map<number, Reason>([
   [SQLITE_IOERR, 'failing'],
   [SQLITE_FULL, 'full'],
   [SQLITE_CANTOPEN, 'no answer'],
+  [SQLITE_CORRUPT, 'damaged'],
+  [SQLITE_NOTADB, 'damaged'],
 ])
 /** A COMMIT that fails so has failed before the mark that makes it one was written into the log. */
 const NOT_COMMITTED = new Set([SQLITE_BUSY, SQLITE_LOCKED, SQLITE_READONLY, SQLITE_FULL, SQLITE_CONSTRAINT])
@@ -52,6 +56,10 @@ export function translate(error: unknown): unknown {
   }
   if (errcode === SQLITE_CONSTRAINT_FOREIGNKEY) return new ReferenceViolation(error)
   const reason = code === 'ERR_INVALID_STATE' ? 'no answer' : reasons.get(primaryCode(error))
-  if (reason !== undefined) return new DatabaseUnavailable(`SQLite: ${errstr ?? message}`, error, reason)
-  return error
+  if (reason === undefined) return error
+  const advice =
+    reason === 'damaged'
+      ? '. The file of the database is damaged: stop the service, keep the file, and restore the last backup'
+      : ''
+  return new DatabaseUnavailable(`SQLite: ${errstr ?? message}${advice}`, error, reason)
 }

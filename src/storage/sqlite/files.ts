@@ -11,6 +11,11 @@ import { primaryCode, SQLITE_BUSY, SQLITE_LOCKED } from './errors.ts'
  */
 export function fileOf(url: string): string {
   const path = url.slice('sqlite:'.length)
+  if (path.startsWith('//')) {
+    throw new DatabaseUnusable(
+      `An embedded database is named by its path, as sqlite:PATH: did you mean sqlite:${path.slice(2)}?`,
+    )
+  }
   if (path === '' || path.startsWith(':')) {
     throw new DatabaseUnusable('The embedded database needs a file: sqlite:PATH.')
   }
@@ -26,6 +31,35 @@ export function refuseMissing(file: string): void {
   if (!found || (found.isFile() && found.size === 0)) {
     throw new DatabaseUnusable(`There is no database at ${file}.`)
   }
+}
+
+/** 'affl', in the header of each database that this program makes: other programs, and `file`, tell it by this. */
+const APPLICATION_ID = 0x6166666c
+/** What a database of a version has that did not mark it. */
+const FIRST_TABLES = ['schema_version', 'affiliates', 'payouts', 'api_keys']
+
+/**
+ * A database of another program must not get tables of this one.
+ * @param write marks one that is new, or was made before databases were marked
+ * @throws DatabaseUnusable
+ */
+export function refuseForeign(database: DatabaseSync, file: string, { write }: { write: boolean }): void {
+  const marked = database.prepare('PRAGMA application_id').get()!.application_id
+  if (marked === APPLICATION_ID) return
+  const names = new Set(
+    database
+      .prepare("SELECT name FROM sqlite_schema WHERE type = 'table'")
+      .all()
+      .map(row => row.name),
+  )
+  const isOurs = marked === 0 && FIRST_TABLES.every(name => names.has(name))
+  const isEmpty = marked === 0 && names.size === 0
+  if (!isOurs && !(isEmpty && write)) {
+    throw new DatabaseUnusable(
+      `The file ${file} is no database of affiliated, but of another program: it was left as it is. Name another file.`,
+    )
+  }
+  if (write) database.exec(`PRAGMA application_id = ${APPLICATION_ID}`)
 }
 
 /**

@@ -1,0 +1,139 @@
+/** What a database URL names may be missing, damaged, or another program's. */
+import assert from 'node:assert/strict'
+import { readdir, readFile, truncate, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { describe, test } from 'node:test'
+import pg from 'pg'
+import { affiliated, engines, temporaryFolder } from './harness.ts'
+
+/** One line, and no stack. */
+async function assertRefused(message: RegExp, ...args: string[]): Promise<void> {
+  const { code, stdout, stderr } = await affiliated(args)
+  assert.deepEqual([code, stdout], [1, ''], `${args.join(' ')}: ${stderr}`)
+  assert.match(stderr, /^error: .*\n$/)
+  assert.match(stderr, message)
+}
+
+const commands = [
+  ['check'],
+  ['audit', 'verify'],
+  ['users', 'list'],
+  ['migrate'],
+  ['serve', '--port', '0'],
+  ['demo'],
+]
+
+describe('a database of another program', () => {
+  for (const [name, statements] of Object.entries({
+    'without a mark': 'CREATE TABLE notes (text TEXT); INSERT INTO notes VALUES (1)',
+    'with its own mark': 'PRAGMA application_id = 252006674; CREATE TABLE schema_version (version INTEGER)',
+  })) {
+    test(`1 - SQLite, ${name}: it is left as it is`, async t => {
+      const folder = await temporaryFolder()
+      t.after(folder.remove)
+      const file = join(folder.path, 'other.db')
+      const other = new DatabaseSync(file)
+      other.exec(statements)
+      other.close()
+      const before = await readFile(file)
+      for (const command of commands) {
+        await assertRefused(
+          /of another program: it was left as it is/,
+          ...command,
+          '--database',
+          `sqlite:${file}`,
+        )
+      }
+      await assertRefused(
+        /other\.db is no database of affiliated/,
+        'backup',
+        join(folder.path, 'b.db'),
+        '--database',
+        `sqlite:${file}`,
+      )
+      await assertRefused(
+        /other\.db is no database of affiliated/,
+        'restore',
+        file,
+        '--database',
+        `sqlite:${join(folder.path, 'r.db')}`,
+      )
+      assert.deepEqual(await readdir(folder.path), ['other.db'])
+      assert.ok(before.equals(await readFile(file)))
+    })
+  }
+
+  test('1 - PostgreSQL, for a command that looks', async t => {
+    const fresh = await engines.PostgreSQL!()
+    t.after(fresh.remove)
+    for (const command of commands.slice(0, 3)) {
+      await assertRefused(/no database of affiliated at this URL/, ...command, '--database', fresh.url)
+    }
+    const client = new pg.Client(fresh.url)
+    await client.connect()
+    const { rows } = await client.query("SELECT tablename FROM pg_tables WHERE schemaname = 'public'")
+    await client.end()
+    assert.deepEqual(rows, [])
+  })
+})
+
+test('0 - a database of a version that did not mark its files is marked', async t => {
+  const folder = await temporaryFolder()
+  t.after(folder.remove)
+  const file = join(folder.path, 'old.db')
+  const database = ['--database', `sqlite:${file}`]
+  assert.equal((await affiliated(['migrate', ...database])).code, 0)
+  const mark = (statement: string) => {
+    const opened = new DatabaseSync(file)
+    const rows = opened.prepare(statement).all()
+    opened.close()
+    return rows[0]?.application_id
+  }
+  const affl = Buffer.from('affl').readUInt32BE()
+  assert.equal(mark('PRAGMA application_id'), affl)
+  mark('PRAGMA application_id = 0')
+  assert.equal((await affiliated(['check', ...database])).code, 0)
+  assert.equal(mark('PRAGMA application_id'), affl)
+})
+
+test('1 - a file that is damaged, with a sentence that says what to do', async t => {
+  const folder = await temporaryFolder()
+  t.after(folder.remove)
+  const file = join(folder.path, 'damaged.db')
+  const database = ['--database', `sqlite:${file}`]
+  assert.equal((await affiliated(['demo', ...database])).code, 0)
+  const whole = await readFile(file)
+  const serve = ['serve', '--port', '0', ...database]
+  await truncate(file, whole.length / 2)
+  await assertRefused(/damaged\.db can't be opened: .*restore the last backup\.$/m, ...serve)
+  // The beginning of the table of tables, and that of every page behind the first.
+  for (const [from, to] of [
+    [100, 4096],
+    [4096, whole.length],
+  ] as const) {
+    await writeFile(file, Buffer.from(whole).fill(0xff, from, to))
+    await assertRefused(/damaged: stop the service, keep the file, and restore the last backup/, ...serve)
+  }
+})
+
+test('1 - a URL for SQLite with two slashes says how it is written', async () => {
+  await assertRefused(
+    /named by its path, as sqlite:PATH: did you mean sqlite:x\.db\?/,
+    'serve',
+    '--database',
+    'sqlite://x.db',
+  )
+  await assertRefused(/did you mean sqlite:\/tmp\/x\.db\?/, 'check', '--database', 'sqlite:///tmp/x.db')
+})
+
+test('1 - parameters of a URL that leave open what TLS is to be like', async () => {
+  const connect = (parameters: string) => [
+    'check',
+    '--database',
+    `postgres://u:secret@127.0.0.1:1/x?${parameters}`,
+  ]
+  await assertRefused(/says sslmode twice/, ...connect('sslmode=require&sslmode=disable'))
+  await assertRefused(/says SSLMODE, which is not known/, ...connect('SSLMODE=require'))
+  await assertRefused(/says ssl, which is not known/, ...connect('ssl=no-verify'))
+})
