@@ -17,7 +17,8 @@ import { dirname, resolve } from 'node:path'
 import { backup, DatabaseSync } from 'node:sqlite'
 import { DatabaseUnusable } from '../database.ts'
 import { openDatabase } from '../open.ts'
-import { fileOf, inUse, isFolder, isInUse, makeFolder, refuseForeign, refuseMissing } from './files.ts'
+import { isLocked } from './errors.ts'
+import { fileOf, inUse, isFolder, makeFolder, refuseForeign, refuseMissing } from './files.ts'
 
 /** All pages in one step: a backup in several would begin again whenever somebody writes in between. */
 const ALL_PAGES = 2 ** 31 - 1
@@ -43,7 +44,7 @@ export async function backupDatabase(url: string, target: string, force: boolean
     checkFile(partial, file)
     await flush(partial)
     if (force) renameSync(partial, destination)
-    else place(partial, destination)
+    else place(partial, destination, overwrites)
     await flush(dirname(destination))
     return sizeOf(destination)
   })
@@ -64,6 +65,8 @@ export async function restoreDatabase(url: string, source: string): Promise<stri
   const partial = `${file}.${process.pid}.partial`
   return writeBeside(partial, 'Nothing was restored', async () => {
     makeFolder(dirname(file))
+    // From here to the end: a service that starts meanwhile would write to what is set aside.
+    using _lock = lockOut(file)
     // What was written last is in the log, when there is one.
     if (existsSync(`${origin}-wal`)) await copyPages(origin, partial)
     else copyFileSync(origin, partial)
@@ -74,7 +77,9 @@ export async function restoreDatabase(url: string, source: string): Promise<stri
     await (await openDatabase(`sqlite:${partial}`, [], { existing: true })).close()
     await flush(partial)
     const aside = setAside(file)
-    renameSync(partial, file)
+    // A service that has started meanwhile may have made one by now.
+    if (aside === undefined) place(partial, file, inUse)
+    else renameSync(partial, file)
     await flush(dirname(file))
     return aside
   })
@@ -160,7 +165,6 @@ function checkFile(file: string, copyOf: string): void {
  */
 function setAside(file: string): string | undefined {
   const aside = `${file}.before-restore-${new Date().toISOString().replace(/\D/g, '').slice(0, 17)}`
-  refuseUsed(file)
   // Of one that is damaged or gone, what its log holds must not get into the other.
   for (const suffix of COMPANIONS) {
     if (existsSync(file + suffix)) renameSync(file + suffix, aside + suffix)
@@ -170,15 +174,24 @@ function setAside(file: string): string | undefined {
   return aside
 }
 
-function refuseUsed(file: string): void {
-  let used: boolean
+/**
+ * Keeps everybody out of a database until it is disposed of: who opens it meanwhile waits, and then looks whether the file is
+ * still the one that it opened.
+ * @throws DatabaseUnusable when somebody has it open
+ */
+function lockOut(file: string): Disposable | undefined {
+  if (!existsSync(file)) return undefined
+  const database = new DatabaseSync(file, { timeout: 0 })
   try {
-    used = isInUse(file)
-  } catch {
-    // One that is damaged is what a backup is for.
-    return
+    // Leaving the write-ahead log takes that nobody else has it open, and empties it into the database.
+    database.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE')
+  } catch (error) {
+    database.close()
+    if (isLocked(error)) throw inUse(file)
+    // One that is damaged is what a backup is for; nobody can open it either.
+    return undefined
   }
-  if (used) throw inUse(file)
+  return database
 }
 
 function removeWithCompanions(file: string): void {
@@ -188,15 +201,20 @@ function removeWithCompanions(file: string): void {
   }
 }
 
-/** Unlike renaming, this fails when there is a file by now. */
-function place(partial: string, destination: string): void {
+/** Some file systems, as on memory sticks, answer so. */
+const KNOWS_NO_LINKS: readonly (string | undefined)[] = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP']
+
+/**
+ * Unlike renaming, this fails when there is a file by now.
+ * @param taken what to throw then
+ */
+function place(partial: string, destination: string, taken: (file: string) => Error): void {
   try {
     linkSync(partial, destination)
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
-    if (code === 'EEXIST') throw overwrites(destination)
-    // Some file systems, as on memory sticks, know no links.
-    if (code !== 'EPERM' && code !== 'ENOTSUP' && code !== 'EOPNOTSUPP') throw error
+    if (code === 'EEXIST') throw taken(destination)
+    if (!KNOWS_NO_LINKS.includes(code)) throw error
     renameSync(partial, destination)
   }
 }

@@ -6,120 +6,35 @@
  * is answered only after the commit that holds it is on disk (WAL, synchronous=FULL). One flush of the disk then
  * pays for many requests. A transaction never sees half of another: the next begins when the last has ended.
  */
-import { dirname } from 'node:path'
-import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
+import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Kysely, sql } from 'kysely'
-import {
-  type Database,
-  type DatabaseOptions,
-  DatabaseUnavailable,
-  DatabaseUnusable,
-  type Engine,
-  type Tx,
-} from '../database.ts'
-import { refusals } from '../migrations.ts'
+import { type Database, type DatabaseOptions, DatabaseUnavailable, type Tx } from '../database.ts'
 import { WriteProbe } from '../probe.ts'
 import type { Schema } from '../table.ts'
 import type { Tables } from '../tables.ts'
 import { commits } from '../timing.ts'
+import { BUSY_TIMEOUT_MS, connect } from './connect.ts'
 import { kyselyOn, SqliteConnection } from './dialect.ts'
+import { sqlite } from './engine.ts'
 import { isInDoubt, primaryCode, SQLITE_BUSY, translate } from './errors.ts'
-import {
-  fileOf,
-  inUse,
-  isInUse,
-  leaveOpen,
-  makeFolder,
-  refuseForeign,
-  refuseMissing,
-  watchFiles,
-} from './files.ts'
+import { fileOf, leaveOpen, watchFiles } from './files.ts'
 import { Statements } from './statements.ts'
 import { SqliteThreads } from './threads.ts'
 
-const BUSY_TIMEOUT_MS = 5000
 /** So that reads are refused as well, soon after the file was removed. */
 const FILES_LOOKED_AT_EVERY_MS = 500
 const TRANSACTIONS_PER_COMMIT = 128
-const WRITE_CACHE_KIB = 32_768
-const READ_CACHE_KIB = 8192
-const PAGES_IN_LOG = 8000
-
-const sqlite: Engine = {
-  name: 'SQLite',
-  identity: 'INTEGER PRIMARY KEY AUTOINCREMENT',
-  integer: 'integer',
-  text: 'TEXT',
-  tableOptions: 'STRICT',
-  async lastIdentity(db, table) {
-    const { rows } = await sql<{
-      seq: number
-    }>`SELECT seq FROM sqlite_sequence WHERE name = ${table}`.execute(db)
-    return rows[0]?.seq ?? 0
-  },
-  async continueIdentity(tx, table, last) {
-    await sql`DELETE FROM sqlite_sequence WHERE name = ${table}`.execute(tx)
-    await sql`INSERT INTO sqlite_sequence (name, seq) VALUES (${table}, ${last})`.execute(tx)
-  },
-  refusal: "BEGIN SELECT RAISE(ABORT, 'The audit log is only added to.'); END",
-  appendOnly: (table, columns) => refusals(table, columns, sqlite.refusal),
-  allowChanges: table => ['delete', 'update'].map(name => sqlite.dropTrigger(table, name)),
-  dropTrigger: (table, name) => `DROP TRIGGER ${table}_${name}`,
-  numbersFirst: () => [],
-  async damages(db) {
-    const { rows: damages } = await sql<{ integrity_check: string }>`PRAGMA integrity_check`.execute(db)
-    const { rows: orphans } = await sql<{ table: string; rowid: number; parent: string }>`
-      PRAGMA foreign_key_check`.execute(db)
-    return [
-      ...damages.map(row => row.integrity_check).filter(text => text !== 'ok'),
-      ...orphans.map(({ table, rowid, parent }) => `${table}: row ${rowid} refers to no row of ${parent}`),
-    ]
-  },
-  databaseSize: 'SELECT page_count * page_size AS bytes FROM pragma_page_count, pragma_page_size',
-}
 
 /**
  * Opens a database file, making it and its folder when they do not exist and `existing` does not ask for one.
  * @throws DatabaseUnusable when the file can't be opened or is no database
  */
-export function openSqlite(url: string, schema: Schema, { existing, alone }: DatabaseOptions): Database {
+export function openSqlite(url: string, schema: Schema, options: DatabaseOptions): Database {
   const file = fileOf(url)
-  if (existing) refuseMissing(file)
-  const connections: DatabaseSync[] = []
-  const connect = () => {
-    const connection = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS })
-    connections.push(connection)
-    return connection
-  }
-  try {
-    makeFolder(dirname(file))
-    if (alone && isInUse(file)) throw inUse(file)
-    const write = connect()
-    refuseForeign(write, file, { write: true })
-    write.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON')
-    // What is erased is overwritten, and not only left out.
-    write.exec('PRAGMA secure_delete = ON')
-    // A savepoint remembers each page that its transaction touches: more than SQLite keeps in memory by itself, and a
-    // third of a write was spent on temporary files.
-    write.exec('PRAGMA temp_store = MEMORY')
-    // A new record touches a page of each index: those pages are kept at hand, and are moved from the log into the
-    // file (every 32 MiB) after they have taken many records, not few.
-    write.exec(`PRAGMA cache_size = -${WRITE_CACHE_KIB}; PRAGMA wal_autocheckpoint = ${PAGES_IN_LOG}`)
-    // A start after a failure finds in the log what may never have reached the disk. Before anybody reads it, it does.
-    write.exec('PRAGMA wal_checkpoint(PASSIVE)')
-    const read = connect()
-    read.exec(`PRAGMA query_only = ON; PRAGMA cache_size = -${READ_CACHE_KIB}`)
-    // From here on a busy database is waited for without blocking the process.
-    write.exec('PRAGMA busy_timeout = 0')
-    const threads = new SqliteThreads(file, BUSY_TIMEOUT_MS, translate)
-    return new SqliteDatabase(schema, read, write, threads, watchFiles(file))
-  } catch (error) {
-    for (const connection of connections) connection.close()
-    if (error instanceof DatabaseUnusable) throw error
-    const { message } = translate(error) as Error
-    throw new DatabaseUnusable(`The database ${file} can't be opened: ${message}.`, error)
-  }
+  const { read, write } = connect(file, options)
+  const threads = new SqliteThreads(file, BUSY_TIMEOUT_MS, translate)
+  return new SqliteDatabase(schema, read, write, threads, watchFiles(file))
 }
 
 /** Transactions that share one commit. */

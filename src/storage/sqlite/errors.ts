@@ -3,7 +3,7 @@ import { DatabaseUnavailable, type Reason, ReferenceViolation, UniqueViolation }
 
 // Primary result codes of SQLite (https://sqlite.org/rescode.html); extended ones carry them in the low byte.
 export const SQLITE_BUSY = 5
-export const SQLITE_LOCKED = 6
+const SQLITE_LOCKED = 6
 const SQLITE_CONSTRAINT_UNIQUE = 2067
 const SQLITE_CONSTRAINT_PRIMARYKEY = 1555
 const SQLITE_CONSTRAINT_FOREIGNKEY = 787
@@ -30,6 +30,11 @@ const NOT_COMMITTED = new Set([SQLITE_BUSY, SQLITE_LOCKED, SQLITE_READONLY, SQLI
 
 export function primaryCode(error: unknown): number {
   return ((error as { errcode?: number }).errcode ?? 0) & 0xff
+}
+
+/** Whether somebody else has what was asked for. */
+export function isLocked(error: unknown): boolean {
+  return [SQLITE_BUSY, SQLITE_LOCKED].includes(primaryCode(error))
 }
 
 /**

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { DatabaseUnusable } from '../database.ts'
-import { primaryCode, SQLITE_BUSY, SQLITE_LOCKED } from './errors.ts'
+import { isLocked } from './errors.ts'
 
 /**
  * @param url `sqlite:PATH`
@@ -80,7 +80,7 @@ export function makeFolder(folder: string): void {
 }
 
 /** Tells a file from another that takes its place; undefined when there is none. */
-function identityOf(path: string): string | undefined {
+export function identityOf(path: string): string | undefined {
   try {
     const found = statSync(path, { throwIfNoEntry: false })
     return found && `${found.dev} ${found.ino}`
@@ -130,7 +130,7 @@ export function isInUse(file: string): boolean {
       database.close()
     }
   } catch (error) {
-    if ([SQLITE_BUSY, SQLITE_LOCKED].includes(primaryCode(error))) return true
+    if (isLocked(error)) return true
     throw error
   }
 }

@@ -1,0 +1,80 @@
+/** Opens the two connections to a file that the embedded engine works with. */
+import { dirname } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { type DatabaseOptions, DatabaseUnusable } from '../database.ts'
+import { isLocked, translate } from './errors.ts'
+import { identityOf, inUse, isInUse, makeFolder, refuseForeign, refuseMissing } from './files.ts'
+
+export const BUSY_TIMEOUT_MS = 5000
+const WRITE_CACHE_KIB = 32_768
+const READ_CACHE_KIB = 8192
+const PAGES_IN_LOG = 8000
+
+interface Connections {
+  readonly read: DatabaseSync
+  readonly write: DatabaseSync
+}
+
+/** @throws DatabaseUnusable when the file can't be opened or is no database */
+export function connect(file: string, { existing, alone }: DatabaseOptions): Connections {
+  try {
+    if (!existing) makeFolder(dirname(file))
+    if (alone && isInUse(file)) throw inUse(file)
+    for (;;) {
+      if (existing) refuseMissing(file)
+      const connections = attempt(file)
+      if (connections) return connections
+    }
+  } catch (error) {
+    if (error instanceof DatabaseUnusable) throw error
+    if (isLocked(error)) {
+      throw new DatabaseUnusable(
+        `The database ${file} is locked by another command, such as restore; try again when it has ended.`,
+        error,
+      )
+    }
+    const { message } = translate(error) as Error
+    throw new DatabaseUnusable(`The database ${file} can't be opened: ${message}.`, error)
+  }
+}
+
+/** @returns undefined when `restore` has put another file into the place meanwhile */
+function attempt(file: string): Connections | undefined {
+  const connections: DatabaseSync[] = []
+  const open = () => {
+    const connection = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS })
+    connections.push(connection)
+    return connection
+  }
+  const close = () => {
+    for (const connection of connections) connection.close()
+  }
+  const before = identityOf(file)
+  const wasReplaced = () => before !== undefined && identityOf(file) !== before
+  try {
+    const write = open()
+    // Waits for `restore` to end. What it has set aside must not be written to, nor get a write-ahead log.
+    refuseForeign(write, file, { write: true })
+    if (wasReplaced()) return void close()
+    write.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON')
+    // What is erased is overwritten, and not only left out.
+    write.exec('PRAGMA secure_delete = ON')
+    // A savepoint remembers each page that its transaction touches: more than SQLite keeps in memory by itself, and a
+    // third of a write was spent on temporary files.
+    write.exec('PRAGMA temp_store = MEMORY')
+    // A new record touches a page of each index: those pages are kept at hand, and are moved from the log into the
+    // file (every 32 MiB) after they have taken many records, not few.
+    write.exec(`PRAGMA cache_size = -${WRITE_CACHE_KIB}; PRAGMA wal_autocheckpoint = ${PAGES_IN_LOG}`)
+    // A start after a failure finds in the log what may never have reached the disk. Before anybody reads it, it does.
+    write.exec('PRAGMA wal_checkpoint(PASSIVE)')
+    if (wasReplaced()) return void close()
+    const read = open()
+    read.exec(`PRAGMA query_only = ON; PRAGMA cache_size = -${READ_CACHE_KIB}`)
+    // From here on a busy database is waited for without blocking the process.
+    write.exec('PRAGMA busy_timeout = 0')
+    return { read, write }
+  } catch (error) {
+    close()
+    throw error
+  }
+}

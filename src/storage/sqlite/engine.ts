@@ -1,0 +1,37 @@
+/** What the embedded engine does in its own way. */
+import { sql } from 'kysely'
+import type { Engine } from '../database.ts'
+import { refusals } from '../migrations.ts'
+
+export const sqlite: Engine = {
+  name: 'SQLite',
+  identity: 'INTEGER PRIMARY KEY AUTOINCREMENT',
+  integer: 'integer',
+  text: 'TEXT',
+  tableOptions: 'STRICT',
+  async lastIdentity(db, table) {
+    const { rows } = await sql<{
+      seq: number
+    }>`SELECT seq FROM sqlite_sequence WHERE name = ${table}`.execute(db)
+    return rows[0]?.seq ?? 0
+  },
+  async continueIdentity(tx, table, last) {
+    await sql`DELETE FROM sqlite_sequence WHERE name = ${table}`.execute(tx)
+    await sql`INSERT INTO sqlite_sequence (name, seq) VALUES (${table}, ${last})`.execute(tx)
+  },
+  refusal: "BEGIN SELECT RAISE(ABORT, 'The audit log is only added to.'); END",
+  appendOnly: (table, columns) => refusals(table, columns, sqlite.refusal),
+  allowChanges: table => ['delete', 'update'].map(name => sqlite.dropTrigger(table, name)),
+  dropTrigger: (table, name) => `DROP TRIGGER ${table}_${name}`,
+  numbersFirst: () => [],
+  async damages(db) {
+    const { rows: damages } = await sql<{ integrity_check: string }>`PRAGMA integrity_check`.execute(db)
+    const { rows: orphans } = await sql<{ table: string; rowid: number; parent: string }>`
+      PRAGMA foreign_key_check`.execute(db)
+    return [
+      ...damages.map(row => row.integrity_check).filter(text => text !== 'ok'),
+      ...orphans.map(({ table, rowid, parent }) => `${table}: row ${rowid} refers to no row of ${parent}`),
+    ]
+  },
+  databaseSize: 'SELECT page_count * page_size AS bytes FROM pragma_page_count, pragma_page_size',
+}
