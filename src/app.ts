@@ -29,6 +29,7 @@ import { Limiter } from './http/limits/limiter.ts'
 import { Load } from './http/limits/load.ts'
 import { connectionProblem, problemOf } from './http/problems.ts'
 import { finish } from './http/stages/finish.ts'
+import { forwarded } from './http/stages/forwarded.ts'
 import { name } from './http/stages/name.ts'
 import { events } from './operations/events/routes.ts'
 import { affiliates } from './programme/affiliates/feature.ts'
@@ -109,6 +110,7 @@ export async function buildApp(database: Database, options: AppOptions): Promise
   app.decorateRequest('actor', null)
   app.decorateRequest('args', null)
   app.decorateReply('shed', false)
+  app.addHook('onRequest', forwarded)
   app.addHook('onRequest', name)
   app.addHook('onResponse', finish(options.logger))
   app.setErrorHandler((error, request, reply) => {
@@ -230,6 +232,7 @@ function refuseConnection(error: Error & { code?: string }, socket: Socket): voi
     `HTTP/1.1 ${status} Refused`,
     ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
     `X-Request-Id: ${randomBytes(9).toString('base64url')}`,
+    'X-Content-Type-Options: nosniff',
     `Content-Length: ${Buffer.byteLength(body)}`,
     'Connection: close',
     '',

@@ -240,6 +240,19 @@ describeService('arguments', service => {
     assert.ok(Math.min(...ratios) < 5, ratios.join(' '))
   })
 
+  test('400 - characters that turn the direction of text; the marks that Arabic and Hebrew need are taken', async () => {
+    const payment = { create_user: true, payment_email: 'turned@example.com' }
+    for (const turned of ['\u202a', '\u202e', '\u2066', '\u2069']) {
+      const reply = await create('', { ...payment, notes: `paid ${turned}txt.exe`, status: 'active' })
+      assertFailure(reply, 400, 'rest_invalid_param')
+      assert.match(reply.body.data.params.notes, /nor those that turn its direction/)
+      const search = await service().get(`/affiliates?search=${encodeURIComponent(turned)}`)
+      assertFailure(search, 400, 'rest_invalid_param')
+    }
+    const { status } = await create('', { ...payment, notes: 'שלום\u200f! \u061cمرحبا\u200e (12)' })
+    assert.equal(status, 201)
+  })
+
   test('413 - a body over one MiB', async () => {
     assertFailure(await create('', Buffer.alloc(1_048_577, 32), json), 413, 'rest_request_too_large')
   })
@@ -288,6 +301,27 @@ describeService('arguments', service => {
       assert.equal(status, 200)
       assert.equal(body, undefined)
     }
+  })
+
+  test('every answer says that it is what it says it is', async () => {
+    const { url, key } = service()
+    const authorization = `Bearer ${key.token}`
+    for (const path of [
+      '/healthz',
+      '/readyz',
+      '/v1',
+      '/v1/openapi.json',
+      '/v1/affiliates?number=-1',
+      '/admin',
+      '/admin/',
+      '/none',
+    ]) {
+      const { headers } = await fetch(url + path, { headers: { authorization }, redirect: 'manual' })
+      assert.equal(headers.get('x-content-type-options'), 'nosniff', path)
+    }
+    const tag = (await service().get('/affiliates/1')).headers.get('etag')!
+    const same = await service().get('/affiliates/1', { headers: { 'if-none-match': tag } })
+    assert.deepEqual([same.status, same.headers.get('x-content-type-options')], [304, 'nosniff'])
   })
 
   test('400, 431 - what is not HTTP', async () => {

@@ -323,6 +323,7 @@ export function assertFailure(reply: Reply, status: number, code: string): void 
   assert.equal(typeof reply.body.message, 'string')
   assert.equal(reply.body.data.status, status)
   assert.ok(reply.headers.get('x-request-id'))
+  assert.equal(reply.headers.get('x-content-type-options'), 'nosniff')
 }
 
 const launcher = fileURLToPath(new URL('../bin/affiliated.js', import.meta.url))

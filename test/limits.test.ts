@@ -115,6 +115,31 @@ describeService(
       assertFailure(await wrong('10.9.9.99, 192.0.2.7'), 429, 'rest_too_many_requests')
     })
 
+    test('what is no address and no scheme is not taken', async () => {
+      const admin = await service().admin()
+      const came = async (headers: Record<string, string>) => {
+        const visitor = service().visitor()
+        const { headers: answered } = await visitor.logIn('admin', ADMIN_PASSWORD, headers)
+        const { body } = await admin.get('/audit?action=session.create&order=desc&number=1')
+        const secure = answered.getSetCookie().every(cookie => cookie.includes('; Secure'))
+        return [body[0].address, secure]
+      }
+      const own = await came({})
+      assert.match(own[0], /127\.0\.0\.1$/)
+      for (const [address, scheme, expected] of [
+        ['192.0.2.7', 'https', ['192.0.2.7', true]],
+        ['192.0.2.7:4711', 'HTTPS', ['192.0.2.7', true]],
+        ['[2001:db8::7]:4711', 'http', ['2001:db8::7', false]],
+        ['unknown, 192.0.2.7', 'javascript, https', ['192.0.2.7', true]],
+        ['192.0.2.7, <script>', 'https, ftp', own],
+        [`${'x'.repeat(5000)}`, 'https://evil.example/', own],
+      ] as const) {
+        assert.deepEqual(await came({ 'x-forwarded-for': address, 'x-forwarded-proto': scheme }), expected)
+      }
+      const { body } = await service().get('/', { headers: { 'x-forwarded-proto': 'javascript' } })
+      assert.equal(body._links.self[0].href, `${service().url}/v1`)
+    })
+
     test('https is what the proxy says', async () => {
       const { body } = await service().get('/', {
         headers: { 'x-forwarded-proto': 'https', 'x-forwarded-host': 'shop.example' },

@@ -55,6 +55,7 @@ for (const engine of Object.keys(engines)) {
         const scraped = await fetch(`http://127.0.0.1:${port}/metrics`)
         assert.equal(scraped.status, 200)
         assert.match(scraped.headers.get('content-type')!, /^text\/plain/)
+        assert.equal(scraped.headers.get('x-content-type-options'), 'nosniff')
         const text = await scraped.text()
         assert.equal(
           sum(

@@ -37,7 +37,6 @@ export interface AreaOptions {
 
 const SECURITY_HEADERS = {
   'Content-Security-Policy': contentPolicy(),
-  'X-Content-Type-Options': 'nosniff',
   'X-Frame-Options': 'DENY',
   'Referrer-Policy': 'no-referrer',
   'Cross-Origin-Opener-Policy': 'same-origin',

@@ -65,18 +65,21 @@ export const span = (description: string) =>
 
 const MOMENT_FORMS = 'UTC, as YYYY-MM-DD or YYYY-MM-DD HH:MM:SS.'
 
+/** Embeddings, overrides and isolates, which make text look like another; the marks that Arabic and Hebrew need are none. */
+const TURNS_DIRECTION = /[\u202A-\u202E\u2066-\u2069]/u
+
 /**
  * The formats that schemas name, beyond what JSON Schema can say: `test` decides, `expects` completes the
  * sentence "must be …".
  */
 export const formats: Record<string, Format> = {
   line: {
-    test: text => !/[\p{Cc}\p{Cs}]/u.test(text),
-    expects: 'one line of text without control characters',
+    test: text => !/[\p{Cc}\p{Cs}]/u.test(text) && !TURNS_DIRECTION.test(text),
+    expects: 'one line of text without control characters, nor those that turn its direction',
   },
   paragraphs: {
-    test: text => !/(?![\t\n\r])[\p{Cc}\p{Cs}]/u.test(text),
-    expects: 'text without control characters',
+    test: text => !/(?![\t\n\r])[\p{Cc}\p{Cs}]/u.test(text) && !TURNS_DIRECTION.test(text),
+    expects: 'text without control characters, nor those that turn its direction',
   },
   email: { test: isEmail, expects: 'a valid e-mail address' },
   'optional-email': {

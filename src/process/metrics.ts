@@ -89,6 +89,7 @@ function measureDatabase(database: Database): void {
 export async function serveMetrics(host: string, port: number, all: boolean): Promise<Server> {
   const everybody = all ? new AggregatorRegistry() : undefined
   const server = createServer(async (request, response) => {
+    response.setHeader('X-Content-Type-Options', 'nosniff')
     if (request.method !== 'GET' || request.url !== '/metrics') return response.writeHead(404).end()
     try {
       const text = await (everybody ? everybody.clusterMetrics() : register.metrics())

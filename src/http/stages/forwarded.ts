@@ -1,0 +1,31 @@
+import { isIP } from 'node:net'
+import type { onRequestHookHandler } from 'fastify'
+
+/**
+ * Takes what a proxy says of the client only as far as it is a scheme and addresses: both go into links, limits and the audit
+ * log. Whether the proxy is believed at all is Fastify's to decide, which reads the headers later.
+ */
+export const forwarded: onRequestHookHandler = ({ raw: { headers } }, _reply, done) => {
+  const { 'x-forwarded-for': addresses, 'x-forwarded-proto': schemes } = headers
+  if (addresses !== undefined) headers['x-forwarded-for'] = lastAddresses(String(addresses))
+  if (schemes !== undefined && !isScheme(String(schemes))) delete headers['x-forwarded-proto']
+  done()
+}
+
+/** The last one is what the proxy in front says; those before are what it was told. */
+function isScheme(list: string): boolean {
+  return /^https?$/i.test(list.slice(list.lastIndexOf(',') + 1).trim())
+}
+
+/** Those behind the last one that is none: each proxy adds the one that it saw to the end. */
+function lastAddresses(list: string): string {
+  const addresses = list.split(',').map(withoutPort)
+  const behind = addresses.findLastIndex(address => isIP(address) === 0) + 1
+  return addresses.slice(behind).join(', ')
+}
+
+/** Some proxies add the port: 192.0.2.1:4711, [2001:db8::1]:4711. */
+function withoutPort(text: string): string {
+  const address = text.trim()
+  return /^\[([^\]]+)\](?::\d+)?$/.exec(address)?.[1] ?? /^([^:]+):\d+$/.exec(address)?.[1] ?? address
+}
