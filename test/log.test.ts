@@ -6,7 +6,8 @@ import { closeSync, constants, createReadStream, existsSync, openSync } from 'no
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { type TestContext, test } from 'node:test'
-import { serveProcess, temporaryFolder } from './harness.ts'
+import pg from 'pg'
+import { engines, serveProcess, temporaryFolder } from './harness.ts'
 import { load, until } from './load.ts'
 
 const FULL_DEVICE = '/dev/full'
@@ -83,6 +84,53 @@ test('lines that nobody reads are dropped beyond some, which is told once somebo
     written.map(({ line }) => line),
     written.map((_, index) => index + 1),
   )
+})
+
+test('names who asks by identifiers, and no address of anybody', async t => {
+  const service = await serve(t, [], 'pipe')
+  const { url, login, password } = service.announced
+  const send = (method: string, path: string, body?: object, headers = {}) =>
+    fetch(`${url}/admin/api${path}`, {
+      method,
+      headers: { 'content-type': 'application/json', 'x-admin-request': '1', ...headers },
+      ...(body && { body: JSON.stringify(body) }),
+    })
+  const logIn = async (name: string, secret: string) => {
+    const reply = await send('POST', '/session', { login: name, password: secret })
+    assert.equal(reply.status, 201)
+    return { cookie: reply.headers.getSetCookie()[0]!.split(';', 1)[0]! }
+  }
+  const admin = await logIn(login, password)
+  const named = { login: 'ada@example.com', email: 'ada@example.com', role: 'administrator' }
+  const made = await send('POST', '/users', { ...named, password: 'a password of hers' }, admin)
+  assert.equal(made.status, 201)
+  const { id } = (await made.json()) as { id: number }
+  const ada = await logIn('ada@example.com', 'a password of hers')
+  assert.equal((await send('GET', '/users?search=ada@example.com', undefined, ada)).status, 200)
+  assert.equal(await service.stop(), 0)
+  assert.doesNotMatch(service.stderr(), /ada|example\.com/)
+  assert.match(service.stderr(), new RegExp(`"key":"session of account ${id}"`))
+})
+
+test('500 - keeps the values of a row that PostgreSQL refuses out of the log', async t => {
+  const fresh = await engines.PostgreSQL!()
+  t.after(fresh.remove)
+  const service = await serveProcess(['--database', fresh.url])
+  t.after(() => service.stop('SIGKILL'))
+  const client = new pg.Client(fresh.url)
+  await client.connect()
+  await client.query('ALTER TABLE affiliates ADD CONSTRAINT short CHECK (length(payment_email) < 10)')
+  await client.end()
+  const { url, token } = service.announced
+  const reply = await fetch(`${url}/v1/affiliates?create_user=1&payment_email=ada.lovelace@example.com`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}` },
+  })
+  assert.equal(reply.status, 500)
+  assert.equal(await service.stop(), 0)
+  assert.match(service.stderr(), /request failed/)
+  assert.match(service.stderr(), /violates check constraint/)
+  assert.doesNotMatch(service.stderr(), /lovelace/)
 })
 
 async function serve(t: TestContext, args: string[], stderr: 'pipe' | number) {

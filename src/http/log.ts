@@ -10,6 +10,12 @@ const AMONG_OTHERS = { minLength: 2048, maxWrite: 4096 }
 /** Lines wait in memory while they can't be written. Those beyond are dropped, which is logged. */
 const MAX_WAITING_BYTES = 8 * 1024 * 1024
 
+/** An error as it is logged: PostgreSQL tells the values of the row that it refuses, which may be anybody's. */
+function withoutValues(error: Error): object {
+  const { detail, where, internalQuery, ...told } = pino.stdSerializers.err(error) ?? {}
+  return told
+}
+
 interface OpenLog {
   readonly log: Logger
   /** Waits for the lines that are on their way, which `process.exit` would lose. Nothing is logged afterwards. */
@@ -23,7 +29,12 @@ interface OpenLog {
  * @param shared whether other processes log to the same place
  */
 export async function openLog(level: string, shared: boolean): Promise<OpenLog> {
-  const options = { level, base: { pid: process.pid }, timestamp: pino.stdTimeFunctions.isoTime }
+  const options = {
+    level,
+    base: { pid: process.pid },
+    timestamp: pino.stdTimeFunctions.isoTime,
+    serializers: { err: withoutValues },
+  }
   const isTerminal = process.stderr.isTTY
   const sizes = shared ? AMONG_OTHERS : ALONE
   const destination = pino.destination({

@@ -1,6 +1,6 @@
 /**
  * Who is logged in to the administration area. A session is 256 random bits that the browser keeps in a cookie; only
- * their SHA-256 is kept here. It lasts twelve hours from its last use. A browser that somebody has logged in with is
+ * their SHA-256 is kept here. It lasts twelve hours from its last use, and thirty days at most. A browser that somebody has logged in with is
  * remembered for a year, in the same way, so that its tries are told from those of strangers; see `attempts.ts`.
  */
 import { randomBytes } from 'node:crypto'
@@ -18,6 +18,7 @@ import type { LoginArguments, PasswordArguments, SessionRecord } from './schema.
 import * as store from './store.ts'
 
 const SESSION_SECONDS = 12 * 3600
+const LONGEST_SESSION_SECONDS = 30 * 24 * 3600
 const EXTENDED_EVERY_SECONDS = 60
 export const DEVICE_SECONDS = 365 * 24 * 3600
 const DEVICES_KEPT = 20
@@ -92,14 +93,20 @@ export async function resumeSession(
   const tokenHash = hashToken(token)
   const time = now()
   const session = await store.findSession(database.reader, tokenHash)
-  if (!session || session.expiresAt < time || !canLogIn(session.user)) return undefined
-  if (session.expiresAt < time + SESSION_SECONDS - EXTENDED_EVERY_SECONDS) {
+  if (!session || endOf(session) < time || !canLogIn(session.user)) return undefined
+  const extended = endOf({ ...session, expiresAt: time + SESSION_SECONDS })
+  if (extended - session.expiresAt > EXTENDED_EVERY_SECONDS) {
     await database
-      .transaction(tx => store.extendSession(tx, tokenHash, time + SESSION_SECONDS))
+      .transaction(tx => store.extendSession(tx, tokenHash, extended))
       // The next use tries again; a request must not fail because of it.
       .catch(() => {})
   }
   return { ...actorOf(session.user, permissions), session: tokenHash }
+}
+
+/** However often it is used, whoever has found a cookie must not have it for ever. */
+function endOf({ createdAt, expiresAt }: store.Session): number {
+  return Math.min(expiresAt, createdAt + LONGEST_SESSION_SECONDS)
 }
 
 /**
@@ -110,8 +117,9 @@ export async function refuseEnded(tx: Tx, { session }: Actor): Promise<void> {
   if (session !== undefined && !(await store.findSession(tx, session))) throw new Failure('session_required')
 }
 
-function actorOf({ id, login }: User, permissions: ReadonlySet<string>): Actor {
-  return { kind: 'session', userId: id, permissions, name: `session of ${login}` }
+/** By the identifier of its account: a login is often an e-mail address, which has no place in the log of the service. */
+function actorOf({ id }: User, permissions: ReadonlySet<string>): Actor {
+  return { kind: 'session', userId: id, permissions, name: `session of account ${id}` }
 }
 
 /** Says so in the audit log. What was typed stays out: it may be a password in the wrong field. */
@@ -123,7 +131,7 @@ async function refused(context: RequestContext, user: User | undefined): Promise
 export async function currentSession({ database, actor }: RequestContext): Promise<SessionRecord> {
   const session = await store.findSession(database.reader, actor.session!)
   if (!session) throw new Failure('session_required')
-  return recordOf(session.user, session.expiresAt)
+  return recordOf(session.user, endOf(session))
 }
 
 export async function logOut(context: RequestContext): Promise<void> {

@@ -474,4 +474,18 @@ describeService('sessions: their end', service => {
     await service().admin()
     assert.ok((await sessionRows(service())).every(row => row.expires_at > now()))
   })
+
+  test('401 - thirty days after the log-in, however often the session is used', async () => {
+    const admin = await service().admin()
+    const thirty = 30 * 24 * 3600
+    const began = (created_at: number) =>
+      service().database.transaction(tx => tx.updateTable('sessions').set({ created_at }).execute())
+    await began(now() - thirty + 3600)
+    const { body } = await admin.get('/session')
+    const left = Date.parse(`${body.expires}Z`) / 1000 - now()
+    assert.ok(left > 3590 && left <= 3600, `${left} s`)
+    await began(now() - thirty - 1)
+    assertFailure(await admin.get('/session'), 401, 'rest_session_required')
+    assertFailure(await admin.get('/affiliates'), 401, 'rest_session_required')
+  })
 })

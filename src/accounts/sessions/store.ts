@@ -9,21 +9,24 @@ export async function insertSession(tx: Tx, session: Insertable<SessionsTable>):
   await tx.insertInto('sessions').values(session).execute()
 }
 
-/** The session's account, and when the session expires. */
-export async function findSession(
-  db: Db,
-  tokenHash: string,
-): Promise<{ user: User; expiresAt: number } | undefined> {
+/** A session, with its account. */
+export interface Session {
+  readonly user: User
+  readonly createdAt: number
+  readonly expiresAt: number
+}
+
+export async function findSession(db: Db, tokenHash: string): Promise<Session | undefined> {
   const row = await db
     .selectFrom('sessions')
     .innerJoin('users', 'users.id', 'sessions.user_id')
     .selectAll('users')
-    .select('sessions.expires_at')
+    .select(['sessions.created_at', 'sessions.expires_at'])
     .where('token_hash', '=', tokenHash)
     .executeTakeFirst()
   if (!row) return undefined
-  const { expires_at, ...user } = row
-  return { user, expiresAt: expires_at }
+  const { created_at, expires_at, ...user } = row
+  return { user, createdAt: created_at, expiresAt: expires_at }
 }
 
 /** Only moves forward, so that requests that come together change it once. */
