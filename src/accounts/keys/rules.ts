@@ -10,6 +10,7 @@ import { formatTime, now, parseMoment } from '../../base/time.ts'
 import { type Context, type RequestContext, type WriteTx, write } from '../../events/write.ts'
 import { type Database, ReferenceViolation, type Tx } from '../../storage/database.ts'
 import type { Page } from '../../storage/page.ts'
+import { holdUser } from '../users/store.ts'
 import type { CreateArguments, FilterArguments, KeyArguments, KeyRecord, statuses } from './schema.ts'
 import * as store from './store.ts'
 
@@ -37,6 +38,7 @@ export async function createKey(
   const token = TOKEN_PREFIX + randomBytes(32).toString('base64url')
   const publicKey = PUBLIC_PREFIX + randomBytes(12).toString('hex')
   const key = await write(context, async tx => {
+    await holdAccounts(tx, args.user_id, context)
     const id = await store
       .insertKey(tx, {
         public_key: publicKey,
@@ -56,6 +58,21 @@ export async function createKey(
     return made
   })
   return { key, token }
+}
+
+/**
+ * Who loses the role meanwhile, or is erased, loses the keys that there are: none must be made at the same moment.
+ * @throws Failure session_required
+ */
+async function holdAccounts(tx: Tx, ownerId: number, { actor }: RequestContext): Promise<void> {
+  const isSession = actor.kind === 'session'
+  const ids = new Set(isSession ? [ownerId, actor.userId] : [ownerId])
+  for (const id of [...ids].sort((one, other) => one - other)) {
+    const account = await holdUser(tx, id)
+    if (isSession && id === actor.userId && account?.role !== 'administrator') {
+      throw new Failure('session_required')
+    }
+  }
 }
 
 /**
@@ -99,12 +116,18 @@ export async function refuseRevoked(tx: Tx, { name }: Actor): Promise<void> {
   if (!key || statusOf(key) !== 'active') throw new Failure('unauthenticated')
 }
 
-/** In a transaction that may do more. */
-export async function revoke(tx: WriteTx, key: store.KeyRow): Promise<store.KeyRow> {
+async function revoke(tx: WriteTx, key: store.KeyRow): Promise<store.KeyRow> {
   await store.setRevoked(tx, key.id, now())
   const after = (await store.findKey(tx, key.id))!
   tx.log('key.revoke', key.id, { before: writtenOf(key), after: writtenOf(after) })
   return after
+}
+
+/** Revokes every key of an account that works, in a transaction that does more. */
+export async function revokeKeysOf(tx: WriteTx, userId: number): Promise<void> {
+  const all = { order: store.orders.id!, descending: false, offset: 0, limit: Number.MAX_SAFE_INTEGER }
+  const keys = await store.listKeys(tx, { userIds: [userId] }, all)
+  for (const key of keys.filter(({ revoked_at }) => revoked_at === null)) await revoke(tx, key)
 }
 
 export async function listKeys(

@@ -7,6 +7,7 @@ import { formatTime, now } from '../../base/time.ts'
 import { type Context, type RequestContext, type WriteTx, write } from '../../events/write.ts'
 import { type Db, type Tx, UniqueViolation } from '../../storage/database.ts'
 import type { Page } from '../../storage/page.ts'
+import { revokeKeysOf } from '../keys/rules.ts'
 import { forgetAttempts } from '../sessions/attempts.ts'
 import { endSessions, removeDevices } from '../sessions/store.ts'
 import { hashPassword } from './password.ts'
@@ -54,7 +55,8 @@ export async function hashOfEdit(by: Origin, args: EditArguments): Promise<strin
 }
 
 /**
- * Changes what was sent and leaves the rest. A new password or role ends the sessions of the account.
+ * Changes what was sent and leaves the rest. A new password or role ends the sessions of the account, and who loses the role
+ * loses the API keys.
  * @param passwordHash what `hashOfEdit` returned
  * @throws Failure no_user, email_taken, last_administrator
  */
@@ -76,6 +78,8 @@ export async function editUser(
     })
     if (passwordHash !== undefined) await setPassword(tx, id, passwordHash)
     if (role !== undefined && role !== before.role) await endSessions(tx, id)
+    // Made while the account could do everything; whoever needs them makes them anew for an account without a role.
+    if (role === '' && before.role !== '') await revokeKeysOf(tx, id)
     const after = found(await store.findUserRow(tx, id))
     if (passwordHash !== undefined) await forgetBrowsers(tx, after)
     tx.log('user.edit', id, { before: recordOf(before), after: recordOf(after) })

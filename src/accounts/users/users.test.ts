@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
 import {
   ADMIN_PASSWORD,
   affiliated,
@@ -11,6 +12,8 @@ import { userRecord } from './schema.ts'
 import { findUser } from './store.ts'
 
 const PASSWORD = 'a password of somebody'
+/** What another process does to a key counts after this. */
+const LONG_AFTER_MS = 1000
 
 describeService('users', service => {
   let admin: Visitor
@@ -172,6 +175,65 @@ describeService('users: the last administrator', service => {
       .where('password_hash', '!=', '')
       .execute()
     assert.equal(left.length, 1)
+  })
+})
+
+describeService('users: who loses the role', service => {
+  const second = async (login: string) => {
+    const admin = await service().admin()
+    const account = { login, email: `${login}@example.com`, role: 'administrator', password: PASSWORD }
+    const { body } = await admin.post('/users', account)
+    const visitor = service().visitor()
+    await visitor.logIn(login, PASSWORD)
+    const generate = () =>
+      visitor.post('/keys', { name: login, user_id: body.id, permissions: ['affiliates.read'] })
+    const statuses = async () =>
+      (await admin.get(`/keys?user_id=${body.id}&number=0`)).body.map(({ status }: any) => status)
+    return { admin, id: body.id as number, generate, statuses }
+  }
+
+  test('401 - loses the keys, too, and the log says so', async () => {
+    const { admin, id, generate, statuses } = await second('dismissed')
+    const { public_key, token } = (await generate()).body
+    const key = { publicKey: public_key, token }
+    assert.equal((await service().get('/affiliates', { key })).status, 200)
+    await admin.patch(`/users/${id}`, { first_name: 'Still', role: 'administrator' })
+    assert.deepEqual(await statuses(), ['active'])
+    assert.equal((await admin.patch(`/users/${id}`, { role: '' })).status, 200)
+    assert.deepEqual(await statuses(), ['revoked'])
+    await delay(LONG_AFTER_MS)
+    assertFailure(await service().get('/affiliates', { key }), 401, 'rest_forbidden')
+    const { body } = await admin.get('/audit?action=key.revoke')
+    assert.equal(body.length, 1)
+  })
+
+  test('401 - makes no key at the same moment', async () => {
+    const { admin, id, generate, statuses } = await second('fast')
+    const made = Array.from({ length: 8 }, generate)
+    const dismissed = admin.patch(`/users/${id}`, { role: '' })
+    const replies = await Promise.all([...made, ...Array.from({ length: 8 }, generate)])
+    assert.equal((await dismissed).status, 200)
+    for (const { status } of replies) assert.ok(status === 201 || status === 401, String(status))
+    assert.ok((await statuses()).every((status: string) => status === 'revoked'))
+  })
+
+  test('401 - who is erased loses the keys, too', async () => {
+    const { id, generate, statuses } = await second('erased')
+    const { token } = (await generate()).body
+    const { code, stderr } = await affiliated([
+      'users',
+      'erase',
+      `#${id}`,
+      '--yes',
+      '--database',
+      service().databaseUrl,
+    ])
+    assert.equal(code, 0, stderr)
+    await delay(LONG_AFTER_MS)
+    const reply = await service().get('/affiliates', { key: { publicKey: '', token } })
+    assertFailure(reply, 401, 'rest_forbidden')
+    assert.deepEqual(await statuses(), ['revoked'])
+    assertFailure(await generate(), 401, 'rest_session_required')
   })
 })
 

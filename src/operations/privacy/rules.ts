@@ -1,6 +1,6 @@
 /** What a person may ask for: everything that is kept about them, and that it be removed. */
 
-import { recordOf as keyRecordOf, revoke } from '../../accounts/keys/rules.ts'
+import { recordOf as keyRecordOf, revokeKeysOf } from '../../accounts/keys/rules.ts'
 import { orders as keyOrders, listKeys } from '../../accounts/keys/store.ts'
 import { endSessions } from '../../accounts/sessions/store.ts'
 import {
@@ -107,8 +107,7 @@ export async function erasePerson(context: RequestContext, userId: number): Prom
     await endSessions(tx, userId)
     await forgetBrowsers(tx, user)
     await store.removeKeptAnswers(tx, userId)
-    const keys = await listKeys(tx, { userIds: [userId] }, { ...all, order: keyOrders.id! })
-    for (const key of keys.filter(({ revoked_at }) => revoked_at === null)) await revoke(tx, key)
+    await revokeKeysOf(tx, userId)
     tx.log('user.erase', userId)
     return (await findUser(tx, userId))!
   })
