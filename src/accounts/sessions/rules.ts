@@ -10,8 +10,8 @@ import { formatTime, now } from '../../base/time.ts'
 import { type Context, type RequestContext, write } from '../../events/write.ts'
 import type { Database, Db, Tx } from '../../storage/database.ts'
 import { hashToken } from '../keys/rules.ts'
-import { hashPassword, passwordMatches } from '../users/password.ts'
-import { canLogIn, findByName, forgetBrowsers, passwordProblem, setPassword } from '../users/rules.ts'
+import { hashPassword, passwordMatches, passwordProblem } from '../users/password.ts'
+import { canLogIn, findByName, forgetBrowsers, setPassword } from '../users/rules.ts'
 import { findUser, holdUser, type User } from '../users/store.ts'
 import { countAttempt, ofAccount, ofDevice, ofStranger } from './attempts.ts'
 import type { LoginArguments, PasswordArguments, SessionRecord } from './schema.ts'
@@ -151,7 +151,7 @@ export async function changePassword(
   { current_password, new_password }: PasswordArguments,
 ): Promise<void> {
   const { database, actor } = context
-  const problem = passwordProblem(new_password)
+  const problem = await passwordProblem(new_password)
   refuseInvalid(problem ? { new_password: problem } : {})
   const user = (await findUser(database.reader, actor.userId))!
   await countAttempt(database, ofAccount(user.id))

@@ -4,6 +4,7 @@
  */
 import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from 'node:crypto'
 import { promisify } from 'node:util'
+import { foldCase } from '../../base/text.ts'
 
 const derive = promisify<string, Buffer, number, ScryptOptions, Buffer>(scrypt)
 const HASH_BYTES = 32
@@ -26,6 +27,20 @@ export function hashAt(other: Cost): void {
 
 /** The threads that hash are also those that files are read with, and each hash needs 32 MiB. */
 const HASHES_AT_ONCE = 2
+
+/** @returns what is wrong with a password, or undefined */
+export async function passwordProblem(password: string): Promise<string | undefined> {
+  const { length } = [...password]
+  if (length < 8 || length > 1000) return 'must have 8 to 1000 characters.'
+  if (await isCommon(password)) return 'must not be one of those that most people use, which are tried first.'
+  return undefined
+}
+
+/** Loaded when somebody sets a password: 50,000 words take a tenth of a second. */
+async function isCommon(password: string): Promise<boolean> {
+  const { dictionary } = await import('@zxcvbn-ts/language-common')
+  return dictionary['passwords-common'].includes(foldCase(password))
+}
 
 export async function hashPassword(password: string): Promise<string> {
   const salt = randomBytes(16)

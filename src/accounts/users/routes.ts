@@ -50,7 +50,7 @@ export const users: Resource = {
       arguments: userArguments,
       answer: { status: 201, schema: userRecord },
       failures: ['email_taken', 'login_taken'],
-      check: async (_call, args) => rules.problemsOfUser(args),
+      check: (_call, args) => rules.problemsOfUser(args),
       handle: async (call, args) => {
         const user = await rules.createUser(call, args)
         return {
@@ -81,7 +81,7 @@ export const users: Resource = {
       arguments: editArguments,
       answer: { status: 200, schema: userRecord },
       failures: ['no_user', 'email_taken', 'last_administrator'],
-      check: async (call, args) => rules.problemsOfEdit(call, args),
+      check: rules.problemsOfEdit,
       prepare: rules.hashOfEdit,
       handle: async (call, args, passwordHash) => ({
         status: 200,

@@ -10,7 +10,7 @@ import type { Page } from '../../storage/page.ts'
 import { revokeKeysOf } from '../keys/rules.ts'
 import { forgetAttempts } from '../sessions/attempts.ts'
 import { endSessions, removeDevices } from '../sessions/store.ts'
-import { hashPassword } from './password.ts'
+import { hashPassword, passwordProblem } from './password.ts'
 import {
   type EditArguments,
   type FilterArguments,
@@ -35,7 +35,7 @@ export function loginProblem(login: string): string | undefined {
  * @throws Failure email_taken, login_taken, invalid_argument
  */
 export async function createUser(context: RequestContext, args: UserArguments): Promise<store.User> {
-  refuseInvalid(problemsOfUser(args))
+  refuseInvalid(await problemsOfUser(args))
   const passwordHash = args.password === undefined ? '' : await hashPassword(args.password)
   return write(context, async tx => {
     const { id } = await addAccount(tx, args, passwordHash)
@@ -50,7 +50,7 @@ export async function createUser(context: RequestContext, args: UserArguments): 
  * @throws Failure invalid_argument
  */
 export async function hashOfEdit(by: Origin, args: EditArguments): Promise<string | undefined> {
-  refuseInvalid(problemsOfEdit(by, args))
+  refuseInvalid(await problemsOfEdit(by, args))
   return args.password === undefined ? undefined : hashPassword(args.password)
 }
 
@@ -118,7 +118,7 @@ export async function resetPassword(
   user: store.User,
   password: string,
 ): Promise<void> {
-  refuseInvalid(problemsOfUser({ password }))
+  refuseInvalid(await problemsOfUser({ password }))
   const passwordHash = await hashPassword(password)
   await write(context, async tx => {
     await setPassword(tx, user.id, passwordHash)
@@ -165,17 +165,23 @@ export async function refuseLastAdministrator(tx: Tx, user: store.User): Promise
 }
 
 /** What is wrong beyond what the schemas say; arguments that are absent are not spoken of. */
-export function problemsOfUser({ login, password }: { login?: string; password?: string }): Problems {
+export async function problemsOfUser({
+  login,
+  password,
+}: {
+  login?: string
+  password?: string
+}): Promise<Problems> {
   const problems: Problems = {}
   const wrongLogin = login === undefined ? undefined : loginProblem(login)
   if (wrongLogin) problems.login = wrongLogin
-  const wrongPassword = password === undefined ? undefined : passwordProblem(password)
+  const wrongPassword = password === undefined ? undefined : await passwordProblem(password)
   if (wrongPassword) problems.password = wrongPassword
   return problems
 }
 
 /** The same of an edit. Whoever sits down at a session that is open must not be able to make the account theirs. */
-export function problemsOfEdit({ actor }: Origin, args: Partial<EditArguments>): Problems {
+export async function problemsOfEdit({ actor }: Origin, args: Partial<EditArguments>): Promise<Problems> {
   const own = args.password !== undefined && args.user_id === actor.userId
   return own
     ? { password: 'is your own: change it under Change password, which asks for the one that you have now.' }
@@ -268,12 +274,6 @@ export async function findByName(db: Db, name: string): Promise<store.User[]> {
   const found = [await store.findUserByLoginKey(db, key), await store.findUserByEmailKey(db, key)]
   const accounts = found.filter(user => user !== undefined)
   return accounts[0]?.id === accounts[1]?.id ? accounts.slice(0, 1) : accounts
-}
-
-/** @returns what is wrong with a password, or undefined */
-export function passwordProblem(password: string): string | undefined {
-  const { length } = [...password]
-  return length >= 8 && length <= 1000 ? undefined : 'must have 8 to 1000 characters.'
 }
 
 function nameOf(user: {

@@ -111,6 +111,16 @@ describeService('users', service => {
     )
   })
 
+  test('400 - a password that most people use, in any case of its letters', async () => {
+    for (const password of ['password1', 'Password1', 'qwertyuiop', '1234567890']) {
+      const reply = await admin.post('/users', { login: 'common', email: 'common@example.com', password })
+      assertFailure(reply, 400, 'rest_invalid_param')
+      assert.match(reply.body.data.params.password, /must not be one of those that most people use/)
+      const own = { current_password: ADMIN_PASSWORD, new_password: password }
+      assert.deepEqual(Object.keys((await admin.post('/password', own)).body.data.params), ['new_password'])
+    }
+  })
+
   test('400 - the own password is not set without the one that it replaces', async () => {
     const own = await admin.patch('/users/1', { password: 'another password', first_name: 'Ann' })
     assertFailure(own, 400, 'rest_invalid_param')
@@ -272,6 +282,9 @@ describeService('users: password on the command line', service => {
     assert.match(two.stderr, /Two accounts go by Admin@example\.com.*: #\d+ or #1\.$/m)
     assert.equal((await password('#1', '--password', 'given by hand')).code, 0)
     assert.equal((await password('#999')).code, 1)
+    const common = await password('admin', '--password', 'password1')
+    assert.equal(common.code, 1)
+    assert.match(common.stderr, /password: must not be one of those that most people use/)
     const short = await password('admin', '--password', 'short')
     assert.equal(short.code, 1)
     assert.match(short.stderr, /password: must have 8 to 1000 characters/)
