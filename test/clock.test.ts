@@ -4,9 +4,9 @@ import { type TestContext, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { revokeKey } from '../src/accounts/keys/rules.ts'
 import { countAttempt } from '../src/accounts/sessions/attempts.ts'
-import { changeSettings, contextOf } from '../src/settings/rules.ts'
+import { changeSettings } from '../src/settings/rules.ts'
 import { openDatabase } from '../src/storage/open.ts'
-import { assertFailure, describeService } from './harness.ts'
+import { assertFailure, describeService, operatorOf } from './harness.ts'
 
 /** What another process changed counts after this. */
 const LONG_AFTER_MS = 1000
@@ -25,7 +25,7 @@ describeService(
       const key = await service().newKey(['affiliates.read', 'payouts.create'])
       assert.equal((await service().get('/affiliates', { key })).status, 200)
       setBack(t, 600)
-      await revokeKey(elsewhere, key.publicKey)
+      await revokeKey(operatorOf(elsewhere), key.publicKey)
       await delay(LONG_AFTER_MS)
       assertFailure(await service().get('/affiliates', { key }), 401, 'rest_forbidden')
       assertFailure(await service().post('/payouts', { affiliate_id: 1 }, { key }), 401, 'rest_forbidden')
@@ -44,7 +44,7 @@ describeService(
         (await service().get(`/affiliates/${made.body.id}?effective=1`, { key })).body.effective.rate
       assert.equal(await rate(), '20')
       setBack(t, 600)
-      await changeSettings(contextOf(elsewhere), { default_rate: 33 })
+      await changeSettings(operatorOf(elsewhere), { default_rate: 33 })
       await delay(LONG_AFTER_MS)
       assert.equal(await rate(), '33')
     })
