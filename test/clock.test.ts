@@ -5,8 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { revokeKey } from '../src/accounts/keys/rules.ts'
 import { countAttempt } from '../src/accounts/sessions/attempts.ts'
 import { changeSettings } from '../src/settings/rules.ts'
-import { openDatabase } from '../src/storage/open.ts'
-import { assertFailure, describeService, operatorOf } from './harness.ts'
+import { assertFailure, describeService, openDatabase, operatorOf } from './harness.ts'
 
 /** What another process changed counts after this. */
 const LONG_AFTER_MS = 1000

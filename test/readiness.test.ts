@@ -5,8 +5,15 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
-import { openDatabase } from '../src/storage/open.ts'
-import { affiliated, assertFailure, engines, type Reply, serveProcess, temporaryFolder } from './harness.ts'
+import {
+  affiliated,
+  assertFailure,
+  engines,
+  openDatabase,
+  type Reply,
+  serveProcess,
+  temporaryFolder,
+} from './harness.ts'
 import { until } from './load.ts'
 
 async function started(url: string) {

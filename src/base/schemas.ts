@@ -75,11 +75,11 @@ const TURNS_DIRECTION = /[\u202A-\u202E\u2066-\u2069]/u
 export const formats: Record<string, Format> = {
   line: {
     test: text => !/[\p{Cc}\p{Cs}]/u.test(text) && !TURNS_DIRECTION.test(text),
-    expects: 'one line of text without control characters, nor those that turn its direction',
+    expects: 'one line of text without control characters',
   },
   paragraphs: {
     test: text => !/(?![\t\n\r])[\p{Cc}\p{Cs}]/u.test(text) && !TURNS_DIRECTION.test(text),
-    expects: 'text without control characters, nor those that turn its direction',
+    expects: 'text without control characters',
   },
   email: { test: isEmail, expects: 'a valid e-mail address' },
   'optional-email': {
