@@ -38,7 +38,7 @@ export async function refusingUnlogged(database: Database): Promise<Database> {
     transaction: (work, options) => inner.transaction(tx => watched(connection, () => work(tx)), options),
     ...(inner.version && { version: inner.version }),
     ...(inner.refresh && { refresh: inner.refresh }),
-    ping: () => inner.ping(),
+    ready: () => inner.ready(),
     close: () => inner.close(),
   })
   return refusing(database)

@@ -127,7 +127,7 @@ describe('events that are committed after later ones (PostgreSQL)', () => {
       replica: database.reader,
       background: database,
       transaction: (work, options) => database.transaction(work, options),
-      ping: () => database.ping(),
+      ready: () => database.ready(),
       close: () => database.close(),
     })
     assert.ok(looks >= 2)
