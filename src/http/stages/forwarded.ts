@@ -8,13 +8,17 @@ import type { onRequestHookHandler } from 'fastify'
 export const forwarded: onRequestHookHandler = ({ raw: { headers } }, _reply, done) => {
   const { 'x-forwarded-for': addresses, 'x-forwarded-proto': schemes } = headers
   if (addresses !== undefined) headers['x-forwarded-for'] = lastAddresses(String(addresses))
-  if (schemes !== undefined && !isScheme(String(schemes))) delete headers['x-forwarded-proto']
+  if (schemes !== undefined) headers['x-forwarded-proto'] = schemeOf(String(schemes))
   done()
 }
 
 /** The last one is what the proxy in front says; those before are what it was told. */
-function isScheme(list: string): boolean {
-  return /^https?$/i.test(list.slice(list.lastIndexOf(',') + 1).trim())
+function schemeOf(list: string): 'http' | 'https' | undefined {
+  const scheme = list
+    .slice(list.lastIndexOf(',') + 1)
+    .trim()
+    .toLowerCase()
+  return scheme === 'http' || scheme === 'https' ? scheme : undefined
 }
 
 /** Those behind the last one that is none: each proxy adds the one that it saw to the end. */
