@@ -102,8 +102,8 @@ async function replaceTable({ reader, schema }: Database, target: Database, tabl
       ({ table: other, column, to }) =>
         sql`NOT EXISTS (SELECT 1 FROM ${sql.table(other)} WHERE ${sql.ref(`${other}.${column}`)} = ${sql.ref(`${table.name}.${to}`)})`,
     )
-    const kept = rows.map(row => sql`(${sql.join(table.key.map(column => row[column]))})`)
-    const gone = kept.length === 0 ? [] : [sql`(${key}) NOT IN (${sql.join(kept)})`]
+    const keys = rows.map(row => sql`(${sql.join(table.key.map(column => row[column]))})`)
+    const gone = keys.length === 0 ? [] : [sql`(${key}) NOT IN (${sql.join(keys)})`]
     const where = [...gone, ...unused]
     await sql`DELETE FROM ${sql.table(table.name)} ${where.length === 0 ? sql`` : sql`WHERE ${sql.join(where, sql` AND `)}`}`.execute(
       tx,

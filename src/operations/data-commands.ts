@@ -35,13 +35,17 @@ const sizeOption = (flags: string, description: string, size: number) =>
 
 async function demo(options: CommonOptions & DemoSize): Promise<void> {
   const { affiliates, payouts } = options
-  if (payouts > 0 && affiliates === 0) throw new CommandFailed('Payouts need affiliates to be made to.')
+  if (payouts > 0 && affiliates === 0)
+    throw new CommandFailed('--payouts needs affiliates: give --affiliates a number above 0.')
   const startedAt = performance.now()
   const { progress, end } = showProgress('demo')
   const filled = await withNewDatabase(options, database =>
     fillWithDemo(database, options.features, { affiliates, payouts }, progress),
   ).finally(end)
-  if (!filled) throw new CommandFailed('The database has affiliates or payouts; it was left as it is.')
+  if (!filled)
+    throw new CommandFailed(
+      'The database has records already; nothing was added. Name a new one with --database.',
+    )
   const seconds = Math.round((performance.now() - startedAt) / 100) / 10
   print(options, { affiliates, payouts, seconds }, [
     `Made ${affiliates} affiliates and ${payouts} payouts in ${seconds} s.`,

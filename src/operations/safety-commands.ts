@@ -13,17 +13,21 @@ import { checkDatabase } from './check/rules.ts'
 
 export function addSafetyCommands(program: Command): void {
   addCommand(program, 'backup', 'copy the embedded database into a file, while it is in use')
-    .argument('<file>')
-    .option('--force', 'replace the file when it is there')
+    .argument('<file>', 'where to write the backup')
+    .option('--force', 'replace the file if it exists')
     .action(backup)
   addCommand(
     program,
     'restore',
     'put a backup into the place of the embedded database; stop the service before',
   )
-    .argument('<file>')
+    .argument('<file>', 'the backup')
     .action(restore)
-  addCommand(program, 'check', 'look whether everything is whole; exit 1 when something is not').action(check)
+  addCommand(
+    program,
+    'check',
+    'look for damage in file, references, search keys and log; exit 1 when there is any',
+  ).action(check)
 }
 
 async function backup(file: string, options: CommonOptions & { force?: true }): Promise<void> {
@@ -51,6 +55,6 @@ async function check(options: CommonOptions): Promise<void> {
   const rows = Object.entries(checked).map(([name, count]) => [name, String(count)])
   print(options, { ok: problems.length === 0, checked, problems }, [
     ...table(['checked', 'rows'], rows),
-    'Everything is whole.',
+    'No damage was found.',
   ])
 }

@@ -150,7 +150,9 @@ class Crew {
       if (worker.process.pid === undefined) reject(error)
     })
     worker.once('exit', (code, signal) => {
-      reject(new CommandFailed(`A worker ended (${signal ?? code}) before it listened; it has said why.`))
+      reject(
+        new CommandFailed(`A worker ended (${signal ?? code}) before it listened: see its message above.`),
+      )
       if (!this.#workers.delete(worker) || this.#stopping.signal.aborted) return
       this.#log.error({ worker: worker.process.pid, code, signal }, 'a worker ended and is replaced')
       if (performance.now() - startedAt > PROVEN_AFTER_MS) this.#failures = 0

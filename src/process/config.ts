@@ -41,7 +41,7 @@ export const serveOptions = (): Option[] => [
     .env('WORKERS')
     .default(1)
     .argParser(wholeNumber(0, 256)),
-  new Option('--log-level <level>', 'the least severe messages to log')
+  new Option('--log-level <level>', 'log messages of this severity and above')
     .env('LOG_LEVEL')
     .default('info')
     .choices(logLevels),
@@ -56,10 +56,10 @@ export const serveOptions = (): Option[] => [
     .env('BODY_LIMIT')
     .default(1_048_576)
     .argParser(wholeNumber(1024, 1_073_741_824)),
-  new Option('--metrics-port <number>', 'port to tell Prometheus on, at /metrics')
+  new Option('--metrics-port <number>', 'port of the metrics for Prometheus, at /metrics')
     .env('METRICS_PORT')
     .argParser(wholeNumber(1, 65_535)),
-  new Option('--metrics-host <address>', 'address that the port for Prometheus is on')
+  new Option('--metrics-host <address>', 'address that the port of the metrics is on')
     .env('METRICS_HOST')
     .default('127.0.0.1'),
   new Option(

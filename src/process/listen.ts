@@ -32,7 +32,7 @@ export function listenProblem(
     case 'EADDRINUSE':
       return `Another program uses port ${port} of ${host}; choose another port with --${prefix}port.`
     case 'EACCES':
-      return `Port ${port} of ${host} is not for everybody; choose one from 1024 on with --${prefix}port, or let the program have it (CAP_NET_BIND_SERVICE).`
+      return `Port ${port} of ${host} needs a privilege: choose one from 1024 on with --${prefix}port, or give the program CAP_NET_BIND_SERVICE.`
     case 'EADDRNOTAVAIL':
       return `${host} is no address of this machine; choose one that is with --${prefix}host.`
     case 'ENOTFOUND':

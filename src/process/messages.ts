@@ -12,13 +12,13 @@ interface Reply {
 
 /** In a worker. */
 export function askPrimary(): Grantor {
-  const asked = new Map<number, (grant: Grant) => void>()
+  const waiting = new Map<number, (grant: Grant) => void>()
   let last = 0
   process.on('message', (message: Partial<Reply>) => {
     if (!message.granted) return
     const { number, grant } = message.granted
-    asked.get(number)?.(grant)
-    asked.delete(number)
+    waiting.get(number)?.(grant)
+    waiting.delete(number)
   })
   return (name, limit) => {
     // A worker without its first process is about to end.
@@ -26,7 +26,7 @@ export function askPrimary(): Grantor {
     last += 1
     const number = last
     return new Promise(resolve => {
-      asked.set(number, resolve)
+      waiting.set(number, resolve)
       process.send!({ allowance: { number, name, limit } } satisfies Question)
     })
   }

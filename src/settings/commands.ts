@@ -22,7 +22,7 @@ export function addSettingsCommands(program: Command): void {
     .action(get)
   addCommand(settings, 'set', 'change a setting; rate_types takes a list with commas')
     .addArgument(nameArgument(settings, true))
-    .argument('<value>')
+    .argument('<value>', 'its new value')
     .action(set)
 }
 

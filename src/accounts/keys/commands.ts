@@ -29,7 +29,9 @@ export function addKeyCommands(program: Command, permissions: readonly string[])
     .option('--expires <date>', 'last day on which it works: YYYY-MM-DD, UTC (default: never)')
     .action((options: CreateOptions, self: Command) => create(options, self, permissions))
   addCommand(keys, 'list', 'list the API keys').action(list)
-  addCommand(keys, 'revoke', 'revoke an API key for ever').argument('<public-key>').action(revoke)
+  addCommand(keys, 'revoke', 'revoke an API key for ever')
+    .argument('<public-key>', 'its public part, see keys list')
+    .action(revoke)
 }
 
 interface CreateOptions extends CommonOptions {

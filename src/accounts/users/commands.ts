@@ -69,7 +69,7 @@ async function create(options: CreateOptions): Promise<void> {
   print(options, recordOf(user), [
     `Created account ${user.id}: ${user.login} <${user.email}>`,
     ...(options.admin && args.password === undefined
-      ? [`It can not log in before it has a password: affiliated users password '${user.login}'`]
+      ? [`It cannot log in before it has a password: affiliated users password '${user.login}'`]
       : []),
   ])
 }
@@ -78,16 +78,16 @@ async function setPassword(login: string, options: PasswordOptions): Promise<voi
   const sent = await passwordOf(options)
   const password = sent ?? generatePassword()
   const user = await withDatabase(options, async database => {
-    const found = await accountNamed(database, login)
-    await resetPassword(onBehalfOf(commandLine, database), found, password)
-    return found
+    const account = await accountNamed(database, login)
+    await resetPassword(onBehalfOf(commandLine, database), account, password)
+    return account
   })
   print(options, { id: user.id, login: user.login, ...(sent === undefined && { password }) }, [
     `Set the password of ${user.login} and ended its sessions.`,
     ...(sent === undefined ? [`  password  ${password}`, 'It will not be shown again.'] : []),
     ...(user.role === 'administrator'
       ? []
-      : ['This account is no administrator, so it still can not log in.']),
+      : ['This account is no administrator, so it still cannot log in.']),
   ])
 }
 

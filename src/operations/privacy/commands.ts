@@ -9,10 +9,10 @@ import { erasePerson, exportPerson } from './rules.ts'
 
 /** @param users the command whose subcommands these become */
 export function addPrivacyCommands(users: Command): void {
-  addCommand(users, 'export', 'write everything that is kept about a person, as one JSON object')
+  addCommand(users, 'export', 'write all data about a person, as one JSON object')
     .argument('<login>', 'login name, e-mail address, or # and the identifier')
     .action(exportData)
-  addCommand(users, 'erase', 'replace what is personal of an account; records of money stay')
+  addCommand(users, 'erase', 'replace the personal data of an account; payouts stay')
     .argument('<login>', 'login name, e-mail address, or # and the identifier')
     .option('--yes', 'do not ask')
     .action(erase)
