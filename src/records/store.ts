@@ -73,7 +73,7 @@ export function storeOf<N extends string, T extends keyof Tables & string, F ext
     column => `${table}.${column}`,
   )
   const matching = matcher(table, filtersOf(parts), options.search ?? searchOf(table, parts))
-  const shown = (db: Db) => untyped(db).selectFrom(table).select(columns)
+  const selection = (db: Db) => untyped(db).selectFrom(table).select(columns)
   const byId = (db: Db, { id }: { id: number }) => untyped(db).selectFrom(table).where('id', '=', id)
 
   const existing = prepared((db: Db, args: { id: number }) => byId(db, args).select('id'))
@@ -85,13 +85,13 @@ export function storeOf<N extends string, T extends keyof Tables & string, F ext
     untyped(tx).updateTable(table).set(change).where('id', '=', id).returningAll(),
   )
   const list = new PagedList(
-    (db, criteria: Criteria) => shown(db).where(matching(criteria)) as never,
+    (db, criteria: Criteria) => selection(db).where(matching(criteria)) as never,
     id,
     few,
   )
   const store = {
     orders: ordersOf(name, table, parts),
-    find: byIdentifier(db => shown(db) as never, `${table}.id`),
+    find: byIdentifier(db => selection(db) as never, `${table}.id`),
     exists: async (db: Db, id: number) => (await existing(db, { id })).length > 0,
     hold: async (tx: Tx, id: number) => (await holding(tx, { id }))[0],
     insert: async (tx: Tx, row: object) => (await insertion(tx, row))[0],
@@ -191,12 +191,12 @@ export async function problemsOfReferences(db: Db, { fields }: Kind, args: objec
     const value = (args as Record<string, unknown>)[name]
     if (value === undefined || field.references === undefined || !(field.create || field.edit)) continue
     const { table, column = 'id' } = field.references
-    const found = await untyped(db)
+    const row = await untyped(db)
       .selectFrom(table)
       .select(column)
       .where(column, '=', value)
       .executeTakeFirst()
-    if (!found) problems[name] = `must be the identifier of an existing row of ${table}.`
+    if (!row) problems[name] = `must be the identifier of an existing row of ${table}.`
   }
   return problems
 }

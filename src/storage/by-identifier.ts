@@ -7,7 +7,8 @@ import type { Db } from './database.ts'
 import { isDirect, prepared } from './prepared.ts'
 import type { Tables } from './tables.ts'
 
-type Waiting<R> = Map<number, PromiseWithResolvers<R | undefined>>
+/** The identifiers of the next query, and who waits for each. */
+type Batch<R> = Map<number, PromiseWithResolvers<R | undefined>>
 
 /**
  * @param rows selects the records
@@ -24,35 +25,35 @@ export function byIdentifier<T extends keyof Tables, R extends { id: number }>(
     rows(db).where(sql<boolean>`${sql.ref(column)} IN (${sql.join(ids)})`),
   )
   /** By the executor, which every view of a Db shares. */
-  const waiting = new WeakMap<object, Waiting<R>>()
+  const batches = new WeakMap<object, Batch<R>>()
 
-  const ask = async (db: Db, asked: Waiting<R>) => {
-    waiting.delete(db.getExecutor())
+  const send = async (db: Db, batch: Batch<R>) => {
+    batches.delete(db.getExecutor())
     try {
-      for (const row of await several(db, { ids: padded([...asked.keys()]) })) {
-        asked.get(row.id)!.resolve(row)
+      for (const row of await several(db, { ids: padded([...batch.keys()]) })) {
+        batch.get(row.id)!.resolve(row)
       }
-      for (const { resolve } of asked.values()) resolve(undefined)
+      for (const { resolve } of batch.values()) resolve(undefined)
     } catch (error) {
-      for (const { reject } of asked.values()) reject(error)
+      for (const { reject } of batch.values()) reject(error)
     }
   }
 
   return async (db, id) => {
     if (isDirect(db)) return (await one(db, { id }))[0]
     const executor = db.getExecutor()
-    let asked = waiting.get(executor)
-    if (!asked) {
-      asked = new Map()
-      waiting.set(executor, asked)
-      setImmediate(ask, db, asked)
+    let batch = batches.get(executor)
+    if (!batch) {
+      batch = new Map()
+      batches.set(executor, batch)
+      setImmediate(send, db, batch)
     }
-    let answer = asked.get(id)
-    if (!answer) {
-      answer = Promise.withResolvers()
-      asked.set(id, answer)
+    let row = batch.get(id)
+    if (!row) {
+      row = Promise.withResolvers()
+      batch.set(id, row)
     }
-    return answer.promise
+    return row.promise
   }
 }
 

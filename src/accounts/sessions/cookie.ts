@@ -15,8 +15,8 @@ export const deviceCookie: Cookie = { name: 'affiliated_device', path: '/admin/a
 /** @param header the request's Cookie header */
 export function readCookie({ name }: Cookie, header: string | undefined): string | undefined {
   for (const pair of header?.split(';') ?? []) {
-    const [found, value] = pair.trim().split('=', 2)
-    if (found === name && value) return value
+    const [key, value] = pair.trim().split('=', 2)
+    if (key === name && value) return value
   }
   return undefined
 }

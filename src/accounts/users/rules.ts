@@ -67,8 +67,8 @@ export async function editUser(
 ): Promise<UserRecord> {
   const { user_id: id, email, role } = args
   return write(context, async tx => {
-    found(await store.holdUser(tx, id))
-    const before = found(await store.findUserRow(tx, id))
+    existing(await store.holdUser(tx, id))
+    const before = existing(await store.findUserRow(tx, id))
     if (role === '') await refuseLastAdministrator(tx, before)
     if (email !== undefined) await writeEmail(tx, id, email)
     await store.updateUser(tx, id, {
@@ -80,7 +80,7 @@ export async function editUser(
     if (role !== undefined && role !== before.role) await endSessions(tx, id)
     // Made while the account could do everything; whoever needs them makes them anew for an account without a role.
     if (role === '' && before.role !== '') await revokeKeysOf(tx, id)
-    const after = found(await store.findUserRow(tx, id))
+    const after = existing(await store.findUserRow(tx, id))
     if (passwordHash !== undefined) await forgetBrowsers(tx, after)
     tx.log('user.edit', id, { before: recordOf(before), after: recordOf(after) })
     return recordOf(after)
@@ -89,9 +89,9 @@ export async function editUser(
 
 function namesAfter(before: store.UserRow, { first_name, last_name, display_name }: EditArguments) {
   const names = { first_name: first_name ?? before.first_name, last_name: last_name ?? before.last_name }
-  const shown =
+  const displayName =
     display_name === undefined ? before.display_name : nameOf({ ...before, ...names, display_name })
-  return { ...names, display_name: shown, display_name_key: foldCase(shown) }
+  return { ...names, display_name: displayName, display_name_key: foldCase(displayName) }
 }
 
 /**
@@ -134,7 +134,7 @@ export async function forgetBrowsers(tx: Tx, user: store.User): Promise<void> {
 
 /** @throws Failure no_user */
 export async function getUser({ database }: Context, id: number): Promise<UserRecord> {
-  return recordOf(found(await store.findUserRow(database.reader, id)))
+  return recordOf(existing(await store.findUserRow(database.reader, id)))
 }
 
 export async function listUsers(
@@ -271,8 +271,8 @@ async function writeEmail(tx: Tx, userId: number, email: string): Promise<void> 
  */
 export async function findByName(db: Db, name: string): Promise<store.User[]> {
   const key = foldCase(name)
-  const found = [await store.findUserByLoginKey(db, key), await store.findUserByEmailKey(db, key)]
-  const accounts = found.filter(user => user !== undefined)
+  const candidates = [await store.findUserByLoginKey(db, key), await store.findUserByEmailKey(db, key)]
+  const accounts = candidates.filter(user => user !== undefined)
   return accounts[0]?.id === accounts[1]?.id ? accounts.slice(0, 1) : accounts
 }
 
@@ -285,7 +285,7 @@ function nameOf(user: {
   return user.display_name || `${user.first_name} ${user.last_name}`.trim() || user.login
 }
 
-function found<T extends store.User>(user: T | undefined): T {
+function existing<T extends store.User>(user: T | undefined): T {
   if (!user) throw new Failure('no_user')
   return user
 }
