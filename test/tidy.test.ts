@@ -168,6 +168,21 @@ describe('documentation', () => {
     }
   })
 
+  test('the architecture links to each decision, and sources to those that there are', () => {
+    const decisions = readdirSync(join(root, 'docs/decisions'))
+    const map = read('docs/architecture.md')
+    assert.deepEqual(
+      decisions.filter(name => !map.includes(`(decisions/${name})`)),
+      [],
+    )
+    const dead = files.flatMap(path =>
+      [...read(`src/${path}`).matchAll(/docs\/decisions\/([\w-]+\.md)/g)]
+        .filter(([, name]) => !decisions.includes(name!))
+        .map(([link]) => `${path}: ${link}`),
+    )
+    assert.deepEqual(dead, [])
+  })
+
   test('links within the documentation lead somewhere', () => {
     const pages = [
       'README.md',

@@ -4,6 +4,7 @@
  *
  * Whatever a person looks at here is read in the background, so that a report over millions of payouts keeps no
  * program waiting.
+ * See docs/decisions/administration-area.md.
  */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { keys } from '../accounts/keys/routes.ts'

@@ -9,6 +9,7 @@
  * when it appears. They are given up once every transaction has ended that was running when they were passed over: each of
  * them has its number before it takes an identifier (`Engine.numbersFirst`), and a lower one than the next at that time.
  * See docs/decisions/one-log.md.
+ * See docs/decisions/hash-chain.md.
  */
 import { createHash } from 'node:crypto'
 import { Rounds } from '../base/rounds.ts'

@@ -2,6 +2,7 @@
  * The one way to change a record. `write` opens the transaction, and gives the work a `WriteTx`, which carries on whose
  * behalf it is done. What the work logs is sent when it has ended, right before COMMIT, so there is no change without
  * its events and no event without its change.
+ * See docs/decisions/write.md.
  */
 import type { Origin } from '../base/actor.ts'
 import type { Settings } from '../base/settings.ts'

@@ -1,4 +1,4 @@
-/** What keeps a request from going on that was let in: the key or the session has ended, or lacks a permission. */
+/** What keeps a request from going on that was let in: the key or the session has ended, or lacks a permission. See docs/decisions/confirmation.md. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Actor } from '../base/actor.ts'
 import { Failure } from '../base/errors.ts'

@@ -2,6 +2,7 @@
  * Puts the resources' endpoints under a base path. A request goes through the stages below `stages/` in the order in
  * which they stand here; Fastify reads its body between `onRequest` and `preHandler`. A stage throws a Failure, sets
  * headers, or fills one property of the request, and knows of no other.
+ * See docs/decisions/stages.md.
  */
 import type { FastifyInstance } from 'fastify'
 import type { Context } from '../events/write.ts'

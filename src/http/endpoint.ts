@@ -1,6 +1,7 @@
 /**
  * An endpoint is declared once: method, path, permission, arguments, answer, summary. Routing, validation, types,
  * OPTIONS, OpenAPI and the reference page all come from the declaration.
+ * See docs/decisions/one-declaration.md.
  */
 import type { Static, TObject, TProperties } from 'typebox'
 import type { FailureName, Problems } from '../base/errors.ts'

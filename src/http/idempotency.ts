@@ -4,6 +4,7 @@
  * replayed to whoever sends the same request under the same key within a day. Two that come at once: the second
  * waits for the first and gets its answer. A failure takes the transaction back and nothing is kept, so that a
  * request that was refused may be mended and sent again under its key.
+ * See docs/decisions/idempotency.md.
  */
 import { hash } from 'node:crypto'
 import type { Actor } from '../base/actor.ts'

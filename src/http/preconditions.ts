@@ -2,6 +2,7 @@
  * Edits that do not overwrite what their caller has not seen. A record's ETag is a hash of its text, so it is the same
  * on every node and changes with whatever the record shows. If-Match is compared inside of the write's transaction,
  * which is run again when somebody else changed the record meanwhile.
+ * See docs/decisions/entity-tags.md.
  */
 import { hash } from 'node:crypto'
 import type { TSchema } from 'typebox'

@@ -1,6 +1,7 @@
 /**
  * What the service tells Prometheus, on a port of its own: whoever may scrape it needs no key and gets no record. With
  * several processes the first one answers for all. Without the port nothing is measured.
+ * See docs/decisions/metrics.md.
  */
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'

@@ -1,6 +1,7 @@
 /**
  * What the service needs to know of a kind of record to serve, export, fill, check and protect it. `app.ts` lists them
  * all; a kind about which nothing more is true than its definition says is `plain(kind)`.
+ * See docs/decisions/one-registry.md.
  */
 import { decimalText } from '../base/money.ts'
 import type { Settings } from '../base/settings.ts'

@@ -1,6 +1,7 @@
 /**
  * A kind of record: its fields, and all that follows from them. What is derived is pure; rules, joins, computed fields
  * and what a change sets off are written by hand beside the definition.
+ * See docs/decisions/records-as-data.md.
  */
 import type { Selectable, Simplify } from 'kysely'
 import { type Static, type TInteger, type TObject, type TProperties, type TSchema, Type } from 'typebox'

@@ -2,6 +2,7 @@
  * What the rest of the program sees of a database.
  * Kysely builds the queries; there is no layer above it and no stand-in for tests. Where the engines differ,
  * the difference is a member of `Engine` or of `Database`, so no other file asks which engine it is.
+ * See docs/decisions/two-engines.md.
  */
 import type { ColumnDataType, Kysely } from 'kysely'
 import type { Schema } from './table.ts'

@@ -223,7 +223,7 @@ export function refusals(table: string, columns: readonly string[], refusal: str
   ]
 }
 
-/** Entries and seals are refused to be changed or removed by the database itself; see `audit/seal.ts`. */
+/** Entries and seals are refused to be changed or removed by the database itself; see `events/seal.ts`. */
 function auditLog(engine: Engine): string[] {
   const { identity, integer, text, tableOptions, appendOnly } = engine
   const columns = {

@@ -1,6 +1,7 @@
 /**
  * Lists by page. A page begins after a given row (keyset paging), not at a counted one, so the millionth page costs
  * what the first costs; `offset` is there for clients that count.
+ * See docs/decisions/keyset-paging.md.
  */
 import { type Expression, type SelectQueryBuilder, sql } from 'kysely'
 import { now } from '../base/time.ts'

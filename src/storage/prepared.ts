@@ -4,6 +4,7 @@
  *
  * One function may make several queries: what it builds may depend on which arguments are there, and on how many
  * values a list has (their shape), but never on a value.
+ * See docs/decisions/prepared-queries.md.
  */
 import { isDeepStrictEqual } from 'node:util'
 import type { Compilable, CompiledQuery } from 'kysely'

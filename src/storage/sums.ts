@@ -1,6 +1,7 @@
 /**
  * Sums that are exact. They may be larger than a double can hold, so they come as text; and larger than an integer of
  * SQLite, so they come as two, of what amounts have of PART and of what is left.
+ * See docs/decisions/money.md.
  */
 import { type RawBuilder, sql } from 'kysely'
 

@@ -1,6 +1,7 @@
 /**
  * What is true of each table and column, declared by the folder that owns it. Whatever works on all data (copy, check,
  * privacy, the lock of the currency, the log of events) reads it here instead of keeping a list of its own.
+ * See docs/decisions/records-as-data.md.
  */
 import type { ColumnType } from 'kysely'
 

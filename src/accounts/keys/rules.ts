@@ -1,6 +1,7 @@
 /**
  * API keys. A key is a pair: a public part that names it for ever, and a token that is shown once. The token holds
  * 256 random bits, so its plain SHA-256 is all that needs to be kept, and is what it is looked up by.
+ * See docs/decisions/keys-and-passwords.md.
  */
 import { hash, randomBytes } from 'node:crypto'
 import type { Actor } from '../../base/actor.ts'

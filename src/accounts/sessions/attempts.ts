@@ -5,6 +5,7 @@
  * Strangers are counted by what they typed and by the networks that they come from, and never by an account: that
  * would tell which logins and addresses belong together. A browser that somebody has logged in with is known by its
  * cookie and counted by itself, so that strangers can't keep it out.
+ * See docs/decisions/log-in-attempts.md.
  */
 import { hash, randomUUID } from 'node:crypto'
 import { Failure } from '../../base/errors.ts'

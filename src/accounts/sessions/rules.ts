@@ -2,6 +2,7 @@
  * Who is logged in to the administration area. A session is 256 random bits that the browser keeps in a cookie; only
  * their SHA-256 is kept here. It lasts twelve hours from its last use, and thirty days at most. A browser that somebody has logged in with is
  * remembered for a year, in the same way, so that its tries are told from those of strangers; see `attempts.ts`.
+ * See docs/decisions/sessions.md.
  */
 import { randomBytes } from 'node:crypto'
 import type { Actor } from '../../base/actor.ts'

@@ -1,6 +1,7 @@
 /**
  * The queries of the reports. Each is answered from an index alone: at millions of payouts that takes about a tenth of
  * a second for every million that the span holds.
+ * See docs/decisions/reports-from-indexes.md.
  */
 import { type RawBuilder, sql } from 'kysely'
 import { type Affiliate, statuses } from '../../programme/affiliates/affiliate.ts'

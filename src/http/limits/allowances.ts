@@ -3,6 +3,7 @@
  * minute begins with the first use. The processes of one node share each allowance: the first process gives out a part
  * of what is left at a time, the smaller the less is left, so that hardly any request waits for a message, and all
  * together never get more than there is.
+ * See docs/decisions/limits.md.
  */
 export const WINDOW_SECONDS = 60
 

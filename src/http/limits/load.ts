@@ -5,6 +5,7 @@
  * are long one after the other, only what comes early in a turn is taken. The other is that of requests which wait
  * for the database: how many may is found out from how long they take. Both go by time, not by numbers that somebody
  * would have to tune. Who waits for a password's hash stands apart, so that a flood of log-ins refuses nobody else.
+ * See docs/decisions/overload.md.
  */
 import { Failure } from '../../base/errors.ts'
 

@@ -1,4 +1,4 @@
-/** Queries for everything about one person, in every table by what is declared of it. */
+/** Queries for everything about one person, in every table by what is declared of it. See docs/decisions/erasure.md. */
 import { type RawBuilder, sql } from 'kysely'
 import type { Db, Tx } from '../../storage/database.ts'
 import { columnsOf, type Table } from '../../storage/table.ts'

@@ -1,6 +1,7 @@
 /**
  * The ledger: what each affiliate earned, is owed and was paid, as a sum over transfers that are never changed. `post` is
  * the only way to one, and moves the balances and the figures of the affiliate's record along.
+ * See docs/decisions/ledger.md.
  */
 import { now } from '../../base/time.ts'
 import type { Db, Tx } from '../../storage/database.ts'

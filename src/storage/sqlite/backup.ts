@@ -1,6 +1,7 @@
 /**
  * Backup and restoration of the embedded database. A backup is one file that any program for SQLite reads. Whatever
  * is written here is written beside its place, checked, flushed to the disk, and only then put there in one step.
+ * See docs/decisions/backup.md.
  */
 import {
   chmodSync,

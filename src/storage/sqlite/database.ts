@@ -5,6 +5,7 @@
  * and transactions that wait at the same moment share one commit: each runs in a savepoint of its own, and each
  * is answered only after the commit that holds it is on disk (WAL, synchronous=FULL). One flush of the disk then
  * pays for many requests. A transaction never sees half of another: the next begins when the last has ended.
+ * See docs/decisions/shared-commits.md.
  */
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 import { setTimeout as delay } from 'node:timers/promises'

@@ -1,4 +1,4 @@
-/** What runs on a thread of `sqlite-threads.ts`: a connection that only reads, and answers one query after the other. */
+/** What runs on a thread of `threads.ts`: a connection that only reads, and answers one query after the other. */
 import { DatabaseSync } from 'node:sqlite'
 import { parentPort, workerData } from 'node:worker_threads'
 import { Statements } from './statements.ts'

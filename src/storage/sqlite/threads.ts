@@ -1,6 +1,7 @@
 /**
  * Threads that read the embedded database. A query of `node:sqlite` keeps its thread busy until it ends, so one that
  * looks at millions of rows would make every request wait; here it makes nobody wait but those who asked for it.
+ * See docs/decisions/embedded-reads.md.
  */
 import type { SQLInputValue } from 'node:sqlite'
 import { Worker } from 'node:worker_threads'
