@@ -131,7 +131,7 @@ test('1 - what is no backup is not restored, and the database stays as it is', a
   changeDatabase(newer, 'UPDATE schema_version SET version = 999')
   const incomplete = join(folder.path, 'incomplete.db')
   await copyFile(good, incomplete)
-  changeDatabase(incomplete, "INSERT INTO settings (name, value) VALUES ('copy_under_way', '1')")
+  changeDatabase(incomplete, 'UPDATE schema_version SET copying = 1')
   for (const source of [
     garbage,
     damaged,

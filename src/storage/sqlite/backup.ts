@@ -67,7 +67,7 @@ export async function restoreDatabase(url: string, source: string): Promise<stri
   return writeBeside(partial, 'Nothing was restored', async () => {
     makeFolder(dirname(file))
     // From here to the end: a service that starts meanwhile would write to what is set aside.
-    using _lock = lockOut(file)
+    using lock = lockOut(file)
     // What was written last is in the log, when there is one.
     if (existsSync(`${origin}-wal`)) await copyPages(origin, partial)
     else copyFileSync(origin, partial)
@@ -77,6 +77,7 @@ export async function restoreDatabase(url: string, source: string): Promise<stri
     // Brought up to date before it takes the place: of a version that is newer than this program, it never does.
     await (await openDatabase(`sqlite:${partial}`, [], { existing: true })).close()
     await flush(partial)
+    leaveLog(lock)
     const aside = setAside(file)
     // A service that has started meanwhile may have made one by now.
     if (aside === undefined) place(partial, file, inUse)
@@ -180,12 +181,12 @@ function setAside(file: string): string | undefined {
  * still the one that it opened.
  * @throws DatabaseUnusable when somebody has it open
  */
-function lockOut(file: string): Disposable | undefined {
+function lockOut(file: string): DatabaseSync | undefined {
   if (!existsSync(file)) return undefined
   const database = new DatabaseSync(file, { timeout: 0 })
   try {
-    // Leaving the write-ahead log takes that nobody else has it open, and empties it into the database.
-    database.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE')
+    // The lock of a transaction is kept after its end in this mode, and changes nothing.
+    database.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; COMMIT')
   } catch (error) {
     database.close()
     if (isLocked(error)) throw inUse(file)
@@ -193,6 +194,16 @@ function lockOut(file: string): Disposable | undefined {
     return undefined
   }
   return database
+}
+
+/** Empties the write-ahead log into the database. Its lock would remove the log of the other one at its end. */
+function leaveLog(lock: DatabaseSync | undefined): void {
+  try {
+    lock?.exec('PRAGMA journal_mode = DELETE')
+  } catch {
+    // Of one that is damaged, the log is set aside as well.
+    lock?.close()
+  }
 }
 
 function removeWithCompanions(file: string): void {
