@@ -37,6 +37,11 @@ export function fromUnits(units: number, decimals: number): number {
   return units / 10 ** decimals
 }
 
+/** The same of a sum, which is text where a JavaScript number does not hold it, and then stands in JSON with every digit. */
+export function sumFromUnits(units: number | string, decimals: number): number | object {
+  return typeof units === 'number' ? fromUnits(units, decimals) : exactNumber(BigInt(units), decimals)
+}
+
 /** Exact decimal text with all its decimals: '27.80'. For files and pages, where columns should line up. */
 export function decimalText(units: number | bigint, decimals: number): string {
   if (decimals === 0) return String(units)

@@ -143,6 +143,8 @@ export interface Engine {
   readonly lockSchema?: string
   /** The last identifier that a table gave out; 0 before the first. */
   lastIdentity(db: Db, table: string): Promise<number>
+  /** An identifier for a row that is yet to be inserted. */
+  reserveIdentity(tx: Tx, table: string): Promise<number>
   /** Goes on behind this identifier, where rows were given theirs. */
   continueIdentity(tx: Tx, table: string, last: number): Promise<void>
   /** The action of a trigger that refuses what set it off. */

@@ -65,6 +65,11 @@ const postgres: Engine = {
       SELECT pg_sequence_last_value(pg_get_serial_sequence(${table}, 'id')::regclass) AS last`.execute(db)
     return rows[0]?.last ?? 0
   },
+  async reserveIdentity(tx, table) {
+    const { rows } = await sql<{ next: number }>`
+      SELECT nextval(pg_get_serial_sequence(${table}, 'id')) AS next`.execute(tx)
+    return rows[0]!.next
+  },
   async continueIdentity(tx, table, last) {
     if (last > 0) await sql`SELECT setval(pg_get_serial_sequence(${table}, 'id'), ${last})`.execute(tx)
   },

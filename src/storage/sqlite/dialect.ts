@@ -36,7 +36,12 @@ class Adapter extends SqliteAdapter {
   }
 }
 
-const ROW_LOCKS = new Set<SelectModifierNode['modifier']>(['ForUpdate', 'ForShare', 'SkipLocked'])
+const ROW_LOCKS = new Set<SelectModifierNode['modifier']>([
+  'ForUpdate',
+  'ForShare',
+  'ForKeyShare',
+  'SkipLocked',
+])
 
 /** Leaves row locks out: the one transaction that writes has the whole file. */
 class Compiler extends SqliteQueryCompiler {

@@ -1,7 +1,16 @@
 /** What the embedded engine does in its own way. */
-import { sql } from 'kysely'
-import type { Engine } from '../database.ts'
+import { type Kysely, sql } from 'kysely'
+import type { Db, Engine } from '../database.ts'
 import { refusals } from '../migrations.ts'
+import { prepared } from '../prepared.ts'
+
+const nextInSequence = prepared((tx: Db, { table }: { table: string }) =>
+  (tx as unknown as Kysely<{ sqlite_sequence: { name: string; seq: number } }>)
+    .updateTable('sqlite_sequence')
+    .set({ seq: sql<number>`seq + 1` })
+    .where('name', '=', table)
+    .returning('seq'),
+)
 
 export const sqlite: Engine = {
   name: 'SQLite',
@@ -14,6 +23,12 @@ export const sqlite: Engine = {
       seq: number
     }>`SELECT seq FROM sqlite_sequence WHERE name = ${table}`.execute(db)
     return rows[0]?.seq ?? 0
+  },
+  async reserveIdentity(tx, table) {
+    const [row] = await nextInSequence(tx, { table })
+    if (row) return row.seq
+    await sqlite.continueIdentity(tx, table, 1)
+    return 1
   },
   async continueIdentity(tx, table, last) {
     await sql`DELETE FROM sqlite_sequence WHERE name = ${table}`.execute(tx)
