@@ -1,6 +1,7 @@
 /** ETag, If-Match and If-None-Match. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
 import { assertFailure, describeService, listen, openDatabase, Service } from './harness.ts'
 
 const ifMatch = (tag: string) => ({ headers: { 'if-match': tag } })
@@ -27,6 +28,25 @@ describeService('preconditions', service => {
     }
     assert.equal(new Set(tags).size, 5)
     assert.equal((await service().get('/affiliates')).headers.get('etag'), null)
+  })
+
+  test('200 - figures that follow from referrals change the tag, and not what If-Match compares', async () => {
+    const { id } = await service().newAffiliate('busy')
+    const path = `/affiliates/${id}`
+    const before = await service().get(path)
+    const tag = before.headers.get('etag')!
+    const changedAt = () =>
+      service().database.reader.selectFrom('affiliates').select('updated_at').where('id', '=', id).execute()
+    const edit = await changedAt()
+    await delay(1100)
+    await service().post('/referrals', { affiliate_id: id, amount: 5, status: 'unpaid' })
+    const after = await service().get(path, ifNoneMatch(tag))
+    assert.deepEqual([after.status, after.body.unpaid_earnings, after.body.referrals], [200, 5, 1])
+    assert.notEqual(after.headers.get('etag'), tag)
+    assert.deepEqual(await changedAt(), edit)
+    const edited = await service().patch(path, { rate: 5 }, ifMatch(tag))
+    assert.equal(edited.status, 200)
+    assert.equal((await service().patch(path, { rate: 6 }, ifMatch(tag))).status, 412)
   })
 
   test('200 - every node tells the same ETag', async () => {

@@ -95,6 +95,11 @@ function typeOf(schema: TSchema): unknown {
   return type ?? (constant === undefined ? ANYTHING : typeof constant)
 }
 
+/** What a path has behind the item, such as '_ledger'. */
+function belowItem({ path }: Endpoint): string {
+  return (path.split('}')[1] ?? '').replaceAll('/', '_')
+}
+
 export function isRequired(endpoint: Endpoint, name: string): boolean {
   return (endpoint.arguments.required as string[] | undefined)?.includes(name) ?? false
 }
@@ -198,7 +203,7 @@ function operation(resource: Resource, endpoint: Endpoint, method: string): Json
     ...headersOf(resource, reads, ofItem.length > 0),
   ]
   return {
-    operationId: `${method.toLowerCase()}_${endpoint.permission.replace('.', '_')}${ofItem.length ? '_item' : ''}`,
+    operationId: `${method.toLowerCase()}_${endpoint.permission.replace('.', '_')}${ofItem.length ? '_item' : ''}${belowItem(endpoint)}`,
     tags: [resource.name],
     summary: endpoint.summary,
     description: `Needs the permission ${endpoint.permission}.`,

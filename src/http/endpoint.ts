@@ -86,6 +86,8 @@ export interface Resource {
   /** The failure of an item that is not there. */
   readonly missing: FailureName
   readonly endpoints: readonly Endpoint[]
+  /** Fields that follow from other records; If-Match does not compare them. They are numbers or plain text. */
+  readonly derived?: readonly string[]
   /**
    * Answers to writes are kept and replayed to an Idempotency-Key. Not where what is sent or answered holds a secret:
    * there a key is refused.

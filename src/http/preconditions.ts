@@ -1,6 +1,8 @@
 /**
  * Edits that do not overwrite what their caller has not seen. A record's ETag is a hash of its text, so it is the same
- * on every node and changes with whatever the record shows. If-Match is compared inside of the write's transaction,
+ * on every node and changes with whatever the record shows. Its first part leaves out what follows from other records
+ * (an affiliate's earnings, …), and is all that If-Match compares: else no edit of a busy affiliate would succeed. It is
+ * compared inside of the write's transaction,
  * which is run again when somebody else changed the record meanwhile.
  * See docs/decisions/entity-tags.md.
  */
@@ -9,9 +11,25 @@ import type { TSchema } from 'typebox'
 import { Failure } from '../base/errors.ts'
 import { type Call, type Endpoint, inPath, type Resource } from './endpoint.ts'
 
-/** @param body the record's JSON */
-export function entityTag(body: string): string {
-  return `"${hash('sha1', body, 'base64url')}"`
+/** Of SHA-1, as Base64. */
+const HASH_LENGTH = 27
+
+/**
+ * @param body the record's JSON
+ * @param derived finds the fields of the text that follow from other records
+ */
+export function entityTag(body: string, derived?: RegExp): string {
+  if (!derived) return `"${hash('sha1', body, 'base64url')}"`
+  const own = hash('sha1', body.replace(derived, ''), 'base64url')
+  return `"${own}${hash('sha1', body.match(derived)?.join() ?? '', 'base64url')}"`
+}
+
+/** The part of a tag that tells of what callers can edit. */
+const ownPart = (tag: string) => tag.slice(0, HASH_LENGTH + 1)
+
+/** Finds numbers and texts by the names of their fields. In a text, the quotes of what looks alike are escaped. */
+export function derivedFields({ derived = [] }: Resource): RegExp | undefined {
+  return derived.length === 0 ? undefined : new RegExp(`,"(?:${derived.join('|')})":(?:"[^"]*"|[^,}]*)`, 'g')
 }
 
 /** Whether the endpoint's answer is one record. */
@@ -40,12 +58,13 @@ export async function refuseChanged(
   show: Endpoint,
   args: Record<string, unknown>,
   header: string,
+  derived: RegExp | undefined,
 ): Promise<void> {
   const item = Object.fromEntries(inPath(show).map(name => [name, args[name]]))
-  const tags = tagsIn(header)
+  const tags = tagsIn(header).map(ownPart)
   for (const form of formsOf(show)) {
     const { body } = await show.handle(call, { ...item, ...form } as never)
-    if (header.trim() === '*' || tags.includes(entityTag(body as string))) return
+    if (header.trim() === '*' || tags.includes(ownPart(entityTag(body as string, derived)))) return
   }
   throw new Failure('precondition_failed')
 }

@@ -99,6 +99,8 @@ export interface Listing<Row, Args> {
   readonly page: (call: Call, args: Args, page: Page) => Promise<Row[]>
   readonly count: (call: Call, args: Args) => Promise<number>
   readonly identifier: (row: Row) => number
+  /** Where it is below the collection, when it is not the collection itself. */
+  readonly path?: (args: Args) => string
   readonly writer: (call: Call, args: Args) => Promise<Writer<Row>>
 }
 
@@ -131,7 +133,7 @@ export async function answerList<Row, Args extends ListArguments>(
 
   const linkAfter = (row: Row) => {
     const cursor = encodeCursor(start.orderby, start.descending, placeOf(row, order, listing))
-    headers.Link = linkTo(call, 'cursor', cursor, ['offset'])
+    headers.Link = linkTo(call, 'cursor', cursor, { without: ['offset'], path: listing.path?.(args) })
   }
 
   if (wanted <= ONE_PIECE_ROWS) {
@@ -270,10 +272,18 @@ function decodeCursor(text: string, orders: Readonly<Record<string, Order>>): St
 }
 
 /** A Link header that leads on: this request's URL with the argument in it, and without what it replaces. */
-export function linkTo(call: Call, argument: string, value: string, without: readonly string[] = []): string {
+export function linkTo(
+  call: Call,
+  argument: string,
+  value: string,
+  {
+    without = [],
+    path = '',
+  }: { readonly without?: readonly string[]; readonly path?: string | undefined } = {},
+): string {
   const kept = call.query.split('&').filter(pair => {
     const name = decodeName(pair.split('=', 1)[0]!)
     return pair !== '' && name !== argument && !without.includes(name)
   })
-  return `<${call.collectionUrl}?${[...kept, `${argument}=${value}`].join('&')}>; rel="next"`
+  return `<${call.collectionUrl}${path}?${[...kept, `${argument}=${value}`].join('&')}>; rel="next"`
 }

@@ -11,7 +11,7 @@ import { HttpCall } from '../call.ts'
 import type { Answer, Endpoint, Resource } from '../endpoint.ts'
 import { fingerprintOf, once, ownerOf, readIdempotencyKey } from '../idempotency.ts'
 import type { Load } from '../limits/load.ts'
-import { answersRecord, entityTag, refuseChanged, showing } from '../preconditions.ts'
+import { answersRecord, derivedFields, entityTag, refuseChanged, showing } from '../preconditions.ts'
 
 /** What may still refuse a write; `after` is asked when the request has taken long. */
 export interface Guards {
@@ -35,13 +35,14 @@ export function perform(resource: Resource, endpoint: Endpoint, options: Perform
     ? reader(resource, endpoint, options)
     : writer(resource, endpoint, options)
   const isTagged = answersRecord(endpoint)
+  const derived = derivedFields(resource)
 
   return async (request, reply) => {
     const ended = endpoint.hashes ? load.hash() : load.begin()
     try {
       const answer = await act(request, reply)
       if (!isTagged) return answer
-      return { ...answer, headers: { ...answer.headers, ETag: entityTag(answer.body as string) } }
+      return { ...answer, headers: { ...answer.headers, ETag: entityTag(answer.body as string, derived) } }
     } finally {
       ended()
     }
@@ -54,6 +55,7 @@ function reader(resource: Resource, endpoint: Endpoint, { context, base }: Perfo
 
 function writer(resource: Resource, endpoint: Endpoint, { context, base, guards }: Performing): Perform {
   const show = showing(resource, endpoint)
+  const derived = derivedFields(resource)
 
   return async (request, reply) => {
     const { actor, headers } = request
@@ -70,7 +72,7 @@ function writer(resource: Resource, endpoint: Endpoint, { context, base, guards 
     if (key === undefined && condition === undefined) return rule(call)
 
     const unchanged = async (inside: HttpCall) => {
-      if (condition !== undefined) await refuseChanged(inside, show!, args, condition)
+      if (condition !== undefined) await refuseChanged(inside, show!, args, condition, derived)
       return rule(inside)
     }
     return database.transaction(
