@@ -17,6 +17,8 @@ type Values = Readonly<Record<string, unknown>>
 export interface Change {
   readonly before?: object
   readonly after?: object
+  /** The identifier that `WriteTx.reserveEvent` gave. */
+  readonly event?: number
 }
 
 /** @returns the row of the event; undefined when nothing has changed */
@@ -25,7 +27,7 @@ export function eventOf(
   { kind, plain, personal, person }: Logged,
   action: Action,
   id: number | null,
-  { before, after }: Change,
+  { before, after, event }: Change,
 ): NewEntry | undefined {
   const [old, fresh] = [before as Values | undefined, after as Values | undefined]
   const changed = (name: string) => isWritten(name, old, fresh)
@@ -42,6 +44,7 @@ export function eventOf(
           after: pick(fresh, personalNames),
         })
   return {
+    ...(event !== undefined && { id: event }),
     at: Date.now(),
     actor_kind: actor.kind,
     // The account behind a session is known by its identifier, which outlives its name.

@@ -41,6 +41,8 @@ export interface WriteTx extends Tx {
    * @param id of the record; null when it has none
    */
   log(action: Action, id: number | null, change?: Change): void
+  /** The identifier of an event that is yet to be logged, for rows that refer to it. */
+  reserveEvent(): Promise<number>
 }
 
 /**
@@ -62,7 +64,8 @@ export function write<T>(
     }
     // A view of its own: the embedded engine has one `Tx` for all transactions, and a joined one has another's origin.
     const view = tx.$pickTables<keyof Tables>()
-    const result = await work(Object.assign(view, { writes: true as const, log }))
+    const reserveEvent = () => database.engine.reserveIdentity(tx, 'events')
+    const result = await work(Object.assign(view, { writes: true as const, log, reserveEvent }))
     ended = true
     if (entries.length > 0) await insertEntries(tx, entries)
     return result
