@@ -33,9 +33,8 @@ import { forwarded } from './http/stages/forwarded.ts'
 import { name } from './http/stages/name.ts'
 import { events } from './operations/events/routes.ts'
 import { affiliates } from './programme/affiliates/feature.ts'
-import { balancesTable, transfersTable } from './programme/ledger/table.ts'
 import { payouts } from './programme/payouts/feature.ts'
-import { referralsTable } from './programme/referrals/table.ts'
+import { referrals } from './programme/referrals/feature.ts'
 import type { Feature } from './records/feature.ts'
 import { contextOf } from './settings/rules.ts'
 import { rateTypesTable, settingsTable } from './settings/table.ts'
@@ -44,7 +43,7 @@ import { Sweeper } from './storage/sweeper.ts'
 import type { Schema } from './storage/table.ts'
 
 /** Every kind of record that programs and people work on. */
-export const features: readonly Feature[] = [affiliates, payouts]
+export const features: readonly Feature[] = [affiliates, referrals, payouts]
 
 /** Everything that is kept. What a table refers to comes before it. */
 export const schema: Schema = [
@@ -52,9 +51,6 @@ export const schema: Schema = [
   rateTypesTable,
   usersTable,
   ...features.flatMap(({ tables }) => tables),
-  referralsTable,
-  transfersTable,
-  balancesTable,
   keysTable,
   sessionsTable,
   devicesTable,

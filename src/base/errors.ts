@@ -77,6 +77,21 @@ export const catalogue = {
     code: 'rest_last_administrator',
     message: 'This is the last administrator who can log in: make another account administrator first.',
   },
+  referral_conflict: {
+    status: 409,
+    code: 'rest_referral_conflict',
+    message: 'The referral is not in a state that allows this.',
+  },
+  reference_taken: {
+    status: 409,
+    code: 'rest_referral_exists',
+    message: 'Another referral of this affiliate has the same context, reference and type.',
+  },
+  payout_conflict: {
+    status: 409,
+    code: 'rest_payout_conflict',
+    message: 'The payout can not pay what it names.',
+  },
   precondition_failed: {
     status: 412,
     code: 'rest_precondition_failed',

@@ -46,7 +46,7 @@ export const rate = (description: string) =>
     description,
   })
 
-const moment = (description: string) => Type.String({ format: 'moment', description })
+export const moment = (description: string) => Type.String({ format: 'moment', description })
 
 export const since = (description: string) => moment(`${description} ${MOMENT_FORMS}`)
 

@@ -91,6 +91,7 @@ export function crud<N extends string, T extends string, F extends Fields>(
     record,
     missing: `no_${name}`,
     replayed: true,
+    derived: kind.derived,
     endpoints: [list, create, get, edit, remove].map(endpointOf => endpointOf(parts)),
   }
 }

@@ -85,6 +85,8 @@ export interface Kind<N extends string = string, T extends string = string, F ex
   readonly edit: TObject<EditProperties<N, F>>
   readonly item: TObject<Own<N, TInteger>>
   readonly filters: TProperties
+  /** Fields that nobody sends: they follow from other records. */
+  readonly derived: readonly string[]
   /** What is wrong with arguments beyond what their schemas say; those that are absent are not spoken of. */
   problems(args: object, settings: Settings): Problems
   /** The columns of what was sent. */
@@ -122,6 +124,8 @@ interface Definition<N, T, F> {
   readonly fields: F
   /** What the log of events tells of; to create, edit and delete when omitted. */
   readonly actions?: readonly string[]
+  /** `id` ends the record, as client programs of AffiliateWP know it; it stands behind the kind's own when omitted. */
+  readonly idLast?: true
   /** Personal values that events carry beside the fields. */
   readonly personal?: readonly string[]
   /** What a search finds, where it is more than the identifier and the folded fields. */
@@ -144,13 +148,14 @@ type Row = Readonly<Record<string, unknown>>
 export function kind<const N extends string, const T extends string, const F extends Fields>(
   definition: Definition<N, T, F> & { readonly fields: Checked<F> },
 ): Kind<N, T, F> {
-  const { name, table, fields } = definition
+  const { name, table, fields, idLast = false } = definition
   const parts = partsOf(fields)
   const own = `${name}_id`
   const article = /^[aeiou]/.test(name) ? 'an' : 'a'
   const schemas = (part: 'wire' | 'create' | 'edit') =>
     Object.fromEntries(parts.flatMap(({ name, field }) => (field[part] ? [[name, field[part]]] : [])))
   const item = { [own]: identifier(`Identifier of the ${name}.`) }
+  const id = { id: Type.Integer({ description: `Always equal to ${own}.` }) }
   const filters = filtersOf(parts)
   return {
     name,
@@ -165,12 +170,16 @@ export function kind<const N extends string, const T extends string, const F ext
     },
     record: Type.Object({
       [own]: Type.Integer({ description: `Identifier of the ${name}.` }),
-      id: Type.Integer({ description: `Always equal to ${own}.` }),
+      ...(!idLast && id),
       ...schemas('wire'),
+      ...(idLast && id),
     }),
     create: Type.Object(schemas('create')),
     edit: Type.Object({ ...item, ...schemas('edit') }),
     item: Type.Object(item),
+    derived: parts
+      .filter(({ field }) => field.wire && !field.create && !field.edit && !field.made)
+      .map(({ name }) => name),
     filters: {
       search: Type.Optional(line(254, definition.search ?? searchDescription(parts))),
       [own]: Type.Optional(identifiers(`Only ${article} ${name} with one of these identifiers.`)),
@@ -183,7 +192,7 @@ export function kind<const N extends string, const T extends string, const F ext
     fresh: (args: Row, settings: Settings, made: { time: number; actor: number }) =>
       fresh(parts, args, settings, made),
     sample: (samples: Samples) => sample(parts, samples),
-    ...shownBy(own, parts),
+    ...shownBy(own, parts, idLast),
     filterProblems: (args: Row, settings: Settings) => filterProblems(filters, args, settings),
     criteria: (args: Row, settings: Settings) => criteriaOf(own, filters, args, settings),
     // What `Object.fromEntries` makes has lost its names: the one cast of definitions.
@@ -201,7 +210,9 @@ function loggedOf(
   { name: kind, actions = crudActions, personal = [] }: Definition<string, string, Fields>,
 ): Logged {
   const names = (personal: boolean) =>
-    parts.filter(({ field }) => (field.personal === 'erase') === personal).map(({ name }) => name)
+    parts
+      .filter(({ field }) => !field.secret && (field.personal === 'erase') === personal)
+      .map(({ name }) => name)
   const person = parts.find(
     ({ field }) => field.references?.table === 'users' && field.references.person,
   )?.name
@@ -266,7 +277,7 @@ function put(row: Record<string, unknown>, column: string, { folded }: Field, ke
   if (folded) row[`${column}_key`] = foldCase(kept as string)
 }
 
-function shownBy(own: string, parts: readonly Part[]) {
+function shownBy(own: string, parts: readonly Part[], idLast: boolean) {
   const visible = parts.filter(({ field }) => field.wire)
   const hidden = parts.filter(({ field }) => !field.wire)
   const texts = visible.map(({ name, column, field }) => ({
@@ -275,16 +286,17 @@ function shownBy(own: string, parts: readonly Part[]) {
     json: field.json ?? ((kept: unknown, settings: Settings) => JSON.stringify(field.show(kept, settings))),
   }))
   const show = (row: Row, settings: Settings) => {
-    const record: Record<string, unknown> = { [own]: row.id, id: row.id }
+    const record: Record<string, unknown> = idLast ? { [own]: row.id } : { [own]: row.id, id: row.id }
     for (const { name, column, field } of visible) record[name] = field.show(row[column], settings)
+    if (idLast) record.id = row.id
     return record
   }
   return {
     show,
     write: (row: Row, settings: Settings) => {
-      let text = `{"${own}":${row.id},"id":${row.id}`
+      let text = idLast ? `{"${own}":${row.id}` : `{"${own}":${row.id},"id":${row.id}`
       for (const { beginning, column, json } of texts) text += beginning + json(row[column], settings)
-      return text
+      return idLast ? `${text},"id":${row.id}` : text
     },
     logged: (row: Row, settings: Settings) => {
       const record = show(row, settings)

@@ -1,7 +1,7 @@
 /** The kinds of field that records are made of. A definition names them; what is only one record's stands with that record. */
 import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely'
 import { type TSchema, Type } from 'typebox'
-import { decimalsReason, fromUnits, MAX_AMOUNT, toUnits } from '../base/money.ts'
+import { decimalsReason, fromUnits, MAX_AMOUNT, sumFromUnits, toUnits } from '../base/money.ts'
 import {
   choice,
   identifier,
@@ -25,7 +25,7 @@ export const oneOf = (column: RawBuilder<unknown>, values: readonly unknown[]): 
 ]
 
 /** Filters by one value or many. */
-const anyOf = (schema: ReturnType<typeof identifiers> | ReturnType<typeof listOf>): Filter =>
+export const anyOf = (schema: ReturnType<typeof identifiers> | ReturnType<typeof listOf>): Filter =>
   filter(schema)({ keep: values => values as readonly unknown[], where: oneOf })
 
 interface Bounds {
@@ -181,8 +181,9 @@ export const derivedAmount = (description: string) =>
     money: 'derived',
     wire: Type.Number({ description }),
     initial: 0,
-    show: (kept: number, { decimals }: Settings) => fromUnits(kept, decimals),
-    json: (kept: number, { decimals }: Settings) => String(fromUnits(kept, decimals)),
+    // Raw JSON, where it is larger than a number can be exactly.
+    show: (kept: number, { decimals }: Settings) => sumFromUnits(kept, decimals) as number,
+    json: (kept: number, { decimals }: Settings) => JSON.stringify(sumFromUnits(kept, decimals)),
     sample: () => 0,
   }) as const
 

@@ -31,26 +31,28 @@ export interface Writing<Create, Edit, Row> {
  * @returns the row
  * @throws Failure no_KIND when there is none
  */
-export function existing<R>({ name }: Kind, row: R | undefined): R {
+export function existing<R>({ name }: Pick<Kind, 'name'>, row: R | undefined): R {
   if (row === undefined) throw new Failure(`no_${name}`)
   return row
 }
 
+type Narrowing = Pick<Kind, 'filterProblems' | 'criteria'>
+
 /** What a list is narrowed to. @throws Failure invalid_argument */
-export function narrowed(kind: Kind, args: object, settings: Settings) {
+export function narrowed(kind: Narrowing, args: object, settings: Settings) {
   refuseInvalid(kind.filterProblems(args, settings))
   return kind.criteria(args, settings)
 }
 
 export function readingOf<F extends Fields>(
-  kind: Kind<string, string, F>,
+  kind: Narrowing & Pick<Kind<string, string, F>, 'name'>,
   store: Pick<Store<F>, 'orders' | 'find' | 'page' | 'count'>,
 ): Reading<ShownOf<F>> {
   const criteria = async ({ settings }: Context, args: object) =>
-    narrowed(kind as never, args, await settings.current())
+    narrowed(kind, args, await settings.current())
   return {
     orders: store.orders,
-    get: async ({ database }, id) => existing(kind as never, await store.find(database.replica, id)),
+    get: async ({ database }, id) => existing(kind, await store.find(database.replica, id)),
     page: async (context, args, page) =>
       store.page(context.database.replica, await criteria(context, args), page),
     count: async (context, args) => store.count(context.database.replica, await criteria(context, args)),

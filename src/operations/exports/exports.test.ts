@@ -148,17 +148,21 @@ describeService('exports', service => {
     // A tab and a line break can't come in by HTTP.
     for (const method of ['\t=1', '\r=1', '\n=1']) {
       const row = await service().database.transaction(tx =>
-        payouts.insert(tx, {
-          affiliate_id: affiliate,
-          referrals: '',
-          amount: 0,
-          payout_method: method,
-          payout_method_key: foldCase(method),
-          status: 'paid',
-          owner: 1,
-          created_at: 0,
-          updated_at: 0,
-        }),
+        payouts.insert(
+          tx,
+          {
+            affiliate_id: affiliate,
+            referrals: '',
+            amount: 0,
+            payout_method: method,
+            payout_method_key: foldCase(method),
+            status: 'paid',
+            owner: 1,
+            created_at: 0,
+            updated_at: 0,
+          },
+          new Map(),
+        ),
       )
       ids.push(row.id)
       methods.push([method, `'${method}`])
@@ -198,7 +202,7 @@ describeService('exports', service => {
       updated_at: 1,
     }
     await service().database.transaction(async tx => {
-      for (let number = 0; number < 1700; number += 1) await payouts.insert(tx, row)
+      for (let number = 0; number < 1700; number += 1) await payouts.insert(tx, row, new Map())
     })
     const records = recordsOf((await file('payouts?payout_method=many&orderby=date&order=desc')).text)
     const ids = records.map(record => Number(record.payout_id))

@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import { type Call, endpoint, type Resource } from '../../http/endpoint.ts'
 import { answerCreated, body, deletionOf } from '../../records/crud.ts'
 import { answerList, type ListArguments, type Listing, listArguments, narrowing } from '../../records/list.ts'
+import { ledgerEndpoints } from '../ledger/routes.ts'
 import { affiliate } from './affiliate.ts'
 import * as rules from './rules.ts'
 import {
@@ -42,6 +43,7 @@ export const affiliates: Resource = {
   title: 'Affiliates',
   record: recordWithExtras,
   missing: 'no_affiliate',
+  derived: affiliate.derived,
   replayed: true,
   endpoints: [
     endpoint({
@@ -108,6 +110,7 @@ export const affiliates: Resource = {
         body: `{"deleted":true,"previous":${await body(call, affiliate, await rules.remove(call, affiliate_id))}}`,
       }),
     }),
+    ...ledgerEndpoints,
   ],
 }
 

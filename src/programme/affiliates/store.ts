@@ -2,6 +2,7 @@
 import { type Selectable, sql } from 'kysely'
 import { accountMatches } from '../../accounts/users/store.ts'
 import type { UsersTable } from '../../accounts/users/table.ts'
+import { foldCase } from '../../base/text.ts'
 import type { Criteria } from '../../records/kind.ts'
 import { storeOf } from '../../records/store.ts'
 import { byIdentifier } from '../../storage/by-identifier.ts'
@@ -76,6 +77,29 @@ export async function listAffiliates(
   withAccount: boolean,
 ): Promise<AffiliateRow[]> {
   return withAccount ? listWithAccounts.read(db, criteria, page) : affiliates.page(db, criteria, page)
+}
+
+const thereToEarn = prepared((tx: Db, { id }: { id: number }) =>
+  tx.selectFrom('affiliates').select('id').where('id', '=', id).forKeyShare(),
+)
+
+/** Whether there is one. In a transaction they are not deleted until it ends; their figures may change meanwhile. */
+export async function isThere(db: Db, id: number): Promise<boolean> {
+  return (await thereToEarn(db, { id })).length > 0
+}
+
+const ofAccount = prepared((db: Db, by: { userId?: number; login?: string }) =>
+  db
+    .selectFrom('affiliates')
+    .innerJoin('users', 'users.id', 'affiliates.user_id')
+    .select('affiliates.id')
+    .where(by.login === undefined ? sql`users.id` : sql`users.login_key`, '=', by.userId ?? by.login),
+)
+
+/** @param account its identifier, or its login in any case of letters */
+export async function affiliateOfAccount(db: Db, account: number | string): Promise<number | undefined> {
+  const by = typeof account === 'number' ? { userId: account } : { login: foldCase(account) }
+  return (await ofAccount(db, by))[0]?.id
 }
 
 /** Those that exist, with their accounts, in no order. */

@@ -5,7 +5,7 @@
  * A transfer has a positive amount that goes from `debit` to `credit`; a balance is what came in less what went out. So
  * earnings come from `commission`, whose balance is what all of them come to, below zero.
  */
-import type { ReferralsTable } from '../referrals/table.ts'
+import type { Referral } from '../referrals/referral.ts'
 
 export const accounts = [
   'commission',
@@ -30,7 +30,7 @@ export interface Move {
 
 /** What of a referral decides where its amount stands. */
 export type Earning = Pick<
-  ReferralsTable,
+  Referral,
   'affiliate_id' | 'status' | 'type' | 'amount' | 'payout_id' | 'run_item_id'
 >
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { describeService } from '../../../test/harness.ts'
+import { assertFailure, describeService } from '../../../test/harness.ts'
 import type { Earning } from './holdings.ts'
 import { balancesOf, postPayout, postReferral } from './rules.ts'
 
@@ -16,7 +16,7 @@ describeService('the ledger', service => {
     run_item_id: 0,
     ...args,
   })
-  const cause = { reason: 'referral.create', eventId: null, referralId: 1 }
+  const cause = { reason: 'referral.create', eventId: 1, referralId: 1 }
   const balances = (id: number) => balancesOf(service().database.reader, id)
   const none = {
     commission: 0n,
@@ -47,7 +47,7 @@ describeService('the ledger', service => {
       after: { ...before, status: 'paid', payout_id: 5 } as const,
     }))
     const payment = { affiliateId: id, status: 'paid', amount: 700n, net: 600n, external: false } as const
-    const payout = { reason: 'payout.create', eventId: null, payoutId: 5 }
+    const payout = { reason: 'payout.create', eventId: 1, payoutId: 5 }
     await database.transaction(tx => postPayout(tx, paid, { after: payment }, payout))
     assert.deepEqual(await balances(id), { ...none, commission: -600n, paid_out: 700n, difference: -100n })
     assert.deepEqual(await figures(id), { earnings: 6, unpaid_earnings: 0, referrals: 1 })
@@ -86,5 +86,122 @@ describeService('the ledger', service => {
     assert.deepEqual(await balances(id), { ...none, commission: -sum, pending: sum })
     const ever = await balancesOf(database.reader, id, Math.floor(Date.now() / 1000) + 1)
     assert.deepEqual(ever, await balances(id))
+  })
+})
+
+describeService('the ledger over HTTP', service => {
+  const earned = async (affiliate_id: number, amount: number, args: object = {}): Promise<number> =>
+    (await service().post('/referrals', { affiliate_id, amount, status: 'unpaid', ...args })).body.id
+
+  test('200 - balances, now and then', async () => {
+    const { id } = await service().newAffiliate('owed')
+    await earned(id, 10.5)
+    await earned(id, 3, { status: 'pending' })
+    const { body } = await service().get(`/affiliates/${id}/balances`)
+    const { as_of, ...rest } = body
+    assert.match(as_of, /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/)
+    assert.deepEqual(rest, {
+      affiliate_id: id,
+      currency: 'USD',
+      commission: -13.5,
+      pending: 3,
+      unpaid: 10.5,
+      reserved: 0,
+      paid_out: 0,
+      external: 0,
+      difference: 0,
+      written_off: 0,
+    })
+    const { body: then } = await service().get(`/affiliates/${id}/balances?as_of=2020-01-01`)
+    assert.deepEqual([then.as_of, then.unpaid, then.commission], ['2020-01-01 23:59:59', 0, 0])
+    const { body: later } = await service().get(`/affiliates/${id}/balances?as_of=2999-01-01`)
+    assert.equal(later.unpaid, 10.5)
+    const wrong = await service().get(`/affiliates/${id}/balances?as_of=today`)
+    assert.deepEqual(Object.keys(wrong.body.data.params), ['as_of'])
+  })
+
+  test('200 - every transfer with what is owed after it, in any order and on any page', async () => {
+    const { id } = await service().newAffiliate('listed')
+    const referrals = [
+      await earned(id, 1),
+      await earned(id, 2),
+      await earned(id, 4, { status: 'pending' }),
+      await earned(id, 8),
+    ]
+    const payout = await service().newPayout(id, { referrals: referrals.slice(0, 2) })
+    const path = `/affiliates/${id}/ledger`
+    const { body } = await service().get(path)
+    assert.deepEqual(
+      body.map(({ debit, credit, amount, balance, referral_id, payout_id, reason }: any) => [
+        `${debit} -> ${credit} ${amount}`,
+        balance,
+        referral_id || payout_id,
+        reason,
+      ]),
+      [
+        ['commission -> unpaid 1', 1, referrals[0], 'referral.create'],
+        ['commission -> unpaid 2', 3, referrals[1], 'referral.create'],
+        ['commission -> pending 4', 3, referrals[2], 'referral.create'],
+        ['commission -> unpaid 8', 11, referrals[3], 'referral.create'],
+        ['unpaid -> paid_out 3', 8, payout.id, 'payout.create'],
+      ],
+    )
+    const first = await service().get(`${path}?order=desc&number=2&count=1`)
+    assert.equal(first.headers.get('x-total-count'), '5')
+    assert.deepEqual(first.body, body.slice(3).reverse())
+    const next = /<(.*)>/.exec(first.headers.get('link')!)![1]!
+    const second = await service().get(next.slice(next.indexOf('/affiliates')))
+    assert.deepEqual(second.body, body.slice(1, 3).reverse())
+    assert.deepEqual((await service().get(`${path}?account=pending`)).body, [body[2]])
+    assert.deepEqual((await service().get(`${path}?referral_id=${referrals[3]}`)).body, [body[3]])
+    assert.deepEqual((await service().get(`${path}?fields=amount,balance&number=1`)).body, [
+      { amount: 1, balance: 1 },
+    ])
+  })
+
+  test('200 - a long ledger is read whole, forwards and backwards', async () => {
+    const { id } = await service().newAffiliate('long')
+    const { database } = service()
+    const one = {
+      affiliate_id: id,
+      status: 'unpaid',
+      type: 'sale',
+      amount: 100,
+      payout_id: 0,
+      run_item_id: 0,
+    } as const
+    await database.transaction(async tx => {
+      for (let count = 0; count < 600; count += 1) {
+        await postReferral(tx, { after: one }, { reason: 'referral.create', eventId: 1, referralId: 1 })
+      }
+    })
+    const balances = Array.from({ length: 600 }, (_, index) => ({ balance: index + 1 }))
+    const path = `/affiliates/${id}/ledger?fields=balance`
+    assert.deepEqual((await service().get(`${path}&number=-1`)).body, balances)
+    assert.deepEqual((await service().get(`${path}&number=-1&order=desc`)).body, balances.toReversed())
+  })
+
+  test('both answer for an affiliate who was deleted, and 404 for one who never was', async () => {
+    const { id } = await service().newAffiliate('left')
+    await earned(id, 7)
+    await service().delete(`/affiliates/${id}`)
+    assert.equal((await service().get(`/affiliates/${id}/balances`)).body.unpaid, 7)
+    assert.equal((await service().get(`/affiliates/${id}/ledger`)).body.length, 1)
+    for (const path of ['balances', 'ledger']) {
+      assertFailure(await service().get(`/affiliates/987654/${path}`), 404, 'invalid_affiliate_id')
+    }
+  })
+
+  test('sums beyond what a JavaScript number holds have every digit', async () => {
+    const { id } = await service().newAffiliate('richest')
+    for (let count = 0; count < 100; count += 1) await earned(id, 999_999_999_999.99)
+    const reply = await fetch(`${service().url}/v1/affiliates/${id}/balances`, {
+      headers: { authorization: `Bearer ${service().key.token}` },
+    })
+    assert.match(await reply.text(), /"unpaid":99999999999999(?:,|})/)
+    const one = await fetch(`${service().url}/v1/affiliates/${id}`, {
+      headers: { authorization: `Bearer ${service().key.token}` },
+    })
+    assert.match(await one.text(), /"unpaid_earnings":99999999999999(?:,|})/)
   })
 })

@@ -3,9 +3,14 @@
  * the only way to one, and moves the balances and the figures of the affiliate's record along.
  * See docs/decisions/ledger.md.
  */
-import { now } from '../../base/time.ts'
+import { Failure } from '../../base/errors.ts'
+import { exactNumber } from '../../base/money.ts'
+import type { Settings } from '../../base/settings.ts'
+import { formatTime, now, parseMoment, parseSpan } from '../../base/time.ts'
+import type { Context } from '../../events/write.ts'
 import type { Db, Tx } from '../../storage/database.ts'
-import { type Addition, addToCounters } from '../affiliates/store.ts'
+import type { Page } from '../../storage/page.ts'
+import { type Addition, addToCounters, affiliates } from '../affiliates/store.ts'
 import {
   type Account,
   accounts,
@@ -17,6 +22,7 @@ import {
   netted,
   type Payment,
 } from './holdings.ts'
+import type { BalancesArguments, LedgerArguments } from './schema.ts'
 import * as store from './store.ts'
 
 /** What a referral was and what it is; one that is made or deleted lacks a side. */
@@ -29,7 +35,7 @@ export interface Change {
 interface Cause {
   /** The action, such as 'referral.create'. */
   readonly reason: string
-  readonly eventId: number | null
+  readonly eventId: number
   readonly referralId?: number | null
   readonly payoutId?: number | null
 }
@@ -162,4 +168,98 @@ export async function balancesOf(db: Db, affiliateId: number, last?: number): Pr
     Account,
     bigint
   >
+}
+
+/** What an affiliate has earned and was not paid: less than 0 when refunds came after they were. */
+export async function owedTo(db: Db, affiliateId: number): Promise<bigint> {
+  const { unpaid, reserved } = await balancesOf(db, affiliateId)
+  return unpaid + reserved
+}
+
+/** @throws Failure no_affiliate when there never was one, or nothing was ever posted for one who is gone */
+export async function getBalances(context: Context, { affiliate_id: id, as_of }: BalancesArguments) {
+  const db = context.database.replica
+  await refuseNobody(db, id)
+  const last = as_of === undefined ? undefined : parseMoment(as_of)!.last
+  const { currency, decimals } = await context.settings.current()
+  const balances = await balancesOf(db, id, last)
+  return {
+    affiliate_id: id,
+    as_of: formatTime(last ?? now()),
+    currency,
+    ...Object.fromEntries(accounts.map(name => [name, exactNumber(balances[name], decimals)])),
+  }
+}
+
+/** A transfer, and what the affiliate is owed after it. */
+export type LedgerRow = store.Transfer & { readonly balance: bigint }
+
+export const { orders } = store
+
+/** Where a list that is read page by page was last, so that no page adds up what those before it have. */
+const places = new WeakMap<object, { readonly id: number; readonly balance: bigint }>()
+
+/** @throws Failure no_affiliate */
+export async function listLedger(context: Context, args: LedgerArguments, page: Page): Promise<LedgerRow[]> {
+  const db = context.database.replica
+  const { affiliate_id: affiliateId } = args
+  if (!places.has(context)) await refuseNobody(db, affiliateId)
+  const rows = await store.listTransfers(db, criteriaOf(args), page)
+  if (rows.length === 0) return []
+  const ids = rows.map(row => row.id)
+  const [after, last] = [Math.min(...ids) - 1, Math.max(...ids)]
+  const { id: known, balance: start } = places.get(context) ?? { id: 0, balance: 0n }
+  const way = { affiliateId, after: Math.min(known, after), last: Math.max(known, after) }
+  const between = known === after ? 0n : await store.owedIn(db, way)
+  const before = known < after ? start + between : start - between
+  const added = await store.owedUpTo(db, ids, { affiliateId, after, last })
+  places.set(
+    context,
+    page.descending ? { id: after, balance: before } : { id: last, balance: before + added.get(last)! },
+  )
+  return rows.map(row => ({ ...row, balance: before + added.get(row.id)! }))
+}
+
+export async function countLedger(context: Context, args: LedgerArguments): Promise<number> {
+  return store.countTransfers(context.database.replica, criteriaOf(args))
+}
+
+/** The transfer as callers see it; amounts have every digit that they have. */
+export function recordOf(row: LedgerRow, { decimals }: Settings) {
+  return {
+    transfer_id: row.id,
+    affiliate_id: row.affiliate_id,
+    date: formatTime(row.at),
+    reason: row.reason,
+    debit: row.debit,
+    credit: row.credit,
+    amount: exactNumber(BigInt(row.amount), decimals),
+    balance: exactNumber(row.balance, decimals),
+    referral_id: row.referral_id ?? 0,
+    payout_id: row.payout_id ?? 0,
+    run_item_id: row.run_item_id ?? 0,
+    event_id: row.event_id ?? 0,
+  }
+}
+
+function criteriaOf({
+  affiliate_id,
+  account,
+  reason,
+  referral_id,
+  payout_id,
+  date,
+}: LedgerArguments): store.Criteria {
+  return {
+    affiliateId: affiliate_id,
+    ...(account?.length && { accounts: account }),
+    ...(reason?.length && { reasons: reason }),
+    ...(referral_id?.length && { referralIds: referral_id }),
+    ...(payout_id?.length && { payoutIds: payout_id }),
+    ...(date !== undefined && { at: parseSpan(date) }),
+  }
+}
+
+async function refuseNobody(db: Db, id: number): Promise<void> {
+  if (!(await affiliates.exists(db, id)) && !(await store.isPosted(db, id))) throw new Failure('no_affiliate')
 }

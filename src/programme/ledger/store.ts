@@ -1,6 +1,7 @@
 /** Every query on transfers and balances. Nothing else writes them, and nothing ever changes a transfer. */
-import { type Insertable, sql } from 'kysely'
+import { type Expression, type Insertable, type RawBuilder, type Selectable, type SqlBool, sql } from 'kysely'
 import type { Db, Tx } from '../../storage/database.ts'
+import { countOf, type Order, type Page, PagedList, type Span } from '../../storage/page.ts'
 import { prepared } from '../../storage/prepared.ts'
 import { exactSum, unitsOfSum } from '../../storage/sums.ts'
 import type { Account } from './holdings.ts'
@@ -61,4 +62,116 @@ export async function balancesAt(db: Db, affiliateId: number, last: number): Pro
     totals.set(credit, (totals.get(credit) ?? 0n) + amount)
   }
   return totals
+}
+
+export type Transfer = Selectable<LedgerTransfersTable>
+
+/** What a ledger is narrowed by, in kept form. Several values of one mean any of them. */
+export interface Criteria {
+  readonly affiliateId: number
+  readonly accounts?: readonly Account[]
+  readonly reasons?: readonly string[]
+  readonly referralIds?: readonly number[]
+  readonly payoutIds?: readonly number[]
+  readonly at?: Span
+}
+
+const id = sql.ref('ledger_transfers.id')
+const byId: Order = { expression: id, kind: 'number', value: (row: Transfer) => row.id }
+
+/** By the names that callers use. Transfers are only added, so their order is that of time. */
+export const orders: Record<string, Order> = { transfer_id: byId, date: byId }
+
+const list = new PagedList(
+  (db, criteria: Criteria) => db.selectFrom('ledger_transfers').selectAll().where(matching(criteria)),
+  id,
+)
+
+export async function listTransfers(db: Db, criteria: Criteria, page: Page): Promise<Transfer[]> {
+  return list.read(db, criteria, page)
+}
+
+export async function countTransfers(db: Db, criteria: Criteria): Promise<number> {
+  return countOf(db.selectFrom('ledger_transfers').where(matching(criteria)))
+}
+
+const column = (name: string) => sql.ref(`ledger_transfers.${name}`)
+
+/** What has to hold of a row, all of it. */
+function matching({
+  affiliateId,
+  accounts,
+  reasons,
+  referralIds,
+  payoutIds,
+  at,
+}: Criteria): Expression<SqlBool> {
+  const all: RawBuilder<unknown>[] = [sql`${column('affiliate_id')} = ${affiliateId}`]
+  const among = (name: string, values: readonly unknown[]) => sql`${column(name)} IN (${sql.join(values)})`
+  if (accounts) all.push(sql`(${among('debit', accounts)} OR ${among('credit', accounts)})`)
+  if (reasons) all.push(among('reason', reasons))
+  if (referralIds) all.push(among('referral_id', referralIds))
+  if (payoutIds) all.push(among('payout_id', payoutIds))
+  if (at?.first !== undefined) all.push(sql`${column('at')} >= ${at.first}`)
+  if (at?.last !== undefined) all.push(sql`${column('at')} <= ${at.last}`)
+  return sql<SqlBool>`${sql.join(all, sql` AND `)}`
+}
+
+/** What a transfer adds to what the affiliate is owed. */
+const owing = (() => {
+  const part = (side: string) =>
+    sql`CASE WHEN ${sql.ref(side)} IN ('unpaid', 'reserved') THEN amount ELSE 0 END`
+  return sql`(${part('credit')} - ${part('debit')})`
+})()
+
+interface Range {
+  readonly affiliateId: number
+  /** Of identifiers; what follows it, up to `last`. */
+  readonly after: number
+  readonly last: number
+}
+
+const owedSum = prepared((db: Db, { affiliateId, after, last }: Range) =>
+  db
+    .selectFrom('ledger_transfers')
+    .select(sql<string>`cast(coalesce(sum(${owing}), 0) as text)`.as('sum'))
+    .where('affiliate_id', '=', affiliateId)
+    .where('id', '>', after)
+    .where('id', '<=', last),
+)
+
+/** What the transfers of a range add to what the affiliate is owed. */
+export async function owedIn(db: Db, range: Range): Promise<bigint> {
+  return BigInt((await owedSum(db, range))[0]!.sum)
+}
+
+const running = prepared(
+  (db: Db, { ids, range: { affiliateId, after, last } }: { ids: readonly number[]; range: Range }) =>
+    db
+      .selectFrom(
+        db
+          .selectFrom('ledger_transfers')
+          .select(['id', sql<string>`cast(sum(${owing}) OVER (ORDER BY id) as text)`.as('total')])
+          .where('affiliate_id', '=', affiliateId)
+          .where('id', '>', after)
+          .where('id', '<=', last)
+          .as('totals'),
+      )
+      .select(['id', 'total'])
+      .where('id', 'in', ids),
+)
+
+/** What the transfers of a range up to each of these add to what the affiliate is owed. */
+export async function owedUpTo(db: Db, ids: readonly number[], range: Range): Promise<Map<number, bigint>> {
+  const rows = await running(db, { ids, range })
+  return new Map(rows.map(({ id, total }) => [id, BigInt(total)]))
+}
+
+const anyPosted = prepared((db: Db, { affiliateId }: { affiliateId: number }) =>
+  db.selectFrom('balances').select('account').where('affiliate_id', '=', affiliateId).limit(1),
+)
+
+/** Whether anything was ever posted for an affiliate. */
+export async function isPosted(db: Db, affiliateId: number): Promise<boolean> {
+  return (await anyPosted(db, { affiliateId })).length > 0
 }

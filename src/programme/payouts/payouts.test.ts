@@ -147,7 +147,7 @@ describeService('payouts', service => {
 })
 
 describeService('payouts in another currency', service => {
-  test('the minor unit of the currency decides the decimals', async () => {
+  test('the minor unit of the currency decides the decimals, and the ledger keeps it', async () => {
     const { database } = service()
     const affiliate = (await service().newAffiliate('yen')).id
     await changeSettings(operatorOf(database), { currency: 'JPY' })
@@ -158,9 +158,26 @@ describeService('payouts in another currency', service => {
     )
     const payout = await service().newPayout(affiliate, { amount: 1500 })
     assert.equal(payout.amount, 1500)
-    await assert.rejects(changeSettings(operatorOf(database), { currency: 'KWD' }), /currency: must stay JPY/)
+    const change = () => changeSettings(operatorOf(database), { currency: 'KWD' })
+    await assert.rejects(change(), /currency: must stay JPY/)
+    // What was posted stays.
     await service().delete(`/payouts/${payout.id}`)
+    await assert.rejects(change(), /currency: must stay JPY/)
+  })
+})
+
+describeService('payouts and referrals in a currency with three decimals', service => {
+  test('amounts have as many, and the first referral keeps the currency', async () => {
+    const { database } = service()
+    const affiliate = (await service().newAffiliate('dinar')).id
     await changeSettings(operatorOf(database), { currency: 'KWD' })
-    assert.equal((await service().newPayout(affiliate, { amount: 1.005 })).amount, 1.005)
+    const { body } = await service().post('/referrals', {
+      affiliate_id: affiliate,
+      amount: 1.005,
+      status: 'unpaid',
+    })
+    assert.deepEqual([body.amount, body.currency], ['1.005', 'KWD'])
+    assert.equal((await service().newPayout(affiliate, { referrals: [body.id] })).amount, 1.005)
+    await assert.rejects(changeSettings(operatorOf(database), { currency: 'USD' }), /currency: must stay KWD/)
   })
 })

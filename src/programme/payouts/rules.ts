@@ -7,54 +7,63 @@ import { type Problems, refuseInvalid } from '../../base/errors.ts'
 import { exactNumber } from '../../base/money.ts'
 import type { Settings } from '../../base/settings.ts'
 import { now } from '../../base/time.ts'
-import { type Context, type RequestContext, write } from '../../events/write.ts'
+import { type Context, type RequestContext, type WriteTx, write } from '../../events/write.ts'
 import { existing, narrowed, readingOf } from '../../records/rules.ts'
 import type { Db } from '../../storage/database.ts'
 import { unitsOfSum } from '../../storage/sums.ts'
-import { affiliates } from '../affiliates/store.ts'
+import { isThere } from '../affiliates/store.ts'
+import { owedTo } from '../ledger/rules.ts'
+import { carryOut, type Plan, plan } from './paying.ts'
 import { type Payout, payout, type ShownPayout } from './payout.ts'
 import * as store from './store.ts'
 
 type CreateArguments = Static<typeof payout.create>
 type EditArguments = Static<typeof payout.edit>
 
-/** @throws Failure invalid_argument */
+/**
+ * Without an amount it is what the known referrals come to.
+ * @throws Failure invalid_argument, payout_conflict
+ */
 async function create(context: RequestContext, args: CreateArguments): Promise<Payout> {
   return write(context, async tx => {
     const settings = await context.settings.hold(tx)
     refuseInvalid(await problemsOfPayout(tx, settings, args))
     const made = { time: now(), actor: context.actor.userId }
-    const row = await store.payouts.insert(tx, payout.fresh(args, settings, made))
-    tx.log('payout.create', row.id, { after: payout.logged(row, settings) })
+    const draft = payout.fresh(args, settings, made)
+    const wanted = { ...draft, amount: args.amount === undefined ? undefined : draft.amount }
+    const planned = await plan(tx, undefined, undefined, { ...wanted, referrals: distinct(args.referrals) })
+    const { amount, names } = planned.after!
+    const row = await store.payouts.insert(tx, { ...draft, amount }, names)
+    await finish(tx, 'payout.create', planned, { after: row }, settings)
     return row
   })
 }
 
 /**
- * Changes what was sent and leaves the rest.
- * @throws Failure no_payout, invalid_argument
+ * Changes what was sent and leaves the rest, the amount too.
+ * @throws Failure no_payout, invalid_argument, payout_conflict
  */
 async function edit(context: RequestContext, args: EditArguments): Promise<Payout> {
-  const { payout_id: id, affiliate_id, ...others } = args
+  const { payout_id: id, ...sent } = args
   return write(context, async tx => {
     const settings = await context.settings.hold(tx)
     const before = existing(payout, await store.payouts.hold(tx, id))
     refuseInvalid(await problemsOfPayout(tx, settings, args, before))
-    const change = payout.keep(
-      { ...others, ...(affiliate_id !== before.affiliate_id && { affiliate_id }) },
-      settings,
-    )
-    if (Object.keys(change).length === 0) return before
+    const change = payout.keep(sent, settings)
+    const isChanged = Object.entries(change).some(([name, kept]) => before[name as keyof Payout] !== kept)
+    if (!isChanged) return before
+    const names = await store.namesOf(tx, id)
+    const referrals = sent.referrals === undefined ? [...names.keys()] : distinct(sent.referrals)
+    const planned = await plan(tx, id, { ...before, names }, { ...before, ...change, referrals })
     const after = await store.payouts.update(tx, id, { ...change, updated_at: now() })
-    tx.log('payout.edit', id, {
-      before: payout.logged(before, settings),
-      after: payout.logged(after, settings),
-    })
+    if (sent.referrals !== undefined) await store.replaceNames(tx, id, planned.after!.names)
+    await finish(tx, 'payout.edit', planned, { before, after }, settings)
     return after
   })
 }
 
 /**
+ * Its referrals are unpaid again.
  * @returns the payout as it was
  * @throws Failure no_payout
  */
@@ -62,10 +71,32 @@ async function remove(context: RequestContext, id: number): Promise<Payout> {
   return write(context, async tx => {
     const settings = await context.settings.hold(tx)
     const before = existing(payout, await store.payouts.hold(tx, id))
+    const names = await store.namesOf(tx, id)
+    const planned = await plan(tx, id, { ...before, names }, undefined)
     await store.payouts.remove(tx, id)
-    tx.log('payout.delete', id, { before: payout.logged(before, settings) })
+    await finish(tx, 'payout.delete', planned, { before }, settings)
     return before
   })
+}
+
+const distinct = (ids: readonly number[] = []) => [...new Set(ids)]
+
+/** Logs what was done, pays and gives back what the plan says, and posts it. */
+async function finish(
+  tx: WriteTx,
+  action: `payout.${'create' | 'edit' | 'delete'}`,
+  planned: Plan,
+  { before, after }: { before?: Payout; after?: Payout },
+  settings: Settings,
+): Promise<void> {
+  const { id } = (after ?? before)!
+  const eventId = await tx.reserveEvent()
+  tx.log(action, id, {
+    ...(before && { before: payout.logged(before, settings) }),
+    ...(after && { after: payout.logged(after, settings) }),
+    event: eventId,
+  })
+  await carryOut(tx, id, planned, { reason: action, eventId }, settings)
 }
 
 /** What is wrong with arguments of a create or an edit beyond what the schemas say. */
@@ -101,9 +132,12 @@ async function problemsOfPayout(
 ): Promise<Problems> {
   const { affiliate_id } = args
   const isOther = affiliate_id !== undefined && affiliate_id !== before?.affiliate_id
-  const isUnknown = isOther && !(await affiliates.exists(db, affiliate_id))
+  const isUnknown = isOther && !(await isThere(db, affiliate_id)) && (await owedTo(db, affiliate_id)) <= 0n
   return {
-    ...(isUnknown && { affiliate_id: 'must be the identifier of an existing affiliate.' }),
+    ...(isUnknown && {
+      affiliate_id:
+        'must be the identifier of an existing affiliate, or of a deleted one who is still owed something.',
+    }),
     ...payout.problems(args, settings),
   }
 }

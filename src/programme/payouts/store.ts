@@ -1,5 +1,5 @@
 /** The queries that only payouts have: their referrals, and sums. */
-import { type AliasedRawBuilder, type Insertable, sql, type Updateable } from 'kysely'
+import { type AliasedRawBuilder, type Insertable, sql } from 'kysely'
 import type { Criteria } from '../../records/kind.ts'
 import { storeOf } from '../../records/store.ts'
 import type { Db, Tx } from '../../storage/database.ts'
@@ -10,36 +10,46 @@ import { type Payout, payout } from './payout.ts'
 
 const plain = storeOf(payout)
 
-async function insert(tx: Tx, row: Insertable<Tables['payouts']>): Promise<Payout> {
+/** Each identifier that a payout names, and whether it was a referral of this service when it first did. */
+export type Names = ReadonlyMap<number, boolean>
+
+/** A payout, and what it names: the index from referral to payout is in step with the text. */
+async function insert(tx: Tx, row: Insertable<Tables['payouts']>, names: Names): Promise<Payout> {
   const made = await plain.insert(tx, row)
-  await insertReferrals(tx, [made])
+  await insertNames(tx, [[made.id, names]])
   return made
 }
 
+/** Payouts whose referrals are all numbers of another system. */
 async function insertMany(tx: Tx, rows: readonly Insertable<Tables['payouts']>[]): Promise<void> {
   const ids = await plain.insertMany(tx, rows)
-  await insertReferrals(
-    tx,
-    rows.map(({ referrals }, index) => ({ id: ids[index]!, referrals })),
-  )
+  const named = rows.map(({ referrals }, index) => {
+    const numbers = referrals === '' ? [] : referrals.split(',').map(Number)
+    return [ids[index]!, new Map(numbers.map(number => [number, false]))] as const
+  })
+  await insertNames(tx, named)
 }
 
-async function update(tx: Tx, id: number, change: Updateable<Tables['payouts']>): Promise<Payout> {
-  const row = await plain.update(tx, id, change)
-  if (change.referrals !== undefined) {
-    await deleteReferrals(tx, id)
-    await insertReferrals(tx, [row])
-  }
-  return row
+export async function replaceNames(tx: Tx, id: number, names: Names): Promise<void> {
+  await deleteNames(tx, id)
+  await insertNames(tx, [[id, names]])
 }
 
 async function remove(tx: Tx, id: number): Promise<void> {
-  await deleteReferrals(tx, id)
+  await deleteNames(tx, id)
   await plain.remove(tx, id)
 }
 
-/** Those of every kind of record, with the referrals kept in step. */
-export const payouts = { ...plain, insert, insertMany, update, remove }
+/** Those of every kind of record, with what payouts name. */
+export const payouts = { ...plain, insert, insertMany, remove }
+
+const names = prepared((db: Db, { id }: { id: number }) =>
+  db.selectFrom('payout_referrals').select(['referral_id', 'known']).where('payout_id', '=', id),
+)
+
+export async function namesOf(db: Db, id: number): Promise<Names> {
+  return new Map((await names(db, { id })).map(({ referral_id, known }) => [referral_id, known === 1]))
+}
 
 const amount = sql.ref('payouts.amount')
 
@@ -69,23 +79,21 @@ export async function sumPayouts(db: Db, criteria: Criteria): Promise<TotalRow> 
     .executeTakeFirstOrThrow()
 }
 
-const referralsInsertion = prepared((tx: Db, rows: Insertable<Tables['payout_referrals']>[]) =>
+const namesInsertion = prepared((tx: Db, rows: Insertable<Tables['payout_referrals']>[]) =>
   tx.insertInto('payout_referrals').values(rows),
 )
 
-/** Keeps the index from referral to payout in step with the text. Engines bound the parameters of a statement. */
-async function insertReferrals(tx: Tx, payouts: { id: number; referrals: string }[]): Promise<void> {
-  const rows = payouts.flatMap(({ id, referrals }) =>
-    referrals === ''
-      ? []
-      : referrals.split(',').map(referral => ({ referral_id: Number(referral), payout_id: id })),
+/** Engines bound the parameters of a statement. */
+async function insertNames(tx: Tx, payouts: readonly (readonly [id: number, names: Names])[]): Promise<void> {
+  const rows = payouts.flatMap(([payout_id, names]) =>
+    [...names].map(([referral_id, known]) => ({ referral_id, payout_id, known: known ? 1 : 0 }) as const),
   )
   for (let start = 0; start < rows.length; start += 500) {
-    await referralsInsertion(tx, rows.slice(start, start + 500))
+    await namesInsertion(tx, rows.slice(start, start + 500))
   }
 }
 
-async function deleteReferrals(tx: Tx, payoutId: number): Promise<void> {
+async function deleteNames(tx: Tx, payoutId: number): Promise<void> {
   await tx.deleteFrom('payout_referrals').where('payout_id', '=', payoutId).execute()
 }
 

@@ -27,6 +27,7 @@ function referrals({ identity, integer, text, tableOptions }: Engine): Step[] {
       customer_id ${integer} NOT NULL,
       parent_id ${integer} NOT NULL,
       description ${text} NOT NULL,
+      description_key ${text} NOT NULL,
       status ${text} NOT NULL CHECK (status IN ('draft', 'pending', 'unpaid', 'paid', 'rejected')),
       amount ${integer} NOT NULL,
       currency ${text} NOT NULL,
@@ -34,6 +35,7 @@ function referrals({ identity, integer, text, tableOptions }: Engine): Step[] {
       context ${text} NOT NULL,
       campaign ${text} NOT NULL,
       reference ${text} NOT NULL,
+      reference_key ${text} NOT NULL,
       products ${text} NOT NULL,
       created_at ${integer} NOT NULL,
       type ${text} NOT NULL CHECK (type IN ('sale', 'lead', 'opt-in', 'refund', 'write_off')),
@@ -81,8 +83,8 @@ function ledger({ identity, integer, text, tableOptions, appendOnly }: Engine): 
   const declared = Object.entries(columns).map(([name, type]) => `${name} ${type}`)
   return [
     `CREATE TABLE ledger_transfers (id ${identity}, ${declared.join(', ')}, CHECK (debit <> credit)) ${tableOptions}`,
-    // Balances of any moment are read from this index alone.
-    'CREATE INDEX ledger_transfers_affiliate_id ON ledger_transfers (affiliate_id, at, id, debit, credit, amount)',
+    // Balances of any moment, and the running balance, are read from this index alone.
+    'CREATE INDEX ledger_transfers_affiliate_id ON ledger_transfers (affiliate_id, id, at, debit, credit, amount)',
     'CREATE INDEX ledger_transfers_at ON ledger_transfers (at, id)',
     'CREATE INDEX ledger_transfers_referral_id ON ledger_transfers (referral_id, id) WHERE referral_id IS NOT NULL',
     'CREATE INDEX ledger_transfers_payout_id ON ledger_transfers (payout_id, id) WHERE payout_id IS NOT NULL',

@@ -1,0 +1,58 @@
+import { type Static, Type } from 'typebox'
+import { type Endpoint, endpoint } from '../../http/endpoint.ts'
+import { answerList, type ListArguments, type Listing, listArguments } from '../../records/list.ts'
+import * as rules from './rules.ts'
+import {
+  balancesArguments,
+  balancesRecord,
+  type LedgerArguments,
+  ledgerFilters,
+  ledgerItem,
+  transferRecord,
+} from './schema.ts'
+
+const fields = Object.keys(transferRecord.properties)
+
+const listing: Listing<rules.LedgerRow, ListArguments & LedgerArguments> = {
+  orders: rules.orders,
+  fields,
+  path: ({ affiliate_id }) => `/${affiliate_id}/ledger`,
+  page: rules.listLedger,
+  count: rules.countLedger,
+  identifier: row => row.id,
+  writer: async call => {
+    const settings = await call.settings.current()
+    const show = (row: rules.LedgerRow) => rules.recordOf(row, settings)
+    return { show, write: row => JSON.stringify(show(row)) }
+  },
+}
+
+const list = listArguments(fields, Object.keys(rules.orders), ledgerFilters)
+
+/** Of an affiliate, there or deleted. */
+export const ledgerEndpoints: readonly Endpoint[] = [
+  endpoint({
+    methods: ['GET'],
+    path: '/affiliates/{affiliate_id}/balances',
+    permission: 'affiliates.read',
+    summary: "Get an affiliate's balances, now or at any time",
+    arguments: balancesArguments,
+    answer: { status: 200, schema: balancesRecord },
+    failures: ['no_affiliate'],
+    handle: async (call, args) => ({
+      status: 200,
+      body: JSON.stringify(await rules.getBalances(call, args)),
+    }),
+  }),
+  endpoint({
+    methods: ['GET'],
+    path: '/affiliates/{affiliate_id}/ledger',
+    permission: 'affiliates.read',
+    summary: "List an affiliate's transfers",
+    arguments: Type.Object({ ...ledgerItem.properties, ...list.properties }),
+    answer: { status: 200, schema: Type.Array(transferRecord) },
+    failures: ['no_affiliate'],
+    handle: (call, args: Static<typeof ledgerItem>) =>
+      answerList(call, args as ListArguments & LedgerArguments, listing),
+  }),
+]

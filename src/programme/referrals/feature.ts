@@ -1,0 +1,10 @@
+import { feature } from '../../records/feature.ts'
+import { balancesTable, transfersTable } from '../ledger/table.ts'
+import { referral } from './referral.ts'
+import { listing, referrals as resource } from './routes.ts'
+
+export const referrals = feature(referral, {
+  tables: [referral.table, transfersTable, balancesTable],
+  resource,
+  listing,
+})

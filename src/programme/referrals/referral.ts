@@ -1,0 +1,279 @@
+/** What a referral is: what is owed to an affiliate because of something that was bought. */
+import { type TString, Type } from 'typebox'
+import { decimalsReason, decimalText, MAX_AMOUNT, toUnits } from '../../base/money.ts'
+import { choice, identifiers, line, listOf, moment, paragraphs } from '../../base/schemas.ts'
+import type { Settings } from '../../base/settings.ts'
+import { formatTime, parseMoment } from '../../base/time.ts'
+import { kind, type RowOf, type TableOf } from '../../records/kind.ts'
+import { amount, anyOf, created, reference } from '../../records/kinds-of-field.ts'
+import { neither } from '../../storage/table.ts'
+
+/** Those of an index of AffiliateWP; what is longer is no reference of a shop. */
+const MAX_REFERENCE = 190
+const MAX_JSON = 65_535
+
+/** A draft waits for a rate or a rule; nobody can make one by asking. */
+const statuses = ['draft', 'pending', 'unpaid', 'paid', 'rejected'] as const
+const sent = ['pending', 'unpaid', 'paid', 'rejected'] as const
+const types = ['sale', 'lead', 'opt-in', 'refund', 'write_off'] as const
+
+/** Tells of who bought, which the affiliate's erasure leaves. */
+const ofBuyer = { personal: 'keep', money: false } as const
+
+/** Another record, or 0. */
+const link = (description: string) =>
+  ({
+    type: 'integer',
+    nullable: false,
+    ...neither,
+    wire: Type.Integer({ description: `${description}; 0 when there is none.` }),
+    create: Type.Optional(
+      Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, default: 0, description }),
+    ),
+    edit: Type.Optional(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description })),
+    filter: anyOf(identifiers('Only those with one of these.')),
+    initial: 0,
+    show: (kept: number) => kept,
+    json: String as (kept: number) => string,
+    keep: (value: number) => value,
+    sample: () => 0,
+  }) as const
+
+/** The same as text, as client programs of AffiliateWP read it. */
+const textLink = (description: string) =>
+  ({
+    ...link(description),
+    wire: Type.String({ description: `${description}, as text; "0" when there is none.` }),
+    show: (kept: number) => String(kept),
+    json: (kept: number) => `"${kept}"`,
+  }) as const
+
+const words = (schema: TString, description: string) =>
+  ({
+    type: 'text',
+    nullable: false,
+    ...ofBuyer,
+    wire: Type.String({ description }),
+    create: Type.Optional(Type.String({ ...schema, default: '' })),
+    edit: Type.Optional(schema),
+    initial: '',
+    show: (kept: string) => kept,
+    json: JSON.stringify as (kept: string) => string,
+    keep: (value: string) => value,
+    sample: () => '',
+  }) as const
+
+/** Whatever was sent: text, a list or an object. */
+const anything = (description: string) =>
+  ({
+    type: 'text',
+    nullable: false,
+    ...ofBuyer,
+    wire: Type.Unknown({ description }),
+    create: Type.Optional(Type.Unknown({ description })),
+    edit: Type.Optional(Type.Unknown({ description })),
+    order: false,
+    initial: '',
+    show: (kept: string): unknown => (kept === '' ? '' : JSON.parse(kept)),
+    json: (kept: string) => kept || '""',
+    keep: (value: unknown) => (value === '' ? '' : JSON.stringify(value)),
+    problem: (value: unknown) =>
+      JSON.stringify(value).length > MAX_JSON ? `must be at most ${MAX_JSON} characters of JSON.` : undefined,
+    sample: () => '',
+  }) as const
+
+const { edit: _edit, ...inCurrency } = amount('What the affiliate earns')
+const money = Type.Number({
+  minimum: -MAX_AMOUNT,
+  maximum: MAX_AMOUNT,
+  description:
+    "What the affiliate earns, in the programme's currency. Only refunds and write-offs can be negative.",
+})
+
+const affiliate = reference('affiliates', 'The affiliate who earned it.', { person: true, outlives: true })
+const site = Type.String({
+  ...line(100),
+  pattern: '^$|^[^:]*:.*$',
+  description: 'Where it is known on another site, as site:id.',
+})
+const time = created('created_at', 'When it was earned')
+
+const total = Type.Number({ minimum: 0, maximum: MAX_AMOUNT, description: 'What the customer paid.' })
+const internal = { nullable: false, ...neither } as const
+const inNumber = (initial: number) =>
+  ({ ...internal, type: 'integer', initial, show: (kept: number) => kept, sample: () => initial }) as const
+const { create: _create, edit: __edit, ...paidBy } = textLink('The payout that paid it')
+
+const fields = {
+  affiliate_id: { ...affiliate, create: Type.Optional(affiliate.create) },
+  visit_id: link('The visit that led to it'),
+  rest_id: {
+    ...words(site, 'Where it is known on another site, as site:id; empty when it is not.'),
+    ...neither,
+  },
+  customer_id: textLink('The customer who bought'),
+  parent_id: link('The referral that it takes back or adds to'),
+  description: {
+    ...words(paragraphs(MAX_JSON, 'What was bought.'), 'What was bought.'),
+    order: false,
+    folded: true,
+  },
+  status: {
+    type: 'text',
+    nullable: false,
+    ...neither,
+    wire: choice(statuses, 'Status.'),
+    create: Type.Optional(
+      Type.Unsafe<(typeof sent)[number]>({
+        ...choice(sent, 'Status; pending when omitted, unpaid of a write-off.'),
+      }),
+    ),
+    edit: Type.Optional(choice(sent, 'New status.')),
+    filter: anyOf(listOf(choice(statuses), 'Only those with one of these statuses.')),
+    initial: 'pending',
+    show: (kept: (typeof statuses)[number]) => kept,
+    json: (kept: (typeof statuses)[number]) => `"${kept}"`,
+    keep: (value: (typeof statuses)[number]) => value,
+    sample: () => 'unpaid' as const,
+  },
+  amount: {
+    ...inCurrency,
+    wire: Type.String({
+      description: 'What the affiliate earns, with the decimals of the currency: "10.00".',
+    }),
+    create: Type.Optional(Type.Number({ ...money, default: 0 })),
+    edit: Type.Optional(money),
+    show: (kept: number, { decimals }: Settings) => decimalText(kept, decimals),
+    json: (kept: number, { decimals }: Settings) => `"${decimalText(kept, decimals)}"`,
+  },
+  currency: {
+    ...words(line(3), 'ISO 4217 code of the currency.'),
+    ...neither,
+    create: Type.Optional(line(3, "ISO 4217 code: the programme's currency, which it is when omitted.")),
+    problem: (value: string, { currency }: Settings) =>
+      value.toUpperCase() === currency
+        ? undefined
+        : `must be ${currency}: there is no exchange rate from another.`,
+    keep: (value: string) => value.toUpperCase(),
+    order: false,
+  },
+  custom: anything('Whatever the sender wants to keep with it: text, a list or an object.'),
+  context: {
+    ...words(line(100), 'Where it comes from, such as the shop; lower case.'),
+    ...neither,
+    keep: (value: string) => value.toLowerCase(),
+    filter: anyOf(listOf(line(100), 'Only those from one of these.')),
+    filters: { ref_context: anyOf(listOf(line(100), 'The same as context.')) },
+  },
+  campaign: {
+    ...words(line(190), 'The campaign that led to it.'),
+    ...neither,
+    filter: anyOf(listOf(line(190), 'Only those of one of these campaigns.')),
+  },
+  reference: {
+    ...words(line(MAX_REFERENCE), 'What the sender calls it, such as the number of the order.'),
+    folded: true,
+    filter: anyOf(listOf(line(MAX_REFERENCE), 'Only those with one of these references.')),
+  },
+  products: {
+    ...anything('The products that were bought, as a list; empty when it was not sent.'),
+    problem: (value: unknown) => {
+      if (value !== '' && !Array.isArray(value)) return 'must be a list of products.'
+      return JSON.stringify(value).length > MAX_JSON
+        ? `must be at most ${MAX_JSON} characters of JSON.`
+        : undefined
+    },
+  },
+  date: {
+    ...time,
+    create: Type.Optional(moment('When it was earned; now when omitted.')),
+    edit: Type.Optional(moment('When it was earned.')),
+    keep: (value: string) => parseMoment(value)!.first,
+  },
+  type: {
+    type: 'text',
+    nullable: false,
+    ...neither,
+    wire: choice(types, 'Type.'),
+    create: Type.Optional(
+      Type.Unsafe<(typeof types)[number]>({ ...choice(types, 'Type.'), default: 'sale' }),
+    ),
+    edit: Type.Optional(choice(types, 'New type.')),
+    filter: anyOf(listOf(choice(types), 'Only those of one of these types.')),
+    initial: 'sale',
+    show: (kept: (typeof types)[number]) => kept,
+    json: (kept: (typeof types)[number]) => `"${kept}"`,
+    keep: (value: (typeof types)[number]) => value,
+    sample: () => 'sale' as const,
+  },
+  payout_id: paidBy,
+  order_total: {
+    type: 'integer',
+    nullable: true,
+    personal: false,
+    money: true,
+    create: Type.Optional(total),
+    edit: Type.Optional(total),
+    initial: null,
+    show: (kept: number | null, { decimals }: Settings) => (kept === null ? '' : decimalText(kept, decimals)),
+    keep: (value: number, { decimals }: Settings) => toUnits(value, decimals)!,
+    problem: (value: number, settings: Settings) =>
+      toUnits(value, settings.decimals) === undefined ? decimalsReason(settings) : undefined,
+    sample: () => null,
+  },
+  /** A pending one without waits for somebody's review. */
+  hold_until: {
+    type: 'integer',
+    nullable: true,
+    ...neither,
+    create: Type.Optional(
+      moment('When a pending one becomes unpaid by itself; by review only when omitted.'),
+    ),
+    edit: Type.Optional(moment('When a pending one becomes unpaid by itself.')),
+    initial: null,
+    show: (kept: number | null) => (kept === null ? '' : formatTime(kept)),
+    keep: (value: string) => parseMoment(value)!.first,
+    sample: () => null,
+  },
+  /** Why it is what it is, where the service decided so. */
+  reason: { ...internal, type: 'text', initial: '', show: (kept: string) => kept, sample: () => '' },
+  /** The item of an approved payout run that it is reserved in; 0 when it is in none. */
+  run_item_id: inNumber(0),
+  /** 1 when no other may have its context, reference, affiliate and type. */
+  unique_reference: { ...inNumber(0), secret: true },
+  /** SHA-256 of what was sent when it was created, to tell a request that is sent again. */
+  request_hash: {
+    ...internal,
+    type: 'text',
+    secret: true,
+    initial: '',
+    show: (kept: string) => kept,
+    sample: () => '',
+  },
+} as const
+
+const actions = ['create', 'edit', 'approve', 'reject', 'pay', 'return', 'delete'] as const
+
+export const referral = kind({
+  name: 'referral',
+  table: 'referrals',
+  fields,
+  idLast: true,
+  actions,
+})
+
+export type Referral = RowOf<typeof fields>
+
+interface ReferralsTable extends TableOf<typeof fields> {}
+
+declare module '../../storage/tables.ts' {
+  interface Tables {
+    referrals: ReferralsTable
+  }
+}
+
+declare module '../../events/schema.ts' {
+  interface Actions {
+    referral: (typeof actions)[number]
+  }
+}

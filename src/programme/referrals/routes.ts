@@ -1,0 +1,38 @@
+import { type Endpoint, endpoint, type Resource } from '../../http/endpoint.ts'
+import { answerCreated, body, crud, listingOf } from '../../records/crud.ts'
+import { referral } from './referral.ts'
+import { rules } from './rules.ts'
+import { createArguments } from './schema.ts'
+
+const plain = crud(
+  referral,
+  { ...rules, create: async (context, args) => (await rules.create(context, args)).row },
+  {
+    edit: ['referral_conflict', 'reference_taken'],
+    delete: ['referral_conflict'],
+  },
+)
+
+/** Unlike the plain one it takes the affiliate by account, and answers the same again with what there is. */
+const create: Endpoint = endpoint({
+  methods: ['POST', 'PUT'],
+  path: '/referrals',
+  permission: 'referrals.create',
+  summary: 'Create a referral',
+  arguments: createArguments,
+  answer: { status: 201, schema: referral.record },
+  failures: ['reference_taken'],
+  check: rules.problems,
+  handle: async (call, args) => {
+    const { row, replayed } = await rules.create(call, args)
+    if (!replayed) return answerCreated(call, referral, row)
+    return { status: 200, headers: { 'Idempotent-Replayed': 'true' }, body: await body(call, referral, row) }
+  },
+})
+
+export const referrals: Resource = {
+  ...plain,
+  endpoints: plain.endpoints.map(one => (one.permission === create.permission ? create : one)),
+}
+
+export const listing = listingOf(referral, rules)

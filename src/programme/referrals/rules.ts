@@ -1,0 +1,260 @@
+/**
+ * What is true of referrals. What one is worth stands in the ledger, in the account that its status says: whatever changes
+ * status, amount or affiliate posts the difference in the same transaction.
+ */
+import { hash } from 'node:crypto'
+import { Failure, missingArguments, type Problems, refuseInvalid } from '../../base/errors.ts'
+import type { Settings } from '../../base/settings.ts'
+import { now } from '../../base/time.ts'
+import { type Context, type RequestContext, type WriteTx, write } from '../../events/write.ts'
+import { existing, readingOf } from '../../records/rules.ts'
+import { type Db, UniqueViolation } from '../../storage/database.ts'
+import { affiliateOfAccount, isThere } from '../affiliates/store.ts'
+import { postReferral } from '../ledger/rules.ts'
+import { type Referral, referral } from './referral.ts'
+import type { CreateArguments, EditArguments } from './schema.ts'
+import * as store from './store.ts'
+
+type Status = Referral['status']
+
+/** Where each status leads; from `paid` when it was paid by hand. What a payout paid stays paid as long as that does. */
+const moves: Readonly<Record<Status, readonly Status[]>> = {
+  draft: ['pending', 'unpaid', 'rejected'],
+  pending: ['unpaid', 'rejected', 'paid'],
+  unpaid: ['pending', 'rejected', 'paid'],
+  rejected: ['pending', 'unpaid', 'paid'],
+  paid: ['unpaid'],
+}
+
+/** Types that may be negative, and that no reference makes unique: a sale can be taken back in many parts. */
+const isCorrection = (type: Referral['type']) => type === 'refund' || type === 'write_off'
+
+interface Created {
+  readonly row: Referral
+  /** It was there already: the same was sent before. */
+  readonly replayed: boolean
+}
+
+/** @throws Failure missing_argument, invalid_argument, reference_taken */
+async function create(context: RequestContext, args: CreateArguments): Promise<Created> {
+  return write(context, async tx => {
+    const settings = await context.settings.hold(tx)
+    const sent = await withAffiliate(tx, args)
+    refuseInvalid(await problemsOf(tx, settings, sent))
+    const draft = draftOf(sent, settings, context.actor.userId)
+    const created = await insertOnce(tx, draft, sent, settings)
+    if (!created.replayed) await finish(tx, 'referral.create', { after: created.row }, settings)
+    return created
+  })
+}
+
+function draftOf(sent: CreateArguments, settings: Settings, actor: number) {
+  const { currency } = settings
+  const status = sent.status ?? (sent.type === 'write_off' ? 'unpaid' : 'pending')
+  const draft = referral.fresh({ ...sent, status, currency }, settings, { time: now(), actor })
+  const unique_reference = isUnique(draft)
+  return { ...draft, unique_reference, request_hash: unique_reference ? requestHash(sent, settings) : '' }
+}
+
+/** Inserts it, or says which is there already because of the same request. @throws Failure reference_taken */
+async function insertOnce(
+  tx: WriteTx,
+  draft: ReturnType<typeof draftOf>,
+  sent: CreateArguments,
+  settings: Settings,
+): Promise<Created> {
+  for (;;) {
+    const row = await store.insertUnlessTaken(tx, draft)
+    if (row) return { row, replayed: false }
+    const taken = await store.findTaken(tx, draft)
+    // Else somebody has deleted it a moment ago.
+    if (taken && isSame(taken, draft, sent, settings)) return { row: taken, replayed: true }
+    if (taken) throw referenceTaken(taken)
+  }
+}
+
+/**
+ * Changes what was sent and leaves the rest.
+ * @throws Failure no_referral, invalid_argument, referral_conflict, reference_taken
+ */
+async function edit(context: RequestContext, args: EditArguments): Promise<Referral> {
+  return write(context, async tx => {
+    const settings = await context.settings.hold(tx)
+    const before = existing(referral, await store.referrals.hold(tx, args.referral_id))
+    refuseInvalid(await problemsOf(tx, settings, args, before))
+    const { referral_id: _id, ...sent } = args
+    const change = referral.keep(sent, settings)
+    const draft = { ...before, ...change }
+    refuseSettled(before, draft)
+    refuseMove(before.status, draft.status)
+    const unique_reference = isUnique(draft)
+    const isChanged = Object.entries(change).some(([name, kept]) => before[name as keyof Referral] !== kept)
+    if (!isChanged) return before
+    const after = await refuseTaken(() =>
+      store.referrals.update(tx, before.id, { ...change, unique_reference, updated_at: now() }),
+    )
+    await finish(tx, actionOf(before.status, after.status), { before, after }, settings)
+    return after
+  })
+}
+
+/**
+ * @returns the referral as it was
+ * @throws Failure no_referral, referral_conflict
+ */
+async function remove(context: RequestContext, id: number): Promise<Referral> {
+  return write(context, async tx => {
+    const settings = await context.settings.hold(tx)
+    const before = existing(referral, await store.referrals.hold(tx, id))
+    refuseSettled(before)
+    await store.referrals.remove(tx, id)
+    await finish(tx, 'referral.delete', { before }, settings)
+    return before
+  })
+}
+
+/** What is wrong with arguments of a create or an edit beyond what the schemas say. */
+async function problems(
+  { database, settings }: Context,
+  args: Partial<CreateArguments & EditArguments>,
+): Promise<Problems> {
+  const { referral_id: id } = args
+  const before = id === undefined ? undefined : await store.referrals.find(database.reader, id)
+  return problemsOf(database.reader, await settings.current(), args, before)
+}
+
+export const rules = { ...readingOf(referral, store.referrals), create, edit, remove, problems }
+
+/** Logs what was done and posts what it moves. */
+async function finish(
+  tx: WriteTx,
+  action: ReferralAction,
+  { before, after }: { before?: Referral; after?: Referral },
+  settings: Settings,
+): Promise<void> {
+  const { id } = (after ?? before)!
+  const eventId = await tx.reserveEvent()
+  tx.log(action, id, {
+    ...(before && { before: referral.logged(before, settings) }),
+    ...(after && { after: referral.logged(after, settings) }),
+    event: eventId,
+  })
+  await postReferral(tx, { before, after }, { reason: action, eventId, referralId: id })
+}
+
+type ReferralAction = `referral.${'create' | 'edit' | 'approve' | 'reject' | 'pay' | 'delete'}`
+
+/** What an edit is called that moves the status. */
+function actionOf(before: Status, after: Status): ReferralAction {
+  if (before === after) return 'referral.edit'
+  if (after === 'rejected') return 'referral.reject'
+  if (after === 'paid') return 'referral.pay'
+  return after === 'unpaid' && before !== 'paid' ? 'referral.approve' : 'referral.edit'
+}
+
+/** An affiliate may be named by identifier, or by the account's identifier or login. */
+async function withAffiliate(db: Db, args: CreateArguments): Promise<CreateArguments> {
+  const { affiliate_id, user_id, user_name, ...rest } = args
+  if (affiliate_id !== undefined) return { ...rest, affiliate_id }
+  const account = user_id === undefined ? user_name : user_id
+  if (account === undefined) throw missingArguments(['affiliate_id'])
+  const found = await affiliateOfAccount(db, account)
+  if (found !== undefined) return { ...rest, affiliate_id: found }
+  refuseInvalid({ [user_id === undefined ? 'user_name' : 'user_id']: 'must be the account of an affiliate.' })
+  return rest
+}
+
+/** @param before the referral that is edited: its affiliate may have been deleted, and it stays theirs */
+async function problemsOf(
+  db: Db,
+  settings: Settings,
+  args: Partial<CreateArguments>,
+  before?: Pick<Referral, 'affiliate_id' | 'amount' | 'type'>,
+): Promise<Problems> {
+  const { affiliate_id, parent_id, amount = 0, type = before?.type ?? 'sale' } = args
+  const isOther = affiliate_id !== undefined && affiliate_id !== before?.affiliate_id
+  const isUnknown = isOther && !(await isThere(db, affiliate_id))
+  const isOrphan = parent_id ? !(await store.referrals.exists(db, parent_id)) : false
+  const isNegative = amount < 0 || (args.amount === undefined && (before?.amount ?? 0) < 0)
+  return {
+    ...(isUnknown && { affiliate_id: 'must be the identifier of an existing affiliate.' }),
+    ...(isOrphan && { parent_id: 'must be the identifier of an existing referral, or 0.' }),
+    ...(isNegative &&
+      !isCorrection(type) && { amount: 'must be 0 or more; a refund or a write-off may be negative.' }),
+    ...referral.problems(args, settings),
+  }
+}
+
+/** What money has left for, or is about to, stays as it is. */
+function refuseSettled(before: Referral, after?: Referral): void {
+  const same =
+    after &&
+    (['status', 'amount', 'affiliate_id', 'type'] as const).every(name => before[name] === after[name])
+  if (same) return
+  if (before.run_item_id !== 0 && before.status === 'unpaid') {
+    throw new Failure('referral_conflict', {
+      message: 'The referral is in an approved payout run: record a refund instead, or cancel the run.',
+    })
+  }
+  if (before.payout_id !== 0) {
+    throw new Failure('referral_conflict', {
+      message: `Payout ${before.payout_id} has paid this referral: record a refund instead, or correct the payout.`,
+      data: { payout_id: before.payout_id },
+    })
+  }
+}
+
+function refuseMove(before: Status, after: Status): void {
+  if (before === after || moves[before].includes(after)) return
+  throw new Failure('referral_conflict', {
+    message: `A referral that is ${before} can become ${moves[before].join(' or ')}, not ${after}.`,
+    data: { from: before, to: after },
+  })
+}
+
+/** Whether no other may have the same reference. */
+function isUnique({
+  context,
+  reference,
+  type,
+  status,
+}: Pick<Referral, 'context' | 'reference' | 'type' | 'status'>): 0 | 1 {
+  return context !== '' && reference !== '' && status !== 'rejected' && !isCorrection(type) ? 1 : 0
+}
+
+function requestHash(sent: CreateArguments, settings: Settings): string {
+  const kept = Object.entries(referral.keep(sent, settings)).sort(([a], [b]) => (a < b ? -1 : 1))
+  return hash('sha256', JSON.stringify(kept), 'base64url')
+}
+
+/** Whether what was sent is what made the referral, or what it is by now. */
+function isSame(
+  taken: Referral,
+  row: { request_hash: string },
+  sent: CreateArguments,
+  settings: Settings,
+): boolean {
+  if (taken.request_hash === row.request_hash) return true
+  return Object.entries(referral.keep(sent, settings)).every(
+    ([name, kept]) => taken[name as keyof Referral] === kept,
+  )
+}
+
+/** @throws Failure reference_taken instead of the database's refusal */
+async function refuseTaken<T>(update: () => Promise<T>): Promise<T> {
+  try {
+    return await update()
+  } catch (cause) {
+    if (cause instanceof UniqueViolation) throw referenceTaken()
+    throw cause
+  }
+}
+
+function referenceTaken(taken?: Referral): Failure {
+  return new Failure('reference_taken', {
+    ...(taken && {
+      message: `Referral ${taken.id} of this affiliate has the same context, reference and type, and is not what was sent.`,
+      data: { referral_id: taken.id },
+    }),
+  })
+}

@@ -1,0 +1,12 @@
+import { type Static, Type } from 'typebox'
+import { identifier, line } from '../../base/schemas.ts'
+import { referral } from './referral.ts'
+
+export const createArguments = Type.Object({
+  ...referral.create.properties,
+  user_id: Type.Optional(identifier('The account of the affiliate, instead of affiliate_id.')),
+  user_name: Type.Optional(line(60, 'The login of that account, instead of affiliate_id.')),
+})
+
+export type CreateArguments = Static<typeof createArguments>
+export type EditArguments = Static<typeof referral.edit>

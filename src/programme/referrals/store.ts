@@ -1,0 +1,89 @@
+/** The queries that only referrals have: by their reference, and many at once. */
+import { type Insertable, sql } from 'kysely'
+import { storeOf } from '../../records/store.ts'
+import type { Db, Tx } from '../../storage/database.ts'
+import { prepared } from '../../storage/prepared.ts'
+import type { Tables } from '../../storage/tables.ts'
+import { type Referral, referral } from './referral.ts'
+
+export const referrals = storeOf(referral)
+
+type NewReferral = Insertable<Tables['referrals']>
+
+/** So that one statement has no more values than engines take, and is one of few. */
+const ROWS_PER_STATEMENT = 500
+
+const insertion = prepared((tx: Db, row: NewReferral) =>
+  tx
+    .insertInto('referrals')
+    .values(row)
+    .onConflict(conflict => conflict.doNothing())
+    .returningAll(),
+)
+
+/** @returns undefined when another has its reference; when somebody else is about to, it is waited for */
+export async function insertUnlessTaken(tx: Tx, row: NewReferral): Promise<Referral | undefined> {
+  return (await insertion(tx, row))[0]
+}
+
+type Unique = Pick<Referral, 'reference' | 'context' | 'affiliate_id' | 'type'>
+
+const taken = prepared((db: Db, { reference, context, affiliate_id, type }: Unique) =>
+  db
+    .selectFrom('referrals')
+    .selectAll()
+    .where('unique_reference', '=', sql.lit(1) as never)
+    .where('reference', '=', reference)
+    .where('context', '=', context)
+    .where('affiliate_id', '=', affiliate_id)
+    .where('type', '=', type),
+)
+
+/** Whichever has its reference. */
+export async function findTaken(
+  db: Db,
+  { reference, context, affiliate_id, type }: Unique,
+): Promise<Referral | undefined> {
+  return (await taken(db, { reference, context, affiliate_id, type }))[0]
+}
+
+const several = prepared((tx: Db, { ids }: { ids: readonly number[] }) =>
+  tx.selectFrom('referrals').selectAll().where('id', 'in', ids).orderBy('id').forUpdate(),
+)
+
+/** Those that there are, by identifier. Nobody else changes them until the transaction ends. */
+export async function holdReferrals(tx: Tx, ids: readonly number[]): Promise<Map<number, Referral>> {
+  const held = new Map<number, Referral>()
+  // In order, so that two who hold some of the same wait for one another only once.
+  for (const some of inParts([...ids].sort((a, b) => a - b))) {
+    for (const row of await several(tx, { ids: some })) held.set(row.id, row)
+  }
+  return held
+}
+
+const settlement = prepared(
+  (
+    tx: Db,
+    {
+      ids,
+      change,
+    }: { ids: readonly number[]; change: Pick<Referral, 'status' | 'payout_id' | 'updated_at'> },
+  ) => tx.updateTable('referrals').set(change).where('id', 'in', ids),
+)
+
+/** Makes referrals paid by a payout, or unpaid again. */
+export async function settle(
+  tx: Tx,
+  ids: readonly number[],
+  change: Pick<Referral, 'status' | 'payout_id' | 'updated_at'>,
+): Promise<void> {
+  for (const some of inParts(ids)) await settlement(tx, { ids: some, change })
+}
+
+function inParts(ids: readonly number[]): number[][] {
+  const parts: number[][] = []
+  for (let start = 0; start < ids.length; start += ROWS_PER_STATEMENT) {
+    parts.push(ids.slice(start, start + ROWS_PER_STATEMENT))
+  }
+  return parts
+}
