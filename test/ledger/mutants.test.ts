@@ -1,0 +1,62 @@
+/** Generated histories find each of these faults; else they would prove nothing. */
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { cp, readFile, symlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { temporaryFolder } from '../folder.ts'
+import { type Mutant, mutants } from './mutants.ts'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+/** A fault that this many histories do not find is taken for one that none would find. */
+const HISTORIES = 40
+/** All of them take some minutes. */
+const tried = process.env.LONG ? mutants : mutants.filter((_, index) => index % 8 === 0)
+
+/** @returns whether every figure was what the model says, and what was not */
+async function judge(mutant: Mutant | undefined): Promise<{ passed: boolean; said: string }> {
+  const folder = await temporaryFolder()
+  try {
+    const source = join(folder.path, 'src')
+    await cp(join(root, 'src'), source, { recursive: true, filter: path => !path.endsWith('.test.ts') })
+    await cp(join(root, 'package.json'), join(folder.path, 'package.json'))
+    await symlink(join(root, 'node_modules'), join(folder.path, 'node_modules'))
+    if (mutant) await change(join(source, 'programme', mutant.file), mutant)
+    const args = [
+      join(root, 'test/ledger/histories.ts'),
+      source,
+      `sqlite:${folder.path}/test.db`,
+      String(HISTORIES),
+    ]
+    return await new Promise(resolve => {
+      execFile(process.execPath, args, (error, _stdout, stderr) =>
+        resolve({ passed: error === null, said: stderr }),
+      )
+    })
+  } finally {
+    await folder.remove()
+  }
+}
+
+async function change(path: string, { from, to }: Mutant): Promise<void> {
+  const text = await readFile(path, 'utf8')
+  assert.equal(text.split(from).length, 2, `${path} has this once: ${from}`)
+  await writeFile(path, text.replace(from, to))
+}
+
+describe('faults in the rules', () => {
+  test('without one, histories pass', async () => {
+    const { passed, said } = await judge(undefined)
+    assert.ok(passed, said)
+  })
+
+  for (const mutant of tried) {
+    test(`found: ${mutant.what}`, async () => {
+      const { passed, said } = await judge(mutant)
+      assert.ok(!passed, 'no history found it')
+      // Found by a figure or an answer that differs, and not because the sources are broken.
+      assert.match(said, /operation \d+|is not the sum|is paid by two/)
+    })
+  }
+})
