@@ -19,6 +19,8 @@ export interface Change {
   readonly after?: object
   /** The identifier that `WriteTx.reserveEvent` gave. */
   readonly event?: number
+  /** The account whom the record is about, where no field says so. */
+  readonly person?: number | null
 }
 
 /** @returns the row of the event; undefined when nothing has changed */
@@ -27,7 +29,7 @@ export function eventOf(
   { kind, plain, personal, person }: Logged,
   action: Action,
   id: number | null,
-  { before, after, event }: Change,
+  { before, after, event, person: about }: Change,
 ): NewEntry | undefined {
   const [old, fresh] = [before as Values | undefined, after as Values | undefined]
   const changed = (name: string) => isWritten(name, old, fresh)
@@ -56,7 +58,7 @@ export function eventOf(
     record_id: id,
     before_values: text(old, plainNames),
     after_values: text(fresh, plainNames),
-    person_id: personOf(person, id, fresh ?? old),
+    person_id: about ?? personOf(person, id, fresh ?? old),
     personal_hash: apart && personalHash(apart),
     personal: apart,
   }

@@ -12,8 +12,11 @@ export interface Filter<S extends TSchema = TSchema> {
   readonly schema: S
   /** What is wrong with a value beyond what the schema says. */
   problem?(value: unknown, settings: Settings): string | undefined
-  /** @param args the other arguments of the list */
-  keep(value: unknown, settings: Settings, args: Readonly<Record<string, unknown>>): unknown
+  /**
+   * @param args the other arguments of the list
+   * @param name of this argument
+   */
+  keep(value: unknown, settings: Settings, args: Readonly<Record<string, unknown>>, name: string): unknown
   /** May depend on what `kept` has, never on its values: see `prepared`. */
   where(column: RawBuilder<unknown>, kept: unknown): Expression<SqlBool>[]
 }
@@ -23,7 +26,7 @@ export const filter =
   <S extends TSchema>(schema: S) =>
   <K>(of: {
     problem?: (value: Static<S>, settings: Settings) => string | undefined
-    keep: (value: Static<S>, settings: Settings, args: Readonly<Record<string, unknown>>) => K
+    keep: (value: Static<S>, settings: Settings, args: Readonly<Record<string, unknown>>, name: string) => K
     where: (column: RawBuilder<unknown>, kept: K) => Expression<SqlBool>[]
   }): Filter<S> =>
     ({ schema, ...of }) as unknown as Filter<S>
@@ -51,7 +54,7 @@ export interface Field<K = unknown> extends Column<K> {
   readonly made?: 'time' | 'actor'
   /** What the column holds when nothing was sent. */
   readonly initial?: K
-  /** The filter of the field's own name, and those of other names. */
+  /** The filter of the field's own name, and those of other names, in which * stands for the field's. */
   readonly filter?: Filter
   readonly filters?: Readonly<Record<string, Filter>>
   /** What a list is ordered by where it is not the column itself; false where it can't be. */

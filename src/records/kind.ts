@@ -313,7 +313,7 @@ export function filtersOf(parts: readonly Part[]): Filters {
   return new Map(
     parts.flatMap(({ name, column, field }) =>
       Object.entries({ ...(field.filter && { [name]: field.filter }), ...field.filters }).map(
-        ([argument, filter]) => [argument, { filter, column }] as const,
+        ([argument, filter]) => [argument.replace('*', name), { filter, column }] as const,
       ),
     ),
   )
@@ -338,7 +338,7 @@ function criteriaOf(own: string, filters: Filters, args: Row, settings: Settings
   if (args.updated_since !== undefined) criteria.updated = parseMoment(args.updated_since as string)!.first
   if (args.search) criteria.search = parseSearch(args.search as string)
   for (const [name, { filter }] of filters) {
-    if (isGiven(args[name])) criteria[name] = filter.keep(args[name], settings, args)
+    if (isGiven(args[name])) criteria[name] = filter.keep(args[name], settings, args, name)
   }
   return criteria
 }

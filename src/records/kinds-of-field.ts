@@ -198,21 +198,22 @@ const isExact = (value: number | undefined, { decimals }: Settings) =>
 const amountFilter = filter(
   Type.Union(
     [
-      moneySchema('This amount, or what amount_compare makes of it.'),
+      moneySchema('This amount, or what the comparison beside it makes of it.'),
       Type.Object({
         min: Type.Optional(moneySchema('At least this amount.')),
         max: Type.Optional(moneySchema('At most this amount.')),
       }),
     ],
-    { description: `An amount from 0 to ${MAX_AMOUNT}, or amount[min] and amount[max], inclusive.` },
+    { description: `An amount from 0 to ${MAX_AMOUNT}, or [min] and [max] of it, inclusive.` },
   ),
 )({
   problem: (value: number | Range, settings) => {
     const { min, max } = typeof value === 'number' ? { min: value, max: value } : value
     return isExact(min, settings) && isExact(max, settings) ? undefined : decimalsReason(settings)
   },
-  keep: (value: number | Range, { decimals }, { amount_compare = '=' }) => {
-    if (typeof value === 'number') return { [amount_compare as Comparison]: toUnits(value, decimals)! }
+  keep: (value: number | Range, { decimals }, args, name) => {
+    const comparison = (args[`${name}_compare`] ?? '=') as Comparison
+    if (typeof value === 'number') return { [comparison]: toUnits(value, decimals)! }
     return {
       ...(value.min !== undefined && { '>=': toUnits(value.min, decimals)! }),
       ...(value.max !== undefined && { '<=': toUnits(value.max, decimals)! }),
@@ -225,7 +226,7 @@ const amountFilter = filter(
 })
 
 /** Says how `amount` is compared. */
-const comparisonFilter = filter(withDefault(choice(comparisons, 'How amount is compared.'), '='))({
+const comparisonFilter = filter(withDefault(choice(comparisons, 'How the amount is compared.'), '='))({
   keep: () => ({}),
   where: () => [],
 })
@@ -242,7 +243,8 @@ export const amount = (description: string) =>
       withDefault(moneySchema(`${description} At most the decimals of the currency.`), 0),
     ),
     edit: Type.Optional(moneySchema(`${description} At most the decimals of the currency.`)),
-    filters: { amount: amountFilter, amount_compare: comparisonFilter },
+    filter: amountFilter,
+    filters: { '*_compare': comparisonFilter },
     initial: 0,
     show: (kept: number, { decimals }: Settings) => fromUnits(kept, decimals),
     json: (kept: number, { decimals }: Settings) => String(fromUnits(kept, decimals)),

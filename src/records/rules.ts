@@ -4,10 +4,11 @@ import type { Settings } from '../base/settings.ts'
 import { now } from '../base/time.ts'
 import type { Action } from '../events/schema.ts'
 import { type Context, type RequestContext, write } from '../events/write.ts'
+import type { Tx } from '../storage/database.ts'
 import type { Order, Page } from '../storage/page.ts'
 import type { Fields } from './field.ts'
 import type { Kind, RowOf, ShownOf } from './kind.ts'
-import { type Change, type NewRow, problemsOfReferences, type Store } from './store.ts'
+import { type Change, type NewRow, personOf, problemsOfReferences, type Store } from './store.ts'
 
 /** How records are read. */
 export interface Reading<Row> {
@@ -65,6 +66,9 @@ export function plainRules<N extends string, T extends string, F extends Fields>
   store: Store<F>,
 ): Reading<ShownOf<F>> & Writing<object, object, RowOf<F>> {
   const any = kind as unknown as Kind
+  // Where nothing is personal, nobody has to be known.
+  const person = async ({ database }: Context, tx: Tx, row: object) =>
+    kind.table.logged.personal.length > 0 ? personOf(tx, database.schema, any, row) : null
   const action = (what: string) => `${kind.name}.${what}` as Action
   return {
     ...readingOf(kind as never, store),
@@ -74,7 +78,10 @@ export function plainRules<N extends string, T extends string, F extends Fields>
         refuseInvalid({ ...kind.problems(args, settings), ...(await problemsOfReferences(tx, any, args)) })
         const made = { time: now(), actor: context.actor.userId }
         const row = await store.insert(tx, kind.fresh(args, settings, made) as unknown as NewRow<F>)
-        tx.log(action('create'), (row as { id: number }).id, { after: kind.logged(row, settings) })
+        tx.log(action('create'), (row as { id: number }).id, {
+          after: kind.logged(row, settings),
+          person: await person(context, tx, row),
+        })
         return row
       }),
     edit: (context, args) =>
@@ -92,6 +99,7 @@ export function plainRules<N extends string, T extends string, F extends Fields>
         tx.log(action('edit'), id, {
           before: kind.logged(before, settings),
           after: kind.logged(after, settings),
+          person: await person(context, tx, after),
         })
         return after
       }),
@@ -100,7 +108,10 @@ export function plainRules<N extends string, T extends string, F extends Fields>
         const settings = await context.settings.hold(tx)
         const before = existing(any, await store.hold(tx, id))
         await store.remove(tx, id)
-        tx.log(action('delete'), id, { before: kind.logged(before, settings) })
+        tx.log(action('delete'), id, {
+          before: kind.logged(before, settings),
+          person: await person(context, tx, before),
+        })
         return before
       }),
     problems: async ({ database, settings }, args) => ({

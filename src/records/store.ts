@@ -17,6 +17,7 @@ import {
   type Span,
 } from '../storage/page.ts'
 import { prepared } from '../storage/prepared.ts'
+import type { Schema } from '../storage/table.ts'
 import type { Tables } from '../storage/tables.ts'
 import type { Fields } from './field.ts'
 import {
@@ -196,7 +197,29 @@ export async function problemsOfReferences(db: Db, { fields }: Kind, args: objec
       .select(column)
       .where(column, '=', value)
       .executeTakeFirst()
-    if (!row) problems[name] = `must be the identifier of an existing row of ${table}.`
+    if (!row) problems[name] = `must be an identifier that exists among the ${table}.`
   }
   return problems
+}
+
+/** The account whom a row is about, by way of the rows that it refers to; null when it is about nobody. */
+export async function personOf(db: Db, schema: Schema, { table }: Kind, row: object): Promise<number | null> {
+  let columns = table.columns
+  let values = row as Readonly<Record<string, unknown>>
+  for (;;) {
+    const [name, column] = Object.entries(columns).find(([, { references }]) => references?.person) ?? []
+    if (name === undefined) return null
+    const id = values[name] as number | null
+    const target = schema.find(({ name }) => name === column!.references!.table)
+    // A table whose records are persons is where the way ends.
+    if (id === null || target?.logged?.person === 'id') return id
+    const next = await untyped(db)
+      .selectFrom(target!.name)
+      .selectAll()
+      .where('id', '=', id)
+      .executeTakeFirst()
+    if (next === undefined) return null
+    columns = target!.columns
+    values = next
+  }
 }
