@@ -5,11 +5,11 @@ import type { Database } from '../../storage/database.ts'
 export async function countRows({ reader, schema }: Database): Promise<Record<string, number>> {
   const counted = schema.filter(({ key, logged }) => logged !== undefined && key[0] === 'id')
   const counts = await Promise.all(
-    counted.map(async ({ name, logged }) => {
+    counted.map(async ({ name }) => {
       const { rows } = await sql<{ count: number }>`SELECT count(*) AS count FROM ${sql.table(name)}`.execute(
         reader,
       )
-      return [`${logged!.kind}s`, rows[0]!.count] as const
+      return [name.replace(/^api_/, ''), rows[0]!.count] as const
     }),
   )
   return Object.fromEntries(counts)
