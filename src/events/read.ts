@@ -9,6 +9,8 @@ import { sealAll } from './seal.ts'
 import * as store from './store.ts'
 
 const POSITIONS_AT_ONCE = 1000
+/** Spans of identifiers in a query: planning takes the square of their number, and SQLite refuses 1000. */
+const MOST_SPANS = 100
 /** So that a rare event in a long log makes no request long. */
 const MOST_POSITIONS = 10_000
 
@@ -55,23 +57,35 @@ export async function readEvents(database: Database, { after, limit, criteria }:
   return { events, last, more: last < end }
 }
 
-/** The positions of the next events, by identifier. */
+/** The positions of the next events, by identifier: so many, or fewer where they are scattered. */
 async function positionsBehind(
   { reader }: Database,
   after: number,
   count: number,
 ): Promise<Map<number, number>> {
   const positions = new Map<number, number>()
-  for (const seal of await store.sealsFrom(reader, after + 1, count)) {
-    let position = seal.first_position
-    for (const [first, last] of rangesIn(seal.entries) ?? []) {
-      for (let id = first; id <= last; id += 1, position += 1) {
-        if (position > after) positions.set(id, position)
-        if (positions.size === count) return positions
-      }
-    }
+  const seals = await store.sealsFrom(reader, after + 1, count)
+  let spans = 0
+  for (const { first, last, position } of spansBehind(seals, after)) {
+    if (spans === MOST_SPANS || positions.size === count) break
+    spans += 1
+    const end = Math.min(last, first + count - positions.size - 1)
+    for (let id = first; id <= end; id += 1) positions.set(id, position + id - first)
   }
   return positions
+}
+
+/** What the seals cover behind a position: identifiers without gaps, and the position of the first. */
+function* spansBehind(seals: Iterable<Pick<store.Seal, 'first_position' | 'entries'>>, after: number) {
+  for (const seal of seals) {
+    let position = seal.first_position
+    for (const [from, last] of rangesIn(seal.entries) ?? []) {
+      const passed = Math.max(0, after + 1 - position)
+      const first = from + passed
+      if (first <= last) yield { first, last, position: position + passed }
+      position += last - from + 1
+    }
+  }
 }
 
 type Values = Readonly<Record<string, unknown>>

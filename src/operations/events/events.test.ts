@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { assertFailure, describeService, operatorOf } from '../../../test/harness.ts'
 import { write } from '../../events/write.ts'
+import { within } from '../../storage/database.ts'
 import { erasePerson } from '../privacy/rules.ts'
 
 describeService('events', service => {
@@ -11,7 +12,12 @@ describeService('events', service => {
     return body
   }
   /** Of those that come from now on. */
-  const position = async () => (await all()).at(-1).position
+  const position = async () => {
+    let last = 0
+    for (let some = await all(); some.length > 0; some = await all(`&after=${last}`))
+      last = some.at(-1).position
+    return last
+  }
 
   test('200 - what was done, at once, in its order, as data and as changes', async () => {
     const after = await position()
@@ -138,6 +144,24 @@ describeService('events', service => {
       [rare.id],
     )
     assert.equal(second.headers.get('link'), null)
+  })
+
+  test('200 - what has an identifier far from any other, as many transactions that were undone leave it', async () => {
+    const { database } = service()
+    const after = await position()
+    await database.transaction(async tx => {
+      const { engine } = database
+      for (let id = 1; id <= 1000; id += 1) {
+        await engine.continueIdentity(tx, 'events', (await engine.lastIdentity(tx, 'events')) + 1)
+        await write(operatorOf(within(database, tx)), async inner => inner.log('user.password', id))
+      }
+    })
+    const events = await all(`&after=${after}`)
+    assert.deepEqual(
+      events.map(event => [event.position, event.record_id]),
+      Array.from({ length: 1000 }, (_, index) => [after + 1 + index, index + 1]),
+    )
+    assert.ok(events.at(-1).id - events[0].id >= 1998)
   })
 
   test('400, 401, 403, 405', async () => {
