@@ -35,6 +35,7 @@ import { events } from './operations/events/routes.ts'
 import { affiliates } from './programme/affiliates/feature.ts'
 import { payouts } from './programme/payouts/feature.ts'
 import { referrals } from './programme/referrals/feature.ts'
+import { visits } from './programme/visits/feature.ts'
 import type { Feature } from './records/feature.ts'
 import { contextOf } from './settings/rules.ts'
 import { rateTypesTable, settingsTable } from './settings/table.ts'
@@ -43,7 +44,7 @@ import { Sweeper } from './storage/sweeper.ts'
 import type { Schema } from './storage/table.ts'
 
 /** Every kind of record that programs and people work on. */
-export const features: readonly Feature[] = [affiliates, referrals, payouts]
+export const features: readonly Feature[] = [affiliates, visits, referrals, payouts]
 
 /** Everything that is kept. What a table refers to comes before it. */
 export const schema: Schema = [

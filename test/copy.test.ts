@@ -89,6 +89,7 @@ for (const [from, to] of [
         settings: 4,
         users: 1502,
         affiliates: 1501,
+        visits: 0,
         referrals: 0,
         payouts: 2499,
         ledger_transfers: 1,

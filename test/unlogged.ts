@@ -11,6 +11,8 @@ import type { Database } from '../src/storage/database.ts'
 /** Tables that keep records, and columns of theirs that the service keeps for itself. */
 const SILENT: Readonly<Record<string, readonly string[]>> = {
   api_keys: ['last_used_at'],
+  // The log tells of visits by this figure alone, and not of each.
+  affiliates: ['visits'],
 }
 const RECORDS = Object.fromEntries(
   schema.flatMap(({ name, logged }) => (logged?.public ? [[name, SILENT[name] ?? []]] : [])),

@@ -17,6 +17,12 @@ export function networksOf(address: string): [string, ...string[]] {
   return [network(64), network(48)]
 }
 
+/** The network of a visitor, as the address that it begins with: /24 of IPv4, /48 of IPv6. */
+export function withoutHost(address: string): string {
+  const [narrowest, widest] = networksOf(address)
+  return widest?.replace('/48', '') ?? narrowest.replace(/\d+$/, '0')
+}
+
 /** The IPv4 address that an IPv6 address stands for (RFC 4291, 2.5.5.2), which the URL parser writes in one way. */
 function mappedAddress(address: string): string | undefined {
   const groups = /^\[::ffff:([0-9a-f]+):([0-9a-f]+)\]$/.exec(URL.parse(`http://[${address}]`)?.hostname ?? '')

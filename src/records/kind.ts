@@ -130,6 +130,8 @@ interface Definition<N, T, F> {
   readonly personal?: readonly string[]
   /** What a search finds, where it is more than the identifier and the folded fields. */
   readonly search?: string
+  /** Programs don't read its events: they are for the people of the administration area. */
+  readonly internal?: true
 }
 
 /** A field with its name and column, for those who go through all of them. */
@@ -207,7 +209,7 @@ function tableColumns(parts: readonly Part[]): Record<string, Column> {
 /** Personal fields stand apart in an event, so that erasure can empty them. */
 function loggedOf(
   parts: readonly Part[],
-  { name: kind, actions = crudActions, personal = [] }: Definition<string, string, Fields>,
+  { name: kind, actions = crudActions, personal = [], internal }: Definition<string, string, Fields>,
 ): Logged {
   const names = (personal: boolean) =>
     parts
@@ -222,7 +224,7 @@ function loggedOf(
     plain: names(false),
     personal: [...names(true), ...personal],
     ...(person && { person }),
-    public: true,
+    public: !internal,
   }
 }
 

@@ -1,6 +1,6 @@
 /** The kinds of field that records are made of. A definition names them; what is only one record's stands with that record. */
 import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely'
-import { type TSchema, Type } from 'typebox'
+import { type TSchema, type TString, Type } from 'typebox'
 import { decimalsReason, fromUnits, MAX_AMOUNT, sumFromUnits, toUnits } from '../base/money.ts'
 import {
   choice,
@@ -8,12 +8,13 @@ import {
   identifiers,
   line,
   listOf,
+  moment,
   money as moneySchema,
   paragraphs as paragraphsSchema,
   span,
 } from '../base/schemas.ts'
 import type { Settings } from '../base/settings.ts'
-import { formatTime, parseSpan } from '../base/time.ts'
+import { formatTime, parseMoment, parseSpan } from '../base/time.ts'
 import { type Facts, neither, type Reference } from '../storage/table.ts'
 import { type Filter, filter, type Samples } from './field.ts'
 
@@ -73,6 +74,33 @@ export const text = (maxLength: number, description: string, facts: Facts) =>
     sample: (samples: Samples) => pick(WORDS, samples),
   }) as const
 
+/** Text that is compared as it is; '' when omitted. */
+export const words = (schema: TString, description: string, facts: Facts) =>
+  ({
+    type: 'text',
+    nullable: false,
+    ...facts,
+    wire: Type.String({ description }),
+    create: Type.Optional(withDefault(schema, '')),
+    edit: Type.Optional(schema),
+    initial: '',
+    show: (kept: string) => kept,
+    json: JSON.stringify as (kept: string) => string,
+    keep: (value: string) => value,
+    sample: () => '',
+  }) as const
+
+/** Where the record is known on another site. */
+export const elsewhere = words(
+  Type.String({
+    ...line(100),
+    pattern: '^$|^[^:]*:.*$',
+    description: 'Where it is known on another site, as site:id.',
+  }),
+  'Where it is known on another site, as site:id; empty when it is not.',
+  neither,
+)
+
 /** Text of several lines, '' when omitted. */
 export const paragraphs = (maxLength: number, description: string, facts: Facts) =>
   ({
@@ -126,6 +154,25 @@ export const reference = (table: string, description: string, rest: Omit<Referen
     sample: ({ row }: Samples) => row(table),
   }) as const
 
+/** Another record that may be gone, or 0. */
+export const link = (description: string) =>
+  ({
+    type: 'integer',
+    nullable: false,
+    ...neither,
+    wire: Type.Integer({ description: `${description}; 0 when there is none.` }),
+    create: Type.Optional(
+      Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, default: 0, description }),
+    ),
+    edit: Type.Optional(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description })),
+    filter: anyOf(identifiers('Only those with one of these.')),
+    initial: 0,
+    show: (kept: number) => kept,
+    json: number as (kept: number) => string,
+    keep: (value: number) => value,
+    sample: () => 0,
+  }) as const
+
 /** The account that created the record. */
 export const creator = (description: string) =>
   ({
@@ -157,6 +204,15 @@ export const created = <const C extends string>(column: C, description: string) 
     show: (kept: number) => formatTime(kept),
     json: (kept: number) => `"${formatTime(kept)}"`,
     sample: ({ time }: Samples) => time,
+  }) as const
+
+/** The same, where callers may say when it was. */
+export const dated = <const C extends string>(column: C, description: string) =>
+  ({
+    ...created(column, description),
+    create: Type.Optional(moment(`${description}; now when omitted.`)),
+    edit: Type.Optional(moment(`${description}.`)),
+    keep: (value: string) => parseMoment(value)!.first,
   }) as const
 
 /** A count that the service keeps; nobody can send it. */

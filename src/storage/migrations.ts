@@ -7,6 +7,7 @@ import { sql } from 'kysely'
 import { type Database, DatabaseUnusable, type Engine, type Tx } from './database.ts'
 import { earning, type Step } from './migrations/earning.ts'
 import { events } from './migrations/events.ts'
+import { visits } from './migrations/visits.ts'
 
 type Migration = (engine: Engine) => Step[]
 
@@ -19,6 +20,7 @@ const migrations: readonly Migration[] = [
   earning,
   copyMark,
   events,
+  visits,
 ]
 
 function idempotency({ integer, text, tableOptions }: Engine): string[] {

@@ -1,11 +1,11 @@
 /** What a referral is: what is owed to an affiliate because of something that was bought. */
-import { type TString, Type } from 'typebox'
+import { Type } from 'typebox'
 import { decimalsReason, decimalText, MAX_AMOUNT, toUnits } from '../../base/money.ts'
-import { choice, identifiers, line, listOf, moment, paragraphs } from '../../base/schemas.ts'
+import { choice, line, listOf, moment, paragraphs } from '../../base/schemas.ts'
 import type { Settings } from '../../base/settings.ts'
 import { formatTime, parseMoment } from '../../base/time.ts'
 import { kind, type RowOf, type TableOf } from '../../records/kind.ts'
-import { amount, anyOf, created, reference } from '../../records/kinds-of-field.ts'
+import { amount, anyOf, dated, elsewhere, link, reference, words } from '../../records/kinds-of-field.ts'
 import { neither } from '../../storage/table.ts'
 
 /** Those of an index of AffiliateWP; what is longer is no reference of a shop. */
@@ -20,25 +20,6 @@ const types = ['sale', 'lead', 'opt-in', 'refund', 'write_off'] as const
 /** Tells of who bought, which the affiliate's erasure leaves. */
 const ofBuyer = { personal: 'keep', money: false } as const
 
-/** Another record, or 0. */
-const link = (description: string) =>
-  ({
-    type: 'integer',
-    nullable: false,
-    ...neither,
-    wire: Type.Integer({ description: `${description}; 0 when there is none.` }),
-    create: Type.Optional(
-      Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, default: 0, description }),
-    ),
-    edit: Type.Optional(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description })),
-    filter: anyOf(identifiers('Only those with one of these.')),
-    initial: 0,
-    show: (kept: number) => kept,
-    json: String as (kept: number) => string,
-    keep: (value: number) => value,
-    sample: () => 0,
-  }) as const
-
 /** The same as text, as client programs of AffiliateWP read it. */
 const textLink = (description: string) =>
   ({
@@ -46,21 +27,6 @@ const textLink = (description: string) =>
     wire: Type.String({ description: `${description}, as text; "0" when there is none.` }),
     show: (kept: number) => String(kept),
     json: (kept: number) => `"${kept}"`,
-  }) as const
-
-const words = (schema: TString, description: string) =>
-  ({
-    type: 'text',
-    nullable: false,
-    ...ofBuyer,
-    wire: Type.String({ description }),
-    create: Type.Optional(Type.String({ ...schema, default: '' })),
-    edit: Type.Optional(schema),
-    initial: '',
-    show: (kept: string) => kept,
-    json: JSON.stringify as (kept: string) => string,
-    keep: (value: string) => value,
-    sample: () => '',
   }) as const
 
 /** Whatever was sent: text, a list or an object. */
@@ -91,12 +57,6 @@ const money = Type.Number({
 })
 
 const affiliate = reference('affiliates', 'The affiliate who earned it.', { person: true, outlives: true })
-const site = Type.String({
-  ...line(100),
-  pattern: '^$|^[^:]*:.*$',
-  description: 'Where it is known on another site, as site:id.',
-})
-const time = created('created_at', 'When it was earned')
 
 const total = Type.Number({ minimum: 0, maximum: MAX_AMOUNT, description: 'What the customer paid.' })
 const internal = { nullable: false, ...neither } as const
@@ -107,14 +67,11 @@ const { create: _create, edit: __edit, ...paidBy } = textLink('The payout that p
 const fields = {
   affiliate_id: { ...affiliate, create: Type.Optional(affiliate.create) },
   visit_id: link('The visit that led to it'),
-  rest_id: {
-    ...words(site, 'Where it is known on another site, as site:id; empty when it is not.'),
-    ...neither,
-  },
+  rest_id: elsewhere,
   customer_id: textLink('The customer who bought'),
   parent_id: link('The referral that it takes back or adds to'),
   description: {
-    ...words(paragraphs(MAX_JSON, 'What was bought.'), 'What was bought.'),
+    ...words(paragraphs(MAX_JSON, 'What was bought.'), 'What was bought.', ofBuyer),
     order: false,
     folded: true,
   },
@@ -147,8 +104,7 @@ const fields = {
     json: (kept: number, { decimals }: Settings) => `"${decimalText(kept, decimals)}"`,
   },
   currency: {
-    ...words(line(3), 'ISO 4217 code of the currency.'),
-    ...neither,
+    ...words(line(3), 'ISO 4217 code of the currency.', neither),
     create: Type.Optional(line(3, "ISO 4217 code: the programme's currency, which it is when omitted.")),
     problem: (value: string, { currency }: Settings) =>
       value.toUpperCase() === currency
@@ -159,19 +115,17 @@ const fields = {
   },
   custom: anything('Whatever the sender wants to keep with it: text, a list or an object.'),
   context: {
-    ...words(line(100), 'Where it comes from, such as the shop; lower case.'),
-    ...neither,
+    ...words(line(100), 'Where it comes from, such as the shop; lower case.', neither),
     keep: (value: string) => value.toLowerCase(),
     filter: anyOf(listOf(line(100), 'Only those from one of these.')),
     filters: { ref_context: anyOf(listOf(line(100), 'The same as context.')) },
   },
   campaign: {
-    ...words(line(190), 'The campaign that led to it.'),
-    ...neither,
+    ...words(line(190), 'The campaign that led to it.', neither),
     filter: anyOf(listOf(line(190), 'Only those of one of these campaigns.')),
   },
   reference: {
-    ...words(line(MAX_REFERENCE), 'What the sender calls it, such as the number of the order.'),
+    ...words(line(MAX_REFERENCE), 'What the sender calls it, such as the number of the order.', ofBuyer),
     folded: true,
     filter: anyOf(listOf(line(MAX_REFERENCE), 'Only those with one of these references.')),
   },
@@ -184,12 +138,7 @@ const fields = {
         : undefined
     },
   },
-  date: {
-    ...time,
-    create: Type.Optional(moment('When it was earned; now when omitted.')),
-    edit: Type.Optional(moment('When it was earned.')),
-    keep: (value: string) => parseMoment(value)!.first,
-  },
+  date: dated('created_at', 'When it was earned'),
   type: {
     type: 'text',
     nullable: false,

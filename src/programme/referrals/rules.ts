@@ -11,6 +11,7 @@ import { existing, readingOf } from '../../records/rules.ts'
 import { type Db, UniqueViolation } from '../../storage/database.ts'
 import { affiliateOfAccount, isThere } from '../affiliates/store.ts'
 import { postReferral } from '../ledger/rules.ts'
+import { convert } from '../visits/store.ts'
 import { type Referral, referral } from './referral.ts'
 import type { CreateArguments, EditArguments } from './schema.ts'
 import * as store from './store.ts'
@@ -125,7 +126,7 @@ async function problems(
 
 export const rules = { ...readingOf(referral, store.referrals), create, edit, remove, problems }
 
-/** Logs what was done and posts what it moves. */
+/** Logs what was done, posts what it moves, and tells the visit that has led to it. */
 async function finish(
   tx: WriteTx,
   action: ReferralAction,
@@ -140,6 +141,10 @@ async function finish(
     event: eventId,
   })
   await postReferral(tx, { before, after }, { reason: action, eventId, referralId: id })
+  if (after && after.visit_id !== 0 && (after.status === 'unpaid' || after.status === 'paid')) {
+    const { visit_id: visitId, affiliate_id: affiliateId } = after
+    await convert(tx, { visitId, affiliateId, referralId: id, time: now() })
+  }
 }
 
 type ReferralAction = `referral.${'create' | 'edit' | 'approve' | 'reject' | 'pay' | 'delete'}`

@@ -1,0 +1,121 @@
+/**
+ * What is true of visits. Each counts for its affiliate, in the transaction that makes or deletes it. The log is not told
+ * of new ones: there would be more of them than of all else.
+ */
+import { isIP } from 'node:net'
+import type { Static } from 'typebox'
+import { type Problems, refuseInvalid } from '../../base/errors.ts'
+import { withoutHost } from '../../base/network.ts'
+import type { Settings } from '../../base/settings.ts'
+import { now } from '../../base/time.ts'
+import { type Context, type RequestContext, write } from '../../events/write.ts'
+import { existing, readingOf } from '../../records/rules.ts'
+import type { Db, Tx } from '../../storage/database.ts'
+import type { Page } from '../../storage/page.ts'
+import { addToCounters, isThere } from '../affiliates/store.ts'
+import * as store from './store.ts'
+import { type Visit, visit } from './visit.ts'
+
+type CreateArguments = Static<typeof visit.create>
+type EditArguments = Static<typeof visit.edit>
+
+/** @throws Failure invalid_argument */
+async function create(context: RequestContext, args: CreateArguments): Promise<Visit> {
+  const settings = await context.settings.current()
+  return write(context, async tx => {
+    refuseInvalid(await problemsOf(tx, settings, args))
+    const made = { time: now(), actor: context.actor.userId }
+    const row = await store.visits.insert(tx, visit.fresh(args, settings, made))
+    await addToCounters(tx, row.affiliate_id, { visits: 1 })
+    return row
+  })
+}
+
+/**
+ * Changes what was sent and leaves the rest.
+ * @throws Failure no_visit, invalid_argument
+ */
+async function edit(context: RequestContext, args: EditArguments): Promise<Visit> {
+  const settings = await context.settings.current()
+  return write(context, async tx => {
+    const before = existing(visit, await store.visits.hold(tx, args.visit_id))
+    refuseInvalid(await problemsOf(tx, settings, args, before))
+    const { visit_id: _id, ...sent } = args
+    const change = visit.keep(sent, settings)
+    const isChanged = Object.entries(change).some(([name, kept]) => before[name as keyof Visit] !== kept)
+    if (!isChanged) return before
+    const after = await store.visits.update(tx, before.id, { ...change, updated_at: now() })
+    await move(tx, before.affiliate_id, after.affiliate_id)
+    tx.log('visit.edit', after.id, {
+      before: visit.logged(before, settings),
+      after: visit.logged(after, settings),
+    })
+    return after
+  })
+}
+
+/**
+ * @returns the visit as it was
+ * @throws Failure no_visit
+ */
+async function remove(context: RequestContext, id: number): Promise<Visit> {
+  const settings = await context.settings.current()
+  return write(context, async tx => {
+    const before = existing(visit, await store.visits.hold(tx, id))
+    await store.visits.remove(tx, id)
+    await addToCounters(tx, before.affiliate_id, { visits: -1 })
+    tx.log('visit.delete', id, { before: visit.logged(before, settings) })
+    return before
+  })
+}
+
+/** What is wrong with arguments of a create or an edit beyond what the schemas say. */
+async function problems({ database, settings }: Context, args: Partial<EditArguments>): Promise<Problems> {
+  const { visit_id: id } = args
+  const before = id === undefined ? undefined : await store.visits.find(database.reader, id)
+  return problemsOf(database.reader, await settings.current(), args, before)
+}
+
+const reading = readingOf(visit, store.visits)
+
+export const rules = {
+  ...reading,
+  page: (context: Context, args: object, page: Page) => reading.page(context, asKept(args), page),
+  count: (context: Context, args: object) => reading.count(context, asKept(args)),
+  create,
+  edit,
+  remove,
+  problems,
+}
+
+/** Whoever searches for an address finds the network that is kept of it. */
+function asKept(args: { readonly search?: string }): object {
+  const { search = '' } = args
+  return isIP(search.trim()) === 0 ? args : { ...args, search: withoutHost(search.trim()) }
+}
+
+/** @param before the visit that is edited: its affiliate may have been deleted, and it stays theirs */
+async function problemsOf(
+  db: Db,
+  settings: Settings,
+  args: Partial<CreateArguments>,
+  before?: Pick<Visit, 'affiliate_id'>,
+): Promise<Problems> {
+  const { affiliate_id } = args
+  const isOther = affiliate_id !== undefined && affiliate_id !== before?.affiliate_id
+  const isUnknown = isOther && !(await isThere(db, affiliate_id))
+  return {
+    ...(isUnknown && { affiliate_id: 'must be the identifier of an existing affiliate.' }),
+    ...visit.problems(args, settings),
+  }
+}
+
+/** In order of identifier, so that two who move visits between the same affiliates do not wait for one another. */
+async function move(tx: Tx, from: number, to: number): Promise<void> {
+  if (from === to) return
+  const added = new Map([
+    [from, -1],
+    [to, 1],
+  ])
+  for (const id of [from, to].sort((a, b) => a - b)) await addToCounters(tx, id, { visits: added.get(id)! })
+}

@@ -1,0 +1,98 @@
+/** What a visit is: somebody came through an affiliate's link. */
+import { isIP } from 'node:net'
+import { withoutHost } from '../../base/network.ts'
+import { choice, line, listOf } from '../../base/schemas.ts'
+import { filter, sql } from '../../records/field.ts'
+import { kind, type RowOf, type TableOf } from '../../records/kind.ts'
+import { anyOf, dated, elsewhere, link, reference, words } from '../../records/kinds-of-field.ts'
+import { neither } from '../../storage/table.ts'
+import { withoutAffiliate } from './url.ts'
+
+const MAX_URL = 2048
+
+/** Tells of the visitor, which the affiliate's erasure leaves. */
+const ofVisitor = { personal: 'keep', money: false } as const
+
+const affiliate = reference('affiliates', 'The affiliate whose link it was.', {
+  person: true,
+  outlives: true,
+})
+
+const address = (description: string) =>
+  ({ ...words(line(MAX_URL, description), description, ofVisitor), order: false, folded: true }) as const
+
+const fields = {
+  affiliate_id: affiliate,
+  referral_id: {
+    ...link('The referral that it led to'),
+    filters: {
+      referral_status: filter(
+        choice(
+          ['converted', 'unconverted'],
+          'Only those that led to a referral, or only those that did not.',
+        ),
+      )({
+        keep: value => value,
+        where: (column, kept) => [
+          sql<boolean>`CASE WHEN ${column} = 0 THEN 'unconverted' ELSE 'converted' END = ${kept}`,
+        ],
+      }),
+    },
+  },
+  rest_id: elsewhere,
+  url: {
+    ...address('The page that was visited, without what names the affiliate (?ref=… or /ref/…).'),
+    keep: withoutAffiliate,
+  },
+  referrer: address('The page that led there; empty when it is not known.'),
+  campaign: {
+    ...words(line(190), 'The campaign of the link.', neither),
+    filter: anyOf(listOf(line(190), 'Only those of one of these campaigns.')),
+  },
+  context: {
+    ...words(line(100), 'Where it comes from, such as the shop; lower case.', neither),
+    keep: (value: string) => value.toLowerCase(),
+    filter: anyOf(listOf(line(100), 'Only those from one of these.')),
+    filters: { visit_context: anyOf(listOf(line(100), 'The same as context.')) },
+  },
+  ip: {
+    ...words(
+      line(100),
+      "The network of the visitor's address: only its first 24 bits are kept, or 48 of IPv6.",
+      ofVisitor,
+    ),
+    keep: (value: string) => (value === '' ? '' : withoutHost(value)),
+    problem: (value: string) =>
+      value === '' || isIP(value) !== 0 ? undefined : 'must be an IPv4 or IPv6 address, or empty.',
+  },
+  date: dated('created_at', 'When it was'),
+} as const
+
+/** The log tells of those that were changed by hand; of the others, the affiliate's figure tells. */
+const actions = ['edit', 'delete'] as const
+
+export const visit = kind({
+  name: 'visit',
+  table: 'visits',
+  fields,
+  idLast: true,
+  actions,
+  internal: true,
+  search: 'An identifier, or a part of the url, the referrer or the address.',
+})
+
+export type Visit = RowOf<typeof fields>
+
+interface VisitsTable extends TableOf<typeof fields> {}
+
+declare module '../../storage/tables.ts' {
+  interface Tables {
+    visits: VisitsTable
+  }
+}
+
+declare module '../../events/schema.ts' {
+  interface Actions {
+    visit: (typeof actions)[number]
+  }
+}

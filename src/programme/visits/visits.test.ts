@@ -1,0 +1,206 @@
+import assert from 'node:assert/strict'
+import { before, test } from 'node:test'
+import { assertFailure, describeService } from '../../../test/harness.ts'
+import { withoutAffiliate } from './url.ts'
+
+const FIELDS = [
+  'visit_id',
+  'affiliate_id',
+  'referral_id',
+  'rest_id',
+  'url',
+  'referrer',
+  'campaign',
+  'context',
+  'ip',
+  'date',
+  'id',
+]
+
+describeService('visits', service => {
+  let affiliate: { id: number }
+  before(async () => {
+    affiliate = await service().newAffiliate('walker')
+  })
+  const create = (args: object) => service().post('/visits', { affiliate_id: affiliate.id, ...args })
+  const visitsOf = async (id: number) => (await service().get(`/affiliates/${id}`)).body.visits
+  const fresh = async (name: string) => (await service().newAffiliate(name)).id as number
+
+  test('201 - everything in the query and an empty body, as client programs send it', async () => {
+    const id = await fresh('query')
+    const query = `affiliate_id=${id}&url=https://shop.test/?ref=${id}&ip=203.0.113.77&campaign=&referrer=`
+    const reply = await service().post(`/visits?${query}`, '', {
+      headers: { 'content-type': 'application/json' },
+    })
+    assert.equal(reply.status, 201, JSON.stringify(reply.body))
+    assert.deepEqual(Object.keys(reply.body), FIELDS)
+    const { visit_id, date, ...rest } = reply.body
+    assert.deepEqual(rest, {
+      affiliate_id: id,
+      referral_id: 0,
+      rest_id: '',
+      url: 'https://shop.test/',
+      referrer: '',
+      campaign: '',
+      context: '',
+      ip: '203.0.113.0',
+      id: visit_id,
+    })
+    assert.match(date, /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/)
+    assert.deepEqual((await service().get(`/visits/${visit_id}`)).body, reply.body)
+    assert.ok(reply.headers.get('location')!.endsWith(`/v1/visits/${visit_id}`))
+  })
+
+  test('201 - with all that can be sent', async () => {
+    const sent = {
+      referral_id: 7,
+      rest_id: '1:9',
+      url: 'https://shop.test/a?x=1',
+      referrer: 'https://blog.test/?ref=3',
+      campaign: 'Spring',
+      date: '2026-01-02 03:04:05',
+    }
+    const { status, body } = await create({ ...sent, context: 'EDD', ip: '2001:db8:1:2:3:4:5:6' })
+    assert.equal(status, 201)
+    const { visit_id: _visit, id: _id, ...rest } = body
+    assert.deepEqual(rest, { affiliate_id: affiliate.id, ...sent, context: 'edd', ip: '2001:db8:1::' })
+  })
+
+  test('201 - no database ever holds the whole address', async () => {
+    const { body } = await create({ ip: '::ffff:198.51.100.9' })
+    assert.equal(body.ip, '198.51.100.0')
+    const { body: edited } = await service().patch(`/visits/${body.id}`, { ip: '198.51.101.200' })
+    assert.equal(edited.ip, '198.51.101.0')
+    const row = await service()
+      .database.reader.selectFrom('visits')
+      .select('ip')
+      .where('id', '=', body.id)
+      .execute()
+    assert.equal(row[0]!.ip, '198.51.101.0')
+  })
+
+  test('400 - an affiliate who is not there, an address that is none, a url that is too long: all are named', async () => {
+    const { body } = await service().post('/visits', { affiliate_id: 999_999, ip: 'somewhere' })
+    assert.deepEqual(body.data.params, {
+      affiliate_id: 'must be the identifier of an existing affiliate.',
+      ip: 'must be an IPv4 or IPv6 address, or empty.',
+    })
+    const long = await create({ url: `https://shop.test/${'a'.repeat(65_536)}` })
+    assertFailure(long, 400, 'rest_invalid_param')
+    assert.deepEqual(Object.keys(long.body.data.params), ['url'])
+    assertFailure(await service().post('/visits', {}), 400, 'rest_missing_callback_param')
+  })
+
+  test('each counts for its affiliate, who does not change by it', async () => {
+    const [id, other] = [await fresh('counted'), await fresh('other')]
+    const changed = async () =>
+      (
+        await service()
+          .database.reader.selectFrom('affiliates')
+          .select('updated_at')
+          .where('id', '=', id)
+          .execute()
+      )[0]!
+    const unchanged = await changed()
+    const made = await Promise.all(Array.from({ length: 5 }, () => create({ affiliate_id: id })))
+    assert.deepEqual([await visitsOf(id), await changed()], [5, unchanged])
+    await service().delete(`/visits/${made[0]!.body.id}`)
+    assert.equal(await visitsOf(id), 4)
+    await service().patch(`/visits/${made[1]!.body.id}`, { affiliate_id: other })
+    assert.deepEqual([await visitsOf(id), await visitsOf(other)], [3, 1])
+    assertFailure(await create({ affiliate_id: id, ip: 'x' }), 400, 'rest_invalid_param')
+    assert.equal(await visitsOf(id), 3)
+  })
+
+  test('a visit of an affiliate who was deleted can still be edited and deleted', async () => {
+    const id = await fresh('leaver')
+    const { body } = await create({ affiliate_id: id })
+    await service().delete(`/affiliates/${id}`)
+    assert.equal(
+      (await service().patch(`/visits/${body.id}`, { affiliate_id: id, campaign: 'x' })).status,
+      200,
+    )
+    assert.equal((await service().delete(`/visits/${body.id}`)).status, 200)
+    assertFailure(await service().get(`/visits/${body.id}`), 404, 'invalid_visit_id')
+  })
+
+  test('programs read no events of visits, the log has those that were changed by hand', async () => {
+    const { body } = await create({})
+    await service().patch(`/visits/${body.id}`, { campaign: 'new' })
+    await service().delete(`/visits/${body.id}`)
+    const kept = await service()
+      .database.reader.selectFrom('events')
+      .select('action')
+      .where('record_kind', '=', 'visit')
+      .where('record_id', '=', body.id)
+      .orderBy('id')
+      .execute()
+    assert.deepEqual(
+      kept.map(({ action }) => action),
+      ['visit.edit', 'visit.delete'],
+    )
+    const { body: events } = await service().get('/events?number=0')
+    assert.equal(JSON.stringify(events).includes('visit.'), false)
+  })
+
+  test('a list is narrowed by what describes a visit', async () => {
+    const id = await fresh('listed')
+    const one = (args: object) => create({ affiliate_id: id, ...args }).then(({ body }) => body.id as number)
+    const a = await one({ campaign: 'red', context: 'edd', ip: '192.0.2.9', date: '2026-02-01' })
+    const b = await one({
+      campaign: 'blue',
+      url: 'https://Shop.test/Büro',
+      referral_id: 5,
+      date: '2026-02-02',
+    })
+    const c = await one({ referrer: 'https://blog.test/x', date: '2026-02-03' })
+    for (const [query, expected] of [
+      ['campaign=red', [a]],
+      ['visit_context=edd', [a]],
+      ['context=edd', [a]],
+      ['referral_id=5', [b]],
+      ['referral_status=converted', [b]],
+      ['filter[referral_status]=unconverted', [a, c]],
+      ['search=BLOG', [c]],
+      [`search=${encodeURIComponent('BÜRO')}`, [b]],
+      ['search=192.0.2.77', [a]],
+      ['search=192.0.2', [a]],
+      ['date[start]=2026-02-02', [b, c]],
+      ['orderby=date&order=desc', [c, b, a]],
+    ] as const) {
+      const { body } = await service().get(`/visits?affiliate_id=${id}&fields=ids&${query}`)
+      assert.deepEqual(body, expected, query)
+    }
+  })
+
+  test('an unpaid referral makes its visit one that led to something, once', async () => {
+    const { body: visit } = await create({})
+    const refer = (args: object) =>
+      service().post('/referrals', { affiliate_id: affiliate.id, visit_id: visit.id, ...args })
+    const led = async () => (await service().get(`/visits/${visit.id}`)).body.referral_id
+    const { body: pending } = await refer({})
+    assert.equal(await led(), 0)
+    await service().patch(`/referrals/${pending.id}`, { status: 'unpaid' })
+    assert.equal(await led(), pending.id)
+    assert.equal((await refer({ status: 'unpaid' })).status, 201)
+    assert.equal(await led(), pending.id)
+    const { body: foreign } = await create({ affiliate_id: await fresh('foreign') })
+    await refer({ visit_id: foreign.id, status: 'unpaid' })
+    assert.equal((await service().get(`/visits/${foreign.id}`)).body.referral_id, 0)
+  })
+})
+
+test('what names the affiliate is cut off from a url, and nothing else', () => {
+  for (const [url, expected] of [
+    ['https://shop.test/?ref=5', 'https://shop.test/'],
+    ['https://shop.test/a?x=1&ref=ada&y=ä b#top', 'https://shop.test/a?x=1&y=ä b#top'],
+    ['https://shop.test/ref/5', 'https://shop.test'],
+    ['https://shop.test/a/ref/ada/?x=1', 'https://shop.test/a/?x=1'],
+    ['https://shop.test/a?href=1&xref=2&to=/ref/x', 'https://shop.test/a?href=1&xref=2&to=/ref/x'],
+    ['https://shop.test/prefix/ref', 'https://shop.test/prefix/ref'],
+    ['https://shop.test/?', 'https://shop.test/?'],
+    ['', ''],
+  ] as const) {
+    assert.equal(withoutAffiliate(url), expected)
+  }
+})

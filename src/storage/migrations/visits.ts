@@ -1,0 +1,25 @@
+import type { Engine } from '../database.ts'
+
+/** There are many and each costs its indexes, so only what lists are narrowed by in practice has one. */
+export function visits({ identity, integer, text, tableOptions }: Engine): string[] {
+  return [
+    `CREATE TABLE visits (
+      id ${identity},
+      affiliate_id ${integer} NOT NULL,
+      referral_id ${integer} NOT NULL,
+      rest_id ${text} NOT NULL,
+      url ${text} NOT NULL,
+      url_key ${text} NOT NULL,
+      referrer ${text} NOT NULL,
+      referrer_key ${text} NOT NULL,
+      campaign ${text} NOT NULL,
+      context ${text} NOT NULL,
+      ip ${text} NOT NULL,
+      created_at ${integer} NOT NULL,
+      updated_at ${integer} NOT NULL
+    ) ${tableOptions}`,
+    'CREATE INDEX visits_affiliate_id ON visits (affiliate_id, id)',
+    'CREATE INDEX visits_created_at ON visits (created_at, id)',
+    'CREATE INDEX visits_referral_id ON visits (referral_id, id) WHERE referral_id <> 0',
+  ]
+}
