@@ -55,7 +55,7 @@ const TEXTS = [
   '&lt;script&gt;window.__ran=47&lt;/script&gt;',
   '\\u003cscript\\u003ewindow.__ran=48\\u003c/script\\u003e',
   '\uff1cscript\uff1ewindow.__ran=49\uff1c/script\uff1e',
-  '\u202e<script>window.__ran=50</script>\u2066',
+  '\u200f<script>window.__ran=50</script>\u200e',
   'z\u0335\u0336\u0337\u0338a\u0335\u0336\u0337\u0338l\u0335\u0336\u0337g\u0335\u0336\u0337o',
   '\u200b\u2060in\ufeffvisible\u00ad',
   'مرحبا شركة',
