@@ -53,7 +53,7 @@ class SettingsCache {
     // They are newer than what may be half a second old. Where the version tells, what a transaction sees may yet be undone.
     if (this.#database.version === undefined) {
       this.#settings = Promise.resolve(settings)
-      this.#readAt = Date.now()
+      this.#readAt = performance.now()
     }
     return settings
   }

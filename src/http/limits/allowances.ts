@@ -93,7 +93,7 @@ export class Allowances {
   /** Whether this process knows that there is none left. */
   isUsedUp(name: string): boolean {
     const held = this.#held.get(name)
-    return held !== undefined && held.tokens === 0 && held.left === 0 && held.endsAt > Date.now()
+    return held !== undefined && held.tokens === 0 && held.left === 0 && held.endsAt > performance.now()
   }
 
   #ask(name: string, limit: number): Held | Promise<Held> {
