@@ -33,10 +33,12 @@ import { forwarded } from './http/stages/forwarded.ts'
 import { name } from './http/stages/name.ts'
 import { events } from './operations/events/routes.ts'
 import { affiliates } from './programme/affiliates/feature.ts'
+import { creative } from './programme/creatives/creative.ts'
+import { customers } from './programme/customers/feature.ts'
 import { payouts } from './programme/payouts/feature.ts'
 import { referrals } from './programme/referrals/feature.ts'
 import { visits } from './programme/visits/feature.ts'
-import type { Feature } from './records/feature.ts'
+import { type Feature, plain } from './records/feature.ts'
 import { contextOf } from './settings/rules.ts'
 import { rateTypesTable, settingsTable } from './settings/table.ts'
 import type { Database } from './storage/database.ts'
@@ -44,7 +46,14 @@ import { Sweeper } from './storage/sweeper.ts'
 import type { Schema } from './storage/table.ts'
 
 /** Every kind of record that programs and people work on. */
-export const features: readonly Feature[] = [affiliates, visits, referrals, payouts]
+export const features: readonly Feature[] = [
+  affiliates,
+  plain(creative),
+  customers,
+  visits,
+  referrals,
+  payouts,
+]
 
 /** Everything that is kept. What a table refers to comes before it. */
 export const schema: Schema = [

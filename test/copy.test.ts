@@ -89,6 +89,8 @@ for (const [from, to] of [
         settings: 4,
         users: 1502,
         affiliates: 1501,
+        creatives: 50,
+        customers: 0,
         visits: 0,
         referrals: 0,
         payouts: 2499,

@@ -77,6 +77,11 @@ export const catalogue = {
     code: 'rest_last_administrator',
     message: 'This is the last administrator who can log in: make another account administrator first.',
   },
+  customer_exists: {
+    status: 409,
+    code: 'affwp_rest_customer_email_in_use',
+    message: 'Another customer has this e-mail address.',
+  },
   referral_conflict: {
     status: 409,
     code: 'rest_referral_conflict',

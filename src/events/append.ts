@@ -67,7 +67,7 @@ export function eventOf(
 /** The account whom the record is about. */
 function personOf(field: string | undefined, id: number | null, values: Values = {}): number | null {
   if (field === undefined) return null
-  return field === 'id' ? id : ((values[field] ?? null) as number | null)
+  return field === 'id' ? id : ((values[field] || null) as number | null)
 }
 
 function isWritten(name: string, before: Values | undefined, after: Values | undefined): boolean {

@@ -62,7 +62,6 @@ export function feature<N extends string, T extends string, F extends Fields>(
   }
 }
 
-/** @public */
 export function plain<N extends string, T extends keyof Tables & string, F extends Fields>(
   kind: Kind<N, T, F>,
 ): Feature {

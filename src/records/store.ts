@@ -191,6 +191,8 @@ export async function problemsOfReferences(db: Db, { fields }: Kind, args: objec
   for (const { name, field } of partsOf(fields)) {
     const value = (args as Record<string, unknown>)[name]
     if (value === undefined || field.references === undefined || !(field.create || field.edit)) continue
+    // Refers to nothing.
+    if (field.nullable && !value) continue
     const { table, column = 'id' } = field.references
     const row = await untyped(db)
       .selectFrom(table)

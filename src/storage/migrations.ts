@@ -5,6 +5,8 @@
  */
 import { sql } from 'kysely'
 import { type Database, DatabaseUnusable, type Engine, type Tx } from './database.ts'
+import { creatives } from './migrations/creatives.ts'
+import { customers } from './migrations/customers.ts'
 import { earning, type Step } from './migrations/earning.ts'
 import { events } from './migrations/events.ts'
 import { visits } from './migrations/visits.ts'
@@ -21,6 +23,8 @@ const migrations: readonly Migration[] = [
   copyMark,
   events,
   visits,
+  creatives,
+  customers,
 ]
 
 function idempotency({ integer, text, tableOptions }: Engine): string[] {

@@ -1,0 +1,49 @@
+/** What a creative is: a banner, a text or a page that affiliates link with. */
+import { Type } from 'typebox'
+import { line } from '../../base/schemas.ts'
+import { type CrudAction, kind, type TableOf } from '../../records/kind.ts'
+import { dated, paragraphs, status, text, words } from '../../records/kinds-of-field.ts'
+import { neither } from '../../storage/table.ts'
+
+const MAX_URL = 2048
+
+/** Pages make links of them, so nothing else than the web. */
+const address = (description: string) =>
+  ({
+    ...words(line(MAX_URL, description), description, neither),
+    order: false,
+    problem: (value: string) =>
+      value === '' || /^https?:\/\//i.test(value)
+        ? undefined
+        : 'must begin with https:// or http://, or be empty.',
+  }) as const
+
+const fields = {
+  name: {
+    ...text(190, 'Names the creative.', neither),
+    create: Type.Optional(Type.String({ ...line(190, 'Names the creative.'), default: 'Creative' })),
+    initial: 'Creative',
+  },
+  description: paragraphs(65_535, 'What it is for.', neither),
+  url: address('The page that it leads to.'),
+  text: paragraphs(65_535, 'The text of the link.', neither),
+  image: address('Where its image is.'),
+  status: status(['active', 'inactive'], 'active'),
+  date: dated('created_at', 'When it was made'),
+} as const
+
+export const creative = kind({ name: 'creative', table: 'creatives', fields, idLast: true })
+
+interface CreativesTable extends TableOf<typeof fields> {}
+
+declare module '../../storage/tables.ts' {
+  interface Tables {
+    creatives: CreativesTable
+  }
+}
+
+declare module '../../events/schema.ts' {
+  interface Actions {
+    creative: CrudAction
+  }
+}

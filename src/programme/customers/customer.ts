@@ -1,0 +1,56 @@
+/** What a customer is: who bought. */
+import { isIP } from 'node:net'
+import { Type } from 'typebox'
+import { email, line } from '../../base/schemas.ts'
+import { type CrudAction, kind, type TableOf } from '../../records/kind.ts'
+import { dated, link, text, words } from '../../records/kinds-of-field.ts'
+
+const personal = { personal: 'erase', money: false } as const
+
+const account = link('The account of the customer here')
+const { create: _create, edit: _edit, ...address } = words(line(254), 'E-mail address.', personal)
+
+const fields = {
+  user_id: {
+    ...account,
+    nullable: true,
+    references: { table: 'users', person: true, outlives: true },
+    initial: null,
+    show: (kept: number | null) => kept ?? 0,
+    json: (kept: number | null) => String(kept ?? 0),
+    keep: (value: number) => value || null,
+    sample: () => null,
+  },
+  first_name: text(100, 'First name.', personal),
+  last_name: text(100, 'Last name.', personal),
+  email: {
+    ...address,
+    folded: true,
+    create: email('E-mail address; no two customers have the same, in any case of letters.'),
+    edit: Type.Optional(email('New e-mail address.')),
+    sample: ({ random }: { random: () => number }) =>
+      `customer.${random().toString(36).slice(2)}@example.com`,
+  },
+  ip: {
+    ...words(line(45, 'Internet address.'), 'Internet address; empty when it is not known.', personal),
+    problem: (value: string) =>
+      value === '' || isIP(value) !== 0 ? undefined : 'must be an IPv4 or IPv6 address, or empty.',
+  },
+  date_created: dated('created_at', 'When the customer was first seen'),
+} as const
+
+export const customer = kind({ name: 'customer', table: 'customers', fields, idLast: true })
+
+interface CustomersTable extends TableOf<typeof fields> {}
+
+declare module '../../storage/tables.ts' {
+  interface Tables {
+    customers: CustomersTable
+  }
+}
+
+declare module '../../events/schema.ts' {
+  interface Actions {
+    customer: CrudAction
+  }
+}
