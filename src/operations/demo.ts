@@ -1,4 +1,4 @@
-/** Made-up affiliates and payouts until today, otherwise the same every time, to look at and to measure with. */
+/** Made-up affiliates, referrals and payouts until today, otherwise the same every time, to look at and to measure with. */
 
 import { sql } from 'kysely'
 import { insertUsers, type NewUser } from '../accounts/users/store.ts'
@@ -9,6 +9,7 @@ import { payouts as payoutStore } from '../programme/payouts/store.ts'
 import type { Feature } from '../records/feature.ts'
 import { storeOf } from '../records/store.ts'
 import type { Database, Db, Tx } from '../storage/database.ts'
+import { fillReferrals, pick } from './demo-referrals.ts'
 
 const FIRST_NAMES =
   'Ada Ben Chiara Dmitri Elif Farid Grace Hanna Ivo Jana Kenji Lena Mateo Nia Omar Priya Quentin Rosa Sven Tara'.split(
@@ -93,30 +94,11 @@ export async function fillWithDemo(
     await payoutStore.insertMany(tx, rows)
     progress(affiliates + numbers.at(-1)!, total)
   })
+  await fillReferrals(database, ids, { after: referral - 1, random, timeAt })
   for (const feature of features.filter(({ sampled }) => sampled)) {
     await fillWithSamples(database, feature, random, timeAt)
   }
-  await inTransactions(database, affiliates, async (tx, numbers) => {
-    await sumUp(
-      tx,
-      numbers.map(number => ids[number - 1]!),
-    )
-  })
   return true
-}
-
-/** What an affiliate has earned and was paid is what their payouts come to. */
-async function sumUp(tx: Tx, ids: readonly number[]): Promise<void> {
-  await tx
-    .updateTable('affiliates')
-    .set(({ selectFrom }) => ({
-      earnings: selectFrom('payouts')
-        .select(({ fn, val }) => fn.coalesce(fn.sum<number>('amount'), val(0)).as('paid'))
-        .whereRef('affiliate_id', '=', 'affiliates.id')
-        .where('payouts.status', '=', 'paid'),
-    }))
-    .where('id', 'in', ids)
-    .execute()
 }
 
 /** Who made the payouts, where there is one. */
@@ -197,7 +179,6 @@ function demoUser(number: number, time: number, random: () => number): NewUser {
 function demoAffiliate(user_id: number, number: number, time: number, random: () => number) {
   const rate = pick(RATES, random)
   const payment_email = random() < 0.4 ? `pay.${number}@example.org` : ''
-  const referrals = Math.floor(random() * 80)
   return {
     user_id,
     rate,
@@ -206,9 +187,9 @@ function demoAffiliate(user_id: number, number: number, time: number, random: ()
     payment_email_key: foldCase(payment_email),
     status: pick(STATUSES, random),
     earnings: 0,
-    unpaid_earnings: Math.floor(random() * 50_000),
-    referrals,
-    visits: referrals * (3 + Math.floor(random() * 40)),
+    unpaid_earnings: 0,
+    referrals: 0,
+    visits: 0,
     notes: '',
     registered_at: time,
     updated_at: time,
@@ -234,10 +215,6 @@ function demoPayout(
     created_at: time,
     updated_at: time,
   }
-}
-
-function pick<T>(choices: readonly T[], random: () => number): T {
-  return choices[Math.floor(random() * choices.length)]!
 }
 
 /** Numbers from 0 to 1 that look random and are the same for the same seed (mulberry32). */

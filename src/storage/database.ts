@@ -151,6 +151,10 @@ export interface Engine {
   readonly refusal: string
   /** Statements that keep the rows of a table from being removed, and these columns from being changed. */
   appendOnly(table: string, columns: readonly string[]): string[]
+  /** What `appendOnly` refuses: each is a trigger `table_name`. */
+  readonly refused: readonly string[]
+  /** A query for the triggers that are in force: rows with `name`. */
+  readonly triggers: string
   /** Takes back what `appendOnly` has said. */
   allowChanges(table: string): string[]
   /** The trigger `table_name`. */

@@ -21,3 +21,10 @@ export function unitsOfSum(text: string): bigint {
   const [parts, rest] = text.split(' ')
   return BigInt(parts!) * BigInt(PART) + BigInt(rest!)
 }
+
+/** Whether a sum is anything but 0, for HAVING. No part of it is larger than an engine's integers. */
+export function isNotZero(amount: RawBuilder<unknown>): RawBuilder<boolean> {
+  const part = sql.lit(PART)
+  const rest = sql`sum(${amount} % ${part})`
+  return sql`NOT (${rest} % ${part} = 0 AND sum(${amount} / ${part}) = -${rest} / ${part})`
+}

@@ -30,6 +30,11 @@ export async function checkDatabase(
   const { reader, schema } = database
   progress('files')
   const problems = (await store.damages(database)).map(text => `The file is damaged: ${text}.`)
+  for (const [table, action] of await store.missingRefusals(database)) {
+    problems.push(
+      `${table}: the trigger ${table}_${action} is not in force, so rows can be changed; restore a backup.`,
+    )
+  }
   progress('references')
   for (const { column, count } of await store.orphans(reader, schema)) {
     problems.push(`${column}: ${count} rows refer to rows that do not exist; restore a backup.`)

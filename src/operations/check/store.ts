@@ -7,6 +7,16 @@ export async function damages({ engine, reader }: Database): Promise<string[]> {
   return engine.damages(reader)
 }
 
+/** Of each table that is only added to, what the database does not refuse. */
+export async function missingRefusals({ engine, reader, schema }: Database): Promise<[string, string][]> {
+  const { rows } = await sql<{ name: string }>`${sql.raw(engine.triggers)}`.execute(reader)
+  const names = new Set(rows.map(({ name }) => name))
+  return schema
+    .filter(({ appendOnly }) => appendOnly)
+    .flatMap(({ name }) => engine.refused.map((action): [string, string] => [name, action]))
+    .filter(([table, action]) => !names.has(`${table}_${action}`))
+}
+
 /** Of each column that refers to rows of another table, how many refer to one that does not exist. */
 export async function orphans(db: Db, schema: Schema): Promise<{ column: string; count: number }[]> {
   const found: { column: string; count: number }[] = []

@@ -35,9 +35,12 @@ export interface Change {
 interface Cause {
   /** The action, such as 'referral.create'. */
   readonly reason: string
-  readonly eventId: number
+  /** Null when nobody did it, as of what a demo makes up. */
+  readonly eventId: number | null
   readonly referralId?: number | null
   readonly payoutId?: number | null
+  /** When it happened; now when omitted. */
+  readonly at?: number
 }
 
 /** Posts what a change of one referral moves. */
@@ -69,9 +72,8 @@ async function post(
   tx: Tx,
   moves: readonly Move[],
   changes: readonly Change[],
-  { reason, eventId, referralId = null, payoutId = null }: Cause,
+  { reason, eventId, referralId = null, payoutId = null, at = now() }: Cause,
 ): Promise<void> {
-  const at = now()
   if (moves.length > 0) {
     await store.insertTransfers(
       tx,

@@ -1,4 +1,5 @@
 import { feature } from '../../records/feature.ts'
+import { checks } from '../ledger/check/rules.ts'
 import { balancesTable, transfersTable } from '../ledger/table.ts'
 import { referral } from './referral.ts'
 import { listing, referrals as resource } from './routes.ts'
@@ -7,4 +8,5 @@ export const referrals = feature(referral, {
   tables: [referral.table, transfersTable, balancesTable],
   resource,
   listing,
+  checks,
 })

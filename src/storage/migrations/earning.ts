@@ -101,16 +101,26 @@ function ledger({ identity, integer, text, tableOptions, appendOnly }: Engine): 
 
 /** What was paid before was earned by what is kept elsewhere, so nobody has earned or is owed anything here yet. */
 function paidBefore({ integer }: Engine): Step[] {
-  const paid = "FROM payouts WHERE status = 'paid' AND amount > 0"
   return [
     `ALTER TABLE payout_referrals ADD COLUMN known ${integer} NOT NULL DEFAULT 0 CHECK (known IN (0, 1))`,
+    ...paidElsewhere(),
+    `UPDATE affiliates SET earnings = 0, unpaid_earnings = 0, referrals = 0, visits = 0
+      WHERE earnings <> 0 OR unpaid_earnings <> 0 OR referrals <> 0 OR visits <> 0`,
+  ]
+}
+
+/**
+ * Statements that fill an empty ledger with payouts of what another system keeps.
+ * @param before those with an identifier below it; all when omitted
+ */
+export function paidElsewhere(before?: number): string[] {
+  const paid = `FROM payouts WHERE status = 'paid' AND amount > 0${before === undefined ? '' : ` AND id < ${before}`}`
+  return [
     `INSERT INTO ledger_transfers (affiliate_id, amount, debit, credit, reason, payout_id, at)
       SELECT affiliate_id, amount, 'external', 'paid_out', 'payout.create', id, created_at ${paid} ORDER BY created_at, id`,
     `INSERT INTO balances (affiliate_id, account, amount)
       SELECT affiliate_id, 'paid_out', sum(amount) ${paid} GROUP BY affiliate_id
       UNION ALL SELECT affiliate_id, 'external', -sum(amount) ${paid} GROUP BY affiliate_id`,
-    `UPDATE affiliates SET earnings = 0, unpaid_earnings = 0, referrals = 0, visits = 0
-      WHERE earnings <> 0 OR unpaid_earnings <> 0 OR referrals <> 0 OR visits <> 0`,
   ]
 }
 

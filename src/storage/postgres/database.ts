@@ -46,7 +46,10 @@ const postgres: Engine = {
     ...refusals(table, columns, postgres.refusal),
     `CREATE TRIGGER ${table}_truncate BEFORE TRUNCATE ON ${table} FOR EACH STATEMENT ${postgres.refusal}`,
   ],
-  allowChanges: table => ['delete', 'update', 'truncate'].map(name => postgres.dropTrigger(table, name)),
+  refused: ['delete', 'update', 'truncate'],
+  triggers:
+    "SELECT tgname AS name FROM pg_trigger WHERE NOT tgisinternal AND tgenabled IN ('O', 'A') AND pg_table_is_visible(tgrelid)",
+  allowChanges: table => postgres.refused.map(name => postgres.dropTrigger(table, name)),
   dropTrigger: (table, name) => `DROP TRIGGER ${table}_${name} ON ${table}`,
   // Before each statement, because what a row is made of, its identifier too, comes before triggers on rows.
   numbersFirst: table => [

@@ -36,7 +36,9 @@ export const sqlite: Engine = {
   },
   refusal: "BEGIN SELECT RAISE(ABORT, 'The audit log is only added to.'); END",
   appendOnly: (table, columns) => refusals(table, columns, sqlite.refusal),
-  allowChanges: table => ['delete', 'update'].map(name => sqlite.dropTrigger(table, name)),
+  refused: ['delete', 'update'],
+  triggers: "SELECT name FROM sqlite_schema WHERE type = 'trigger'",
+  allowChanges: table => sqlite.refused.map(name => sqlite.dropTrigger(table, name)),
   dropTrigger: (table, name) => `DROP TRIGGER ${table}_${name}`,
   numbersFirst: () => [],
   async damages(db) {

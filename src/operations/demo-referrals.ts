@@ -1,0 +1,108 @@
+/** The demo's referrals, and the ledger of all that it pays: what `check` says of any other database is true of it. */
+import { sql } from 'kysely'
+import type { Settings } from '../base/settings.ts'
+import { postPayout, postReferral } from '../programme/ledger/rules.ts'
+import { payouts, replaceNames } from '../programme/payouts/store.ts'
+import { type Referral, referral } from '../programme/referrals/referral.ts'
+import { referrals } from '../programme/referrals/store.ts'
+import { loadSettings } from '../settings/rules.ts'
+import type { Database, Tx } from '../storage/database.ts'
+import { paidElsewhere } from '../storage/migrations/earning.ts'
+
+const DAY = 86_400
+const STATUSES = ['pending', 'pending', 'unpaid', 'unpaid', 'unpaid', 'rejected'] as const
+/** However large the demo is. */
+const MOST_REFERRALS = 300
+const PER_AFFILIATE = 2
+/** One of so many payouts, the last ones, pays referrals of this service; those before pay what another system keeps. */
+const PAYOUTS_PER_PAYING = 10
+const MOST_PAYING = 50
+
+interface Making {
+  /** Up to which number the payouts name referrals of another system. */
+  readonly after: number
+  readonly random: () => number
+  /** @param part how far into the demo's time, from 0 to 1 */
+  readonly timeAt: (part: number) => number
+}
+
+type Made = Pick<Referral, 'affiliate_id' | 'amount' | 'created_at'> & {
+  readonly status: 'pending' | 'unpaid' | 'rejected'
+}
+
+export async function fillReferrals(
+  database: Database,
+  affiliates: readonly number[],
+  { after, random, timeAt }: Making,
+): Promise<void> {
+  const settings = await loadSettings(database.reader)
+  const make = (tx: Tx, made: Made) => insert(tx, made, settings, random)
+  const count = Math.min(MOST_REFERRALS, affiliates.length * PER_AFFILIATE)
+  await database.transaction(async tx => {
+    await database.engine.continueIdentity(tx, 'referrals', after)
+    const paying = await lastPaid(tx)
+    for (const statement of paidElsewhere(paying[0]?.id)) await sql.raw(statement).execute(tx)
+    for (const payout of paying) await payReferrals(tx, payout, make)
+    for (let number = 0; number < count; number += 1) {
+      await make(tx, {
+        affiliate_id: pick(affiliates, random),
+        status: pick(STATUSES, random),
+        amount: 100 + Math.floor(random() * 20_000),
+        created_at: timeAt(number / count),
+      })
+    }
+  })
+}
+
+/** The last payouts that are paid, in order. */
+async function lastPaid(tx: Tx) {
+  const paid = tx.selectFrom('payouts').where('status', '=', 'paid')
+  const { count } = await paid.select(({ fn }) => fn.countAll<number>().as('count')).executeTakeFirstOrThrow()
+  const rows = await paid
+    .select(['id', 'affiliate_id', 'amount', 'created_at'])
+    .orderBy('id', 'desc')
+    .limit(Math.min(MOST_PAYING, Math.floor(count / PAYOUTS_PER_PAYING)))
+    .execute()
+  return rows.reverse()
+}
+
+/** Lets a payout pay two referrals that come to its amount. */
+async function payReferrals(
+  tx: Tx,
+  { id, affiliate_id, amount, created_at }: Awaited<ReturnType<typeof lastPaid>>[number],
+  make: (tx: Tx, made: Made) => Promise<Referral>,
+): Promise<void> {
+  const part = Math.floor(amount / 3)
+  const earned: Referral[] = []
+  for (const [index, share] of [part, amount - part].entries()) {
+    const earnedAt = created_at - (2 - index) * DAY
+    earned.push(await make(tx, { affiliate_id, status: 'unpaid', amount: share, created_at: earnedAt }))
+  }
+  const paid = { status: 'paid', payout_id: id, updated_at: created_at } as const
+  for (const row of earned) await referrals.update(tx, row.id, paid)
+  const names = new Map(earned.map(row => [row.id, true]))
+  await payouts.update(tx, id, { referrals: [...names.keys()].join(',') })
+  await replaceNames(tx, id, names)
+  const net = BigInt(amount)
+  await postPayout(
+    tx,
+    earned.map(before => ({ before, after: { ...before, ...paid } })),
+    { after: { affiliateId: affiliate_id, status: 'paid', amount: net, net, external: false } },
+    { reason: 'payout.create', eventId: null, payoutId: id, at: created_at },
+  )
+}
+
+async function insert(tx: Tx, made: Made, settings: Settings, random: () => number): Promise<Referral> {
+  const { affiliate_id, status, amount, created_at: time } = made
+  const description = `Order ${1000 + Math.floor(random() * 9000)}`
+  const sent = { affiliate_id, status, description, currency: settings.currency }
+  const fresh = referral.fresh(sent, settings, { time, actor: 0 })
+  const row = await referrals.insert(tx, { ...fresh, amount })
+  const cause = { reason: 'referral.create', eventId: null, referralId: row.id, at: time }
+  await postReferral(tx, { after: row }, cause)
+  return row
+}
+
+export function pick<T>(choices: readonly T[], random: () => number): T {
+  return choices[Math.floor(random() * choices.length)]!
+}

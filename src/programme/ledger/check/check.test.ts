@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { sql } from 'kysely'
+import { describeService } from '../../../../test/harness.ts'
+import { features, schema } from '../../../app.ts'
+import { checkDatabase } from '../../../operations/check/rules.ts'
+import { fillWithDemo } from '../../../operations/demo.ts'
+
+describeService('the check of the ledger', service => {
+  const problems = async () => {
+    const checks = features.flatMap(({ checks }) => checks)
+    return (await checkDatabase(service().database, checks)).problems
+  }
+  const run = (statement: string) => service().database.transaction(tx => sql.raw(statement).execute(tx))
+
+  test('names the row that is wrong, whichever it is', async () => {
+    const { id } = await service().newAffiliate('checked')
+    const earned = async (amount: number, status: string): Promise<number> =>
+      (await service().post('/referrals', { affiliate_id: id, amount, status })).body.id
+    const [owed, paid] = [await earned(10, 'unpaid'), await earned(5, 'unpaid')]
+    await earned(3, 'pending')
+    const payout = await service().newPayout(id, { referrals: [paid] })
+    const other = await service().newPayout(id, { referrals: [], amount: 2 })
+    assert.deepEqual(await problems(), [])
+    const of = `affiliate ${id}`
+    const account = (name: string) => `affiliate_id = ${id} AND account = '${name}'`
+    const wrong: [damage: string, mend: string, named: string[]][] = [
+      [
+        `UPDATE balances SET amount = amount + 200 WHERE ${account('commission')}`,
+        `UPDATE balances SET amount = amount - 200 WHERE ${account('commission')}`,
+        [`balances: ${of}, account commission: -16.00 where its transfers come to -18.00.`],
+      ],
+      [
+        `UPDATE balances SET amount = 1200 WHERE ${account('unpaid')}`,
+        `UPDATE balances SET amount = 1000 WHERE ${account('unpaid')}`,
+        [
+          `balances: ${of}, account unpaid: 12.00 where its transfers come to 10.00.`,
+          `balances: ${of}, unpaid and reserved: 12.00 where the unpaid referrals come to 10.00.`,
+          `affiliates: ${of}, unpaid_earnings: 10.00 where the balances unpaid and reserved come to 12.00.`,
+        ],
+      ],
+      [
+        `UPDATE referrals SET amount = 900 WHERE id = ${owed}`,
+        `UPDATE referrals SET amount = 1000 WHERE id = ${owed}`,
+        [`balances: ${of}, unpaid and reserved: 10.00 where the unpaid referrals come to 9.00.`],
+      ],
+      [
+        `UPDATE referrals SET amount = 301 WHERE status = 'pending'`,
+        `UPDATE referrals SET amount = 300 WHERE status = 'pending'`,
+        [`balances: ${of}, pending: 3.00 where the pending referrals come to 3.01.`],
+      ],
+      [
+        `UPDATE payouts SET amount = 100 WHERE id = ${other.id}`,
+        `UPDATE payouts SET amount = 200 WHERE id = ${other.id}`,
+        [`balances: ${of}, paid_out: 7.00 where the paid payouts come to 6.00.`],
+      ],
+      [
+        `UPDATE referrals SET amount = 400 WHERE id = ${paid}`,
+        `UPDATE referrals SET amount = 500 WHERE id = ${paid}`,
+        [
+          `balances: ${of}, paid_out, external and difference: 5.00 where the paid referrals come to 4.00.`,
+          `affiliates: ${of}, earnings: 5.00 where the paid referrals come to 4.00.`,
+        ],
+      ],
+      [
+        `UPDATE affiliates SET referrals = 7 WHERE id = ${id}`,
+        `UPDATE affiliates SET referrals = 2 WHERE id = ${id}`,
+        [`affiliates: ${of}, referrals: 7 where the unpaid and paid referrals come to 2.`],
+      ],
+      [
+        `INSERT INTO payout_referrals (referral_id, payout_id, known) VALUES (${paid}, ${other.id}, 1)`,
+        `DELETE FROM payout_referrals WHERE payout_id = ${other.id}`,
+        [
+          `payouts ${other.id}: its referrals are not what the index payout_referrals has.`,
+          `referrals ${paid}: it and payout ${other.id} do not agree that the payout pays it.`,
+        ],
+      ],
+      [
+        `UPDATE payout_referrals SET known = 0 WHERE payout_id = ${payout.id}`,
+        `UPDATE payout_referrals SET known = 1 WHERE payout_id = ${payout.id}`,
+        [`referrals ${paid}: it and payout ${payout.id} do not agree that the payout pays it.`],
+      ],
+    ]
+    for (const [damage, mend, named] of wrong) {
+      await run(damage)
+      assert.deepEqual((await problems()).sort(), named.sort(), damage)
+      await run(mend)
+      assert.deepEqual(await problems(), [], mend)
+    }
+  })
+
+  test('names what the database no longer refuses', async () => {
+    const { engine } = service().database
+    const tables = schema.filter(({ appendOnly }) => appendOnly).map(({ name }) => name)
+    assert.deepEqual(tables.toSorted(), ['audit_seals', 'events', 'ledger_transfers'])
+    for (const table of tables) for (const statement of engine.allowChanges(table)) await run(statement)
+    const named = (await problems()).filter(text => /is not in force/.test(text))
+    assert.equal(named.length, tables.length * engine.refused.length)
+    assert.match(named.join('\n'), /ledger_transfers: the trigger ledger_transfers_update is not in force/)
+  })
+})
+
+describeService('the check of a demo', service => {
+  test('nothing is wrong, and some are owed, waiting and paid', async () => {
+    const { database } = service()
+    assert.equal(await fillWithDemo(database, features), true)
+    const checks = features.flatMap(({ checks }) => checks)
+    assert.deepEqual((await checkDatabase(database, checks)).problems, [])
+    const rows = await database.reader.selectFrom('referrals').select('status').distinct().execute()
+    assert.deepEqual(rows.map(row => row.status).sort(), ['paid', 'pending', 'rejected', 'unpaid'])
+  })
+})

@@ -1,0 +1,65 @@
+/** Whether balances, figures, referrals and payouts say the same; each statement sees one moment, also while others write. */
+import { decimalText } from '../../../base/money.ts'
+import type { Check } from '../../../records/feature.ts'
+import { loadSettings } from '../../../settings/rules.ts'
+import type { Db } from '../../../storage/database.ts'
+import { affiliatesAfter, type Comparison, comparisons, differences, halfPaid } from './store.ts'
+
+const AFFILIATES_AT_ONCE = 1000
+
+/** What the figures of a comparison are the sum of. */
+const sources: Readonly<Record<string, string>> = {
+  pending: 'the pending referrals',
+  'unpaid and reserved': 'the unpaid referrals',
+  paid_out: 'the paid payouts',
+  'paid_out, external and difference': 'the paid referrals',
+  earnings: 'the paid referrals',
+  unpaid_earnings: 'the balances unpaid and reserved',
+  referrals: 'the unpaid and paid referrals',
+}
+
+async function* checkBalances(db: Db): AsyncGenerator<string> {
+  yield* compare(db, comparisons.balances, figure => [`account ${figure}`, 'its transfers'])
+}
+
+async function* checkHoldings(db: Db): AsyncGenerator<string> {
+  yield* compare(db, comparisons.holdings, figure => [figure, sources[figure]!])
+}
+
+async function* checkFigures(db: Db): AsyncGenerator<string> {
+  yield* compare(db, comparisons.figures, figure => [figure, sources[figure]!])
+}
+
+async function* compare(
+  db: Db,
+  comparison: Comparison,
+  words: (figure: string) => [figure: string, source: string],
+): AsyncGenerator<string> {
+  const { decimals } = await loadSettings(db)
+  for (let after = 0; ; ) {
+    const ids = await affiliatesAfter(db, after, AFFILIATES_AT_ONCE)
+    // Those who were deleted are between others, or behind the last.
+    const last = ids.length < AFFILIATES_AT_ONCE ? Number.MAX_SAFE_INTEGER : ids.at(-1)!
+    for (const { affiliate_id, figure, stated, derived } of await differences(db, comparison, {
+      after,
+      last,
+    })) {
+      const [name, source] = words(figure)
+      const [is, was] = [stated, derived].map(units =>
+        decimalText(units, figure === 'referrals' ? 0 : decimals),
+      )
+      yield `${comparison.table}: affiliate ${affiliate_id}, ${name}: ${is} where ${source} come to ${was}.`
+    }
+    if (last === Number.MAX_SAFE_INTEGER) return
+    after = last
+  }
+}
+
+/** A referral is paid by the one payout that it says, and by no other. */
+async function* checkPaid(db: Db): AsyncGenerator<string> {
+  for (const { referral_id, payout_id } of await halfPaid(db)) {
+    yield `referrals ${referral_id}: it and payout ${payout_id} do not agree that the payout pays it.`
+  }
+}
+
+export const checks: readonly Check[] = [checkBalances, checkHoldings, checkFigures, checkPaid]
