@@ -338,27 +338,27 @@ describe('check finds what is wrong', () => {
         [
           "UPDATE users SET email_key = 'x' WHERE id = 2",
           'UPDATE users SET email_key = email WHERE id = 2',
-          /users: 2 is/,
+          /users 2: stale search key of email/,
         ],
         [
           "UPDATE affiliates SET payment_email_key = 'x'",
           'UPDATE affiliates SET payment_email_key = payment_email',
-          /affiliates: 1 is/,
+          /affiliates 1: stale search key of payment_email/,
         ],
         [
           "UPDATE payouts SET payout_method_key = 'x'",
           "UPDATE payouts SET payout_method_key = 'bank'",
-          /payouts: 1 is not found by its payout/,
+          /payouts 1: stale search key of payout_method/,
         ],
         [
           'DELETE FROM payout_referrals WHERE referral_id = 8',
           `INSERT INTO payout_referrals (referral_id, payout_id) VALUES (8, ${payout.id})`,
-          /not found by its referrals/,
+          /payouts 1: its referrals are not what/,
         ],
         [
           "UPDATE payouts SET referrals = '4,8'",
           "UPDATE payouts SET referrals = '4,8,15'",
-          /not found by its referrals/,
+          /payouts 1: its referrals are not what/,
         ],
         [
           "UPDATE audit_chain SET hash = 'x', number = number + 7",
