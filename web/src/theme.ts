@@ -1,6 +1,6 @@
 /** The look: calm surfaces, one colour for what can be done, figures that line up. */
 import '@fontsource-variable/inter/index.css'
-import { type Components, createTheme, type PaletteOptions, type Theme } from '@mui/material/styles'
+import { createTheme, type PaletteOptions, type Theme, type ThemeOptions } from '@mui/material/styles'
 
 declare module '@mui/material/styles' {
   interface Palette {
@@ -67,7 +67,7 @@ const dark: PaletteOptions = {
 /** Where the keyboard is. */
 const focusRing = ({ palette }: Theme) => ({ outline: `2px solid ${palette.primary.main}`, outlineOffset: 2 })
 
-const components: Components<Theme> = {
+const components: NonNullable<ThemeOptions['components']> = {
   MuiCssBaseline: {
     styleOverrides: theme => ({
       body: { fontFeatureSettings: '"cv11", "ss03"' },
