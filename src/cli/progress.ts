@@ -11,21 +11,21 @@ export function showProgress(title: string): { progress: Progress; end: () => vo
   const terminal = process.stderr.isTTY
   const startedAt = performance.now()
   let shownAt = startedAt
-  let shown = false
+  let isVisible = false
   const progress: Progress = (done, total) => {
     const now = performance.now()
     // What is quickly done needs no line in the mail of a nightly job.
-    const isLast = done >= total && (terminal || shown)
+    const isLast = done >= total && (terminal || isVisible)
     if (now - shownAt < (terminal ? REDRAW_MS : LINE_EVERY_MS) && !isLast) return
     shownAt = now
-    shown = true
+    isVisible = true
     const part = total === 0 ? 1 : done / total
     const text = `${title}: ${Math.floor(part * 100)} %, ${count(done)} of ${count(total)}${left(part, now - startedAt)}`
     if (!terminal) return void process.stderr.write(`${text}\n`)
     const full = Math.round(part * BAR_WIDTH)
     process.stderr.write(`\r\x1b[2K[${'#'.repeat(full)}${'-'.repeat(BAR_WIDTH - full)}] ${text}`)
   }
-  return { progress, end: () => void (terminal && shown && process.stderr.write('\n')) }
+  return { progress, end: () => void (terminal && isVisible && process.stderr.write('\n')) }
 }
 
 const count = (number: number) => number.toLocaleString('en')

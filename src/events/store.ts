@@ -25,7 +25,7 @@ export type EntryRow = Entry & { login: string | null }
 /** So that one statement has no more values than engines take. */
 const ENTRIES_PER_STATEMENT = 1000
 
-/** What a list is narrowed by, in kept form. Several values of one mean any of them. */
+/** What a list is narrowed by, in stored form. Several values of one mean any of them. */
 export interface Criteria {
   actorKinds?: readonly string[]
   actorIds?: readonly number[]

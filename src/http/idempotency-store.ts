@@ -1,9 +1,9 @@
-/** Every query on the answers that are kept for requests with an Idempotency-Key. */
+/** Every query on the stored answers to requests with an Idempotency-Key. */
 import type { Insertable, Selectable } from 'kysely'
 import type { Tx } from '../storage/database.ts'
 import type { IdempotencyKeysTable } from './idempotency-table.ts'
 
-export type Kept = Selectable<IdempotencyKeysTable>
+export type StoredAnswer = Selectable<IdempotencyKeysTable>
 
 /**
  * Takes the key for this transaction, also where it has expired. A transaction that takes the same key meanwhile
@@ -30,7 +30,7 @@ export async function claim(
   return claimed !== undefined
 }
 
-export async function findKept(tx: Tx, owner: string, key: string): Promise<Kept> {
+export async function findAnswer(tx: Tx, owner: string, key: string): Promise<StoredAnswer> {
   return tx
     .selectFrom('idempotency_keys')
     .selectAll()
@@ -39,11 +39,11 @@ export async function findKept(tx: Tx, owner: string, key: string): Promise<Kept
     .executeTakeFirstOrThrow()
 }
 
-export async function keepAnswer(
+export async function storeAnswer(
   tx: Tx,
   owner: string,
   key: string,
-  answer: Pick<Kept, 'status' | 'location' | 'body'>,
+  answer: Pick<StoredAnswer, 'status' | 'location' | 'body'>,
 ): Promise<void> {
   await tx
     .updateTable('idempotency_keys')

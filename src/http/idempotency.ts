@@ -70,21 +70,21 @@ export async function once(
   const time = now()
   const row = { owner, key, fingerprint, status: 0, location: '', body: '', created_at: time }
   if (!(await store.claim(tx, row, time - KEPT_SECONDS))) {
-    return replay(await store.findKept(tx, owner, key), fingerprint)
+    return replay(await store.findAnswer(tx, owner, key), fingerprint)
   }
   const answer = await work()
   const { status, headers, body } = answer
   if (typeof body !== 'string') throw new TypeError('A write answers with one text.')
-  await store.keepAnswer(tx, owner, key, { status, location: headers?.Location ?? '', body })
+  await store.storeAnswer(tx, owner, key, { status, location: headers?.Location ?? '', body })
   return answer
 }
 
-function replay(kept: store.Kept, fingerprint: string): Answer {
-  if (kept.fingerprint !== fingerprint) throw new Failure('idempotency_mismatch')
+function replay(stored: store.StoredAnswer, fingerprint: string): Answer {
+  if (stored.fingerprint !== fingerprint) throw new Failure('idempotency_mismatch')
   return {
-    status: kept.status as Answer['status'],
-    headers: { 'Idempotent-Replayed': 'true', ...(kept.location && { Location: kept.location }) },
-    body: kept.body,
+    status: stored.status as Answer['status'],
+    headers: { 'Idempotent-Replayed': 'true', ...(stored.location && { Location: stored.location }) },
+    body: stored.body,
   }
 }
 

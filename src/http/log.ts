@@ -12,8 +12,8 @@ const MAX_WAITING_BYTES = 8 * 1024 * 1024
 
 /** An error as it is logged: PostgreSQL tells the values of the row that it refuses, which may be anybody's. */
 function withoutValues(error: Error): object {
-  const { detail, where, internalQuery, ...told } = pino.stdSerializers.err(error) ?? {}
-  return told
+  const { detail, where, internalQuery, ...safe } = pino.stdSerializers.err(error) ?? {}
+  return safe
 }
 
 interface OpenLog {

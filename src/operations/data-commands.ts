@@ -53,13 +53,13 @@ async function demo(options: CommonOptions & DemoSize): Promise<void> {
 }
 
 async function copy(options: CommonOptions & { from: string; to: string }): Promise<void> {
-  let shown: { step: string; bar: ReturnType<typeof showProgress> } | undefined
+  let current: { step: string; bar: ReturnType<typeof showProgress> } | undefined
   const progress = (step: string, done: number, total: number) => {
-    if (shown?.step !== step) {
-      shown?.bar.end()
-      shown = { step, bar: showProgress(step) }
+    if (current?.step !== step) {
+      current?.bar.end()
+      current = { step, bar: showProgress(step) }
     }
-    shown.bar.progress(done, total)
+    current.bar.progress(done, total)
   }
   const tables = await withDatabase(
     { ...options, database: options.from },
@@ -69,7 +69,7 @@ async function copy(options: CommonOptions & { from: string; to: string }): Prom
         incomplete: true,
       }),
     { existing: true, alone: true },
-  ).finally(() => shown?.bar.end())
+  ).finally(() => current?.bar.end())
   const rows = tables.map(copied => [copied.table, String(copied.rows), copied.checksum])
   print(options, { tables }, table(['table', 'rows', 'checksum'], rows))
 }

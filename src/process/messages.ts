@@ -1,6 +1,6 @@
 /** How a worker asks the first process of its node for a part of an allowance. */
 import type { Worker } from 'node:cluster'
-import { type Grant, type Grantor, grantAll, Ledger } from '../http/limits/allowances.ts'
+import { Allotment, type Grant, type Grantor, grantAll } from '../http/limits/allowances.ts'
 
 interface Question {
   readonly allowance: { readonly number: number; readonly name: string; readonly limit: number }
@@ -34,12 +34,12 @@ export function askPrimary(): Grantor {
 
 /** In the first process. @returns what is to be done with each new worker */
 export function answerWorkers(): (worker: Worker) => void {
-  const ledger = new Ledger()
+  const allotment = new Allotment()
   return worker => {
     worker.on('message', (message: Partial<Question>) => {
       if (!message.allowance) return
       const { number, name, limit } = message.allowance
-      worker.send({ granted: { number, grant: ledger.grant(name, limit) } } satisfies Reply)
+      worker.send({ granted: { number, grant: allotment.grant(name, limit) } } satisfies Reply)
     })
   }
 }

@@ -17,8 +17,8 @@ export interface Filter<S extends TSchema = TSchema> {
    * @param name of this argument
    */
   keep(value: unknown, settings: Settings, args: Readonly<Record<string, unknown>>, name: string): unknown
-  /** May depend on what `kept` has, never on its values: see `prepared`. */
-  where(column: RawBuilder<unknown>, kept: unknown): Expression<SqlBool>[]
+  /** May depend on what `value` has, never on its values: see `prepared`. */
+  where(column: RawBuilder<unknown>, value: unknown): Expression<SqlBool>[]
 }
 
 /** Curried, so that the compiler infers the schema before it looks at the functions. */
@@ -27,7 +27,7 @@ export const filter =
   <K>(of: {
     problem?: (value: Static<S>, settings: Settings) => string | undefined
     keep: (value: Static<S>, settings: Settings, args: Readonly<Record<string, unknown>>, name: string) => K
-    where: (column: RawBuilder<unknown>, kept: K) => Expression<SqlBool>[]
+    where: (column: RawBuilder<unknown>, value: K) => Expression<SqlBool>[]
   }): Filter<S> =>
     ({ schema, ...of }) as unknown as Filter<S>
 
@@ -58,11 +58,11 @@ export interface Field<K = unknown> extends Column<K> {
   readonly filter?: Filter
   readonly filters?: Readonly<Record<string, Filter>>
   /** What a list is ordered by where it is not the column itself; false where it can't be. */
-  readonly order?: false | { readonly expression: Expression<unknown>; value(kept: K): number | string }
+  readonly order?: false | { readonly expression: Expression<unknown>; value(value: K): number | string }
   // Methods, so that every Field<K> is a Field.
-  show(kept: K, settings: Settings): unknown
+  show(value: K, settings: Settings): unknown
   /** The same as JSON text, where that is faster than `JSON.stringify`. */
-  json?(kept: K, settings: Settings): string
+  json?(value: K, settings: Settings): string
   keep?(value: never, settings: Settings): K
   /** What is wrong with a value beyond what its schema says. */
   problem?(value: never, settings: Settings): string | undefined

@@ -22,11 +22,11 @@ import {
 import type { Field, Fields, Filter, Samples } from './field.ts'
 
 type Name<F> = keyof F & string
-type Kept<F> = F extends { show(kept: infer K, settings: Settings): unknown } ? K : never
+type Stored<F> = F extends { show(value: infer K, settings: Settings): unknown } ? K : never
 type ColumnOf<N extends string, F> = F extends { readonly column: infer C extends string } ? C : N
 
 /** What the fields hold, by their columns. */
-type ColumnsOf<F extends Fields> = { [N in Name<F> as ColumnOf<N, F[N]>]: Kept<F[N]> } & {
+type ColumnsOf<F extends Fields> = { [N in Name<F> as ColumnOf<N, F[N]>]: Stored<F[N]> } & {
   [N in Name<F> as F[N] extends { readonly folded: true } ? `${ColumnOf<N, F[N]>}_key` : never]: string
 }
 export type TableOf<F extends Fields> = Simplify<{ id: Identity; updated_at: number } & ColumnsOf<F>>
@@ -54,13 +54,13 @@ type EditProperties<N extends string, F extends Fields> = Own<N, TInteger> & Wit
 
 /** What `keep` makes of arguments: the columns of what was sent for sure, and maybe those of the rest. */
 type Maybe<A> = { [N in keyof A]-?: undefined extends A[N] ? N : never }[keyof A]
-type KeptOf<F extends Fields, A> = Simplify<
+type StoredOf<F extends Fields, A> = Simplify<
   ColumnsOf<Pick<F, keyof F & Exclude<keyof A, Maybe<A>>>> & Partial<ColumnsOf<Pick<F, keyof F & Maybe<A>>>>
 >
 
 /** `show` returns what `wire` says, and `keep` takes what may be sent; a field that does not has to be `never`. */
 type Checked<F extends Fields> = {
-  [N in keyof F]: F[N] extends { wire: infer W extends TSchema; show(kept: never, s: Settings): infer R }
+  [N in keyof F]: F[N] extends { wire: infer W extends TSchema; show(value: never, s: Settings): infer R }
     ? R extends Static<W>
       ? F[N] extends { create: infer C extends TSchema; keep(value: infer V, s: Settings): unknown }
         ? Static<C> extends V
@@ -71,7 +71,7 @@ type Checked<F extends Fields> = {
     : unknown
 }
 
-/** What a list is narrowed by, in kept form, by the names of the arguments. */
+/** What a list is narrowed by, in stored form, by the names of the arguments. */
 export type Criteria = Readonly<Record<string, unknown>>
 
 export interface Kind<N extends string = string, T extends string = string, F extends Fields = Fields> {
@@ -90,7 +90,7 @@ export interface Kind<N extends string = string, T extends string = string, F ex
   /** What is wrong with arguments beyond what their schemas say; those that are absent are not spoken of. */
   problems(args: object, settings: Settings): Problems
   /** The columns of what was sent. */
-  keep<const A extends object>(args: A, settings: Settings): KeptOf<F, A>
+  keep<const A extends object>(args: A, settings: Settings): StoredOf<F, A>
   /** A whole row: what was sent, what the service fills in, and what stands for what was left out. */
   fresh(
     args: object,
@@ -274,9 +274,9 @@ function sample(parts: readonly Part[], samples: Samples): Record<string, unknow
   return row
 }
 
-function put(row: Record<string, unknown>, column: string, { folded }: Field, kept: unknown): void {
-  row[column] = kept
-  if (folded) row[`${column}_key`] = foldCase(kept as string)
+function put(row: Record<string, unknown>, column: string, { folded }: Field, value: unknown): void {
+  row[column] = value
+  if (folded) row[`${column}_key`] = foldCase(value as string)
 }
 
 function shownBy(own: string, parts: readonly Part[], idLast: boolean) {
@@ -285,7 +285,7 @@ function shownBy(own: string, parts: readonly Part[], idLast: boolean) {
   const texts = visible.map(({ name, column, field }) => ({
     beginning: `,"${name}":`,
     column,
-    json: field.json ?? ((kept: unknown, settings: Settings) => JSON.stringify(field.show(kept, settings))),
+    json: field.json ?? ((value: unknown, settings: Settings) => JSON.stringify(field.show(value, settings))),
   }))
   const show = (row: Row, settings: Settings) => {
     const record: Record<string, unknown> = idLast ? { [own]: row.id } : { [own]: row.id, id: row.id }

@@ -68,8 +68,8 @@ export const text = (maxLength: number, description: string, facts: Facts) =>
     edit: Type.Optional(line(maxLength, description)),
     filter: anyOf(listOf(line(maxLength), 'Only those with one of these values.')),
     initial: '',
-    show: (kept: string) => kept,
-    json: JSON.stringify as (kept: string) => string,
+    show: (value: string) => value,
+    json: JSON.stringify as (value: string) => string,
     keep: (value: string) => value,
     sample: (samples: Samples) => pick(WORDS, samples),
   }) as const
@@ -84,8 +84,8 @@ export const words = (schema: TString, description: string, facts: Facts) =>
     create: Type.Optional(withDefault(schema, '')),
     edit: Type.Optional(schema),
     initial: '',
-    show: (kept: string) => kept,
-    json: JSON.stringify as (kept: string) => string,
+    show: (value: string) => value,
+    json: JSON.stringify as (value: string) => string,
     keep: (value: string) => value,
     sample: () => '',
   }) as const
@@ -112,8 +112,8 @@ export const paragraphs = (maxLength: number, description: string, facts: Facts)
     edit: Type.Optional(paragraphsSchema(maxLength, description)),
     order: false,
     initial: '',
-    show: (kept: string) => kept,
-    json: JSON.stringify as (kept: string) => string,
+    show: (value: string) => value,
+    json: JSON.stringify as (value: string) => string,
     keep: (value: string) => value,
     sample: (samples: Samples) => pick(WORDS, samples),
   }) as const
@@ -131,8 +131,8 @@ export const status = <const T extends string>(values: readonly T[], initial: T,
     edit: Type.Optional(choice(values, description)),
     filter: anyOf(listOf(choice(values), 'Only those with one of these values.')),
     initial,
-    show: (kept: T) => kept,
-    json: (kept: T) => `"${kept}"`,
+    show: (value: T) => value,
+    json: (value: T) => `"${value}"`,
     keep: (value: T) => value,
     sample: (samples: Samples) => pick(values, samples),
   }) as const
@@ -148,8 +148,8 @@ export const reference = (table: string, description: string, rest: Omit<Referen
     create: identifier(description),
     edit: Type.Optional(identifier(description)),
     filter: anyOf(identifiers('Only those with one of these.')),
-    show: (kept: number) => kept,
-    json: number as (kept: number) => string,
+    show: (value: number) => value,
+    json: number as (value: number) => string,
     keep: (value: number) => value,
     sample: ({ row }: Samples) => row(table),
   }) as const
@@ -167,8 +167,8 @@ export const link = (description: string) =>
     edit: Type.Optional(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description })),
     filter: anyOf(identifiers('Only those with one of these.')),
     initial: 0,
-    show: (kept: number) => kept,
-    json: number as (kept: number) => string,
+    show: (value: number) => value,
+    json: number as (value: number) => string,
     keep: (value: number) => value,
     sample: () => 0,
   }) as const
@@ -183,8 +183,8 @@ export const creator = (description: string) =>
     made: 'actor',
     wire: Type.Integer({ description }),
     filter: anyOf(identifiers('Only those created by these accounts.')),
-    show: (kept: number) => kept,
-    json: number as (kept: number) => string,
+    show: (value: number) => value,
+    json: number as (value: number) => string,
     sample: ({ row }: Samples) => row('users'),
   }) as const
 
@@ -201,8 +201,8 @@ export const created = <const C extends string>(column: C, description: string) 
     made: 'time',
     wire: Type.String({ description: `${description}: YYYY-MM-DD HH:MM:SS, UTC.` }),
     filters: { date: during(description) },
-    show: (kept: number) => formatTime(kept),
-    json: (kept: number) => `"${formatTime(kept)}"`,
+    show: (value: number) => formatTime(value),
+    json: (value: number) => `"${formatTime(value)}"`,
     sample: ({ time }: Samples) => time,
   }) as const
 
@@ -223,8 +223,8 @@ export const count = (description: string) =>
     ...neither,
     wire: Type.Integer({ description }),
     initial: 0,
-    show: (kept: number) => kept,
-    json: number as (kept: number) => string,
+    show: (value: number) => value,
+    json: number as (value: number) => string,
     sample: () => 0,
   }) as const
 
@@ -238,8 +238,8 @@ export const derivedAmount = (description: string) =>
     wire: Type.Number({ description }),
     initial: 0,
     // Raw JSON, where it is larger than a number can be exactly.
-    show: (kept: number, { decimals }: Settings) => sumFromUnits(kept, decimals) as number,
-    json: (kept: number, { decimals }: Settings) => JSON.stringify(sumFromUnits(kept, decimals)),
+    show: (value: number, { decimals }: Settings) => sumFromUnits(value, decimals) as number,
+    json: (value: number, { decimals }: Settings) => JSON.stringify(sumFromUnits(value, decimals)),
     sample: () => 0,
   }) as const
 
@@ -275,10 +275,10 @@ const amountFilter = filter(
       ...(value.max !== undefined && { '<=': toUnits(value.max, decimals)! }),
     }
   },
-  where: (column, kept: Partial<Record<Comparison, number>>) =>
+  where: (column, value: Partial<Record<Comparison, number>>) =>
     comparisons
-      .filter(compare => kept[compare] !== undefined)
-      .map(compare => sql<boolean>`${column} ${sql.raw(compare)} ${kept[compare]}`),
+      .filter(compare => value[compare] !== undefined)
+      .map(compare => sql<boolean>`${column} ${sql.raw(compare)} ${value[compare]}`),
 })
 
 /** Says how `amount` is compared. */
@@ -302,8 +302,8 @@ export const amount = (description: string) =>
     filter: amountFilter,
     filters: { '*_compare': comparisonFilter },
     initial: 0,
-    show: (kept: number, { decimals }: Settings) => fromUnits(kept, decimals),
-    json: (kept: number, { decimals }: Settings) => String(fromUnits(kept, decimals)),
+    show: (value: number, { decimals }: Settings) => fromUnits(value, decimals),
+    json: (value: number, { decimals }: Settings) => String(fromUnits(value, decimals)),
     keep: (value: number, { decimals }: Settings) => toUnits(value, decimals)!,
     problem: (value: number, settings: Settings) =>
       isExact(value, settings) ? undefined : decimalsReason(settings),

@@ -281,9 +281,9 @@ export function linkTo(
     path = '',
   }: { readonly without?: readonly string[]; readonly path?: string | undefined } = {},
 ): string {
-  const kept = call.query.split('&').filter(pair => {
+  const rest = call.query.split('&').filter(pair => {
     const name = decodeName(pair.split('=', 1)[0]!)
     return pair !== '' && name !== argument && !without.includes(name)
   })
-  return `<${call.collectionUrl}${path}?${[...kept, `${argument}=${value}`].join('&')}>; rel="next"`
+  return `<${call.collectionUrl}${path}?${[...rest, `${argument}=${value}`].join('&')}>; rel="next"`
 }

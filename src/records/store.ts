@@ -149,7 +149,7 @@ function orderOf(table: string, column: string, { type, nullable, order }: Part[
 function matcher(table: string, filters: Filters, search: (search: TextSearch) => Expression<SqlBool>) {
   const column = (name: string) => sql.ref(`${table}.${name}`)
   const id = column('id')
-  const own: Record<string, (kept: never) => Expression<SqlBool>> = {
+  const own: Record<string, (value: never) => Expression<SqlBool>> = {
     ids: (ids: readonly number[]) => sql<boolean>`${id} IN (${sql.join(ids)})`,
     exclude: (ids: readonly number[]) => sql<boolean>`${id} NOT IN (${sql.join(ids)})`,
     updated: (first: number) => sql<boolean>`${column('updated_at')} >= ${first}`,

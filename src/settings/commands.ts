@@ -10,7 +10,7 @@ import {
   withDatabase,
   withNewDatabase,
 } from '../cli/command.ts'
-import { changeSettings, loadSettings, onBehalfOf, shownSettings } from './rules.ts'
+import { changeSettings, loadSettings, onBehalfOf, settingsRecord } from './rules.ts'
 import { settingsChanges } from './schema.ts'
 
 const names = Object.keys(settingsChanges.properties)
@@ -50,6 +50,6 @@ function show(options: CommonOptions, record: Record<string, unknown>): void {
 
 /** The settings by the names under which they are changed. */
 function recordOf(settings: Settings) {
-  const { decimals, ...changeable } = shownSettings(settings)
+  const { decimals, ...changeable } = settingsRecord(settings)
   return changeable
 }

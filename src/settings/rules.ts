@@ -102,8 +102,8 @@ export async function changeSettings(context: RequestContext, changes: SettingsC
     if (currency !== undefined) await store.writeSetting(tx, 'currency', currency)
     const after = await loadSettings(tx)
     tx.log('settings.edit', null, {
-      before: shownSettings(before),
-      after: shownSettings(after),
+      before: settingsRecord(before),
+      after: settingsRecord(after),
     })
     return after
   })
@@ -112,7 +112,7 @@ export async function changeSettings(context: RequestContext, changes: SettingsC
 }
 
 /** What can be changed, and what follows from it, as callers see it. */
-export function shownSettings({ defaultRate, defaultRateType, rateTypes, currency, decimals }: Settings) {
+export function settingsRecord({ defaultRate, defaultRateType, rateTypes, currency, decimals }: Settings) {
   return {
     default_rate: formatRate(defaultRate),
     default_rate_type: defaultRateType,
@@ -125,7 +125,7 @@ export function shownSettings({ defaultRate, defaultRateType, rateTypes, currenc
 /** The record as callers see it. */
 export async function recordOf({ database }: Context, settings: Settings): Promise<SettingsRecord> {
   const currency_locked = await store.anyMoney(database)
-  return { ...shownSettings(settings), currency_locked, currencies: [...currencies] }
+  return { ...settingsRecord(settings), currency_locked, currencies: [...currencies] }
 }
 
 async function problemsOf(

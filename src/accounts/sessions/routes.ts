@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { version } from '../../base/package.ts'
 import { type Call, endpoint, type Resource } from '../../http/endpoint.ts'
 import { renderer } from '../../records/render.ts'
-import { shownSettings } from '../../settings/rules.ts'
+import { settingsRecord } from '../../settings/rules.ts'
 import { deviceCookie, readCookie, sessionCookie, setCookie } from './cookie.ts'
 import * as rules from './rules.ts'
 import { loginArguments, passwordArguments, type SessionRecord, sessionRecord } from './schema.ts'
@@ -75,6 +75,6 @@ export const sessions = (permissions: readonly string[]): Resource => ({
 
 async function describe(call: Call, permissions: readonly string[]): Promise<SessionRecord> {
   const session = await rules.currentSession(call)
-  const settings = shownSettings(await call.settings.current())
+  const settings = settingsRecord(await call.settings.current())
   return { ...session, settings, permissions: [...permissions], version }
 }

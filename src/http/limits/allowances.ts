@@ -32,7 +32,7 @@ export const grantAll: Grantor = (_name, limit) => ({
 })
 
 /** What the first process of a node keeps. */
-export class Ledger {
+export class Allotment {
   readonly #left = new Map<string, { left: number; readonly endsAt: number }>()
 
   grant(name: string, limit: number): Grant {

@@ -49,6 +49,6 @@ function publicly<T>(
   show: (value: unknown, name: string) => T,
 ): Record<string, T> | null {
   if (values === null) return null
-  const shown = Object.entries(values).filter(([name]) => !INTERNAL.has(name))
-  return Object.fromEntries(shown.map(([name, value]) => [name, show(value, name)]))
+  const visible = Object.entries(values).filter(([name]) => !INTERNAL.has(name))
+  return Object.fromEntries(visible.map(([name, value]) => [name, show(value, name)]))
 }

@@ -106,7 +106,7 @@ export async function erasePerson(context: RequestContext, userId: number): Prom
     }
     await endSessions(tx, userId)
     await forgetBrowsers(tx, user)
-    await store.removeKeptAnswers(tx, userId)
+    await store.removeAnswers(tx, userId)
     await revokeKeysOf(tx, userId)
     tx.log('user.erase', userId)
     return (await findUser(tx, userId))!

@@ -51,6 +51,6 @@ export async function eraseAbout(tx: Tx, table: Table, person: Person, time: num
 }
 
 /** Answers that are kept to be replayed and show a record of the account: its affiliate, as it was. */
-export async function removeKeptAnswers(tx: Tx, userId: number): Promise<void> {
+export async function removeAnswers(tx: Tx, userId: number): Promise<void> {
   await tx.deleteFrom('idempotency_keys').where('body', 'like', `%"user_id":${userId},%`).execute()
 }

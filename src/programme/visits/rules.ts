@@ -80,8 +80,8 @@ const reading = readingOf(visit, store.visits)
 
 export const rules = {
   ...reading,
-  page: (context: Context, args: object, page: Page) => reading.page(context, asKept(args), page),
-  count: (context: Context, args: object) => reading.count(context, asKept(args)),
+  page: (context: Context, args: object, page: Page) => reading.page(context, searchByNetwork(args), page),
+  count: (context: Context, args: object) => reading.count(context, searchByNetwork(args)),
   create,
   edit,
   remove,
@@ -89,7 +89,7 @@ export const rules = {
 }
 
 /** Whoever searches for an address finds the network that is kept of it. */
-function asKept(args: { readonly search?: string }): object {
+function searchByNetwork(args: { readonly search?: string }): object {
   const { search = '' } = args
   return isIP(search.trim()) === 0 ? args : { ...args, search: withoutHost(search.trim()) }
 }
