@@ -175,6 +175,8 @@ describeService('the audit log', service => {
 
   test('the database refuses to change or remove what is written', async () => {
     const { database } = service()
+    await service().newAffiliate('written')
+    await sealEntries(database)
     for (const statement of [
       "UPDATE events SET action = 'x'",
       "UPDATE events SET personal = 'x'",
