@@ -37,6 +37,7 @@ import { creative } from './programme/creatives/creative.ts'
 import { customers } from './programme/customers/feature.ts'
 import { payouts } from './programme/payouts/feature.ts'
 import { referrals } from './programme/referrals/feature.ts'
+import { clickKeysTable } from './programme/tracking/table.ts'
 import { visits } from './programme/visits/feature.ts'
 import { type Feature, plain } from './records/feature.ts'
 import { contextOf } from './settings/rules.ts'
@@ -61,6 +62,7 @@ export const schema: Schema = [
   rateTypesTable,
   usersTable,
   ...features.flatMap(({ tables }) => tables),
+  clickKeysTable,
   keysTable,
   sessionsTable,
   devicesTable,

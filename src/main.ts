@@ -15,6 +15,7 @@ import { addSafetyCommands } from './operations/safety-commands.ts'
 import { serveWithWorkers } from './process/cluster.ts'
 import { type ServeConfig, serveOptions } from './process/config.ts'
 import { serve } from './process/serve.ts'
+import { addTrackingCommands } from './programme/tracking/commands.ts'
 import { addSettingsCommands } from './settings/commands.ts'
 import { DatabaseUnavailable, DatabaseUnusable } from './storage/database.ts'
 
@@ -47,6 +48,7 @@ addSettingsCommands(program)
 addDataCommands(program)
 addAuditCommands(program)
 addSafetyCommands(program)
+addTrackingCommands(program)
 
 let reported: unknown
 // What is printed may not arrive. A command that waits for that gets the same error.

@@ -18,6 +18,13 @@ import {
   startService,
 } from './harness.ts'
 
+/** Nothing of it is copied where nothing is said of it. */
+const {
+  payout_referrals: _names,
+  audit_seals: _seals,
+  ...empty
+} = Object.fromEntries(schema.filter(({ copied }) => copied !== 'never').map(({ name }) => [name, 0]))
+
 for (const [from, to] of [
   ['SQLite', 'PostgreSQL'],
   ['PostgreSQL', 'SQLite'],
@@ -85,23 +92,19 @@ for (const [from, to] of [
       assert.ok(payout_referrals > 2500)
       assert.ok(audit_seals >= 1)
       assert.deepEqual(others, {
+        ...empty,
         rate_types: 2,
         settings: 4,
         users: 1502,
         affiliates: 1501,
         creatives: 50,
-        customers: 0,
-        visits: 0,
         referrals: 400,
         payouts: 2499,
         ledger_transfers: 2676,
         balances: 2050,
         api_keys: 1,
-        sessions: 0,
-        devices: 0,
         events: 6,
         audit_chain: 1,
-        idempotency_keys: 0,
       })
       const whole = await affiliated(['check', '--database', target.url])
       assert.equal(whole.code, 0, whole.stderr)

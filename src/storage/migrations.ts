@@ -9,6 +9,7 @@ import { creatives } from './migrations/creatives.ts'
 import { customers } from './migrations/customers.ts'
 import { earning, type Step } from './migrations/earning.ts'
 import { events } from './migrations/events.ts'
+import { clickKeys } from './migrations/tracking.ts'
 import { visits } from './migrations/visits.ts'
 
 type Migration = (engine: Engine) => Step[]
@@ -25,6 +26,7 @@ const migrations: readonly Migration[] = [
   visits,
   creatives,
   customers,
+  clickKeys,
 ]
 
 function idempotency({ integer, text, tableOptions }: Engine): string[] {

@@ -1,0 +1,26 @@
+import type { Command } from 'commander'
+import { commandLine } from '../../base/actor.ts'
+import { formatTime } from '../../base/time.ts'
+import { addCommand, type CommonOptions, print, withDatabase } from '../../cli/command.ts'
+import { onBehalfOf } from '../../settings/rules.ts'
+import { rotateKeys } from './keys.ts'
+import { keys } from './store.ts'
+
+export function addTrackingCommands(program: Command): void {
+  const tracking = program.command('tracking').description('manage the tracking of clicks')
+  addCommand(tracking, 'rotate-keys', 'sign click tokens by a new key from now on')
+    .option('--forget', 'take back all tokens so far: they credit nobody any more')
+    .action(rotate)
+}
+
+async function rotate(options: CommonOptions & { forget?: true }): Promise<void> {
+  const rows = await withDatabase(options, async database => {
+    await rotateKeys(onBehalfOf(commandLine, database), { anew: true, alone: options.forget === true })
+    return keys(database.reader)
+  })
+  const shown = rows.map(({ id, created_at }) => ({ id, date: formatTime(created_at) }))
+  print(options, { keys: shown }, [
+    `Click tokens are signed by key ${shown[0]!.id} from now on.`,
+    ...(shown.length > 1 ? [`Those of ${shown.length - 1} older keys are still valid.`] : []),
+  ])
+}

@@ -1,0 +1,63 @@
+/** The keys of click tokens: which signs, when the next one follows, and what a token says by them. */
+import { randomBytes, randomInt } from 'node:crypto'
+import { formatTime, now } from '../../base/time.ts'
+import { type RequestContext, write } from '../../events/write.ts'
+import type { Db } from '../../storage/database.ts'
+import * as store from './store.ts'
+import { type ClickKey, clickKey, type VerifiedToken, verifyClick } from './token.ts'
+
+const DAY_SECONDS = 86_400
+const SIGNS_DAYS = 90
+/** Longer than the longest window behind its last signature: its tokens are old before they are foreign. */
+const STAYS_DAYS = SIGNS_DAYS + 400
+
+/** The keys of the service, the newest first. */
+async function readKeys(db: Db): Promise<ClickKey[]> {
+  return (await store.keys(db)).map(({ id, secret }) => clickKey(id, secret))
+}
+
+/**
+ * What a click token says, or why it credits nobody.
+ * @public
+ * @param since the first second of the window
+ */
+export async function readToken(db: Db, token: string, since: number): Promise<VerifiedToken> {
+  const keys = await readKeys(db)
+  return verifyClick(token, id => keys.find(key => key.id === id), since)
+}
+
+/**
+ * Makes the first key, and the next one when the newest has signed for 90 days; removes those whose tokens are all old.
+ * @param options.anew makes one in any case
+ * @param options.alone removes all others: what they have signed is foreign from now on
+ */
+export async function rotateKeys(
+  context: RequestContext,
+  { anew = false, alone = false }: { readonly anew?: boolean; readonly alone?: boolean } = {},
+): Promise<void> {
+  const time = now()
+  const before = await store.keys(context.database.reader)
+  const isDue = anew || alone || !isYounger(before[0], SIGNS_DAYS, time)
+  const isOver = (key: store.KeyRow) => alone || !isYounger(key, STAYS_DAYS, time)
+  if (!isDue && !before.some(isOver)) return
+  await write(context, async tx => {
+    const removed = (await store.keys(tx)).filter(isOver)
+    if (removed.length > 0) {
+      await store.removeKeys(
+        tx,
+        removed.map(({ id }) => id),
+      )
+    }
+    for (const { id, created_at } of removed) {
+      tx.log('click_key.delete', id, { before: { date: formatTime(created_at) } })
+    }
+    if (!isDue) return
+    const id = randomInt(1, 2 ** 32)
+    await store.insertKey(tx, { id, secret: randomBytes(32).toString('base64url'), created_at: time })
+    tx.log('click_key.create', id, { after: { date: formatTime(time) } })
+  })
+}
+
+function isYounger(key: store.KeyRow | undefined, days: number, time: number): boolean {
+  return key !== undefined && key.created_at > time - days * DAY_SECONDS
+}

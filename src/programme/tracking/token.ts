@@ -1,0 +1,117 @@
+/**
+ * Click tokens: signed text that stands for a visit. The shop hands it back with the sale, so it says by itself whom a
+ * sale is credited to, even when the row of its visit was lost. Pure: who has the keys is not known here.
+ * See docs/decisions/click-tokens.md.
+ */
+import { createHmac, createSecretKey, type KeyObject, randomBytes, timingSafeEqual } from 'node:crypto'
+
+/** What a token says. */
+export interface Click {
+  readonly affiliateId: number
+  /** The link that was followed; 0 when the affiliate was named without one. */
+  readonly linkId: number
+  readonly campaign: string
+  /** When it was, in seconds. */
+  readonly time: number
+  /** Tells its visit from every other one: 11 characters. */
+  readonly nonce: string
+}
+
+export interface ClickKey {
+  /** Names the key in the tokens that it has signed: from 1 to 2^32 - 1. */
+  readonly id: number
+  readonly secret: KeyObject
+}
+
+/**
+ * Why a token credits nobody: it was signed by no key of this service; its end is missing; it is not what was signed;
+ * it is from before the window.
+ * @public
+ */
+export type TokenRefusal = 'foreign' | 'cut' | 'forged' | 'old'
+
+export type VerifiedToken =
+  | { readonly click: Click; readonly refusal?: never }
+  /** Only of an old one is known what it says. */
+  | { readonly click?: Click; readonly refusal: TokenRefusal }
+
+const FORMAT = 1
+const HEADER_BYTES = 6
+const NONCE_BYTES = 8
+const FIXED_BYTES = HEADER_BYTES + 4 + NONCE_BYTES + 8 + 8
+const MAC_BYTES = 16
+/** So that a token has 200 characters at most, the least that payment providers keep. */
+const CAMPAIGN_BYTES = 100
+
+export const MAX_TOKEN = 200
+
+export const newNonce = (): string => randomBytes(NONCE_BYTES).toString('base64url')
+
+/** @param secret 32 bytes as base64url */
+export function clickKey(id: number, secret: string): ClickKey {
+  return { id, secret: createSecretKey(secret, 'base64url') }
+}
+
+/** As much of a campaign's name as a token holds, in whole characters. */
+export function campaignOf(name: string): string {
+  let campaign = ''
+  let bytes = 0
+  for (const character of name.toWellFormed()) {
+    bytes += Buffer.byteLength(character)
+    if (bytes > CAMPAIGN_BYTES) break
+    campaign += character
+  }
+  return campaign
+}
+
+/** @returns at most 200 characters of A-Z, a-z, 0-9, - and _ */
+export function signClick({ affiliateId, linkId, campaign, time, nonce }: Click, key: ClickKey): string {
+  const name = Buffer.from(campaignOf(campaign))
+  const length = FIXED_BYTES + name.length
+  const token = Buffer.allocUnsafe(length + MAC_BYTES)
+  token[0] = FORMAT
+  token.writeUInt32BE(key.id, 1)
+  token[5] = length
+  token.writeUInt32BE(time, HEADER_BYTES)
+  token.write(nonce, HEADER_BYTES + 4, 'base64url')
+  token.writeBigUInt64BE(BigInt(affiliateId), HEADER_BYTES + 12)
+  token.writeBigUInt64BE(BigInt(linkId), HEADER_BYTES + 20)
+  name.copy(token, FIXED_BYTES)
+  macOf(token.subarray(0, length), key).copy(token, length)
+  return token.toString('base64url')
+}
+
+/**
+ * @param keyOf finds a key of this service by its name in the token
+ * @param since the first second of the window
+ */
+export function verifyClick(
+  token: string,
+  keyOf: (id: number) => ClickKey | undefined,
+  since: number,
+): VerifiedToken {
+  const bytes = Buffer.from(token, 'base64url')
+  if (bytes[0] !== FORMAT) return { refusal: 'foreign' }
+  if (bytes.length < HEADER_BYTES) return { refusal: 'cut' }
+  const key = keyOf(bytes.readUInt32BE(1))
+  if (!key) return { refusal: 'foreign' }
+  const length = bytes[5]!
+  if (length < FIXED_BYTES) return { refusal: 'forged' }
+  if (bytes.length < length + MAC_BYTES) return { refusal: 'cut' }
+  // There is one text for each token: bits that its last character has to spare are none.
+  const isWhole = bytes.length === length + MAC_BYTES && bytes.toString('base64url') === token
+  if (!isWhole || !timingSafeEqual(bytes.subarray(length), macOf(bytes.subarray(0, length), key)))
+    return { refusal: 'forged' }
+  const click = {
+    affiliateId: Number(bytes.readBigUInt64BE(HEADER_BYTES + 12)),
+    linkId: Number(bytes.readBigUInt64BE(HEADER_BYTES + 20)),
+    campaign: bytes.toString('utf8', FIXED_BYTES, length),
+    time: bytes.readUInt32BE(HEADER_BYTES),
+    nonce: bytes.toString('base64url', HEADER_BYTES + 4, HEADER_BYTES + 12),
+  }
+  return click.time < since ? { click, refusal: 'old' } : { click }
+}
+
+function macOf(signed: Buffer, { secret }: ClickKey): Buffer {
+  return createHmac('sha256', secret).update(signed).digest().subarray(0, MAC_BYTES)
+}
