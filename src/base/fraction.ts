@@ -1,0 +1,66 @@
+/** Exact numbers: a whole number over another. Money that is a part of something is one until it is rounded, once. */
+
+export interface Fraction {
+  readonly numerator: bigint
+  /** Above 0. */
+  readonly denominator: bigint
+}
+
+export const ZERO: Fraction = { numerator: 0n, denominator: 1n }
+export const ONE: Fraction = { numerator: 1n, denominator: 1n }
+
+export const whole = (value: bigint | number): Fraction => ({ numerator: BigInt(value), denominator: 1n })
+
+/** @param denominator not 0 */
+export function fraction(numerator: bigint, denominator: bigint): Fraction {
+  const divisor = greatestDivisor(numerator, denominator) * (denominator < 0n ? -1n : 1n)
+  return { numerator: numerator / divisor, denominator: denominator / divisor }
+}
+
+export function times(a: Fraction, b: Fraction): Fraction {
+  return fraction(a.numerator * b.numerator, a.denominator * b.denominator)
+}
+
+export function plus(a: Fraction, b: Fraction): Fraction {
+  return fraction(a.numerator * b.denominator + b.numerator * a.denominator, a.denominator * b.denominator)
+}
+
+/** @returns below 0 when a is less than b, above 0 when it is more */
+export function compared(a: Fraction, b: Fraction): number {
+  const difference = a.numerator * b.denominator - b.numerator * a.denominator
+  if (difference === 0n) return 0
+  return difference < 0n ? -1 : 1
+}
+
+/** The nearest whole number; of two that are equally near, the even one. */
+export function rounded({ numerator, denominator }: Fraction): bigint {
+  const below = floored(numerator, denominator)
+  const twice = 2n * (numerator - below * denominator)
+  if (twice < denominator) return below
+  if (twice > denominator) return below + 1n
+  return below % 2n === 0n ? below : below + 1n
+}
+
+const DECIMAL = /^(-?)(\d+)(?:\.(\d+))?$/
+
+/**
+ * Reads plain decimal text, such as '1.0842'.
+ * @returns undefined when it is something else
+ */
+export function parseFraction(text: string): Fraction | undefined {
+  const [, sign, units, decimals = ''] = DECIMAL.exec(text) ?? []
+  if (units === undefined) return undefined
+  const value = BigInt(units + decimals)
+  return fraction(sign === '-' ? -value : value, 10n ** BigInt(decimals.length))
+}
+
+function floored(numerator: bigint, denominator: bigint): bigint {
+  const quotient = numerator / denominator
+  return numerator < 0n && quotient * denominator !== numerator ? quotient - 1n : quotient
+}
+
+function greatestDivisor(a: bigint, b: bigint): bigint {
+  let [x, y] = [a < 0n ? -a : a, b < 0n ? -b : b]
+  while (y !== 0n) [x, y] = [y, x % y]
+  return x
+}

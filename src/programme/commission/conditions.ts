@@ -1,0 +1,74 @@
+/**
+ * What a rule may ask of a sale: a closed list. A condition on text names values that it takes or does not take; one on a
+ * number names the least that it takes, and what it has to stay below.
+ */
+import { compared, type Fraction, times, whole } from '../../base/fraction.ts'
+
+/** Of a single line of the sale; a rule that asks for these is applied to the lines that meet it. */
+const ofLine = ['product', 'category'] as const
+const texts = [...ofLine, 'country', 'currency', 'coupon', 'campaign'] as const
+/** The affiliate's sales so far, without the one that is judged: how many, and what their customers paid. */
+export const tiers = ['sales_in_month', 'sales_ever', 'volume_in_month', 'volume_ever'] as const
+/** Amounts are in the programme's currency. */
+const numbers = ['amount', 'order', 'months', ...tiers] as const
+
+export type TextField = (typeof texts)[number]
+export type NumberField = (typeof numbers)[number]
+export type Tier = (typeof tiers)[number]
+
+export interface TextCondition {
+  readonly field: TextField
+  readonly is?: readonly string[]
+  readonly not?: readonly string[]
+}
+
+export interface NumberCondition {
+  readonly field: NumberField
+  readonly at_least?: number
+  readonly below?: number
+}
+
+export type Condition = TextCondition | NumberCondition
+
+/** Those whose limits are amounts. */
+const amounts: readonly string[] = ['amount', 'volume_in_month', 'volume_ever']
+
+export const isAmount = (field: NumberField): boolean => amounts.includes(field)
+export const isText = (condition: Condition): condition is TextCondition =>
+  (texts as readonly string[]).includes(condition.field)
+export const isOfLine = ({ field }: Condition): boolean => (ofLine as readonly string[]).includes(field)
+
+export type TextTest = (values: readonly string[]) => boolean
+export type NumberTest = (value: Fraction) => boolean
+
+const fold = (text: string) => text.trim().toLowerCase()
+
+export function textTest({ is, not }: TextCondition): TextTest {
+  const wanted = is && new Set(is.map(fold))
+  const refused = not && new Set(not.map(fold))
+  return values => {
+    const folded = values.map(fold)
+    if (wanted && !folded.some(value => wanted.has(value))) return false
+    return !(refused && folded.some(value => refused.has(value)))
+  }
+}
+
+export const foldedValues = (values: readonly string[]): string[] => values.map(fold)
+
+/** @param decimals of the currency, where the limits are amounts; the values are compared in its minor unit */
+export function numberTest({ at_least, below }: NumberCondition, decimals: number): NumberTest {
+  const least = at_least === undefined ? undefined : limit(at_least, decimals)
+  const most = below === undefined ? undefined : limit(below, decimals)
+  return value => {
+    if (least && compared(value, least) < 0) return false
+    return !(most && compared(value, most) >= 0)
+  }
+}
+
+/** Limits have four decimals at most. */
+function limit(value: number, decimals: number): Fraction {
+  return times(
+    { numerator: BigInt(Math.round(value * 10_000)), denominator: 10_000n },
+    whole(10n ** BigInt(decimals)),
+  )
+}

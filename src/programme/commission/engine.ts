@@ -1,0 +1,273 @@
+/**
+ * What an affiliate earns by a sale. Pure: it is given the sale, the affiliate, the settings and the rules, and says which
+ * of them applies, what follows, and why. Everything is an exact fraction until the amount is rounded, once, half to even.
+ *
+ * The first that applies decides, never the highest: an amount that was sent, the affiliate's own rate, the rules of the
+ * affiliate, of the group, of the programme, and then the default rate. See docs/commission.md.
+ */
+import { type Fraction, fraction, ONE, plus, rounded, times, whole, ZERO } from '../../base/fraction.ts'
+import type { Settings } from '../../base/settings.ts'
+import type { Earner, RateType, Rule, Sale } from './model.ts'
+import type { RuleSet } from './rule-set.ts'
+
+/** What of a sale earns by one rate. */
+export interface Part {
+  readonly source: 'amount' | 'affiliate' | 'rule' | 'default'
+  readonly rule: Pick<Rule, 'id' | 'series' | 'version' | 'name' | 'scope' | 'holdDays'> | null
+  readonly type: RateType | 'amount'
+  /** In ten-thousandths: of a percent, or of one unit of the programme's currency. */
+  readonly rate: number
+  readonly basis: 'net' | 'gross'
+  /** What a percentage is taken of, in the sale's minor unit. */
+  readonly base: Fraction
+  /** What is paid for each, where it is paid per item. */
+  readonly items: number
+  /** The places of its lines among those of the sale; none when it is the whole sale. */
+  readonly lines: readonly number[]
+  /** The rule pays no more: the customer has bought too often, or for too long. */
+  readonly ended: boolean
+  readonly earned: Fraction
+  /** What is paid of a percentage is in the sale's minor unit, the rest in that of the programme's currency. */
+  readonly inSale: boolean
+}
+
+type DraftReason = 'no_rule' | 'no_exchange_rate'
+
+export interface Judgement {
+  readonly parts: readonly Part[]
+  /** Why it can't be said what is earned; '' when it can. */
+  readonly reason: '' | DraftReason
+  /** Exact, in the minor unit of the programme's currency; 0 when there is a reason. */
+  readonly exact: Fraction
+  /** The same, rounded. */
+  readonly amount: bigint
+  /** How long it is pending before it is owed; null when no rule says so. */
+  readonly holdDays: number | null
+}
+
+export interface Circumstances {
+  readonly settings: Settings
+  readonly rules: RuleSet
+  /**
+   * What one minor unit of the sale's currency is in that of the programme's: `exchangeOf`. Null when there is no rate;
+   * not looked at when the currency is the programme's.
+   */
+  readonly exchange: Fraction | null
+}
+
+/** Judges what a sale earns. */
+export function judge(sale: Sale, earner: Earner, circumstances: Circumstances): Judgement {
+  const exchange = exchangeFor(sale, circumstances)
+  const parts = partsOf(sale, earner, { ...circumstances, exchange })
+  return typeof parts === 'string' ? draft([], parts) : totalOf(parts, exchange)
+}
+
+/** Judges an amount that was sent: it is what it is, and at most exchanged. */
+export function judgeAmount(
+  sent: bigint,
+  sale: Pick<Sale, 'currency'>,
+  circumstances: Omit<Circumstances, 'rules'>,
+): Judgement {
+  const part: Part = {
+    source: 'amount',
+    rule: null,
+    type: 'amount',
+    rate: 0,
+    basis: 'gross',
+    base: whole(sent),
+    items: 1,
+    lines: [],
+    ended: false,
+    earned: whole(sent),
+    inSale: true,
+  }
+  return totalOf([part], exchangeFor(sale, circumstances))
+}
+
+/**
+ * What parts come to.
+ * @param exchange as of `Circumstances`, 1 for the programme's currency
+ * @param left what refunds have left of the sale
+ */
+export function totalOf(parts: readonly Part[], exchange: Fraction | null, left: Fraction = ONE): Judgement {
+  if (exchange === null && parts.some(({ inSale, earned }) => inSale && earned.numerator !== 0n)) {
+    return draft(parts, 'no_exchange_rate')
+  }
+  const sum = parts.reduce(
+    (sum, { inSale, earned }) => plus(sum, inSale ? times(earned, exchange ?? ONE) : earned),
+    ZERO,
+  )
+  const exact = times(sum, left)
+  return { parts, reason: '', exact, amount: rounded(exact), holdDays: holdOf(parts) }
+}
+
+/**
+ * What one minor unit of a currency is in that of another.
+ * @param rate what one whole unit is: the exchange rate
+ */
+export function exchangeOf(rate: Fraction, fromDecimals: number, toDecimals: number): Fraction {
+  return times(rate, fraction(10n ** BigInt(toDecimals), 10n ** BigInt(fromDecimals)))
+}
+
+/** Whole months of the calendar from one second to another, in UTC; 0 when the second is before the first. */
+export function monthsSince(first: number, at: number): number {
+  const [a, b] = [new Date(first * 1000), new Date(at * 1000)]
+  const months = (b.getUTCFullYear() - a.getUTCFullYear()) * 12 + b.getUTCMonth() - a.getUTCMonth()
+  // On the 31st something begins that ends on the last day of a shorter month.
+  const lastDay = new Date(Date.UTC(b.getUTCFullYear(), b.getUTCMonth() + 1, 0)).getUTCDate()
+  const day = Math.min(a.getUTCDate(), lastDay)
+  const secondsOfDay = (time: number) => time - Math.floor(time / 86_400) * 86_400
+  const before = b.getUTCDate() < day || (b.getUTCDate() === day && secondsOfDay(at) < secondsOfDay(first))
+  return Math.max(0, before ? months - 1 : months)
+}
+
+function exchangeFor(
+  { currency }: Pick<Sale, 'currency'>,
+  { settings, exchange }: Omit<Circumstances, 'rules'>,
+): Fraction | null {
+  return currency === settings.currency ? ONE : exchange
+}
+
+function draft(parts: readonly Part[], reason: DraftReason): Judgement {
+  return { parts, reason, exact: ZERO, amount: 0n, holdDays: holdOf(parts) }
+}
+
+/** The longest, where several rules have earned something. */
+function holdOf(parts: readonly Part[]): number | null {
+  return parts.reduce<number | null>((most, { rule }) => {
+    if (rule?.holdDays === undefined || rule.holdDays === null) return most
+    return Math.max(most ?? 0, rule.holdDays)
+  }, null)
+}
+
+const isBuiltIn = (type: string): type is 'percentage' | 'flat' => type === 'percentage' || type === 'flat'
+
+function partsOf(sale: Sale, earner: Earner, circumstances: Circumstances): readonly Part[] | DraftReason {
+  const { rules, settings } = circumstances
+  const { decimals } = settings
+  const type = earner.rateType ?? settings.defaultRateType
+  const isNamed = earner.rateType !== null && !isBuiltIn(earner.rateType)
+  if (isNamed || (earner.rate !== null && !isBuiltIn(type))) {
+    return partsByName(type, sale, earner, circumstances)
+  }
+  if (earner.rate !== null)
+    return [partAtRate('affiliate', sale, { type: type as RateType, rate: earner.rate }, { decimals })]
+  const matches = rules.match(sale, earner, circumstances.exchange)
+  if (matches === 'no_exchange_rate') return matches
+  const parts: Part[] = []
+  for (const { rule, lines, share } of matches) {
+    const some = rule
+      ? [partByRule(rule, sale, { share, lines, decimals })]
+      : partsByDefault(type, sale, earner, { circumstances, share, lines })
+    if (typeof some === 'string') return some
+    parts.push(...some)
+  }
+  return parts
+}
+
+function partsByDefault(
+  type: string,
+  sale: Sale,
+  earner: Earner,
+  {
+    circumstances,
+    share,
+    lines,
+  }: { circumstances: Circumstances; share: Fraction; lines: readonly number[] },
+): readonly Part[] | DraftReason {
+  if (!isBuiltIn(type)) return partsByName(type, sale, earner, circumstances)
+  const { defaultRate: rate, decimals } = circumstances.settings
+  return [partAtRate('default', sale, { type, rate }, { share, lines, decimals })]
+}
+
+/** A configured rate type names a series of rules; an own rate stands for the rule's. */
+function partsByName(
+  name: string,
+  sale: Sale,
+  earner: Earner,
+  { rules, exchange, settings }: Circumstances,
+): readonly Part[] | DraftReason {
+  const found = rules.named(name, sale, earner, exchange)
+  if (typeof found === 'string') return found
+  const rule = earner.rate === null ? found : { ...found, rate: earner.rate }
+  return [partByRule(rule, sale, { decimals: settings.decimals })]
+}
+
+/** What of a sale is judged. */
+interface Extent {
+  readonly share?: Fraction
+  readonly lines?: readonly number[]
+  /** Of the programme's currency. */
+  readonly decimals: number
+}
+
+function partAtRate(
+  source: 'affiliate' | 'default',
+  sale: Sale,
+  { type, rate }: { readonly type: RateType; readonly rate: number },
+  { share = ONE, lines = [], decimals }: Extent,
+): Part {
+  const base = baseOf(sale, 'net', share)
+  return {
+    source,
+    rule: null,
+    type,
+    rate,
+    basis: 'net',
+    base,
+    items: 1,
+    lines,
+    ended: false,
+    ...earnedBy({ type, rate, base, items: 1 }, decimals),
+  }
+}
+
+function partByRule(rule: Rule, sale: Sale, { share = ONE, lines = [], decimals }: Extent): Part {
+  const { type, rate, basis } = rule
+  const base = baseOf(sale, basis, share)
+  const items = itemsOf(sale, lines)
+  const ended = hasEnded(rule, sale)
+  const { earned, inSale } = earnedBy({ type, rate, base, items }, decimals)
+  return {
+    source: 'rule',
+    rule,
+    type,
+    rate,
+    basis,
+    base,
+    items,
+    lines,
+    ended,
+    earned: ended ? ZERO : earned,
+    inSale,
+  }
+}
+
+/** @param decimals of the programme's currency, in which flat rates are */
+function earnedBy(
+  { type, rate, base, items }: Pick<Part, 'rate' | 'base' | 'items'> & { readonly type: RateType },
+  decimals: number,
+): Pick<Part, 'earned' | 'inSale'> {
+  if (type === 'percentage') {
+    return { earned: times(base, fraction(BigInt(rate), 1_000_000n)), inSale: true }
+  }
+  const each = fraction(BigInt(rate) * 10n ** BigInt(decimals), 10_000n)
+  return { earned: times(each, whole(type === 'flat' ? 1 : items)), inSale: false }
+}
+
+/** Less than nothing is nothing. */
+function baseOf({ amount, tax, shipping }: Sale, basis: 'net' | 'gross', share: Fraction): Fraction {
+  const whole_ = basis === 'gross' ? amount : amount - tax - shipping
+  return times(whole(whole_ < 0n ? 0n : whole_), share)
+}
+
+function itemsOf(sale: Sale, lines: readonly number[]): number {
+  if (sale.lines.length === 0) return 1
+  const some = lines.length === 0 ? sale.lines : lines.map(place => sale.lines[place]!)
+  return some.reduce((sum, { quantity }) => sum + quantity, 0)
+}
+
+function hasEnded({ mostMonths, mostPayments }: Rule, { order, months }: Sale): boolean {
+  if (mostPayments !== null && order !== null && order > mostPayments) return true
+  return mostMonths !== null && months !== null && months >= mostMonths
+}
