@@ -9,6 +9,7 @@ import { creatives } from './migrations/creatives.ts'
 import { customers } from './migrations/customers.ts'
 import { earning, type Step } from './migrations/earning.ts'
 import { events } from './migrations/events.ts'
+import { reports } from './migrations/reports.ts'
 import { clickKeys } from './migrations/tracking.ts'
 import { visits } from './migrations/visits.ts'
 
@@ -27,6 +28,7 @@ const migrations: readonly Migration[] = [
   creatives,
   customers,
   clickKeys,
+  reports,
 ]
 
 function idempotency({ integer, text, tableOptions }: Engine): string[] {

@@ -4,6 +4,8 @@ import { decimalText, exactNumber } from '../../base/money.ts'
 import type { RequestContext } from '../../events/write.ts'
 import { type Answer, endpoint, type Resource } from '../../http/endpoint.ts'
 import { CSV_BEGINNING, CSV_TYPE, csvLine } from '../../operations/exports/csv.ts'
+import { problemsOfDays } from './periods.ts'
+import type { Wanted } from './report.ts'
 import * as rules from './rules.ts'
 import { affiliateArgument, type Report, reportArguments, reportRecord } from './schema.ts'
 
@@ -12,16 +14,29 @@ const columns = {
   'affiliates-by-month': ['period', 'active', 'inactive', 'pending', 'rejected', 'total'],
   'top-affiliates': ['affiliate_id', 'login', 'display_name', 'count', 'sum'],
   'payouts-by-method': ['payout_method', 'count', 'sum'],
+  'earnings-by-month': ['period', 'referrals', 'earned', 'pending', 'refused', 'written_off', 'paid', 'owed'],
+  'conversion-by-month': ['period', 'visits', 'converted', 'rate'],
+  'best-affiliates': [
+    'affiliate_id',
+    'login',
+    'display_name',
+    'referrals',
+    'earned',
+    'visits',
+    'converted',
+    'rate',
+  ],
+  'best-campaigns': ['campaign', 'referrals', 'earned', 'visits', 'converted', 'rate'],
 } as const
 
 type Name = keyof typeof columns
 
-const wanted = Type.Object({ ...reportArguments, ...affiliateArgument })
+const wantedArguments = Type.Object({ ...reportArguments, ...affiliateArgument })
 
 function reportEndpoint(
   name: Name,
   summary: string,
-  make: (context: RequestContext, args: rules.Wanted) => Promise<Report>,
+  make: (context: RequestContext, args: Wanted) => Promise<Report>,
   more: Partial<typeof affiliateArgument> = {},
 ) {
   return endpoint({
@@ -29,9 +44,10 @@ function reportEndpoint(
     path: `/reports/${name}`,
     permission: 'reports.read',
     summary,
-    arguments: Type.Object({ ...reportArguments, ...more }) as typeof wanted,
+    arguments: Type.Object({ ...reportArguments, ...more }) as typeof wantedArguments,
     answer: { status: 200, schema: reportRecord },
-    handle: async (call, { format, ...args }: Static<typeof wanted>) => {
+    check: async (_call, args) => problemsOfDays(args),
+    handle: async (call, { format, ...args }: Static<typeof wantedArguments>) => {
       const report = await make(call, args)
       return format === 'csv' ? asCsv(name, report) : { status: 200, body: asJson(report) }
     },
@@ -53,6 +69,20 @@ export const reports: Resource = {
     reportEndpoint('affiliates-by-month', 'Affiliates registered, by month', rules.affiliatesByMonth),
     reportEndpoint('top-affiliates', 'The ten affiliates that were paid most', rules.topAffiliates),
     reportEndpoint('payouts-by-method', 'What was paid, by method', rules.payoutsByMethod),
+    reportEndpoint(
+      'earnings-by-month',
+      'What was earned, refused and paid, by month, and what was owed at its end',
+      rules.earningsByMonth,
+      affiliateArgument,
+    ),
+    reportEndpoint(
+      'conversion-by-month',
+      'Visits, and those that led to a referral, by month',
+      rules.conversionByMonth,
+      affiliateArgument,
+    ),
+    reportEndpoint('best-affiliates', 'The ten affiliates that earned most', rules.bestAffiliates),
+    reportEndpoint('best-campaigns', 'The ten campaigns that earned most', rules.bestCampaigns),
   ],
 }
 

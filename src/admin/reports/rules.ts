@@ -1,93 +1,169 @@
-/** The reports: what was paid, to whom and how, and who registered. Days and months are those of UTC. */
-
-import { formatTime, now } from '../../base/time.ts'
+/**
+ * The reports: what was earned, is owed and was paid, to whom and how, which visits led to it, and who registered. Days
+ * and months are those of UTC.
+ */
 import type { Context } from '../../events/write.ts'
+import type { Db } from '../../storage/database.ts'
 import { unitsOfSum } from '../../storage/sums.ts'
-import { type Period, periodsOf } from './periods.ts'
-import type { Report, Row, Span } from './schema.ts'
+import * as earning from './earning-store.ts'
+import type { Period } from './periods.ts'
+import { type ByPeriod, reportByPeriod, reportOfTop, type Wanted } from './report.ts'
+import type { Report, Row } from './schema.ts'
 import * as store from './store.ts'
 
 const TOP = 10
 
-export interface Wanted {
-  span?: Span
-  affiliate_id?: number
+const payouts: ByPeriod = {
+  known: store.timesOfPayouts,
+  rows: async (db, periods, affiliateId) =>
+    (await store.payoutsByPeriod(db, periods, affiliateId)).map(total => ({
+      count: total.paid_count,
+      sum: unitsOfSum(total.paid_sum),
+      failed_count: total.failed_count,
+      failed_sum: unitsOfSum(total.failed_sum),
+    })),
 }
 
 /** What was paid and what failed, by day or month. */
-export async function payoutsByMonth(
-  context: Context,
-  { span = '12m', affiliate_id }: Wanted,
-): Promise<Report> {
-  const { replica } = context.database
-  const periods = periodsOf(span, now(), await store.timesOfPayouts(replica, affiliate_id))
-  const totals = await store.payoutsByPeriod(replica, periods, affiliate_id)
-  const rows = totals.map((total, number) => ({
-    period: periods[number]!.name,
-    count: total.paid_count,
-    sum: unitsOfSum(total.paid_sum),
-    failed_count: total.failed_count,
-    failed_sum: unitsOfSum(total.failed_sum),
-  }))
-  return report(context, span, periods, rows)
+export async function payoutsByMonth(context: Context, wanted: Wanted): Promise<Report> {
+  return reportByPeriod(context, wanted, payouts)
+}
+
+const affiliates: ByPeriod = {
+  known: store.timesOfAffiliates,
+  rows: async (db, periods) =>
+    (await store.affiliatesByPeriod(db, periods)).map(({ active, inactive, pending, rejected }) => ({
+      active,
+      inactive,
+      pending,
+      rejected,
+      total: active + inactive + pending + rejected,
+    })),
 }
 
 /** How many were registered, by day or month and by the status that they have now. */
-export async function affiliatesByMonth(context: Context, { span = '12m' }: Wanted): Promise<Report> {
-  const { replica } = context.database
-  const periods = periodsOf(span, now(), await store.timesOfAffiliates(replica))
-  const counts = await store.affiliatesByPeriod(replica, periods)
-  const rows = counts.map(({ active, inactive, pending, rejected }, number) => ({
-    period: periods[number]!.name,
-    active,
-    inactive,
-    pending,
-    rejected,
-    total: active + inactive + pending + rejected,
-  }))
-  return report(context, span, periods, rows)
+export async function affiliatesByMonth(context: Context, wanted: Wanted): Promise<Report> {
+  return reportByPeriod(context, wanted, affiliates)
 }
 
 /** The affiliates that were paid most. */
-export async function topAffiliates(context: Context, { span = '12m' }: Wanted): Promise<Report> {
-  const { replica } = context.database
-  const periods = periodsOf(span, now(), await store.timesOfPayouts(replica))
-  const top = await store.topAffiliates(replica, rangeOf(span, periods), TOP)
-  const rows = top.map(({ affiliate_id, login, display_name, paid_count, paid_sum }) => ({
-    affiliate_id,
-    login,
-    display_name,
-    count: paid_count,
-    sum: unitsOfSum(paid_sum),
-  }))
-  return report(context, span, periods, rows)
+export async function topAffiliates(context: Context, wanted: Wanted): Promise<Report> {
+  return reportOfTop(context, wanted, store.timesOfPayouts, async (db, range) => {
+    const top = await store.topAffiliates(db, range, TOP)
+    return top.map(({ affiliate_id, login, display_name, paid_count, paid_sum }) => ({
+      affiliate_id,
+      login,
+      display_name,
+      count: paid_count,
+      sum: unitsOfSum(paid_sum),
+    }))
+  })
 }
 
 /** What was paid by each method. */
-export async function payoutsByMethod(context: Context, { span = '12m' }: Wanted): Promise<Report> {
-  const { replica } = context.database
-  const periods = periodsOf(span, now(), await store.timesOfPayouts(replica))
-  const methods = await store.payoutsByMethod(replica, rangeOf(span, periods))
-  const rows = methods.map(({ payout_method, paid_count, paid_sum }) => ({
-    payout_method,
-    count: paid_count,
-    sum: unitsOfSum(paid_sum),
-  }))
-  return report(context, span, periods, rows)
+export async function payoutsByMethod(context: Context, wanted: Wanted): Promise<Report> {
+  return reportOfTop(context, wanted, store.timesOfPayouts, async (db, range) => {
+    const methods = await store.payoutsByMethod(db, range)
+    return methods.map(({ payout_method, paid_count, paid_sum }) => ({
+      payout_method,
+      count: paid_count,
+      sum: unitsOfSum(paid_sum),
+    }))
+  })
 }
 
-function rangeOf(span: Span, periods: readonly Period[]): store.Range {
-  return span === 'all' ? undefined : { first: periods[0]!.first, end: periods.at(-1)!.end }
+const earnings: ByPeriod = {
+  known: earning.timesOfEarning,
+  standing: ['owed'],
+  rows: async (db, periods, affiliateId) => {
+    const earned = await earning.earningsByPeriod(db, periods, affiliateId)
+    const paid = await store.payoutsByPeriod(db, periods, affiliateId)
+    const owed = await owedAtEnds(db, periods, affiliateId)
+    return earned.map((row, number) => ({
+      referrals: row.referrals,
+      earned: unitsOfSum(row.earned),
+      pending: unitsOfSum(row.pending),
+      refused: unitsOfSum(row.refused),
+      written_off: unitsOfSum(row.written_off),
+      paid: unitsOfSum(paid[number]!.paid_sum),
+      owed: owed[number]!,
+    }))
+  },
 }
 
-async function report(
-  { settings }: Context,
-  span: Span,
-  periods: readonly Period[],
-  rows: Row[],
-): Promise<Report> {
-  const { currency, decimals } = await settings.current()
-  const from = formatTime(periods[0]!.first).slice(0, 10)
-  const to = formatTime(periods.at(-1)!.end - 1).slice(0, 10)
-  return { span, from, to, currency, decimals, rows }
+/** What was earned, refused and paid in each day or month, and what was owed at its end. */
+export async function earningsByMonth(context: Context, wanted: Wanted): Promise<Report> {
+  return reportByPeriod(context, wanted, earnings)
+}
+
+/** What is owed by now, less what came to be owed since: most reports end today. */
+async function owedAtEnds(db: Db, periods: readonly Period[], affiliateId?: number): Promise<bigint[]> {
+  const { end } = periods.at(-1)!
+  const later = { name: '', first: end, end: Number.MAX_SAFE_INTEGER }
+  const added = await earning.owedByPeriod(db, [...periods, later], affiliateId)
+  let owed = await earning.owedNow(db, affiliateId)
+  const ends: bigint[] = []
+  for (let number = periods.length - 1; number >= 0; number -= 1) {
+    owed -= unitsOfSum(added[number + 1]!.owed)
+    ends.unshift(owed)
+  }
+  return ends
+}
+
+const withRate = (row: Row): Row => ({ ...row, rate: rateOf(Number(row.converted), Number(row.visits)) })
+
+/** In percent, with two decimals. */
+function rateOf(converted: number, visits: number): number {
+  return visits === 0 ? 0 : Math.round((10_000 * converted) / visits) / 100
+}
+
+const conversion: ByPeriod = {
+  known: earning.timesOfVisits,
+  rows: async (db, periods, affiliateId) =>
+    (await earning.visitsByPeriod(db, periods, affiliateId)).map(({ visits, converted }) => ({
+      visits,
+      converted,
+    })),
+  derived: withRate,
+}
+
+/** How many visits there were in each day or month, and how many of them led to a referral. */
+export async function conversionByMonth(context: Context, wanted: Wanted): Promise<Report> {
+  return reportByPeriod(context, wanted, conversion)
+}
+
+/** The affiliates that earned most, with their visits. */
+export async function bestAffiliates(context: Context, wanted: Wanted): Promise<Report> {
+  return reportOfTop(context, wanted, earning.timesOfEarning, async (db, range) => {
+    const best = await earning.bestAffiliates(db, range, TOP)
+    const ids = best.map(row => row.affiliate_id)
+    const visits = await earning.visitsOf(db, range, 'affiliate_id', ids)
+    return best.map(({ affiliate_id, login, display_name, referrals, earned }) =>
+      withRate({
+        affiliate_id,
+        login,
+        display_name,
+        referrals,
+        earned: unitsOfSum(earned),
+        ...countsOf(visits, affiliate_id),
+      }),
+    )
+  })
+}
+
+/** The campaigns that earned most, with their visits. What has no campaign is not among them. */
+export async function bestCampaigns(context: Context, wanted: Wanted): Promise<Report> {
+  return reportOfTop(context, wanted, earning.timesOfEarning, async (db, range) => {
+    const best = await earning.bestCampaigns(db, range, TOP)
+    const names = best.map(row => row.campaign)
+    const visits = await earning.visitsOf(db, range, 'campaign', names)
+    return best.map(({ campaign, referrals, earned }) =>
+      withRate({ campaign, referrals, earned: unitsOfSum(earned), ...countsOf(visits, campaign) }),
+    )
+  })
+}
+
+function countsOf(all: ReadonlyMap<unknown, earning.Visits>, key: number | string): Row {
+  const { visits, converted } = all.get(key) ?? { visits: 0, converted: 0 }
+  return { visits, converted }
 }

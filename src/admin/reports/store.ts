@@ -8,12 +8,10 @@ import { type Affiliate, statuses } from '../../programme/affiliates/affiliate.t
 import { type TotalRow, totalColumns } from '../../programme/payouts/store.ts'
 import type { Db } from '../../storage/database.ts'
 import type { Period } from './periods.ts'
+import type { Range } from './report.ts'
 
 /** SQLite takes 500 parts in one query. */
 const PERIODS_PER_QUERY = 400
-
-/** From the first second that counts to the first that does not; undefined is all time. */
-export type Range = Pick<Period, 'first' | 'end'> | undefined
 
 /** The times of the first and of the last payout. Asked apart, because then each is one look into an index. */
 export async function timesOfPayouts(db: Db, affiliateId?: number) {
@@ -119,7 +117,8 @@ function by(column: 'affiliate_id' | 'payout_method', range: Range): RawBuilder<
   return column === 'affiliate_id' ? sql`payouts.affiliate_id + 0` : sql`payouts.payout_method || ''`
 }
 
-async function inOrder<R>(
+/** One row for each period, in their order, by as few queries as there can be. */
+export async function inOrder<R>(
   periods: readonly Period[],
   ask: (some: (Period & { number: number })[]) => Promise<(R & { number: number })[]>,
 ): Promise<R[]> {
@@ -131,6 +130,10 @@ async function inOrder<R>(
   return rows.sort((a, b) => a.number - b.number)
 }
 
-function timesOf(first: { time: number | null } | undefined, last: { time: number | null } | undefined) {
+/** Undefined when there is none. */
+export function timesOf(
+  first: { time: number | null } | undefined,
+  last: { time: number | null } | undefined,
+) {
   return first?.time == null || last?.time == null ? undefined : { first: first.time, last: last.time }
 }

@@ -118,7 +118,7 @@ function matching({
 }
 
 /** What a transfer adds to what the affiliate is owed. */
-const owing = (() => {
+export const owing = (() => {
   const part = (side: string) =>
     sql`CASE WHEN ${sql.ref(side)} IN ('unpaid', 'reserved') THEN amount ELSE 0 END`
   return sql`(${part('credit')} - ${part('debit')})`

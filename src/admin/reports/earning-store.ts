@@ -1,0 +1,203 @@
+/** The queries of the reports about referrals, visits and the ledger, each answered from an index alone. */
+import { type RawBuilder, sql } from 'kysely'
+import { owing } from '../../programme/ledger/store.ts'
+import type { Db } from '../../storage/database.ts'
+import { exactSum, unitsOfSum } from '../../storage/sums.ts'
+import type { Period } from './periods.ts'
+import type { Range } from './report.ts'
+import { inOrder, timesOf, timesOfPayouts } from './store.ts'
+
+const those = (condition: RawBuilder<unknown>) => sql`filter (where ${condition})`
+const isEarned = sql`status IN ('unpaid', 'paid') AND type <> 'write_off'`
+/** As the figure `referrals` of an affiliate counts them. */
+const isCounted = sql`status IN ('unpaid', 'paid') AND type NOT IN ('refund', 'write_off')`
+const amount = sql.ref('amount')
+
+/** The times of the first and of the last referral or payout. */
+export async function timesOfEarning(db: Db, affiliateId?: number) {
+  const referrals = db
+    .selectFrom('referrals')
+    .$if(affiliateId !== undefined, query => query.where('affiliate_id', '=', affiliateId!))
+  const first = await referrals.select(({ fn }) => fn.min('created_at').as('time')).executeTakeFirst()
+  const last = await referrals.select(({ fn }) => fn.max('created_at').as('time')).executeTakeFirst()
+  const earned = timesOf(first, last)
+  const paid = await timesOfPayouts(db, affiliateId)
+  if (!earned || !paid) return earned ?? paid
+  return { first: Math.min(earned.first, paid.first), last: Math.max(earned.last, paid.last) }
+}
+
+/** The times of the first and of the last visit. */
+export async function timesOfVisits(db: Db, affiliateId?: number) {
+  const visits = db
+    .selectFrom('visits')
+    .$if(affiliateId !== undefined, query => query.where('affiliate_id', '=', affiliateId!))
+  const first = await visits.select(({ fn }) => fn.min('created_at').as('time')).executeTakeFirst()
+  const last = await visits.select(({ fn }) => fn.max('created_at').as('time')).executeTakeFirst()
+  return timesOf(first, last)
+}
+
+interface Earnings {
+  readonly referrals: number
+  /** As text of `exactSum`, like the others. */
+  readonly earned: string
+  readonly pending: string
+  readonly refused: string
+  readonly written_off: string
+}
+
+/** One row for each period, in their order: the referrals of its days by the status that they have now. */
+export async function earningsByPeriod(db: Db, periods: readonly Period[], affiliateId?: number) {
+  return inOrder<Earnings>(periods, async some => {
+    const [one, ...others] = some.map(({ number, first, end }) =>
+      db
+        .selectFrom('referrals')
+        .select(sql.lit(number).as('number'))
+        .select([
+          sql<number>`count(*) ${those(isCounted)}`.as('referrals'),
+          exactSum(amount, those(isEarned)).as('earned'),
+          exactSum(amount, those(sql`status = 'pending'`)).as('pending'),
+          exactSum(amount, those(sql`status = 'rejected'`)).as('refused'),
+          exactSum(amount, those(sql`status IN ('unpaid', 'paid') AND type = 'write_off'`)).as('written_off'),
+        ])
+        .where('created_at', '>=', first)
+        .where('created_at', '<', end)
+        .$if(affiliateId !== undefined, query => query.where('affiliate_id', '=', affiliateId!)),
+    )
+    return one!.unionAll(others).execute()
+  })
+}
+
+/** One row for each period, in their order: by how much more was owed at its end than before it. */
+export async function owedByPeriod(db: Db, periods: readonly Period[], affiliateId?: number) {
+  return inOrder<{ owed: string }>(periods, async some => {
+    const [one, ...others] = some.map(({ number, first, end }) =>
+      db
+        .selectFrom('ledger_transfers')
+        .select([sql.lit(number).as('number'), exactSum(owing).as('owed')])
+        .where('at', '>=', first)
+        .where('at', '<', end)
+        .$if(affiliateId !== undefined, query => query.where('affiliate_id', '=', affiliateId!)),
+    )
+    return one!.unionAll(others).execute()
+  })
+}
+
+/** What all affiliates, or one of them, are owed. */
+export async function owedNow(db: Db, affiliateId?: number): Promise<bigint> {
+  const { owed } = await db
+    .selectFrom('balances')
+    .select(exactSum(amount).as('owed'))
+    .where('account', 'in', ['unpaid', 'reserved'])
+    .$if(affiliateId !== undefined, query => query.where('affiliate_id', '=', affiliateId!))
+    .executeTakeFirstOrThrow()
+  return unitsOfSum(owed)
+}
+
+export interface Visits {
+  readonly visits: number
+  readonly converted: number
+}
+
+const visitCounts = [
+  sql<number>`count(*)`.as('visits'),
+  sql<number>`count(*) filter (where referral_id <> 0)`.as('converted'),
+] as const
+
+/** One row for each period, in their order. */
+export async function visitsByPeriod(db: Db, periods: readonly Period[], affiliateId?: number) {
+  return inOrder<Visits>(periods, async some => {
+    const [one, ...others] = some.map(({ number, first, end }) =>
+      db
+        .selectFrom('visits')
+        .select(sql.lit(number).as('number'))
+        .select(visitCounts)
+        .where('created_at', '>=', first)
+        .where('created_at', '<', end)
+        .$if(affiliateId !== undefined, query => query.where('affiliate_id', '=', affiliateId!)),
+    )
+    return one!.unionAll(others).execute()
+  })
+}
+
+/** The visits of some affiliates or campaigns. */
+export async function visitsOf(
+  db: Db,
+  range: Range,
+  column: 'affiliate_id' | 'campaign',
+  keys: readonly (number | string)[],
+): Promise<Map<number | string, Visits>> {
+  if (keys.length === 0) return new Map()
+  const key = grouping('visits', column, range)
+  const rows = await db
+    .selectFrom('visits')
+    .select([key.as('key'), ...visitCounts])
+    .where(during(column, range))
+    .where(sql<boolean>`${key} IN (${sql.join(keys)})`)
+    .groupBy(key)
+    .execute()
+  return new Map(rows.map(({ key, visits, converted }) => [key, { visits, converted }]))
+}
+
+/** Those that earned most. The account is null when the affiliate was deleted. */
+export async function bestAffiliates(db: Db, range: Range, limit: number) {
+  const best = earners(db, range, 'affiliate_id', limit).as('best')
+  return db
+    .selectFrom(best)
+    .leftJoin('affiliates', 'affiliates.id', sql.ref('best.key') as never)
+    .leftJoin('users', 'users.id', 'affiliates.user_id')
+    .select([
+      sql<number>`best.key`.as('affiliate_id'),
+      'best.referrals',
+      'best.earned',
+      'users.login',
+      'users.display_name',
+    ])
+    .orderBy('best.units', 'desc')
+    .orderBy('best.key')
+    .execute()
+}
+
+/** Those that earned most. */
+export async function bestCampaigns(db: Db, range: Range, limit: number) {
+  const named = sql<boolean>`${grouping('referrals', 'campaign', range)} <> ''`
+  const rows = await earners(db, range, 'campaign', limit).where(named).execute()
+  return rows.map(({ key, referrals, earned }) => ({ campaign: String(key), referrals, earned }))
+}
+
+function earners(db: Db, range: Range, column: 'affiliate_id' | 'campaign', limit: number) {
+  const key = grouping('referrals', column, range)
+  return db
+    .selectFrom('referrals')
+    .select([
+      key.as('key'),
+      sql<number>`count(*) ${those(isCounted)}`.as('referrals'),
+      exactSum(amount, those(isEarned)).as('earned'),
+      // To order by only; the sum as an integer may be larger than SQLite has them.
+      sql<number>`sum(amount * 1.0) ${those(isEarned)}`.as('units'),
+    ])
+    .where(during(column, range))
+    .groupBy(key)
+    .having(sql<boolean>`count(*) ${those(isEarned)} > 0`)
+    .orderBy('units', 'desc')
+    .orderBy('key')
+    .limit(limit)
+}
+
+/** All time by campaign is a range too, because only the index by time holds the column. */
+function during(column: 'affiliate_id' | 'campaign', range: Range) {
+  if (range !== undefined) return sql<boolean>`created_at >= ${range.first} AND created_at < ${range.end}`
+  return column === 'campaign'
+    ? sql<boolean>`created_at > ${sql.lit(Number.MIN_SAFE_INTEGER)}`
+    : sql<boolean>`1 = 1`
+}
+
+/** As in the reports of payouts: a range is read from the index by time, unless SQLite sees the bare column. */
+function grouping(
+  table: 'referrals' | 'visits',
+  column: 'affiliate_id' | 'campaign',
+  range: Range,
+): RawBuilder<number | string> {
+  const name = sql.ref(`${table}.${column}`)
+  if (column === 'campaign') return sql`(${name} || '')`
+  return range === undefined ? sql`${name}` : sql`(${name} + 0)`
+}
