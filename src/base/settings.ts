@@ -7,4 +7,21 @@ export interface Settings {
   readonly currency: string
   /** Decimals of the currency's minor unit. */
   readonly decimals: number
+  readonly tracking: TrackingSettings
+}
+
+/** How visitors are led to the shop, and how long it is remembered who brought them. */
+export interface TrackingSettings {
+  /** The page of the shop that links lead to when they name no other; '' when there is none. */
+  readonly page: string
+  /** Hosts that links may lead to beside that of the page: shop.example, shop.example:8443, *.shop.example. */
+  readonly hosts: readonly string[]
+  /** Which click a sale is credited to. */
+  readonly attribution: 'last' | 'first'
+  /** How long after a click. */
+  readonly attributionDays: number
+  /** How long visits are kept one by one. */
+  readonly visitDays: number
+  /** Whether the script waits until the visitor has consented. */
+  readonly consentRequired: boolean
 }

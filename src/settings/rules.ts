@@ -9,6 +9,7 @@ import { type Context, type RequestContext, write } from '../events/write.ts'
 import { type Database, type Db, type Tx, within } from '../storage/database.ts'
 import type { SettingsChanges, SettingsRecord } from './schema.ts'
 import * as store from './store.ts'
+import { storedTracking, trackingOf, trackingProblems, trackingRecord } from './tracking.ts'
 
 /** How old the settings may be that another process has changed. Those changed here count at once. */
 const MAX_AGE_MS = 500
@@ -80,6 +81,7 @@ async function settingsOf(db: Db, values: store.Values): Promise<Settings> {
     rateTypes: await store.readRateTypes(db),
     currency,
     decimals: decimalsOf(currency)!,
+    tracking: trackingOf(values),
   }
 }
 
@@ -100,6 +102,7 @@ export async function changeSettings(context: RequestContext, changes: SettingsC
     }
     if (default_rate_type !== undefined) await store.writeSetting(tx, 'default_rate_type', default_rate_type)
     if (currency !== undefined) await store.writeSetting(tx, 'currency', currency)
+    for (const [name, value] of storedTracking(changes)) await store.writeSetting(tx, name, value)
     const after = await loadSettings(tx)
     tx.log('settings.edit', null, {
       before: settingsRecord(before),
@@ -112,13 +115,15 @@ export async function changeSettings(context: RequestContext, changes: SettingsC
 }
 
 /** What can be changed, and what follows from it, as callers see it. */
-export function settingsRecord({ defaultRate, defaultRateType, rateTypes, currency, decimals }: Settings) {
+export function settingsRecord(settings: Settings) {
+  const { defaultRate, defaultRateType, rateTypes, currency, decimals } = settings
   return {
     default_rate: formatRate(defaultRate),
     default_rate_type: defaultRateType,
     rate_types: [...rateTypes],
     currency,
     decimals,
+    ...trackingRecord(settings),
   }
 }
 
@@ -134,7 +139,7 @@ async function problemsOf(
   changes: SettingsChanges,
 ): Promise<Problems> {
   const { default_rate, default_rate_type: type, rate_types, currency } = changes
-  const problems: Problems = {}
+  const problems: Problems = trackingProblems(changes)
   if (default_rate === '') problems.default_rate = 'must be a number: there is no other rate to fall back to.'
   const types = rate_types && (await problemOfTypes(database, before, rate_types))
   if (types !== undefined) problems.rate_types = types

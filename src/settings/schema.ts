@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { line, listOf, rate } from '../base/schemas.ts'
+import { trackingChanges, trackingFields } from './tracking.ts'
 
 const rateTypeName = line(100)
 
@@ -13,6 +14,7 @@ export const settingsChanges = Type.Object({
   currency: Type.Optional(
     line(3, 'The currency of every amount, as an ISO 4217 code. It can not change once a payout exists.'),
   ),
+  ...trackingChanges,
 })
 
 export type SettingsChanges = Static<typeof settingsChanges>
@@ -24,6 +26,7 @@ export const settingsRecord = Type.Object({
   rate_types: Type.Array(Type.String(), { description: 'The rate types that an affiliate can have.' }),
   currency: Type.String({ description: 'The currency of every amount, as an ISO 4217 code.' }),
   decimals: Type.Integer({ description: "Decimals of the currency's minor unit." }),
+  ...trackingFields,
   currency_locked: Type.Boolean({ description: 'Whether the currency can not change any more.' }),
   currencies: Type.Array(Type.String(), { description: 'Every currency in use.' }),
 })

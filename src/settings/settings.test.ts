@@ -3,6 +3,15 @@ import { test } from 'node:test'
 import { assertFailure, describeService } from '../../test/harness.ts'
 import { settingsRecord } from './schema.ts'
 
+const TRACKING = {
+  programme_page: '',
+  allowed_hosts: [],
+  attribution: 'last',
+  attribution_days: 30,
+  visit_days: 90,
+  consent_required: false,
+}
+
 describeService('settings', service => {
   test('200 - a change counts at once, and what was not sent stays', async () => {
     const admin = await service().admin()
@@ -16,6 +25,7 @@ describeService('settings', service => {
       rate_types: ['percentage', 'flat'],
       currency: 'USD',
       decimals: 2,
+      ...TRACKING,
       currency_locked: false,
     })
     const changed = await admin.patch('/settings', {
@@ -40,6 +50,36 @@ describeService('settings', service => {
     assertFailure(locked, 400, 'rest_invalid_param')
     assert.deepEqual(Object.keys(locked.body.data.params).sort(), ['currency', 'rate_types'])
     assert.match(locked.body.data.params.rate_types, /per lead/)
+  })
+
+  test('200 - hosts of links are stored as URLs have them, and cleared again', async () => {
+    const admin = await service().admin()
+    const sent = {
+      programme_page: 'https://shop.test/welcome',
+      allowed_hosts: ['Shop.TEST:443', '*.shop.test', 'bücher.test', 'localhost:3000', 'shop.test'],
+      attribution: 'first',
+      attribution_days: 60,
+      visit_days: 30,
+      consent_required: true,
+    }
+    const { status, body } = await admin.patch('/settings', sent)
+    assert.equal(status, 200, JSON.stringify(body))
+    const allowed_hosts = ['shop.test', '*.shop.test', 'xn--bcher-kva.test', 'localhost:3000']
+    for (const [name, value] of Object.entries({ ...sent, allowed_hosts })) {
+      assert.deepEqual(body[name], value, name)
+    }
+    const wrong = await admin.patch('/settings', {
+      programme_page: 'javascript:alert(1)',
+      allowed_hosts: ['https://a.test', 'a.test/b', 'a@b', '*', 'a.*', 'ok.test'],
+    })
+    assertFailure(wrong, 400, 'rest_invalid_param')
+    assert.deepEqual(wrong.body.data.params, {
+      programme_page: 'must begin with https:// or http://, or be empty.',
+      allowed_hosts:
+        'must be hosts such as shop.example, without a scheme or a path. Not: https://a.test, a.test/b, a@b, *, a.*.',
+    })
+    const cleared = await admin.patch('/settings', TRACKING)
+    for (const [name, value] of Object.entries(TRACKING)) assert.deepEqual(cleared.body[name], value, name)
   })
 
   test('400 - every wrong value is named, and nothing is changed', async () => {

@@ -33,7 +33,11 @@ function settings(db: Db) {
 const valuesOf = (rows: { name: string; value: string }[]) => new Map(rows.map(row => [row.name, row.value]))
 
 export async function writeSetting(tx: Tx, name: string, value: string): Promise<void> {
-  await tx.updateTable('settings').set({ value }).where('name', '=', name).execute()
+  await tx
+    .insertInto('settings')
+    .values({ name, value })
+    .onConflict(conflict => conflict.column('name').doUpdateSet({ value }))
+    .execute()
 }
 
 export async function readRateTypes(db: Db): Promise<string[]> {

@@ -1,0 +1,102 @@
+/** The settings of the tracking: as callers send and see them, as they are stored, and what is wrong with them. */
+import { Type } from 'typebox'
+import type { Problems } from '../base/errors.ts'
+import { choice, flag, line, listOf } from '../base/schemas.ts'
+import type { Settings, TrackingSettings } from '../base/settings.ts'
+
+const MOST_HOSTS = 100
+
+const HOSTS =
+  'Hosts that links may lead to, beside that of the programme page: shop.example, shop.example:8443, or *.shop.example for all below it.'
+
+const days = (maximum: number, description: string) => Type.Integer({ minimum: 1, maximum, description })
+
+const schemas = {
+  programme_page: line(
+    2048,
+    'The page of the shop that links lead to when they name no other; empty when there is none.',
+  ),
+  allowed_hosts: listOf(line(253), HOSTS),
+  attribution: choice(['last', 'first'], 'Which click of a customer a sale is credited to.'),
+  attribution_days: days(365, 'How many days after a click a sale is credited to it.'),
+  visit_days: days(3650, 'How many days visits are kept one by one; daily sums stay.'),
+  consent_required: flag(
+    'Whether the script on the pages of the shop waits until the visitor has consented.',
+  ),
+}
+
+export const trackingChanges = {
+  programme_page: Type.Optional(schemas.programme_page),
+  allowed_hosts: Type.Optional(schemas.allowed_hosts),
+  attribution: Type.Optional(schemas.attribution),
+  attribution_days: Type.Optional(schemas.attribution_days),
+  visit_days: Type.Optional(schemas.visit_days),
+  consent_required: Type.Optional(schemas.consent_required),
+}
+
+export const trackingFields = {
+  ...schemas,
+  allowed_hosts: Type.Array(Type.String(), { description: HOSTS }),
+}
+
+export const trackingNames = Object.keys(schemas)
+
+interface Changes {
+  readonly programme_page?: string
+  readonly allowed_hosts?: readonly string[]
+}
+
+export function trackingProblems({ programme_page: page, allowed_hosts: hosts }: Changes): Problems {
+  const wrong = hosts?.filter(host => canonicalHost(host) === undefined) ?? []
+  return {
+    ...(page && !isWebPage(page) && { programme_page: 'must begin with https:// or http://, or be empty.' }),
+    ...(wrong.length > 0 && {
+      allowed_hosts: `must be hosts such as shop.example, without a scheme or a path. Not: ${wrong.join(', ')}.`,
+    }),
+    ...(hosts && hosts.length > MOST_HOSTS && { allowed_hosts: `must be at most ${MOST_HOSTS}.` }),
+  }
+}
+
+/** What is stored of the changes, by the names of the settings. */
+export function storedTracking(changes: Changes): [string, string][] {
+  return Object.entries(changes)
+    .filter(([name, value]) => trackingNames.includes(name) && value !== undefined)
+    .map(([name, value]) => [name, name === 'allowed_hosts' ? hostsText(value) : String(value)])
+}
+
+const hostsText = (hosts: readonly string[]) => [...new Set(hosts.map(host => canonicalHost(host)))].join(',')
+
+export function trackingOf(values: ReadonlyMap<string, string>): TrackingSettings {
+  const hosts = values.get('allowed_hosts') || undefined
+  return {
+    page: values.get('programme_page') ?? '',
+    hosts: hosts?.split(',') ?? [],
+    attribution: values.get('attribution') === 'first' ? 'first' : 'last',
+    attributionDays: Number(values.get('attribution_days') ?? 30),
+    visitDays: Number(values.get('visit_days') ?? 90),
+    consentRequired: values.get('consent_required') === 'true',
+  }
+}
+
+export function trackingRecord({ tracking }: Settings) {
+  return {
+    programme_page: tracking.page,
+    allowed_hosts: [...tracking.hosts],
+    attribution: tracking.attribution,
+    attribution_days: tracking.attributionDays,
+    visit_days: tracking.visitDays,
+    consent_required: tracking.consentRequired,
+  }
+}
+
+function isWebPage(text: string): boolean {
+  const url = URL.parse(text)
+  return /^https?:\/\//i.test(text) && url !== null && url.username === '' && url.password === ''
+}
+
+/** As URLs have it: in small letters, without the port that goes without saying; undefined when it is no host. */
+function canonicalHost(text: string): string | undefined {
+  const [, below = '', name] = /^(\*\.)?([^\s*/?#@\\,]+)$/.exec(text) ?? []
+  const url = name === undefined ? null : URL.parse(`https://${name}/`)
+  return url?.host ? below + url.host : undefined
+}
