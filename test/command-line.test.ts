@@ -65,6 +65,7 @@ describe('the command line', () => {
       'backup',
       'restore',
       'check',
+      'tracking rotate-keys',
     ]
     for (const command of commands) {
       const { code, stdout } = await affiliated([...command.split(' ').filter(Boolean), '--help'])
@@ -204,12 +205,16 @@ describe('the command line', () => {
   })
 
   test('settings: get and set', async () => {
-    assert.deepEqual(await json('settings', 'get'), {
-      default_rate: '20',
-      default_rate_type: 'percentage',
-      rate_types: ['percentage', 'flat'],
-      currency: 'USD',
-    })
+    const { default_rate, default_rate_type, rate_types, currency } = await json('settings', 'get')
+    assert.deepEqual(
+      { default_rate, default_rate_type, rate_types, currency },
+      {
+        default_rate: '20',
+        default_rate_type: 'percentage',
+        rate_types: ['percentage', 'flat'],
+        currency: 'USD',
+      },
+    )
     assert.equal((await json('settings', 'set', 'default_rate', '12.5')).default_rate, '12.5')
     assert.deepEqual((await json('settings', 'set', 'rate_types', 'percentage,flat,tiered')).rate_types, [
       'percentage',
@@ -218,6 +223,10 @@ describe('the command line', () => {
     ])
     assert.equal((await json('settings', 'set', 'default_rate_type', 'tiered')).default_rate_type, 'tiered')
     assert.deepEqual(await json('settings', 'get', 'currency'), { currency: 'USD' })
+    assert.deepEqual((await json('settings', 'set', 'allowed_hosts', 'a.test,B.test')).allowed_hosts, [
+      'a.test',
+      'b.test',
+    ])
     for (const [name, value] of [
       ['default_rate', '-1'],
       ['default_rate', ''],
