@@ -5,6 +5,7 @@ import { formScenarios } from './browser/forms.ts'
 import { hostileScenarios } from './browser/hostile.ts'
 import { pageScenarios } from './browser/pages.ts'
 import { payoutScenarios } from './browser/payouts.ts'
+import { referralScenarios } from './browser/referrals.ts'
 import { sessionScenarios } from './browser/session.ts'
 import { toolScenarios } from './browser/tools.ts'
 import { World } from './browser/world.ts'
@@ -19,6 +20,7 @@ describe('administration area in a browser', () => {
   sessionScenarios(theWorld)
   affiliateScenarios(theWorld)
   payoutScenarios(theWorld)
+  referralScenarios(theWorld)
   formScenarios(theWorld)
   toolScenarios(theWorld)
   pageScenarios(theWorld)

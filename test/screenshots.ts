@@ -17,6 +17,11 @@ interface Picture {
   steps?: (page: Page) => Promise<unknown>
 }
 
+const openFirst = async (page: Page) => {
+  await page.locator('main').getByRole('link', { name: /#/ }).first().click()
+  await page.getByRole('heading', { name: 'History' }).waitFor()
+}
+
 const pictures: Record<string, Picture> = {
   affiliates: { path: '/affiliates' },
   'affiliates-selected': {
@@ -34,6 +39,17 @@ const pictures: Record<string, Picture> = {
   'affiliate-delete': {
     path: '/affiliates/12/show',
     steps: page => page.getByRole('button', { name: 'Delete' }).click(),
+  },
+  referrals: { path: '/referrals' },
+  'referral-create': { path: '/referrals/create' },
+  'referral-write-off': { path: '/referrals/create?type=write_off&affiliate_id=1' },
+  'referral-show': { path: '/referrals?filter={"status":"unpaid"}', steps: openFirst },
+  'referral-edit': {
+    path: '/referrals?filter={"status":"unpaid"}',
+    steps: async page => {
+      await openFirst(page)
+      await page.getByRole('link', { name: 'Edit' }).click()
+    },
   },
   payouts: { path: '/payouts' },
   'payout-create': { path: '/payouts/create' },

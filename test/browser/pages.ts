@@ -9,6 +9,8 @@ const PAGES = [
   '/affiliates/create',
   '/affiliates/1',
   '/affiliates/1/show',
+  '/referrals',
+  '/referrals/create',
   '/payouts',
   '/payouts/create',
   '/payouts/1',
@@ -24,7 +26,7 @@ const PAGES = [
   '/account',
 ]
 
-const LISTS = ['/affiliates', '/payouts', '/users', '/tools/api-keys', '/tools/audit-log']
+const LISTS = ['/affiliates', '/referrals', '/payouts', '/users', '/tools/api-keys', '/tools/audit-log']
 
 const MAX_SCRIPT_BYTES = 400 * 1024
 

@@ -1,14 +1,7 @@
 /** The frame of every page: the menu at the left, or behind a button where there is no room for it. */
-import AffiliatesIcon from '@mui/icons-material/GroupOutlined'
-import ToolsIcon from '@mui/icons-material/HandymanOutlined'
-import ReportsIcon from '@mui/icons-material/InsightsOutlined'
-import UsersIcon from '@mui/icons-material/ManageAccountsOutlined'
 import MenuIcon from '@mui/icons-material/Menu'
-import PayoutsIcon from '@mui/icons-material/PaymentsOutlined'
-import SettingsIcon from '@mui/icons-material/TuneOutlined'
 import {
   Box,
-  CircularProgress,
   CssBaseline,
   Dialog,
   Drawer,
@@ -22,37 +15,38 @@ import {
   Typography,
   useMediaQuery,
 } from '@mui/material'
-import { type ReactNode, Suspense, useEffect, useRef, useState } from 'react'
+import { type ComponentType, Fragment, type ReactNode, Suspense, useEffect, useRef, useState } from 'react'
 import { SkipNavigationButton } from 'react-admin'
 import { NavLink, useLocation } from 'react-router-dom'
 import { AccountMenu } from './AccountMenu.tsx'
 import { onSessionEnd } from './api.ts'
 import { LoginForm } from './LoginPage.tsx'
+import { otherPages, recordPages } from './pages.ts'
 import { logIn, SessionProvider, useSession } from './session.tsx'
 import { ErrorBoundary } from './ui/ErrorBoundary.tsx'
 import { useEntry } from './ui/lists.ts'
 import { Mark } from './ui/Mark.tsx'
 import { Problem } from './ui/Page.tsx'
+import { sections } from './ui/pages.ts'
 import { SlowProgress } from './ui/SlowProgress.tsx'
-import { type Theme, visuallyHidden } from './ui/visually.ts'
+import type { Theme } from './ui/visually.ts'
+import { Waiting } from './ui/Waiting.tsx'
 
 const MENU_WIDTH = 228
 
 interface Entry {
   to: string
   label: string
-  icon: ReactNode
+  icon: ComponentType
 }
 
-const programme: Entry[] = [
-  { to: '/affiliates', label: 'Affiliates', icon: <AffiliatesIcon /> },
-  { to: '/payouts', label: 'Payouts', icon: <PayoutsIcon /> },
-  { to: '/reports', label: 'Reports', icon: <ReportsIcon /> },
-  { to: '/tools', label: 'Tools', icon: <ToolsIcon /> },
-]
-const administration: Entry[] = [
-  { to: '/users', label: 'Accounts', icon: <UsersIcon /> },
-  { to: '/settings', label: 'Settings', icon: <SettingsIcon /> },
+const entriesOf = (section: string): Entry[] => [
+  ...recordPages
+    .filter(pages => pages.section === section)
+    .map(({ resource, name, icon }) => ({ to: `/${resource}`, label: name[1], icon })),
+  ...otherPages
+    .filter(page => page.section === section)
+    .map(({ path, name, icon }) => ({ to: path, label: name, icon })),
 ]
 
 export function Shell({ children }: { children: ReactNode }) {
@@ -165,19 +159,25 @@ function Menu({ onChoice }: { onChoice?: () => void }) {
         <Brand />
       </Box>
       <Box component="nav" aria-label="Main" sx={{ flex: 1, px: 1.25 }}>
-        <Typography
-          id="menu-programme"
-          component="h2"
-          sx={{ px: 1.5, pt: 1.5, pb: 0.5, fontSize: '0.75rem', fontWeight: 600, color: 'text.secondary' }}
-        >
-          Affiliates
-        </Typography>
-        <Entries entries={programme} labelledBy="menu-programme" onChoice={onChoice} />
-        <Typography component="h2" id="menu-administration" sx={visuallyHidden}>
-          Administration
-        </Typography>
-        <Box sx={{ borderTop: 1, borderColor: 'divider', mx: 1.5, my: 1.25 }} />
-        <Entries entries={administration} labelledBy="menu-administration" onChoice={onChoice} />
+        {sections.map(section => (
+          <Fragment key={section}>
+            <Typography
+              id={`menu-${section}`}
+              component="h2"
+              sx={{
+                px: 1.5,
+                pt: 1.5,
+                pb: 0.5,
+                fontSize: '0.75rem',
+                fontWeight: 600,
+                color: 'text.secondary',
+              }}
+            >
+              {section}
+            </Typography>
+            <Entries entries={entriesOf(section)} labelledBy={`menu-${section}`} onChoice={onChoice} />
+          </Fragment>
+        ))}
       </Box>
       <AccountMenu />
     </Stack>
@@ -195,7 +195,7 @@ function Entries({
 }) {
   return (
     <List dense disablePadding aria-labelledby={labelledBy}>
-      {entries.map(({ to, label, icon }) => (
+      {entries.map(({ to, label, icon: Icon }) => (
         <ListItem key={to} disablePadding>
           <ListItemButton
             component={NavLink}
@@ -214,7 +214,7 @@ function Entries({
             }}
           >
             <ListItemIcon sx={{ minWidth: 34, color: 'inherit', '& svg': { fontSize: 20 } }}>
-              {icon}
+              <Icon />
             </ListItemIcon>
             <ListItemText
               primary={label}
@@ -224,14 +224,6 @@ function Entries({
         </ListItem>
       ))}
     </List>
-  )
-}
-
-export function Waiting() {
-  return (
-    <Box sx={{ display: 'grid', placeItems: 'center', minHeight: '40dvh' }}>
-      <CircularProgress size={28} aria-label="Loading" />
-    </Box>
   )
 }
 

@@ -55,6 +55,29 @@ export async function get<T>(path: string, options?: Options): Promise<T> {
   return (await request<T>('GET', path, options)).body
 }
 
+/** An argument as the server describes it: its schema. */
+type Argument = { enum?: string[]; items?: Argument }
+
+interface Description {
+  endpoints: { methods: string[]; args: Record<string, Argument> }[]
+}
+
+/** @returns what a path takes when it is read, by name */
+export async function describe(path: string): Promise<Record<string, Argument>> {
+  const { endpoints } = (await request<Description>('OPTIONS', path)).body
+  return endpoints.find(({ methods }) => methods.includes('GET'))?.args ?? {}
+}
+
+/** The texts that an argument may be, or that may be in it. */
+export const choicesOf = (argument?: Argument): string[] => argument?.enum ?? argument?.items?.enum ?? []
+
+/** The paths that the server answers below one, such as 'exports'. */
+export async function pathsBelow(part: string): Promise<string[]> {
+  const { routes } = await get<{ routes: Record<string, unknown> }>('')
+  const beginning = `${API}/${part}/`
+  return Object.keys(routes).flatMap(path => (path.startsWith(beginning) ? path.slice(beginning.length) : []))
+}
+
 async function exchange(method: string, path: string, options: Options) {
   const { body, signal, idempotencyKey, ifMatch } = options
   try {

@@ -1,31 +1,12 @@
 /** How react-admin's questions are asked of the server. */
 import { type DataProvider, HttpError, type RaRecord } from 'react-admin'
-import { AT_THE_FIELDS, get, orderOf, queryOf, request } from './api.ts'
+import { AT_THE_FIELDS, get, messageOf, orderOf, queryOf, request } from './api.ts'
+import { pagesOf } from './pages.ts'
 
 type Row = RaRecord<number>
 
-/** What a resource adds to each reading, and the argument that picks several records. */
-const readings: Record<string, { extras?: Record<string, unknown>; pick?: string }> = {
-  affiliates: { extras: { user: 1, effective: 1 }, pick: 'affiliate_id' },
-  payouts: { pick: 'payout_id' },
-  users: { pick: 'user_id' },
-}
-
-/** Conflicts name no argument: these are the ones that they are about. */
-const conflicts: Record<string, Record<string, { create: string; update: string }>> = {
-  affiliates: {
-    existing_user_email: { create: 'payment_email', update: 'account_email' },
-    existing_user_login: { create: 'username', update: 'username' },
-    affwp_rest_affiliate_user_exists: { create: 'user_id', update: 'user_id' },
-  },
-  users: {
-    existing_user_email: { create: 'email', update: 'email' },
-    existing_user_login: { create: 'login', update: 'login' },
-  },
-}
-
 async function list(resource: string, args: Record<string, unknown>, signal?: AbortSignal) {
-  const query = queryOf({ ...readings[resource]?.extras, ...args })
+  const query = queryOf({ ...pagesOf(resource)?.reads, ...args })
   const { body, headers } = await request<Row[]>('GET', `${resource}?${query}`, { ...(signal && { signal }) })
   return { data: body, total: Number(headers.get('x-total-count') ?? body.length) }
 }
@@ -35,23 +16,26 @@ async function one(resource: string, id: unknown): Promise<Row> {
 }
 
 async function oneWithTag(resource: string, id: unknown): Promise<{ record: Row; tag: string }> {
-  const query = queryOf({ ...readings[resource]?.extras })
-  const asked = request<Row>('GET', `${resource}/${id}${query && `?${query}`}`)
-  const notesAsked = resource === 'affiliates' && get<{ notes: string }>(`affiliates/${id}/notes`)
-  const [{ body, headers }, notes] = await Promise.all([asked, notesAsked])
-  const record = notes ? { ...body, ...notes, account_email: body.user?.user_email ?? '' } : body
+  const query = queryOf({ ...pagesOf(resource)?.reads })
+  const { below = [], adds } = pagesOf(resource) ?? {}
+  const [{ body, headers }, ...others] = await Promise.all([
+    request<Row>('GET', `${resource}/${id}${query && `?${query}`}`),
+    ...below.map(part => get<object>(`${resource}/${id}/${part}`)),
+  ])
+  const record = Object.assign({}, body, ...others, adds?.(body as never))
   return { record, tag: headers.get('etag') ?? '' }
 }
 
 async function several(resource: string, ids: unknown[]): Promise<Row[]> {
-  const pick = readings[resource]?.pick
-  if (pick) return (await list(resource, { [pick]: ids, number: -1 })).data
+  const kind = pagesOf(resource)?.kind
+  if (kind) return (await list(resource, { [`${kind}_id`]: ids, number: -1 })).data
   return Promise.all(ids.map(id => one(resource, id)))
 }
 
 /** What was written, as `getOne` shows it: the answer to a write has the record alone. */
 async function written(resource: string, record: Row): Promise<Row> {
-  return resource === 'affiliates' ? one(resource, record.id) : record
+  const { reads, below, adds } = pagesOf(resource) ?? {}
+  return reads || below || adds ? one(resource, record.id) : record
 }
 
 async function write(
@@ -65,7 +49,7 @@ async function write(
     return (await request<Row>(kind === 'create' ? 'POST' : 'PATCH', path, { body, ...condition })).body
   } catch (error) {
     if (!(error instanceof HttpError)) throw error
-    const field = conflicts[resource]?.[error.body?.code]?.[kind]
+    const field = pagesOf(resource)?.conflicts?.[error.body?.code]?.[kind]
     if (field) error.body.errors = { [field]: error.message, root: { serverError: AT_THE_FIELDS } }
     throw error
   }
@@ -87,8 +71,8 @@ async function edit(resource: string, id: unknown, data: Row, before: Row): Prom
     told.set(before, now)
     throw changedMeanwhile(contested, now)
   }
-  // The interface asks for the affiliate in every edit of a payout.
-  const body = resource === 'payouts' ? { affiliate_id: data.affiliate_id, ...changed } : changed
+  const always = pagesOf(resource)?.always?.map(name => [name, data[name]]) ?? []
+  const body = { ...Object.fromEntries(always), ...changed }
   return write(resource, 'update', `${resource}/${id}`, body, { ifMatch: tag })
 }
 
@@ -109,6 +93,27 @@ export function changes(
     ([name, value]) => JSON.stringify(value) !== JSON.stringify(before[name]),
   )
   return Object.fromEntries(changed)
+}
+
+/** What became of an action on several records. */
+export interface Outcome {
+  readonly ids: readonly number[]
+  readonly refused: readonly { readonly id: number; readonly reason: string }[]
+}
+
+/** Edits each of some records in the same way. One that can't be edited is no reason to leave the others. */
+export async function editEach(resource: string, ids: readonly number[], data: object): Promise<Outcome> {
+  const done: number[] = []
+  const refused: Outcome['refused'][number][] = []
+  for (const id of ids) {
+    try {
+      await write(resource, 'update', `${resource}/${id}`, data)
+      done.push(id)
+    } catch (error) {
+      refused.push({ id, reason: messageOf(error) })
+    }
+  }
+  return { ids: done, refused }
 }
 
 export const dataProvider: DataProvider = {

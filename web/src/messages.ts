@@ -1,12 +1,11 @@
 import polyglotI18nProvider from 'ra-i18n-polyglot'
 import english from 'ra-language-english'
 import type { I18nProvider } from 'react-admin'
+import { recordPages } from './pages.ts'
 
-const resources = {
-  affiliates: { name: 'Affiliate |||| Affiliates' },
-  payouts: { name: 'Payout |||| Payouts' },
-  users: { name: 'Account |||| Accounts' },
-}
+const resources = Object.fromEntries(
+  recordPages.map(({ resource, name }) => [resource, { name: name.join(' |||| ') }]),
+)
 
 const keys = polyglotI18nProvider(
   () => ({ ...english, resources }),

@@ -2,23 +2,11 @@
 import { useQuery } from '@tanstack/react-query'
 import { createContext, type ReactNode, useContext } from 'react'
 import type { AuthProvider } from 'react-admin'
+import type { SessionRecord } from '../../src/accounts/sessions/schema.ts'
 import { type Envelope, get, request } from './api.ts'
 
-export interface Settings {
-  currency: string
-  decimals: number
-  rate_types: string[]
-  default_rate: string | number
-  default_rate_type: string
-}
-
-export interface Session {
-  user: { id: number; login: string; email: string; display_name: string }
-  expires: string
-  settings: Settings
-  permissions: string[]
-  version: string
-}
+/** As it is described to who has logged in; to log in is answered with less. */
+export type Session = Required<SessionRecord>
 
 /** Remembered beside the cookie, which a script can not see, to tell a session that ended from a first visit. */
 const MARK = 'affiliated.session'

@@ -2,11 +2,12 @@ import { feature } from '../../records/feature.ts'
 import { checks } from '../ledger/check/rules.ts'
 import { balancesTable, transfersTable } from '../ledger/table.ts'
 import { referral } from './referral.ts'
-import { listing, referrals as resource } from './routes.ts'
+import { listing, referralsInArea, referrals as resource } from './routes.ts'
 
 export const referrals = feature(referral, {
   tables: [referral.table, transfersTable, balancesTable],
   resource,
+  inArea: referralsInArea,
   listing,
   checks,
 })

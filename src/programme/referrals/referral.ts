@@ -1,5 +1,5 @@
 /** What a referral is: what is owed to an affiliate because of something that was bought. */
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import { decimalsReason, decimalText, MAX_AMOUNT, toUnits } from '../../base/money.ts'
 import { choice, line, listOf, moment, paragraphs } from '../../base/schemas.ts'
 import type { Settings } from '../../base/settings.ts'
@@ -13,7 +13,7 @@ const MAX_REFERENCE = 190
 const MAX_JSON = 65_535
 
 /** A draft waits for a rate or a rule; nobody can make one by asking. */
-const statuses = ['draft', 'pending', 'unpaid', 'paid', 'rejected'] as const
+export const statuses = ['draft', 'pending', 'unpaid', 'paid', 'rejected'] as const
 const sent = ['pending', 'unpaid', 'paid', 'rejected'] as const
 const types = ['sale', 'lead', 'opt-in', 'refund', 'write_off'] as const
 
@@ -212,6 +212,7 @@ export const referral = kind({
 })
 
 export type Referral = RowOf<typeof fields>
+export type ReferralRecord = Static<typeof referral.record>
 
 interface ReferralsTable extends TableOf<typeof fields> {}
 

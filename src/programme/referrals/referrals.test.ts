@@ -359,3 +359,25 @@ describeService('referrals: edit and delete', service => {
     )
   })
 })
+
+describeService('referrals: totals in the area', service => {
+  test('200 - count and sum by status, exact, and narrowed as the list is', async () => {
+    const { id } = await service().newAffiliate('totalled')
+    for (const [amount, status] of [
+      [999_999_999_999.99, 'unpaid'],
+      [999_999_999_999.99, 'unpaid'],
+      [0.1, 'pending'],
+    ]) {
+      await service().post('/referrals', { affiliate_id: id, amount, status })
+    }
+    const admin = await service().admin()
+    const { body } = await admin.get(`/referrals/totals?affiliate_id=${id}`)
+    assert.deepEqual(body.by_status.unpaid, { count: 2, sum: 1_999_999_999_999.98 })
+    assert.deepEqual(
+      [body.count, body.sum, body.by_status.paid],
+      [3, 2_000_000_000_000.08, { count: 0, sum: 0 }],
+    )
+    assert.equal((await admin.get(`/referrals/totals?affiliate_id=${id}&status=pending`)).body.sum, 0.1)
+    assertFailure(await service().get('/referrals/totals'), 404, 'rest_no_route')
+  })
+})

@@ -1,8 +1,11 @@
+import { Type } from 'typebox'
 import { type Endpoint, endpoint, type Resource } from '../../http/endpoint.ts'
 import { answerCreated, body, crud, listingOf } from '../../records/crud.ts'
+import { narrowing } from '../../records/list.ts'
 import { referral } from './referral.ts'
 import { rules } from './rules.ts'
 import { createArguments } from './schema.ts'
+import { referralTotals, totalReferrals } from './totals.ts'
 
 const plain = crud(
   referral,
@@ -33,6 +36,26 @@ const create: Endpoint = endpoint({
 export const referrals: Resource = {
   ...plain,
   endpoints: plain.endpoints.map(one => (one.permission === create.permission ? create : one)),
+}
+
+/** What only the administration area shows of referrals. */
+export const referralsInArea: Resource = {
+  ...referrals,
+  endpoints: [
+    endpoint({
+      methods: ['GET'],
+      path: '/referrals/totals',
+      permission: 'referrals.read',
+      summary: 'Count and sum up referrals by status',
+      arguments: Type.Object(narrowing(referral.filters)),
+      answer: { status: 200, schema: referralTotals },
+      check: async (call, args) => referral.filterProblems(args, await call.settings.current()),
+      handle: async (call, args) => ({
+        status: 200,
+        body: JSON.stringify(await totalReferrals(call, args)),
+      }),
+    }),
+  ],
 }
 
 export const listing = listingOf(referral, rules)

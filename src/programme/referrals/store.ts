@@ -1,8 +1,10 @@
 /** The queries that only referrals have: by their reference, and many at once. */
 import { type Insertable, sql } from 'kysely'
+import type { Criteria } from '../../records/kind.ts'
 import { storeOf } from '../../records/store.ts'
 import type { Db, Tx } from '../../storage/database.ts'
 import { prepared } from '../../storage/prepared.ts'
+import { exactSum } from '../../storage/sums.ts'
 import type { Tables } from '../../storage/tables.ts'
 import { type Referral, referral } from './referral.ts'
 
@@ -78,6 +80,17 @@ export async function settle(
   change: Pick<Referral, 'status' | 'payout_id' | 'updated_at'>,
 ): Promise<void> {
   for (const some of inParts(ids)) await settlement(tx, { ids: some, change })
+}
+
+/** How many meet the criteria, and what they come to, of each status that any of them has. */
+export async function sumByStatus(db: Db, criteria: Criteria) {
+  return db
+    .selectFrom('referrals')
+    .select(['status', expression => expression.fn.countAll<number>().as('count')])
+    .select(exactSum(sql.ref('referrals.amount')).as('sum'))
+    .where(referrals.matching(criteria))
+    .groupBy('status')
+    .execute()
 }
 
 function inParts(ids: readonly number[]): number[][] {

@@ -14,11 +14,12 @@ import {
   useRedirect,
 } from 'react-admin'
 import { newIdempotencyKeys } from '../api.ts'
-import { Waiting } from '../Shell.tsx'
 import { useSession } from '../session.tsx'
 import { CarefulForm, FormButtons, FormSection, RateInput, Row, rateOf } from '../ui/form.tsx'
 import { rateText, useMoney } from '../ui/format.ts'
 import { Page, RecordProblem, toldByThePage } from '../ui/Page.tsx'
+import { Waiting } from '../ui/Waiting.tsx'
+import { type User, userName } from '../users/user.ts'
 import { type Affiliate, nameOf, parent, statuses } from './affiliate.tsx'
 
 const statusChoices = statuses.map(id => ({ id, name: id.charAt(0).toUpperCase() + id.slice(1) }))
@@ -106,15 +107,8 @@ function ExistingAccount() {
   )
 }
 
-interface User extends RaRecord<number> {
-  login: string
-  email: string
-  display_name: string
-  affiliate_id: number | null
-}
-
 /** The same function each time: another one erases what is being typed. */
-const accountOf = (user?: User) => (user ? `${user.display_name || user.login} <${user.email}>` : '')
+const accountOf = (user?: User) => (user ? `${userName(user)} <${user.email}>` : '')
 
 function AccountInput() {
   return (

@@ -9,13 +9,13 @@ import type { Column } from '../ui/column.ts'
 import { ExportLink } from '../ui/ExportLink.tsx'
 import { count, day, type Money, rateText, time, useMoney } from '../ui/format.ts'
 import { Filters, Rows, Search } from '../ui/ListFrame.tsx'
+import { BulkMoves } from '../ui/moves.tsx'
 import { Empty, Page } from '../ui/Page.tsx'
 import { RecordTable } from '../ui/RecordTable.tsx'
 import { StatusChip } from '../ui/StatusChip.tsx'
+import { StatusTabs } from '../ui/StatusTabs.tsx'
 import { RowLink } from '../ui/table.tsx'
-import { Account, type Affiliate, nameOf } from './affiliate.tsx'
-import { BulkMoves } from './MoveButtons.tsx'
-import { StatusTabs } from './StatusTabs.tsx'
+import { Account, type Affiliate, moving, nameOf, statuses } from './affiliate.tsx'
 
 export function AffiliateList() {
   return (
@@ -26,7 +26,7 @@ export function AffiliateList() {
       storeKey={false}
     >
       <Page title="Affiliates" actions={<Actions />}>
-        <StatusTabs />
+        <StatusTabs resource="affiliates" statuses={statuses} />
         <Filters search={<Search hint="Name, e-mail or number" />}>
           <DateInput
             source="date.start"
@@ -45,7 +45,7 @@ export function AffiliateList() {
           empty={<NoAffiliates />}
           table={<AffiliateTable />}
           cards={<AffiliateCards />}
-          bulkActions={<BulkMoves />}
+          bulkActions={<BulkMoves moving={moving} />}
         />
       </Page>
     </ListBase>

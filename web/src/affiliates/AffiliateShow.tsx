@@ -2,24 +2,25 @@ import DeleteIcon from '@mui/icons-material/DeleteOutlined'
 import EditIcon from '@mui/icons-material/EditOutlined'
 import { Box, Button, Card, Link, Skeleton, Stack, Typography } from '@mui/material'
 import { useQuery } from '@tanstack/react-query'
-import { type ReactNode, Suspense, useState } from 'react'
+import { Fragment, Suspense, useState } from 'react'
 import { ShowBase, useDataProvider, useGetList, useNotify, useRefresh, useShowContext } from 'react-admin'
 import { Link as RouterLink, useNavigate } from 'react-router-dom'
 import { get } from '../api.ts'
 import { PayoutRows } from '../payouts/PayoutRows.tsx'
 import type { Payout, PayoutTotals } from '../payouts/payout.ts'
-import { Waiting } from '../Shell.tsx'
 import { History } from '../tools/AuditLog.tsx'
 import { Confirm } from '../ui/Confirm.tsx'
 import { CopyButton } from '../ui/CopyButton.tsx'
+import { Details, LongText } from '../ui/Details.tsx'
 import { count, plural, rateText, time, useMoney } from '../ui/format.ts'
 import { lazily } from '../ui/lazily.ts'
 import { listAt } from '../ui/lists.ts'
+import { Moves } from '../ui/moves.tsx'
 import { Page, Problem, RecordProblem, toldByThePage } from '../ui/Page.tsx'
 import { StatusChip } from '../ui/StatusChip.tsx'
 import { Tile, Tiles } from '../ui/Tile.tsx'
-import { type Affiliate, nameOf, parent } from './affiliate.tsx'
-import { Moves } from './MoveButtons.tsx'
+import { Waiting } from '../ui/Waiting.tsx'
+import { type Affiliate, moving, nameOf, parent } from './affiliate.tsx'
 
 const AffiliatePlot = lazily(() => import('../reports/AffiliatePlot.tsx'), 'AffiliatePlot')
 
@@ -48,7 +49,7 @@ function ShowPage() {
       aside={<StatusChip status={affiliate.status} />}
       actions={
         <>
-          <Moves affiliate={affiliate} />
+          <Moves moving={moving} record={affiliate} />
           <Button component={RouterLink} to={`/affiliates/${affiliate.id}`} startIcon={<EditIcon />}>
             Edit
           </Button>
@@ -70,7 +71,7 @@ function ShowPage() {
           mb: 2,
         }}
       >
-        <Details affiliate={affiliate} />
+        <AffiliateDetails affiliate={affiliate} />
         <Card sx={{ p: { xs: 2, sm: 2.5 } }}>
           <Typography variant="h2" sx={{ mb: 1 }}>
             Payouts by month
@@ -86,75 +87,42 @@ function ShowPage() {
   )
 }
 
-function Details({ affiliate }: { affiliate: Affiliate }) {
+function AffiliateDetails({ affiliate }: { affiliate: Affiliate }) {
   const money = useMoney()
   const { user, effective } = affiliate
   const own = (value: string) => (value === '' ? ' (default)' : '')
   return (
-    <Card component="section" aria-label="Details" sx={{ p: { xs: 2, sm: 2.5 } }}>
-      <Typography variant="h2" sx={{ mb: 1.5 }}>
-        Details
-      </Typography>
-      <Box
-        component="dl"
-        sx={{
-          m: 0,
-          display: 'grid',
-          gridTemplateColumns: 'minmax(104px, auto) minmax(0, 1fr)',
-          gap: '8px 16px',
-          '& dt': { color: 'text.secondary' },
-          '& dd': { m: 0, overflowWrap: 'anywhere' },
-          fontSize: '0.875rem',
-        }}
-      >
-        <Detail label="Number">{affiliate.id}</Detail>
-        <Detail label="Account">
-          <Link component={RouterLink} to={`/users/${affiliate.user_id}`}>
+    <Details
+      items={[
+        ['Number', affiliate.id],
+        [
+          'Account',
+          <Link key="link" component={RouterLink} to={`/users/${affiliate.user_id}`}>
             <bdi>{user.user_login}</bdi>
-          </Link>
-        </Detail>
-        <Detail label="Account e-mail">
-          <bdi>{user.user_email}</bdi>
-          <CopyButton text={user.user_email} name="account e-mail" />
-        </Detail>
-        <Detail label="Payment e-mail">
-          <bdi>{effective.payment_email}</bdi>
-          {affiliate.payment_email === '' && ' (the account’s)'}
-          <CopyButton text={effective.payment_email} name="payment e-mail" />
-        </Detail>
-        <Detail label="Rate">
-          {rateText(effective, money)}
-          {own(affiliate.rate)}
-        </Detail>
-        <Detail label="Rate type">
-          <bdi>{effective.rate_type}</bdi>
-          {own(affiliate.rate_type)}
-        </Detail>
-        <Detail label="Registered">{time(affiliate.date_registered)}</Detail>
-        <Detail label="Notes">{affiliate.notes ? <Notes text={affiliate.notes} /> : '–'}</Detail>
-      </Box>
-    </Card>
+          </Link>,
+        ],
+        ['Account e-mail', <Address key="own" text={user.user_email} name="account e-mail" />],
+        [
+          'Payment e-mail',
+          <Fragment key="payment">
+            <Address text={effective.payment_email} name="payment e-mail" />
+            {affiliate.payment_email === '' && ' (the account’s)'}
+          </Fragment>,
+        ],
+        ['Rate', rateText(effective, money) + own(affiliate.rate)],
+        ['Rate type', <bdi key="type">{effective.rate_type + own(affiliate.rate_type)}</bdi>],
+        ['Registered', time(affiliate.date_registered)],
+        ['Notes', affiliate.notes ? <LongText key="notes" text={affiliate.notes} /> : '–'],
+      ]}
+    />
   )
 }
 
-function Notes({ text }: { text: string }) {
-  return (
-    <Box
-      component="span"
-      dir="auto"
-      sx={{ whiteSpace: 'pre-wrap', display: 'block', maxHeight: 200, overflowY: 'auto' }}
-      tabIndex={0}
-    >
-      {text}
-    </Box>
-  )
-}
-
-function Detail({ label, children }: { label: string; children: ReactNode }) {
+function Address({ text, name }: { text: string; name: string }) {
   return (
     <>
-      <dt>{label}</dt>
-      <dd>{children}</dd>
+      <bdi>{text}</bdi>
+      <CopyButton text={text} name={name} />
     </>
   )
 }

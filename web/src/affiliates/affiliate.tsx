@@ -3,7 +3,9 @@ import { Box, Typography } from '@mui/material'
 import type { RaRecord } from 'react-admin'
 import type { AffiliateRecord } from '../../../src/programme/affiliates/affiliate.ts'
 import type { AffiliateExtras } from '../../../src/programme/affiliates/schema.ts'
+import type { Moving } from '../ui/moves.tsx'
 import { Breakable } from '../ui/table.tsx'
+import { affiliates } from './pages.ts'
 
 export type Status = AffiliateRecord['status']
 
@@ -14,6 +16,13 @@ export type Affiliate = AffiliateRecord & Required<AffiliateExtras> & RaRecord<n
 
 export const nameOf = (affiliate: Pick<Affiliate, 'id' | 'user'>) =>
   affiliate.user?.display_name || affiliate.user?.user_login || `Affiliate ${affiliate.id}`
+
+/** How one is called where money goes to them. The same function each time: another one erases what is being typed. */
+export const payeeOf = (affiliate: Affiliate) =>
+  `${nameOf(affiliate)} #${affiliate.id} <${affiliate.effective?.payment_email ?? ''}>`
+
+/** The same where they are only looked for. */
+export const numberedName = (affiliate: Affiliate) => `${nameOf(affiliate)} #${affiliate.id}`
 
 /** The list that the page of an affiliate leads back to. */
 export const parent = { to: '/affiliates', label: 'Affiliates' }
@@ -38,43 +47,36 @@ export function Account({ affiliate, name }: { affiliate: Affiliate; name?: Reac
   )
 }
 
-/** What can be done with an affiliate in each state: the word, and the state that it leads to. */
-export interface Move {
-  action: string
-  done: string
-  status: Status
-  from: Status[]
-  /** What it means for the affiliate. */
-  meaning: string
-  /** Whether it is asked first also for one affiliate; for several it always is. */
-  asks: boolean
+/** What can be done with an affiliate in each state. */
+export const moving: Moving<Affiliate> = {
+  of: affiliates,
+  nameOf,
+  moves: [
+    {
+      action: 'Approve',
+      done: 'approved',
+      status: 'active',
+      from: ['pending', 'inactive', 'rejected'],
+      meaning: 'The status becomes active. It can be deactivated again later.',
+      asks: false,
+    },
+    {
+      action: 'Reject',
+      done: 'rejected',
+      status: 'rejected',
+      from: ['pending'],
+      meaning:
+        'The status becomes rejected. Account, earnings and payouts stay as they are, and it can be approved later.',
+      asks: true,
+    },
+    {
+      action: 'Deactivate',
+      done: 'deactivated',
+      status: 'inactive',
+      from: ['active'],
+      meaning:
+        'The status becomes inactive. Account, earnings and payouts stay as they are, and it can be approved again later.',
+      asks: true,
+    },
+  ],
 }
-
-export const moves: Move[] = [
-  {
-    action: 'Approve',
-    done: 'approved',
-    status: 'active',
-    from: ['pending', 'inactive', 'rejected'],
-    meaning: 'The status becomes active. It can be deactivated again later.',
-    asks: false,
-  },
-  {
-    action: 'Reject',
-    done: 'rejected',
-    status: 'rejected',
-    from: ['pending'],
-    meaning:
-      'The status becomes rejected. Account, earnings and payouts stay as they are, and it can be approved later.',
-    asks: true,
-  },
-  {
-    action: 'Deactivate',
-    done: 'deactivated',
-    status: 'inactive',
-    from: ['active'],
-    meaning:
-      'The status becomes inactive. Account, earnings and payouts stay as they are, and it can be approved again later.',
-    asks: true,
-  },
-]

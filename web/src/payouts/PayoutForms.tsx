@@ -15,9 +15,10 @@ import {
   useRefresh,
 } from 'react-admin'
 import { useNavigate, useSearchParams } from 'react-router-dom'
-import { type Affiliate, nameOf } from '../affiliates/affiliate.tsx'
+import { AffiliateInput } from '../affiliates/AffiliateInput.tsx'
+import { AffiliateName } from '../affiliates/AffiliateName.tsx'
+import { payeeOf } from '../affiliates/affiliate.tsx'
 import { newIdempotencyKeys } from '../api.ts'
-import { Waiting } from '../Shell.tsx'
 import { History } from '../tools/AuditLog.tsx'
 import { Confirm } from '../ui/Confirm.tsx'
 import {
@@ -33,8 +34,7 @@ import { time, useMoney } from '../ui/format.ts'
 import { listAt } from '../ui/lists.ts'
 import { Page, RecordProblem, toldByThePage } from '../ui/Page.tsx'
 import { StatusChip } from '../ui/StatusChip.tsx'
-import { AffiliateInput } from './AffiliateInput.tsx'
-import { AffiliateName } from './AffiliateName.tsx'
+import { Waiting } from '../ui/Waiting.tsx'
 import { MarkPaid } from './MarkPaid.tsx'
 import { type Payout, statusChoices } from './payout.ts'
 
@@ -79,9 +79,6 @@ export function PayoutCreate() {
     </CreateBase>
   )
 }
-
-const payeeOf = (affiliate: Affiliate) =>
-  `${nameOf(affiliate)} #${affiliate.id} <${affiliate.effective?.payment_email ?? ''}>`
 
 function Fields() {
   return (

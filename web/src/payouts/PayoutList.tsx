@@ -3,7 +3,9 @@ import PaymentsIcon from '@mui/icons-material/PaymentsOutlined'
 import { Button, Stack, Typography } from '@mui/material'
 import { DateInput, ListBase, SelectInput, TextInput, useListContext } from 'react-admin'
 import { Link } from 'react-router-dom'
-import { type Affiliate, nameOf } from '../affiliates/affiliate.tsx'
+import { AffiliateInput } from '../affiliates/AffiliateInput.tsx'
+import { AffiliateName } from '../affiliates/AffiliateName.tsx'
+import { numberedName } from '../affiliates/affiliate.tsx'
 import { API, orderOf, queryOf } from '../api.ts'
 import { Cards, Ends } from '../ui/Cards.tsx'
 import type { Column } from '../ui/column.ts'
@@ -15,8 +17,6 @@ import { Empty, Page } from '../ui/Page.tsx'
 import { RecordTable } from '../ui/RecordTable.tsx'
 import { StatusChip } from '../ui/StatusChip.tsx'
 import { RowLink } from '../ui/table.tsx'
-import { AffiliateInput } from './AffiliateInput.tsx'
-import { AffiliateName } from './AffiliateName.tsx'
 import { MarkPaid } from './MarkPaid.tsx'
 import { PayoutTotals } from './PayoutTotals.tsx'
 import { type Payout, statusChoices } from './payout.ts'
@@ -62,8 +62,6 @@ const NoPayouts = () => (
 
 const width = (pixels: number) => ({ width: { sm: pixels } })
 const text = (typed: string) => typed
-
-const numberedName = (affiliate: Affiliate) => `${nameOf(affiliate)} #${affiliate.id}`
 
 function PayoutFilters() {
   const amount = optionalAmount(useMoney())

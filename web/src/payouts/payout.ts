@@ -1,17 +1,17 @@
 import type { RaRecord } from 'react-admin'
+import type { Static } from 'typebox'
 import type { PayoutRecord } from '../../../src/programme/payouts/payout.ts'
+import type { payoutTotals } from '../../../src/programme/payouts/totals.ts'
 
 export type Payout = PayoutRecord & RaRecord<number>
 
 /** A sum that is longer than a JavaScript number holds exactly is text. */
 export type Sum = number | string
 
-export interface PayoutTotals {
-  count: number
-  sum: Sum
-  paid: { count: number; sum: Sum }
-  failed: { count: number; sum: Sum }
-}
+/** What the server answers, with its sums as they are read. */
+type WithSums<T> = { [K in keyof T]: K extends 'sum' ? Sum : T[K] extends object ? WithSums<T[K]> : T[K] }
+
+export type PayoutTotals = WithSums<Static<typeof payoutTotals>>
 
 export const statusChoices = [
   { id: 'paid', name: 'Paid' },

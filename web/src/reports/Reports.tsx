@@ -2,6 +2,7 @@ import { Box, ToggleButton, ToggleButtonGroup, useTheme } from '@mui/material'
 import { useState } from 'react'
 import { useSearchParams } from 'react-router-dom'
 import { statuses } from '../affiliates/affiliate.tsx'
+import { capital } from '../names.ts'
 import type { Sum } from '../payouts/payout.ts'
 import { count, period, useMoney } from '../ui/format.ts'
 import { Page } from '../ui/Page.tsx'
@@ -283,7 +284,6 @@ const LONGEST_NAME = 18
 const methodOf = (row: Rows['payouts-by-method']) => row.payout_method || 'No method'
 const nameOf = (row: Rows['top-affiliates']) =>
   row.display_name || row.login || `Affiliate ${row.affiliate_id}`
-const capital = (word: string) => word.charAt(0).toUpperCase() + word.slice(1)
 
 function shorten(name: string): string {
   const characters = [...name]

@@ -9,25 +9,20 @@ import {
   useNotify,
 } from 'react-admin'
 import { useWatch } from 'react-hook-form'
+import type { SettingsRecord } from '../../../src/settings/schema.ts'
 import { get, request } from '../api.ts'
 import { changes } from '../dataProvider.ts'
-import { Waiting } from '../Shell.tsx'
-import type { Settings } from '../session.tsx'
 import { CarefulForm, FormButtons, FormSection, RateInput, Row, rateOf } from '../ui/form.tsx'
 import { Page, Problem } from '../ui/Page.tsx'
 import { useSubmit } from '../ui/submit.ts'
-
-interface AllSettings extends Settings {
-  currency_locked: boolean
-  currencies: string[]
-}
+import { Waiting } from '../ui/Waiting.tsx'
 
 export function SettingsPage() {
   const queryClient = useQueryClient()
   const notify = useNotify()
   const { data, error, refetch } = useQuery({
     queryKey: ['settings'],
-    queryFn: () => get<AllSettings>('settings'),
+    queryFn: () => get<SettingsRecord>('settings'),
     // What is read anew takes the place of what was typed.
     refetchOnWindowFocus: false,
     refetchOnReconnect: false,
@@ -55,7 +50,7 @@ export function SettingsPage() {
   )
 }
 
-function Fields({ settings }: { settings: AllSettings }) {
+function Fields({ settings }: { settings: SettingsRecord }) {
   const rateTypes = (useWatch({ name: 'rate_types' }) as string[] | undefined) ?? []
   const choices = rateTypes.map(name => ({ id: name, name }))
   return (

@@ -4,51 +4,20 @@ import { Box, Card, Link, Stack, Typography } from '@mui/material'
 import { useQuery } from '@tanstack/react-query'
 import { DateInput, ListBase, SelectInput, TextInput, useListContext, useReference } from 'react-admin'
 import { Link as RouterLink } from 'react-router-dom'
-import { get } from '../api.ts'
+import type { EntryRecord } from '../../../src/operations/audit/schema.ts'
+import { choicesOf, describe, get } from '../api.ts'
+import { nameOfAction, nameOfKind } from '../names.ts'
+import { pagesOf } from '../pages.ts'
 import type { Column } from '../ui/column.ts'
 import { time } from '../ui/format.ts'
 import { Filters, Rows } from '../ui/ListFrame.tsx'
 import { Empty, Problem } from '../ui/Page.tsx'
+import { pageOf } from '../ui/pages.ts'
 import { RecordTable } from '../ui/RecordTable.tsx'
 
-type Values = Record<string, unknown> | null
+type Entry = EntryRecord
 
-interface Entry {
-  id: number
-  date: string
-  actor: string
-  actor_name: string
-  user_id: number | null
-  login: string | null
-  address: string
-  action: string
-  record: string
-  record_id: number | null
-  before: Values
-  after: Values
-  erased: boolean
-}
-
-const actions: Record<string, string> = {
-  'affiliate.create': 'Affiliate created',
-  'affiliate.edit': 'Affiliate edited',
-  'affiliate.delete': 'Affiliate deleted',
-  'payout.create': 'Payout recorded',
-  'payout.edit': 'Payout edited',
-  'payout.delete': 'Payout deleted',
-  'user.create': 'Account created',
-  'user.edit': 'Account edited',
-  'user.password': 'Password set',
-  'user.erase': 'Personal data erased',
-  'key.create': 'API key generated',
-  'key.revoke': 'API key revoked',
-  'settings.edit': 'Settings changed',
-  'session.create': 'Logged in',
-  'session.refuse': 'Log-in failed',
-  'session.delete': 'Logged out',
-}
-
-const actors = {
+const actors: Record<Entry['actor'], string> = {
   key: 'API key',
   session: 'Administration area',
   visitor: 'Nobody known',
@@ -57,16 +26,11 @@ const actors = {
 }
 
 const choices = (names: Record<string, string>) => Object.entries(names).map(([id, name]) => ({ id, name }))
-const records = ['affiliate', 'payout', 'user', 'key', 'settings', 'session'].map(id => ({
-  id,
-  name: id === 'user' ? 'Account' : id === 'key' ? 'API key' : id.charAt(0).toUpperCase() + id.slice(1),
-}))
-/** The records that have a page: their resource, and where the page is. */
-const pages: Record<string, { resource: string; at: (id: number) => string }> = {
-  affiliate: { resource: 'affiliates', at: id => `/affiliates/${id}/show` },
-  payout: { resource: 'payouts', at: id => `/payouts/${id}` },
-  user: { resource: 'users', at: id => `/users/${id}` },
-  session: { resource: 'users', at: id => `/users/${id}` },
+
+/** The kinds of record and the actions that the log tells of, as the server says. */
+function useVocabulary(): { kinds: string[]; actions: string[] } {
+  const { data } = useQuery({ queryKey: ['audit', 'vocabulary'], queryFn: () => describe('audit') })
+  return { kinds: choicesOf(data?.record), actions: choicesOf(data?.action) }
 }
 
 export function AuditLog() {
@@ -98,6 +62,7 @@ const width = (pixels: number) => ({ width: { sm: pixels } })
 const text = (typed: string) => typed
 
 function AuditFilters() {
+  const { kinds, actions } = useVocabulary()
   return (
     <>
       <SelectInput
@@ -113,7 +78,7 @@ function AuditFilters() {
       <SelectInput
         source="action"
         label="What"
-        choices={choices(actions)}
+        choices={actions.map(id => ({ id, name: nameOfAction(id) }))}
         emptyText="Anything"
         helperText={false}
         margin="none"
@@ -122,7 +87,7 @@ function AuditFilters() {
       <SelectInput
         source="record"
         label="Record"
-        choices={records}
+        choices={kinds.map(id => ({ id, name: nameOfKind(id) }))}
         emptyText="Any"
         helperText={false}
         margin="none"
@@ -167,7 +132,7 @@ function EntryCard({ entry }: { entry: Entry }) {
 }
 
 /** What happened to one record, the latest first. */
-export function History({ record, id }: { record: 'affiliate' | 'payout'; id: number }) {
+export function History({ record, id }: { record: string; id: number }) {
   const path = `audit?record=${record}&record_id=${id}&order=desc&number=50`
   const { data, error } = useQuery({ queryKey: ['audit', record, id], queryFn: () => get<Entry[]>(path) })
   return (
@@ -193,7 +158,7 @@ const When = ({ entry }: { entry: Entry }) => (
 )
 
 function Who({ entry: { actor, actor_name, user_id, login, address } }: { entry: Entry }) {
-  const kind = actors[actor as keyof typeof actors] ?? actor
+  const kind = actors[actor]
   return (
     <Box sx={{ overflowWrap: 'anywhere' }}>
       {user_id === null ? (
@@ -214,19 +179,24 @@ function Who({ entry: { actor, actor_name, user_id, login, address } }: { entry:
 function What({ entry: { action, record, record_id } }: { entry: Entry }) {
   return (
     <Box component="span">
-      {actions[action] ?? action}{' '}
-      {record_id !== null &&
-        (pages[record] ? <RecordLink {...pages[record]} id={record_id} /> : `#${record_id}`)}
+      {nameOfAction(action)} {record_id !== null && <RecordLink kind={record} id={record_id} />}
     </Box>
   )
 }
 
 /** The number of a record, which leads to its page unless it was deleted since. */
-function RecordLink({ resource, at, id }: { resource: string; at: (id: number) => string; id: number }) {
+function RecordLink({ kind, id }: { kind: string; id: number }) {
+  // A session is known by the account that has logged in.
+  const pages = pagesOf(kind === 'session' ? 'user' : kind)
+  const to = pages && pageOf(pages, id)
+  return pages && to ? <LinkIfThere resource={pages.resource} id={id} to={to} /> : <>#{id}</>
+}
+
+function LinkIfThere({ resource, id, to }: { resource: string; id: number; to: string }) {
   const { referenceRecord } = useReference({ reference: resource, id })
   if (!referenceRecord) return <>#{id}</>
   return (
-    <Link component={RouterLink} to={at(id)}>
+    <Link component={RouterLink} to={to}>
       #{id}
     </Link>
   )

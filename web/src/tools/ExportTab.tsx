@@ -8,29 +8,34 @@ import {
   Stack,
   Typography,
 } from '@mui/material'
+import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { API } from '../api.ts'
+import { API, pathsBelow } from '../api.ts'
+import { nameOfResource } from '../names.ts'
 import { ExportLink } from '../ui/ExportLink.tsx'
+import { Problem } from '../ui/Page.tsx'
+import { Waiting } from '../ui/Waiting.tsx'
 
 /** Everything there is, as a file. */
 export function ExportTab() {
-  const [what, setWhat] = useState('affiliates')
+  const { data, error, refetch } = useQuery({ queryKey: ['exports'], queryFn: () => pathsBelow('exports') })
+  const [chosen, setChosen] = useState<string>()
   const [format, setFormat] = useState('csv')
+  if (error) return <Problem error={error} retry={() => refetch()} />
+  if (!data) return <Waiting />
+  const what = chosen ?? data[0]!
   return (
     <Card sx={{ p: { xs: 2, sm: 3 }, maxWidth: 640 }}>
       <Stack sx={{ gap: 2.5, alignItems: 'flex-start' }}>
         <Typography sx={{ color: 'text.secondary' }}>
-          Downloads all affiliates or all payouts. To export a part, narrow the list on its own page and use
-          Export CSV there.
+          Downloads all records of a kind. To export a part, narrow the list on its own page and use Export
+          CSV there.
         </Typography>
         <Choice
           label="What"
           value={what}
-          onChange={setWhat}
-          choices={[
-            ['affiliates', 'Affiliates'],
-            ['payouts', 'Payouts'],
-          ]}
+          onChange={setChosen}
+          choices={data.map(name => [name, nameOfResource(name)])}
         />
         <Choice
           label="Format"

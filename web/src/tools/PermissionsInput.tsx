@@ -12,6 +12,7 @@ import {
   TableRow,
   Typography,
 } from '@mui/material'
+import { capital, nameOfResource } from '../names.ts'
 import { useSession } from '../session.tsx'
 import { matrixOf, readOnly } from './key.ts'
 
@@ -105,7 +106,7 @@ function ResourceRow({
   return (
     <TableRow>
       <TableCell component="th" scope="row" sx={{ color: 'text.primary' }}>
-        {capital(resource)}
+        {nameOfResource(resource)}
       </TableCell>
       {actions.map(action => {
         const permission = `${resource}.${action}`
@@ -115,7 +116,7 @@ function ResourceRow({
               <Checkbox
                 checked={chosen.includes(permission)}
                 onChange={() => onToggle(permission)}
-                slotProps={{ input: { 'aria-label': `${capital(resource)}: ${action}` } }}
+                slotProps={{ input: { 'aria-label': `${nameOfResource(resource)}: ${action}` } }}
               />
             )}
           </TableCell>
@@ -124,5 +125,3 @@ function ResourceRow({
     </TableRow>
   )
 }
-
-const capital = (word: string) => word.charAt(0).toUpperCase() + word.slice(1)

@@ -1,25 +1,19 @@
 import { useQuery } from '@tanstack/react-query'
+import type { Static } from 'typebox'
+import type { systemRecord } from '../../../src/admin/system/schema.ts'
 import { get } from '../api.ts'
-import { Waiting } from '../Shell.tsx'
+import { nameOfResource } from '../names.ts'
 import { count, duration, size, time } from '../ui/format.ts'
 import { Problem } from '../ui/Page.tsx'
 import { Tile, Tiles } from '../ui/Tile.tsx'
+import { Waiting } from '../ui/Waiting.tsx'
 
-interface System {
-  version: string
-  node: string
-  engine: string
-  database_size_bytes: number
-  counts: Record<'users' | 'affiliates' | 'payouts' | 'keys', number>
-  uptime_seconds: number
-  started: string
-}
+type System = Static<typeof systemRecord>
 
 export function SystemTab() {
   const { data, error, refetch } = useQuery({ queryKey: ['system'], queryFn: () => get<System>('system') })
   if (error) return <Problem error={error} retry={() => refetch()} />
   if (!data) return <Waiting />
-  const { users, affiliates, payouts, keys } = data.counts
   return (
     <>
       <Tiles minWidth={150}>
@@ -29,10 +23,9 @@ export function SystemTab() {
         <Tile label="Database size" value={size(data.database_size_bytes)} />
       </Tiles>
       <Tiles minWidth={150}>
-        <Tile label="Accounts" value={count(users)} />
-        <Tile label="Affiliates" value={count(affiliates)} />
-        <Tile label="Payouts" value={count(payouts)} />
-        <Tile label="API keys" value={count(keys)} />
+        {Object.entries(data.counts).map(([resource, number]) => (
+          <Tile key={resource} label={nameOfResource(resource)} value={count(number)} />
+        ))}
       </Tiles>
     </>
   )

@@ -1,5 +1,5 @@
 import { Box, Tab, Tabs } from '@mui/material'
-import { Link, useParams } from 'react-router-dom'
+import { Link, Navigate, useParams } from 'react-router-dom'
 import { NotFound, Page } from '../ui/Page.tsx'
 import { ApiKeys } from './ApiKeys.tsx'
 import { AuditLog } from './AuditLog.tsx'
@@ -12,6 +12,8 @@ const tabs = [
   { path: 'export', label: 'Export', content: <ExportTab /> },
   { path: 'system', label: 'System', content: <SystemTab /> },
 ]
+
+export const FirstTool = () => <Navigate to={`/tools/${tabs[0]!.path}`} replace />
 
 export function Tools() {
   const { tab: path } = useParams()

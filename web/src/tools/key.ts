@@ -1,16 +1,7 @@
 import type { RaRecord } from 'react-admin'
+import type { KeyRecord } from '../../../src/accounts/keys/schema.ts'
 
-export interface ApiKey extends RaRecord<number> {
-  public_key: string
-  name: string
-  owner: { id: number; login: string }
-  permissions: string[]
-  status: 'active' | 'expired' | 'revoked'
-  date_created: string
-  last_used: string | null
-  expires: string | null
-  revoked: string | null
-}
+export type ApiKey = KeyRecord & RaRecord<number>
 
 export interface Matrix {
   resources: string[]

@@ -1,11 +1,14 @@
 import { Box, Chip } from '@mui/material'
+import { capital } from '../names.ts'
 
-type Colour = 'success' | 'warning' | 'error' | 'neutral'
+type Colour = 'info' | 'success' | 'warning' | 'error' | 'neutral'
 
 const colours: Record<string, Colour> = {
   active: 'success',
   paid: 'success',
+  unpaid: 'info',
   pending: 'warning',
+  draft: 'neutral',
   expired: 'warning',
   failed: 'error',
   rejected: 'error',
@@ -19,7 +22,7 @@ export function StatusChip({ status }: { status: string }) {
   return (
     <Chip
       size="small"
-      label={status.charAt(0).toUpperCase() + status.slice(1)}
+      label={capital(status)}
       icon={
         <Box component="span" sx={{ width: 7, height: 7, borderRadius: '50%', bgcolor: 'currentColor' }} />
       }

@@ -64,13 +64,14 @@ export function ChoiceBar({ list, children }: { list: RefObject<HTMLElement | nu
   const { selectedIds } = useListContext()
   useChoiceEndsWithFilter()
   useFocusReturns(list)
-  if (selectedIds.length === 0) return null
   return (
     <Stack
       role="region"
       aria-label="Chosen"
       direction="row"
       sx={{
+        // It stays where nobody sees it: what was done may still have something to say.
+        display: selectedIds.length === 0 ? 'none' : 'flex',
         gap: 1,
         px: 2,
         py: 1,

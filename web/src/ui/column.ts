@@ -11,6 +11,8 @@ export interface Column<R> {
   minWidth?: number
   /** More only where there is room. */
   maxWidth?: number
+  /** Where it stands on a card: the line, and the end of it. A column without is left out of cards. */
+  card?: `${1 | 2 | 3} ${'left' | 'right'}`
   /** Left out of narrower windows: what matters less gives way to what matters more. */
   wideOnly?: boolean
 }

@@ -103,19 +103,26 @@ const NO_AMOUNT = 'Type an amount. It may be 0.'
 export function MoneyInput({
   source,
   label,
+  signed = false,
   ...rest
-}: { source: string; label: string } & Partial<TextInputProps>) {
+}: {
+  source: string
+  label: string
+  /** Whether it may be below 0. */
+  signed?: boolean
+} & Partial<TextInputProps>) {
   const money = useMoney()
   const value = useWatch({ name: source })
   const text = String(value ?? '').trim()
-  const valid = !amountProblem(text, money)
+  const problem = (typed: string) => amountProblem(signed ? typed.replace(/^-/, '') : typed, money)
+  const valid = !problem(text)
   return (
     <TextInput
       source={source}
       label={label}
       format={shown => (shown === undefined || shown === null ? '' : String(shown))}
       parse={typed => typed}
-      validate={[required(NO_AMOUNT), typed => amountProblem(String(typed ?? '').trim(), money)]}
+      validate={[required(NO_AMOUNT), typed => problem(String(typed ?? '').trim())]}
       helperText={valid ? `= ${money.full(text)}` : `In ${money.currency}, with a point: ${example(money)}`}
       slotProps={{
         htmlInput: {

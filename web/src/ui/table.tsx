@@ -1,5 +1,5 @@
 import { Link } from '@mui/material'
-import { Fragment, type ReactNode } from 'react'
+import { createContext, Fragment, type ReactNode, useContext } from 'react'
 import { Link as RouterLink } from 'react-router-dom'
 
 /** Figures stand under each other, digit by digit. */
@@ -9,8 +9,12 @@ export const figures = {
   whiteSpace: 'nowrap',
 } as const
 
+/** Whether what is drawn is part of a link as a whole, as a card is: there is no link within a link. */
+export const InsideLink = createContext(false)
+
 /** The name of a row, which leads to its page: what the keyboard and the screen reader have instead of the row. */
 export function RowLink({ to, children }: { to: string; children: ReactNode }) {
+  if (useContext(InsideLink)) return <>{children}</>
   return (
     <Link
       component={RouterLink}

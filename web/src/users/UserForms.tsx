@@ -11,12 +11,12 @@ import {
   useRedirect,
 } from 'react-admin'
 import { Link as RouterLink, useNavigate } from 'react-router-dom'
-import { Waiting } from '../Shell.tsx'
 import { useSession } from '../session.tsx'
 import { CarefulForm, FormButtons, FormSection, Row } from '../ui/form.tsx'
 import { time } from '../ui/format.ts'
 import { listAt } from '../ui/lists.ts'
 import { Page, RecordProblem, toldByThePage } from '../ui/Page.tsx'
+import { Waiting } from '../ui/Waiting.tsx'
 import { type User, userName } from './user.ts'
 
 type Values = Record<string, unknown>

@@ -2,22 +2,27 @@ import { Box, ToggleButton, ToggleButtonGroup } from '@mui/material'
 import { useQuery } from '@tanstack/react-query'
 import { useListContext } from 'react-admin'
 import { get, queryOf } from '../api.ts'
-import { count } from '../ui/format.ts'
-import { statuses } from './affiliate.tsx'
+import { capital } from '../names.ts'
+import { count } from './format.ts'
+
+/** How many, and maybe what they come to. */
+type Total = number | { count: number; sum: number | string }
 
 interface Totals {
   count: number
-  by_status: Record<string, number>
+  by_status: Record<string, Total>
 }
 
+const countOf = (total: Total = 0) => (typeof total === 'number' ? total : total.count)
+
 /** The states with how many are in each, which narrow the list when they are chosen. */
-export function StatusTabs() {
+export function StatusTabs({ resource, statuses }: { resource: string; statuses: readonly string[] }) {
   const { filterValues, setFilters } = useListContext()
   const { status = 'all', ...others } = filterValues
   const query = queryOf(others)
   const { data, isPlaceholderData } = useQuery({
-    queryKey: ['affiliates', 'totals', query],
-    queryFn: () => get<Totals>(`affiliates/totals?${query}`),
+    queryKey: [resource, 'totals', query],
+    queryFn: () => get<Totals>(`${resource}/totals?${query}`),
     placeholderData: before => before,
   })
   const choose = (chosen: string | null) => {
@@ -39,12 +44,12 @@ export function StatusTabs() {
             value={value}
             sx={{ px: 1.5, gap: 0.75, textTransform: 'none', color: 'text.primary', whiteSpace: 'nowrap' }}
           >
-            {value.charAt(0).toUpperCase() + value.slice(1)}
+            {capital(value)}
             <Box
               component="span"
               sx={{ color: 'text.secondary', fontVariantNumeric: 'tabular-nums', fontWeight: 400 }}
             >
-              {data ? count(value === 'all' ? data.count : (data.by_status[value] ?? 0)) : '…'}
+              {data ? count(value === 'all' ? data.count : countOf(data.by_status[value])) : '…'}
             </Box>
           </ToggleButton>
         ))}

@@ -1,6 +1,6 @@
 import { useReference } from 'react-admin'
-import { type Affiliate, deletedName, nameOf } from '../affiliates/affiliate.tsx'
 import { RowLink } from '../ui/table.tsx'
+import { type Affiliate, deletedName, nameOf } from './affiliate.tsx'
 
 /** The name of a payout's affiliate, which may have been deleted since. */
 export function AffiliateName({ id, link = false }: { id: number; link?: boolean }) {

@@ -9,7 +9,7 @@ import {
   useReference,
 } from 'react-admin'
 import { useWatch } from 'react-hook-form'
-import { type Affiliate, deletedName } from '../affiliates/affiliate.tsx'
+import { type Affiliate, deletedName } from './affiliate.tsx'
 
 type Props = Pick<AutocompleteInputProps, 'validate' | 'helperText' | 'sx'> & {
   /** How an affiliate is called in the field and among what it offers. The same function each time: another one erases what is being typed. */

@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { column } from './affiliates.ts'
+import { eventually, type World } from './world.ts'
+
+export function referralScenarios(world: () => World): void {
+  const newAffiliate = (name: string) =>
+    world().make('/affiliates', { create_user: true, username: name, payment_email: `${name}@example.com` })
+
+  describe('referrals', () => {
+    test('record, approve, take back, edit, delete - each is done, said, and stands in the ledger', async () => {
+      const affiliate = await newAffiliate('earner')
+      const owed = async () => (await world().read(`/affiliates/${affiliate.id}`)).unpaid_earnings
+      await world().work('/referrals', async page => {
+        await page.getByRole('link', { name: 'Record referral' }).click()
+        await page.getByRole('heading', { level: 1, name: 'Record referral' }).waitFor()
+        await page.getByRole('combobox', { name: 'Affiliate' }).pressSequentially('earner', { delay: 60 })
+        await page.getByRole('option', { name: /earner/ }).click()
+        await page.getByLabel('Amount').pressSequentially('12.5')
+        await page.getByLabel('Description').fill('A lamp')
+        await page.getByRole('button', { name: 'Save' }).click()
+        await page.getByRole('heading', { level: 1, name: /^Referral \d+$/ }).waitFor()
+        const id = Number(page.url().match(/referrals\/(\d+)\/show/)![1])
+        const ledger = page.getByRole('region', { name: 'In the ledger', exact: true })
+        await ledger.getByText('Commission → Pending').waitFor()
+
+        await page.getByRole('button', { name: `Approve: Referral ${id}` }).click()
+        await ledger.getByText('Pending → Unpaid').waitFor()
+        assert.equal(await owed(), 12.5)
+        await page.getByRole('button', { name: /^Undo/ }).click()
+        await ledger.getByText('Unpaid → Pending').waitFor()
+        assert.equal(await owed(), 0)
+
+        await page.getByRole('link', { name: 'Edit' }).click()
+        await page.getByLabel('Amount').fill('20')
+        await page.getByLabel('Description').fill('')
+        await page.getByRole('button', { name: 'Save' }).click()
+        await ledger.getByText('$7.50').waitFor()
+        assert.equal((await world().read(`/referrals/${id}`)).description, '')
+
+        await page.getByRole('button', { name: 'Delete' }).click()
+        await page.getByRole('alertdialog').getByRole('button', { name: 'Delete' }).click()
+        await page.getByText(`Referral ${id} deleted`).waitFor()
+        assert.equal((await world().api('GET', `/referrals/${id}`)).status, 404)
+      })
+    })
+
+    test('several approved, one of which a payout has paid - the others are, it is named, and the choice ends', async () => {
+      const affiliate = await newAffiliate('bulkearner')
+      const ids: number[] = []
+      for (const amount of [1, 2, 3]) {
+        const { id } = await world().make('/referrals', { affiliate_id: affiliate.id, amount })
+        ids.unshift(id)
+      }
+      const [third, , first] = ids
+      await world().api('PATCH', `/referrals/${first}`, { status: 'unpaid' })
+      await world().make('/payouts', { affiliate_id: affiliate.id, referrals: [first] })
+      await world().work(`/referrals?filter={"affiliate_id":${affiliate.id}}`, async page => {
+        await page.getByText('1-3 of 3').waitFor()
+        await page.getByLabel('Choose all on this page').check()
+        const bar = page.getByRole('region', { name: 'Chosen' })
+        await bar.getByRole('button', { name: 'Approve' }).click()
+        await page.getByRole('alertdialog').getByRole('button', { name: 'Approve' }).click()
+        const outcome = page.getByRole('dialog', { name: '2 referrals approved, 1 not' })
+        await outcome.getByText(`#${first}: Payout`).waitFor()
+        await outcome.getByRole('button', { name: 'Close' }).click()
+        await eventually(async () => {
+          assert.deepEqual(await column(page, 'Status'), ['Unpaid', 'Unpaid', 'Paid'])
+        })
+        await bar.waitFor({ state: 'hidden' })
+
+        // What is chosen next is alone.
+        await page.getByLabel(`Choose Referral ${third}`).check()
+        await bar.getByText('1 chosen').waitFor()
+        await bar.getByRole('button', { name: 'Reject' }).click()
+        await page.getByRole('alertdialog').getByRole('button', { name: 'Reject' }).click()
+        await page.getByText('1 referral rejected').waitFor()
+        const status = async (id: number) => (await world().read(`/referrals/${id}`)).status
+        assert.deepEqual(await Promise.all(ids.map(status)), ['rejected', 'unpaid', 'paid'])
+      })
+    })
+  })
+}

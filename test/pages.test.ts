@@ -1,0 +1,36 @@
+/** The administration area has pages of every kind of record, or says that it has none. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { features } from '../src/app.ts'
+
+// By a path that the compiler does not follow: the pages are compiled for browsers.
+const registry = new URL('../web/src/pages.ts', import.meta.url).href
+const { recordPages, otherPages, withoutPages } = await import(registry)
+
+const kinds = features.map(({ kind }) => kind.name)
+
+test('every kind of record has pages, or is named as one without', () => {
+  const named: string[] = [...recordPages.map(({ kind }: { kind: string }) => kind), ...withoutPages]
+  assert.deepEqual(
+    kinds.filter(kind => !named.includes(kind)),
+    [],
+  )
+  assert.deepEqual([...new Set(named)].toSorted(), named.toSorted(), 'a kind with pages is none without')
+  assert.deepEqual(
+    withoutPages.filter((kind: string) => !kinds.includes(kind)),
+    [],
+  )
+})
+
+test('pages ask for records by the names that the interface has', () => {
+  for (const { kind: name, resource } of recordPages) {
+    const kind = features.find(feature => feature.kind.name === name)?.kind
+    // Accounts are no kind: they are of the area alone.
+    if (name !== 'user') assert.equal(kind?.table.name, resource)
+  }
+  const addresses = [
+    ...recordPages.map(({ resource }: { resource: string }) => `/${resource}`),
+    ...otherPages.map(({ path }: { path: string }) => path),
+  ]
+  assert.deepEqual(addresses, [...new Set(addresses)])
+})

@@ -1,0 +1,24 @@
+import Icon from '@mui/icons-material/GroupOutlined'
+import { lazily } from '../ui/lazily.ts'
+import type { RecordPages } from '../ui/pages.ts'
+import type { Affiliate } from './affiliate.tsx'
+
+export const affiliates: RecordPages = {
+  resource: 'affiliates',
+  kind: 'affiliate',
+  name: ['Affiliate', 'Affiliates'],
+  section: 'Programme',
+  icon: Icon,
+  list: lazily(() => import('./AffiliateList.tsx'), 'AffiliateList'),
+  create: lazily(() => import('./AffiliateForms.tsx'), 'AffiliateCreate'),
+  edit: lazily(() => import('./AffiliateForms.tsx'), 'AffiliateEdit'),
+  show: lazily(() => import('./AffiliateShow.tsx'), 'AffiliateShow'),
+  reads: { user: 1, effective: 1 },
+  below: ['notes'],
+  adds: ({ user }: Affiliate) => ({ account_email: user?.user_email ?? '' }),
+  conflicts: {
+    existing_user_email: { create: 'payment_email', update: 'account_email' },
+    existing_user_login: { create: 'username', update: 'username' },
+    affwp_rest_affiliate_user_exists: { create: 'user_id', update: 'user_id' },
+  },
+}

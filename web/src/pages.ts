@@ -1,0 +1,49 @@
+/**
+ * Every page of the area, in the order of the menu. Routes, menu, names, the filters and links of the log, and what is
+ * asked of the server follow from it; `test/pages.test.ts` compares it with the kinds of record that the server has.
+ */
+
+import ToolsIcon from '@mui/icons-material/HandymanOutlined'
+import ReportsIcon from '@mui/icons-material/InsightsOutlined'
+import SettingsIcon from '@mui/icons-material/TuneOutlined'
+import { affiliates } from './affiliates/pages.ts'
+import { payouts } from './payouts/pages.ts'
+import { referrals } from './referrals/pages.ts'
+import { lazily } from './ui/lazily.ts'
+import type { OtherPage, RecordPages } from './ui/pages.ts'
+import { users } from './users/pages.ts'
+
+export const recordPages: readonly RecordPages[] = [affiliates, referrals, payouts, users]
+
+export const otherPages: readonly OtherPage[] = [
+  {
+    path: '/reports',
+    name: 'Reports',
+    section: 'Administration',
+    icon: ReportsIcon,
+    page: lazily(() => import('./reports/Reports.tsx'), 'Reports'),
+  },
+  {
+    path: '/tools',
+    name: 'Tools',
+    section: 'Administration',
+    icon: ToolsIcon,
+    page: lazily(() => import('./tools/Tools.tsx'), 'FirstTool'),
+    below: { ':tab': lazily(() => import('./tools/Tools.tsx'), 'Tools') },
+  },
+  {
+    path: '/settings',
+    name: 'Settings',
+    section: 'Administration',
+    icon: SettingsIcon,
+    page: lazily(() => import('./settings/SettingsPage.tsx'), 'SettingsPage'),
+  },
+]
+
+/** Kinds of record that people do not work on: nobody looks for them, or another record's page shows them. */
+export const withoutPages: readonly string[] = ['visit', 'customer', 'creative']
+
+/** @param name as the interface calls them, or as the log calls one */
+export function pagesOf(name: string): RecordPages | undefined {
+  return recordPages.find(({ resource, kind }) => resource === name || kind === name)
+}

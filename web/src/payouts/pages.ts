@@ -1,0 +1,17 @@
+import Icon from '@mui/icons-material/PaymentsOutlined'
+import { lazily } from '../ui/lazily.ts'
+import type { RecordPages } from '../ui/pages.ts'
+
+export const payouts: RecordPages = {
+  resource: 'payouts',
+  kind: 'payout',
+  name: ['Payout', 'Payouts'],
+  section: 'Paying',
+  icon: Icon,
+  list: lazily(() => import('./PayoutList.tsx'), 'PayoutList'),
+  create: lazily(() => import('./PayoutForms.tsx'), 'PayoutCreate'),
+  edit: lazily(() => import('./PayoutForms.tsx'), 'PayoutEdit'),
+  // The interface asks for the affiliate in every edit of a payout.
+  always: ['affiliate_id'],
+  actions: { create: 'Payout recorded' },
+}

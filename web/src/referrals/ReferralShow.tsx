@@ -1,0 +1,87 @@
+import EditIcon from '@mui/icons-material/EditOutlined'
+import { Button, Typography } from '@mui/material'
+import { Link } from 'react-router-dom'
+import { AffiliateName } from '../affiliates/AffiliateName.tsx'
+import { Transfers } from '../ledger/Transfers.tsx'
+import { capital } from '../names.ts'
+import { Details, LongText } from '../ui/Details.tsx'
+import { time, useMoney } from '../ui/format.ts'
+import { Moves } from '../ui/moves.tsx'
+import { DeleteRecord } from '../ui/RecordForms.tsx'
+import { RecordLink } from '../ui/RecordLink.tsx'
+import { RecordShow } from '../ui/RecordShow.tsx'
+import { StatusChip } from '../ui/StatusChip.tsx'
+import { referrals } from './pages.ts'
+import { moving, nameOf, type Referral } from './referral.ts'
+
+export function ReferralShow() {
+  return (
+    <RecordShow<Referral>
+      of={referrals}
+      nameOf={nameOf}
+      aside={({ status }) => <StatusChip status={status} />}
+      actions={referral => <Actions referral={referral} />}
+    >
+      {referral => (
+        <>
+          <ReferralDetails referral={referral} />
+          <Transfers
+            title="In the ledger"
+            affiliateId={referral.affiliate_id}
+            about={{ referral_id: referral.id }}
+            empty="Nothing is owed or was paid because of it: its status is draft or rejected, or its amount is 0."
+          />
+        </>
+      )}
+    </RecordShow>
+  )
+}
+
+function Actions({ referral }: { referral: Referral }) {
+  return (
+    <>
+      {referral.payout_id === '0' && <Moves moving={moving} record={referral} />}
+      <Button component={Link} to={`/referrals/${referral.id}`} startIcon={<EditIcon />}>
+        Edit
+      </Button>
+      <DeleteRecord of={referrals} record={referral}>
+        <Typography>
+          The referral is gone for good, and what was owed for it with it. Its number is never used again.
+        </Typography>
+        <Typography sx={{ mt: 1 }}>
+          What stays: the ledger, which tells that it was there. To owe nothing for it and keep it in the
+          list, reject it.
+        </Typography>
+      </DeleteRecord>
+    </>
+  )
+}
+
+function ReferralDetails({ referral }: { referral: Referral }) {
+  const money = useMoney()
+  const { custom } = referral
+  return (
+    <Details
+      items={[
+        ['Amount', <strong key="amount">{money.full(referral.amount)}</strong>],
+        ['Affiliate', <AffiliateName key="affiliate" id={referral.affiliate_id} link />],
+        ['Type', capital(referral.type)],
+        ['Date', time(referral.date)],
+        ['Description', referral.description && <LongText key="description" text={referral.description} />],
+        ['Reference', <bdi key="reference">{referral.reference || '–'}</bdi>],
+        ['Context', referral.context && <bdi key="context">{referral.context}</bdi>],
+        ['Campaign', referral.campaign && <bdi key="campaign">{referral.campaign}</bdi>],
+        ['Paid by payout', <RecordLink key="payout" kind="payout" id={referral.payout_id} />],
+        ['Visit', <RecordLink key="visit" kind="visit" id={referral.visit_id} />],
+        ['Customer', <RecordLink key="customer" kind="customer" id={referral.customer_id} />],
+        [
+          'Takes back',
+          referral.parent_id ? <RecordLink key="p" kind="referral" id={referral.parent_id} /> : '',
+        ],
+        ['Custom', custom ? <LongText key="custom" text={textOf(custom)} /> : ''],
+      ]}
+    />
+  )
+}
+
+const textOf = (custom: unknown) => (typeof custom === 'string' ? custom : JSON.stringify(custom, null, 2))

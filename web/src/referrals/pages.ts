@@ -1,0 +1,16 @@
+import Icon from '@mui/icons-material/SellOutlined'
+import { lazily } from '../ui/lazily.ts'
+import type { RecordPages } from '../ui/pages.ts'
+
+export const referrals: RecordPages = {
+  resource: 'referrals',
+  kind: 'referral',
+  name: ['Referral', 'Referrals'],
+  section: 'Earning',
+  icon: Icon,
+  list: lazily(() => import('./ReferralList.tsx'), 'ReferralList'),
+  create: lazily(() => import('./ReferralForms.tsx'), 'ReferralCreate'),
+  edit: lazily(() => import('./ReferralForms.tsx'), 'ReferralEdit'),
+  show: lazily(() => import('./ReferralShow.tsx'), 'ReferralShow'),
+  actions: { return: 'Referral unpaid again' },
+}

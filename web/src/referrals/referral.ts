@@ -1,0 +1,46 @@
+import type { RaRecord } from 'react-admin'
+import type { ReferralRecord } from '../../../src/programme/referrals/referral.ts'
+import type { Moving } from '../ui/moves.tsx'
+import { referrals } from './pages.ts'
+
+export type Referral = ReferralRecord & RaRecord<number>
+
+export const statuses: Referral['status'][] = ['draft', 'pending', 'unpaid', 'paid', 'rejected']
+/** Those that people can choose. */
+export const settable: Referral['status'][] = ['pending', 'unpaid', 'paid', 'rejected']
+export const types: Referral['type'][] = ['sale', 'lead', 'opt-in', 'refund', 'write_off']
+
+export const nameOf = ({ id }: Pick<Referral, 'id'>) => `Referral ${id}`
+
+/** What can be done with a referral in each state. */
+export const moving: Moving<Referral> = {
+  of: referrals,
+  nameOf,
+  moves: [
+    {
+      action: 'Approve',
+      done: 'approved',
+      status: 'unpaid',
+      from: ['draft', 'pending', 'rejected'],
+      meaning: 'The status becomes unpaid: the affiliate is owed the amount, and the next payout can pay it.',
+      asks: false,
+    },
+    {
+      action: 'Reject',
+      done: 'rejected',
+      status: 'rejected',
+      from: ['draft', 'pending', 'unpaid'],
+      meaning: 'The status becomes rejected: nothing is owed for it. It can be approved later.',
+      asks: true,
+    },
+    {
+      action: 'Mark as paid',
+      done: 'marked as paid',
+      status: 'paid',
+      from: ['pending', 'unpaid'],
+      meaning:
+        'The status becomes paid by hand, without a payout: for what was paid elsewhere. It can become unpaid again.',
+      asks: true,
+    },
+  ],
+}

@@ -1,0 +1,63 @@
+import { Box, Card, Typography } from '@mui/material'
+import type { ReactNode } from 'react'
+
+/** What a record says, as names with their values. */
+export function Details({
+  title = 'Details',
+  items,
+}: {
+  title?: string
+  /** Those without a value are left out. */
+  items: readonly (readonly [label: string, value: ReactNode])[]
+}) {
+  return (
+    <Card component="section" aria-label={title} sx={{ p: { xs: 2, sm: 2.5 } }}>
+      <Typography variant="h2" sx={{ mb: 1.5 }}>
+        {title}
+      </Typography>
+      <Box
+        component="dl"
+        sx={{
+          m: 0,
+          display: 'grid',
+          gridTemplateColumns: 'minmax(104px, auto) minmax(0, 1fr)',
+          gap: '8px 16px',
+          '& dt': { color: 'text.secondary' },
+          '& dd': { m: 0, overflowWrap: 'anywhere' },
+          fontSize: '0.875rem',
+        }}
+      >
+        {items
+          .filter(([, value]) => value !== undefined && value !== null && value !== '')
+          .map(([label, value]) => (
+            <Detail key={label} label={label}>
+              {value}
+            </Detail>
+          ))}
+      </Box>
+    </Card>
+  )
+}
+
+function Detail({ label, children }: { label: string; children: ReactNode }) {
+  return (
+    <>
+      <dt>{label}</dt>
+      <dd>{children}</dd>
+    </>
+  )
+}
+
+/** Text that people wrote: with its lines, and scrolled where it is long. */
+export function LongText({ text }: { text: string }) {
+  return (
+    <Box
+      component="span"
+      dir="auto"
+      sx={{ whiteSpace: 'pre-wrap', display: 'block', maxHeight: 200, overflowY: 'auto' }}
+      tabIndex={0}
+    >
+      {text}
+    </Box>
+  )
+}

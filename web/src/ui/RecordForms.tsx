@@ -1,0 +1,172 @@
+/** The forms of a kind of record: its fields stand in them, everything else is as every form has it. */
+import DeleteIcon from '@mui/icons-material/DeleteOutlined'
+import { Button, Typography } from '@mui/material'
+import { useQueryClient } from '@tanstack/react-query'
+import { type ReactNode, useState } from 'react'
+import {
+  CreateBase,
+  EditBase,
+  type RaRecord,
+  useDataProvider,
+  useEditContext,
+  useNotify,
+  useRefresh,
+} from 'react-admin'
+import { useNavigate } from 'react-router-dom'
+import { newIdempotencyKeys } from '../api.ts'
+import { Confirm } from './Confirm.tsx'
+import { CarefulForm, FormButtons } from './form.tsx'
+import { listAt } from './lists.ts'
+import { Page, RecordProblem, toldByThePage } from './Page.tsx'
+import { pageOf, type RecordPages } from './pages.ts'
+import { Waiting } from './Waiting.tsx'
+
+type Values = Record<string, unknown>
+
+/** Fields that were emptied are sent as empty, not as nothing. */
+const withoutNull = (values: Values): Values =>
+  Object.fromEntries(Object.entries(values).map(([name, value]) => [name, value ?? '']))
+
+interface FormProps {
+  of: RecordPages
+  /** What is sent for what was typed. */
+  argumentsOf?: (values: Values) => Values
+  /** The fields. */
+  children: ReactNode
+}
+
+export const parentOf = ({ resource, name }: RecordPages) => ({ to: `/${resource}`, label: name[1] })
+
+/** Where one is after saving: on the record's page, or back in the list. */
+function useAfterSaving({ of, said }: { of: RecordPages; said: string }) {
+  const notify = useNotify()
+  const navigate = useNavigate()
+  const queryClient = useQueryClient()
+  return ({ id }: RaRecord<number>) => {
+    // Figures of other records may follow from it.
+    void queryClient.invalidateQueries()
+    notify(`${of.name[0]} ${id} ${said}`, { type: 'success' })
+    navigate(of.show ? pageOf(of, id)! : listAt(`/${of.resource}`))
+  }
+}
+
+export function RecordCreate({
+  of,
+  title,
+  defaults,
+  argumentsOf = withoutNull,
+  children,
+}: FormProps & { title: string; defaults?: object }) {
+  const [keyOf] = useState(newIdempotencyKeys)
+  const onSuccess = useAfterSaving({ of, said: 'created' })
+  return (
+    <CreateBase
+      resource={of.resource}
+      transform={argumentsOf}
+      redirect={false}
+      mutationOptions={{ meta: { keyOf }, onSuccess }}
+    >
+      <Page title={title} parent={parentOf(of)} narrow>
+        <CarefulForm {...(defaults && { defaultValues: defaults })}>
+          {children}
+          <FormButtons back={`/${of.resource}`} />
+        </CarefulForm>
+      </Page>
+    </CreateBase>
+  )
+}
+
+interface EditProps<R> extends FormProps {
+  nameOf?: (record: R) => string
+  aside?: (record: R) => ReactNode
+  actions?: (record: R) => ReactNode
+  /** What stands below the form. */
+  below?: (record: R) => ReactNode
+}
+
+export function RecordEdit<R extends RaRecord<number>>({
+  of,
+  argumentsOf = withoutNull,
+  ...rest
+}: EditProps<R>) {
+  const onSuccess = useAfterSaving({ of, said: 'saved' })
+  return (
+    <EditBase
+      resource={of.resource}
+      mutationMode="pessimistic"
+      queryOptions={toldByThePage}
+      redirect={false}
+      transform={argumentsOf}
+      mutationOptions={{ onSuccess }}
+    >
+      <EditPage of={of} {...rest} />
+    </EditBase>
+  )
+}
+
+function EditPage<R extends RaRecord<number>>(props: Omit<EditProps<R>, 'argumentsOf'>) {
+  const { of, nameOf, aside, actions, below, children } = props
+  const { record, error, isPending, refetch } = useEditContext<R>()
+  const list = parentOf(of)
+  const kind = of.name[0].toLowerCase()
+  if (error) return <RecordProblem kind={kind} parent={list} error={error} retry={() => refetch()} />
+  if (isPending || !record) return <Waiting />
+  const name = nameOf?.(record) ?? `${of.name[0]} ${record.id}`
+  const page = of.show && pageOf(of, record.id)
+  return (
+    <Page
+      title={page ? `Edit ${name}` : name}
+      parent={page ? { to: page, label: name } : list}
+      narrow
+      aside={aside?.(record)}
+      actions={actions?.(record)}
+    >
+      <CarefulForm>
+        {children}
+        <FormButtons back={page ?? list.to} />
+      </CarefulForm>
+      {below?.(record)}
+    </Page>
+  )
+}
+
+/** Deletes a record after asking. @param children what will be gone, and what stays */
+export function DeleteRecord({
+  of,
+  record,
+  name = `${of.name[0].toLowerCase()} ${record.id}`,
+  children,
+}: {
+  of: RecordPages
+  record: RaRecord<number>
+  name?: string
+  children: ReactNode
+}) {
+  const dataProvider = useDataProvider()
+  const notify = useNotify()
+  const navigate = useNavigate()
+  const refresh = useRefresh()
+  const [asking, setAsking] = useState(false)
+  const confirm = async () => {
+    await dataProvider.delete(of.resource, { id: record.id, previousData: record })
+    notify(`${name.charAt(0).toUpperCase()}${name.slice(1)} deleted`, { type: 'success' })
+    navigate(listAt(`/${of.resource}`))
+    refresh()
+  }
+  return (
+    <>
+      <Button color="error" startIcon={<DeleteIcon />} onClick={() => setAsking(true)}>
+        Delete
+      </Button>
+      <Confirm
+        open={asking}
+        title={`Delete ${name}?`}
+        action="Delete"
+        onConfirm={confirm}
+        onClose={() => setAsking(false)}
+      >
+        <Typography component="div">{children}</Typography>
+      </Confirm>
+    </>
+  )
+}

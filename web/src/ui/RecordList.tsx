@@ -1,0 +1,122 @@
+/** The list of a kind of record: its columns and filters as data, everything else as every list has it. */
+import AddIcon from '@mui/icons-material/Add'
+import { Button, Stack, Typography } from '@mui/material'
+import type { ReactNode } from 'react'
+import { ListBase, type RaRecord, useListContext } from 'react-admin'
+import { Link } from 'react-router-dom'
+import { API, orderOf, queryOf } from '../api.ts'
+import { Cards, Ends } from './Cards.tsx'
+import type { Column } from './column.ts'
+import { ExportLink } from './ExportLink.tsx'
+import { Filters, Rows, Search } from './ListFrame.tsx'
+import { Empty, Page } from './Page.tsx'
+import { pageOf, type RecordPages } from './pages.ts'
+import { RecordTable } from './RecordTable.tsx'
+import { InsideLink } from './table.tsx'
+
+interface Props<R extends RaRecord<number>> {
+  of: RecordPages
+  columns: Column<R>[]
+  /** The identifier, the newest first, when omitted. */
+  sort?: { field: string; order: 'ASC' | 'DESC' }
+  /** What can be searched for. */
+  search: string
+  filters?: ReactNode
+  /** What stands above the list, such as totals. */
+  above?: ReactNode
+  /** What they are, for those who have none yet. */
+  empty: ReactNode
+  /** How one is called where several can be chosen, and what can be done with those. */
+  bulk?: { nameOf: (record: R) => string; actions: ReactNode }
+  /** 'Create creative'; without it none is made here. */
+  createLabel?: string
+}
+
+const newest = { field: 'id', order: 'DESC' } as const
+
+export function RecordList<R extends RaRecord<number>>(props: Props<R>) {
+  const { of, columns, sort = newest, search, filters, above, empty, bulk, createLabel } = props
+  const several = of.name[1]
+  const Icon = of.icon
+  const create = createLabel && <CreateLink to={`/${of.resource}/create`} label={createLabel} />
+  const to = (record: R) => pageOf(of, record.id) ?? ''
+  const choice = bulk && { nameOf: bulk.nameOf }
+  return (
+    <ListBase resource={of.resource} perPage={25} sort={sort} storeKey={false}>
+      <Page
+        title={several}
+        actions={
+          <>
+            <ExportOfList resource={of.resource} />
+            {create}
+          </>
+        }
+      >
+        {above}
+        <Filters search={<Search hint={search} />}>{filters}</Filters>
+        <Rows
+          empty={
+            <Empty icon={<Icon />} title={`No ${several.toLowerCase()} yet`} action={create}>
+              {empty}
+            </Empty>
+          }
+          table={<RecordTable<R> label={several} columns={columns} to={to} {...choice} />}
+          cards={
+            <Cards<R> columns={columns} to={to} {...choice}>
+              {record => <Card record={record} columns={columns} />}
+            </Cards>
+          }
+          bulkActions={bulk?.actions}
+        />
+      </Page>
+    </ListBase>
+  )
+}
+
+function CreateLink({ to, label }: { to: string; label: string }) {
+  return (
+    <Button component={Link} to={to} variant="contained" startIcon={<AddIcon />}>
+      {label}
+    </Button>
+  )
+}
+
+/** What the list is narrowed to, in its order, as a file. */
+function ExportOfList({ resource }: { resource: string }) {
+  const { filterValues, sort } = useListContext()
+  const query = queryOf({ format: 'csv', ...filterValues, ...orderOf(sort) })
+  return <ExportLink href={`${API}/exports/${resource}?${query}`} />
+}
+
+/** The first line is what one looks for. */
+function Card<R extends RaRecord>({ record, columns }: { record: R; columns: Column<R>[] }) {
+  const at = (place: Column<R>['card']) => columns.find(({ card }) => card === place)?.cell(record)
+  const lines = ([1, 2, 3] as const).filter(line =>
+    columns.some(({ card }) => card?.startsWith(String(line))),
+  )
+  return (
+    <InsideLink value={true}>
+      <Stack sx={{ gap: 0.5 }}>
+        {lines.map(line => (
+          <Ends
+            key={line}
+            left={
+              <Typography
+                component="div"
+                variant={line === 1 ? 'body2' : 'caption'}
+                sx={line === 1 ? { fontWeight: 580 } : { color: 'text.secondary' }}
+              >
+                {at(`${line} left`)}
+              </Typography>
+            }
+            right={
+              <Typography component="div" variant={line === 1 ? 'body2' : 'caption'}>
+                {at(`${line} right`)}
+              </Typography>
+            }
+          />
+        ))}
+      </Stack>
+    </InsideLink>
+  )
+}

@@ -1,0 +1,47 @@
+import type { ReactNode } from 'react'
+import { type RaRecord, ShowBase, useShowContext } from 'react-admin'
+import { History } from '../tools/AuditLog.tsx'
+import { Page, RecordProblem, toldByThePage } from './Page.tsx'
+import type { RecordPages } from './pages.ts'
+import { parentOf } from './RecordForms.tsx'
+import { Waiting } from './Waiting.tsx'
+
+interface Props<R> {
+  of: RecordPages
+  nameOf: (record: R) => string
+  aside?: (record: R) => ReactNode
+  actions?: (record: R) => ReactNode
+  children: (record: R) => ReactNode
+}
+
+/** The page on which a record is looked at: what can be done with it, what it says, and what happened to it. */
+export function RecordShow<R extends RaRecord<number>>(props: Props<R>) {
+  return (
+    <ShowBase resource={props.of.resource} queryOptions={toldByThePage}>
+      <ShowPage {...props} />
+    </ShowBase>
+  )
+}
+
+function ShowPage<R extends RaRecord<number>>({ of, nameOf, aside, actions, children }: Props<R>) {
+  const { record, error, isPending, refetch } = useShowContext<R>()
+  const parent = parentOf(of)
+  if (error) {
+    const kind = of.name[0].toLowerCase()
+    return <RecordProblem kind={kind} parent={parent} error={error} retry={() => refetch()} />
+  }
+  if (isPending || !record) return <Waiting />
+  const name = nameOf(record)
+  return (
+    <Page
+      title={name}
+      heading={<bdi>{name}</bdi>}
+      parent={parent}
+      aside={aside?.(record)}
+      actions={actions?.(record)}
+    >
+      {children(record)}
+      <History record={of.kind} id={record.id} />
+    </Page>
+  )
+}

@@ -1,0 +1,63 @@
+/** What lists are narrowed by. Each works while it is typed. */
+import { DateInput, SelectInput, TextInput } from 'react-admin'
+import { capital } from '../names.ts'
+import { optionalAmount } from './form.tsx'
+import { useMoney } from './format.ts'
+
+const wide = (pixels: number) => ({ width: { sm: pixels } })
+const asTyped = (typed: string) => typed
+
+interface Named {
+  source: string
+  label: string
+}
+
+export function TextFilter({ width = 140, ...named }: Named & { width?: number }) {
+  return <TextInput {...named} parse={asTyped} helperText={false} sx={wide(width)} />
+}
+
+/** One of some words, which are the server's. */
+export function ChoiceFilter({
+  choices,
+  width = 130,
+  ...named
+}: Named & { choices: readonly string[]; width?: number }) {
+  return (
+    <SelectInput
+      {...named}
+      choices={choices.map(id => ({ id, name: capital(id) }))}
+      translateChoice={false}
+      emptyText="Any"
+      helperText={false}
+      margin="none"
+      sx={{ ...wide(width), minWidth: 110 }}
+    />
+  )
+}
+
+/** From one day until another, both included. */
+export function DateFilter({ source = 'date', label = 'Date' }: Partial<Named>) {
+  return (
+    <>
+      <DateInput source={`${source}.start`} label={`${label} from`} helperText={false} sx={wide(158)} />
+      <DateInput source={`${source}.end`} label={`${label} until`} helperText={false} sx={wide(158)} />
+    </>
+  )
+}
+
+export function AmountFilter({ source = 'amount', label = 'Amount' }: Partial<Named>) {
+  const problem = optionalAmount(useMoney())
+  const amount = {
+    parse: asTyped,
+    validate: problem,
+    helperText: false,
+    sx: wide(124),
+    slotProps: { htmlInput: { inputMode: 'decimal' } },
+  } as const
+  return (
+    <>
+      <TextInput source={`${source}.min`} label={`${label} from`} {...amount} />
+      <TextInput source={`${source}.max`} label={`${label} until`} {...amount} />
+    </>
+  )
+}

@@ -1,0 +1,19 @@
+import Icon from '@mui/icons-material/ManageAccountsOutlined'
+import { lazily } from '../ui/lazily.ts'
+import type { RecordPages } from '../ui/pages.ts'
+
+export const users: RecordPages = {
+  resource: 'users',
+  kind: 'user',
+  name: ['Account', 'Accounts'],
+  section: 'Administration',
+  icon: Icon,
+  list: lazily(() => import('./UserList.tsx'), 'UserList'),
+  create: lazily(() => import('./UserForms.tsx'), 'UserCreate'),
+  edit: lazily(() => import('./UserForms.tsx'), 'UserEdit'),
+  conflicts: {
+    existing_user_email: { create: 'email', update: 'email' },
+    existing_user_login: { create: 'login', update: 'login' },
+  },
+  actions: { password: 'Password set', erase: 'Personal data erased' },
+}
