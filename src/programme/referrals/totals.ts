@@ -1,5 +1,5 @@
 /** How many referrals a list is narrowed to, and what they come to, by status. */
-import { type Static, Type } from 'typebox'
+import { Type } from 'typebox'
 import { exactNumber } from '../../base/money.ts'
 import type { Context } from '../../events/write.ts'
 import { narrowed } from '../../records/rules.ts'
@@ -38,5 +38,3 @@ export async function totalReferrals(context: Context, args: object) {
     by_status: Object.fromEntries(totals.map(({ status, count, sum }) => [status, shown(count, sum)])),
   }
 }
-
-export type ReferralTotals = Static<typeof referralTotals>

@@ -60,7 +60,7 @@ export function Transfers({
   )
 }
 
-export function TransferRows({ transfers, label }: { transfers: readonly Transfer[]; label: string }) {
+function TransferRows({ transfers, label }: { transfers: readonly Transfer[]; label: string }) {
   const money = useMoney()
   return (
     <TableContainer tabIndex={0} role="region" aria-label={`Transfers: ${label}`}>

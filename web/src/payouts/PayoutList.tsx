@@ -1,7 +1,7 @@
 import AddIcon from '@mui/icons-material/Add'
 import PaymentsIcon from '@mui/icons-material/PaymentsOutlined'
 import { Button, Stack, Typography } from '@mui/material'
-import { DateInput, ListBase, SelectInput, TextInput, useListContext } from 'react-admin'
+import { ListBase, useListContext } from 'react-admin'
 import { Link } from 'react-router-dom'
 import { AffiliateInput } from '../affiliates/AffiliateInput.tsx'
 import { AffiliateName } from '../affiliates/AffiliateName.tsx'
@@ -10,7 +10,7 @@ import { API, orderOf, queryOf } from '../api.ts'
 import { Cards, Ends } from '../ui/Cards.tsx'
 import type { Column } from '../ui/column.ts'
 import { ExportLink } from '../ui/ExportLink.tsx'
-import { optionalAmount } from '../ui/form.tsx'
+import { AmountFilter, ChoiceFilter, DateFilter, TextFilter } from '../ui/filters.tsx'
 import { day, type Money, time, useMoney } from '../ui/format.ts'
 import { Filters, Rows, Search } from '../ui/ListFrame.tsx'
 import { Empty, Page } from '../ui/Page.tsx'
@@ -60,44 +60,14 @@ const NoPayouts = () => (
   </Empty>
 )
 
-const width = (pixels: number) => ({ width: { sm: pixels } })
-const text = (typed: string) => typed
-
 function PayoutFilters() {
-  const amount = optionalAmount(useMoney())
   return (
     <>
-      <AffiliateInput nameOf={numberedName} helperText={false} sx={width(220)} />
-      <SelectInput
-        source="status"
-        label="Status"
-        choices={statusChoices}
-        emptyText="Any"
-        helperText={false}
-        margin="none"
-        sx={{ ...width(110), minWidth: 110 }}
-      />
-      <TextInput source="payout_method" label="Method" helperText={false} sx={width(140)} />
-      <TextInput
-        source="amount.min"
-        label="Amount from"
-        parse={text}
-        validate={amount}
-        helperText={false}
-        sx={width(124)}
-        slotProps={{ htmlInput: { inputMode: 'decimal' } }}
-      />
-      <TextInput
-        source="amount.max"
-        label="Amount until"
-        parse={text}
-        validate={amount}
-        helperText={false}
-        sx={width(124)}
-        slotProps={{ htmlInput: { inputMode: 'decimal' } }}
-      />
-      <DateInput source="date.start" label="Date from" helperText={false} sx={width(158)} />
-      <DateInput source="date.end" label="Date until" helperText={false} sx={width(158)} />
+      <AffiliateInput nameOf={numberedName} helperText={false} sx={{ width: { sm: 220 } }} />
+      <ChoiceFilter source="status" label="Status" choices={statusChoices.map(({ id }) => id)} width={110} />
+      <TextFilter source="payout_method" label="Method" />
+      <AmountFilter />
+      <DateFilter />
     </>
   )
 }
