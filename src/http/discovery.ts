@@ -195,12 +195,12 @@ function operation(resource: Resource, endpoint: Endpoint, method: string): Json
   const properties = Object.entries(endpoint.arguments.properties)
   const others = properties.filter(([name]) => !ofItem.includes(name))
   const reads = method === 'GET'
-  const takesBody = !reads && others.length > 0
+  const takesBody = !reads && method !== 'DELETE' && others.length > 0
   const parameters = [
     ...properties
       .filter(([name]) => ofItem.includes(name) || !takesBody)
       .map(([name, schema]) => parameter(name, schema, ofItem.includes(name))),
-    ...headersOf(resource, reads, ofItem.length > 0),
+    ...headersOf(isReplayed(resource, endpoint), reads, ofItem.length > 0),
   ]
   return {
     operationId: `${method.toLowerCase()}_${endpoint.permission.replace('.', '_')}${ofItem.length ? '_item' : ''}${belowItem(endpoint)}`,
@@ -220,17 +220,19 @@ function operation(resource: Resource, endpoint: Endpoint, method: string): Json
   }
 }
 
-function headersOf({ replayed }: Resource, reads: boolean, isItem: boolean): Json[] {
+const isReplayed = ({ replayed = false }: Resource, { inParts }: Endpoint) => replayed && !inParts
+
+function headersOf(replayed: boolean, reads: boolean, isItem: boolean): Json[] {
   if (reads) return isItem ? [ifNoneMatch] : []
   return [...(replayed ? [idempotencyKey] : []), ...(isItem ? [ifMatch] : [])]
 }
 
-function failuresOf({ replayed }: Resource, endpoint: Endpoint, reads: boolean): FailureName[] {
+function failuresOf(resource: Resource, endpoint: Endpoint, reads: boolean): FailureName[] {
   const ofItem = inPath(endpoint)
   const others = Object.keys(endpoint.arguments.properties).filter(name => !ofItem.includes(name))
   const failures: FailureName[] = [...everywhere]
   if (!reads && others.length > 0) failures.push(...withBody)
-  if (!reads && replayed) failures.push('idempotency_mismatch')
+  if (!reads && isReplayed(resource, endpoint)) failures.push('idempotency_mismatch')
   if (!reads && ofItem.length > 0) failures.push('precondition_failed')
   failures.push(...endpoint.failures)
   if (others.some(name => isRequired(endpoint, name))) failures.push('missing_argument')

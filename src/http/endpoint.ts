@@ -51,6 +51,10 @@ export interface Endpoint {
   readonly prepare?: ((call: Call, args: never) => Promise<unknown>) | undefined
   /** Hashes a password, whoever asks: few at once are let in, and what they take says nothing of the load. */
   readonly hashes?: true
+  /** Done in several transactions, so that no answer can be kept with its effect: an Idempotency-Key is refused. */
+  readonly inParts?: true
+  /** Arguments that it does not know, or that have no value, are refused: without them it would do more than is meant. */
+  readonly strict?: true
   /**
    * What the rules find wrong with the arguments that passed their schemas. Asked only when others did not, so
    * that the caller hears of every wrong argument at once.

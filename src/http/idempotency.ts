@@ -30,9 +30,14 @@ export interface Named {
  */
 export function readIdempotencyKey(
   header: readonly string[] | undefined,
-  replayed: boolean,
+  { replayed, inParts }: { readonly replayed?: boolean; readonly inParts?: boolean | undefined },
 ): string | undefined {
   if (header === undefined) return undefined
+  if (inParts) {
+    throw invalidArguments({
+      'Idempotency-Key': 'must be left out here: sent again, the request does what is left to do.',
+    })
+  }
   if (!replayed) {
     throw invalidArguments({
       'Idempotency-Key': 'must be left out here: what is secret in this exchange would have to be kept.',

@@ -45,6 +45,8 @@ export interface Store<F extends Fields> {
   exists(db: Db, id: number): Promise<boolean>
   /** Nobody else changes it until the transaction ends. */
   hold(tx: Tx, id: number): Promise<RowOf<F> | undefined>
+  /** The same of many, in order of identifier. */
+  holdAll(tx: Tx, ids: readonly number[]): Promise<void>
   insert(tx: Tx, row: NewRow<F>): Promise<RowOf<F>>
   /** @returns their identifiers, in the same order */
   insertMany(tx: Tx, rows: readonly NewRow<F>[]): Promise<number[]>
@@ -79,6 +81,9 @@ export function storeOf<N extends string, T extends keyof Tables & string, F ext
 
   const existing = prepared((db: Db, args: { id: number }) => byId(db, args).select('id'))
   const holding = prepared((tx: Db, args: { id: number }) => byId(tx, args).selectAll().forUpdate())
+  const holdingAll = prepared((tx: Db, { ids }: { ids: readonly number[] }) =>
+    untyped(tx).selectFrom(table).select('id').where('id', 'in', ids).orderBy('id').forUpdate(),
+  )
   const insertion = prepared((tx: Db, row: object) =>
     untyped(tx).insertInto(table).values(row).returningAll(),
   )
@@ -95,6 +100,9 @@ export function storeOf<N extends string, T extends keyof Tables & string, F ext
     find: byIdentifier(db => selection(db) as never, `${table}.id`),
     exists: async (db: Db, id: number) => (await existing(db, { id })).length > 0,
     hold: async (tx: Tx, id: number) => (await holding(tx, { id }))[0],
+    holdAll: async (tx: Tx, ids: readonly number[]) => {
+      await holdingAll(tx, { ids })
+    },
     insert: async (tx: Tx, row: object) => (await insertion(tx, row))[0],
     insertMany: async (tx: Tx, rows: readonly object[]) =>
       idsInOrder(

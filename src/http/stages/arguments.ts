@@ -16,6 +16,7 @@ declare module 'fastify' {
 /** Some clients and proxies refuse a response with large headers: what there is no room for is left out. */
 const IGNORED_HEADER_BYTES = 1024
 const IGNORED_NAME_LENGTH = 100
+const IGNORED_REFUSED = 20
 
 /** Reads what was sent in the path, the body and the query, and refuses what the endpoint does not take: 415, 400, 404. */
 export function readArguments(
@@ -38,6 +39,7 @@ export function readArguments(
     const read = reader.read(request.params as Parameters, body, query)
     const { args, problems, missing } = read
     const ignored = [...empty, ...read.ignored]
+    if (endpoint.strict) Object.assign(problems, unknownIn(ignored))
     if (ignored.length > 0) reply.header('X-Ignored-Arguments', ignoredHeader(ignored))
     if (ofItem.some(name => name in problems)) throw new Failure(resource.missing)
     if (missing.length === 0 && Object.keys(problems).length > 0) {
@@ -70,6 +72,11 @@ function methodsIn({ headers }: FastifyRequest, ...sources: Parameters[]): Probl
     ...(headers['x-http-method-override'] !== undefined && { 'X-HTTP-Method-Override': METHOD_ITSELF }),
     ...(sources.some(source => source._method !== undefined) && { _method: METHOD_ITSELF }),
   }
+}
+
+function unknownIn(names: readonly string[]): Problems {
+  const reason = 'must be left out, or have a value: it is not an argument here that narrows anything.'
+  return Object.fromEntries(names.slice(0, IGNORED_REFUSED).map(name => [name, reason]))
 }
 
 function ignoredHeader(names: readonly string[]): string {

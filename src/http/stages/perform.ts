@@ -65,7 +65,7 @@ function writer(resource: Resource, endpoint: Endpoint, { context, base, guards 
       after: tx => (isLate(reply) ? guards.after?.(tx, actor!) : undefined),
     })
     const call = new HttpCall({ ...context, database }, request, resource, base)
-    const key = keyIn(request, resource)
+    const key = keyIn(request, resource, endpoint)
     const condition = show && headers['if-match']
     const prepared = await endpoint.prepare?.(call, args as never)
     const rule = (by: HttpCall) => endpoint.handle(by, args as never, prepared as never)
@@ -88,8 +88,12 @@ function writer(resource: Resource, endpoint: Endpoint, { context, base, guards 
 }
 
 /** @throws Failure invalid_argument */
-function keyIn({ headers, raw }: FastifyRequest, { replayed }: Resource): string | undefined {
+function keyIn(
+  { headers, raw }: FastifyRequest,
+  { replayed = false }: Resource,
+  { inParts }: Endpoint,
+): string | undefined {
   if (headers['idempotency-key'] === undefined) return undefined
   // Node joins headers that come twice; taking them apart costs something, so it is done when there is one.
-  return readIdempotencyKey(raw.headersDistinct['idempotency-key'], replayed === true)
+  return readIdempotencyKey(raw.headersDistinct['idempotency-key'], { replayed, inParts })
 }

@@ -1,5 +1,7 @@
 import { Type } from 'typebox'
+import type { RequestContext } from '../../events/write.ts'
 import { type Call, endpoint, type Resource } from '../../http/endpoint.ts'
+import { bulkEndpoints } from '../../records/bulk.ts'
 import { answerCreated, body, deletionOf } from '../../records/crud.ts'
 import { answerList, type ListArguments, type Listing, listArguments, narrowing } from '../../records/list.ts'
 import { ledgerEndpoints } from '../ledger/routes.ts'
@@ -9,6 +11,7 @@ import {
   affiliateNotes,
   affiliateTotals,
   createArguments,
+  type EditArguments,
   editArguments,
   extrasArguments,
   recordWithExtras,
@@ -37,6 +40,10 @@ export const listing: Listing<rules.AffiliateRow, ListArguments & rules.Extras> 
   identifier: row => row.id,
   writer,
 }
+
+const become =
+  (status: NonNullable<EditArguments['status']>) => (context: RequestContext, affiliate_id: number) =>
+    rules.edit(context, { affiliate_id, status })
 
 export const affiliates: Resource = {
   name: 'affiliates',
@@ -109,6 +116,12 @@ export const affiliates: Resource = {
         status: 200,
         body: `{"deleted":true,"previous":${await body(call, affiliate, await rules.remove(call, affiliate_id))}}`,
       }),
+    }),
+    ...bulkEndpoints({
+      kind: affiliate,
+      many: rules.many,
+      actions: { approve: become('active'), reject: become('rejected'), deactivate: become('inactive') },
+      remove: rules.remove,
     }),
     ...ledgerEndpoints,
   ],

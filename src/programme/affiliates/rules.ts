@@ -12,6 +12,7 @@ import { formatRate } from '../../base/money.ts'
 import type { Settings } from '../../base/settings.ts'
 import { formatTime, now } from '../../base/time.ts'
 import { type Context, type RequestContext, write } from '../../events/write.ts'
+import type { Many } from '../../records/bulk-rules.ts'
 import { existing, narrowed, readingOf } from '../../records/rules.ts'
 import { type Db, ReferenceViolation, UniqueViolation } from '../../storage/database.ts'
 import type { Page } from '../../storage/page.ts'
@@ -27,7 +28,11 @@ export interface Extras {
   effective?: boolean
 }
 
-export const { orders, count } = readingOf(affiliate, store.affiliates)
+const reading = readingOf(affiliate, store.affiliates)
+
+export const { orders, count } = reading
+
+export const many: Many = { name: affiliate.name, reading, store: store.affiliates }
 
 /** @throws Failure affiliate_exists, missing_user, already_affiliate, email_taken, login_taken, … */
 export async function create(context: RequestContext, args: CreateArguments): Promise<Affiliate> {

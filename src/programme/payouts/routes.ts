@@ -1,12 +1,30 @@
 import { Type } from 'typebox'
+import type { RequestContext } from '../../events/write.ts'
 import { endpoint, type Resource } from '../../http/endpoint.ts'
+import { bulkEndpoints } from '../../records/bulk.ts'
 import { crud, listingOf } from '../../records/crud.ts'
 import { narrowing } from '../../records/list.ts'
-import { payout } from './payout.ts'
-import { rules, totalPayouts } from './rules.ts'
+import { type Payout, payout } from './payout.ts'
+import { many, rules, totalPayouts } from './rules.ts'
 import { payoutTotals } from './totals.ts'
 
-export const payouts = crud(payout, rules)
+const plain = crud(payout, rules)
+
+const become = (status: Payout['status']) => (context: RequestContext, payout_id: number) =>
+  rules.edit(context, { payout_id, status })
+
+export const payouts: Resource = {
+  ...plain,
+  endpoints: [
+    ...plain.endpoints,
+    ...bulkEndpoints({
+      kind: payout,
+      many,
+      actions: { pay: become('paid'), fail: become('failed') },
+      remove: rules.remove,
+    }),
+  ],
+}
 
 export const listing = listingOf(payout, rules)
 

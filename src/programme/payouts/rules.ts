@@ -8,6 +8,7 @@ import { exactNumber } from '../../base/money.ts'
 import type { Settings } from '../../base/settings.ts'
 import { now } from '../../base/time.ts'
 import { type Context, type RequestContext, type WriteTx, write } from '../../events/write.ts'
+import type { Many } from '../../records/bulk-rules.ts'
 import { existing, narrowed, readingOf } from '../../records/rules.ts'
 import type { Db } from '../../storage/database.ts'
 import { unitsOfSum } from '../../storage/sums.ts'
@@ -18,7 +19,8 @@ import { type Payout, payout, type ShownPayout } from './payout.ts'
 import * as store from './store.ts'
 
 type CreateArguments = Static<typeof payout.create>
-type EditArguments = Static<typeof payout.edit>
+/** Callers name the affiliate; what is changed here may leave it as it is. */
+type EditArguments = Pick<Static<typeof payout.edit>, 'payout_id'> & Partial<Static<typeof payout.edit>>
 
 /**
  * Without an amount it is what the known referrals come to.
@@ -108,7 +110,11 @@ async function problems(
   return problemsOfPayout(database.reader, await settings.current(), args, before)
 }
 
-export const rules = { ...readingOf(payout, store.payouts), create, edit, remove, problems }
+const reading = readingOf(payout, store.payouts)
+
+export const rules = { ...reading, create, edit, remove, problems }
+
+export const many: Many = { name: payout.name, reading, store: store.payouts }
 
 /** Counts, and exact sums in the currency. */
 export async function totalPayouts(context: Context, args: object) {

@@ -1,10 +1,12 @@
 import { Type } from 'typebox'
+import type { RequestContext } from '../../events/write.ts'
 import { type Endpoint, endpoint, type Resource } from '../../http/endpoint.ts'
+import { bulkEndpoints } from '../../records/bulk.ts'
 import { answerCreated, body, crud, listingOf } from '../../records/crud.ts'
 import { narrowing } from '../../records/list.ts'
 import { referral } from './referral.ts'
-import { rules } from './rules.ts'
-import { createArguments } from './schema.ts'
+import { many, rules } from './rules.ts'
+import { createArguments, type EditArguments } from './schema.ts'
 import { referralTotals, totalReferrals } from './totals.ts'
 
 const plain = crud(
@@ -33,9 +35,21 @@ const create: Endpoint = endpoint({
   },
 })
 
+type Status = NonNullable<EditArguments['status']>
+
+const become = (status: Status) => (context: RequestContext, referral_id: number) =>
+  rules.edit(context, { referral_id, status })
+
+const bulk = bulkEndpoints({
+  kind: referral,
+  many,
+  actions: { approve: become('unpaid'), reject: become('rejected'), pay: become('paid') },
+  remove: rules.remove,
+})
+
 export const referrals: Resource = {
   ...plain,
-  endpoints: plain.endpoints.map(one => (one.permission === create.permission ? create : one)),
+  endpoints: [...plain.endpoints.map(one => (one.permission === create.permission ? create : one)), ...bulk],
 }
 
 /** What only the administration area shows of referrals. */

@@ -7,6 +7,7 @@ import { Failure, missingArguments, type Problems, refuseInvalid } from '../../b
 import type { Settings } from '../../base/settings.ts'
 import { now } from '../../base/time.ts'
 import { type Context, type RequestContext, type WriteTx, write } from '../../events/write.ts'
+import type { Many } from '../../records/bulk-rules.ts'
 import { existing, readingOf } from '../../records/rules.ts'
 import { type Db, UniqueViolation } from '../../storage/database.ts'
 import { affiliateOfAccount, isThere } from '../affiliates/store.ts'
@@ -124,7 +125,11 @@ async function problems(
   return problemsOf(database.reader, await settings.current(), args, before)
 }
 
-export const rules = { ...readingOf(referral, store.referrals), create, edit, remove, problems }
+const reading = readingOf(referral, store.referrals)
+
+export const rules = { ...reading, create, edit, remove, problems }
+
+export const many: Many = { name: referral.name, reading, store: store.referrals }
 
 /** Logs what was done, posts what it moves, and tells the visit that has led to it. */
 async function finish(

@@ -1,0 +1,172 @@
+/**
+ * One change of many records: of those that are named, or of all that a list has. They are taken in order of identifier
+ * and some at a time, each part in a transaction of its own, so that nobody waits long for them; where one can't be changed the
+ * others are. It ends after so many, or so long, and says where to go on.
+ */
+import { Failure, refuseInvalid } from '../base/errors.ts'
+import { type RequestContext, write } from '../events/write.ts'
+import { DatabaseUnavailable, type Tx } from '../storage/database.ts'
+import type { Reading } from './rules.ts'
+import type { Store } from './store.ts'
+
+const AT_ONCE = 50
+const MOST = 1000
+const LONGEST_MS = 10_000
+
+/** What says which records are meant, beside what narrows their list. */
+export interface BulkArguments {
+  /** All that there are, where nothing narrows them. */
+  readonly all?: boolean
+  /** Only those behind this identifier. */
+  readonly after?: number
+}
+
+interface NotDone {
+  readonly id: number
+  readonly failure: Failure
+}
+
+export interface Outcome {
+  readonly done: number[]
+  readonly failed: NotDone[]
+  /** Where to go on when there may be more. */
+  readonly next: number | null
+}
+
+/** What of a kind is needed to change many. */
+export interface Many {
+  readonly name: string
+  readonly reading: Pick<Reading<{ readonly id: number }>, 'orders' | 'page'>
+  readonly store: Pick<Store<never>, 'holdAll'>
+}
+
+type Act = (context: RequestContext, id: number) => Promise<unknown>
+
+/** Of whom it is asked is known no more: what is left would fail alike. */
+const endings: readonly string[] = ['unauthenticated', 'session_required', 'forbidden']
+
+/** @throws Failure invalid_argument when nothing says which records are meant */
+export async function bulk(
+  context: RequestContext,
+  many: Many,
+  args: BulkArguments,
+  act: Act,
+): Promise<Outcome> {
+  const { all, after: start = 0, ...narrowing } = args as BulkArguments & Record<string, unknown>
+  const isNarrowed = Object.values(narrowing).some(value => !(Array.isArray(value) && value.length === 0))
+  if (!isNarrowed && !all) {
+    refuseInvalid({ all: `must be sent where nothing else says which ${many.name} is meant.` })
+  }
+  const named = narrowing[`${many.name}_id`] as readonly number[] | undefined
+  const parts = named?.length ? namedParts(named, start) : await listedParts(context, many, narrowing, start)
+  const deadline = performance.now() + LONGEST_MS
+  const outcome = { done: [] as number[], failed: [] as NotDone[] }
+  let last = start
+  for await (const ids of parts) {
+    if (performance.now() > deadline || outcome.done.length + outcome.failed.length >= MOST) {
+      return { ...outcome, next: last }
+    }
+    try {
+      const part = await changePart(context, many, narrowing, ids, act)
+      outcome.done.push(...part.done)
+      outcome.failed.push(...part.failed)
+    } catch (error) {
+      // What is done stays done, so it is said; who goes on hears of the error.
+      if (last === start) throw error
+      return { ...outcome, next: last }
+    }
+    last = ids.at(-1)!
+  }
+  return { ...outcome, next: null }
+}
+
+async function* namedParts(named: readonly number[], after: number): AsyncGenerator<number[]> {
+  const ids = [...new Set(named)].filter(id => id > after).sort((a, b) => a - b)
+  for (let start = 0; start < ids.length; start += AT_ONCE) yield ids.slice(start, start + AT_ONCE)
+}
+
+async function* listedParts(
+  context: RequestContext,
+  many: Many,
+  narrowing: object,
+  start: number,
+): AsyncGenerator<number[]> {
+  for (let after = start; ; ) {
+    const ids = await idsOf(context, many, narrowing, after)
+    if (ids.length > 0) yield ids
+    if (ids.length < AT_ONCE) return
+    after = ids.at(-1)!
+  }
+}
+
+async function idsOf(
+  context: RequestContext,
+  { name, reading }: Many,
+  narrowing: object,
+  after: number,
+): Promise<number[]> {
+  const order = reading.orders[`${name}_id`]!
+  const page = { order, descending: false, after: { value: after, id: after }, offset: 0, limit: AT_ONCE }
+  return (await reading.page(context, narrowing, page)).map(row => row.id)
+}
+
+/** All in one transaction; where one of them can't be changed, each in its own. */
+async function changePart(
+  context: RequestContext,
+  many: Many,
+  narrowing: object,
+  ids: readonly number[],
+  act: Act,
+): Promise<Omit<Outcome, 'next'>> {
+  try {
+    return await change(context, many, narrowing, ids, act)
+  } catch (error) {
+    const failure = refusalOf(error)
+    if (ids.length === 1) return { done: [], failed: [{ id: ids[0]!, failure }] }
+  }
+  const outcome = { done: [] as number[], failed: [] as NotDone[] }
+  for (const id of ids) {
+    const one = await changePart(context, many, narrowing, [id], act)
+    outcome.done.push(...one.done)
+    outcome.failed.push(...one.failed)
+  }
+  return outcome
+}
+
+/** @throws what is no refusal of this one record */
+function refusalOf(error: unknown): Failure {
+  if (!(error instanceof Failure) || error instanceof DatabaseUnavailable) throw error
+  if (endings.includes(error.failure)) throw error
+  return error
+}
+
+/** Of a request only what rules are given: its other properties are not its own. */
+function joined(context: RequestContext, tx: Tx): RequestContext {
+  const { actor, address } = context
+  const { database, settings } = context.within(tx)
+  return { database, settings, within: () => joined(context, tx), actor, address }
+}
+
+/** Holds them first, so that none is changed that somebody has taken out of the list meanwhile. */
+async function change(
+  context: RequestContext,
+  many: Many,
+  narrowing: object,
+  ids: readonly number[],
+  act: Act,
+): Promise<Omit<Outcome, 'next'>> {
+  const { name, store } = many
+  return write(context, async tx => {
+    await store.holdAll(tx, ids)
+    const inside = joined(context, tx)
+    const matching = new Set(await idsOf(inside, many, { ...narrowing, [`${name}_id`]: ids }, 0))
+    for (const id of ids) if (matching.has(id)) await act(inside, id)
+    const missing = new Failure(`no_${name}`, {
+      message: `There is no ${name} with this identifier, or it is not among those that were asked for.`,
+    })
+    return {
+      done: ids.filter(id => matching.has(id)),
+      failed: ids.filter(id => !matching.has(id)).map(id => ({ id, failure: missing })),
+    }
+  })
+}

@@ -1,0 +1,94 @@
+/** The endpoints that change many records of a kind by one request. */
+import { Type } from 'typebox'
+import { entryOf } from '../base/errors.ts'
+import { choice, flag } from '../base/schemas.ts'
+import type { RequestContext } from '../events/write.ts'
+import { type Endpoint, endpoint } from '../http/endpoint.ts'
+import { type BulkArguments, bulk, type Many, type Outcome } from './bulk-rules.ts'
+import type { Kind } from './kind.ts'
+import { narrowing } from './list.ts'
+
+const outcome = (actions: readonly string[]) =>
+  Type.Object({
+    action: choice(actions, 'What was to be done.'),
+    done: Type.Array(Type.Integer(), { description: 'Identifiers of those to which it was done.' }),
+    failed: Type.Array(
+      Type.Object({
+        id: Type.Integer({ description: 'Identifier.' }),
+        code: Type.String({ description: 'The code of the error.' }),
+        message: Type.String({ description: 'Why it was not done.' }),
+      }),
+      { description: 'Those to which it was not done, and why.' },
+    ),
+    next: Type.Union([Type.Integer(), Type.Null()], {
+      description:
+        'Null when all were gone through; else send the same again with it as after. A request goes through 1,000, or for 10 seconds.',
+    }),
+  })
+
+const selection = {
+  all: Type.Optional(flag('Means all that there are; required where nothing else says which are meant.')),
+  after: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: Number.MAX_SAFE_INTEGER,
+      description: 'Only those behind this identifier: next of the answer before.',
+    }),
+  ),
+}
+
+interface Definition {
+  readonly kind: Pick<Kind, 'title' | 'table' | 'filters'>
+  readonly many: Many
+  /** What is done to one of them, by the name of the action. */
+  readonly actions: Readonly<Record<string, (context: RequestContext, id: number) => Promise<unknown>>>
+  remove(context: RequestContext, id: number): Promise<unknown>
+}
+
+/** One to change many, and one to delete many. */
+export function bulkEndpoints({ kind, many, actions, remove }: Definition): Endpoint[] {
+  const { title, filters } = kind
+  const table = kind.table.name
+  const names = Object.keys(actions)
+  const path = `/${table}/bulk`
+  const which = { ...selection, ...narrowing(filters) }
+  return [
+    endpoint({
+      methods: ['POST'],
+      path,
+      permission: `${table}.edit`,
+      summary: `Change many ${title.toLowerCase()}`,
+      arguments: Type.Object({ action: choice(names, 'What is to be done to each.'), ...which }),
+      answer: { status: 200, schema: outcome(names) },
+      inParts: true,
+      strict: true,
+      handle: async (call, { action, ...args }) => ({
+        status: 200,
+        body: bodyOf(action, await bulk(call, many, args as BulkArguments, actions[action]!)),
+      }),
+    }),
+    endpoint({
+      methods: ['DELETE'],
+      path,
+      permission: `${table}.delete`,
+      summary: `Delete many ${title.toLowerCase()}`,
+      arguments: Type.Object(which),
+      answer: { status: 200, schema: outcome(['delete']) },
+      inParts: true,
+      strict: true,
+      handle: async (call, args) => ({
+        status: 200,
+        body: bodyOf('delete', await bulk(call, many, args as BulkArguments, remove)),
+      }),
+    }),
+  ]
+}
+
+function bodyOf(action: string, { done, failed, next }: Outcome): string {
+  const reasons = failed.map(({ id, failure }) => ({
+    id,
+    code: entryOf(failure.failure).code,
+    message: failure.message,
+  }))
+  return JSON.stringify({ action, done, failed: reasons, next })
+}
