@@ -33,6 +33,7 @@ import { forwarded } from './http/stages/forwarded.ts'
 import { name } from './http/stages/name.ts'
 import { events } from './operations/events/routes.ts'
 import { affiliates } from './programme/affiliates/feature.ts'
+import { conversions } from './programme/conversions/feature.ts'
 import { creative } from './programme/creatives/creative.ts'
 import { customers } from './programme/customers/feature.ts'
 import { payouts } from './programme/payouts/feature.ts'
@@ -52,6 +53,7 @@ export const features: readonly Feature[] = [
   plain(creative),
   customers,
   visits,
+  conversions,
   referrals,
   payouts,
 ]

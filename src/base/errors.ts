@@ -92,6 +92,16 @@ export const catalogue = {
     code: 'rest_referral_exists',
     message: 'Another referral of this affiliate has the same context, reference and type.',
   },
+  conversion_exists: {
+    status: 409,
+    code: 'rest_conversion_exists',
+    message: 'The same was reported with another amount or currency.',
+  },
+  conversion_conflict: {
+    status: 409,
+    code: 'rest_conversion_conflict',
+    message: 'What was reported of the payment before does not allow this.',
+  },
   payout_conflict: {
     status: 409,
     code: 'rest_payout_conflict',

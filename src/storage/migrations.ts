@@ -5,6 +5,7 @@
  */
 import { sql } from 'kysely'
 import { type Database, DatabaseUnusable, type Engine, type Tx } from './database.ts'
+import { conversions } from './migrations/conversions.ts'
 import { creatives } from './migrations/creatives.ts'
 import { customers } from './migrations/customers.ts'
 import { earning, type Step } from './migrations/earning.ts'
@@ -29,6 +30,7 @@ const migrations: readonly Migration[] = [
   customers,
   clickKeys,
   reports,
+  conversions,
 ]
 
 function idempotency({ integer, text, tableOptions }: Engine): string[] {

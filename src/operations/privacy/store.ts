@@ -3,10 +3,11 @@ import { type RawBuilder, sql } from 'kysely'
 import type { Db, Tx } from '../../storage/database.ts'
 import { columnsOf, type Table } from '../../storage/table.ts'
 
-/** The rows by which a person is known: the account, and every affiliate that it is or was. */
+/** The rows by which a person is known: the account, every affiliate that it is or was, and the customer. */
 export interface Person {
   readonly users: readonly number[]
   readonly affiliates: readonly number[]
+  readonly customers: readonly number[]
 }
 
 export async function personOf(db: Db, userId: number): Promise<Person> {
@@ -14,7 +15,13 @@ export async function personOf(db: Db, userId: number): Promise<Person> {
     SELECT id FROM affiliates WHERE user_id = ${userId}
     UNION SELECT record_id FROM events WHERE record_kind = 'affiliate' AND person_id = ${userId}
     ORDER BY 1`.execute(db)
-  return { users: [userId], affiliates: rows.map(row => row.id) }
+  const { rows: customers } = await sql<{ id: number }>`
+    SELECT id FROM customers WHERE user_id = ${userId} ORDER BY 1`.execute(db)
+  return {
+    users: [userId],
+    affiliates: rows.map(row => row.id),
+    customers: customers.map(row => row.id),
+  }
 }
 
 /** What holds of the rows of a table that are about a person; undefined where none can be. */

@@ -7,19 +7,24 @@ import { dated, link, text, words } from '../../records/kinds-of-field.ts'
 
 const personal = { personal: 'erase', money: false } as const
 
-const account = link('The account of the customer here')
+/** Another record, or none. */
+const linked = (description: string) =>
+  ({
+    ...link(description),
+    nullable: true,
+    initial: null,
+    show: (value: number | null) => value ?? 0,
+    json: (value: number | null) => String(value ?? 0),
+    keep: (value: number) => value || null,
+    sample: () => null,
+  }) as const
+
 const { create: _create, edit: _edit, ...address } = words(line(254), 'E-mail address.', personal)
 
 const fields = {
   user_id: {
-    ...account,
-    nullable: true,
+    ...linked('The account of the customer here'),
     references: { table: 'users', person: true, outlives: true },
-    initial: null,
-    show: (kept: number | null) => kept ?? 0,
-    json: (kept: number | null) => String(kept ?? 0),
-    keep: (value: number) => value || null,
-    sample: () => null,
   },
   first_name: text(100, 'First name.', personal),
   last_name: text(100, 'Last name.', personal),
@@ -37,6 +42,10 @@ const fields = {
       value === '' || isIP(value) !== 0 ? undefined : 'must be an IPv4 or IPv6 address, or empty.',
   },
   date_created: dated('created_at', 'When the customer was first seen'),
+  affiliate_id: {
+    ...linked('The affiliate who has brought the customer, and is credited for what they buy'),
+    references: { table: 'affiliates', outlives: true },
+  },
 } as const
 
 export const customer = kind({ name: 'customer', table: 'customers', fields, idLast: true })

@@ -14,6 +14,7 @@ describeService('customers', service => {
       email: 'Ada@example.com',
       ip: '203.0.113.7',
       date_created: '2026-01-02 03:04:05',
+      affiliate_id: 0,
     }
     const { status, body } = await create(sent)
     assert.equal(status, 201, JSON.stringify(body))

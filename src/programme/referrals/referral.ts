@@ -1,7 +1,7 @@
 /** What a referral is: what is owed to an affiliate because of something that was bought. */
 import { type Static, Type } from 'typebox'
 import { decimalsReason, decimalText, MAX_AMOUNT, toUnits } from '../../base/money.ts'
-import { choice, line, listOf, moment, paragraphs } from '../../base/schemas.ts'
+import { choice, identifiers, line, listOf, moment, paragraphs } from '../../base/schemas.ts'
 import type { Settings } from '../../base/settings.ts'
 import { formatTime, parseMoment } from '../../base/time.ts'
 import { kind, type RowOf, type TableOf } from '../../records/kind.ts'
@@ -186,6 +186,17 @@ const fields = {
   },
   /** Why it is what it is, where the service decided so. */
   reason: { ...internal, type: 'text', initial: '', show: (kept: string) => kept, sample: () => '' },
+  /** The conversion that it follows from; 0 when it was recorded by itself. */
+  conversion_id: { ...inNumber(0), filter: anyOf(identifiers('Only those of one of these conversions.')) },
+  /** JSON: what was earned exactly, and by which rates, so that what refunds leave of it can be said to the cent. */
+  judgement: {
+    ...internal,
+    type: 'text',
+    secret: true,
+    initial: '',
+    show: (value: string) => value,
+    sample: () => '',
+  },
   /** The item of an approved payout run that it is reserved in; 0 when it is in none. */
   run_item_id: inNumber(0),
   /** 1 when no other may have its context, reference, affiliate and type. */

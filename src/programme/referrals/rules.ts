@@ -131,6 +131,34 @@ export const rules = { ...reading, create, edit, remove, problems }
 
 export const many: Many = { name: referral.name, reading, store: store.referrals }
 
+/** A referral that follows from what a shop has reported. */
+type Earned = Omit<store.NewReferral, 'id' | 'unique_reference' | 'request_hash'>
+
+/** @throws Failure reference_taken */
+export async function earn(tx: WriteTx, draft: Earned, settings: Settings): Promise<Referral> {
+  const whole = { ...draft, unique_reference: isUnique(draft), request_hash: '' }
+  const row = await store.insertUnlessTaken(tx, whole)
+  if (!row) throw referenceTaken(await store.findTaken(tx, whole))
+  await finish(tx, 'referral.create', { after: row }, settings)
+  return row
+}
+
+/** Changes what refunds, disputes and rates that came later change. The caller knows that it is open. */
+export async function adjust(
+  tx: WriteTx,
+  before: Referral,
+  change: Pick<Referral, 'amount'> & Partial<Referral>,
+  settings: Settings,
+): Promise<Referral> {
+  const { id: _id, ...values } = change
+  const unique_reference = isUnique({ ...before, ...values })
+  const after = await refuseTaken(() =>
+    store.referrals.update(tx, before.id, { ...values, unique_reference, updated_at: now() }),
+  )
+  await finish(tx, actionOf(before.status, after.status), { before, after }, settings)
+  return after
+}
+
 /** Logs what was done, posts what it moves, and tells the visit that has led to it. */
 async function finish(
   tx: WriteTx,

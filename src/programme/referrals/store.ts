@@ -10,7 +10,7 @@ import { type Referral, referral } from './referral.ts'
 
 export const referrals = storeOf(referral)
 
-type NewReferral = Insertable<Tables['referrals']>
+export type NewReferral = Insertable<Tables['referrals']>
 
 /** So that one statement has no more values than engines take, and is one of few. */
 const ROWS_PER_STATEMENT = 500

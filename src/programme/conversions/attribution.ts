@@ -1,0 +1,128 @@
+/** Who is credited for what was sold. Pure: whom the shop names, the customer, coupon and clicks is found out elsewhere. */
+import { foldCase } from '../../base/text.ts'
+
+/** What names an affiliate, in the order in which they count. */
+type By = 'affiliate' | 'customer' | 'coupon' | 'click' | 'visit' | 'attribution'
+
+/** Why somebody who is named is not credited. */
+type Reason =
+  | 'unknown_affiliate'
+  | 'inactive'
+  | 'self_referral'
+  | 'unknown_coupon'
+  | 'unknown_visit'
+  | 'invalid_click'
+  | 'expired'
+  | 'other_model'
+  | 'earlier_claim'
+
+/** Somebody who is named, or what names nobody. */
+export interface Claim {
+  readonly by: By
+  /** 0 when nobody is named. */
+  readonly affiliateId: number
+  /** What rules it out before anything is known of the affiliate. */
+  readonly reason?: Reason
+  /** When the click was. */
+  readonly clickedAt?: number
+}
+
+/** What of an affiliate decides. */
+export interface Claimant {
+  readonly id: number
+  readonly user_id: number
+  readonly status: string
+  readonly payment_email_key: string
+  readonly email_key: string
+}
+
+/** Who bought, as far as it is known. */
+export interface Buyer {
+  readonly userId: number | null
+  /** Folded. */
+  readonly emails: readonly string[]
+}
+
+export interface Candidate {
+  readonly by: By
+  readonly affiliate_id: number
+  readonly reason: Reason | ''
+}
+
+/**
+ * The first claim that nothing speaks against.
+ * @param claims in the order in which they count
+ */
+export function attribute(
+  claims: readonly Claim[],
+  claimants: ReadonlyMap<number, Claimant>,
+  buyer: Buyer,
+): { readonly affiliateId: number; readonly candidates: readonly Candidate[] } {
+  let credited: Claim | undefined
+  const candidates = claims.map((claim): Candidate => {
+    const reason = objection(claim, claimants.get(claim.affiliateId), buyer)
+    const wins = reason === undefined && credited === undefined
+    if (wins) credited = claim
+    return {
+      by: claim.by,
+      affiliate_id: claim.affiliateId,
+      reason: wins ? '' : (reason ?? 'earlier_claim'),
+    }
+  })
+  return { affiliateId: credited?.affiliateId ?? 0, candidates }
+}
+
+function objection(claim: Claim, claimant: Claimant | undefined, buyer: Buyer): Reason | undefined {
+  if (claim.reason) return claim.reason
+  if (!claimant) return 'unknown_affiliate'
+  if (claimant.status !== 'active') return 'inactive'
+  return isSame(claimant, buyer) ? 'self_referral' : undefined
+}
+
+/** Whether somebody has bought through their own link. */
+function isSame({ user_id, payment_email_key, email_key }: Claimant, { userId, emails }: Buyer): boolean {
+  if (userId !== null && userId === user_id) return true
+  return emails.some(email => email !== '' && (email === payment_email_key || email === email_key))
+}
+
+export function buyerOf(
+  customer: { readonly user_id: number | null; readonly email_key: string } | undefined,
+  email: string,
+): Buyer {
+  return { userId: customer?.user_id ?? null, emails: [foldCase(email), customer?.email_key ?? ''] }
+}
+
+const subjects: Readonly<Record<By, string>> = {
+  affiliate: 'The sender has named affiliate',
+  customer: 'The customer belongs to affiliate',
+  coupon: 'The coupon is of affiliate',
+  click: 'The click was on a link of affiliate',
+  visit: 'The visit was through a link of affiliate',
+  attribution: 'The sale was credited later to affiliate',
+}
+
+const objections: Readonly<Record<Reason, string>> = {
+  unknown_affiliate: 'who does not exist (any more)',
+  inactive: 'who is not active',
+  self_referral: 'who is the customer',
+  unknown_coupon: '',
+  unknown_visit: '',
+  invalid_click: '',
+  expired: 'and is older than the window',
+  other_model: 'and the other click counts',
+  earlier_claim: 'and an earlier claim counts',
+}
+
+const nothings: Partial<Record<Reason, string>> = {
+  unknown_coupon: 'The coupon is not one of the programme.',
+  unknown_visit: 'The visit does not exist (any more).',
+  invalid_click: 'The click token was not made by this service, or is not whole.',
+  expired: 'The click is older than the window.',
+}
+
+/** The candidate as a sentence. */
+export function sentenceOf({ by, affiliate_id, reason }: Candidate): string {
+  if (affiliate_id === 0) return nothings[reason as Reason] ?? 'It names nobody.'
+  const who = `${subjects[by]} ${affiliate_id}`
+  return reason === '' ? `${who}, who is credited.` : `${who}, ${objections[reason]}.`
+}

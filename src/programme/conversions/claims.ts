@@ -1,0 +1,77 @@
+/** Finds out who may be credited for what was sold. */
+
+import type { Settings } from '../../base/settings.ts'
+import { foldCase } from '../../base/text.ts'
+import type { Db, Tx } from '../../storage/database.ts'
+import { readToken } from '../tracking/keys.ts'
+import type { Claim } from './attribution.ts'
+import type { Fact } from './fact.ts'
+import type { CreateArguments } from './schema.ts'
+import * as store from './store.ts'
+
+const DAY_SECONDS = 86_400
+
+/** Whom and what a sale comes from. */
+export interface Origins {
+  /** In the order in which they count. */
+  readonly claims: readonly Claim[]
+  readonly campaign: string
+}
+
+type Sent = Pick<CreateArguments, 'affiliate_id' | 'coupon' | 'click' | 'visit_id'>
+
+/** @param owner the affiliate whom the customer belongs to */
+export async function claimsOf(
+  tx: Tx,
+  sent: Sent,
+  { occurredAt }: Fact,
+  owner: number | null,
+  { tracking: { attribution, attributionDays } }: Settings,
+): Promise<Origins> {
+  const since = occurredAt - attributionDays * DAY_SECONDS
+  const { first, last } = sent.click ?? {}
+  const tokens = attribution === 'first' ? [first, last] : [last, first]
+  const claims: Claim[] = []
+  let campaign = ''
+  if (sent.affiliate_id !== undefined) claims.push({ by: 'affiliate', affiliateId: sent.affiliate_id })
+  if (owner !== null) claims.push({ by: 'customer', affiliateId: owner })
+  if (sent.coupon) claims.push(await claimOfCoupon(tx, sent.coupon))
+  for (const token of new Set(tokens.filter(one => one !== undefined && one !== ''))) {
+    const click = await claimOfClick(tx, token!, since)
+    claims.push(click.claim)
+    campaign ||= click.campaign
+  }
+  if (sent.visit_id !== undefined) {
+    const visit = await claimOfVisit(tx, sent.visit_id, since)
+    claims.push(visit.claim)
+    campaign ||= visit.campaign
+  }
+  return { claims, campaign }
+}
+
+interface Clicked {
+  readonly claim: Claim
+  readonly campaign: string
+}
+
+async function claimOfClick(tx: Tx, token: string, since: number): Promise<Clicked> {
+  const { click, refusal } = await readToken(tx, token, since)
+  if (!click) return { claim: { by: 'click', affiliateId: 0, reason: 'invalid_click' }, campaign: '' }
+  const { affiliateId, campaign } = click
+  if (refusal) return { claim: { by: 'click', affiliateId, reason: 'expired' }, campaign: '' }
+  return { claim: { by: 'click', affiliateId }, campaign }
+}
+
+async function claimOfVisit(tx: Tx, id: number, since: number): Promise<Clicked> {
+  const visit = await store.visitOf(tx, id)
+  if (!visit) return { claim: { by: 'visit', affiliateId: 0, reason: 'unknown_visit' }, campaign: '' }
+  const { affiliate_id: affiliateId, created_at, campaign } = visit
+  if (created_at < since) return { claim: { by: 'visit', affiliateId, reason: 'expired' }, campaign: '' }
+  return { claim: { by: 'visit', affiliateId }, campaign }
+}
+
+async function claimOfCoupon(db: Db, code: string): Promise<Claim> {
+  const affiliateId = await store.affiliateOfCoupon(db, foldCase(code))
+  if (affiliateId === undefined) return { by: 'coupon', affiliateId: 0, reason: 'unknown_coupon' }
+  return { by: 'coupon', affiliateId }
+}

@@ -1,0 +1,231 @@
+/**
+ * What a conversion is: what a shop says happened. A fact: the database refuses to change or remove one. Only who is
+ * credited is filled in later where nobody was, and what is personal can be emptied.
+ * See docs/decisions/conversions.md.
+ */
+import { Type } from 'typebox'
+import { decimalsOf } from '../../base/currencies.ts'
+import { fromUnits } from '../../base/money.ts'
+import { choice, flag, identifiers, line, listOf } from '../../base/schemas.ts'
+import type { Settings } from '../../base/settings.ts'
+import { filter, sql } from '../../records/field.ts'
+import { kind, type RowOf, type ShownOf, type TableOf } from '../../records/kind.ts'
+import { anyOf, created } from '../../records/kinds-of-field.ts'
+import { neither } from '../../storage/table.ts'
+
+export const kinds = ['lead', 'sale', 'renewal', 'refund', 'dispute', 'dispute_won', 'attribution'] as const
+export type ConversionKind = (typeof kinds)[number]
+
+/** Those that a customer pays. */
+export const isPaid = (kind: ConversionKind): boolean => kind === 'sale' || kind === 'renewal'
+export const isEarning = (kind: ConversionKind): boolean => kind === 'lead' || isPaid(kind)
+
+export const MAX_REFERENCE = 190
+
+/** Tells of who bought, which the erasure of an affiliate leaves. */
+const ofBuyer = { personal: 'keep', money: false } as const
+
+const plainText = (description: string) =>
+  ({
+    type: 'text',
+    nullable: false,
+    ...neither,
+    wire: Type.String({ description }),
+    initial: '',
+    show: (value: string) => value,
+    sample: () => '',
+  }) as const
+
+const number = (description: string) =>
+  ({
+    type: 'integer',
+    nullable: false,
+    ...neither,
+    wire: Type.Integer({ description: `${description}; 0 when there is none.` }),
+    filter: anyOf(identifiers('Only those with one of these.')),
+    initial: 0,
+    show: (value: number) => value,
+    sample: () => 0,
+  }) as const
+
+/** In the minor unit of the conversion's own currency: `show` of the kind knows which that is. */
+const ownAmount = (description: string) =>
+  ({
+    type: 'integer',
+    nullable: false,
+    personal: false,
+    money: true,
+    wire: Type.Number({ description: `${description}, in the currency of the conversion.` }),
+    order: false,
+    initial: 0,
+    show: (value: number) => value,
+    sample: () => 0,
+  }) as const
+
+const json = <T>(wire: ReturnType<typeof Type.Unsafe<T>>, empty: T, facts: typeof neither | typeof ofBuyer) =>
+  ({
+    type: 'text',
+    nullable: false,
+    ...facts,
+    wire,
+    order: false,
+    initial: '',
+    show: (value: string): T => (value === '' ? empty : JSON.parse(value)),
+    sample: () => '',
+  }) as const
+
+/** Emptied when the customer is erased. */
+const personal = (description: string) =>
+  ({
+    ...json(Type.Unsafe<object>({ type: 'object', description }), {}, neither),
+    personal: 'erase',
+  }) as const
+
+const fields = {
+  kind: {
+    type: 'text',
+    nullable: false,
+    ...neither,
+    wire: choice(kinds, 'What happened.'),
+    filter: anyOf(listOf(choice(kinds), 'Only those of one of these kinds.')),
+    initial: 'sale',
+    show: (value: ConversionKind) => value,
+    sample: () => 'sale' as const,
+  },
+  context: {
+    ...plainText('The shop that it comes from; lower case.'),
+    filter: anyOf(listOf(line(100), 'Only those from one of these.')),
+  },
+  reference: {
+    ...plainText('What the shop calls the payment, such as the number of the order.'),
+    ...ofBuyer,
+    folded: true,
+    filter: anyOf(listOf(line(MAX_REFERENCE), 'Only those with one of these references.')),
+  },
+  references: {
+    ...json(
+      Type.Unsafe<string[]>({
+        type: 'array',
+        items: { type: 'string' },
+        description: 'Other names of the same payment.',
+      }),
+      [],
+      ofBuyer,
+    ),
+    column: 'aliases',
+  },
+  part: plainText('Which part of a refund or dispute it is; empty for the whole.'),
+  cumulative: {
+    type: 'integer',
+    nullable: false,
+    ...neither,
+    wire: Type.Boolean({ description: 'Whether the amount is all that was taken back so far.' }),
+    initial: 0,
+    show: (value: number) => value === 1,
+    sample: () => 0,
+  },
+  amount: ownAmount('What the customer paid, or got back'),
+  currency: plainText('ISO 4217 code of the currency.'),
+  tax: ownAmount('Tax within the amount'),
+  shipping: ownAmount('Shipping within the amount'),
+  discount: ownAmount('Discount that the amount is without'),
+  lines: json(
+    Type.Unsafe<object[]>({ type: 'array', items: { type: 'object' }, description: 'What was bought.' }),
+    [],
+    ofBuyer,
+  ),
+  customer_id: {
+    ...number('The customer'),
+    references: { table: 'customers', person: true, outlives: true },
+  },
+  country: plainText('Country of the customer, ISO 3166-1; empty when it is not known.'),
+  visit_id: number('The visit that led to it'),
+  coupon: plainText('The coupon that was used.'),
+  campaign: plainText('The campaign that led to it.'),
+  affiliate_id: {
+    ...number('The affiliate who is credited'),
+    references: { table: 'affiliates', outlives: true },
+    filters: {
+      unattributed: filter(
+        flag('Only leads, sales and renewals that nobody is credited for; false: only those that are.'),
+      )({
+        keep: (value): { none?: true; some?: true } => (value ? { none: true } : { some: true }),
+        where: (column, value) => [
+          value.none
+            ? sql<boolean>`(${column} = 0 AND conversions.kind IN ('lead', 'sale', 'renewal'))`
+            : sql<boolean>`${column} <> 0`,
+        ],
+      }),
+    },
+  },
+  source_id: number('The source that has reported it'),
+  occurred_at: {
+    ...created('occurred_at', 'When it happened'),
+    filters: {},
+  },
+  date: created('created_at', 'When it was reported'),
+  customer: personal('The customer as it was sent; empty once the person is erased.'),
+  metadata: personal('Whatever the sender wants to keep with it.'),
+  /** Who came into question, and why each was credited or not. */
+  candidates: {
+    type: 'text',
+    nullable: false,
+    ...neither,
+    secret: true,
+    initial: '',
+    show: (value: string) => value,
+    sample: () => '',
+  },
+} as const
+
+const actions = ['create', 'unattributed', 'attribute'] as const
+
+const plain = kind({ name: 'conversion', table: 'conversions', fields, actions })
+
+const amounts = ['amount', 'tax', 'shipping', 'discount'] as const
+
+type Shown = ShownOf<typeof fields>
+
+function show(row: Shown, settings: Settings) {
+  const record = plain.show(row, settings)
+  return { ...record, ...amountsOf(row) }
+}
+
+function amountsOf(row: Pick<Shown, 'currency' | (typeof amounts)[number]>) {
+  const decimals = decimalsOf(row.currency) ?? 0
+  return {
+    amount: fromUnits(row.amount, decimals),
+    tax: fromUnits(row.tax, decimals),
+    shipping: fromUnits(row.shipping, decimals),
+    discount: fromUnits(row.discount, decimals),
+  }
+}
+
+export const conversion = {
+  ...plain,
+  table: {
+    ...plain.table,
+    appendOnly: true,
+    // Events stay when a customer is erased whom no account stands for.
+    logged: { ...plain.table.logged, personal: [] },
+  },
+  show,
+  write: (row: Shown, settings: Settings) => JSON.stringify(show(row, settings)).slice(0, -1),
+  logged: (row: Conversion, settings: Settings) => ({ ...plain.logged(row, settings), ...amountsOf(row) }),
+} as const
+
+export type Conversion = RowOf<typeof fields>
+
+interface ConversionsTable extends TableOf<typeof fields> {}
+
+declare module '../../storage/tables.ts' {
+  interface Tables {
+    conversions: ConversionsTable
+  }
+}
+
+declare module '../../events/schema.ts' {
+  interface Actions {
+    conversion: (typeof actions)[number]
+  }
+}

@@ -1,0 +1,259 @@
+import assert from 'node:assert/strict'
+import { before, test } from 'node:test'
+import { sql } from 'kysely'
+import { assertFailure, describeService } from '../../../test/harness.ts'
+
+describeService('conversions', service => {
+  let affiliate: { id: number; user_id: number }
+  let number = 0
+  const fresh = (name = 'order') => `${name}-${++number}`
+  const active = async (name: string, args: object = {}) =>
+    service().newAffiliate(name, { status: 'active', rate: 10, rate_type: 'percentage', ...args })
+  before(async () => {
+    affiliate = await active('seller')
+  })
+  const report = (args: object) => service().post('/conversions', { kind: 'sale', context: 'shop', ...args })
+  const owed = async (id: number) => (await service().get(`/affiliates/${id}/balances`)).body
+
+  test('201 - a sale credits the affiliate who is named, in one transaction with what they earn', async () => {
+    const reference = fresh()
+    const { status, body, headers } = await report({
+      reference,
+      references: ['pi_1'],
+      amount: 120,
+      tax: 20,
+      currency: 'usd',
+      affiliate_id: affiliate.id,
+      metadata: { note: 'first' },
+    })
+    assert.equal(status, 201, JSON.stringify(body))
+    assert.deepEqual(Object.keys(body), ['conversion', 'referrals', 'explanation'])
+    const { conversion, referrals, explanation } = body
+    assert.ok(headers.get('location')!.endsWith(`/conversions/${conversion.id}`))
+    assert.deepEqual(
+      [conversion.amount, conversion.tax, conversion.currency, conversion.affiliate_id, conversion.metadata],
+      [120, 20, 'USD', affiliate.id, { note: 'first' }],
+    )
+    assert.deepEqual(
+      referrals.map((one: any) => [one.amount, one.status, one.type, one.reference, one.affiliate_id]),
+      [['10.00', 'unpaid', 'sale', reference, affiliate.id]],
+    )
+    assert.deepEqual(
+      explanation.candidates.map((one: any) => [one.by, one.affiliate_id, one.credited, one.reason]),
+      [['affiliate', affiliate.id, true, '']],
+    )
+    assert.equal((await owed(affiliate.id)).unpaid, 10)
+    const { body: found } = await service().get(`/conversions/${conversion.id}`)
+    assert.deepEqual(found, conversion)
+    const { body: explained } = await service().get(`/conversions/${conversion.id}/explanation`)
+    assert.deepEqual(explained, explanation)
+  })
+
+  test('400 - everything that is wrong is named', async () => {
+    const { body } = await report({
+      kind: 'refund',
+      reference: '',
+      amount: 1.234,
+      references: [''],
+      customer: { country: 'Germany' },
+      metadata: 'text',
+    })
+    assert.deepEqual(Object.keys(body.data.params).sort(), [
+      'amount',
+      'customer',
+      'metadata',
+      'part',
+      'reference',
+      'references',
+    ])
+    assertFailure(await report({ reference: fresh(), currency: 'XXY', amount: 1 }), 400, 'rest_invalid_param')
+    const missing = await report({ reference: fresh(), affiliate_id: affiliate.id })
+    assert.deepEqual(missing.body.data.params, { amount: 'must be sent.' })
+    assertFailure(await report({ kind: 'attribution', reference: fresh() }), 400, 'rest_invalid_param')
+  })
+
+  test('200 - two hundred equal ones at once are one, under whichever name', async () => {
+    const names = [fresh('order'), fresh('session'), fresh('charge')]
+    const { id } = await active('raced')
+    const sent = { amount: 50, affiliate_id: id }
+    const replies = await Promise.all(
+      Array.from({ length: 200 }, (_, index) => {
+        const [reference, ...references] = [0, 1, 2].map(place => names[(index + place) % 3]!)
+        return report({ ...sent, reference, references })
+      }),
+    )
+    assert.deepEqual(
+      new Set(replies.map(({ status }) => status)),
+      new Set([200, 201]),
+      JSON.stringify(replies.find(({ status }) => status > 201)?.body),
+    )
+    assert.equal(replies.filter(({ status }) => status === 201).length, 1)
+    assert.equal(new Set(replies.map(({ body }) => body.conversion.id)).size, 1)
+    assert.equal((await owed(id)).unpaid, 5)
+    assertFailure(await report({ ...sent, amount: 51, reference: names[2] }), 409, 'rest_conversion_exists')
+    assertFailure(
+      await report({ ...sent, currency: 'EUR', reference: names[0] }),
+      409,
+      'rest_conversion_exists',
+    )
+  })
+
+  test('the database refuses to change, remove or credit anew; only what is personal can be emptied', async () => {
+    const { body } = await report({
+      reference: fresh(),
+      amount: 1,
+      affiliate_id: affiliate.id,
+      customer: { email: 'buyer@example.org', country: 'de' },
+    })
+    const { id } = body.conversion
+    const run = (statement: string) => service().database.transaction(tx => sql.raw(statement).execute(tx))
+    for (const change of [
+      'amount = 2',
+      `reference = 'x'`,
+      'affiliate_id = 0',
+      `customer = '{}'`,
+      `candidates = ''`,
+    ]) {
+      await assert.rejects(run(`UPDATE conversions SET ${change} WHERE id = ${id}`), change)
+    }
+    await assert.rejects(run(`DELETE FROM conversions WHERE id = ${id}`))
+    await run(`UPDATE conversions SET customer = '', metadata = '' WHERE id = ${id}`)
+    const { body: erased } = await service().get(`/conversions/${id}`)
+    assert.deepEqual([erased.customer, erased.country], [{}, 'DE'])
+  })
+
+  test('credited is the first of: named, owner of the customer, coupon, click; and only who is active', async () => {
+    const [owner, clicked, away] = await Promise.all([
+      active('owner'),
+      active('clicked'),
+      active('away', { status: 'inactive' }),
+    ])
+    const visit = async (affiliate_id: number, args: object = {}) =>
+      (await service().post('/visits', { affiliate_id, url: 'https://shop.test/', ...args })).body.id
+    const claims = async (args: object) => {
+      const { status, body } = await report({ reference: fresh(), amount: 10, ...args })
+      assert.equal(status, 201, JSON.stringify(body))
+      return {
+        credited: body.conversion.affiliate_id,
+        why: body.explanation.candidates.map((one: any) => [one.by, one.affiliate_id, one.reason]),
+      }
+    }
+    const customer = { id: 'c-1', email: 'Owned@example.org' }
+    assert.deepEqual(await claims({ customer, visit_id: await visit(owner.id) }), {
+      credited: owner.id,
+      why: [['visit', owner.id, '']],
+    })
+    // By e-mail address, then by what the shop calls them, whatever address they have by then.
+    for (const known of [{ email: 'owned@EXAMPLE.org' }, { id: 'c-1', email: 'other@example.org' }]) {
+      assert.deepEqual(await claims({ customer: known, visit_id: await visit(clicked.id) }), {
+        credited: owner.id,
+        why: [
+          ['customer', owner.id, ''],
+          ['visit', clicked.id, 'earlier_claim'],
+        ],
+      })
+    }
+    assert.deepEqual(await claims({ affiliate_id: away.id, visit_id: await visit(clicked.id) }), {
+      credited: clicked.id,
+      why: [
+        ['affiliate', away.id, 'inactive'],
+        ['visit', clicked.id, ''],
+      ],
+    })
+    assert.deepEqual(await claims({ affiliate_id: 999_999, visit_id: 999_999, coupon: 'NONE' }), {
+      credited: 0,
+      why: [
+        ['affiliate', 999_999, 'unknown_affiliate'],
+        ['coupon', 0, 'unknown_coupon'],
+        ['visit', 0, 'unknown_visit'],
+      ],
+    })
+    const old = await visit(clicked.id, { date: '2020-01-01 00:00:00' })
+    assert.deepEqual(await claims({ visit_id: old, click: { last: 'forged' } }), {
+      credited: 0,
+      why: [
+        ['click', 0, 'invalid_click'],
+        ['visit', clicked.id, 'expired'],
+      ],
+    })
+    const own = { email: 'CLICKED@example.com' }
+    assert.deepEqual(await claims({ affiliate_id: clicked.id, customer: own }), {
+      credited: 0,
+      why: [['affiliate', clicked.id, 'self_referral']],
+    })
+  })
+
+  test('what nobody is credited for is listed, and credited later', async () => {
+    const { id } = await active('late')
+    const reference = fresh()
+    const { body: sale } = await report({ reference, amount: 80, customer: { id: reference } })
+    assert.deepEqual([sale.conversion.affiliate_id, sale.referrals], [0, []])
+    const listed = async () =>
+      (await service().get('/conversions?unattributed=1&fields=ids&number=0')).body as number[]
+    assert.ok((await listed()).includes(sale.conversion.id))
+    await report({ kind: 'refund', reference, part: 'r1', amount: 20 })
+    const { status, body } = await report({ kind: 'attribution', reference, affiliate_id: id })
+    assert.equal(status, 201, JSON.stringify(body))
+    assert.deepEqual(
+      body.referrals.map((one: any) => [one.affiliate_id, one.amount, one.status]),
+      [[id, '6.00', 'unpaid']],
+    )
+    assert.ok(!(await listed()).includes(sale.conversion.id))
+    assert.equal((await service().get(`/conversions/${sale.conversion.id}`)).body.affiliate_id, id)
+    const again = await report({ kind: 'attribution', reference, affiliate_id: affiliate.id })
+    assertFailure(again, 409, 'rest_conversion_exists')
+    // They own the customer from now on.
+    const { body: next } = await report({ reference: fresh(), amount: 10, customer: { id: reference } })
+    assert.equal(next.conversion.affiliate_id, id)
+    const other = fresh()
+    await report({ reference: other, amount: 1, affiliate_id: id })
+    const taken = await report({ kind: 'attribution', reference: other, affiliate_id: affiliate.id })
+    assertFailure(taken, 409, 'rest_conversion_conflict')
+  })
+
+  test('a refund finds its sale by any name, before or after it, and ends where the rule does', async () => {
+    const { id } = await active('refunded')
+    const [order, charge, intent] = [fresh('order'), fresh('charge'), fresh('intent')]
+    await report({ kind: 'refund', reference: charge, references: [intent], part: 'r1', amount: 10 })
+    const { body } = await report({ reference: order, references: [intent], amount: 33.33, affiliate_id: id })
+    assert.equal(body.referrals[0].amount, '2.33')
+    const total = { kind: 'refund', reference: charge, cumulative: true }
+    for (const amount of [20, 15, 20]) await report({ ...total, amount })
+    assert.equal((await owed(id)).unpaid, 1.33)
+    const dispute = { reference: order, part: 'd1', amount: 33.33 }
+    const { body: lost } = await report({ kind: 'dispute', ...dispute })
+    assert.deepEqual([lost.referrals[0].status, lost.referrals[0].amount], ['rejected', '0.00'])
+    assert.equal((await owed(id)).unpaid, 0)
+    await report({ kind: 'dispute_won', reference: charge, part: 'd1' })
+    assert.equal((await owed(id)).unpaid, 1.33)
+    const whole = await report({ ...total, amount: 500 })
+    assert.equal(whole.status, 201, JSON.stringify(whole.body))
+    assert.equal((await owed(id)).unpaid, 0)
+    assert.equal(whole.body.explanation.payment.left, 0)
+  })
+
+  test('what is paid is taken back by a refund below it, and what a person has rejected stays so', async () => {
+    const { id } = await active('paid')
+    const [first, second] = [fresh(), fresh()]
+    const { body: sale } = await report({ reference: first, amount: 100, affiliate_id: id })
+    await service().newPayout(id, { referrals: [sale.referrals[0].id], amount: 10 })
+    const { body } = await report({ kind: 'refund', reference: first, part: '1', amount: 40 })
+    assert.deepEqual(
+      body.referrals.map((one: any) => [one.type, one.amount, one.status, one.parent_id]),
+      [
+        ['sale', '10.00', 'paid', 0],
+        ['refund', '-4.00', 'unpaid', sale.referrals[0].id],
+      ],
+    )
+    assert.equal((await owed(id)).unpaid, -4)
+    const { body: rejected } = await report({ reference: second, amount: 100, affiliate_id: id })
+    await service().patch(`/referrals/${rejected.referrals[0].id}`, { status: 'rejected' })
+    const { body: after } = await report({ kind: 'refund', reference: second, part: '1', amount: 40 })
+    assert.equal(after.referrals[0].status, 'rejected')
+    await report({ kind: 'dispute', reference: second, part: '2', amount: 100 })
+    await report({ kind: 'dispute_won', reference: second, part: '2' })
+    assert.equal((await owed(id)).unpaid, -4)
+    await service().patch(`/referrals/${rejected.referrals[0].id}`, { status: 'unpaid' })
+    assert.equal((await owed(id)).unpaid, 2)
+  })
+})

@@ -1,0 +1,232 @@
+/**
+ * What is owed because of a payment: the referral of each sale that somebody is credited for, and what refunds and disputes
+ * leave of it. What stands is compared with what should, so it makes no difference in which order things are reported.
+ * See docs/decisions/conversions.md.
+ */
+import { decimalsOf } from '../../base/currencies.ts'
+import { type Fraction, ONE } from '../../base/fraction.ts'
+import { toUnits } from '../../base/money.ts'
+import type { Settings } from '../../base/settings.ts'
+import { now } from '../../base/time.ts'
+import type { WriteTx } from '../../events/write.ts'
+import { type Judgement, monthsSince } from '../commission/engine.ts'
+import type { Earner, Line, Sale } from '../commission/model.ts'
+import { type Referral, referral } from '../referrals/referral.ts'
+import { adjust, earn } from '../referrals/rules.ts'
+import { judged } from './circumstances.ts'
+import { type Conversion, isEarning, isPaid } from './conversion.ts'
+import { earnedOf, judgementText } from './judgement.ts'
+import { leftOf } from './left.ts'
+import type { SentLine } from './schema.ts'
+import * as store from './store.ts'
+
+const DAY_SECONDS = 86_400
+
+/** What of a payment is left, by what refunds and disputes of it say: those of its sale, or of its lead when it has none. */
+function leftIn(payment: readonly Conversion[], of: Conversion): Fraction {
+  const sale = saleOf(payment)
+  if (sale?.id !== of.id) return ONE
+  return leftOf(
+    BigInt(of.amount),
+    payment.filter(one => one.currency === of.currency),
+  )
+}
+
+/** What refunds and disputes of a payment are about. */
+export function saleOf(payment: readonly Conversion[]): Conversion | undefined {
+  return payment.find(({ kind }) => isPaid(kind)) ?? payment.find(({ kind }) => isEarning(kind))
+}
+
+/** The customer's orders before. */
+export interface History {
+  readonly orders: number
+  readonly first: number | null
+}
+
+/** Makes the referral of a sale that somebody is credited for. */
+export async function earnBy(
+  tx: WriteTx,
+  conversion: Conversion,
+  claimant: store.ClaimantRow,
+  { payment, history, settings }: { payment: readonly Conversion[]; history: History; settings: Settings },
+): Promise<Referral> {
+  const { judgement, exchange } = await judged(
+    tx,
+    saleFrom(conversion, history),
+    earnerFrom(claimant),
+    settings,
+  )
+  const text = judgementText(judgement.parts, exchange)
+  const left = leftIn(payment, conversion)
+  const amount = Number(judgement.reason === '' ? earnedOf(text, left).amount : 0n)
+  const draft = {
+    ...referral.fresh({}, settings, { time: now(), actor: 0 }),
+    affiliate_id: claimant.id,
+    visit_id: conversion.visit_id,
+    customer_id: conversion.customer_id,
+    ...standingOf(judgement, conversion, left.numerator === 0n),
+    amount,
+    currency: settings.currency,
+    context: conversion.context,
+    campaign: conversion.campaign,
+    reference: conversion.reference,
+    reference_key: conversion.reference_key,
+    products: conversion.lines,
+    created_at: conversion.occurred_at,
+    type: conversion.kind === 'lead' ? ('lead' as const) : ('sale' as const),
+    order_total:
+      conversion.currency === settings.currency && isPaid(conversion.kind) ? conversion.amount : null,
+    conversion_id: conversion.id,
+    judgement: text,
+  }
+  return earn(tx, draft, settings)
+}
+
+type Beginning = Pick<Referral, 'status' | 'hold_until' | 'reason'>
+
+/** What becomes of a referral at first. */
+function standingOf(
+  { reason, holdDays }: Pick<Judgement, 'reason' | 'holdDays'>,
+  { occurred_at }: Conversion,
+  isTakenBack: boolean,
+): Beginning {
+  if (reason !== '') return { status: 'draft', hold_until: null, reason }
+  const until = holdDays === null || holdDays === 0 ? null : occurred_at + holdDays * DAY_SECONDS
+  if (isTakenBack) return { status: 'rejected', hold_until: until, reason: REFUNDED }
+  return until !== null && until > now()
+    ? { status: 'pending', hold_until: until, reason: '' }
+    : { status: 'unpaid', hold_until: null, reason: '' }
+}
+
+const REFUNDED = 'refunded'
+
+function saleFrom(conversion: Conversion, { orders, first }: History): Sale {
+  const { currency, occurred_at: occurredAt, customer_id } = conversion
+  const isKnown = customer_id !== 0
+  return {
+    kind: conversion.kind as Sale['kind'],
+    amount: BigInt(conversion.amount),
+    tax: BigInt(conversion.tax),
+    shipping: BigInt(conversion.shipping),
+    currency,
+    decimals: decimalsOf(currency)!,
+    lines: linesOf(conversion),
+    country: conversion.country,
+    coupon: conversion.coupon,
+    campaign: conversion.campaign,
+    occurredAt,
+    order: isKnown ? orders + 1 : null,
+    months: isKnown ? monthsSince(first ?? occurredAt, occurredAt) : null,
+  }
+}
+
+function linesOf({ lines, currency }: Conversion): Line[] {
+  const decimals = decimalsOf(currency)!
+  const sent: SentLine[] = lines === '' ? [] : JSON.parse(lines)
+  return sent.map(({ product = '', category = '', quantity = 1, amount = 0 }) => ({
+    product,
+    categories: category === '' ? [] : [category],
+    quantity,
+    amount: BigInt(toUnits(amount, decimals) ?? 0),
+  }))
+}
+
+const earnerFrom = ({ id, rate, rate_type }: store.ClaimantRow): Earner => ({
+  id,
+  groupId: null,
+  rate,
+  rateType: rate_type,
+})
+
+/**
+ * Brings the referrals of a payment to what is left of it. What is open is lowered or raised; where that is paid, reserved or
+ * not enough, a refund is recorded, which the next payout takes into account. What a person has rejected stays rejected.
+ * @param cause the conversion that this follows from
+ * @returns those that were changed or recorded
+ */
+export async function settle(
+  tx: WriteTx,
+  payment: readonly Conversion[],
+  cause: Conversion,
+  settings: Settings,
+): Promise<Referral[]> {
+  const referrals = await store.holdReferralsOf(
+    tx,
+    payment.map(({ id }) => id),
+  )
+  const changed: Referral[] = []
+  for (const conversion of payment.filter(({ kind }) => isEarning(kind))) {
+    const own = referrals.find(one => one.conversion_id === conversion.id && one.parent_id === 0)
+    // Somebody has deleted it, or corrected it by hand to something else than was judged.
+    if (!own || own.judgement === '') continue
+    const children = referrals.filter(({ parent_id }) => parent_id === own.id)
+    changed.push(
+      ...(await settleOne(tx, { own, children, left: leftIn(payment, conversion), cause, settings })),
+    )
+  }
+  return changed
+}
+
+interface Standing {
+  readonly own: Referral
+  readonly children: readonly Referral[]
+  readonly left: Fraction
+  readonly cause: Conversion
+  readonly settings: Settings
+}
+
+const isOpen = ({ status, run_item_id }: Referral) =>
+  (status === 'pending' || status === 'unpaid') && run_item_id === 0
+
+async function settleOne(tx: WriteTx, standing: Standing): Promise<Referral[]> {
+  const { own, children, left, settings } = standing
+  // Its target is computed from what is left when the rate or the rule comes.
+  if (own.status === 'draft') return []
+  const target = Number(earnedOf(own.judgement, left).amount)
+  const full = Number(earnedOf(own.judgement, ONE).amount)
+  const isRefunded = own.status === 'rejected' && own.reason === REFUNDED
+  if (own.status === 'rejected' && !isRefunded) {
+    return own.amount === target ? [] : [await adjust(tx, own, { amount: target }, settings)]
+  }
+  const counted = children.filter(({ status }) => status !== 'rejected')
+  const stands = counted.reduce((sum, { amount }) => sum + amount, isRefunded ? 0 : own.amount)
+  const difference = target - stands
+  if (difference === 0) return []
+  if (!isOpen(own) && !isRefunded) return [await recordRefund(tx, standing, difference)]
+  const held = isRefunded ? 0 : own.amount
+  const amount = Math.min(Math.max(held + difference, 0), Math.max(full, held))
+  const rest = difference - (amount - held)
+  const adjusted = amount === held ? [] : [await adjust(tx, own, changeTo(own, amount, left), settings)]
+  return rest === 0 ? adjusted : [...adjusted, await recordRefund(tx, standing, rest)]
+}
+
+/** What is lowered to nothing because nothing is left is rejected, and raised again when a dispute is won. */
+function changeTo(own: Referral, amount: number, left: Fraction) {
+  if (amount === 0 && left.numerator === 0n) return { amount, status: 'rejected' as const, reason: REFUNDED }
+  if (own.status !== 'rejected') return { amount }
+  const status =
+    own.hold_until !== null && own.hold_until > now() ? ('pending' as const) : ('unpaid' as const)
+  return { amount, status, reason: '' }
+}
+
+function recordRefund(tx: WriteTx, { own, cause, settings }: Standing, amount: number): Promise<Referral> {
+  const draft = {
+    ...referral.fresh({}, settings, { time: now(), actor: 0 }),
+    affiliate_id: own.affiliate_id,
+    visit_id: own.visit_id,
+    customer_id: own.customer_id,
+    parent_id: own.id,
+    status: 'unpaid' as const,
+    amount,
+    currency: settings.currency,
+    context: own.context,
+    campaign: own.campaign,
+    reference: cause.reference,
+    reference_key: cause.reference_key,
+    created_at: cause.occurred_at,
+    type: 'refund' as const,
+    reason: cause.kind,
+    conversion_id: cause.id,
+  }
+  return earn(tx, draft, settings)
+}

@@ -1,0 +1,95 @@
+/** Why a conversion credits whom it does, and what is owed because of it: as data and as sentences. Pure. */
+import { decimalsOf } from '../../base/currencies.ts'
+import { decimalText, fromUnits } from '../../base/money.ts'
+import type { Settings } from '../../base/settings.ts'
+import type { Referral } from '../referrals/referral.ts'
+import { type Candidate, sentenceOf } from './attribution.ts'
+import { type Conversion, isEarning, isPaid } from './conversion.ts'
+import { saleOf } from './earning.ts'
+import { disputed, refunded } from './left.ts'
+import type { Explanation } from './schema.ts'
+
+export interface Story {
+  readonly conversion: Conversion
+  /** Everything that was reported of the payment. */
+  readonly payment: readonly Conversion[]
+  readonly referrals: readonly Referral[]
+}
+
+export function explain({ conversion, payment, referrals }: Story, settings: Settings): Explanation {
+  const candidates: Candidate[] = conversion.candidates === '' ? [] : JSON.parse(conversion.candidates)
+  const sale = saleOf(payment)
+  return {
+    conversion_id: conversion.id,
+    affiliate_id: conversion.affiliate_id,
+    candidates: candidates.map(one => ({ ...one, credited: one.reason === '', text: sentenceOf(one) })),
+    payment: sale ? paymentOf(sale, payment) : {},
+    referrals: referrals.map(one => ({
+      referral_id: one.id,
+      affiliate_id: one.affiliate_id,
+      conversion_id: one.conversion_id,
+      parent_id: one.parent_id,
+      type: one.type,
+      status: one.status,
+      reason: one.reason,
+      amount: fromUnits(one.amount, settings.decimals),
+    })),
+    sentences: [
+      ...candidates.map(sentenceOf),
+      ...(candidates.length === 0 && isEarning(conversion.kind)
+        ? ['Nothing that was sent names an affiliate.']
+        : []),
+      ...sentencesOfPayment(conversion, sale, payment),
+      ...referrals.map(one => sentenceOfReferral(one, settings)),
+    ],
+  }
+}
+
+function paymentOf(sale: Conversion, payment: readonly Conversion[]) {
+  const decimals = decimalsOf(sale.currency)!
+  const ofSale = payment.filter(({ currency }) => currency === sale.currency)
+  return {
+    conversion_id: sale.id,
+    currency: sale.currency,
+    paid: fromUnits(sale.amount, decimals),
+    refunded: fromUnits(Number(refunded(ofSale)), decimals),
+    disputed: fromUnits(Number(disputed(ofSale)), decimals),
+    left: fromUnits(Number(left(sale, ofSale)), decimals),
+  }
+}
+
+function left({ amount }: Conversion, payment: readonly Conversion[]): bigint {
+  const rest = BigInt(amount) - refunded(payment) - disputed(payment)
+  return rest < 0n ? 0n : rest
+}
+
+function sentencesOfPayment(
+  { kind }: Conversion,
+  sale: Conversion | undefined,
+  payment: readonly Conversion[],
+): string[] {
+  if (!sale) return isEarning(kind) ? [] : ['The sale that it belongs to was not reported yet.']
+  const { currency } = sale
+  const text = (units: bigint | number) => `${decimalText(units, decimalsOf(currency)!)} ${currency}`
+  const ofSale = payment.filter(one => one.currency === currency)
+  const [back, open] = [refunded(ofSale), disputed(ofSale)]
+  return [
+    ...(isPaid(sale.kind) ? [`The customer paid ${text(sale.amount)}.`] : []),
+    ...(back > 0n ? [`${text(back)} was refunded.`] : []),
+    ...(open > 0n ? [`${text(open)} is disputed or was lost.`] : []),
+    ...(back + open > 0n ? [`${text(left(sale, ofSale))} is left.`] : []),
+  ]
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  no_rule: ', because no rule says how much',
+  no_exchange_rate: ', because there is no exchange rate',
+  refunded: ', because nothing is left of the sale',
+}
+
+function sentenceOfReferral(referral: Referral, { decimals, currency }: Settings): string {
+  const { id, type, status, amount, affiliate_id } = referral
+  const what = type === 'refund' ? 'Refund' : 'Referral'
+  const because = reasons[referral.reason] ?? ''
+  return `${what} ${id} of affiliate ${affiliate_id}: ${decimalText(amount, decimals)} ${currency}, ${status}${because}.`
+}

@@ -1,0 +1,110 @@
+/** Reads what was sent as a fact: every problem by the name of its argument, and amounts in their own currency. Pure. */
+import { decimalsOf } from '../../base/currencies.ts'
+import type { Problems } from '../../base/errors.ts'
+import { decimalsReason, decimalText, toUnits } from '../../base/money.ts'
+import type { Settings } from '../../base/settings.ts'
+import { foldCase } from '../../base/text.ts'
+import { now, parseMoment } from '../../base/time.ts'
+import type { ConversionKind } from './conversion.ts'
+import type { CreateArguments, SentLine } from './schema.ts'
+
+const MAX_JSON = 65_535
+
+const needsAmount: readonly ConversionKind[] = ['sale', 'renewal', 'refund', 'dispute']
+const needsPart: readonly ConversionKind[] = ['refund', 'dispute', 'dispute_won']
+const amounts = ['amount', 'tax', 'shipping', 'discount'] as const
+
+/** What was sent, with amounts in the minor unit of `currency`. */
+export interface Fact {
+  readonly kind: ConversionKind
+  readonly context: string
+  readonly reference: string
+  readonly references: readonly string[]
+  readonly part: string
+  readonly cumulative: boolean
+  readonly amount: number
+  readonly tax: number
+  readonly shipping: number
+  readonly discount: number
+  readonly currency: string
+  readonly lines: readonly SentLine[]
+  readonly occurredAt: number
+}
+
+const currencyOf = ({ currency }: Pick<CreateArguments, 'currency'>, settings: Settings): string =>
+  currency ? currency.toUpperCase() : settings.currency
+
+/** What is wrong beyond what the schemas say; arguments that are absent are not spoken of, unless they have to be there. */
+export function problemsOf(args: Partial<CreateArguments>, settings: Settings): Problems {
+  const { kind, reference, part, cumulative, metadata } = args
+  const problems: Problems = { ...problemsOfAmounts(args, settings) }
+  if (reference === '') problems.reference = 'must not be empty.'
+  if (args.references?.includes('')) problems.references = 'must be names that are not empty.'
+  if (kind !== undefined) Object.assign(problems, problemsOfKind(kind, args))
+  if (cumulative && kind !== undefined && !needsPart.includes(kind)) {
+    problems.cumulative = 'must be left out: only refunds and disputes are cumulative.'
+  }
+  if (part && kind !== undefined && !needsPart.includes(kind)) {
+    problems.part = 'must be left out: only refunds and disputes have parts.'
+  }
+  const country = args.customer?.country
+  if (country && !/^[a-z]{2}$/i.test(country)) problems.customer = 'country must be two letters, ISO 3166-1.'
+  if (metadata !== undefined && !isSmallObject(metadata)) {
+    problems.metadata = `must be an object of at most ${MAX_JSON} characters of JSON.`
+  }
+  return problems
+}
+
+function problemsOfKind(kind: ConversionKind, args: Partial<CreateArguments>): Problems {
+  const problems: Problems = {}
+  if (needsAmount.includes(kind) && args.amount === undefined) problems.amount = 'must be sent.'
+  if (needsPart.includes(kind) && !args.part && !args.cumulative) {
+    problems.part = 'must be sent, or cumulative: it tells one refund or dispute of a payment from the next.'
+  }
+  if (kind === 'attribution' && args.affiliate_id === undefined) problems.affiliate_id = 'must be sent.'
+  return problems
+}
+
+function problemsOfAmounts(args: Partial<CreateArguments>, settings: Settings): Problems {
+  const problems: Problems = {}
+  const currency = currencyOf(args, settings)
+  const decimals = decimalsOf(currency)
+  if (decimals === undefined) {
+    return { currency: 'must be the ISO 4217 code of a currency in use, such as EUR.' }
+  }
+  const reason = decimalsReason({ currency, decimals })
+  const isExact = (value: number | undefined) => value === undefined || toUnits(value, decimals) !== undefined
+  for (const name of amounts) if (!isExact(args[name])) problems[name] = reason
+  if (args.lines?.some(({ amount }) => !isExact(amount))) problems.lines = `amount ${reason}`
+  return problems
+}
+
+function isSmallObject(value: unknown): boolean {
+  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
+  return isObject && JSON.stringify(value).length <= MAX_JSON
+}
+
+/** @param args without problems */
+export function factOf(args: CreateArguments, settings: Settings): Fact {
+  const currency = currencyOf(args, settings)
+  const decimals = decimalsOf(currency)!
+  const units = (value = 0) => toUnits(value, decimals)!
+  const { kind, reference, references = [], lines = [], cumulative = false } = args
+  const amount = units(args.amount)
+  return {
+    kind,
+    context: foldCase(args.context ?? ''),
+    reference,
+    references: [...new Set(references)].filter(name => name !== reference),
+    // A total is told from the next one by what it comes to.
+    part: args.part || (cumulative ? `total:${decimalText(amount, decimals)}` : ''),
+    cumulative,
+    amount,
+    tax: units(args.tax),
+    shipping: units(args.shipping),
+    discount: units(args.discount),
+    currency,
+    lines,
+    occurredAt: args.occurred_at === undefined ? now() : parseMoment(args.occurred_at)!.first,
+  }
+}

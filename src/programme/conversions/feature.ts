@@ -1,0 +1,34 @@
+import { decimalsOf } from '../../base/currencies.ts'
+import { decimalText } from '../../base/money.ts'
+import { feature, type SheetColumns } from '../../records/feature.ts'
+import { partsOf } from '../../records/kind.ts'
+import { type Conversion, conversion } from './conversion.ts'
+import { listing, conversions as resource } from './routes.ts'
+import { customerNamesTable, paymentNamesTable } from './table.ts'
+
+const amounts = ['amount', 'tax', 'shipping', 'discount'] as const
+
+const text = (value: unknown): string | number =>
+  typeof value === 'number' || typeof value === 'string' ? value : JSON.stringify(value)
+
+const columns: SheetColumns<Conversion> = {
+  conversion_id: ({ id }) => id,
+  ...Object.fromEntries(
+    partsOf(conversion.fields)
+      .filter(({ field }) => field.wire)
+      .map(({ name, column, field }) => [
+        name,
+        (row: Conversion, settings) => text(field.show(row[column as keyof Conversion], settings)),
+      ]),
+  ),
+  ...Object.fromEntries(
+    amounts.map(name => [name, (row: Conversion) => decimalText(row[name], decimalsOf(row.currency) ?? 0)]),
+  ),
+}
+
+export const conversions = feature(conversion, {
+  tables: [conversion.table, paymentNamesTable, customerNamesTable],
+  resource,
+  listing,
+  sheet: { columns },
+})

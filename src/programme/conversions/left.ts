@@ -1,0 +1,67 @@
+/**
+ * What is left of a sale after refunds and disputes. Pure, and about a set: in which order its members came, and how often
+ * each was sent, makes no difference.
+ */
+import { type Fraction, fraction, ONE, ZERO } from '../../base/fraction.ts'
+import type { ConversionKind } from './conversion.ts'
+
+/** A refund or dispute of a payment, in the minor unit of its currency. */
+export interface Taking {
+  readonly kind: ConversionKind
+  readonly part: string
+  readonly cumulative: number
+  readonly amount: number
+}
+
+const largest = (amounts: Iterable<bigint>): bigint => {
+  let most = 0n
+  for (const amount of amounts) if (amount > most) most = amount
+  return most
+}
+
+/** By part: the same part under two names of the payment is one. */
+function partsOf(takings: readonly Taking[], kind: ConversionKind): Map<string, bigint> {
+  const parts = new Map<string, bigint>()
+  for (const taking of takings) {
+    if (taking.kind !== kind || taking.cumulative === 1) continue
+    parts.set(taking.part, largest([parts.get(taking.part) ?? 0n, BigInt(taking.amount)]))
+  }
+  return parts
+}
+
+const total = (takings: readonly Taking[], kind: ConversionKind): bigint =>
+  largest(
+    takings.filter(one => one.kind === kind && one.cumulative === 1).map(({ amount }) => BigInt(amount)),
+  )
+
+const sum = (amounts: Iterable<bigint>): bigint => [...amounts].reduce((all, amount) => all + amount, 0n)
+
+/** A total covers the parts that it was told of; what is more is what counts. */
+export function refunded(takings: readonly Taking[]): bigint {
+  const [parts, all] = [sum(partsOf(takings, 'refund').values()), total(takings, 'refund')]
+  return parts > all ? parts : all
+}
+
+/** What is disputed and was not won. */
+export function disputed(takings: readonly Taking[]): bigint {
+  const won = partsOf(takings, 'dispute_won')
+  const open = [...partsOf(takings, 'dispute')].filter(([part]) => !won.has(part))
+  const parts = sum(open.map(([, amount]) => amount))
+  const all = total(takings, 'dispute') - total(takings, 'dispute_won')
+  return parts > all ? parts : all
+}
+
+/**
+ * @param paid what the customer paid; of what costs nothing, the first refund takes back all
+ * @returns from 0 to 1
+ */
+export function leftOf(paid: bigint, takings: readonly Taking[]): Fraction {
+  const taken = refunded(takings) + disputed(takings)
+  if (paid === 0n) return isTakenBack(takings) ? ZERO : ONE
+  return taken >= paid ? ZERO : fraction(paid - taken, paid)
+}
+
+function isTakenBack(takings: readonly Taking[]): boolean {
+  const won = new Set(takings.filter(({ kind }) => kind === 'dispute_won').map(({ part }) => part))
+  return takings.some(({ kind, part }) => kind === 'refund' || (kind === 'dispute' && !won.has(part)))
+}

@@ -1,0 +1,67 @@
+import { type Answer, type Call, type Endpoint, endpoint, type Resource } from '../../http/endpoint.ts'
+import { crud, listingOf } from '../../records/crud.ts'
+import { referral } from '../referrals/referral.ts'
+import { conversion } from './conversion.ts'
+import { explain, type Story } from './explanation.ts'
+import { type Created, create, problems, reading, story } from './rules.ts'
+import { createArguments, createdSchema, explanationSchema } from './schema.ts'
+
+/** The conversion, what is owed because of it, and why. */
+async function bodyOf(call: Call, told: Story): Promise<string> {
+  const settings = await call.settings.current()
+  const referrals = told.referrals.map(row => `${referral.write(row, settings)}}`).join()
+  const explanation = JSON.stringify(explain(told, settings))
+  return `{"conversion":${conversion.write(told.conversion, settings)}},"referrals":[${referrals}],"explanation":${explanation}}`
+}
+
+async function answer(call: Call, created: Created): Promise<Answer> {
+  const body = await bodyOf(call, created)
+  if (created.replayed) return { status: 200, headers: { 'Idempotent-Replayed': 'true' }, body }
+  return { status: 201, headers: { Location: `${call.collectionUrl}/${created.conversion.id}` }, body }
+}
+
+const report: Endpoint = endpoint({
+  methods: ['POST', 'PUT'],
+  path: '/conversions',
+  permission: 'conversions.create',
+  summary: 'Report a conversion',
+  arguments: createArguments,
+  answer: { status: 201, schema: createdSchema },
+  failures: ['conversion_exists', 'conversion_conflict', 'reference_taken'],
+  check: problems,
+  handle: async (call, args) => answer(call, await create(call, args)),
+})
+
+const explanation: Endpoint = endpoint({
+  methods: ['GET'],
+  path: '/conversions/{conversion_id}/explanation',
+  permission: 'conversions.read',
+  summary: 'Explain a conversion',
+  arguments: conversion.item,
+  answer: { status: 200, schema: explanationSchema },
+  failures: ['no_conversion'],
+  handle: async (call, { conversion_id: id }) => ({
+    status: 200,
+    body: JSON.stringify(explain(await story(call, id), await call.settings.current())),
+  }),
+})
+
+const refuse = async (): Promise<never> => {
+  throw new TypeError('Conversions are reported, and never edited.')
+}
+const plain = crud(conversion, { ...reading, create: refuse, edit: refuse, remove: refuse, problems })
+
+export const conversions: Resource = {
+  name: plain.name,
+  title: plain.title,
+  record: plain.record,
+  missing: plain.missing,
+  replayed: true,
+  endpoints: [
+    ...plain.endpoints.filter(({ permission }) => permission === 'conversions.read'),
+    report,
+    explanation,
+  ],
+}
+
+export const listing = listingOf(conversion, reading)

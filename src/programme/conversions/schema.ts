@@ -1,0 +1,94 @@
+/** What is sent to report a conversion, and what is answered. */
+import { type Static, Type } from 'typebox'
+import { choice, flag, identifier, line, moment, money, optionalEmail } from '../../base/schemas.ts'
+import { referral } from '../referrals/referral.ts'
+import { conversion, kinds, MAX_REFERENCE } from './conversion.ts'
+
+const MAX_REFERENCES = 20
+const MAX_LINES = 200
+const MAX_TOKEN = 2048
+
+const name = (description: string) => line(MAX_REFERENCE, description)
+
+const saleLine = Type.Object({
+  product: Type.Optional(name('What the shop calls the product.')),
+  category: Type.Optional(name('What the shop calls its category.')),
+  quantity: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000, default: 1 })),
+  amount: Type.Optional(money('What the customer paid for all of the line, without tax and shipping.')),
+})
+
+const customer = Type.Object({
+  id: Type.Optional(name('What the shop calls the customer.')),
+  email: Type.Optional(optionalEmail('E-mail address.')),
+  first_name: Type.Optional(line(100, 'First name.')),
+  last_name: Type.Optional(line(100, 'Last name.')),
+  country: Type.Optional(line(2, 'Country, ISO 3166-1: two letters.')),
+})
+
+const click = Type.Object({
+  first: Type.Optional(line(MAX_TOKEN, 'The token of the first click.')),
+  last: Type.Optional(line(MAX_TOKEN, 'The token of the last click.')),
+})
+
+export const createArguments = Type.Object({
+  kind: choice(kinds, 'What happened.'),
+  context: Type.Optional(line(100, 'The shop that it comes from; lower case.')),
+  reference: name('What the shop calls the payment, such as the number of the order.'),
+  references: Type.Optional(
+    Type.Array(line(MAX_REFERENCE), {
+      maxItems: MAX_REFERENCES,
+      description: 'Other names of the same payment: session, payment intent, charge, invoice.',
+    }),
+  ),
+  part: Type.Optional(
+    name('Which refund or dispute of the payment it is; required of both unless the amount is cumulative.'),
+  ),
+  cumulative: Type.Optional(
+    flag('Of a refund or dispute: whether the amount is all that was taken back so far.'),
+  ),
+  amount: Type.Optional(
+    money('What the customer paid or got back, with tax and shipping; optional of leads and attributions.'),
+  ),
+  currency: Type.Optional(line(3, "ISO 4217 code; the programme's currency when omitted.")),
+  tax: Type.Optional(money('Tax within the amount.')),
+  shipping: Type.Optional(money('Shipping within the amount.')),
+  discount: Type.Optional(money('Discount that the amount is without.')),
+  lines: Type.Optional(Type.Array(saleLine, { maxItems: MAX_LINES, description: 'What was bought.' })),
+  customer: Type.Optional({ ...customer, description: 'Who bought.' }),
+  click: Type.Optional({ ...click, description: 'Click tokens that the shop has kept.' }),
+  visit_id: Type.Optional(identifier('The visit that led to it.')),
+  coupon: Type.Optional(name('The coupon that was used.')),
+  affiliate_id: Type.Optional(identifier('Who is credited, whatever else is sent.')),
+  occurred_at: Type.Optional(moment('When it happened; now when omitted.')),
+  metadata: Type.Optional(Type.Unknown({ description: 'An object that is kept with it.' })),
+})
+
+export type CreateArguments = Static<typeof createArguments>
+export type SentLine = Static<typeof saleLine>
+
+const candidate = Type.Object({
+  by: Type.String({ description: 'What names the affiliate: affiliate, customer, coupon, click or visit.' }),
+  affiliate_id: Type.Integer({ description: 'The affiliate; 0 when there is none.' }),
+  credited: Type.Boolean(),
+  reason: Type.String({ description: 'Why they are not credited; empty of the one who is.' }),
+  text: Type.String({ description: 'The same as a sentence.' }),
+})
+
+export const explanationSchema = Type.Object({
+  conversion_id: Type.Integer(),
+  affiliate_id: Type.Integer({ description: 'Who is credited; 0 when nobody is.' }),
+  candidates: Type.Array(candidate, { description: 'Who came into question, in the order of their claims.' }),
+  payment: Type.Unknown({
+    description: 'What was paid, taken back and is left, in the currency of the sale.',
+  }),
+  referrals: Type.Unknown({ description: 'What is owed because of it.' }),
+  sentences: Type.Array(Type.String(), { description: 'All of it in words.' }),
+})
+
+export type Explanation = Static<typeof explanationSchema>
+
+export const createdSchema = Type.Object({
+  conversion: conversion.record,
+  referrals: Type.Array(referral.record),
+  explanation: explanationSchema,
+})

@@ -1,0 +1,324 @@
+/** The queries of conversions: a payment by its names, the customer, and who may be credited. */
+import { randomBytes } from 'node:crypto'
+import { type Insertable, type Selectable, sql } from 'kysely'
+import { storeOf } from '../../records/store.ts'
+import type { Db, Tx } from '../../storage/database.ts'
+import { prepared } from '../../storage/prepared.ts'
+import type { Tables } from '../../storage/tables.ts'
+import type { Referral } from '../referrals/referral.ts'
+import type { Claimant } from './attribution.ts'
+import { type Conversion, conversion } from './conversion.ts'
+
+export const conversions = storeOf(conversion)
+
+export type NewConversion = Insertable<Tables['conversions']>
+
+interface Names {
+  readonly context: string
+  readonly names: readonly string[]
+}
+
+const naming = prepared((tx: Db, { rows }: { rows: readonly Insertable<Tables['payment_names']>[] }) =>
+  tx
+    .insertInto('payment_names')
+    .values(rows)
+    // Writes what stands there, which holds the name until the transaction ends.
+    .onConflict(conflict =>
+      conflict.columns(['context', 'name']).doUpdateSet(row => ({ name: row.ref('excluded.name') })),
+    )
+    .returning('payment_id'),
+)
+
+const holding = prepared((tx: Db, { ids }: { ids: readonly string[] }) =>
+  tx.selectFrom('payment_names').select('name').where('payment_id', 'in', ids).orderBy('name').forUpdate(),
+)
+
+const joining = prepared((tx: Db, { ids, id }: { ids: readonly string[]; id: string }) =>
+  tx
+    .updateTable('payment_names')
+    .set({ payment_id: id })
+    .where('payment_id', 'in', ids)
+    .returning('payment_id'),
+)
+
+/**
+ * The payment that has any of these names, which has all of them from now on: two that share one are the same. Nobody else
+ * reports anything of it until the transaction ends.
+ * @returns undefined when none of the names was known
+ */
+export async function namePayment(tx: Tx, { context, names }: Names): Promise<string | undefined> {
+  const own = randomBytes(12).toString('base64url')
+  // In order, so that two who name the same wait for one another only once.
+  const rows = [...new Set(names)].sort().map(name => ({ context, name, payment_id: own }))
+  const ids = [...new Set((await naming(tx, { rows })).map(row => row.payment_id))].sort()
+  const [id] = ids.filter(one => one !== own)
+  if (id === undefined) return undefined
+  await holding(tx, { ids })
+  const others = ids.filter(one => one !== id)
+  // Somebody may have added a name while this waited for them.
+  while (others.length > 0 && (await joining(tx, { ids: others, id })).length > 0);
+  return id
+}
+
+const members = prepared((db: Db, { id, limit }: { id: string; limit: number }) =>
+  db
+    .selectFrom('payment_names')
+    .innerJoin('conversions', join =>
+      join
+        .onRef('conversions.reference', '=', 'payment_names.name')
+        .onRef('conversions.context', '=', 'payment_names.context'),
+    )
+    .selectAll('conversions')
+    .where('payment_names.payment_id', '=', id)
+    .orderBy('conversions.id')
+    .limit(limit),
+)
+
+/** Everything that was reported of a payment, the first first. */
+export async function membersOf(db: Db, id: string, limit: number): Promise<Conversion[]> {
+  return members(db, { id, limit })
+}
+
+const paymentId = prepared((db: Db, { context, reference }: Pick<Conversion, 'context' | 'reference'>) =>
+  db
+    .selectFrom('payment_names')
+    .select('payment_id')
+    .where('context', '=', context)
+    .where('name', '=', reference),
+)
+
+export async function paymentOf(db: Db, { context, reference }: Conversion): Promise<string | undefined> {
+  return (await paymentId(db, { context, reference }))[0]?.payment_id
+}
+
+const insertion = prepared((tx: Db, row: NewConversion) =>
+  tx.insertInto('conversions').values(row).returningAll(),
+)
+
+export async function insert(tx: Tx, row: NewConversion): Promise<Conversion> {
+  return (await insertion(tx, row))[0]!
+}
+
+const crediting = prepared(
+  (tx: Db, { ids, affiliateId, time }: { ids: readonly number[]; affiliateId: number; time: number }) =>
+    tx
+      .updateTable('conversions')
+      .set({ affiliate_id: affiliateId, updated_at: time })
+      .where('id', 'in', ids)
+      .where('affiliate_id', '=', sql.lit(0) as never),
+)
+
+/** Credits those that nobody was credited for. */
+export async function credit(
+  tx: Tx,
+  ids: readonly number[],
+  affiliateId: number,
+  time: number,
+): Promise<void> {
+  await crediting(tx, { ids, affiliateId, time })
+}
+
+const claimants = prepared((tx: Db, { ids }: { ids: readonly number[] }) =>
+  tx
+    .selectFrom('affiliates')
+    .innerJoin('users', 'users.id', 'affiliates.user_id')
+    .select([
+      'affiliates.id',
+      'affiliates.user_id',
+      'affiliates.status',
+      'affiliates.rate',
+      'affiliates.rate_type',
+      'affiliates.payment_email_key',
+      'users.email_key',
+    ])
+    .where('affiliates.id', 'in', ids)
+    .forKeyShare('affiliates'),
+)
+
+export type ClaimantRow = Claimant & {
+  readonly rate: number | null
+  readonly rate_type: string | null
+}
+
+/** Those that exist; they are not deleted until the transaction ends. */
+export async function claimantsOf(tx: Tx, ids: readonly number[]): Promise<Map<number, ClaimantRow>> {
+  const wanted = [...new Set(ids)].filter(id => id !== 0)
+  if (wanted.length === 0) return new Map()
+  const rows: ClaimantRow[] = await claimants(tx, { ids: wanted })
+  return new Map(rows.map(row => [row.id, row]))
+}
+
+const visit = prepared((db: Db, { id }: { id: number }) =>
+  db.selectFrom('visits').select(['affiliate_id', 'created_at', 'campaign']).where('id', '=', id),
+)
+
+export async function visitOf(db: Db, id: number) {
+  return (await visit(db, { id }))[0]
+}
+
+export type CustomerRow = Selectable<Tables['customers']>
+
+const customers = prepared((tx: Db, { context, name, email }: CustomerNames) =>
+  tx
+    .selectFrom('customers')
+    .selectAll()
+    .where(({ or, eb, selectFrom }) =>
+      or([
+        ...(name === undefined
+          ? []
+          : [
+              eb(
+                'id',
+                'in',
+                selectFrom('customer_names')
+                  .select('customer_id')
+                  .where('context', '=', context)
+                  .where('name', '=', name),
+              ),
+            ]),
+        ...(email === undefined ? [] : [eb('email_key', '=', email)]),
+      ]),
+    )
+    .orderBy('id'),
+)
+
+export interface CustomerNames {
+  readonly context: string
+  /** What the shop calls them. */
+  readonly name?: string
+  /** Folded. */
+  readonly email?: string
+}
+
+/** Whom these name. */
+export async function customersBy(tx: Tx, names: CustomerNames): Promise<CustomerRow[]> {
+  return customers(tx, names)
+}
+
+const nameOfCustomer = prepared((db: Db, { context, name }: { context: string; name: string }) =>
+  db
+    .selectFrom('customer_names')
+    .select('customer_id')
+    .where('context', '=', context)
+    .where('name', '=', name),
+)
+
+export async function customerNamed(db: Db, { context, name }: CustomerNames): Promise<number | undefined> {
+  if (name === undefined) return undefined
+  return (await nameOfCustomer(db, { context, name }))[0]?.customer_id
+}
+
+const customerInsertion = prepared((tx: Db, row: Insertable<Tables['customers']>) =>
+  tx
+    .insertInto('customers')
+    .values(row)
+    .onConflict(conflict => conflict.doNothing())
+    .returningAll(),
+)
+
+/** @returns undefined when somebody else has made one with the e-mail address meanwhile */
+export async function insertCustomer(
+  tx: Tx,
+  row: Insertable<Tables['customers']>,
+): Promise<CustomerRow | undefined> {
+  return (await customerInsertion(tx, row))[0]
+}
+
+const nameInsertion = prepared((tx: Db, row: Insertable<Tables['customer_names']>) =>
+  tx
+    .insertInto('customer_names')
+    .values(row)
+    .onConflict(conflict => conflict.doNothing()),
+)
+
+export async function nameCustomer(tx: Tx, row: Insertable<Tables['customer_names']>): Promise<void> {
+  await nameInsertion(tx, row)
+}
+
+const ownership = prepared(
+  (tx: Db, { id, affiliateId, time }: Record<'id' | 'affiliateId' | 'time', number>) =>
+    tx
+      .updateTable('customers')
+      .set({ affiliate_id: affiliateId, updated_at: time })
+      .where('id', '=', id)
+      .where('affiliate_id', 'is', null)
+      .returningAll(),
+)
+
+/** @returns undefined when they have an owner, who stays */
+export async function ownCustomer(
+  tx: Tx,
+  id: number,
+  affiliateId: number,
+  time: number,
+): Promise<CustomerRow | undefined> {
+  return (await ownership(tx, { id, affiliateId, time }))[0]
+}
+
+const bought = prepared((db: Db, { id, before }: { id: number; before: number }) =>
+  db
+    .selectFrom('conversions')
+    .select(({ fn }) => [fn.countAll<number>().as('orders'), fn.min('occurred_at').as('first')])
+    .where('customer_id', '=', id)
+    .where('customer_id', '<>', sql.lit(0) as never)
+    .where('id', '<', before)
+    .where('kind', 'in', [sql.lit('sale'), sql.lit('renewal')] as never),
+)
+
+/** How often a customer has bought before a conversion, and when for the first time. */
+export async function historyOf(
+  db: Db,
+  customerId: number,
+  before = Number.MAX_SAFE_INTEGER,
+): Promise<{ readonly orders: number; readonly first: number | null }> {
+  return (await bought(db, { id: customerId, before }))[0]!
+}
+
+const held = prepared((tx: Db, { ids }: { ids: readonly number[] }) =>
+  tx
+    .selectFrom('referrals')
+    .selectAll()
+    .where('conversion_id', 'in', ids)
+    .where('conversion_id', '<>', sql.lit(0) as never)
+    .orderBy('id')
+    .forUpdate(),
+)
+
+const shown = prepared((db: Db, { ids }: { ids: readonly number[] }) =>
+  db
+    .selectFrom('referrals')
+    .selectAll()
+    .where('conversion_id', 'in', ids)
+    .where('conversion_id', '<>', sql.lit(0) as never)
+    .orderBy('id'),
+)
+
+/** What follows from these conversions; nobody else changes it until the transaction ends. */
+export async function holdReferralsOf(tx: Tx, ids: readonly number[]): Promise<Referral[]> {
+  return held(tx, { ids })
+}
+
+export async function referralsOf(db: Db, ids: readonly number[]): Promise<Referral[]> {
+  return shown(db, { ids })
+}
+
+/** @param _code folded */
+export async function affiliateOfCoupon(_db: Db, _code: string): Promise<number | undefined> {
+  return undefined
+}
+
+const customerRow = prepared((db: Db, { id }: { id: number }) =>
+  db.selectFrom('customers').selectAll().where('id', '=', id),
+)
+
+export async function customerById(db: Db, id: number): Promise<CustomerRow | undefined> {
+  return (await customerRow(db, { id }))[0]
+}
+
+const conversionRow = prepared((db: Db, { id }: { id: number }) =>
+  db.selectFrom('conversions').selectAll().where('id', '=', id),
+)
+
+export async function conversionById(db: Db, id: number): Promise<Conversion | undefined> {
+  return (await conversionRow(db, { id }))[0]
+}

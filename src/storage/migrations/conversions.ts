@@ -1,0 +1,76 @@
+/** What shops report, under all the names that they have for one payment, and who owns a customer. */
+import type { Engine } from '../database.ts'
+
+export function conversions({
+  identity,
+  integer,
+  text,
+  tableOptions,
+  appendOnly,
+  refusal,
+}: Engine): string[] {
+  const fact = {
+    kind: `${text} NOT NULL CHECK (kind IN ('lead', 'sale', 'renewal', 'refund', 'dispute', 'dispute_won', 'attribution'))`,
+    context: `${text} NOT NULL`,
+    reference: `${text} NOT NULL`,
+    reference_key: `${text} NOT NULL`,
+    aliases: `${text} NOT NULL`,
+    part: `${text} NOT NULL`,
+    cumulative: `${integer} NOT NULL CHECK (cumulative IN (0, 1))`,
+    amount: `${integer} NOT NULL CHECK (amount >= 0)`,
+    currency: `${text} NOT NULL`,
+    tax: `${integer} NOT NULL`,
+    shipping: `${integer} NOT NULL`,
+    discount: `${integer} NOT NULL`,
+    lines: `${text} NOT NULL`,
+    customer_id: `${integer} NOT NULL`,
+    country: `${text} NOT NULL`,
+    visit_id: `${integer} NOT NULL`,
+    coupon: `${text} NOT NULL`,
+    campaign: `${text} NOT NULL`,
+    source_id: `${integer} NOT NULL`,
+    occurred_at: `${integer} NOT NULL`,
+    candidates: `${text} NOT NULL`,
+    created_at: `${integer} NOT NULL`,
+  }
+  const columns = Object.entries(fact).map(([name, type]) => `${name} ${type}`)
+  return [
+    `CREATE TABLE conversions (
+      id ${identity},
+      ${columns.join(', ')},
+      affiliate_id ${integer} NOT NULL,
+      customer ${text} NOT NULL,
+      metadata ${text} NOT NULL,
+      updated_at ${integer} NOT NULL
+    ) ${tableOptions}`,
+    'CREATE UNIQUE INDEX "conversions.reference" ON conversions (reference, context, kind, part)',
+    'CREATE INDEX conversions_affiliate_id ON conversions (affiliate_id, id)',
+    'CREATE INDEX conversions_customer_id ON conversions (customer_id, occurred_at, id) WHERE customer_id <> 0',
+    'CREATE INDEX conversions_created_at ON conversions (created_at, id)',
+    'CREATE INDEX conversions_updated_at ON conversions (updated_at, id)',
+    `CREATE INDEX conversions_unattributed ON conversions (id) WHERE affiliate_id = 0 AND kind IN ('lead', 'sale', 'renewal')`,
+    ...appendOnly('conversions', ['id', ...Object.keys(fact)]),
+    // Nobody was credited, and then somebody is; nobody is ever replaced.
+    `CREATE TRIGGER conversions_credit BEFORE UPDATE OF affiliate_id ON conversions FOR EACH ROW WHEN (OLD.affiliate_id <> 0 AND NEW.affiliate_id <> OLD.affiliate_id) ${refusal}`,
+    `CREATE TRIGGER conversions_erase BEFORE UPDATE OF customer, metadata ON conversions FOR EACH ROW WHEN (NEW.customer <> '' OR NEW.metadata <> '') ${refusal}`,
+    `CREATE TABLE payment_names (
+      context ${text} NOT NULL,
+      name ${text} NOT NULL,
+      payment_id ${text} NOT NULL,
+      PRIMARY KEY (context, name)
+    ) ${tableOptions}`,
+    'CREATE INDEX payment_names_payment_id ON payment_names (payment_id, name)',
+    `CREATE TABLE customer_names (
+      context ${text} NOT NULL,
+      name ${text} NOT NULL,
+      customer_id ${integer} NOT NULL,
+      PRIMARY KEY (context, name)
+    ) ${tableOptions}`,
+    'CREATE INDEX customer_names_customer_id ON customer_names (customer_id)',
+    `ALTER TABLE customers ADD COLUMN affiliate_id ${integer}`,
+    'CREATE INDEX customers_affiliate_id ON customers (affiliate_id, id) WHERE affiliate_id IS NOT NULL',
+    `ALTER TABLE referrals ADD COLUMN conversion_id ${integer} NOT NULL DEFAULT 0`,
+    `ALTER TABLE referrals ADD COLUMN judgement ${text} NOT NULL DEFAULT ''`,
+    'CREATE INDEX referrals_conversion_id ON referrals (conversion_id, id) WHERE conversion_id <> 0',
+  ]
+}
