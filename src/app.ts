@@ -43,7 +43,7 @@ import { visits } from './programme/visits/feature.ts'
 import { type Feature, plain } from './records/feature.ts'
 import { contextOf } from './settings/rules.ts'
 import { rateTypesTable, settingsTable } from './settings/table.ts'
-import type { Database } from './storage/database.ts'
+import { type Database, DatabaseUnavailable } from './storage/database.ts'
 import { Sweeper } from './storage/sweeper.ts'
 import type { Schema } from './storage/table.ts'
 
@@ -90,6 +90,8 @@ export interface AppOptions {
   readonly corsOrigins: readonly string[]
   /** Requests per minute and key; 0 is no limit. */
   readonly rateLimit: number
+  /** How long a request may read before it has an answer, or the next part of one. */
+  readonly readSeconds: number
   /** Where this process shares its limits with others. */
   readonly grantor?: Grantor | undefined
   /** Proxies that are believed when they name a client: their addresses and networks, or how many there are. */
@@ -114,18 +116,20 @@ export async function buildApp(database: Database, options: AppOptions): Promise
   app.server.maxConnections = CONNECTIONS
   // An expectation that nobody knows changes nothing.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
-  const load = new Load()
+  const load = new Load(options.readSeconds * 1000)
   const limiter = new Limiter(options.rateLimit, options.grantor ?? grantAll)
 
   app.decorateRequest('actor', null)
   app.decorateRequest('args', null)
+  app.decorateRequest('reading', null)
   app.decorateReply('shed', false)
   app.addHook('onRequest', forwarded)
   app.addHook('onRequest', name)
   app.addHook('onResponse', finish(options.logger))
   app.setErrorHandler((error, request, reply) => {
     const { status, headers, body, cause } = problemOf(error)
-    if (status >= 500) options.logger.error({ id: request.id, err: cause ?? error }, 'request failed')
+    if (status >= 500 && !isUnwanted(error))
+      options.logger.error({ id: request.id, err: cause ?? error }, 'request failed')
     return reply.code(status).headers(headers).send(body)
   })
   app.setNotFoundHandler(async () => {
@@ -148,6 +152,7 @@ export async function buildApp(database: Database, options: AppOptions): Promise
         limiter.admit(request, reply, isSuspect => confirm(request, isSuspect)),
       confirm,
       charge: (request, reply, bytes) => limiter.charge(request, reply, bytes),
+      chargeRead: (request, readMs) => limiter.chargeRead(request, readMs),
       guards: { after: refuseRevoked },
       resources,
       base,
@@ -164,6 +169,11 @@ export async function buildApp(database: Database, options: AppOptions): Promise
     await sealer.close()
   })
   return app
+}
+
+/** Whether the only thing that went wrong is that the client has gone. */
+function isUnwanted(error: unknown): boolean {
+  return error instanceof DatabaseUnavailable && error.reason === 'not wanted'
 }
 
 /** How Fastify is to read requests, and what it is to leave to the stages. */

@@ -224,6 +224,7 @@ export interface ServiceOptions {
   corsOrigins?: string[]
   /** No limit where it is not said. */
   rateLimit?: number
+  readSeconds?: number
   trustProxy?: string[] | number
 }
 
@@ -284,6 +285,7 @@ export async function listen(
     bodyLimitBytes: 1_048_576,
     corsOrigins: options.corsOrigins ?? [],
     rateLimit: options.rateLimit ?? 0,
+    readSeconds: options.readSeconds ?? 20,
     trustProxy: options.trustProxy ?? ['loopback'],
     logger: pino({ level: 'fatal' }),
   })

@@ -338,7 +338,7 @@ describeService('a flood of log-ins', service => {
 
 describe('overload', () => {
   test('what takes long is refused before it piles up, and taken again afterwards', async () => {
-    const guard = new Load()
+    const guard = new Load(1000)
     const begun = Array.from({ length: 1024 }, () => guard.begin())
     assert.equal(guard.tooMuch, true)
     await delay(300)
@@ -351,7 +351,7 @@ describe('overload', () => {
   })
 
   test('a single long turn of the event loop refuses nobody, one after the other do', async () => {
-    const guard = new Load()
+    const guard = new Load(1000)
     const turn = async () => {
       let refused = 0
       const until = performance.now() + 80
@@ -371,7 +371,7 @@ describe('overload', () => {
   })
 
   test('the thirty-third who waits for a hash is refused, until one of them has it', () => {
-    const guard = new Load()
+    const guard = new Load(1000)
     const ends = Array.from({ length: 32 }, () => guard.hash())
     assert.throws(() => guard.hash(), { failure: 'overloaded' })
     ends[0]!()
@@ -380,7 +380,7 @@ describe('overload', () => {
   })
 
   test('streams are counted by caller', () => {
-    const guard = new Load()
+    const guard = new Load(1000)
     const ends = Array.from({ length: 16 }, () => guard.stream('a'))
     assert.throws(() => guard.stream('a'), { failure: 'too_many_streams' })
     ends[0]!()

@@ -35,7 +35,7 @@ describeService('lists', service => {
     const orders = {
       affiliates:
         'affiliate_id id user_id rate rate_type payment_email status earnings unpaid_earnings referrals visits date_registered',
-      payouts: 'payout_id id affiliate_id referrals amount payout_method status date owner',
+      payouts: 'payout_id id affiliate_id amount payout_method status date owner',
     }
     for (const [resource, names] of Object.entries(orders)) {
       for (const orderby of names.split(' ')) {

@@ -13,6 +13,7 @@ test('what was read before a request arrived is read again for it', async t => {
     bodyLimitBytes: 1_048_576,
     corsOrigins: [],
     rateLimit: 0,
+    readSeconds: 20,
     trustProxy: 0,
     logger: pino({ level: 'fatal' }),
   })

@@ -50,7 +50,7 @@ test('a transaction that changes a record and logs nothing is refused (SQLite)',
   await use({ last_used_at: 5 })
   await assert.rejects(use({ last_used_at: 6, revoked_at: 6 }), unlogged('api_keys'))
   await assert.rejects(
-    watched.background.transaction(tx => tx.deleteFrom('api_keys').execute()),
+    watched.background().transaction(tx => tx.deleteFrom('api_keys').execute()),
     unlogged('api_keys'),
   )
 })

@@ -34,9 +34,7 @@ export async function refusingUnlogged(database: Database): Promise<Database> {
     schema: inner.schema,
     reader: inner.reader,
     replica: inner.replica,
-    get background() {
-      return refusing(inner.background)
-    },
+    background: budget => refusing(inner.background(budget)),
     transaction: (work, options) => inner.transaction(tx => watched(connection, () => work(tx)), options),
     ...(inner.version && { version: inner.version }),
     ...(inner.refresh && { refresh: inner.refresh }),

@@ -49,7 +49,7 @@ export async function area(
   app: FastifyInstance,
   { context, load, features, ring, permissions }: AreaOptions,
 ): Promise<void> {
-  const patient = { ...context, database: context.database.background }
+  const patient = { ...context, database: context.database.background() }
   const resources = [
     ...features.flatMap(({ resource, inArea }) => (inArea ? [resource, inArea] : [resource])),
     users,

@@ -154,6 +154,11 @@ export const catalogue = {
     code: 'rest_unavailable',
     message: 'The database does not answer at the moment. Nothing was changed; try again.',
   },
+  took_too_long: {
+    status: 503,
+    code: 'rest_took_too_long',
+    message: 'The answer takes longer to find than it may: narrow what is asked for.',
+  },
   overloaded: {
     status: 503,
     code: 'rest_unavailable',

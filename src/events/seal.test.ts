@@ -125,7 +125,7 @@ describe('events that are committed after later ones (PostgreSQL)', () => {
       schema: database.schema,
       reader: database.reader.withPlugin(meddling),
       replica: database.reader,
-      background: database,
+      background: () => database,
       transaction: (work, options) => database.transaction(work, options),
       ready: () => database.ready(),
       close: () => database.close(),

@@ -63,7 +63,7 @@ function addEndpoint(
   endpoint: Endpoint,
   options: ApiOptions,
 ): void {
-  const { load, confirm } = options
+  const { confirm } = options
   const answerOf = perform(resource, endpoint, options)
   scope.route({
     method: [...endpoint.methods],
@@ -71,7 +71,7 @@ function addEndpoint(
     onRequest: authorize(endpoint.permission),
     preHandler: [admit(endpoint, options), readArguments(resource, endpoint, options)],
     handler: async (request, reply) =>
-      send(request, reply, await answerOf(request, reply), load, () =>
+      send(request, reply, await answerOf(request, reply), () =>
         refuseEnded(request, endpoint.permission, confirm),
       ),
   })
@@ -84,13 +84,13 @@ function addDescription(
   resource: Resource,
   endpoints: readonly Endpoint[],
   allow: string,
-  { context, base, load }: ApiOptions,
+  { context, base }: ApiOptions,
 ): void {
   scope.options(url, async (request, reply) => {
     const settings = await context.settings.current()
     const body = describeRoute(resource, endpoints, base, absolute(request, base), settings)
     const answer: Answer = { status: 200, headers: { Allow: allow }, body: JSON.stringify(body) }
-    return send(request, reply, answer, load)
+    return send(request, reply, answer)
   })
 }
 
@@ -98,17 +98,17 @@ function addDescription(
 function addDiscovery(
   scope: FastifyInstance,
   routes: Routes,
-  { context, resources, base, load, version }: ApiOptions,
+  { context, resources, base, version }: ApiOptions,
 ): void {
   routes.add('', ['GET'])
   scope.get('/', async (request, reply) => {
     const index = describeIndex(resources, base, absolute(request, base), await context.settings.current())
-    return send(request, reply, { status: 200, body: JSON.stringify(index) }, load)
+    return send(request, reply, { status: 200, body: JSON.stringify(index) })
   })
   if (version === undefined) return
   routes.add('/openapi.json', ['GET'])
   scope.get('/openapi.json', async (request, reply) => {
     const document = openApi(resources, absolute(request, base), version)
-    return send(request, reply, { status: 200, body: JSON.stringify(document) }, load)
+    return send(request, reply, { status: 200, body: JSON.stringify(document) })
   })
 }

@@ -4,6 +4,7 @@ import type { Actor } from '../base/actor.ts'
 import type { Context } from '../events/write.ts'
 import type { Tx } from '../storage/database.ts'
 import type { Call, Resource } from './endpoint.ts'
+import type {} from './limits/reading.ts'
 
 const HOST = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d+)?$/i
 
@@ -40,8 +41,17 @@ export class HttpCall implements Call {
     return this.#context.database
   }
 
+  get patient(): HttpCall {
+    const database = this.#context.database.background(this.request.reading?.budget)
+    return new HttpCall({ ...this.#context, database }, this.request, this.#resource, this.base)
+  }
+
   get settings() {
     return this.#context.settings
+  }
+
+  beginStream(): void {
+    this.request.reading?.beginStream()
   }
 
   get actor(): Actor {

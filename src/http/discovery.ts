@@ -231,6 +231,7 @@ function failuresOf(resource: Resource, endpoint: Endpoint, reads: boolean): Fai
   const ofItem = inPath(endpoint)
   const others = Object.keys(endpoint.arguments.properties).filter(name => !ofItem.includes(name))
   const failures: FailureName[] = [...everywhere]
+  if (reads) failures.push('took_too_long')
   if (!reads && others.length > 0) failures.push(...withBody)
   if (!reads && isReplayed(resource, endpoint)) failures.push('idempotency_mismatch')
   if (!reads && ofItem.length > 0) failures.push('precondition_failed')

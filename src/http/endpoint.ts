@@ -23,6 +23,13 @@ export interface Answer {
 
 /** What a handler knows of the request beside its arguments. */
 export interface Call extends RequestContext {
+  /** The same call for reading what may take long: in turn with other callers, and within the request's budget. */
+  readonly patient: Call
+  /**
+   * To be called before the first query of a long list.
+   * @throws Failure too_many_streams, overloaded
+   */
+  beginStream(): void
   /** URL of the resource's collection, as this client reached it. */
   readonly collectionUrl: string
   /** The query string as it was sent, without '?'. */
@@ -49,6 +56,8 @@ export interface Endpoint {
   readonly handle: (call: Call, args: never, prepared?: never) => Promise<Answer>
   /** What takes too long for a transaction, and is done before there is one; `handle` is given its result. */
   readonly prepare?: ((call: Call, args: never) => Promise<unknown>) | undefined
+  /** Reads few rows by an index, or finds out by itself whether it may take long: is not read in turn with other callers. */
+  readonly quick?: true
   /** Hashes a password, whoever asks: few at once are let in, and what they take says nothing of the load. */
   readonly hashes?: true
   /** Done in several transactions, so that no answer can be kept with its effect: an Idempotency-Key is refused. */

@@ -12,6 +12,7 @@ export interface ServeConfig {
   readonly workers: number
   readonly logLevel: string
   readonly rateLimit: number
+  readonly readSeconds: number
   readonly bodyLimit: number
   readonly metricsPort?: number
   readonly metricsHost: string
@@ -23,7 +24,10 @@ export interface ServeConfig {
 
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
 
-export const serveOptions = (): Option[] => [
+export const serveOptions = (): Option[] => [...placeOptions(), ...limitOptions(), ...clientOptions()]
+
+/** Where the data is, and where the service is to be. */
+const placeOptions = (): Option[] => [
   databaseOption(),
   new Option('--read-database <url>', 'replica to read lists and records from: postgres://…').env(
     'READ_DATABASE_URL',
@@ -45,6 +49,15 @@ export const serveOptions = (): Option[] => [
     .env('LOG_LEVEL')
     .default('info')
     .choices(logLevels),
+  new Option('--metrics-port <number>', 'port of the metrics for Prometheus, at /metrics')
+    .env('METRICS_PORT')
+    .argParser(wholeNumber(1, 65_535)),
+  new Option('--metrics-host <address>', 'address that the port of the metrics is on')
+    .env('METRICS_HOST')
+    .default('127.0.0.1'),
+]
+
+const limitOptions = (): Option[] => [
   new Option(
     '--rate-limit <number>',
     'requests per minute and API key, and without a valid key per address; 0 is no limit',
@@ -52,16 +65,21 @@ export const serveOptions = (): Option[] => [
     .env('RATE_LIMIT')
     .default(6000)
     .argParser(wholeNumber(0, 1_000_000_000)),
+  new Option(
+    '--read-seconds <number>',
+    'how long a request may search the database before it gets a part of its answer',
+  )
+    .env('READ_SECONDS')
+    .default(20)
+    .argParser(wholeNumber(1, 3600)),
   new Option('--body-limit <bytes>', 'largest request body')
     .env('BODY_LIMIT')
     .default(1_048_576)
     .argParser(wholeNumber(1024, 1_073_741_824)),
-  new Option('--metrics-port <number>', 'port of the metrics for Prometheus, at /metrics')
-    .env('METRICS_PORT')
-    .argParser(wholeNumber(1, 65_535)),
-  new Option('--metrics-host <address>', 'address that the port of the metrics is on')
-    .env('METRICS_HOST')
-    .default('127.0.0.1'),
+]
+
+/** Who may come, and what a first start makes. */
+const clientOptions = (): Option[] => [
   new Option(
     '--cors-origins <list>',
     'origins, separated by commas, whose pages may use the interface; * lets those of any origin read',

@@ -21,7 +21,8 @@ import type { ServeConfig } from './config.ts'
 import { listensOn } from './listen.ts'
 import { askPrimary } from './messages.ts'
 
-const SHUTDOWN_MS = 10_000
+/** What is under way then is cut off, so that the process has ended two seconds later. */
+const SHUTDOWN_MS = 8_000
 const SILENCE_MS = 1000
 
 /** What a fresh database was given; shown once. */
@@ -43,6 +44,7 @@ export async function serve(config: ServeConfig, announce: Announce): Promise<vo
   const database = await openDatabase(config.database, schema, {
     poolSize: config.databasePool,
     readUrl: config.readDatabase,
+    statementMs: config.readSeconds * 1000,
   })
   try {
     await run(database, config, log, announce)
@@ -58,6 +60,7 @@ async function run(database: Database, config: ServeConfig, log: Logger, announc
     bodyLimitBytes: config.bodyLimit,
     corsOrigins: config.corsOrigins,
     rateLimit: config.rateLimit,
+    readSeconds: config.readSeconds,
     grantor: cluster.isWorker ? askPrimary() : undefined,
     trustProxy: config.trustProxy,
     logger: log,
@@ -163,7 +166,7 @@ export function stopSignal(others: readonly NodeJS.Signals[] = []): Promise<stri
 async function close(app: FastifyInstance, log: Logger): Promise<void> {
   if (!app.server.listening) return app.close()
   const late = setTimeout(() => {
-    log.warn('requests were still under way after 10 seconds and were cut off')
+    log.warn('requests were still under way after 8 seconds and were cut off')
     app.server.closeAllConnections()
   }, SHUTDOWN_MS)
   app.server.prependListener('request', (_request, response) => {

@@ -118,15 +118,17 @@ export function writerOf<Row, R extends object>(recordOf: (row: Row) => R, rende
 
 /** @throws Failure invalid_argument when the cursor is not one of this list's */
 export async function answerList<Row, Args extends ListArguments>(
-  call: Call,
+  by: Call,
   args: Args,
   listing: Listing<Row, Args>,
 ): Promise<Answer> {
   const { number = DEFAULT_NUMBER, offset = 0 } = args
   const start = whereToStart(args, listing.orders)
-  const order = listing.orders[start.orderby]!
-  const write = await rowWriter(call, args, listing)
   const wanted = number <= 0 ? Number.POSITIVE_INFINITY : number
+  if (wanted > ONE_PIECE_ROWS) by.beginStream()
+  const order = listing.orders[start.orderby]!
+  const call = isQuick(args, order === Object.values(listing.orders)[0]) ? by : by.patient
+  const write = await rowWriter(call, args, listing)
 
   const headers: Record<string, string> = {}
   if (args.count) headers['X-Total-Count'] = String(await listing.count(call, args))
@@ -164,6 +166,19 @@ export async function answerList<Row, Args extends ListArguments>(
     }
     yield separator === '[' ? '[]' : ']'
   }
+}
+
+/** What leaves a list one that is read by an index alone, whatever its value. */
+const HARMLESS = new Set(['number', 'offset', 'orderby', 'order', 'cursor', 'fields'])
+
+/** Whether a list is one piece of all rows in order of identifier; any other may look at every row. */
+function isQuick(
+  { number = DEFAULT_NUMBER, offset = 0, ...args }: ListArguments,
+  byIdentifier: boolean,
+): boolean {
+  const isShort = number > 0 && number + offset <= ONE_PIECE_ROWS
+  const others = Object.entries(args).filter(([name, value]) => value !== undefined && !HARMLESS.has(name))
+  return isShort && byIdentifier && others.length === 0
 }
 
 /** All rows of a list, page by page; a page is never empty. */

@@ -5,6 +5,7 @@
  * See docs/decisions/two-engines.md.
  */
 import type { ColumnDataType, Kysely } from 'kysely'
+import type { ReadBudget } from './budget.ts'
 import type { Schema } from './table.ts'
 import type { Tables } from './tables.ts'
 
@@ -23,10 +24,11 @@ export interface Database {
   /** The same for lists and records: may be read from a replica that has caught up, see `replica.ts`. */
   readonly replica: Db
   /**
-   * The same database, whose `reader` is meant for what takes long: on the embedded engine it reads on threads of
-   * its own, so that requests are answered meanwhile.
+   * The same database, whose `reader` and `replica` are meant for what takes long: callers read in turns, see `turns.ts`, on
+   * the embedded engine on threads of its own, so that requests are answered meanwhile.
+   * @param budget what may be read; without one, as long as it takes
    */
-  readonly background: Database
+  background(budget?: ReadBudget): Database
   /**
    * Runs `work` in a write transaction and resolves once its effect is durable; when `work` throws, nothing
    * of it remains. On the embedded engine `work` should wait for nothing but the database.
@@ -65,9 +67,7 @@ export function within(database: Database, tx: Tx): Database {
     close: () => database.close(),
     reader: tx,
     replica: tx,
-    get background() {
-      return joined
-    },
+    background: () => joined,
     transaction: work => work(tx),
   }
   return joined
@@ -106,8 +106,8 @@ export class GuardedDatabase implements Database {
     return this.#database.replica
   }
 
-  get background(): Database {
-    return new GuardedDatabase(this.#database.background, this.#guards)
+  background(budget?: ReadBudget): Database {
+    return new GuardedDatabase(this.#database.background(budget), this.#guards)
   }
 
   transaction<T>(work: (tx: Tx) => Promise<T>, options?: TransactionOptions): Promise<T> {
@@ -139,8 +139,8 @@ export interface Engine {
   readonly text: string
   /** What stands behind the closing parenthesis of CREATE TABLE. */
   readonly tableOptions: string
-  /** Keeps other migrations out until the transaction ends, where writing alone does not. */
-  readonly lockSchema?: string
+  /** Keeps other migrations out until the transaction ends, where writing alone does not, and lets this one take long. */
+  readonly lockSchema: readonly string[]
   /** The last identifier that a table gave out; 0 before the first. */
   lastIdentity(db: Db, table: string): Promise<number>
   /** An identifier for a row that is yet to be inserted. */
@@ -189,6 +189,8 @@ export interface DatabaseOptions {
   readonly poolSize?: number | undefined
   /** URL of a replica to read lists and records from. */
   readonly readUrl?: string | undefined
+  /** How long a statement may take, where the engine can end one; without it, as long as it takes. */
+  readonly statementMs?: number | undefined
 }
 
 /** A unique constraint was violated; `key` is 'table.column'. */
@@ -233,6 +235,10 @@ export type Reason =
   | 'removed'
   /** It failed while it was asked to commit: whether something was changed is not known. */
   | 'in doubt'
+  /** A read used up its budget. */
+  | 'too long'
+  /** Nobody waits for the answer. */
+  | 'not wanted'
 
 /** The database can't be used at all; the message is for the operator. */
 export class DatabaseUnusable extends Error {

@@ -283,8 +283,7 @@ function auditLog(engine: Engine): string[] {
  */
 export async function migrate(database: Database, last = migrations.length): Promise<number> {
   return database.transaction(async tx => {
-    const { lockSchema } = database.engine
-    if (lockSchema) await run(tx, lockSchema)
+    for (const statement of database.engine.lockSchema) await run(tx, statement)
     await run(tx, `CREATE TABLE IF NOT EXISTS schema_version (version ${database.engine.integer} NOT NULL)`)
     const { rows } = await sql<{ version: number }>`SELECT version FROM schema_version`.execute(tx)
     const version = rows[0]?.version ?? 0

@@ -11,6 +11,8 @@ import { Allowances, type Grantor, WINDOW_SECONDS } from './allowances.ts'
 
 /** To read so much of a body takes about as long as a small request. */
 const REQUEST_BYTES = 16 * 1024
+/** To read for so long keeps a processor as busy as many small requests do. */
+const REQUEST_READ_MS = 10
 
 export class Limiter {
   readonly #allowances: Allowances
@@ -52,6 +54,18 @@ export class Limiter {
   async charge(request: FastifyRequest, reply: FastifyReply, bytes: number): Promise<void> {
     const requests = Math.floor(bytes / REQUEST_BYTES)
     if (this.#requests > 0 && requests > 0) await this.#spend(reply, request.actor!, requests)
+  }
+
+  /** Counts what was read as several requests, or as many as are left: it was read already. */
+  chargeRead({ actor }: FastifyRequest, readMs: number): void {
+    const requests = Math.floor(readMs / REQUEST_READ_MS)
+    if (this.#requests === 0 || requests === 0) return
+    void this.#spendLeft(`key ${actor!.name}`, requests)
+  }
+
+  async #spendLeft(name: string, count: number): Promise<void> {
+    const { allowed, remaining } = await this.#allowances.spend(name, this.#requests, count)
+    if (!allowed && remaining > 0) await this.#allowances.spend(name, this.#requests, remaining)
   }
 
   async #spend(reply: FastifyReply, { name }: Actor, count: number): Promise<void> {

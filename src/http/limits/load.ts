@@ -28,6 +28,8 @@ const STREAMS = 128
 const STREAMS_PER_CALLER = 16
 
 export class Load {
+  /** How long a request may read before it has its answer, or the next part of it. */
+  readonly readMs: number
   #turnBegan = 0
   #takenInTurn = 0
   #wasLong = false
@@ -43,6 +45,10 @@ export class Load {
   #hashes = 0
   readonly #streams = new Map<string, number>()
   #streamCount = 0
+
+  constructor(readMs: number) {
+    this.readMs = readMs
+  }
 
   /** To be asked once for each request, before anything else is done for it. */
   get tooMuch(): boolean {

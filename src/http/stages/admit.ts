@@ -8,6 +8,8 @@ export interface Admission {
   readonly confirm: Confirm
   /** Counts a body by its size. */
   readonly charge?: (request: FastifyRequest, reply: FastifyReply, bytes: number) => Promise<void>
+  /** Counts what was read by how long it took. */
+  readonly chargeRead?: (request: FastifyRequest, readMs: number) => void
 }
 
 /**

@@ -11,7 +11,10 @@ import { HttpCall } from '../call.ts'
 import type { Answer, Endpoint, Resource } from '../endpoint.ts'
 import { fingerprintOf, once, ownerOf, readIdempotencyKey } from '../idempotency.ts'
 import type { Load } from '../limits/load.ts'
+import { Reading } from '../limits/reading.ts'
 import { answersRecord, derivedFields, entityTag, refuseChanged, showing } from '../preconditions.ts'
+import { tooLong } from '../too-long.ts'
+import type { Admission } from './admit.ts'
 
 /** What may still refuse a write; `after` is asked when the request has taken long. */
 export interface Guards {
@@ -24,6 +27,7 @@ export interface Performing {
   readonly base: string
   readonly load: Load
   readonly guards: Guards
+  readonly chargeRead?: Admission['chargeRead']
 }
 
 type Perform = (request: FastifyRequest, reply: FastifyReply) => Promise<Answer>
@@ -49,8 +53,21 @@ export function perform(resource: Resource, endpoint: Endpoint, options: Perform
   }
 }
 
-function reader(resource: Resource, endpoint: Endpoint, { context, base }: Performing): Perform {
-  return request => endpoint.handle(new HttpCall(context, request, resource, base), request.args as never)
+function reader(
+  resource: Resource,
+  endpoint: Endpoint,
+  { context, base, load, chargeRead }: Performing,
+): Perform {
+  const charge = (request: FastifyRequest) => (readMs: number) => chargeRead?.(request, readMs)
+  return async (request, reply) => {
+    request.reading = new Reading(request, reply, load, charge(request))
+    const call = new HttpCall(context, request, resource, base)
+    try {
+      return await endpoint.handle(endpoint.quick ? call : call.patient, request.args as never)
+    } catch (error) {
+      throw tooLong(error, endpoint, request.args!)
+    }
+  }
 }
 
 function writer(resource: Resource, endpoint: Endpoint, { context, base, guards }: Performing): Perform {

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { CONFIRMED_FOR_MS } from '../allowed.ts'
 import type { Answer } from '../endpoint.ts'
-import type { Load } from '../limits/load.ts'
+import type { Reading } from '../limits/reading.ts'
 import { isKnown } from '../preconditions.ts'
 
 const JSON_TYPE = 'application/json; charset=utf-8'
@@ -15,7 +15,6 @@ export function send(
   request: FastifyRequest,
   reply: FastifyReply,
   { status, headers, cookies, body }: Answer,
-  load: Load,
   refuse = async () => {},
 ): FastifyReply {
   if (headers) reply.headers(headers)
@@ -26,8 +25,9 @@ export function send(
   if (typeof body === 'string') return reply.send(body)
   // What nobody will read is not read from the database either.
   if (request.method === 'HEAD') return reply.send('')
-  const ended = load.stream(request.actor!.name)
-  const pieces = Readable.from(whileAllowed(body, refuse), { highWaterMark: 1 }).once('close', ended)
+  const { reading } = request
+  reading?.beginStream()
+  const pieces = Readable.from(whileAllowed(body, refuse, reading), { highWaterMark: 1 })
   // Where nothing but the end of the connection ends an answer (HTTP/1.0), half of one would look whole.
   pieces.once('error', () => request.raw.socket.resetAndDestroy())
   return reply.send(pieces)
@@ -37,6 +37,7 @@ export function send(
 async function* whileAllowed(
   pieces: AsyncIterable<string>,
   refuse: () => Promise<void>,
+  reading: Reading | null,
 ): AsyncGenerator<string> {
   let askedAt = performance.now()
   for await (const piece of pieces) {
@@ -45,6 +46,7 @@ async function* whileAllowed(
       askedAt = performance.now()
     }
     yield piece
+    reading?.renew()
   }
 }
 

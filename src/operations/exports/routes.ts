@@ -34,6 +34,7 @@ function exportEndpoint({ kind, listing, sheet }: Feature): Endpoint {
     answer: { status: 200, schema: { type: 'string' } },
     check: async (call, args) => kind.filterProblems(args, await call.settings.current()),
     handle: async (call, args) => {
+      call.beginStream()
       const { format = 'csv', ...list } = args as Arguments
       const all = { ...list, ...sheet.always }
       const { beginning, text } = format === 'csv' ? await csv(call, sheet) : await ndjson(call, all, listing)

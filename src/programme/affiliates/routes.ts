@@ -58,6 +58,7 @@ export const affiliates: Resource = {
       path: '/affiliates',
       permission: 'affiliates.read',
       summary: 'List affiliates',
+      quick: true,
       arguments: listArguments(fields, Object.keys(rules.orders), {
         ...extrasArguments,
         ...affiliate.filters,
@@ -82,6 +83,7 @@ export const affiliates: Resource = {
       path: '/affiliates/{affiliate_id}',
       permission: 'affiliates.read',
       summary: 'Get an affiliate',
+      quick: true,
       arguments: Type.Object({ ...affiliate.item.properties, ...extrasArguments }),
       answer: { status: 200, schema: recordWithExtras },
       failures: ['no_affiliate'],

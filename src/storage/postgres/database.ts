@@ -6,9 +6,10 @@
  * foreign key. Transactions that get into each other's way are run again.
  */
 import { setTimeout as delay } from 'node:timers/promises'
-import { type Kysely, sql } from 'kysely'
+import { type CompiledQuery, type Kysely, sql } from 'kysely'
 import type pg from 'pg'
 import { parse, toClientConfig } from 'pg-connection-string'
+import type { ReadBudget } from '../budget.ts'
 import {
   type Database,
   type DatabaseOptions,
@@ -22,9 +23,12 @@ import { refusals } from '../migrations.ts'
 import { WriteProbe } from '../probe.ts'
 import type { Schema } from '../table.ts'
 import type { Tables } from '../tables.ts'
-import { isLostRace, messageOf, PostgresPool } from './pool.ts'
+import { Turns } from '../turns.ts'
+import { isLostRace, kyselyOn, messageOf, PostgresPool, readingBy } from './pool.ts'
 import { ReplicaReader } from './replica.ts'
 
+/** The share of the connections that is for what may take long. */
+const LONG_READS = 0.3
 const ATTEMPTS = 10
 const FIRST_PAUSE_MS = 5
 const LONGEST_PAUSE_MS = 200
@@ -38,7 +42,11 @@ const postgres: Engine = {
   text: 'text COLLATE "C"',
   tableOptions: '',
   databaseSize: 'SELECT pg_database_size(current_database()) AS bytes',
-  lockSchema: `SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`,
+  lockSchema: [
+    'SET LOCAL statement_timeout = 0',
+    'SET LOCAL lock_timeout = 0',
+    `SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`,
+  ],
   refusal: 'EXECUTE FUNCTION refuse_change()',
   appendOnly: (table, columns) => [
     `CREATE OR REPLACE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql AS
@@ -84,8 +92,8 @@ const postgres: Engine = {
  * @throws DatabaseUnusable when it can't be connected to, or keeps text in another encoding than UTF-8
  */
 export async function openPostgres(url: string, schema: Schema, options: DatabaseOptions): Promise<Database> {
-  const { poolSize = 10, readUrl } = options
-  const primary = new PostgresPool(configOf(url), poolSize)
+  const { poolSize = 10, readUrl, statementMs } = options
+  const primary = new PostgresPool(configOf(url), poolSize, statementMs)
   try {
     const { rows } = await sql<{ server_encoding: string }>`SHOW server_encoding`.execute(primary.db)
     const encoding = rows[0]?.server_encoding
@@ -95,8 +103,10 @@ export async function openPostgres(url: string, schema: Schema, options: Databas
     if (options.existing && !(await isOurs(primary.db))) {
       throw new DatabaseUnusable('There is no database of affiliated at this URL: it has none of its tables.')
     }
-    const replica = readUrl === undefined ? undefined : new PostgresPool(configOf(readUrl), poolSize)
-    return new PostgresDatabase(schema, primary, replica && new ReplicaReader(primary, replica))
+    const replica =
+      readUrl === undefined ? undefined : new PostgresPool(configOf(readUrl), poolSize, statementMs)
+    const turns = new Turns(Math.max(1, Math.floor(poolSize * LONG_READS)))
+    return new PostgresDatabase(schema, primary, replica && new ReplicaReader(primary, replica), turns)
   } catch (error) {
     await primary.close()
     if (error instanceof DatabaseUnusable) throw error
@@ -149,19 +159,39 @@ class PostgresDatabase implements Database {
   readonly replica: Kysely<Tables>
   readonly #primary: PostgresPool
   readonly #replicaReader: ReplicaReader | undefined
+  readonly #turns: Turns
   readonly #probe = new WriteProbe(work => this.transaction(work))
 
-  constructor(schema: Schema, primary: PostgresPool, replicaReader: ReplicaReader | undefined) {
+  /** @param turns of reads that may take long */
+  constructor(schema: Schema, primary: PostgresPool, replicaReader: ReplicaReader | undefined, turns: Turns) {
     this.schema = schema
     this.#primary = primary
     this.#replicaReader = replicaReader
+    this.#turns = turns
     this.reader = primary.db
     this.replica = replicaReader?.db ?? primary.db
   }
 
-  /** No query keeps this process busy: it waits for another. */
-  get background(): Database {
-    return this
+  /** No query keeps this process busy, but each takes a connection, which others wait for. */
+  background(budget?: ReadBudget): Database {
+    const inTurn = (db: Kysely<Tables>) =>
+      kyselyOn(
+        readingBy(<R>(query: CompiledQuery) =>
+          this.#turns.read(budget, () => db.executeQuery<R>(query as CompiledQuery<R>)),
+        ),
+      )
+    const reader = inTurn(this.reader)
+    return {
+      engine: postgres,
+      schema: this.schema,
+      reader,
+      replica: this.#replicaReader ? inTurn(this.replica) : reader,
+      background: other => this.background(other ?? budget),
+      transaction: (work, options) => this.transaction(work, options),
+      pool: this.pool,
+      ready: () => this.ready(),
+      close: () => this.close(),
+    }
   }
 
   async transaction<T>(work: (tx: Tx) => Promise<T>, { steady }: TransactionOptions = {}): Promise<T> {

@@ -28,6 +28,8 @@ const QUEUE_TIMEOUT_MS = 10_000
 const PULSE_EVERY_MS = 400
 const PULSE_TIMEOUT_MS = 800
 const IDLE_TIMEOUT_MS = 30_000
+/** For what somebody else holds. */
+const LOCK_MS = 8000
 
 /** A whole number when a JavaScript number holds it exactly; sums and counts as well. */
 const readNumber = (text: string) => {
@@ -55,8 +57,14 @@ export class PostgresPool {
   /** When something was last done. */
   #answeredAt = 0
 
-  constructor(config: pg.ClientConfig, size: number) {
-    this.#config = { ...config, types, keepAlive: true }
+  /** @param statementMs how long a statement may take; without it, as long as it takes */
+  constructor(config: pg.ClientConfig, size: number, statementMs?: number) {
+    this.#config = {
+      ...config,
+      types,
+      keepAlive: true,
+      ...(statementMs !== undefined && { statement_timeout: statementMs, lock_timeout: LOCK_MS }),
+    }
     this.pool = new pg.Pool({
       ...this.#config,
       max: size,
@@ -252,7 +260,12 @@ const UNIQUE_VIOLATION = '23505'
 const FOREIGN_KEY_VIOLATION = '23503'
 /** Connection, resources, operator, system; a server that became a replica; a query that was cancelled. */
 const UNAVAILABLE = /^(?:08|53|58|57P|25006|57014|55P03)/
-const reasons: Readonly<Record<string, Reason>> = { '53100': 'full', '25006': 'read-only' }
+const reasons: Readonly<Record<string, Reason>> = {
+  '53100': 'full',
+  '25006': 'read-only',
+  '55P03': 'busy',
+  '57014': 'too long',
+}
 const SERIALIZATION_FAILURE = '40001'
 const DEADLOCK_DETECTED = '40P01'
 
@@ -284,6 +297,29 @@ function translate(error: unknown): unknown {
 export function messageOf(error: unknown): string {
   const { message, errors } = error as { message: string; errors?: Error[] }
   return message || (errors ?? []).map(one => one.message).join(', ')
+}
+
+/** Runs each query by the function, and takes no transactions. */
+export function readingBy(read: <R>(query: CompiledQuery) => Promise<QueryResult<R>>): Driver {
+  const connection = {
+    executeQuery: read,
+    // biome-ignore lint/correctness/useYield: lists are read page by page.
+    async *streamQuery(): AsyncIterableIterator<never> {
+      throw new Error('Not supported: read page by page.')
+    },
+  }
+  const refuse = async () => {
+    throw new Error('Only for reading.')
+  }
+  return {
+    init: async () => {},
+    destroy: async () => {},
+    acquireConnection: async () => connection,
+    releaseConnection: async () => {},
+    beginTransaction: refuse,
+    commitTransaction: refuse,
+    rollbackTransaction: refuse,
+  }
 }
 
 /** The socket, which `pg` has no public way to cut. */

@@ -8,10 +8,10 @@
  * `SETTLE_MS` before the first one reads from it.
  */
 import { setTimeout as delay } from 'node:timers/promises'
-import { type CompiledQuery, type Driver, type Kysely, type QueryResult, sql } from 'kysely'
+import { type CompiledQuery, type Kysely, type QueryResult, sql } from 'kysely'
 import { DatabaseUnavailable } from '../database.ts'
 import type { Tables } from '../tables.ts'
-import { isLostRace, kyselyOn, type PostgresPool } from './pool.ts'
+import { isLostRace, kyselyOn, type PostgresPool, readingBy } from './pool.ts'
 
 const CHECK_EVERY_MS = 500
 const LAG_LIMIT_MS = 1000
@@ -34,7 +34,7 @@ export class ReplicaReader {
   constructor(primary: PostgresPool, replica: PostgresPool) {
     this.#primary = primary
     this.#replica = replica
-    this.db = kyselyOn(this.#driver())
+    this.db = kyselyOn(readingBy(query => this.#read(query)))
     this.#checks = this.#check()
   }
 
@@ -89,28 +89,6 @@ export class ReplicaReader {
       await delay(pauseMs)
     }
     return false
-  }
-
-  #driver(): Driver {
-    const connection = {
-      executeQuery: <R>(query: CompiledQuery) => this.#read<R>(query),
-      // biome-ignore lint/correctness/useYield: lists are read page by page.
-      async *streamQuery(): AsyncIterableIterator<never> {
-        throw new Error('Not supported: read page by page.')
-      },
-    }
-    const refuse = async () => {
-      throw new Error('A replica takes no transactions.')
-    }
-    return {
-      init: async () => {},
-      destroy: async () => {},
-      acquireConnection: async () => connection,
-      releaseConnection: async () => {},
-      beginTransaction: refuse,
-      commitTransaction: refuse,
-      rollbackTransaction: refuse,
-    }
   }
 
   async #read<R>(query: CompiledQuery): Promise<QueryResult<R>> {

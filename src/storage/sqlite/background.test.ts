@@ -12,7 +12,7 @@ const countFar = (db: Db) =>
 
 describeService('reading in the background', service => {
   test('what takes long keeps no request waiting, nor another reader', async () => {
-    const { background } = service().database
+    const background = service().database.background()
     let ended = 0
     const long = [countFar(background.reader), countFar(background.reader)].map(async query => {
       const { rows } = await query
@@ -26,7 +26,7 @@ describeService('reading in the background', service => {
   })
 
   test('sees what was committed, at once', async () => {
-    const { background } = service().database
+    const background = service().database.background()
     for (let number = 0; number < 20; number += 1) {
       const { id } = await service().newAffiliate(`seen${number}`)
       const seen = await background.reader
@@ -39,7 +39,7 @@ describeService('reading in the background', service => {
   })
 
   test('an error is that of the query, and the next query is answered', async () => {
-    const { background } = service().database
+    const background = service().database.background()
     await assert.rejects(sql`SELECT * FROM nothing`.execute(background.reader), /nothing/)
     assert.ok(await background.reader.selectFrom('settings').selectAll().execute())
   })
@@ -47,7 +47,7 @@ describeService('reading in the background', service => {
 
 test('reading in the background (SQLite): it only reads, and ends with the database', async () => {
   const service = await startService('SQLite')
-  const { background } = service.database
+  const background = service.database.background()
   await assert.rejects(background.reader.deleteFrom('settings').execute())
   const cut = countFar(background.reader).catch(error => error)
   await service.close()

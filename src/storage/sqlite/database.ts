@@ -10,6 +10,7 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Kysely, sql } from 'kysely'
+import type { ReadBudget } from '../budget.ts'
 import { type Database, type DatabaseOptions, DatabaseUnavailable, type Tx } from '../database.ts'
 import { WriteProbe } from '../probe.ts'
 import type { Schema } from '../table.ts'
@@ -21,7 +22,7 @@ import { sqlite } from './engine.ts'
 import { isInDoubt, primaryCode, SQLITE_BUSY, translate } from './errors.ts'
 import { fileOf, leaveOpen, watchFiles } from './files.ts'
 import { Statements } from './statements.ts'
-import { SqliteThreads } from './threads.ts'
+import { SqliteThreads, ThreadedConnection } from './threads.ts'
 
 /** So that reads are refused as well, soon after the file was removed. */
 const FILES_LOOKED_AT_EVERY_MS = 500
@@ -49,7 +50,6 @@ class SqliteDatabase implements Database {
   readonly schema: Schema
   readonly reader: Kysely<Tables>
   readonly replica: Kysely<Tables>
-  readonly background: Database
   readonly failed: Promise<DatabaseUnavailable>
   readonly #fail: (reason: DatabaseUnavailable) => void
   /** Why nothing is read or written any more. */
@@ -102,26 +102,25 @@ class SqliteDatabase implements Database {
     this.#tx = kyselyOn(
       new SqliteConnection((text, parameters) => this.#writes.all(text, parameters as SQLInputValue[])),
     ) as Tx
-    const threaded = kyselyOn({
-      executeQuery: async query => {
+  }
+
+  background(budget?: ReadBudget): Database {
+    const threaded = kyselyOn(
+      new ThreadedConnection(query => {
         this.#refuse()
-        return threads.executeQuery(query)
-      },
-      streamQuery: () => threads.streamQuery(),
-    })
-    const background: Database = {
+        return this.#threads.read(query, budget)
+      }),
+    )
+    return {
       engine: sqlite,
-      schema,
+      schema: this.schema,
       reader: threaded,
       replica: threaded,
-      get background() {
-        return background
-      },
+      background: other => this.background(other ?? budget),
       transaction: work => this.transaction(work),
       ready: () => this.ready(),
       close: () => this.close(),
     }
-    this.background = background
   }
 
   async transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T> {

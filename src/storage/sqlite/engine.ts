@@ -14,6 +14,7 @@ const nextInSequence = prepared((tx: Db, { table }: { table: string }) =>
 
 export const sqlite: Engine = {
   name: 'SQLite',
+  lockSchema: [],
   identity: 'INTEGER PRIMARY KEY AUTOINCREMENT',
   integer: 'integer',
   text: 'TEXT',

@@ -1,19 +1,22 @@
 /** What runs on a thread of `threads.ts`: a connection that only reads, and answers one query after the other. */
+import { setPriority } from 'node:os'
 import { DatabaseSync } from 'node:sqlite'
 import { parentPort, workerData } from 'node:worker_threads'
 import { Statements } from './statements.ts'
 import type { Query, Result } from './threads.ts'
 
+// On Linux this is the thread's alone: whoever answers requests comes first.
+if (process.platform === 'linux') setPriority(10)
 const { file, busyTimeoutMs } = workerData as { file: string; busyTimeoutMs: number }
 const database = new DatabaseSync(file, { timeout: busyTimeoutMs })
 database.exec('PRAGMA query_only = ON')
 const statements = new Statements(database)
 
-parentPort!.on('message', ({ number, text, parameters }: Query) => {
-  parentPort!.postMessage({ number, ...answer(text, parameters) } satisfies Result)
+parentPort!.on('message', ({ text, parameters }: Query) => {
+  parentPort!.postMessage(answer(text, parameters))
 })
 
-function answer(text: string, parameters: Query['parameters']): Omit<Result, 'number'> {
+function answer(text: string, parameters: Query['parameters']): Result {
   try {
     return { rows: statements.all(text, parameters) }
   } catch (thrown) {

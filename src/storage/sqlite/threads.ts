@@ -4,38 +4,60 @@
  * See docs/decisions/embedded-reads.md.
  */
 import type { SQLInputValue } from 'node:sqlite'
+import { setTimeout as delay } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import type { CompiledQuery, DatabaseConnection, QueryResult } from 'kysely'
+import type { ReadBudget } from '../budget.ts'
+import { Turns } from '../turns.ts'
 
 /** So many that a page opens while a long report is on its way, and no more than a small machine has cores. */
 const MAX_THREADS = 3
+/** For a query to end when the database is closed. */
+const CLOSING_MS = 1000
 
 export interface Query {
-  readonly number: number
   readonly text: string
   readonly parameters: SQLInputValue[]
 }
 
 export interface Result {
-  readonly number: number
   readonly rows?: unknown[]
   readonly error?: object
 }
 
 interface Thread {
   readonly worker: Worker
-  readonly asked: Map<number, PromiseWithResolvers<unknown[]>>
+  /** Who waits for its answer. */
+  asked: PromiseWithResolvers<unknown[]> | undefined
 }
 
 // The build has it as JavaScript, in one folder with this.
 const program = new URL(`./thread.${import.meta.url.split('.').at(-1)}`, import.meta.url)
 
 /** As a connection of Kysely's that takes any number of queries at once. */
-export class SqliteThreads implements DatabaseConnection {
+export class ThreadedConnection implements DatabaseConnection {
+  readonly #read: (query: CompiledQuery) => Promise<unknown[]>
+
+  constructor(read: (query: CompiledQuery) => Promise<unknown[]>) {
+    this.#read = read
+  }
+
+  async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+    return { rows: (await this.#read(query)) as R[] }
+  }
+
+  // biome-ignore lint/correctness/useYield: lists are read page by page, so that no reader holds the file.
+  async *streamQuery(): AsyncIterableIterator<never> {
+    throw new Error('Not supported: read page by page.')
+  }
+}
+
+export class SqliteThreads {
+  readonly #turns = new Turns(MAX_THREADS)
+  readonly #idle: Thread[] = []
   readonly #threads = new Set<Thread>()
   readonly #workerData: { file: string; busyTimeoutMs: number }
   readonly #translate: (error: unknown) => unknown
-  #queries = 0
   #closed = false
 
   /** @param translate turns an error of SQLite into one that the rest of the program knows */
@@ -44,48 +66,45 @@ export class SqliteThreads implements DatabaseConnection {
     this.#translate = translate
   }
 
-  async executeQuery<R>({ sql: text, parameters }: CompiledQuery): Promise<QueryResult<R>> {
-    const thread = this.#thread()
-    const number = ++this.#queries
-    const asked = Promise.withResolvers<unknown[]>()
-    thread.asked.set(number, asked)
-    thread.worker.ref()
-    thread.worker.postMessage({ number, text, parameters: parameters as SQLInputValue[] } satisfies Query)
+  async read(query: CompiledQuery, budget: ReadBudget | undefined): Promise<unknown[]> {
     try {
-      return { rows: (await asked.promise) as R[] }
+      return await this.#turns.read(budget, () => this.#ask(query))
     } catch (error) {
       throw this.#translate(error)
     }
   }
 
-  // biome-ignore lint/correctness/useYield: lists are read page by page, so that no reader holds the file.
-  async *streamQuery(): AsyncIterableIterator<never> {
-    throw new Error('Not supported: read page by page.')
-  }
-
+  /** A query that is under way can't be broken off: a thread that is in the middle of one is left behind. */
   async close(): Promise<void> {
     this.#closed = true
-    await Promise.all([...this.#threads].map(({ worker }) => worker.terminate()))
+    const ended = Promise.all([...this.#threads].map(({ worker }) => worker.terminate()))
+    const waited = new AbortController()
+    await Promise.race([ended, delay(CLOSING_MS, undefined, { signal: waited.signal }).catch(() => {})])
+    waited.abort()
+    for (const thread of this.#threads) leaveBehind(thread.worker)
   }
 
-  /** One that is idle, else a new one, else the one that is asked least. */
-  #thread(): Thread {
-    if (this.#closed) throw this.#translate({ code: 'ERR_INVALID_STATE', message: 'closed' })
-    const [least] = [...this.#threads].sort((a, b) => a.asked.size - b.asked.size)
-    if (least && (least.asked.size === 0 || this.#threads.size >= MAX_THREADS)) return least
-    return this.#start()
+  async #ask({ sql: text, parameters }: CompiledQuery): Promise<unknown[]> {
+    if (this.#closed) throw closed
+    const thread = this.#idle.pop() ?? this.#start()
+    const asked = Promise.withResolvers<unknown[]>()
+    thread.asked = asked
+    thread.worker.ref()
+    thread.worker.postMessage({ text, parameters: parameters as SQLInputValue[] } satisfies Query)
+    return asked.promise
   }
 
   #start(): Thread {
     const worker = new Worker(program, { workerData: this.#workerData })
-    const thread: Thread = { worker, asked: new Map() }
+    const thread: Thread = { worker, asked: undefined }
     this.#threads.add(thread)
-    worker.on('message', ({ number, rows, error }: Result) => {
-      const asked = thread.asked.get(number)!
-      thread.asked.delete(number)
-      if (thread.asked.size === 0) worker.unref()
-      if (rows) asked.resolve(rows)
-      else asked.reject(Object.assign(new Error(), error))
+    worker.on('message', ({ rows, error }: Result) => {
+      const { asked } = thread
+      thread.asked = undefined
+      worker.unref()
+      this.#idle.push(thread)
+      if (rows) asked!.resolve(rows)
+      else asked!.reject(Object.assign(new Error(), error))
     })
     let failure: unknown
     worker.on('error', error => {
@@ -93,10 +112,25 @@ export class SqliteThreads implements DatabaseConnection {
     })
     worker.on('exit', () => {
       this.#threads.delete(thread)
-      for (const { reject } of thread.asked.values()) {
-        reject(failure ?? { code: 'ERR_INVALID_STATE', message: 'closed' })
-      }
+      const index = this.#idle.indexOf(thread)
+      if (index >= 0) this.#idle.splice(index, 1)
+      thread.asked?.reject(failure ?? closed)
     })
     return thread
   }
+}
+
+const closed = { code: 'ERR_INVALID_STATE', message: 'closed' }
+
+/**
+ * At its end Node waits for its threads, and for a query one may wait long. So the process becomes another one at its end,
+ * which does nothing but end with the same code.
+ */
+function leaveBehind(worker: Worker): void {
+  worker.unref()
+  const become = (code: number) => {
+    process.execve?.(process.execPath, [process.execPath, '--eval', `process.exit(${code})`])
+  }
+  process.on('exit', become)
+  worker.on('exit', () => process.off('exit', become))
 }

@@ -1,0 +1,59 @@
+/** What one request reads that may take long, and how many do so at once. See docs/decisions/bounded-reads.md. */
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { ReadBudget } from '../../storage/budget.ts'
+import type { Load } from './load.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Of a request that only reads; set once it is performed. */
+    reading: Reading | null
+  }
+}
+
+export class Reading {
+  readonly #request: FastifyRequest
+  readonly #reply: FastifyReply
+  readonly #load: Load
+  readonly #charge: ((readMs: number) => void) | undefined
+  #budget: ReadBudget | undefined
+  #isStream = false
+
+  /** @param charge is told how long was read when the request has ended */
+  constructor(request: FastifyRequest, reply: FastifyReply, load: Load, charge?: (readMs: number) => void) {
+    this.#request = request
+    this.#reply = reply
+    this.#load = load
+    this.#charge = charge
+  }
+
+  get budget(): ReadBudget {
+    this.#budget ??= this.#begin()
+    return this.#budget
+  }
+
+  /**
+   * Counts the request as one that reads a long list, until its answer has been read or given up.
+   * @throws Failure too_many_streams, overloaded
+   */
+  beginStream(): void {
+    if (this.#isStream) return
+    this.#reply.raw.once('close', this.#load.stream(this.#request.actor!.name))
+    this.#isStream = true
+  }
+
+  /** Whoever gets a part of an answer may wait as long for the next one. */
+  renew(): void {
+    this.#budget?.renew()
+  }
+
+  #begin(): ReadBudget {
+    const ended = new AbortController()
+    const budget = new ReadBudget(this.#request.actor!.name, this.#load.readMs, ended.signal)
+    if (this.#reply.raw.destroyed) ended.abort()
+    this.#reply.raw.once('close', () => {
+      ended.abort()
+      this.#charge?.(budget.readMs)
+    })
+    return budget
+  }
+}

@@ -1,0 +1,162 @@
+/**
+ * Work is bounded: what may look at every row keeps no other caller waiting, ends with its client and after its time.
+ * PAYOUTS=500000 makes it what it was found with.
+ */
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
+import { createKey } from '../src/accounts/keys/rules.ts'
+import { ReadBudget } from '../src/storage/budget.ts'
+import { Turns } from '../src/storage/turns.ts'
+import { describeService, operatorOf, type Service, temporaryFolder } from './harness.ts'
+import { addPayouts } from './many-payouts.ts'
+
+const PAYOUTS = Number(process.env.PAYOUTS ?? 8000)
+const UNTIL_ENDED_MS = 10_000
+
+async function many(service: Service): Promise<void> {
+  const { id } = await service.newAffiliate('many')
+  await addPayouts(service.database, { count: PAYOUTS, affiliateId: id, owner: 1 })
+}
+
+/** A request of the first key, which may be given up. */
+const ask = (service: Service, path: string, signal?: AbortSignal) =>
+  fetch(`${service.url}/v1${path}`, {
+    headers: { authorization: `Bearer ${service.key.token}` },
+    ...(signal && { signal }),
+  })
+
+describeService('long lists', service => {
+  test('200 - another caller is answered while ten of them are under way', async () => {
+    await many(service())
+    const permissions = ['payouts.read']
+    const args = { user_id: 1, name: 'other', permissions }
+    const { token } = await createKey(operatorOf(service().database), args, permissions)
+    let ended = 0
+    const long = Array.from({ length: 10 }, async () => {
+      const rows = await (await ask(service(), '/payouts?number=-1&orderby=amount&search=method')).json()
+      ended += 1
+      return (rows as unknown[]).length
+    })
+    await delay(50)
+    for (let id = 1; id <= 10; id += 1) {
+      const response = await fetch(`${service().url}/v1/payouts/${id}`, {
+        headers: { authorization: `Bearer ${token}` },
+      })
+      assert.equal(response.status, 200)
+    }
+    assert.equal(ended, 0)
+    assert.deepEqual(await Promise.all(long), Array(10).fill(PAYOUTS))
+  })
+
+  test('429 - one caller has sixteen at once, counted before the first row, and none of those given up', async () => {
+    for (let round = 0; round < 3; round += 1) {
+      const given = new AbortController()
+      const long = Array.from({ length: 17 }, () =>
+        ask(service(), '/payouts?number=100000&orderby=amount&search=9', given.signal).then(
+          async response => {
+            await response.body?.cancel()
+            return response.status
+          },
+          () => 0,
+        ),
+      )
+      await delay(20)
+      given.abort()
+      const statuses = await Promise.all(long)
+      assert.ok(
+        statuses.every(status => [0, 200, 429].includes(status)),
+        String(statuses),
+      )
+      for (let attempt = 0; ; attempt += 1) {
+        const { status } = await service().get('/payouts?number=2000&fields=ids')
+        if (status === 200) break
+        assert.ok(attempt < 100, `still refused with ${status}`)
+        await delay(50)
+      }
+    }
+  })
+
+  test('400 - an order without an index is none', async () => {
+    const response = await service().get('/payouts?orderby=referrals')
+    assert.equal(response.status, 400)
+  })
+})
+
+describeService(
+  'reads that take longer than they may',
+  service => {
+    test('503 - the answer names what to narrow', async () => {
+      await many(service())
+      const { status, body } = await service().get('/payouts?number=8000&orderby=amount&status=paid')
+      assert.equal(status, 503)
+      assert.equal(body.code, 'rest_took_too_long')
+      assert.match(body.message, /narrow it by [^.]*affiliate_id/)
+      assert.doesNotMatch(body.message, /\bstatus\b/)
+      assert.equal((await service().get('/payouts/1')).status, 200)
+      assert.equal((await service().get('/payouts')).status, 200)
+    })
+  },
+  { readSeconds: 0.003 },
+)
+
+test('a process ends though a query of the embedded engine is under way', async () => {
+  const folder = await temporaryFolder()
+  const program = `
+    import { sql } from 'kysely'
+    import { schema } from ${JSON.stringify(new URL('../src/app.ts', import.meta.url).href)}
+    import { openDatabase } from ${JSON.stringify(new URL('../src/storage/open.ts', import.meta.url).href)}
+    const database = await openDatabase('sqlite:${folder.path}/a.db', schema)
+    sql\`WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n\`
+      .execute(database.background().reader).catch(() => {})
+    setTimeout(async () => { await database.close(); process.exitCode = 7 }, 300)`
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', program], {
+    cwd: new URL('..', import.meta.url),
+    stdio: 'inherit',
+  })
+  const late = setTimeout(() => child.kill('SIGKILL'), UNTIL_ENDED_MS)
+  const [code, signal] = await once(child, 'exit')
+  clearTimeout(late)
+  await folder.remove()
+  assert.deepEqual([code, signal], [7, null])
+})
+
+test('turns: who has read least comes next, and one place is kept for who has read little', async () => {
+  const turns = new Turns(2)
+  const order: string[] = []
+  const budget = (caller: string) => new ReadBudget(caller, 10_000, new AbortController().signal)
+  const read = (caller: string, takesMs: number) =>
+    turns.read(budget(caller), async () => {
+      order.push(caller)
+      await delay(takesMs)
+    })
+  await read('much', 300)
+  const [, second] = [read('much', 50), read('much', 1)]
+  await read('little', 1)
+  assert.deepEqual(order, ['much', 'much', 'little'])
+  await second
+  assert.equal(order.length, 4)
+})
+
+test('turns: nobody waits for who has gone, or for longer than they may', async () => {
+  const turns = new Turns(1)
+  const hold = Promise.withResolvers<void>()
+  const held = turns.read(undefined, () => hold.promise)
+  const gone = new AbortController()
+  let asked = false
+  const query = async () => {
+    asked = true
+  }
+  const waits = turns.read(new ReadBudget('a', 10_000, gone.signal), query)
+  gone.abort()
+  await assert.rejects(waits, { reason: 'not wanted' })
+  await assert.rejects(turns.read(new ReadBudget('a', 5, new AbortController().signal), query), {
+    reason: 'too long',
+  })
+  hold.resolve()
+  await held
+  await turns.read(undefined, async () => {})
+  assert.equal(asked, false)
+})
