@@ -1,11 +1,11 @@
 /** Whole lists as files, for spreadsheets (CSV) and for programs (NDJSON): written while they are read. */
 import { Type } from 'typebox'
+import { CSV_BEGINNING, CSV_TYPE, csvLine } from '../../base/csv.ts'
 import { choice } from '../../base/schemas.ts'
 import { formatTime, now } from '../../base/time.ts'
 import { type Answer, type Call, type Endpoint, endpoint, type Resource } from '../../http/endpoint.ts'
 import type { Feature, Sheet } from '../../records/feature.ts'
 import { eachPage, type ListArguments, type Listing, narrowing, ordering } from '../../records/list.ts'
-import { CSV_BEGINNING, CSV_TYPE, csvLine } from './csv.ts'
 
 /** What every export is asked with. */
 type Arguments = { format?: 'csv' | 'ndjson' } & Pick<ListArguments, 'orderby' | 'order' | 'filter'>
