@@ -16,8 +16,10 @@ import { removeOldAttempts } from './accounts/sessions/attempts.ts'
 import { attemptsTable, devicesTable, sessionsTable } from './accounts/sessions/table.ts'
 import { usersTable } from './accounts/users/table.ts'
 import { area } from './admin/area.ts'
+import { service } from './base/actor.ts'
 import { Failure } from './base/errors.ts'
 import { version } from './base/package.ts'
+import { Rounds } from './base/rounds.ts'
 import { Sealer } from './events/seal.ts'
 import { chainTable, entriesTable, sealsTable } from './events/table.ts'
 import { api } from './http/api.ts'
@@ -38,6 +40,8 @@ import { creative } from './programme/creatives/creative.ts'
 import { customers } from './programme/customers/feature.ts'
 import { payouts } from './programme/payouts/feature.ts'
 import { referrals } from './programme/referrals/feature.ts'
+import { payoutRuns, runItems } from './programme/runs/feature.ts'
+import { proceedAll } from './programme/runs/rules.ts'
 import { clickKeysTable } from './programme/tracking/table.ts'
 import { visits } from './programme/visits/feature.ts'
 import { type Feature, plain } from './records/feature.ts'
@@ -56,6 +60,8 @@ export const features: readonly Feature[] = [
   conversions,
   referrals,
   payouts,
+  payoutRuns,
+  runItems,
 ]
 
 /** Everything that is kept. What a table refers to comes before it. */
@@ -99,6 +105,8 @@ export interface AppOptions {
   readonly logger: FastifyBaseLogger
 }
 
+/** How soon a step of a payout run goes on that takes longer than a request should. */
+const RUNS_EVERY_MS = 1000
 /** For all of a request to arrive, so that a body of one MiB needs 35 kB a second. */
 const REQUEST_TIMEOUT_MS = 30_000
 const HEADERS_TIMEOUT_MS = 10_000
@@ -163,8 +171,10 @@ export async function buildApp(database: Database, options: AppOptions): Promise
   await app.register(area, { context, load, features, ring: keys, permissions })
   const sealer = new Sealer(database)
   const sweeper = new Sweeper(database, [removeOldAnswers, removeOldAttempts])
+  const rounds = new Rounds(RUNS_EVERY_MS, () => proceedAll({ ...context, ...service }, () => rounds.closed))
   app.addHook('onClose', async () => {
     await keys.close()
+    await rounds.close()
     await sweeper.close()
     await sealer.close()
   })

@@ -15,6 +15,7 @@ import { addSafetyCommands } from './operations/safety-commands.ts'
 import { serveWithWorkers } from './process/cluster.ts'
 import { type ServeConfig, serveOptions } from './process/config.ts'
 import { serve } from './process/serve.ts'
+import { addRunCommands } from './programme/runs/commands.ts'
 import { addTrackingCommands } from './programme/tracking/commands.ts'
 import { addSettingsCommands } from './settings/commands.ts'
 import { DatabaseUnavailable, DatabaseUnusable } from './storage/database.ts'
@@ -45,6 +46,7 @@ addCommand(program, 'migrate', 'bring the database up to date').action(runMigrat
 addPrivacyCommands(addUserCommands(program))
 addKeyCommands(program, permissions)
 addSettingsCommands(program)
+addRunCommands(program)
 addDataCommands(program)
 addAuditCommands(program)
 addSafetyCommands(program)

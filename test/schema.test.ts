@@ -4,6 +4,7 @@ import { describe, test } from 'node:test'
 import { sql } from 'kysely'
 import { features, schema } from '../src/app.ts'
 import { partsOf } from '../src/records/kind.ts'
+import { payoutsOf } from '../src/settings/payouts.ts'
 import { trackingOf } from '../src/settings/tracking.ts'
 import type { Database } from '../src/storage/database.ts'
 import { columnsOf } from '../src/storage/table.ts'
@@ -78,6 +79,7 @@ describe('the kinds of record that are declared', () => {
         currency: 'USD',
         decimals: 2,
         tracking: trackingOf(new Map()),
+        payouts: payoutsOf(new Map()),
       }
       const samples = { random: () => 0.5, row: () => 1, time: 1_000_000 }
       const row = { id: 1, ...kind.sample(samples) } as never

@@ -107,6 +107,16 @@ export const catalogue = {
     code: 'rest_payout_conflict',
     message: 'The payout can not pay what it names.',
   },
+  run_conflict: {
+    status: 409,
+    code: 'rest_payout_run_conflict',
+    message: 'The payout run is not in a state that allows this.',
+  },
+  second_person: {
+    status: 403,
+    code: 'rest_second_person',
+    message: 'Two persons are needed: who prepared the run can not approve it.',
+  },
   precondition_failed: {
     status: 412,
     code: 'rest_precondition_failed',

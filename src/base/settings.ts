@@ -8,6 +8,22 @@ export interface Settings {
   /** Decimals of the currency's minor unit. */
   readonly decimals: number
   readonly tracking: TrackingSettings
+  readonly payouts: PayoutSettings
+}
+
+/** How payout runs are approved, and who pays. */
+export interface PayoutSettings {
+  /** How many persons a run takes: with two, who prepared it can't approve it. */
+  readonly approval: 'one' | 'two'
+  /** How long changed payment details wait before they are used. */
+  readonly detailsDays: number
+  /** As the files of banks name the payer; each is '' when it is not set. */
+  readonly name: string
+  readonly iban: string
+  readonly bic: string
+  readonly bank: string
+  readonly routing: string
+  readonly companyId: string
 }
 
 /** How visitors are led to the shop, and how long it is remembered who brought them. */

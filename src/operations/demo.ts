@@ -209,6 +209,7 @@ function demoPayout(
     referrals,
     amount: 500 + Math.floor(random() ** 3 * 200_000),
     payout_method: method,
+    run_item_id: 0,
     payout_method_key: foldCase(method),
     status: random() < 0.07 ? ('failed' as const) : ('paid' as const),
     owner,

@@ -7,6 +7,7 @@ import { formatRate, parseRate } from '../base/money.ts'
 import type { Settings } from '../base/settings.ts'
 import { type Context, type RequestContext, write } from '../events/write.ts'
 import { type Database, type Db, type Tx, within } from '../storage/database.ts'
+import { payoutProblems, payoutsOf, payoutsRecord, storedPayouts } from './payouts.ts'
 import type { SettingsChanges, SettingsRecord } from './schema.ts'
 import * as store from './store.ts'
 import { storedTracking, trackingOf, trackingProblems, trackingRecord } from './tracking.ts'
@@ -82,6 +83,7 @@ async function settingsOf(db: Db, values: store.Values): Promise<Settings> {
     currency,
     decimals: decimalsOf(currency)!,
     tracking: trackingOf(values),
+    payouts: payoutsOf(values),
   }
 }
 
@@ -102,7 +104,8 @@ export async function changeSettings(context: RequestContext, changes: SettingsC
     }
     if (default_rate_type !== undefined) await store.writeSetting(tx, 'default_rate_type', default_rate_type)
     if (currency !== undefined) await store.writeSetting(tx, 'currency', currency)
-    for (const [name, value] of storedTracking(changes)) await store.writeSetting(tx, name, value)
+    const others = [...storedTracking(changes), ...storedPayouts(changes)]
+    for (const [name, value] of others) await store.writeSetting(tx, name, value)
     const after = await loadSettings(tx)
     tx.log('settings.edit', null, {
       before: settingsRecord(before),
@@ -124,6 +127,7 @@ export function settingsRecord(settings: Settings) {
     currency,
     decimals,
     ...trackingRecord(settings),
+    ...payoutsRecord(settings),
   }
 }
 
@@ -139,7 +143,7 @@ async function problemsOf(
   changes: SettingsChanges,
 ): Promise<Problems> {
   const { default_rate, default_rate_type: type, rate_types, currency } = changes
-  const problems: Problems = trackingProblems(changes)
+  const problems: Problems = { ...trackingProblems(changes), ...payoutProblems(changes) }
   if (default_rate === '') problems.default_rate = 'must be a number: there is no other rate to fall back to.'
   const types = rate_types && (await problemOfTypes(database, before, rate_types))
   if (types !== undefined) problems.rate_types = types

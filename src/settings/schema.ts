@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { line, listOf, rate } from '../base/schemas.ts'
+import { payoutChanges, payoutFields } from './payouts.ts'
 import { trackingChanges, trackingFields } from './tracking.ts'
 
 const rateTypeName = line(100)
@@ -15,6 +16,7 @@ export const settingsChanges = Type.Object({
     line(3, 'The currency of every amount, as an ISO 4217 code. It can not change once a payout exists.'),
   ),
   ...trackingChanges,
+  ...payoutChanges,
 })
 
 export type SettingsChanges = Static<typeof settingsChanges>
@@ -27,6 +29,7 @@ export const settingsRecord = Type.Object({
   currency: Type.String({ description: 'The currency of every amount, as an ISO 4217 code.' }),
   decimals: Type.Integer({ description: "Decimals of the currency's minor unit." }),
   ...trackingFields,
+  ...payoutFields,
   currency_locked: Type.Boolean({ description: 'Whether the currency can not change any more.' }),
   currencies: Type.Array(Type.String(), { description: 'Every currency in use.' }),
 })

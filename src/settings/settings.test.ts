@@ -12,6 +12,17 @@ const TRACKING = {
   consent_required: false,
 }
 
+const PAYOUTS = {
+  approval: 'one',
+  payment_details_days: 3,
+  payer_name: '',
+  payer_iban: '',
+  payer_bic: '',
+  payer_bank: '',
+  payer_routing: '',
+  payer_company_id: '',
+}
+
 describeService('settings', service => {
   test('200 - a change counts at once, and what was not sent stays', async () => {
     const admin = await service().admin()
@@ -26,6 +37,7 @@ describeService('settings', service => {
       currency: 'USD',
       decimals: 2,
       ...TRACKING,
+      ...PAYOUTS,
       currency_locked: false,
     })
     const changed = await admin.patch('/settings', {

@@ -1,5 +1,6 @@
 import type {} from '../events/schema.ts'
 import { integer, neither, type RowsOf, type Table, text } from '../storage/table.ts'
+import { payoutNames } from './payouts.ts'
 import { trackingNames } from './tracking.ts'
 
 const columns = { name: text(neither), value: text(neither) } as const
@@ -12,7 +13,7 @@ export const settingsTable = {
   logged: {
     kind: 'settings',
     actions: ['edit'],
-    plain: ['default_rate', 'default_rate_type', 'rate_types', 'currency', ...trackingNames],
+    plain: ['default_rate', 'default_rate_type', 'rate_types', 'currency', ...trackingNames, ...payoutNames],
     personal: [],
     public: true,
   },

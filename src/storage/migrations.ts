@@ -11,6 +11,7 @@ import { customers } from './migrations/customers.ts'
 import { earning, type Step } from './migrations/earning.ts'
 import { events } from './migrations/events.ts'
 import { reports } from './migrations/reports.ts'
+import { runs } from './migrations/runs.ts'
 import { clickKeys } from './migrations/tracking.ts'
 import { visits } from './migrations/visits.ts'
 
@@ -31,6 +32,7 @@ const migrations: readonly Migration[] = [
   clickKeys,
   reports,
   conversions,
+  runs,
 ]
 
 function idempotency({ integer, text, tableOptions }: Engine): string[] {

@@ -67,25 +67,36 @@ export async function postPayout(
   await post(tx, [...netted(known), ...rest], referrals, cause)
 }
 
+/** What one item of a payout run moves. */
+export interface RunMove extends Move {
+  readonly runItemId: number
+  readonly payoutId?: number
+}
+
+/** Posts what the items of a payout run move: one transfer each, however many referrals they have. */
+export async function postRun(tx: Tx, moves: readonly RunMove[], cause: Cause): Promise<void> {
+  await post(tx, moves, [], cause)
+}
+
 /** The one function that writes transfers, balances and the figures that derive from them. */
 async function post(
   tx: Tx,
-  moves: readonly Move[],
+  moves: readonly (Move & Partial<RunMove>)[],
   changes: readonly Change[],
   { reason, eventId, referralId = null, payoutId = null, at = now() }: Cause,
 ): Promise<void> {
   if (moves.length > 0) {
     await store.insertTransfers(
       tx,
-      moves.map(({ affiliateId, from, to, amount }) => ({
+      moves.map(({ affiliateId, from, to, amount, runItemId, payoutId: own }) => ({
         affiliate_id: affiliateId,
         amount,
         debit: from,
         credit: to,
         reason,
         referral_id: referralId,
-        payout_id: payoutId,
-        run_item_id: null,
+        payout_id: own ?? payoutId,
+        run_item_id: runItemId ?? null,
         event_id: eventId,
         at,
       })),

@@ -48,6 +48,15 @@ const fields = {
   status: status(['paid', 'failed'], 'paid'),
   date: created('created_at', 'When the payout was recorded'),
   owner: creator('The user account whose API key made the payout.'),
+  /** The item of a payout run that it was made of; 0 when a person made it. */
+  run_item_id: {
+    type: 'integer',
+    nullable: false,
+    ...neither,
+    initial: 0,
+    show: (value: number) => value,
+    sample: () => 0,
+  },
 } as const
 
 export const payout = kind({ name: 'payout', table: 'payouts', fields })

@@ -3,7 +3,7 @@
  * settings until it ends, because the currency may be changed until the first payout exists.
  */
 import type { Static } from 'typebox'
-import { type Problems, refuseInvalid } from '../../base/errors.ts'
+import { Failure, type Problems, refuseInvalid } from '../../base/errors.ts'
 import { exactNumber } from '../../base/money.ts'
 import type { Settings } from '../../base/settings.ts'
 import { now } from '../../base/time.ts'
@@ -14,6 +14,7 @@ import type { Db } from '../../storage/database.ts'
 import { unitsOfSum } from '../../storage/sums.ts'
 import { isThere } from '../affiliates/store.ts'
 import { owedTo } from '../ledger/rules.ts'
+import { markReturned } from '../runs/store.ts'
 import { carryOut, type Plan, plan } from './paying.ts'
 import { type Payout, payout, type ShownPayout } from './payout.ts'
 import * as store from './store.ts'
@@ -54,12 +55,16 @@ async function edit(context: RequestContext, args: EditArguments): Promise<Payou
     const change = payout.keep(sent, settings)
     const isChanged = Object.entries(change).some(([name, kept]) => before[name as keyof Payout] !== kept)
     if (!isChanged) return before
+    refuseRun(before, { ...before, ...change })
     const names = await store.namesOf(tx, id)
     const referrals = sent.referrals === undefined ? [...names.keys()] : distinct(sent.referrals)
     const planned = await plan(tx, id, { ...before, names }, { ...before, ...change, referrals })
     const after = await store.payouts.update(tx, id, { ...change, updated_at: now() })
     if (sent.referrals !== undefined) await store.replaceNames(tx, id, planned.after!.names)
     await finish(tx, 'payout.edit', planned, { before, after }, settings)
+    if (before.run_item_id !== 0 && before.status === 'paid' && after.status === 'failed') {
+      await markReturned(tx, before.run_item_id, now())
+    }
     return after
   })
 }
@@ -77,7 +82,19 @@ async function remove(context: RequestContext, id: number): Promise<Payout> {
     const planned = await plan(tx, id, { ...before, names }, undefined)
     await store.payouts.remove(tx, id)
     await finish(tx, 'payout.delete', planned, { before }, settings)
+    if (before.run_item_id !== 0) await markReturned(tx, before.run_item_id, now())
     return before
+  })
+}
+
+/** What a payout run has paid is what its files said; it can only turn out not to have arrived. */
+function refuseRun(before: Payout, after: Payout): void {
+  if (before.run_item_id === 0) return
+  const same = (['affiliate_id', 'amount', 'referrals'] as const).every(name => before[name] === after[name])
+  if (same && !(before.status === 'failed' && after.status === 'paid')) return
+  throw new Failure('payout_conflict', {
+    message:
+      'A payout run made this payout: only its status can change, from paid to failed. Record another payout for what is paid otherwise.',
   })
 }
 

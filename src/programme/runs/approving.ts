@@ -1,0 +1,218 @@
+/**
+ * Approves a run. First every item is compared with what is true now, and nothing is reserved when one has changed; then
+ * the earnings are reserved in chunks, each a transaction of its own, so that no other write waits for long and a crash
+ * leaves a run that goes on where it was.
+ */
+import { Failure } from '../../base/errors.ts'
+import type { Settings } from '../../base/settings.ts'
+import { now } from '../../base/time.ts'
+import { type RequestContext, type WriteTx, write } from '../../events/write.ts'
+import { existing } from '../../records/rules.ts'
+import { UniqueViolation } from '../../storage/database.ts'
+import { postRun } from '../ledger/rules.ts'
+import { propose } from './facts.ts'
+import type { Item } from './item.ts'
+import { isReady } from './preparing.ts'
+import { differenceOf, isSame } from './proposal.ts'
+import { payoutRun, type Run } from './run.ts'
+import * as store from './store.ts'
+
+const ITEMS_AT_ONCE = 100
+/** Of a chunk; one item may have more. */
+const REFERRALS_AT_ONCE = 5000
+/** A refusal names so many of what has changed. */
+const MOST_NAMED = 100
+
+/** @throws Failure no_payout_run, run_conflict, second_person */
+export async function beginApproval(
+  context: RequestContext,
+  { payout_run_id: id, hash }: { payout_run_id: number; hash: string },
+): Promise<Run> {
+  const begin = () =>
+    write(context, async tx => {
+      const settings = await context.settings.hold(tx)
+      const before = existing(payoutRun, await store.runs.hold(tx, id))
+      refuseUnready(before, hash)
+      refuseSamePerson(context, before, settings)
+      const after = await store.runs.update(tx, id, {
+        status: 'approving',
+        approved_by: context.actor.userId,
+        verified: 0,
+        done: 0,
+        updated_at: now(),
+      })
+      tx.log('payout_run.approve', id, {
+        before: payoutRun.logged(before, settings),
+        after: payoutRun.logged(after, settings),
+      })
+      return after
+    })
+  try {
+    return await begin()
+  } catch (cause) {
+    if (!(cause instanceof UniqueViolation)) throw cause
+    throw conflict(
+      'Another payout run is being approved at the moment: approve this one when that has ended.',
+    )
+  }
+}
+
+function refuseUnready(run: Run, hash: string): void {
+  if (run.status !== 'draft') throw conflict(`A run that is ${run.status} can not be approved.`)
+  if (!isReady(run)) throw conflict('The run is still being prepared: get it again in a moment.')
+  if (run.hash !== hash) {
+    throw conflict(
+      'The run is not what hash stands for: look at its items again, and send the hash of the run.',
+    )
+  }
+  if (run.payees === 0) throw conflict('Nobody is paid by this run.')
+}
+
+/** A setting that was made less strict since then does not count. */
+function refuseSamePerson({ actor }: RequestContext, run: Run, { payouts }: Settings): void {
+  if (payouts.approval === 'one' && run.approval === 'one') return
+  if (actor.userId === 0) {
+    throw new Failure('second_person', {
+      message: 'Two persons are needed, and the command line is nobody: approve by an account of your own.',
+    })
+  }
+  if (run.prepared_by === 0) {
+    throw new Failure('second_person', {
+      message:
+        'Two persons are needed, and the command line prepared it, which is nobody: prepare it by an account.',
+    })
+  }
+  if (run.prepared_by === actor.userId) throw new Failure('second_person')
+}
+
+export const conflict = (message: string, data: Record<string, unknown> = {}) =>
+  new Failure('run_conflict', { message, data })
+
+/** Items that are no longer what was approved, each with what has changed. */
+type Changed = Record<string, string>
+
+/**
+ * Compares each item with what is true now.
+ * @throws Failure run_conflict that names what has changed; the run is a draft again
+ */
+export async function verify(context: RequestContext, run: Run): Promise<void> {
+  const settings = await context.settings.current()
+  const { reader } = context.database.background
+  const changed: Changed = {}
+  for (let after = 0; ; ) {
+    const page = { runId: run.id, statuses: ['included'], after, limit: ITEMS_AT_ONCE } as const
+    const items = await store.itemsAfter(reader, page)
+    if (items.length === 0) break
+    const { proposals } = await propose(
+      reader,
+      run,
+      items.map(item => item.affiliate_id),
+      settings,
+    )
+    for (const [index, item] of items.entries()) {
+      const now = proposals[index]!
+      if (!isSame(item, now)) changed[item.affiliate_id] = differenceOf(item, now)
+    }
+    after = items.at(-1)!.id
+    if (Object.keys(changed).length >= MOST_NAMED) break
+  }
+  const names = Object.entries(changed)
+  const isUnchanged = names.length === 0
+  await write(context, async tx => {
+    const before = await store.runs.hold(tx, run.id)
+    if (before?.status !== 'approving' || before.verified === 1) return
+    const after = await store.runs.update(tx, run.id, {
+      ...(isUnchanged ? { verified: 1 } : { status: 'draft', approved_by: 0 }),
+      updated_at: now(),
+    })
+    if (isUnchanged) tx.log('payout_run.reserve', run.id)
+    else {
+      tx.log('payout_run.refuse', run.id, {
+        before: payoutRun.logged(before, settings),
+        after: payoutRun.logged(after, settings),
+      })
+    }
+  })
+  if (isUnchanged) return
+  const sentences = names.slice(0, MOST_NAMED).map(([id, what]) => `Affiliate ${id} ${what}`)
+  throw conflict(`The run has changed since it was prepared. ${sentences.join(' ')} Prepare a new one.`, {
+    affiliates: changed,
+  })
+}
+
+/** Reserves the earnings of the next items. @returns whether there may be more */
+export async function reserveSome(context: RequestContext, run: Run): Promise<boolean> {
+  return write(context, async tx => {
+    const settings = await context.settings.hold(tx)
+    const before = await store.runs.hold(tx, run.id)
+    if (before?.status !== 'approving' || before.verified === 0) return false
+    const items = await chunkOf(tx, run.id)
+    const affiliates = items.map(item => item.affiliate_id)
+    const { proposals, referrals } = await propose(tx, before, affiliates, settings, true)
+    const same = items.filter((item, index) => isSame(item, proposals[index]!))
+    const changed = items.filter(item => !same.includes(item))
+    const eventId = await tx.reserveEvent()
+    await reserveItems(tx, before, same, referrals, eventId)
+    if (changed.length > 0) {
+      await store.changeItems(
+        tx,
+        changed.map(item => item.id),
+        { status: 'excluded', reason: 'changed', settled_at: now(), updated_at: now() },
+      )
+    }
+    const isLast = items.length === 0
+    const after = await store.runs.update(tx, run.id, {
+      done: before.done + same.length,
+      payees: before.payees - changed.length,
+      excluded: before.excluded + changed.length,
+      amount: before.amount - sumOf(changed),
+      ...(isLast && { status: 'approved', approved_at: now() }),
+      updated_at: now(),
+    })
+    tx.log('payout_run.reserve', run.id, {
+      before: payoutRun.logged(before, settings),
+      after: payoutRun.logged(after, settings),
+      event: eventId,
+    })
+    return !isLast
+  })
+}
+
+/** The next items, with not much more referrals than one transaction should hold. */
+async function chunkOf(tx: WriteTx, runId: number): Promise<Item[]> {
+  const page = { runId, statuses: ['included'], after: 0, limit: ITEMS_AT_ONCE } as const
+  const items = await store.itemsAfter(tx, page)
+  let referrals = 0
+  const end = items.findIndex(item => {
+    referrals += item.referrals
+    return referrals > REFERRALS_AT_ONCE
+  })
+  return end < 0 ? items : items.slice(0, Math.max(1, end))
+}
+
+async function reserveItems(
+  tx: WriteTx,
+  run: Run,
+  items: readonly Item[],
+  referrals: ReadonlyMap<number, readonly number[]>,
+  eventId: number,
+): Promise<void> {
+  if (items.length === 0) return
+  const ids = items.flatMap(item => referrals.get(item.affiliate_id) ?? [])
+  await store.reserve(tx, run.id, ids, now())
+  await store.changeItems(
+    tx,
+    items.map(item => item.id),
+    { status: 'reserved', updated_at: now() },
+  )
+  const moves = items.map(item => ({
+    affiliateId: item.affiliate_id,
+    from: 'unpaid' as const,
+    to: 'reserved' as const,
+    amount: BigInt(item.amount),
+    runItemId: item.id,
+  }))
+  await postRun(tx, moves, { reason: 'payout_run.approve', eventId })
+}
+
+const sumOf = (items: readonly Item[]) => items.reduce((sum, { amount }) => sum + amount, 0)

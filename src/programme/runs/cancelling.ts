@@ -1,0 +1,84 @@
+/** Cancels a run: what it has reserved is free for another one, in chunks as it was reserved. */
+import { now } from '../../base/time.ts'
+import { type RequestContext, write } from '../../events/write.ts'
+import { existing } from '../../records/rules.ts'
+import { postRun } from '../ledger/rules.ts'
+import { conflict } from './approving.ts'
+import { payoutRun, type Run } from './run.ts'
+import * as store from './store.ts'
+
+const ITEMS_AT_ONCE = 100
+
+/**
+ * @param args.not_handed_over the caller knows that no file of the run has gone to a bank
+ * @throws Failure no_payout_run, run_conflict
+ */
+export async function beginCancelling(
+  context: RequestContext,
+  { payout_run_id: id, not_handed_over }: { payout_run_id: number; not_handed_over?: boolean | undefined },
+): Promise<Run> {
+  return write(context, async tx => {
+    const settings = await context.settings.hold(tx)
+    const before = existing(payoutRun, await store.runs.hold(tx, id))
+    if (before.status === 'cancelled') return before
+    if (before.status === 'sent' || before.status === 'closed') {
+      throw conflict(
+        `A run that is ${before.status} can not be cancelled: record the outcome of each payment instead.`,
+      )
+    }
+    const files = await store.filesOf(tx, id)
+    if (files.length > 0 && not_handed_over !== true) {
+      throw conflict(
+        'A file of this run was downloaded. Send not_handed_over=true when you know that it has not gone to a bank or to PayPal.',
+      )
+    }
+    const after = await store.runs.update(tx, id, {
+      status: 'cancelled',
+      closed_at: now(),
+      updated_at: now(),
+    })
+    tx.log('payout_run.cancel', id, {
+      before: payoutRun.logged(before, settings),
+      after: payoutRun.logged(after, settings),
+    })
+    return after
+  })
+}
+
+/** Gives back what the next items have reserved. @returns whether there may be more */
+export async function releaseSome(context: RequestContext, run: Run): Promise<boolean> {
+  return write(context, async tx => {
+    const before = await store.runs.hold(tx, run.id)
+    if (before?.status !== 'cancelled') return false
+    const page = {
+      runId: run.id,
+      statuses: ['included', 'reserved'],
+      after: 0,
+      limit: ITEMS_AT_ONCE,
+    } as const
+    const items = await store.itemsAfter(tx, page)
+    if (items.length === 0) return false
+    const reserved = items.filter(item => item.status === 'reserved')
+    const eventId = await tx.reserveEvent()
+    if (reserved.length > 0) {
+      const ids = reserved.map(item => item.id)
+      await store.holdReserved(tx, ids)
+      await store.releaseReferrals(tx, ids, now())
+      const moves = reserved.map(item => ({
+        affiliateId: item.affiliate_id,
+        from: 'reserved' as const,
+        to: 'unpaid' as const,
+        amount: BigInt(item.amount),
+        runItemId: item.id,
+      }))
+      await postRun(tx, moves, { reason: 'payout_run.cancel', eventId })
+    }
+    await store.changeItems(
+      tx,
+      items.map(item => item.id),
+      { status: 'excluded', reason: 'cancelled', settled_at: now(), updated_at: now() },
+    )
+    tx.log('payout_run.cancel', run.id, { event: eventId })
+    return items.length === ITEMS_AT_ONCE
+  })
+}

@@ -1,0 +1,25 @@
+/** Whether what is reserved is what open payout runs have reserved. */
+import { decimalText } from '../../base/money.ts'
+import type { Check } from '../../records/feature.ts'
+import { loadSettings } from '../../settings/rules.ts'
+import type { Db } from '../../storage/database.ts'
+import { wronglyHeld, wronglyReserved } from './store.ts'
+
+/** Also that it is 0 for whoever is in no open run. */
+async function* checkReserved(db: Db): AsyncGenerator<string> {
+  const { decimals } = await loadSettings(db)
+  for (const { affiliate_id, stated, derived } of await wronglyReserved(db)) {
+    const [is, was] = [stated, derived].map(units => decimalText(BigInt(units), decimals))
+    yield `balances: affiliate ${affiliate_id}, reserved: ${is} where the open items of payout runs come to ${was}.`
+  }
+}
+
+async function* checkHeld(db: Db): AsyncGenerator<string> {
+  for (const { id, kind } of await wronglyHeld(db)) {
+    yield kind === 'item'
+      ? `run_items ${id}: it is not the sum of the referrals that it has reserved.`
+      : `referrals ${id}: it is reserved, and no open item of a payout run has it.`
+  }
+}
+
+export const checks: readonly Check[] = [checkReserved, checkHeld]

@@ -1,0 +1,226 @@
+import { createWriteStream } from 'node:fs'
+import { open } from 'node:fs/promises'
+import { pipeline } from 'node:stream/promises'
+import { Argument, type Command } from 'commander'
+import { commandLine } from '../../base/actor.ts'
+import { decimalText } from '../../base/money.ts'
+import {
+  addCommand,
+  CommandFailed,
+  type CommonOptions,
+  checkedArguments,
+  print,
+  table,
+  withDatabase,
+} from '../../cli/command.ts'
+import type { RequestContext } from '../../events/write.ts'
+import { onBehalfOf } from '../../settings/rules.ts'
+import { formats } from './formats/formats.ts'
+import { runItem } from './item.ts'
+import * as rules from './rules.ts'
+import { payoutRun, type Run, type ShownRun } from './run.ts'
+import {
+  approveArguments,
+  cancelArguments,
+  fileArguments,
+  MOST_CONTENT,
+  prepareArguments,
+  resultArguments,
+} from './schema.ts'
+
+/** No request waits here, so a step is done to its end. */
+const FOR_EVER = Number.POSITIVE_INFINITY
+
+export function addRunCommands(program: Command): void {
+  const runs = program.command('runs').description('prepare, approve, send and settle payout runs')
+  addCommand(runs, 'list', 'list the payout runs').action(list)
+  addCommand(runs, 'prepare', 'prepare a run, which reserves nothing, and show who is in and who is not')
+    .option('--method <name>', 'csv, paypal, sepa or nacha (default: csv)')
+    .option('--cut-off <date>', 'earnings until the end of this day are paid (default: all)')
+    .option('--minimum <amount>', 'the least that somebody is paid (default: 0)')
+    .option('--note <text>', 'what payees read beside the payment')
+    .option('--exclude <list>', 'identifiers of affiliates that are left out, with commas')
+    .action(prepare)
+  addRunCommand(runs, 'show', 'show a run, and what became of its payments').action(show)
+  addRunCommand(runs, 'approve', 'approve a run as it was shown, and reserve what it pays')
+    .option('--hash <text>', 'the hash of the run as it was shown (default: as it is)')
+    .action(approve)
+  addRunCommand(runs, 'cancel', 'cancel a run, and give back what it has reserved')
+    .option('--not-handed-over', 'no downloaded file has gone to a bank or to PayPal')
+    .action(cancel)
+  addRunCommand(runs, 'file', 'write a file of a run')
+    .addArgument(new Argument('<format>', 'which kind of file').choices(formats.map(({ name }) => name)))
+    .option('--part <number>', 'which of several files (default: 1)')
+    .option('--columns <list>', 'of a plain CSV file, with commas (default: all)')
+    .option('--output <path>', 'where to (default: standard output; needed with --json)')
+    .option('--handed-over', 'write nothing, and say that the file was handed over')
+    .action(file)
+  addRunCommand(runs, 'result', 'record what became of the payments, from a file')
+    .argument('<path>', 'the file that came back')
+    .option('--format <name>', 'what the file is (default: csv)')
+    .option('--dry-run', 'only say what it would do')
+    .action(result)
+  addRunCommand(runs, 'close', 'close a run of whose payments each outcome is known').action(close)
+}
+
+const addRunCommand = (parent: Command, name: string, description: string) =>
+  addCommand(parent, name, description).argument('<run>', 'its identifier')
+
+const onDatabase = <T>(options: CommonOptions, work: (context: RequestContext) => Promise<T>): Promise<T> =>
+  withDatabase(options, database => work(onBehalfOf(commandLine, database)))
+
+async function printRun(options: CommonOptions, context: RequestContext, run: ShownRun, more: string[] = []) {
+  const settings = await context.settings.current()
+  const record = payoutRun.show(run, settings)
+  print(options, record, [
+    `Run ${run.id} is ${run.status}: ${run.payees} payees, ${decimalText(run.amount, settings.decimals)} ${settings.currency}, by ${run.method}; ${run.excluded} left out.`,
+    ...(run.status === 'draft' ? [`hash  ${run.hash}`] : []),
+    ...more,
+  ])
+}
+
+async function list(options: CommonOptions): Promise<void> {
+  await onDatabase(options, async context => {
+    const settings = await context.settings.current()
+    const page = { order: rules.reading.orders.id!, descending: true, offset: 0, limit: 1000 }
+    const runs = (await rules.reading.page(context, {}, page)).map(run => payoutRun.show(run, settings))
+    const rows = runs.map(run =>
+      [run.payout_run_id, run.date, run.status, run.method, run.payees, run.amount].map(String),
+    )
+    print(options, { runs }, table(['run', 'prepared', 'status', 'method', 'payees', 'amount'], rows))
+  })
+}
+
+interface PrepareOptions extends CommonOptions {
+  method?: string
+  cutOff?: string
+  minimum?: string
+  note?: string
+  exclude?: string
+}
+
+async function prepare(options: PrepareOptions): Promise<void> {
+  const { method, cutOff, minimum, note, exclude } = options
+  const args = checkedArguments(prepareArguments, { method, cut_off: cutOff, minimum, note, exclude })
+  await onDatabase(options, async context => {
+    const { id } = await rules.prepare(context, args)
+    await rules.proceed(context, id, FOR_EVER)
+    const run = await rules.reading.get(context, id)
+    await printRun(options, context, run, await linesOf(context, run))
+  })
+}
+
+const MOST_LINES = 1000
+
+/** Who is in, and who is not and why. */
+async function linesOf(context: RequestContext, { id }: Pick<Run, 'id'>): Promise<string[]> {
+  const settings = await context.settings.current()
+  const page = { order: rules.itemReading.orders.id!, descending: false, offset: 0, limit: MOST_LINES }
+  const items = await rules.itemReading.page(context, { payout_run_id: [id] }, page)
+  const rows = items
+    .map(item => runItem.show(item, settings))
+    .map(item =>
+      [item.affiliate_id, item.payee_name, item.amount, item.status, item.reason, item.note].map(String),
+    )
+  return ['', ...table(['affiliate', 'name', 'amount', 'status', 'reason', 'note'], rows)]
+}
+
+/** The run that an argument names, with the other arguments checked. */
+const named = (run: string, rest: Record<string, unknown> = {}) => ({ payout_run_id: run, ...rest })
+
+async function show(run: string, options: CommonOptions): Promise<void> {
+  const { payout_run_id: id } = checkedArguments(payoutRun.item, named(run))
+  await onDatabase(options, async context => {
+    const found = await rules.reading.get(context, id)
+    const settings = await context.settings.current()
+    const reconciliation = await rules.reconcile(context, id)
+    if (options.json) print(options, { ...payoutRun.show(found, settings), reconciliation }, [])
+    else await printRun(options, context, found, await linesOf(context, found))
+  })
+}
+
+async function approve(run: string, options: CommonOptions & { hash?: string }): Promise<void> {
+  const { payout_run_id: id } = checkedArguments(payoutRun.item, named(run))
+  await onDatabase(options, async context => {
+    const hash = options.hash ?? (await rules.reading.get(context, id)).hash
+    await rules.approve(context, checkedArguments(approveArguments, named(run, { hash })))
+    await rules.proceed(context, id, FOR_EVER)
+    await printRun(options, context, await rules.reading.get(context, id))
+  })
+}
+
+async function cancel(run: string, options: CommonOptions & { notHandedOver?: true }): Promise<void> {
+  const args = checkedArguments(cancelArguments, named(run, { not_handed_over: options.notHandedOver }))
+  await onDatabase(options, async context => {
+    await rules.cancel(context, args)
+    await rules.proceed(context, args.payout_run_id, FOR_EVER)
+    await printRun(options, context, await rules.reading.get(context, args.payout_run_id))
+  })
+}
+
+async function close(run: string, options: CommonOptions): Promise<void> {
+  const { payout_run_id: id } = checkedArguments(payoutRun.item, named(run))
+  await onDatabase(options, async context => printRun(options, context, await rules.close(context, id)))
+}
+
+interface FileOptions extends CommonOptions {
+  part?: string
+  columns?: string
+  output?: string
+  handedOver?: true
+}
+
+async function file(run: string, format: string, options: FileOptions, self: Command): Promise<void> {
+  const { part, columns, output, handedOver } = options
+  const args = checkedArguments(fileArguments, named(run, { part, columns }))
+  if (options.json && output === undefined && !handedOver) self.error('error: --json needs --output')
+  await onDatabase(options, async context => {
+    if (handedOver) return printRun(options, context, await rules.handOver(context, format, args))
+    const { text, name } = await rules.file(context, format, args)
+    if (output === undefined) {
+      for await (const piece of text) process.stdout.write(piece)
+      return
+    }
+    await pipeline(text, createWriteStream(output, { flags: 'wx' }))
+    print(options, { path: output, name }, [`Wrote ${output}.`])
+  })
+}
+
+async function result(
+  run: string,
+  path: string,
+  options: CommonOptions & { format?: string; dryRun?: true },
+): Promise<void> {
+  const content = await contentOf(path)
+  const args = checkedArguments(
+    resultArguments,
+    named(run, { format: options.format, content, dry_run: options.dryRun }),
+  )
+  await onDatabase(options, async context => {
+    const recorded = await rules.recordResults(context, args)
+    const { conflicts, unknown_references: unknown } = recorded
+    print(options, recorded, [
+      `${options.dryRun ? 'Would record' : 'Recorded'}: ${Object.entries(recorded.recorded)
+        .map(([outcome, count]) => `${count} ${outcome}`)
+        .join(', ')}; ${recorded.unchanged} recorded before.`,
+      ...conflicts.map(({ reference, reason }) => `conflict: ${reference} ${reason}`),
+      ...unknown.map(reference => `not in this run: ${reference}`),
+    ])
+  })
+}
+
+/** @throws CommandFailed when it is too large, or not UTF-8 */
+async function contentOf(path: string): Promise<string> {
+  const file = await open(path)
+  try {
+    if ((await file.stat()).size > MOST_CONTENT) {
+      throw new CommandFailed(`${path} is larger than ${MOST_CONTENT / 1_048_576} MiB: split it.`)
+    }
+    return new TextDecoder('utf-8', { fatal: true }).decode(await file.readFile())
+  } catch (cause) {
+    if (cause instanceof TypeError) throw new CommandFailed(`${path} must be encoded as UTF-8.`)
+    throw cause
+  } finally {
+    await file.close()
+  }
+}

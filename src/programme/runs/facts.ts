@@ -1,0 +1,87 @@
+/** Gathers what a run has to know of affiliates. */
+import { createHash, type Hash } from 'node:crypto'
+import type { Settings } from '../../base/settings.ts'
+import type { Db } from '../../storage/database.ts'
+import { payeesOf } from './payees.ts'
+import { nobody, nothing, type Owed, type Proposal, proposalOf } from './proposal.ts'
+import type { Run } from './run.ts'
+import { eachOwed, waitingOf } from './store.ts'
+
+interface Sum {
+  amount: bigint
+  count: number
+  later: boolean
+  readonly hash: Hash
+}
+
+interface Gathered {
+  readonly proposals: readonly Proposal[]
+  /** The referrals of those who are in, by affiliate; only where they are held. */
+  readonly referrals: ReadonlyMap<number, readonly number[]>
+}
+
+type Terms = Pick<Run, 'id' | 'method' | 'cut_off' | 'minimum' | 'left_out'>
+
+/**
+ * What the run says of affiliates as they are now.
+ * @param hold what they are owed stays as it is until the transaction ends
+ */
+export async function propose(
+  db: Db,
+  run: Terms,
+  ids: readonly number[],
+  settings: Settings,
+  hold = false,
+): Promise<Gathered> {
+  const referrals = new Map<number, number[]>()
+  if (ids.length === 0) return { proposals: [], referrals }
+  const sums = await sumsOf(db, run.cut_off, ids, hold ? referrals : undefined)
+  const [waiting, payables] = [await waitingOf(db, ids), await payeesOf(db, run, ids)]
+  const proposals = ids.map(id => {
+    const payable = payables.get(id)
+    const facts = {
+      affiliateId: id,
+      status: payable?.status,
+      owed: owedOf(sums.get(id)),
+      waiting: waiting.has(id),
+      payee: payable?.payee ?? nobody,
+    }
+    return proposalOf(run, facts, settings)
+  })
+  return { proposals, referrals }
+}
+
+/** Refunds count whenever they were made: what has been earned before is not paid while more was taken back. */
+async function sumsOf(
+  db: Db,
+  cutOff: number | null,
+  ids: readonly number[],
+  referrals: Map<number, number[]> | undefined,
+): Promise<Map<number, Sum>> {
+  const sums = new Map<number, Sum>()
+  for await (const rows of eachOwed(db, ids, referrals !== undefined)) {
+    for (const row of rows) {
+      let sum = sums.get(row.affiliate_id)
+      if (!sum) {
+        sum = { amount: 0n, count: 0, later: false, hash: createHash('sha256') }
+        sums.set(row.affiliate_id, sum)
+        referrals?.set(row.affiliate_id, [])
+      }
+      if (cutOff !== null && row.created_at > cutOff && row.amount >= 0) {
+        sum.later = true
+        continue
+      }
+      sum.amount += BigInt(row.amount)
+      sum.count += 1
+      sum.hash.update(`${row.id}:${row.amount};`)
+      referrals?.get(row.affiliate_id)?.push(row.id)
+    }
+  }
+  return sums
+}
+
+function owedOf(sum: Sum | undefined): Owed {
+  if (!sum) return nothing
+  const { amount, count, later, hash } = sum
+  return { amount, count, later, digest: hash.digest('base64url') }
+}

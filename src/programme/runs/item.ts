@@ -1,0 +1,172 @@
+/** What one affiliate has to do with a payout run: what they are paid, or why they are not. */
+import { Type } from 'typebox'
+import { choice, line, listOf } from '../../base/schemas.ts'
+import { formatTime } from '../../base/time.ts'
+import { kind, type RowOf, type ShownOf, type TableOf } from '../../records/kind.ts'
+import {
+  anyOf,
+  count,
+  created,
+  derivedAmount,
+  link,
+  reference,
+  status,
+  words,
+} from '../../records/kinds-of-field.ts'
+import { integer, neither, nullable, type RowsOf, type Table, text } from '../../storage/table.ts'
+
+export const itemStatuses = [
+  'included',
+  'excluded',
+  'reserved',
+  'paid',
+  'failed',
+  'returned',
+  'unknown',
+] as const
+
+export type ItemStatus = (typeof itemStatuses)[number]
+
+/** Why somebody with a balance is not paid. */
+export const reasons = [
+  'left_out',
+  'deleted',
+  'not_active',
+  'on_hold',
+  'after_cut_off',
+  'nothing_owed',
+  'negative',
+  'below_minimum',
+  'too_large',
+  'no_payment_details',
+  'details_too_new',
+  'unfit_details',
+  'changed',
+  'cancelled',
+] as const
+
+export type Reason = (typeof reasons)[number]
+
+const personal = { personal: 'erase', money: false } as const
+
+const serviceText = (maxLength: number, description: string, facts: typeof personal | typeof neither) => {
+  const { create: _create, edit: _edit, ...rest } = words(line(maxLength), description, facts)
+  return rest
+}
+const {
+  create: _create,
+  edit: _edit,
+  ...affiliate
+} = reference('affiliates', 'The affiliate.', {
+  person: true,
+  outlives: true,
+})
+const { create: __create, edit: __edit, ...run } = reference('payout_runs', 'The payout run.')
+const { create: ___create, edit: ___edit, ...state } = status(itemStatuses, 'included')
+const { create: ____create, edit: ____edit, ...payout } = link('The payout that was made of it')
+
+const fields = {
+  payout_run_id: { ...run, column: 'run_id' },
+  affiliate_id: affiliate,
+  status: state,
+  reason: {
+    type: 'text',
+    nullable: false,
+    ...neither,
+    wire: Type.String({ description: 'Why it is not paid; empty when it is.' }),
+    filter: anyOf(listOf(choice(reasons), 'Only those that are left out for one of these reasons.')),
+    initial: '',
+    show: (value: Reason | '') => value,
+    sample: () => '' as const,
+  },
+  amount: derivedAmount('What the affiliate is paid, or would be.'),
+  referrals: count('How many referrals it is the sum of.'),
+  reference: serviceText(40, 'Names it in files, and in what comes back.', neither),
+  payee_name: serviceText(200, 'Who is paid.', personal),
+  payee_account: serviceText(254, 'Where to: an address, or an account whose beginning is masked.', personal),
+  payout_id: payout,
+  note: serviceText(500, 'What was said about it.', neither),
+  date: created('created_at', 'When it was prepared'),
+  settled_at: {
+    type: 'integer',
+    nullable: true,
+    ...neither,
+    wire: Type.String({
+      description: 'When its outcome was recorded: YYYY-MM-DD HH:MM:SS, UTC; empty before.',
+    }),
+    initial: null,
+    show: (value: number | null) => (value === null ? '' : formatTime(value)),
+    sample: () => null,
+  },
+  /** SHA-256 of what was shown: the referrals with their amounts, and the payee. */
+  digest: {
+    type: 'text',
+    nullable: false,
+    ...neither,
+    secret: true,
+    initial: '',
+    show: (value: string) => value,
+    sample: () => '',
+  },
+  /** The payment details that are used; 0 where none are needed. */
+  details_id: {
+    type: 'integer',
+    nullable: false,
+    ...neither,
+    secret: true,
+    initial: 0,
+    show: (value: number) => value,
+    sample: () => 0,
+  },
+} as const
+
+const actions = ['edit'] as const
+
+export const runItem = kind({
+  name: 'run_item',
+  table: 'run_items',
+  title: 'Items of payout runs',
+  fields,
+  actions,
+})
+
+export type Item = RowOf<typeof fields>
+export type ShownItem = ShownOf<typeof fields>
+
+const fileColumns = {
+  run_id: integer({ ...neither, references: { table: 'payout_runs' } }),
+  format: text(neither),
+  /** From 1. */
+  part: integer(neither),
+  downloaded_at: integer(neither),
+  handed_over_at: nullable(integer(neither)),
+  /** The account; 0 is the command line. */
+  handed_over_by: integer(neither),
+} as const
+
+/** Which files of a run somebody has. */
+export const runFilesTable = {
+  name: 'run_files',
+  key: ['run_id', 'format', 'part'],
+  columns: fileColumns,
+  copied: 'rows',
+} as const satisfies Table
+
+interface RunItemsTable extends TableOf<typeof fields> {}
+interface RunFilesTable extends RowsOf<typeof fileColumns> {}
+
+import type {} from '../../events/schema.ts'
+import type {} from '../../storage/tables.ts'
+
+declare module '../../storage/tables.ts' {
+  interface Tables {
+    run_items: RunItemsTable
+    run_files: RunFilesTable
+  }
+}
+
+declare module '../../events/schema.ts' {
+  interface Actions {
+    run_item: (typeof actions)[number]
+  }
+}

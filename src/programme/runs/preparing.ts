@@ -1,0 +1,58 @@
+/** Prepares a run: lists every affiliate with a balance, and says of each why they are in or out. Reserves nothing. */
+import { now } from '../../base/time.ts'
+import { type RequestContext, write } from '../../events/write.ts'
+import { propose } from './facts.ts'
+import { digestWith, type Proposal } from './proposal.ts'
+import { payoutRun, type Run } from './run.ts'
+import * as store from './store.ts'
+
+const AFFILIATES_AT_ONCE = 200
+
+/** Adds the next affiliates to a draft. @returns whether there may be more */
+export async function prepareSome(context: RequestContext, run: Run): Promise<boolean> {
+  const { reader } = context.database.background
+  const settings = await context.settings.current()
+  const ids = await store.candidatesAfter(reader, run.prepared_to, AFFILIATES_AT_ONCE)
+  const { proposals } = await propose(reader, run, ids, settings)
+  const isLast = ids.length < AFFILIATES_AT_ONCE
+  return write(context, async tx => {
+    const before = await store.runs.hold(tx, run.id)
+    // Another process may have been faster.
+    if (!before || isReady(before)) return false
+    if (before.prepared_to !== run.prepared_to || before.left_out !== run.left_out) return true
+    await store.insertItems(
+      tx,
+      proposals.map(proposal => ({
+        ...proposal,
+        run_id: run.id,
+        payout_id: 0,
+        created_at: before.created_at,
+        settled_at: null,
+        updated_at: now(),
+      })),
+    )
+    const digest = digestWith(before.digest, proposals)
+    const included = proposals.filter(({ status }) => status === 'included')
+    const after = await store.runs.update(tx, run.id, {
+      prepared_to: ids.at(-1) ?? before.prepared_to,
+      digest,
+      hash: isLast ? digest : '',
+      payees: before.payees + included.length,
+      amount: before.amount + sumOf(included),
+      excluded: before.excluded + proposals.length - included.length,
+      updated_at: now(),
+    })
+    tx.log('payout_run.prepare', run.id, {
+      before: payoutRun.logged(before, settings),
+      after: payoutRun.logged(after, settings),
+    })
+    return !isLast
+  })
+}
+
+/** Whether it has every affiliate, so that it can be approved. */
+export function isReady({ status, hash }: Pick<Run, 'status' | 'hash'>): boolean {
+  return status !== 'draft' || hash !== ''
+}
+
+const sumOf = (proposals: readonly Proposal[]) => proposals.reduce((sum, { amount }) => sum + amount, 0)

@@ -1,0 +1,161 @@
+/**
+ * Who is in a payout run, and why somebody is not. Pure: what is known of an affiliate goes in, an item comes out. The
+ * same is asked again when the run is approved, and has to say the same.
+ */
+import { hash } from 'node:crypto'
+import { MAX_AMOUNT, toUnits } from '../../base/money.ts'
+import type { Settings } from '../../base/settings.ts'
+import type { Item, Reason } from './item.ts'
+import type { Run } from './run.ts'
+
+/** Unpaid referrals of an affiliate that are in no run, as far as the cut-off lets them in. */
+export interface Owed {
+  readonly amount: bigint
+  readonly count: number
+  /** SHA-256 of their identifiers and amounts. */
+  readonly digest: string
+  /** Whether there are others behind the cut-off. */
+  readonly later: boolean
+}
+
+export const nothing: Owed = { amount: 0n, count: 0, digest: '', later: false }
+
+/** Who is paid and where to, as far as the method needs it. */
+export interface Payee {
+  readonly name: string
+  readonly account: string
+  readonly detailsId: number
+  readonly problem?: { readonly reason: Reason; readonly note: string }
+}
+
+export const nobody: Payee = { name: '', account: '', detailsId: 0 }
+
+export interface Facts {
+  readonly affiliateId: number
+  /** Undefined when the affiliate was deleted. */
+  readonly status: 'active' | 'inactive' | 'pending' | 'rejected' | undefined
+  readonly owed: Owed
+  /** Whether something waits for approval. */
+  readonly waiting: boolean
+  readonly payee: Payee
+}
+
+/** What is proposed of one affiliate. */
+export type Proposal = Pick<
+  Item,
+  | 'affiliate_id'
+  | 'status'
+  | 'reason'
+  | 'amount'
+  | 'referrals'
+  | 'reference'
+  | 'payee_name'
+  | 'payee_account'
+  | 'details_id'
+  | 'note'
+  | 'digest'
+>
+
+type Terms = Pick<Run, 'id' | 'minimum' | 'left_out'>
+
+export function proposalOf(run: Terms, facts: Facts, settings: Settings): Proposal {
+  const { affiliateId, owed, payee } = facts
+  const out = exclusionOf(run, facts, settings)
+  return {
+    affiliate_id: affiliateId,
+    status: out ? 'excluded' : 'included',
+    reason: out?.reason ?? '',
+    note: out?.note ?? '',
+    amount: withinNumbers(owed.amount),
+    referrals: owed.count,
+    reference: referenceOf(run.id, affiliateId),
+    payee_name: payee.name,
+    payee_account: payee.account,
+    details_id: payee.detailsId,
+    digest: hash(
+      'sha256',
+      JSON.stringify([owed.digest, payee.name, payee.account, payee.detailsId]),
+      'base64url',
+    ),
+  }
+}
+
+/** What is larger is paid by no file, and only shown. */
+function withinNumbers(amount: bigint): number {
+  const most = BigInt(Number.MAX_SAFE_INTEGER)
+  if (amount > most) return Number.MAX_SAFE_INTEGER
+  return amount < -most ? -Number.MAX_SAFE_INTEGER : Number(amount)
+}
+
+const plain = (reason: Reason) => ({ reason, note: '' })
+
+function exclusionOf(
+  { minimum, left_out }: Terms,
+  { affiliateId, status, owed, waiting, payee }: Facts,
+  settings: Settings,
+): { reason: Reason; note: string } | undefined {
+  if (leftOut(left_out).has(affiliateId)) return plain('left_out')
+  if (status === undefined) return plain('deleted')
+  if (status === 'pending' || status === 'rejected') {
+    return { reason: 'not_active', note: `The affiliate is ${status}.` }
+  }
+  if (owed.count === 0) return plain(withoutReferrals(owed.later, waiting))
+  if (owed.amount < 0n) return plain('negative')
+  if (owed.amount === 0n) return plain('nothing_owed')
+  if (owed.amount < BigInt(minimum)) return plain('below_minimum')
+  if (owed.amount > BigInt(toUnits(MAX_AMOUNT, settings.decimals) ?? Number.MAX_SAFE_INTEGER)) {
+    return plain('too_large')
+  }
+  return payee.problem
+}
+
+function withoutReferrals(later: boolean, waiting: boolean): Reason {
+  if (later) return 'after_cut_off'
+  return waiting ? 'on_hold' : 'nothing_owed'
+}
+
+function leftOut(text: string): ReadonlySet<number> {
+  return new Set(text === '' ? [] : text.split(',').map(Number))
+}
+
+const REFERENCE = /^R(\d{1,15})A(\d{1,15})$/
+
+/** The same each time, and short enough for every format. */
+function referenceOf(runId: number, affiliateId: number): string {
+  return `R${runId}A${affiliateId}`
+}
+
+/** @returns undefined when it is no reference of a payout run */
+export function parseReference(text: string): { runId: number; affiliateId: number } | undefined {
+  const [, runId, affiliateId] = REFERENCE.exec(text.trim().toUpperCase()) ?? []
+  return runId === undefined ? undefined : { runId: Number(runId), affiliateId: Number(affiliateId) }
+}
+
+/** The digest of a run goes on with each item. */
+export function digestWith(before: string, items: readonly Proposal[]): string {
+  const lines = items.map(item =>
+    [item.affiliate_id, item.status, item.reason, item.amount, item.digest].join(),
+  )
+  return hash('sha256', `${before}\n${lines.join('\n')}`, 'hex')
+}
+
+/** Whether what was proposed before holds still. */
+export function isSame(before: Proposal, now: Proposal): boolean {
+  return (
+    before.status === now.status &&
+    before.reason === now.reason &&
+    before.amount === now.amount &&
+    before.digest === now.digest
+  )
+}
+
+/** What has changed of an item, for the person who wanted to approve it. */
+export function differenceOf(before: Proposal, now: Proposal): string {
+  if (now.status === 'excluded' && before.status === 'included') {
+    return `is left out now: ${(now.reason || 'changed').replaceAll('_', ' ')}.`
+  }
+  if (before.amount !== now.amount || before.referrals !== now.referrals) {
+    return 'is owed another amount, or for other referrals.'
+  }
+  return 'is paid by other details.'
+}

@@ -1,0 +1,172 @@
+/** Records what files and people say of the payments of a run; what is recorded already changes nothing. */
+import { now } from '../../base/time.ts'
+import { type Context, type RequestContext, write } from '../../events/write.ts'
+import { existing } from '../../records/rules.ts'
+import { conflict } from './approving.ts'
+import { type Item, runItem } from './item.ts'
+import { type Outcome, outcomes, type Said } from './outcome.ts'
+import { parseReference } from './proposal.ts'
+import { readCsv, unreadable } from './results/csv.ts'
+import type { Entry } from './results/entry.ts'
+import { payoutRun, type Run } from './run.ts'
+import type { ResultArguments, ResultRecord, SettleArguments } from './schema.ts'
+import { problemOf, settle } from './settling.ts'
+import * as store from './store.ts'
+
+const ITEMS_AT_ONCE = 100
+const MOST_NAMED = 100
+
+const readers = { csv: readCsv } as const
+
+/** Before that nothing was sent, and a run that was cancelled never will be. */
+function refuseUnsent({ status }: Pick<Run, 'status'>): void {
+  if (status === 'approved' || status === 'sent' || status === 'closed') return
+  throw conflict(`Nothing was sent of a run that is ${status}, so there are no outcomes to record.`)
+}
+
+/**
+ * Records the outcomes of a file, or only says what it would record.
+ * @throws Failure no_payout_run, run_conflict, invalid_argument
+ */
+export async function recordResults(context: RequestContext, args: ResultArguments): Promise<ResultRecord> {
+  const { payout_run_id: id, content, format = 'csv', dry_run = false } = args
+  const run = existing(payoutRun, await store.runs.find(context.database.reader, id))
+  refuseUnsent(run)
+  const read = entriesOf(readers[format](content), id)
+  const result = {
+    payout_run_id: id,
+    dry_run,
+    recorded: Object.fromEntries(outcomes.map(outcome => [outcome, 0])) as Record<Outcome, number>,
+    unchanged: 0,
+    conflicts: [] as { reference: string; reason: string }[],
+    unknown_references: read.unknown.slice(0, MOST_NAMED),
+    ignored: read.ignored,
+  }
+  const affiliates = [...read.said.keys()]
+  for (let start = 0; start < affiliates.length; start += ITEMS_AT_ONCE) {
+    const some = affiliates.slice(start, start + ITEMS_AT_ONCE)
+    const work = (items: readonly Item[]) => sort(items, some, read.said, id)
+    const sorted = dry_run
+      ? work(await store.itemsOf(context.database.reader, id, some))
+      : await recordSome(context, id, some, work)
+    for (const { outcome } of sorted.fresh.values()) result.recorded[outcome] += 1
+    result.unchanged += sorted.unchanged
+    result.conflicts.push(...sorted.conflicts.slice(0, MOST_NAMED - result.conflicts.length))
+    result.unknown_references.push(
+      ...sorted.unknown.slice(0, Math.max(0, MOST_NAMED - result.unknown_references.length)),
+    )
+    await new Promise(setImmediate)
+  }
+  return result
+}
+
+interface Read {
+  /** By affiliate. */
+  readonly said: ReadonlyMap<number, Said>
+  readonly unknown: readonly string[]
+  readonly ignored: number
+}
+
+/** @throws Failure invalid_argument when it can't be read, or is of another run */
+function entriesOf(entries: Iterable<Entry>, runId: number): Read {
+  const said = new Map<number, Said>()
+  const unknown: string[] = []
+  let ignored = 0
+  let others: number | undefined
+  for (const { reference, outcome, note } of entries) {
+    const parsed = parseReference(reference)
+    if (parsed?.runId !== runId) {
+      others ??= parsed?.runId
+      unknown.push(reference.slice(0, 100))
+    } else if (outcome === undefined) ignored += 1
+    else said.set(parsed.affiliateId, { outcome, note: note || (said.get(parsed.affiliateId)?.note ?? '') })
+  }
+  if (said.size === 0 && ignored === 0) {
+    throw unreadable(
+      others === undefined
+        ? 'must name payments by the references that the files of this run have.'
+        : `is about payout run ${others}, not about this one.`,
+    )
+  }
+  return { said, unknown, ignored }
+}
+
+interface Sorted {
+  /** By the identifier of the item. */
+  readonly fresh: ReadonlyMap<number, Said>
+  readonly unchanged: number
+  readonly conflicts: readonly { reference: string; reason: string }[]
+  readonly unknown: readonly string[]
+}
+
+/** What of a file is new, is recorded already, or contradicts what is. */
+function sort(
+  items: readonly Item[],
+  affiliates: readonly number[],
+  said: ReadonlyMap<number, Said>,
+  runId: number,
+): Sorted {
+  const fresh = new Map<number, Said>()
+  const conflicts: { reference: string; reason: string }[] = []
+  let unchanged = 0
+  for (const item of items) {
+    const one = said.get(item.affiliate_id)!
+    const reason = problemOf(item, one)
+    if (reason !== undefined) conflicts.push({ reference: item.reference, reason })
+    else if (item.status === one.outcome) unchanged += 1
+    else fresh.set(item.id, one)
+  }
+  const there = new Set(items.map(item => item.affiliate_id))
+  const unknown = affiliates.filter(id => !there.has(id)).map(id => `R${runId}A${id}`)
+  return { fresh, unchanged, conflicts, unknown }
+}
+
+async function recordSome(
+  context: RequestContext,
+  runId: number,
+  affiliates: readonly number[],
+  sort: (items: readonly Item[]) => Sorted,
+): Promise<Sorted> {
+  return write(context, async tx => {
+    const settings = await context.settings.hold(tx)
+    const run = existing(payoutRun, await store.runs.hold(tx, runId))
+    refuseUnsent(run)
+    const items = await store.itemsOf(tx, runId, affiliates)
+    const sorted = sort(items)
+    const fresh = items.filter(item => sorted.fresh.has(item.id))
+    if (fresh.length === 0) return sorted
+    if (run.status === 'approved') {
+      const after = await store.runs.update(tx, runId, { status: 'sent', sent_at: now(), updated_at: now() })
+      tx.log('payout_run.send', runId, {
+        before: payoutRun.logged(run, settings),
+        after: payoutRun.logged(after, settings),
+      })
+    }
+    await settle(context, tx, run, fresh, sorted.fresh, settings)
+    return sorted
+  })
+}
+
+/**
+ * What a person says of one payment.
+ * @throws Failure no_run_item, run_conflict
+ */
+export async function settleItem(context: RequestContext, args: SettleArguments): Promise<Item> {
+  const { run_item_id: id, status: outcome, note = '' } = args
+  const found = await readItem(context, id)
+  return write(context, async tx => {
+    const settings = await context.settings.hold(tx)
+    const run = existing(payoutRun, await store.runs.hold(tx, found.payout_run_id))
+    refuseUnsent(run)
+    const item = existing(runItem, await store.items.hold(tx, id))
+    const problem = problemOf(item, { outcome, note })
+    if (problem !== undefined) throw conflict(`The item ${problem}`)
+    await settle(context, tx, run, [item], new Map([[id, { outcome, note }]]), settings)
+    return existing(runItem, await store.items.hold(tx, id))
+  })
+}
+
+async function readItem({ database }: Context, id: number) {
+  const item = existing(runItem, await store.items.find(database.reader, id))
+  return { payout_run_id: item.run_id }
+}

@@ -1,0 +1,72 @@
+/** Reads outcomes from a table: one line of names, then one line for each payment. */
+import { invalidArguments } from '../../../base/errors.ts'
+import { type Outcome, outcomes } from '../outcome.ts'
+import { type Entry, noteOf } from './entry.ts'
+
+const REFERENCES = ['reference', 'end_to_end_id', 'unique_id']
+const NOTES = ['note', 'reason', 'message']
+const MOST_COLUMNS = 200
+const MOST_CELL = 10_000
+
+const isOutcome = (text: string): text is Outcome => outcomes.some(outcome => outcome === text)
+
+/** @throws Failure invalid_argument that names the line */
+export function* readCsv(content: string): Generator<Entry> {
+  const rows = rowsOf(content)
+  const first = rows.next()
+  const head = (first.done ? [] : first.value.cells).map(cell => cell.trim().toLowerCase())
+  const place = (names: readonly string[]) => head.findIndex(name => names.includes(name))
+  const [reference, status, note] = [place(REFERENCES), place(['status']), place(NOTES)]
+  if (reference < 0 || status < 0) {
+    throw unreadable('must begin with a line of names, among them reference and status.')
+  }
+  for (const { cells, line } of rows) {
+    if (cells.every(cell => cell.trim() === '')) continue
+    const outcome = (cells[status] ?? '').trim().toLowerCase()
+    if (!isOutcome(outcome)) {
+      throw unreadable(`line ${line}: status must be one of ${outcomes.join(', ')}.`)
+    }
+    yield { reference: (cells[reference] ?? '').trim(), outcome, note: noteOf(cells[note] ?? '') }
+  }
+}
+
+export const unreadable = (problem: string) => invalidArguments({ content: problem })
+
+interface Row {
+  readonly cells: readonly string[]
+  readonly line: number
+}
+
+/** RFC 4180, with commas, semicolons or tabs between cells, whichever the first line has. */
+function* rowsOf(content: string): Generator<Row> {
+  const text = content.startsWith('\uFEFF') ? content.slice(1) : content
+  const separator = separatorOf(text)
+  const cell = new RegExp(
+    `(?:"((?:[^"]|"")*)"|([^"\\r\\n${separator}]*))(${separator}|\\r\\n|\\n|\\r|$)`,
+    'y',
+  )
+  let line = 1
+  let cells: string[] = []
+  while (cell.lastIndex < text.length) {
+    const begin = cell.lastIndex
+    const match = cell.exec(text)
+    if (!match) throw unreadable(`line ${line}: a cell must be closed by the quote that opens it.`)
+    const value = match[1]?.replaceAll('""', '"') ?? match[2]!
+    if (value.length > MOST_CELL || cells.length >= MOST_COLUMNS)
+      throw unreadable(`line ${line} is too long.`)
+    cells.push(value)
+    if (match[3] !== separator) {
+      yield { cells, line }
+      line += 1
+      cells = []
+    } else if (cell.lastIndex === text.length) {
+      yield { cells: [...cells, ''], line }
+    }
+    if (cell.lastIndex === begin) return
+  }
+}
+
+function separatorOf(text: string): string {
+  const first = text.slice(0, 10_000).split(/[\r\n]/, 1)[0]!
+  return [';', '\t'].find(separator => first.includes(separator) && !first.includes(',')) ?? ','
+}

@@ -1,0 +1,249 @@
+import { type Static, type TObject, Type } from 'typebox'
+import { type Call, type Endpoint, endpoint, type Resource } from '../../http/endpoint.ts'
+import { answerCreated, body, listingOf } from '../../records/crud.ts'
+import { answerList, type ListArguments, type Listing, listArguments } from '../../records/list.ts'
+import { formats } from './formats/formats.ts'
+import { runItem, type ShownItem } from './item.ts'
+import * as rules from './rules.ts'
+import { payoutRun, type Run } from './run.ts'
+import {
+  approveArguments,
+  cancelArguments,
+  editArguments,
+  fileArguments,
+  fileRecord,
+  handOverArguments,
+  prepareArguments,
+  reconciliationRecord,
+  resultArguments,
+  resultRecord,
+  settleArguments,
+} from './schema.ts'
+
+const path = '/payout-runs'
+const item = `${path}/{payout_run_id}`
+const [reads, prepares, edits] = ['payout-runs.read', 'payout-runs.create', 'payout-runs.edit'] as const
+
+export const runListing = listingOf(payoutRun, rules.reading)
+export const itemListing = listingOf(runItem, rules.itemReading)
+
+const itemsOfRun: Listing<ShownItem, ListArguments & { payout_run_id: number }> = {
+  ...itemListing,
+  path: ({ payout_run_id }) => `/${payout_run_id}/items`,
+  page: (call, args, page) => rules.itemReading.page(call, narrowedTo(args), page),
+  count: (call, args) => rules.itemReading.count(call, narrowedTo(args)),
+}
+
+const narrowedTo = <A extends { payout_run_id: number }>(args: A) => ({
+  ...args,
+  payout_run_id: [args.payout_run_id],
+})
+
+async function answerRun(call: Call, run: Run) {
+  return { status: 200, body: await body(call, payoutRun, run) } as const
+}
+
+const listed = (
+  kind: { filters: TObject['properties'] },
+  { fields, orders }: { fields: readonly string[]; orders: object },
+) => listArguments(fields, Object.keys(orders), kind.filters)
+
+/** A step of a run, which answers the run as it is then. */
+const step = <A extends TObject>(
+  behind: string,
+  summary: string,
+  args: A,
+  act: (call: Call, args: Static<A>) => Promise<Run>,
+): Endpoint =>
+  endpoint({
+    methods: ['POST'],
+    path: `${item}${behind}`,
+    permission: edits,
+    summary,
+    arguments: args as TObject,
+    answer: { status: 200, schema: payoutRun.record },
+    failures: ['no_payout_run', 'run_conflict', 'second_person'],
+    handle: async (call, args) => answerRun(call, await act(call, args as Static<A>)),
+  })
+
+const fileEndpoints = formats.flatMap(({ name }) => [
+  endpoint({
+    methods: ['GET'],
+    path: `${item}/files/${name}`,
+    permission: edits,
+    summary: `Download the ${name} file of a payout run`,
+    arguments: fileArguments,
+    answer: { status: 200, schema: { type: 'string' } },
+    failures: ['no_payout_run', 'run_conflict'],
+    handle: async (call, args) => {
+      const file = await rules.file(call, name, args)
+      return {
+        status: 200,
+        headers: {
+          'Content-Type': file.contentType,
+          'Content-Disposition': `attachment; filename="${file.name}"`,
+        },
+        body: file.text,
+      }
+    },
+  }),
+  step(`/files/${name}`, `Say that the ${name} file was handed over`, handOverArguments, (call, args) =>
+    rules.handOver(call, name, args),
+  ),
+])
+
+const steps: readonly Endpoint[] = [
+  step('', 'Leave affiliates out of a draft', editArguments, rules.edit),
+  step('/approve', 'Approve a payout run as it was shown', approveArguments, rules.approve),
+  step('/cancel', 'Cancel a payout run', cancelArguments, rules.cancel),
+  step('/close', 'Close a payout run', payoutRun.item, (call, { payout_run_id }) =>
+    rules.close(call, payout_run_id),
+  ),
+]
+
+export const payoutRunResource: Resource = {
+  name: 'payout-runs',
+  title: payoutRun.title,
+  record: payoutRun.record,
+  missing: 'no_payout_run',
+  replayed: true,
+  endpoints: [
+    endpoint({
+      methods: ['GET'],
+      path,
+      permission: reads,
+      summary: 'List payout runs',
+      arguments: listed(payoutRun, runListing),
+      answer: { status: 200, schema: Type.Array(payoutRun.record) },
+      check: async (call, args) => payoutRun.filterProblems(args, await call.settings.current()),
+      handle: (call, args) => answerList(call, args as ListArguments, runListing),
+    }),
+    endpoint({
+      methods: ['POST'],
+      path,
+      permission: prepares,
+      summary: 'Prepare a payout run',
+      arguments: prepareArguments,
+      answer: { status: 201, schema: payoutRun.record },
+      check: async (call, args) => payoutRun.problems(args, await call.settings.current()),
+      handle: async (call, args) => answerCreated(call, payoutRun, await rules.prepare(call, args)),
+    }),
+    endpoint({
+      methods: ['GET'],
+      path: item,
+      permission: reads,
+      summary: 'Get a payout run',
+      arguments: payoutRun.item,
+      answer: { status: 200, schema: payoutRun.record },
+      failures: ['no_payout_run'],
+      handle: async (call, { payout_run_id }) => ({
+        status: 200,
+        body: await body(call, payoutRun, await rules.reading.get(call, payout_run_id)),
+      }),
+    }),
+    ...steps,
+    endpoint({
+      methods: ['GET'],
+      path: `${item}/items`,
+      permission: reads,
+      summary: 'List whom a payout run pays, and whom it does not and why',
+      arguments: Type.Object({ ...listed(runItem, itemListing).properties, ...payoutRun.item.properties }),
+      answer: { status: 200, schema: Type.Array(runItem.record) },
+      failures: ['no_payout_run'],
+      check: async (call, { payout_run_id: _id, ...args }) =>
+        runItem.filterProblems(args, await call.settings.current()),
+      handle: async (call, args) => {
+        const { payout_run_id } = args as { payout_run_id: number }
+        await rules.reading.get(call, payout_run_id)
+        return answerList(call, args as ListArguments & { payout_run_id: number }, itemsOfRun)
+      },
+    }),
+    endpoint({
+      methods: ['GET'],
+      path: `${item}/files`,
+      permission: reads,
+      summary: 'List the files of a payout run',
+      arguments: payoutRun.item,
+      answer: { status: 200, schema: Type.Array(fileRecord) },
+      failures: ['no_payout_run'],
+      handle: async (call, { payout_run_id }) => ({
+        status: 200,
+        body: JSON.stringify(await rules.listFiles(call, payout_run_id)),
+      }),
+    }),
+    ...fileEndpoints,
+    endpoint({
+      methods: ['POST'],
+      path: `${item}/results`,
+      permission: edits,
+      summary: 'Record what became of the payments of a payout run',
+      arguments: resultArguments,
+      answer: { status: 200, schema: resultRecord },
+      failures: ['no_payout_run', 'run_conflict'],
+      handle: async (call, args) => ({
+        status: 200,
+        body: JSON.stringify(await rules.recordResults(call, args)),
+      }),
+    }),
+    endpoint({
+      methods: ['GET'],
+      path: `${item}/reconciliation`,
+      permission: reads,
+      summary: 'Compare what was sent with what became of it',
+      arguments: payoutRun.item,
+      answer: { status: 200, schema: reconciliationRecord },
+      failures: ['no_payout_run'],
+      handle: async (call, { payout_run_id }) => ({
+        status: 200,
+        body: JSON.stringify(await rules.reconcile(call, payout_run_id)),
+      }),
+    }),
+  ],
+}
+
+/** The items of all runs, such as those of one affiliate. */
+export const runItemResource: Resource = {
+  name: 'run-items',
+  title: runItem.title,
+  record: runItem.record,
+  missing: 'no_run_item',
+  replayed: true,
+  endpoints: [
+    endpoint({
+      methods: ['GET'],
+      path: '/run-items',
+      permission: 'run-items.read',
+      summary: 'List items of payout runs',
+      arguments: listed(runItem, itemListing),
+      answer: { status: 200, schema: Type.Array(runItem.record) },
+      check: async (call, args) => runItem.filterProblems(args, await call.settings.current()),
+      handle: (call, args) => answerList(call, args as ListArguments, itemListing),
+    }),
+    endpoint({
+      methods: ['GET'],
+      path: '/run-items/{run_item_id}',
+      permission: 'run-items.read',
+      summary: 'Get an item of a payout run',
+      arguments: runItem.item,
+      answer: { status: 200, schema: runItem.record },
+      failures: ['no_run_item'],
+      handle: async (call, { run_item_id }) => ({
+        status: 200,
+        body: await body(call, runItem, await rules.itemReading.get(call, run_item_id)),
+      }),
+    }),
+    endpoint({
+      methods: ['POST'],
+      path: '/run-items/{run_item_id}',
+      permission: 'run-items.edit',
+      summary: 'Record what became of one payment',
+      arguments: settleArguments,
+      answer: { status: 200, schema: runItem.record },
+      failures: ['no_run_item', 'run_conflict'],
+      handle: async (call, args) => ({
+        status: 200,
+        body: await body(call, runItem, await rules.settleItem(call, args)),
+      }),
+    }),
+  ],
+}

@@ -1,0 +1,140 @@
+/** What a payout run is: many payouts that are prepared, approved and sent together. */
+import { Type } from 'typebox'
+import { line, moment } from '../../base/schemas.ts'
+import { formatTime, parseMoment } from '../../base/time.ts'
+import { kind, type RowOf, type ShownOf, type TableOf } from '../../records/kind.ts'
+import { amount, count, created, derivedAmount, link, status, words } from '../../records/kinds-of-field.ts'
+import { neither } from '../../storage/table.ts'
+
+const runStatuses = ['draft', 'approving', 'approved', 'sent', 'closed', 'cancelled'] as const
+const methods = ['csv', 'paypal', 'sepa', 'nacha'] as const
+const approvals = ['one', 'two'] as const
+
+/** Nobody sends it: the service says so. */
+const serviceOnly = <F extends { readonly create?: unknown; readonly edit?: unknown }>(
+  field: F,
+): Omit<F, 'create' | 'edit'> => {
+  const { create: _create, edit: _edit, ...rest } = field
+  return rest
+}
+
+const atCreation = <F extends { readonly edit?: unknown }>(field: F): Omit<F, 'edit'> => {
+  const { edit: _edit, ...rest } = field
+  return rest
+}
+
+/** When a step was taken, which it may not have been yet. */
+const time = (description: string) =>
+  ({
+    type: 'integer',
+    nullable: true,
+    ...neither,
+    wire: Type.String({ description: `${description}: YYYY-MM-DD HH:MM:SS, UTC; empty before.` }),
+    initial: null,
+    show: (value: number | null) => (value === null ? '' : formatTime(value)),
+    sample: () => null,
+  }) as const
+
+const hidden = { nullable: false, ...neither, secret: true } as const
+const hiddenText = {
+  ...hidden,
+  type: 'text',
+  initial: '',
+  show: (value: string) => value,
+  sample: () => '',
+} as const
+const hiddenNumber = {
+  ...hidden,
+  type: 'integer',
+  initial: 0,
+  show: (value: number) => value,
+  sample: () => 0,
+} as const
+
+const fields = {
+  status: serviceOnly(status(runStatuses, 'draft')),
+  method: atCreation(status(methods, 'csv', 'How the payees are paid.')),
+  cut_off: {
+    ...time('Earnings until then are paid'),
+    wire: Type.String({
+      description: 'Earnings until then are paid: YYYY-MM-DD HH:MM:SS, UTC; empty when all are.',
+    }),
+    create: Type.Optional(
+      moment(
+        'Earnings until the end of this day or second are paid; all when omitted. Refunds always count.',
+      ),
+    ),
+    keep: (value: string) => parseMoment(value)!.last,
+  },
+  minimum: atCreation(amount('The least that somebody is paid.')),
+  note: atCreation(words(line(140), 'What payees read beside the payment.', neither)),
+  payees: count('How many are paid.'),
+  amount: derivedAmount('What they are paid together.'),
+  excluded: count('How many have a balance and are not paid, each for a reason.'),
+  done: count('Of how many payees the approval has reserved the earnings.'),
+  hash: serviceOnly(
+    words(
+      line(64),
+      'Stands for the items; approving names it. Empty while the run is being prepared.',
+      neither,
+    ),
+  ),
+  approval: serviceOnly(
+    status(approvals, 'one', 'How many persons it takes: two when who prepared it may not approve it.'),
+  ),
+  date: created('created_at', 'When it was prepared'),
+  prepared_by: serviceOnly(link('The account that prepared it')),
+  approved_by: serviceOnly(link('The account that approved it')),
+  approved_at: time('When it was approved'),
+  sent_at: time('When a file of it was handed over'),
+  closed_at: time('When it was closed or cancelled'),
+  /** Affiliates that are left out by hand, with commas. */
+  left_out: hiddenText,
+  /** The affiliate up to whom it is prepared. */
+  prepared_to: hiddenNumber,
+  /** Of the items so far. */
+  digest: hiddenText,
+  /** 1 once the approval has found every item unchanged. */
+  verified: hiddenNumber,
+} as const
+
+const actions = [
+  'prepare',
+  'edit',
+  'approve',
+  'reserve',
+  'refuse',
+  'cancel',
+  'download',
+  'send',
+  'close',
+] as const
+
+export const payoutRun = kind({
+  name: 'payout_run',
+  table: 'payout_runs',
+  title: 'Payout runs',
+  fields,
+  actions,
+})
+
+export type Run = RowOf<typeof fields>
+export type ShownRun = ShownOf<typeof fields>
+export type Method = (typeof methods)[number]
+
+interface PayoutRunsTable extends TableOf<typeof fields> {}
+
+import type {} from '../../events/schema.ts'
+import type {} from '../../storage/tables.ts'
+
+declare module '../../storage/tables.ts' {
+  interface Tables {
+    payout_runs: PayoutRunsTable
+  }
+}
+
+declare module '../../events/schema.ts' {
+  interface Actions {
+    payout_run: (typeof actions)[number]
+  }
+}

@@ -1,0 +1,285 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { assertFailure, describeService, operatorOf, type Service } from '../../../test/harness.ts'
+import { features } from '../../app.ts'
+import { checkDatabase } from '../../operations/check/rules.ts'
+import { prepare as prepareRun } from './rules.ts'
+
+/** What a person or program does with runs, over HTTP. */
+function programme(service: () => Service) {
+  const owe = async (affiliate_id: number, amount: number, more = {}): Promise<number> => {
+    const type = amount < 0 ? 'refund' : 'sale'
+    const reply = await service().post('/referrals', {
+      affiliate_id,
+      amount,
+      type,
+      status: 'unpaid',
+      ...more,
+    })
+    assert.equal(reply.status, 201, JSON.stringify(reply.body))
+    return reply.body.id
+  }
+  const prepare = async (args = {}) => {
+    const reply = await service().post('/payout-runs', args)
+    assert.equal(reply.status, 201, JSON.stringify(reply.body))
+    return reply.body
+  }
+  const step = (id: number, what: string, args = {}) => service().post(`/payout-runs/${id}${what}`, args)
+  const approved = async (args = {}) => {
+    const run = await prepare(args)
+    const reply = await step(run.id, '/approve', { hash: run.hash })
+    assert.equal(reply.status, 200, JSON.stringify(reply.body))
+    assert.equal(reply.body.status, 'approved')
+    return reply.body
+  }
+  const items = async (id: number, query = '') =>
+    (await service().get(`/payout-runs/${id}/items?number=-1${query}`)).body
+  const balances = async (id: number) => (await service().get(`/affiliates/${id}/balances`)).body
+  const results = (id: number, content: string, more = {}) => step(id, '/results', { content, ...more })
+  const sound = async () => {
+    const checks = features.flatMap(({ checks }) => checks)
+    assert.deepEqual((await checkDatabase(service().database, checks)).problems, [])
+  }
+  return { owe, prepare, step, approved, items, balances, results, sound }
+}
+
+describeService('a payout run from who is owed to who is paid', service => {
+  const { owe, prepare, step, approved, items, balances, results, sound } = programme(service)
+
+  test('201 - a preview says of everybody with a balance why they are in or out', async () => {
+    const [rich, poor, later, waiting, taken, refused, silent] = await Promise.all(
+      ['rich', 'poor', 'later', 'waiting', 'taken', 'refused', 'silent'].map(
+        async name => (await service().newAffiliate(name, { status: 'active' })).id as number,
+      ),
+    )
+    await service().newAffiliate('nobody')
+    await owe(rich!, 30)
+    await owe(rich!, -5, { date: '2099-01-01' })
+    await owe(poor!, 4)
+    await owe(later!, 50, { date: '2099-01-01' })
+    await owe(waiting!, 50, { status: 'pending' })
+    await owe(taken!, -3)
+    await owe(refused!, 20)
+    await service().patch(`/affiliates/${refused}`, { status: 'rejected' })
+    await owe(silent!, 20)
+    const run = await prepare({ minimum: 10, cut_off: '2098-12-31', exclude: [silent] })
+    assert.equal(run.status, 'draft')
+    assert.deepEqual([run.payees, run.amount, run.excluded], [1, 25, 6])
+    const said = Object.fromEntries(
+      (await items(run.id)).map((item: any) => [item.affiliate_id, item.reason || item.status]),
+    )
+    assert.deepEqual(said, {
+      [rich!]: 'included',
+      [poor!]: 'below_minimum',
+      [later!]: 'after_cut_off',
+      [waiting!]: 'on_hold',
+      [taken!]: 'negative',
+      [refused!]: 'not_active',
+      [silent!]: 'left_out',
+    })
+    assert.equal((await balances(rich!)).reserved, 0)
+    assert.equal((await step(run.id, '/cancel')).body.status, 'cancelled')
+    assert.equal((await items(run.id, '&status=included')).length, 0)
+    await sound()
+  })
+
+  test('200 - approved, downloaded, handed over, read back and closed; the same results twice change nothing', async () => {
+    const names = ['gone', 'broken', 'doubt', 'back']
+    const people = await Promise.all(names.map(name => service().newAffiliate(name, { status: 'active' })))
+    const ids = people.map(person => person.id as number)
+    const referrals = await Promise.all(ids.map(id => owe(id, 12.5)))
+    await owe(ids[0]!, 2.5)
+    const exclude = (await items((await prepare()).id))
+      .map((item: any) => item.affiliate_id)
+      .filter((id: number) => !ids.includes(id))
+    const run = await approved({ exclude, note: 'October' })
+    assert.deepEqual([run.payees, run.amount], [4, 52.5])
+    assert.deepEqual([(await balances(ids[0]!)).unpaid, (await balances(ids[0]!)).reserved], [0, 15])
+
+    for (const refused of [
+      await service().patch(`/referrals/${referrals[0]}`, { amount: 1 }),
+      await service().delete(`/referrals/${referrals[0]}`),
+      await service().post('/payouts', { affiliate_id: ids[0], referrals: [referrals[0]] }),
+    ]) {
+      assert.equal(refused.status, 409, JSON.stringify(refused.body))
+    }
+    const file = await service().get(`/payout-runs/${run.id}/files/csv?columns=reference,account,amount,note`)
+    assert.equal(file.status, 200)
+    assert.equal(
+      file.body.replace('\uFEFF', ''),
+      [
+        'reference,account,amount,note',
+        ...ids.map((id, index) =>
+          [
+            `R${run.id}A${id}`,
+            `${names[index]}@example.com`,
+            index === 0 ? '15.00' : '12.50',
+            'October',
+          ].join(),
+        ),
+        '',
+      ].join('\r\n'),
+    )
+    assert.equal((await service().get(`/payout-runs/${run.id}/files/csv`)).status, 200)
+    assertFailure(await step(run.id, '/cancel'), 409, 'rest_payout_run_conflict')
+    assert.equal((await step(run.id, '/files/csv')).body.status, 'sent')
+    assertFailure(await step(run.id, '/cancel', { not_handed_over: true }), 409, 'rest_payout_run_conflict')
+    assertFailure(await step(run.id, '/close'), 409, 'rest_payout_run_conflict')
+
+    const reference = (index: number) => `R${run.id}A${ids[index]}`
+    const content = `reference;status;note\n${reference(0)};paid;\n${reference(1)};failed;"closed; account"\n${reference(2)};unknown;\n${reference(3)};paid;\nR${run.id}A999999;paid;\n`
+    const dry = await results(run.id, content, { dry_run: true })
+    assert.equal((await service().get(`/payout-runs/${run.id}/reconciliation`)).body.open.count, 4)
+    const real = await results(run.id, content)
+    const expected = {
+      payout_run_id: run.id,
+      dry_run: false,
+      recorded: { paid: 2, failed: 1, returned: 0, unknown: 1 },
+      unchanged: 0,
+      conflicts: [],
+      unknown_references: [`R${run.id}A999999`],
+      ignored: 0,
+    }
+    assert.deepEqual(real.body, expected)
+    assert.deepEqual(dry.body, { ...expected, dry_run: true })
+    const again = await results(run.id, content)
+    assert.deepEqual(again.body.recorded, { paid: 0, failed: 0, returned: 0, unknown: 0 })
+    assert.equal(again.body.unchanged, 4)
+
+    const [first] = await items(run.id, '&status=paid')
+    const paid = (await service().get(`/payouts/${first.payout_id}`)).body
+    assert.deepEqual(
+      [paid.affiliate_id, paid.amount, paid.status, paid.payout_method],
+      [ids[0], 15, 'paid', 'csv'],
+    )
+    assert.equal((await service().get(`/referrals/${referrals[0]}`)).body.status, 'paid')
+    assert.equal((await service().get(`/referrals/${referrals[1]}`)).body.status, 'unpaid')
+    assert.equal((await items(run.id, '&status=failed'))[0].note, 'closed; account')
+    assertFailure(
+      await service().patch(`/payouts/${paid.id}`, { affiliate_id: ids[0], amount: 3 }),
+      409,
+      'rest_payout_conflict',
+    )
+
+    const [doubt] = await items(run.id, '&status=unknown')
+    const settled = await service().post(`/run-items/${doubt.id}`, { status: 'paid', note: 'asked the bank' })
+    assert.deepEqual([settled.body.status, settled.body.note], ['paid', 'asked the bank'])
+    assertFailure(
+      await service().post(`/run-items/${doubt.id}`, { status: 'failed' }),
+      409,
+      'rest_payout_run_conflict',
+    )
+    assert.equal((await step(run.id, '/close')).body.status, 'closed')
+    const returned = await results(run.id, `reference,status\n${reference(3)},returned`)
+    assert.equal(returned.body.recorded.returned, 1)
+    assert.deepEqual([(await balances(ids[3]!)).unpaid, (await balances(ids[3]!)).paid_out], [12.5, 0])
+    const deleted = await service().delete(`/payouts/${first.payout_id}`)
+    assert.equal(deleted.status, 200)
+    assert.equal((await items(run.id, `&run_item_id=${first.id}`))[0].status, 'returned')
+    const {
+      paid: confirmed,
+      failed,
+      returned: back,
+      sent,
+      balanced,
+    } = (await service().get(`/payout-runs/${run.id}/reconciliation`)).body
+    assert.deepEqual(
+      [sent, confirmed, failed, back, balanced],
+      [
+        { count: 4, sum: 52.5 },
+        { count: 1, sum: 12.5 },
+        { count: 1, sum: 12.5 },
+        { count: 2, sum: 27.5 },
+        true,
+      ],
+    )
+    await sound()
+  })
+
+  test('409 - whatever has changed since is named, and nothing is reserved', async () => {
+    const changed = await service().newAffiliate('changed', { status: 'active' })
+    const same = await service().newAffiliate('same', { status: 'active' })
+    const referral = await owe(changed.id, 40)
+    await owe(same.id, 40)
+    const changes: [string, () => Promise<unknown>, () => Promise<unknown>][] = [
+      [
+        'a refund',
+        () => owe(changed.id, -1),
+        async () => {
+          const { body } = await service().get(`/referrals?affiliate_id=${changed.id}&type=refund`)
+          await service().delete(`/referrals/${body[0].id}`)
+        },
+      ],
+      [
+        'a rejection',
+        () => service().patch(`/referrals/${referral}`, { status: 'rejected' }),
+        () => service().patch(`/referrals/${referral}`, { status: 'unpaid' }),
+      ],
+      [
+        'an address',
+        () => service().patch(`/affiliates/${changed.id}`, { payment_email: 'other@example.com' }),
+        () => service().patch(`/affiliates/${changed.id}`, { payment_email: 'changed@example.com' }),
+      ],
+    ]
+    for (const [what, act, undo] of changes) {
+      const run = await prepare()
+      await act()
+      const reply = await step(run.id, '/approve', { hash: run.hash })
+      assertFailure(reply, 409, 'rest_payout_run_conflict')
+      assert.deepEqual(Object.keys(reply.body.data.affiliates), [String(changed.id)], what)
+      assert.equal((await service().get(`/payout-runs/${run.id}`)).body.status, 'draft')
+      await undo()
+      const wrong = await step(run.id, '/approve', { hash: 'x' })
+      assertFailure(wrong, 409, 'rest_payout_run_conflict')
+    }
+    const [first, second] = [await prepare(), await prepare()]
+    assert.equal((await step(first.id, '/approve', { hash: first.hash })).body.status, 'approved')
+    assertFailure(await step(second.id, '/approve', { hash: second.hash }), 409, 'rest_payout_run_conflict')
+    assert.equal((await step(first.id, '/cancel')).body.status, 'cancelled')
+    assert.equal((await balances(same.id)).reserved, 0)
+    const gone = await prepare()
+    await service().delete(`/affiliates/${changed.id}`)
+    const reply = await step(gone.id, '/approve', { hash: gone.hash })
+    assert.match(reply.body.message, /is left out now: deleted/)
+    await sound()
+  })
+
+  test('403 - with two persons, neither who prepared nor the command line approves', async () => {
+    const admin = await service().admin()
+    await admin.patch('/settings', { approval: 'two' })
+    const { id } = await service().newAffiliate('double', { status: 'active' })
+    await owe(id, 10)
+    const run = await prepare()
+    const own = await step(run.id, '/approve', { hash: run.hash })
+    assertFailure(own, 403, 'rest_second_person')
+    assertFailure(
+      await admin.post(`/payout-runs/${run.id}/approve`, { hash: run.hash }),
+      403,
+      'rest_second_person',
+    )
+    const made = await prepareRun(operatorOf(service().database), {})
+    assertFailure(await step(made.id, '/approve', { hash: made.hash }), 403, 'rest_second_person')
+    // A setting that is less strict now does not count for a run from before.
+    await admin.patch('/settings', { approval: 'one' })
+    assertFailure(await step(run.id, '/approve', { hash: run.hash }), 403, 'rest_second_person')
+  })
+
+  test('400 - results that can not be read, or are of another run, change nothing', async () => {
+    const run = await approved()
+    const of = `R${run.id}A1`
+    for (const [content, named] of [
+      ['', /names/],
+      ['reference,amount\nR1A1,5', /reference and status/],
+      [`reference,status\n${of},done`, /line 2: status must be one of/],
+      [`reference,status\n"${of},paid`, /closed by the quote/],
+      ['reference,status\nR99999A1,paid', /about payout run 99999/],
+      ['reference,status\nhello,paid', /by the references/],
+    ] as const) {
+      const reply = await results(run.id, content)
+      assertFailure(reply, 400, 'rest_invalid_param')
+      assert.match(reply.body.data.params.content, named)
+    }
+    assert.equal((await service().get(`/payout-runs/${run.id}`)).body.status, 'approved')
+    assertFailure(await service().get('/payout-runs/99999/items'), 404, 'invalid_payout_run_id')
+  })
+})

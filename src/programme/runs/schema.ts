@@ -1,0 +1,124 @@
+import { type Static, Type } from 'typebox'
+import { choice, identifiers, line, listOf } from '../../base/schemas.ts'
+import { csvColumns } from './formats/csv.ts'
+import { formats } from './formats/formats.ts'
+import { reasons, runItem } from './item.ts'
+import { outcomes } from './outcome.ts'
+import { payoutRun } from './run.ts'
+
+/** Of a file of results, in characters. */
+export const MOST_CONTENT = 33_554_432
+
+export const prepareArguments = Type.Object({
+  ...payoutRun.create.properties,
+  exclude: Type.Optional(identifiers('Affiliates that are left out.')),
+})
+
+export type PrepareArguments = Static<typeof prepareArguments>
+
+const run = payoutRun.item.properties
+
+export const editArguments = Type.Object({
+  ...run,
+  exclude: identifiers('Affiliates that are left out, instead of those before; the draft is prepared anew.'),
+})
+
+export const approveArguments = Type.Object({
+  ...run,
+  hash: line(64, 'The hash of the run as it was shown: what has changed since is not approved.'),
+})
+
+export const cancelArguments = Type.Object({
+  ...run,
+  not_handed_over: Type.Optional(
+    Type.Boolean({ description: 'You know that no downloaded file has gone to a bank or to PayPal.' }),
+  ),
+})
+
+const part = Type.Optional(
+  Type.Integer({
+    minimum: 1,
+    maximum: 1_000_000,
+    default: 1,
+    description: 'Which of its files, where a format has a limit.',
+  }),
+)
+
+export const fileArguments = Type.Object({
+  ...run,
+  part,
+  columns: Type.Optional(listOf(choice(csvColumns), 'The columns of a plain CSV file; all when omitted.')),
+})
+
+export const handOverArguments = Type.Object({ ...run, part })
+
+const note = line(500, 'What is to be remembered about it.')
+
+export const resultArguments = Type.Object({
+  ...run,
+  format: Type.Optional({ ...choice(['csv'], 'What the content is.'), default: 'csv' }),
+  content: Type.String({ maxLength: MOST_CONTENT, description: 'The file, as text.' }),
+  dry_run: Type.Optional(Type.Boolean({ default: false, description: 'Only say what it would do.' })),
+})
+
+export type ResultArguments = Static<typeof resultArguments>
+
+export const settleArguments = Type.Object({
+  ...runItem.item.properties,
+  status: choice(outcomes, 'What became of the payment.'),
+  note: Type.Optional(note),
+})
+
+export type SettleArguments = Static<typeof settleArguments>
+
+const many = Type.Integer({ minimum: 0 })
+
+export const resultRecord = Type.Object({
+  payout_run_id: Type.Integer({ description: 'Identifier of the run.' }),
+  dry_run: Type.Boolean({ description: 'Whether it was only said what would be done.' }),
+  recorded: Type.Object(Object.fromEntries(outcomes.map(outcome => [outcome, many])), {
+    description: 'How many items get each outcome.',
+  }),
+  unchanged: Type.Integer({ description: 'How many have the outcome already.' }),
+  conflicts: Type.Array(Type.Object({ reference: Type.String(), reason: Type.String() }), {
+    description: 'What contradicts what is recorded, at most 100.',
+  }),
+  unknown_references: Type.Array(Type.String(), { description: 'What is not in this run, at most 100.' }),
+  ignored: Type.Integer({
+    description: 'Lines that say nothing final, such as that a payment was accepted.',
+  }),
+})
+
+export type ResultRecord = Static<typeof resultRecord>
+
+export const fileRecord = Type.Object({
+  format: choice(
+    formats.map(({ name }) => name),
+    'What kind of file it is.',
+  ),
+  part: Type.Integer({ description: 'Which file, from 1.' }),
+  parts: Type.Integer({ description: 'How many files there are of this kind.' }),
+  payees: Type.Integer({ description: 'How many are paid by this file.' }),
+  downloaded: Type.String({ description: 'When it was first downloaded, UTC; empty before.' }),
+  handed_over: Type.String({ description: 'When somebody said that it was handed over, UTC; empty before.' }),
+})
+
+export const reconciliationRecord = Type.Object({
+  payout_run_id: Type.Integer({ description: 'Identifier of the run.' }),
+  currency: Type.String({ description: 'ISO 4217 code of the currency.' }),
+  sent: Type.Object({ count: many, sum: Type.Number() }, { description: 'All that was approved.' }),
+  ...Object.fromEntries(
+    ['paid', 'failed', 'returned', 'unknown', 'open'].map(name => [
+      name,
+      Type.Object({ count: many, sum: Type.Number() }),
+    ]),
+  ),
+  excluded: Type.Array(
+    Type.Object({
+      reason: choice(reasons),
+      count: many,
+    }),
+    { description: 'How many are left out for each reason.' },
+  ),
+  balanced: Type.Boolean({ description: 'Whether nothing is open or unknown.' }),
+})

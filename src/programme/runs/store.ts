@@ -1,0 +1,361 @@
+/** The queries of payout runs: what is owed, what is in a run, and what becomes of it. */
+import { type Insertable, sql } from 'kysely'
+import { storeOf } from '../../records/store.ts'
+import type { Db, Tx } from '../../storage/database.ts'
+import { prepared } from '../../storage/prepared.ts'
+import { exactSum } from '../../storage/sums.ts'
+import type { Tables } from '../../storage/tables.ts'
+import { type Item, type ItemStatus, runItem } from './item.ts'
+import { payoutRun, type Run } from './run.ts'
+
+export const runs = storeOf(payoutRun)
+export const items = storeOf(runItem)
+
+const whole = prepared((db: Db, { id }: { id: number }) =>
+  db.selectFrom('payout_runs').selectAll().where('id', '=', id),
+)
+
+/** With what its record does not show. */
+export async function findWhole(db: Db, id: number): Promise<Run | undefined> {
+  return (await whole(db, { id }))[0]
+}
+
+/** So that one statement has no more values than engines take. */
+const ROWS_PER_STATEMENT = 500
+
+const candidates = prepared((db: Db, { after, limit }: { after: number; limit: number }) =>
+  db
+    .selectFrom('balances')
+    .select('affiliate_id')
+    .distinct()
+    .where('account', 'in', [sql.lit('unpaid'), sql.lit('pending')] as never)
+    .where('amount', '!=', sql.lit(0) as never)
+    .where('affiliate_id', '>', after)
+    .orderBy('affiliate_id')
+    .limit(limit),
+)
+
+/** The next affiliates who are owed something or wait for it, by identifier. */
+export async function candidatesAfter(db: Db, after: number, limit: number): Promise<number[]> {
+  return (await candidates(db, { after, limit })).map(row => row.affiliate_id)
+}
+
+const waiting = prepared((db: Db, { ids }: { ids: readonly number[] }) =>
+  db
+    .selectFrom('balances')
+    .select('affiliate_id')
+    .where('account', '=', sql.lit('pending') as never)
+    .where('amount', '!=', sql.lit(0) as never)
+    .where('affiliate_id', 'in', ids),
+)
+
+/** Those of whom something waits for approval. */
+export async function waitingOf(db: Db, ids: readonly number[]): Promise<Set<number>> {
+  return new Set((await waiting(db, { ids })).map(row => row.affiliate_id))
+}
+
+export interface OwedRow {
+  readonly id: number
+  readonly affiliate_id: number
+  readonly amount: number
+  readonly created_at: number
+}
+
+interface OwedPage {
+  readonly ids: readonly number[]
+  readonly after: { readonly affiliateId: number; readonly id: number }
+  readonly limit: number
+}
+
+const owedRows = (db: Db, { ids, after, limit }: OwedPage) =>
+  db
+    .selectFrom('referrals')
+    .select(['id', 'affiliate_id', 'amount', 'created_at'])
+    .where('affiliate_id', 'in', ids)
+    .where('status', '=', sql.lit('unpaid') as never)
+    .where('run_item_id', '=', sql.lit(0) as never)
+    .where(sql<boolean>`(affiliate_id, id) > (${after.affiliateId}, ${after.id})`)
+    .orderBy('affiliate_id')
+    .orderBy('id')
+    .limit(limit)
+
+const owed = prepared(owedRows)
+const heldOwed = prepared((tx: Db, page: OwedPage) => owedRows(tx, page).forUpdate())
+
+const OWED_AT_ONCE = 5000
+
+/**
+ * The unpaid referrals of affiliates that are in no run, in order of affiliate and identifier.
+ * @param hold nobody else changes them until the transaction ends
+ */
+export async function* eachOwed(db: Db, ids: readonly number[], hold: boolean): AsyncGenerator<OwedRow[]> {
+  if (ids.length === 0) return
+  for (let after = { affiliateId: 0, id: 0 }; ; ) {
+    const rows = await (hold ? heldOwed : owed)(db, { ids, after, limit: OWED_AT_ONCE })
+    if (rows.length > 0) yield rows
+    if (rows.length < OWED_AT_ONCE) return
+    const last = rows.at(-1)!
+    after = { affiliateId: last.affiliate_id, id: last.id }
+  }
+}
+
+export async function insertItems(tx: Tx, rows: readonly Insertable<Tables['run_items']>[]): Promise<void> {
+  if (rows.length > 0) await tx.insertInto('run_items').values(rows).execute()
+}
+
+interface ItemPage {
+  readonly runId: number
+  readonly statuses: readonly ItemStatus[]
+  readonly after: number
+  readonly limit: number
+}
+
+const page = prepared((db: Db, { runId, statuses, after, limit }: ItemPage) =>
+  db
+    .selectFrom('run_items')
+    .selectAll()
+    .where('run_id', '=', runId)
+    .where('status', 'in', statuses)
+    .where('id', '>', after)
+    .orderBy('id')
+    .limit(limit),
+)
+
+/** The next items of a run with one of these statuses. */
+export async function itemsAfter(db: Db, args: ItemPage): Promise<Item[]> {
+  return page(db, args)
+}
+
+const ofAffiliates = prepared(
+  (tx: Db, { runId, affiliateIds }: { runId: number; affiliateIds: readonly number[] }) =>
+    tx
+      .selectFrom('run_items')
+      .selectAll()
+      .where('run_id', '=', runId)
+      .where('affiliate_id', 'in', affiliateIds)
+      .orderBy('id'),
+)
+
+/** The items of a run that are about these affiliates. */
+export async function itemsOf(db: Db, runId: number, affiliateIds: readonly number[]): Promise<Item[]> {
+  const rows: Item[] = []
+  for (const some of inParts(affiliateIds))
+    rows.push(...(await ofAffiliates(db, { runId, affiliateIds: some })))
+  return rows
+}
+
+export async function removeItems(tx: Tx, runId: number): Promise<void> {
+  await tx.deleteFrom('run_items').where('run_id', '=', runId).execute()
+}
+
+type ItemChange = Partial<Pick<Item, 'status' | 'reason' | 'note' | 'payout_id' | 'settled_at'>> & {
+  readonly updated_at: number
+}
+
+const change = prepared((tx: Db, { ids, change }: { ids: readonly number[]; change: ItemChange }) =>
+  tx.updateTable('run_items').set(change).where('id', 'in', ids),
+)
+
+export async function changeItems(tx: Tx, ids: readonly number[], values: ItemChange): Promise<void> {
+  for (const some of inParts(ids)) await change(tx, { ids: some, change: values })
+}
+
+const reservation = prepared(
+  (tx: Db, { runId, ids, time }: { runId: number; ids: readonly number[]; time: number }) =>
+    tx
+      .updateTable('referrals')
+      .set({
+        updated_at: time,
+        run_item_id: sql<number>`(SELECT run_items.id FROM run_items
+          WHERE run_items.run_id = ${runId} AND run_items.affiliate_id = referrals.affiliate_id)`,
+      })
+      .where('id', 'in', ids),
+)
+
+/** @param ids of referrals that the transaction holds; each belongs to the item of its affiliate from now on */
+export async function reserve(tx: Tx, runId: number, ids: readonly number[], time: number): Promise<void> {
+  for (const some of inParts(ids)) await reservation(tx, { runId, ids: some, time })
+}
+
+const inItems = prepared((tx: Db, { ids }: { ids: readonly number[] }) =>
+  tx
+    .selectFrom('referrals')
+    .select(['id', 'run_item_id', 'amount'])
+    .where('run_item_id', 'in', ids)
+    .where('run_item_id', '!=', sql.lit(0) as never)
+    .orderBy('id')
+    .forUpdate(),
+)
+
+/** The referrals that items have reserved. Nobody else changes them until the transaction ends. */
+export async function holdReserved(
+  tx: Tx,
+  itemIds: readonly number[],
+): Promise<Map<number, { id: number; amount: number }[]>> {
+  const rows = await inItems(tx, { ids: itemIds })
+  return Map.groupBy(rows, row => row.run_item_id)
+}
+
+const release = prepared((tx: Db, { ids, time }: { ids: readonly number[]; time: number }) =>
+  tx
+    .updateTable('referrals')
+    .set({ run_item_id: sql.lit(0) as never, updated_at: time })
+    .where('run_item_id', 'in', ids)
+    .where('run_item_id', '!=', sql.lit(0) as never),
+)
+
+/** Makes what items have reserved free for another run. */
+export async function releaseReferrals(tx: Tx, itemIds: readonly number[], time: number): Promise<void> {
+  for (const some of inParts(itemIds)) await release(tx, { ids: some, time })
+}
+
+const payment = prepared(
+  (tx: Db, { ids, payoutId, time }: { ids: readonly number[]; payoutId: number; time: number }) =>
+    tx
+      .updateTable('referrals')
+      .set({
+        status: sql.lit('paid') as never,
+        payout_id: payoutId,
+        run_item_id: sql.lit(0) as never,
+        updated_at: time,
+      })
+      .where('id', 'in', ids),
+)
+
+export async function payReferrals(
+  tx: Tx,
+  ids: readonly number[],
+  payoutId: number,
+  time: number,
+): Promise<void> {
+  for (const some of inParts(ids)) await payment(tx, { ids: some, payoutId, time })
+}
+
+const returning = prepared((tx: Db, { id, time }: { id: number; time: number }) =>
+  tx
+    .updateTable('run_items')
+    .set({ status: sql.lit('returned') as never, settled_at: time, updated_at: time })
+    .where('id', '=', id)
+    .where('status', '=', sql.lit('paid') as never),
+)
+
+/** Of an item whose payout has failed after all, or was deleted. */
+export async function markReturned(tx: Tx, itemId: number, time: number): Promise<void> {
+  await returning(tx, { id: itemId, time })
+}
+
+/** Who stands for the command line where an account has to. */
+export async function administrator(db: Db): Promise<number> {
+  const query = db.selectFrom('users').select('id').where('role', '=', 'administrator').orderBy('id').limit(1)
+  return (await query.executeTakeFirstOrThrow()).id
+}
+
+export async function payoutsOf(db: Db, itemId: number): Promise<number[]> {
+  const query = db.selectFrom('payouts').select('id').where('run_item_id', '=', itemId)
+  const rows = await query.where('run_item_id', '!=', 0).orderBy('id').execute()
+  return rows.map(row => row.id)
+}
+
+export interface StatusSum {
+  readonly status: ItemStatus
+  readonly reason: Item['reason']
+  readonly count: number
+  readonly sum: string
+}
+
+/** How many items of a run have each status and reason, and what they come to. */
+export async function sumItems(db: Db, runId: number): Promise<StatusSum[]> {
+  return db
+    .selectFrom('run_items')
+    .select(['status', 'reason', sql<number>`count(*)`.as('count'), exactSum(sql.ref('amount')).as('sum')])
+    .where('run_id', '=', runId)
+    .groupBy(['status', 'reason'])
+    .orderBy('status')
+    .orderBy('reason')
+    .execute()
+}
+
+/** Runs with a step that was begun and is not done: that are prepared, approved or cancelled in part. */
+export async function unfinished(db: Db): Promise<number[]> {
+  const { rows } = await sql<{ id: number }>`
+    SELECT id FROM payout_runs WHERE (status = 'draft' AND hash = '') OR status = 'approving'
+      OR (status = 'cancelled' AND EXISTS (
+        SELECT 1 FROM run_items WHERE run_id = payout_runs.id AND status IN ('reserved', 'included')))
+    ORDER BY id`.execute(db)
+  return rows.map(row => row.id)
+}
+
+export async function filesOf(db: Db, runId: number) {
+  return db
+    .selectFrom('run_files')
+    .selectAll()
+    .where('run_id', '=', runId)
+    .orderBy('format')
+    .orderBy('part')
+    .execute()
+}
+
+/** @returns whether somebody has it for the first time */
+export async function markDownloaded(
+  tx: Tx,
+  file: { run_id: number; format: string; part: number },
+  time: number,
+): Promise<boolean> {
+  const inserted = await tx
+    .insertInto('run_files')
+    .values({ ...file, downloaded_at: time, handed_over_at: null, handed_over_by: 0 })
+    .onConflict(conflict => conflict.doNothing())
+    .returning('part')
+    .executeTakeFirst()
+  return inserted !== undefined
+}
+
+export async function markHandedOver(
+  tx: Tx,
+  file: { run_id: number; format: string; part: number },
+  by: number,
+  time: number,
+): Promise<void> {
+  await tx
+    .insertInto('run_files')
+    .values({ ...file, downloaded_at: time, handed_over_at: time, handed_over_by: by })
+    .onConflict(conflict =>
+      conflict
+        .columns(['run_id', 'format', 'part'])
+        .doUpdateSet({ handed_over_at: time, handed_over_by: by }),
+    )
+    .execute()
+}
+
+/** Affiliates whose balance `reserved` is not what open items of runs have reserved. */
+export async function wronglyReserved(
+  db: Db,
+): Promise<{ affiliate_id: number; stated: string; derived: string }[]> {
+  const { rows } = await sql<{ affiliate_id: number; stated: string; derived: string }>`
+    SELECT affiliate_id, cast(sum(stated) as text) AS stated, cast(sum(derived) as text) AS derived FROM (
+      SELECT affiliate_id, amount AS stated, 0 AS derived FROM balances WHERE account = 'reserved' AND amount <> 0
+      UNION ALL SELECT affiliate_id, 0, amount FROM run_items WHERE status IN ('reserved', 'unknown')
+    ) AS parts GROUP BY affiliate_id HAVING sum(stated) <> sum(derived) ORDER BY affiliate_id LIMIT 1000`.execute(
+    db,
+  )
+  return rows
+}
+
+/** Open items that are not the sum of the referrals that they have reserved, and referrals that no open item has. */
+export async function wronglyHeld(db: Db): Promise<{ id: number; kind: 'item' | 'referral' }[]> {
+  const { rows } = await sql<{ id: number; kind: 'item' | 'referral' }>`
+    SELECT id, 'item' AS kind FROM run_items WHERE status IN ('reserved', 'unknown')
+      AND amount <> (SELECT coalesce(sum(amount), 0) FROM referrals WHERE run_item_id = run_items.id AND run_item_id <> 0)
+    UNION ALL SELECT id, 'referral' FROM referrals WHERE run_item_id <> 0 AND (status <> 'unpaid' OR NOT EXISTS (
+      SELECT 1 FROM run_items WHERE run_items.id = referrals.run_item_id AND run_items.status IN ('reserved', 'unknown')))
+    ORDER BY 2, 1 LIMIT 1000`.execute(db)
+  return rows
+}
+
+function inParts(ids: readonly number[]): number[][] {
+  const parts: number[][] = []
+  for (let start = 0; start < ids.length; start += ROWS_PER_STATEMENT) {
+    parts.push(ids.slice(start, start + ROWS_PER_STATEMENT))
+  }
+  return parts
+}

@@ -1,0 +1,106 @@
+/** The settings of payouts: who pays, and how payout runs are approved. */
+import { Type } from 'typebox'
+import { ibanProblem, isBic, isRouting } from '../base/banks.ts'
+import type { Problems } from '../base/errors.ts'
+import { choice, line } from '../base/schemas.ts'
+import type { PayoutSettings, Settings } from '../base/settings.ts'
+
+const schemas = {
+  approval: choice(
+    ['one', 'two'],
+    'How many persons a payout run takes: with two, who prepared it can not approve it.',
+  ),
+  payment_details_days: Type.Integer({
+    minimum: 0,
+    maximum: 90,
+    description: 'How many days changed payment details wait before a payout run uses them.',
+  }),
+  payer_name: line(70, 'Who pays, as the bank knows them.'),
+  payer_iban: line(42, "The payer's IBAN, for SEPA files."),
+  payer_bic: line(11, "The BIC of the payer's bank, for SEPA files; may be left empty."),
+  payer_bank: line(23, "The name of the payer's bank, for NACHA files."),
+  payer_routing: line(9, "The routing number of the payer's bank, for NACHA files."),
+  payer_company_id: line(
+    10,
+    "The payer's company identification, for NACHA files: 10 characters that the bank gives.",
+  ),
+}
+
+export const payoutChanges = {
+  approval: Type.Optional(schemas.approval),
+  payment_details_days: Type.Optional(schemas.payment_details_days),
+  payer_name: Type.Optional(schemas.payer_name),
+  payer_iban: Type.Optional(schemas.payer_iban),
+  payer_bic: Type.Optional(schemas.payer_bic),
+  payer_bank: Type.Optional(schemas.payer_bank),
+  payer_routing: Type.Optional(schemas.payer_routing),
+  payer_company_id: Type.Optional(schemas.payer_company_id),
+}
+
+export const payoutFields = schemas
+export const payoutNames = Object.keys(schemas)
+
+interface Changes {
+  readonly payer_iban?: string
+  readonly payer_bic?: string
+  readonly payer_routing?: string
+  readonly payer_company_id?: string
+}
+
+const compact = (text: string) => text.replaceAll(' ', '').toUpperCase()
+
+export function payoutProblems({
+  payer_iban: iban,
+  payer_bic: bic,
+  payer_routing: routing,
+  payer_company_id: company,
+}: Changes): Problems {
+  const wrongIban = iban ? ibanProblem(compact(iban)) : undefined
+  return {
+    ...(wrongIban && { payer_iban: wrongIban }),
+    ...(bic && !isBic(compact(bic)) && { payer_bic: 'must be a BIC of 8 or 11 characters, or empty.' }),
+    ...(routing &&
+      !isRouting(routing) && { payer_routing: 'must be a routing number of 9 digits, or empty.' }),
+    ...(company &&
+      !/^[A-Z0-9 ]{10}$/.test(company) && {
+        payer_company_id: 'must be 10 capital letters and digits, or empty.',
+      }),
+  }
+}
+
+/** What is stored of the changes, by the names of the settings. */
+export function storedPayouts(changes: Changes): [string, string][] {
+  return Object.entries(changes)
+    .filter(([name, value]) => payoutNames.includes(name) && value !== undefined)
+    .map(([name, value]) => [
+      name,
+      name === 'payer_iban' || name === 'payer_bic' ? compact(value) : String(value),
+    ])
+}
+
+export function payoutsOf(values: ReadonlyMap<string, string>): PayoutSettings {
+  const text = (name: keyof typeof schemas) => values.get(name) ?? ''
+  return {
+    approval: text('approval') === 'two' ? 'two' : 'one',
+    detailsDays: Number(values.get('payment_details_days') ?? 3),
+    name: text('payer_name'),
+    iban: text('payer_iban'),
+    bic: text('payer_bic'),
+    bank: text('payer_bank'),
+    routing: text('payer_routing'),
+    companyId: text('payer_company_id'),
+  }
+}
+
+export function payoutsRecord({ payouts }: Pick<Settings, 'payouts'>) {
+  return {
+    approval: payouts.approval,
+    payment_details_days: payouts.detailsDays,
+    payer_name: payouts.name,
+    payer_iban: payouts.iban,
+    payer_bic: payouts.bic,
+    payer_bank: payouts.bank,
+    payer_routing: payouts.routing,
+    payer_company_id: payouts.companyId,
+  }
+}

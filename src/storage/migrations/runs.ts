@@ -1,0 +1,69 @@
+import type { Engine } from '../database.ts'
+
+/** Payout runs, what is in them, and which payout was made of what. */
+export function runs({ identity, integer, text, tableOptions }: Engine): string[] {
+  return [
+    `CREATE TABLE payout_runs (
+      id ${identity},
+      status ${text} NOT NULL CHECK (status IN ('draft', 'approving', 'approved', 'sent', 'closed', 'cancelled')),
+      method ${text} NOT NULL,
+      cut_off ${integer},
+      minimum ${integer} NOT NULL,
+      note ${text} NOT NULL,
+      payees ${integer} NOT NULL,
+      amount ${integer} NOT NULL,
+      excluded ${integer} NOT NULL,
+      done ${integer} NOT NULL,
+      hash ${text} NOT NULL,
+      approval ${text} NOT NULL CHECK (approval IN ('one', 'two')),
+      created_at ${integer} NOT NULL,
+      prepared_by ${integer} NOT NULL,
+      approved_by ${integer} NOT NULL,
+      approved_at ${integer},
+      sent_at ${integer},
+      closed_at ${integer},
+      left_out ${text} NOT NULL,
+      prepared_to ${integer} NOT NULL,
+      digest ${text} NOT NULL,
+      verified ${integer} NOT NULL,
+      updated_at ${integer} NOT NULL
+    ) ${tableOptions}`,
+    // Of two runs over the same earnings the second has to see what the first has reserved.
+    `CREATE UNIQUE INDEX "payout_runs.approving" ON payout_runs (status) WHERE status = 'approving'`,
+    `CREATE TABLE run_items (
+      id ${identity},
+      run_id ${integer} NOT NULL REFERENCES payout_runs (id),
+      affiliate_id ${integer} NOT NULL,
+      status ${text} NOT NULL CHECK (status IN ('included', 'excluded', 'reserved', 'paid', 'failed', 'returned', 'unknown')),
+      reason ${text} NOT NULL,
+      amount ${integer} NOT NULL,
+      referrals ${integer} NOT NULL,
+      reference ${text} NOT NULL,
+      payee_name ${text} NOT NULL,
+      payee_account ${text} NOT NULL,
+      payout_id ${integer} NOT NULL,
+      note ${text} NOT NULL,
+      created_at ${integer} NOT NULL,
+      settled_at ${integer},
+      digest ${text} NOT NULL,
+      details_id ${integer} NOT NULL,
+      updated_at ${integer} NOT NULL
+    ) ${tableOptions}`,
+    `CREATE UNIQUE INDEX "run_items.affiliate" ON run_items (run_id, affiliate_id)`,
+    'CREATE INDEX run_items_status ON run_items (run_id, status, id, amount)',
+    'CREATE INDEX run_items_affiliate_id ON run_items (affiliate_id, id)',
+    `CREATE INDEX run_items_reserved ON run_items (affiliate_id, amount) WHERE status IN ('reserved', 'unknown')`,
+    `CREATE TABLE run_files (
+      run_id ${integer} NOT NULL REFERENCES payout_runs (id),
+      format ${text} NOT NULL,
+      part ${integer} NOT NULL,
+      downloaded_at ${integer} NOT NULL,
+      handed_over_at ${integer},
+      handed_over_by ${integer} NOT NULL,
+      PRIMARY KEY (run_id, format, part)
+    ) ${tableOptions}`,
+    'CREATE INDEX referrals_run_item_id ON referrals (run_item_id, id, amount) WHERE run_item_id <> 0',
+    `ALTER TABLE payouts ADD COLUMN run_item_id ${integer} NOT NULL DEFAULT 0`,
+    'CREATE INDEX payouts_run_item_id ON payouts (run_item_id, id) WHERE run_item_id <> 0',
+  ]
+}
