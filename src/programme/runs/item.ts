@@ -15,7 +15,7 @@ import {
 } from '../../records/kinds-of-field.ts'
 import { integer, neither, nullable, type RowsOf, type Table, text } from '../../storage/table.ts'
 
-export const itemStatuses = [
+const itemStatuses = [
   'included',
   'excluded',
   'reserved',
