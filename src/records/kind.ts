@@ -156,7 +156,7 @@ export function kind<const N extends string, const T extends string, const F ext
   const article = /^[aeiou]/.test(name) ? 'an' : 'a'
   const schemas = (part: 'wire' | 'create' | 'edit') =>
     Object.fromEntries(parts.flatMap(({ name, field }) => (field[part] ? [[name, field[part]]] : [])))
-  const item = { [own]: identifier(`Identifier of the ${name}.`) }
+  const item = { [own]: identifier(`Identifier of the ${name.replaceAll('_', ' ')}.`) }
   const id = { id: Type.Integer({ description: `Always equal to ${own}.` }) }
   const filters = filtersOf(parts)
   return {
@@ -171,7 +171,7 @@ export function kind<const N extends string, const T extends string, const F ext
       logged: loggedOf(parts, definition),
     },
     record: Type.Object({
-      [own]: Type.Integer({ description: `Identifier of the ${name}.` }),
+      [own]: Type.Integer({ description: `Identifier of the ${name.replaceAll('_', ' ')}.` }),
       ...(!idLast && id),
       ...schemas('wire'),
       ...(idLast && id),

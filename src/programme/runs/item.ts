@@ -15,15 +15,7 @@ import {
 } from '../../records/kinds-of-field.ts'
 import { integer, neither, nullable, type RowsOf, type Table, text } from '../../storage/table.ts'
 
-const itemStatuses = [
-  'included',
-  'excluded',
-  'reserved',
-  'paid',
-  'failed',
-  'returned',
-  'unknown',
-] as const
+const itemStatuses = ['included', 'excluded', 'reserved', 'paid', 'failed', 'returned', 'unknown'] as const
 
 export type ItemStatus = (typeof itemStatuses)[number]
 
