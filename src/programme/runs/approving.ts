@@ -97,7 +97,7 @@ type Changed = Record<string, string>
  */
 export async function verify(context: RequestContext, run: Run): Promise<void> {
   const settings = await context.settings.current()
-  const { reader } = context.database.background
+  const { reader } = context.database.background()
   const changed: Changed = {}
   for (let after = 0; ; ) {
     const page = { runId: run.id, statuses: ['included'], after, limit: ITEMS_AT_ONCE } as const

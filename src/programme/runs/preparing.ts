@@ -10,7 +10,7 @@ const AFFILIATES_AT_ONCE = 200
 
 /** Adds the next affiliates to a draft. @returns whether there may be more */
 export async function prepareSome(context: RequestContext, run: Run): Promise<boolean> {
-  const { reader } = context.database.background
+  const { reader } = context.database.background()
   const settings = await context.settings.current()
   const ids = await store.candidatesAfter(reader, run.prepared_to, AFFILIATES_AT_ONCE)
   const { proposals } = await propose(reader, run, ids, settings)

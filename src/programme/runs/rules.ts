@@ -239,7 +239,7 @@ async function* linesOf(
   { most = Number.POSITIVE_INFINITY }: Format,
   part: number,
 ): AsyncGenerator<readonly Line[]> {
-  const { reader } = database.background
+  const { reader } = database.background()
   let passed = 0
   for (let after = 0; ; ) {
     const page = { runId: run.id, statuses: SENT, after, limit: LINES_AT_ONCE }

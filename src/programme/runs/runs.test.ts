@@ -85,8 +85,8 @@ describeService('a payout run from who is owed to who is paid', service => {
 
   test('200 - approved, downloaded, handed over, read back and closed; the same results twice change nothing', async () => {
     const names = ['gone', 'broken', 'doubt', 'back']
-    const people = await Promise.all(names.map(name => service().newAffiliate(name, { status: 'active' })))
-    const ids = people.map(person => person.id as number)
+    const ids: number[] = []
+    for (const name of names) ids.push((await service().newAffiliate(name, { status: 'active' })).id)
     const referrals = await Promise.all(ids.map(id => owe(id, 12.5)))
     await owe(ids[0]!, 2.5)
     const exclude = (await items((await prepare()).id))
