@@ -50,6 +50,45 @@ describeService('idempotency', service => {
     assert.deepEqual(again.body, first.body)
   })
 
+  test('429 - long answers are stored for one caller up to 32 MiB, and nothing is changed beyond', async () => {
+    const { id } = await service().newAffiliate('long')
+    const referrals = Array.from({ length: 9000 }, (_, index) => 1_000_000 + index)
+    const create = (key: string) =>
+      service().post('/payouts', { affiliate_id: id, amount: 1, referrals }, named(key))
+    assert.equal((await create(randomUUID())).status, 201)
+    const [stored] = (await keptRows()).filter(({ body }) => body.length > 4096)
+    const row = { ...stored!, body: 'x'.repeat(16 * 1024 * 1024) }
+    await service().database.transaction(async tx => {
+      for (const key of ['full 1', 'full 2']) {
+        await tx
+          .insertInto('idempotency_keys')
+          .values({ ...row, key })
+          .execute()
+      }
+    })
+    const before = await payoutCount()
+    const refused = await create(randomUUID())
+    assertFailure(refused, 429, 'rest_too_many_requests')
+    assert.equal(refused.headers.get('retry-after'), '3600')
+    assert.equal(await payoutCount(), before)
+    const short = await service().post('/payouts', { affiliate_id: id, amount: 1 }, named(randomUUID()))
+    assert.equal(short.status, 201)
+    await service().database.transaction(tx =>
+      tx.deleteFrom('idempotency_keys').where('key', 'like', 'full %').execute(),
+    )
+  })
+
+  test('the log has a long list as its hash', async () => {
+    const rows = await service()
+      .database.reader.selectFrom('events')
+      .select('after_values')
+      .where('action', '=', 'payout.create')
+      .execute()
+    assert.ok(rows.every(({ after_values }) => after_values.length < 1000))
+    const hashed = /"referrals":"sha256:[\da-f]{64} \(\d+ characters\)"/
+    assert.ok(rows.some(({ after_values }) => hashed.test(after_values)))
+  })
+
   test('200 - edits and deletes', async () => {
     const { id } = await service().newAffiliate('edited')
     const key = randomUUID()

@@ -144,6 +144,12 @@ export const catalogue = {
     code: 'rest_too_many_requests',
     message: 'This caller reads too many long lists at once: read one to its end first.',
   },
+  too_many_answers: {
+    status: 429,
+    code: 'rest_too_many_requests',
+    message:
+      'Too many long answers are kept for this caller: leave out Idempotency-Key, or send less in one request. Nothing was changed.',
+  },
   headers_too_large: {
     status: 431,
     code: 'rest_request_too_large',

@@ -11,6 +11,8 @@ import type { Logged } from '../storage/table.ts'
 import type { Action } from './schema.ts'
 import type { NewEntry } from './store.ts'
 
+const LONGEST_TEXT = 2000
+
 type Values = Readonly<Record<string, unknown>>
 
 /** What a record was and what it has become, by the names of its fields; one that was made has no `before`. */
@@ -81,7 +83,13 @@ function pick(values: Values | undefined, names: readonly string[]): Values | un
 }
 
 const text = (values: Values | undefined, names: readonly string[]) =>
-  values && names.length > 0 ? JSON.stringify(pick(values, names)) : ''
+  values && names.length > 0 ? JSON.stringify(pick(values, names), (_name, value) => brief(value)) : ''
+
+/** A long text, such as a list of thousands of identifiers, stands in the log as its hash and its length. */
+export function brief(value: unknown): unknown {
+  if (typeof value !== 'string' || value.length <= LONGEST_TEXT) return value
+  return `sha256:${hash('sha256', value, 'hex')} (${value.length} characters)`
+}
 
 export function personalHash(personal: string): string {
   return hash('sha256', personal, 'hex')

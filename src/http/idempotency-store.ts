@@ -1,7 +1,10 @@
 /** Every query on the stored answers to requests with an Idempotency-Key. */
-import type { Insertable, Selectable } from 'kysely'
+import { type Insertable, type Selectable, sql } from 'kysely'
 import type { Tx } from '../storage/database.ts'
 import type { IdempotencyKeysTable } from './idempotency-table.ts'
+
+/** Characters of an answer; an index has those that are longer. */
+export const LONG_ANSWER = 4096
 
 export type StoredAnswer = Selectable<IdempotencyKeysTable>
 
@@ -37,6 +40,18 @@ export async function findAnswer(tx: Tx, owner: string, key: string): Promise<St
     .where('owner', '=', owner)
     .where('key', '=', key)
     .executeTakeFirstOrThrow()
+}
+
+/** How many characters the long answers have that are stored for an owner. */
+export async function longStored(tx: Tx, owner: string): Promise<number> {
+  const length = sql<number>`length(body)`
+  const { characters } = await tx
+    .selectFrom('idempotency_keys')
+    .select(sql<number>`coalesce(sum(${length}), 0)`.as('characters'))
+    .where('owner', '=', owner)
+    .where(sql<boolean>`${length} > ${sql.lit(LONG_ANSWER)}`)
+    .executeTakeFirstOrThrow()
+  return characters
 }
 
 export async function storeAnswer(

@@ -16,6 +16,9 @@ import * as store from './idempotency-store.ts'
 
 const KEPT_SECONDS = 24 * 3600
 const REMOVED_AT_ONCE = 500
+/** Characters of long answers that are stored for one caller. */
+const LONG_STORED = 32 * 1024 * 1024
+const RETRY_AFTER_SECONDS = 3600
 
 export interface Named {
   /** Whose key it is: two callers may choose the same. */
@@ -65,7 +68,7 @@ export function fingerprintOf(method: string, path: string, args: Record<string,
 
 /**
  * Does the work unless it was done, and keeps its answer.
- * @throws Failure idempotency_mismatch when the key named another request
+ * @throws Failure idempotency_mismatch when the key named another request, too_many_answers
  */
 export async function once(
   tx: Tx,
@@ -80,6 +83,9 @@ export async function once(
   const answer = await work()
   const { status, headers, body } = answer
   if (typeof body !== 'string') throw new TypeError('A write answers with one text.')
+  if (body.length > store.LONG_ANSWER && (await store.longStored(tx, owner)) + body.length > LONG_STORED) {
+    throw new Failure('too_many_answers', { data: { retry_after: RETRY_AFTER_SECONDS } })
+  }
   await store.storeAnswer(tx, owner, key, { status, location: headers?.Location ?? '', body })
   return answer
 }

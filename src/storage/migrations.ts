@@ -33,7 +33,14 @@ const migrations: readonly Migration[] = [
   reports,
   conversions,
   runs,
+  longAnswers,
 ]
+
+function longAnswers(): string[] {
+  return [
+    'CREATE INDEX idempotency_keys_long ON idempotency_keys (owner, length(body)) WHERE length(body) > 4096',
+  ]
+}
 
 function idempotency({ integer, text, tableOptions }: Engine): string[] {
   return [

@@ -76,6 +76,8 @@ export class PostgresPool {
     this.pool.on('connect', client => {
       client.on('error', () => {})
       this.#clients.add(client)
+      // One read would take several processors, and the service reads in turns.
+      if (statementMs !== undefined) client.query('SET max_parallel_workers_per_gather = 0').catch(() => {})
     })
     this.pool.on('remove', client => this.#clients.delete(client))
     this.db = kyselyOn(new PoolDriver(this))
