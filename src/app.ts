@@ -35,11 +35,17 @@ import { forwarded } from './http/stages/forwarded.ts'
 import { name } from './http/stages/name.ts'
 import { events } from './operations/events/routes.ts'
 import { affiliates } from './programme/affiliates/feature.ts'
+import { commissionRules } from './programme/commission/feature.ts'
 import { conversions } from './programme/conversions/feature.ts'
+import { coupons } from './programme/coupons/feature.ts'
 import { creative } from './programme/creatives/creative.ts'
 import { customers } from './programme/customers/feature.ts'
+import { exchangeRates } from './programme/exchange/feature.ts'
+import { groups } from './programme/groups/feature.ts'
 import { payouts } from './programme/payouts/feature.ts'
+import { draftSettler } from './programme/referrals/drafts.ts'
 import { referrals } from './programme/referrals/feature.ts'
+import { endHolds } from './programme/referrals/holds.ts'
 import { payoutRuns, runItems } from './programme/runs/feature.ts'
 import { proceedAll } from './programme/runs/rules.ts'
 import { clickKeysTable } from './programme/tracking/table.ts'
@@ -53,7 +59,11 @@ import type { Schema } from './storage/table.ts'
 
 /** Every kind of record that programs and people work on. */
 export const features: readonly Feature[] = [
+  groups,
   affiliates,
+  commissionRules,
+  coupons,
+  exchangeRates,
   plain(creative),
   customers,
   visits,
@@ -111,6 +121,8 @@ const RUNS_EVERY_MS = 1000
 const REQUEST_TIMEOUT_MS = 30_000
 const HEADERS_TIMEOUT_MS = 10_000
 const TIMEOUTS_CHECKED_EVERY_MS = 2_000
+/** What is due at a moment is done within a minute of it. */
+const JOBS_EVERY_MS = 20_000
 const CONNECTIONS = 16_384
 const KEEP_ALIVE_TIMEOUT_MS = 65_000
 /** Node takes no more of a request's head. */
@@ -172,7 +184,14 @@ export async function buildApp(database: Database, options: AppOptions): Promise
   const sealer = new Sealer(database)
   const sweeper = new Sweeper(database, [removeOldAnswers, removeOldAttempts])
   const rounds = new Rounds(RUNS_EVERY_MS, () => proceedAll({ ...context, ...service }, () => rounds.closed))
+  const itself = { ...context, ...service }
+  const settle = draftSettler(itself, () => jobs.closed)
+  const jobs = new Rounds(JOBS_EVERY_MS, async () => {
+    await endHolds(itself, () => jobs.closed)
+    await settle()
+  })
   app.addHook('onClose', async () => {
+    await jobs.close()
     await keys.close()
     await rounds.close()
     await sweeper.close()

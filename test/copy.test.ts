@@ -94,7 +94,7 @@ for (const [from, to] of [
       assert.deepEqual(others, {
         ...empty,
         rate_types: 2,
-        settings: 4,
+        settings: 5,
         users: 1502,
         affiliates: 1501,
         creatives: 50,

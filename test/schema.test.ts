@@ -80,6 +80,7 @@ describe('the kinds of record that are declared', () => {
         decimals: 2,
         tracking: trackingOf(new Map()),
         payouts: payoutsOf(new Map()),
+        rulesVersion: '',
       }
       const samples = { random: () => 0.5, row: () => 1, time: 1_000_000 }
       const row = { id: 1, ...kind.sample(samples) } as never

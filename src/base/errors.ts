@@ -102,6 +102,31 @@ export const catalogue = {
     code: 'rest_conversion_conflict',
     message: 'What was reported of the payment before does not allow this.',
   },
+  group_exists: {
+    status: 409,
+    code: 'rest_group_exists',
+    message: 'Another group has this name.',
+  },
+  group_in_use: {
+    status: 409,
+    code: 'rest_group_in_use',
+    message: 'Affiliates belong to the group, or a rule is for it: move them first, and end the rule.',
+  },
+  coupon_exists: {
+    status: 409,
+    code: 'rest_coupon_exists',
+    message: 'Another coupon has this code.',
+  },
+  exchange_rate_exists: {
+    status: 409,
+    code: 'rest_exchange_rate_exists',
+    message: 'There is a rate of these currencies from the same moment on: edit that one.',
+  },
+  rule_conflict: {
+    status: 409,
+    code: 'rest_rule_conflict',
+    message: 'Only the current version of a rule can be edited or ended.',
+  },
   payout_conflict: {
     status: 409,
     code: 'rest_payout_conflict',

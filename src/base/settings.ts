@@ -7,6 +7,8 @@ export interface Settings {
   readonly currency: string
   /** Decimals of the currency's minor unit. */
   readonly decimals: number
+  /** Another one after each change of the commission rules; '' before the first. */
+  readonly rulesVersion: string
   readonly tracking: TrackingSettings
   readonly payouts: PayoutSettings
 }

@@ -77,3 +77,15 @@ function loggedAs(schema: Schema, action: Action): Logged {
   if (!logged) throw new Error(`No table says what the log is told of ${action}.`)
   return logged
 }
+
+/** The same, in a transaction that is open. */
+export function joined(context: RequestContext, tx: Tx): RequestContext {
+  const { database, settings } = context.within(tx)
+  return {
+    database,
+    settings,
+    within: tx => context.within(tx),
+    actor: context.actor,
+    address: context.address,
+  }
+}

@@ -91,7 +91,7 @@ export function inPath({ path }: Pick<Endpoint, 'path'>): string[] {
 
 /** A kind of record with its endpoints. `app.ts` lists them all. */
 export interface Resource {
-  /** The first segment of its paths, and of its permissions. */
+  /** The first segment of its paths; of its permissions too, where it has no hyphen, which is an underscore there. */
   readonly name: string
   readonly title: string
   /** The schema of one record, its fields in the order in which they are shown. */

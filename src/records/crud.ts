@@ -75,7 +75,8 @@ export function crud<N extends string, T extends string, F extends Fields>(
   failures: Failures = {},
 ): Resource {
   const { name, title, record } = kind
-  const path = `/${kind.table.name}`
+  const segment = kind.table.name.replaceAll('_', '-')
+  const path = `/${segment}`
   const parts: Parts = {
     kind: kind as unknown as Any,
     rules: rules as unknown as Parts['rules'],
@@ -86,7 +87,7 @@ export function crud<N extends string, T extends string, F extends Fields>(
     idOf: args => (args as Record<string, number>)[`${name}_id`]!,
   }
   return {
-    name: kind.table.name,
+    name: segment,
     title,
     record,
     missing: `no_${name}`,

@@ -1,10 +1,10 @@
 /** What is true of every kind of record: how one is read, and how a plain one is created, edited and deleted. */
-import { Failure, type Problems, refuseInvalid } from '../base/errors.ts'
+import { Failure, type FailureName, type Problems, refuseInvalid } from '../base/errors.ts'
 import type { Settings } from '../base/settings.ts'
 import { now } from '../base/time.ts'
 import type { Action } from '../events/schema.ts'
 import { type Context, type RequestContext, write } from '../events/write.ts'
-import type { Tx } from '../storage/database.ts'
+import { type Tx, UniqueViolation } from '../storage/database.ts'
 import type { Order, Page } from '../storage/page.ts'
 import type { Fields } from './field.ts'
 import type { Kind, RowOf, ShownOf } from './kind.ts'
@@ -57,6 +57,29 @@ export function readingOf<F extends Fields>(
     page: async (context, args, page) =>
       store.page(context.database.replica, await criteria(context, args), page),
     count: async (context, args) => store.count(context.database.replica, await criteria(context, args)),
+  }
+}
+
+/**
+ * The same rules, where the database refuses that two records are alike.
+ * @param failure what stands for its refusal
+ */
+export function refusingTwo<R extends Pick<Writing<object, object, unknown>, 'create' | 'edit'>>(
+  rules: R,
+  failure: FailureName,
+): R {
+  const refuse = async <T>(change: () => Promise<T>): Promise<T> => {
+    try {
+      return await change()
+    } catch (cause) {
+      if (cause instanceof UniqueViolation) throw new Failure(failure)
+      throw cause
+    }
+  }
+  return {
+    ...rules,
+    create: (context: RequestContext, args: object) => refuse(() => rules.create(context, args)),
+    edit: (context: RequestContext, args: object) => refuse(() => rules.edit(context, args)),
   }
 }
 

@@ -1,5 +1,5 @@
 /** The settings that the whole programme shares, and what may be changed when. */
-
+import { randomUUID } from 'node:crypto'
 import type { Origin } from '../base/actor.ts'
 import { currencies, decimalsOf } from '../base/currencies.ts'
 import { type Problems, refuseInvalid } from '../base/errors.ts'
@@ -84,7 +84,15 @@ async function settingsOf(db: Db, values: store.Values): Promise<Settings> {
     decimals: decimalsOf(currency)!,
     tracking: trackingOf(values),
     payouts: payoutsOf(values),
+    rulesVersion: values.get('rules_version')!,
   }
+}
+
+/**
+ * Says that the commission rules have changed. Waits for transactions that judge by them, and keeps others from it.
+ */
+export async function markRules(tx: Tx): Promise<void> {
+  await store.writeSetting(tx, 'rules_version', randomUUID())
 }
 
 /**

@@ -5,6 +5,7 @@
  */
 import { sql } from 'kysely'
 import { type Database, DatabaseUnusable, type Engine, type Tx } from './database.ts'
+import { commission } from './migrations/commission.ts'
 import { conversions } from './migrations/conversions.ts'
 import { creatives } from './migrations/creatives.ts'
 import { customers } from './migrations/customers.ts'
@@ -34,6 +35,7 @@ const migrations: readonly Migration[] = [
   conversions,
   runs,
   longAnswers,
+  commission,
 ]
 
 function longAnswers(): string[] {

@@ -1,12 +1,13 @@
 /** What an affiliate is. */
 import { type Static, Type } from 'typebox'
 import { formatRate, parseRate } from '../../base/money.ts'
-import { identifier, line, listOf, optionalEmail, rate } from '../../base/schemas.ts'
+import { identifier, identifiers, line, listOf, optionalEmail, rate } from '../../base/schemas.ts'
 import type { Settings } from '../../base/settings.ts'
 import { foldCase } from '../../base/text.ts'
 import { filter, sql } from '../../records/field.ts'
 import { type CrudAction, kind, type RowOf, type ShownOf, type TableOf } from '../../records/kind.ts'
 import {
+  anyOf,
   count,
   created,
   derivedAmount,
@@ -40,6 +41,9 @@ const { wire: _wire, ...notes } = paragraphs(
   'Notes on the affiliate. They are not part of the record.',
   personal,
 )
+
+const groupId = (description: string) =>
+  Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description })
 
 const fields = {
   user_id: {
@@ -104,6 +108,20 @@ const fields = {
   visits: count('Count of visits.'),
   date_registered: created('registered_at', 'When the affiliate was registered'),
   notes,
+  /** Not part of the record, whose fields client programs know; `group=1` shows it. */
+  group_id: {
+    type: 'integer',
+    nullable: true,
+    ...neither,
+    references: { table: 'groups' },
+    create: Type.Optional(groupId('The group that the affiliate belongs to; 0: to none.')),
+    edit: Type.Optional(groupId('New group; 0: none.')),
+    filter: anyOf(identifiers('Only those who belong to one of these groups.')),
+    initial: null,
+    show: (kept: number | null) => kept ?? 0,
+    keep: (value: number) => value || null,
+    sample: () => null,
+  },
 } as const
 
 export const affiliate = kind({

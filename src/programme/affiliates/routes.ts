@@ -26,7 +26,7 @@ async function writer(call: Call, extras: rules.Extras) {
     ...affiliate.show(row, settings),
     ...rules.extrasOf(row, settings, extras),
   })
-  const write = rules.needsAccount(extras)
+  const write = rules.needsMore(extras)
     ? (row: rules.AffiliateRow) => JSON.stringify(show(row))
     : (row: rules.AffiliateRow) => `${affiliate.write(row, settings)}}`
   return { show, write }
@@ -100,7 +100,8 @@ export const affiliates: Resource = {
       arguments: editArguments,
       answer: { status: 200, schema: affiliate.record },
       failures: ['no_affiliate', 'email_taken'],
-      check: async (call, args) => affiliate.problems(args, await call.settings.current()),
+      check: async (call, args) =>
+        rules.problemsOfEdit(call.database.reader, await call.settings.current(), args),
       handle: async (call, args) => ({
         status: 200,
         body: await body(call, affiliate, await rules.edit(call, args)),

@@ -16,6 +16,7 @@ import type { Many } from '../../records/bulk-rules.ts'
 import { existing, narrowed, readingOf } from '../../records/rules.ts'
 import { type Db, ReferenceViolation, UniqueViolation } from '../../storage/database.ts'
 import type { Page } from '../../storage/page.ts'
+import { groups } from '../groups/store.ts'
 import { type Affiliate, affiliate, statuses } from './affiliate.ts'
 import type { AffiliateExtras, AffiliateTotals, CreateArguments, EditArguments } from './schema.ts'
 import * as store from './store.ts'
@@ -26,6 +27,7 @@ export type { AffiliateRow } from './store.ts'
 export interface Extras {
   user?: boolean
   effective?: boolean
+  group?: boolean
 }
 
 const reading = readingOf(affiliate, store.affiliates)
@@ -68,7 +70,7 @@ export async function edit(context: RequestContext, args: EditArguments): Promis
   const { affiliate_id: id, account_email } = args
   return write(context, async tx => {
     const before = existing(affiliate, await store.affiliates.hold(tx, id))
-    refuseInvalid(affiliate.problems(args, settings))
+    refuseInvalid(await problemsOfEdit(tx, settings, args))
     if (account_email !== undefined) await changeEmail(tx, before.user_id, account_email)
     const change = affiliate.keep(args, settings)
     if (Object.keys(change).length === 0) return before
@@ -100,7 +102,7 @@ export async function remove(context: RequestContext, id: number): Promise<Affil
 
 /** @throws Failure no_affiliate */
 export async function get(context: Context, id: number, extras: Extras): Promise<store.AffiliateRow> {
-  return existing(affiliate, await store.findAffiliate(context.database.replica, id, needsAccount(extras)))
+  return existing(affiliate, await store.findAffiliate(context.database.replica, id, needsMore(extras)))
 }
 
 /** Those to whom something was paid, with their accounts; who was deleted is not among them. */
@@ -118,7 +120,7 @@ export async function page(
   page: Page,
 ): Promise<store.AffiliateRow[]> {
   const criteria = narrowed(affiliate, args, await context.settings.current())
-  return store.listAffiliates(context.database.replica, criteria, page, needsAccount(args))
+  return store.listAffiliates(context.database.replica, criteria, page, needsMore(args))
 }
 
 /** @throws Failure no_affiliate */
@@ -146,7 +148,21 @@ export async function problemsOfCreate(
   if (!args.create_user && args.user_id !== undefined && !(await userExists(db, args.user_id))) {
     problems.user_id = 'must be the identifier of an existing account.'
   }
-  return problems
+  return { ...problems, ...(await problemOfGroup(db, args)) }
+}
+
+/** The same of an edit. */
+export async function problemsOfEdit(
+  db: Db,
+  settings: Settings,
+  args: Partial<EditArguments>,
+): Promise<Problems> {
+  return { ...affiliate.problems(args, settings), ...(await problemOfGroup(db, args)) }
+}
+
+async function problemOfGroup(db: Db, { group_id: id }: { readonly group_id?: number }): Promise<Problems> {
+  if (!id || (await groups.exists(db, id))) return {}
+  return { group_id: 'must be the identifier of an existing group, or 0.' }
 }
 
 /** What a record shows beside its fields. */
@@ -170,11 +186,13 @@ export function extrasOf(row: store.AffiliateRow, settings: Settings, extras: Ex
         payment_email: row.payment_email || row.account_email!,
       },
     }),
+    ...(extras.group && { group: { group_id: row.group_id ?? 0, name: row.group_name ?? '' } }),
   }
 }
 
-export function needsAccount({ user, effective }: Extras): boolean {
-  return Boolean(user || effective)
+/** Whether a record shows what stands in other tables. */
+export function needsMore({ user, effective, group }: Extras): boolean {
+  return Boolean(user || effective || group)
 }
 
 async function refuseConflict<T>(change: () => Promise<T>): Promise<T> {

@@ -26,6 +26,14 @@ const extras = Type.Object({
       { description: 'What applies: the own value, else the default; only with effective=1.' },
     ),
   ),
+  group: Type.Optional(
+    Type.Object(
+      { group_id: Type.Integer(), name: Type.String() },
+      {
+        description: 'The group that the affiliate belongs to, 0 and empty when to none; only with group=1.',
+      },
+    ),
+  ),
 })
 
 export type AffiliateExtras = Static<typeof extras>
@@ -36,6 +44,7 @@ export const extrasArguments = {
   effective: Type.Optional(
     flag('Adds the rate, rate type and payment e-mail address that apply, defaults included.'),
   ),
+  group: Type.Optional(flag('Adds the group that the affiliate belongs to.')),
 }
 
 const chosenByService = Type.Unknown({ description: 'Not to be sent: the service chooses it.' })

@@ -42,7 +42,7 @@ export async function addToCounters(tx: Tx, id: number, added: Addition): Promis
 
 type User = Selectable<UsersTable>
 
-/** The account's columns, as they stand beside those of its affiliate. */
+/** The columns of the account and the group, as they stand beside those of the affiliate. */
 interface Account {
   account_login: User['login']
   account_email: User['email']
@@ -50,6 +50,8 @@ interface Account {
   account_first_name: User['first_name']
   account_last_name: User['last_name']
   account_registered_at: User['registered_at']
+  group_id: number | null
+  group_name: string | null
 }
 
 export type AffiliateRow = ShownAffiliate & Partial<Account>
@@ -77,6 +79,18 @@ export async function listAffiliates(
   withAccount: boolean,
 ): Promise<AffiliateRow[]> {
   return withAccount ? listWithAccounts.read(db, criteria, page) : affiliates.page(db, criteria, page)
+}
+
+const terms = prepared((db: Db, { id }: { id: number }) =>
+  db.selectFrom('affiliates').select(['id', 'rate', 'rate_type', 'group_id']).where('id', '=', id),
+)
+
+/** What an affiliate's commission depends on; undefined when there is none. */
+export async function termsOf(
+  db: Db,
+  id: number,
+): Promise<Pick<Affiliate, 'id' | 'rate' | 'rate_type' | 'group_id'> | undefined> {
+  return (await terms(db, { id }))[0]
 }
 
 const thereToEarn = prepared((tx: Db, { id }: { id: number }) =>
@@ -126,6 +140,7 @@ function withAccounts(db: Db) {
   return db
     .selectFrom('affiliates')
     .innerJoin('users', 'users.id', 'affiliates.user_id')
+    .leftJoin('groups', 'groups.id', 'affiliates.group_id')
     .select([
       'affiliates.id',
       'affiliates.user_id',
@@ -144,5 +159,7 @@ function withAccounts(db: Db) {
       'users.first_name as account_first_name',
       'users.last_name as account_last_name',
       'users.registered_at as account_registered_at',
+      'affiliates.group_id',
+      'groups.name as group_name',
     ])
 }

@@ -6,11 +6,11 @@ import { compared, type Fraction, times, whole } from '../../base/fraction.ts'
 
 /** Of a single line of the sale; a rule that asks for these is applied to the lines that meet it. */
 const ofLine = ['product', 'category'] as const
-const texts = [...ofLine, 'country', 'currency', 'coupon', 'campaign'] as const
+export const texts = [...ofLine, 'country', 'currency', 'coupon', 'campaign'] as const
 /** The affiliate's sales so far, without the one that is judged: how many, and what their customers paid. */
 export const tiers = ['sales_in_month', 'sales_ever', 'volume_in_month', 'volume_ever'] as const
 /** Amounts are in the programme's currency. */
-const numbers = ['amount', 'order', 'months', ...tiers] as const
+export const numbers = ['amount', 'order', 'months', ...tiers] as const
 
 export type TextField = (typeof texts)[number]
 export type NumberField = (typeof numbers)[number]

@@ -3,8 +3,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { decimalsOf } from '../../base/currencies.ts'
 import { fraction, ONE, parseFraction } from '../../base/fraction.ts'
-import type { Settings } from '../../base/settings.ts'
-import { exchangeOf, judge, judgeAmount, monthsSince, totalOf } from './engine.ts'
+import { type Circumstances, exchangeOf, judge, judgeAmount, monthsSince, totalOf } from './engine.ts'
 import type { Earner, Line, Rule, Sale } from './model.ts'
 import { RuleSet } from './rule-set.ts'
 
@@ -24,13 +23,15 @@ const tiers = (count: number, volume: number) => ({
   volume_ever: BigInt(volume),
 })
 
+type Terms = Circumstances['settings']
+
 interface Example {
   readonly what: string
   /** In minor units, 100.00 when omitted. */
   readonly amount?: number
   readonly sale?: Partial<Sale>
   readonly earner?: Partial<Earner>
-  readonly settings?: Partial<Settings>
+  readonly settings?: Partial<Terms>
   readonly rules?: readonly Partial<Rule>[]
   /** What one whole unit of the sale's currency is in the programme's. */
   readonly rate?: string
@@ -41,8 +42,8 @@ interface Example {
   readonly parts?: number
 }
 
-const yen: Partial<Settings> = { currency: 'JPY', decimals: 0 }
-const dinar: Partial<Settings> = { currency: 'KWD', decimals: 3 }
+const yen: Partial<Terms> = { currency: 'JPY', decimals: 0 }
+const dinar: Partial<Terms> = { currency: 'KWD', decimals: 3 }
 const inEuro = { currency: 'EUR' }
 
 const examples: readonly Example[] = [
@@ -376,14 +377,13 @@ const examples: readonly Example[] = [
 ]
 
 function judged({ amount = 10_000, sale, earner, settings, rules = [], rate }: Example) {
-  const all: Settings = {
+  const all: Terms = {
     defaultRate: percent(20),
     defaultRateType: 'percentage',
-    rateTypes: ['percentage', 'flat', 'per lead'],
     currency: 'USD',
     decimals: 2,
     ...settings,
-  } as Settings
+  }
   const of: Sale = {
     kind: 'sale',
     amount: BigInt(amount),

@@ -46,7 +46,7 @@ export interface Judgement {
 }
 
 export interface Circumstances {
-  readonly settings: Settings
+  readonly settings: Pick<Settings, 'defaultRate' | 'defaultRateType' | 'currency' | 'decimals'>
   readonly rules: RuleSet
   /**
    * What one minor unit of the sale's currency is in that of the programme's: `exchangeOf`. Null when there is no rate;

@@ -1,8 +1,8 @@
 /** What commission is judged by: a sale, who earns by it, and the rules. */
 import type { Condition, Tier } from './conditions.ts'
 
-const kinds = ['lead', 'sale', 'renewal'] as const
-type SaleKind = (typeof kinds)[number]
+export const kinds = ['lead', 'sale', 'renewal'] as const
+export type SaleKind = (typeof kinds)[number]
 
 /** What was bought of one product. */
 export interface Line {

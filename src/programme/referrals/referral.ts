@@ -1,5 +1,6 @@
 /** What a referral is: what is owed to an affiliate because of something that was bought. */
 import { type Static, Type } from 'typebox'
+import { decimalsOf } from '../../base/currencies.ts'
 import { decimalsReason, decimalText, MAX_AMOUNT, toUnits } from '../../base/money.ts'
 import { choice, identifiers, line, listOf, moment, paragraphs } from '../../base/schemas.ts'
 import type { Settings } from '../../base/settings.ts'
@@ -53,12 +54,16 @@ const money = Type.Number({
   minimum: -MAX_AMOUNT,
   maximum: MAX_AMOUNT,
   description:
-    "What the affiliate earns, in the programme's currency. Only refunds and write-offs can be negative.",
+    'What the affiliate earns. When it is not sent and order_total is, the commission rules say. Only refunds and write-offs can be negative.',
 })
 
 const affiliate = reference('affiliates', 'The affiliate who earned it.', { person: true, outlives: true })
 
-const total = Type.Number({ minimum: 0, maximum: MAX_AMOUNT, description: 'What the customer paid.' })
+const total = Type.Number({
+  minimum: 0,
+  maximum: MAX_AMOUNT,
+  description: 'What the customer paid, in the same currency as the amount.',
+})
 const internal = { nullable: false, ...neither } as const
 const inNumber = (initial: number) =>
   ({ ...internal, type: 'integer', initial, show: (kept: number) => kept, sample: () => initial }) as const
@@ -105,11 +110,14 @@ const fields = {
   },
   currency: {
     ...words(line(3), 'ISO 4217 code of the currency.', neither),
-    create: Type.Optional(line(3, "ISO 4217 code: the programme's currency, which it is when omitted.")),
-    problem: (value: string, { currency }: Settings) =>
-      value.toUpperCase() === currency
-        ? undefined
-        : `must be ${currency}: there is no exchange rate from another.`,
+    create: Type.Optional(
+      line(3, "ISO 4217 code of the amount's currency, which is exchanged; the programme's when omitted."),
+    ),
+    edit: Type.Optional(line(3, "The programme's currency, in which its amount is.")),
+    problem: (value: string) =>
+      decimalsOf(value.toUpperCase()) === undefined
+        ? 'must be the ISO 4217 code of a currency in use, such as EUR.'
+        : undefined,
     keep: (value: string) => value.toUpperCase(),
     order: false,
   },
@@ -195,6 +203,37 @@ const fields = {
     secret: true,
     initial: '',
     show: (value: string) => value,
+    sample: () => '',
+  },
+  /** The version of the rule that it was judged by; 0 when there was none. */
+  rule_id: {
+    ...inNumber(0),
+    filter: anyOf(identifiers('Only those judged by one of these versions of rules.')),
+  },
+  /** What was earned in another currency, in its minor unit, and what one unit of that was worth. */
+  original_amount: {
+    ...internal,
+    nullable: true,
+    type: 'integer',
+    initial: null,
+    show: (kept: number | null) => kept ?? '',
+    sample: () => null,
+  },
+  original_currency: {
+    ...internal,
+    type: 'text',
+    initial: '',
+    show: (kept: string) => kept,
+    sample: () => '',
+  },
+  exchange_rate: { ...internal, type: 'text', initial: '', show: (kept: string) => kept, sample: () => '' },
+  /** How its amount came to be, see `commission/calculation.ts`; '' when it was sent as it is. */
+  calculation: {
+    ...internal,
+    type: 'text',
+    secret: true,
+    initial: '',
+    show: (kept: string) => kept,
     sample: () => '',
   },
   /** The item of an approved payout run that it is reserved in; 0 when it is in none. */

@@ -130,7 +130,7 @@ describeService('referrals: create', service => {
       amount: 1.005,
       status: 'draft',
       type: 'gift',
-      currency: 'EUR',
+      currency: 'XYZ',
       reference: 'x'.repeat(191),
       products: 'books',
       rest_id: '77',

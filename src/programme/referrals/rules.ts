@@ -13,6 +13,7 @@ import { type Db, UniqueViolation } from '../../storage/database.ts'
 import { affiliateOfAccount, isThere } from '../affiliates/store.ts'
 import { postReferral } from '../ledger/rules.ts'
 import { convert } from '../visits/store.ts'
+import { inCurrencyOf, withCommission } from './commission.ts'
 import { type Referral, referral } from './referral.ts'
 import type { CreateArguments, EditArguments } from './schema.ts'
 import * as store from './store.ts'
@@ -43,7 +44,7 @@ async function create(context: RequestContext, args: CreateArguments): Promise<C
     const settings = await context.settings.hold(tx)
     const sent = await withAffiliate(tx, args)
     refuseInvalid(await problemsOf(tx, settings, sent))
-    const draft = draftOf(sent, settings, context.actor.userId)
+    const draft = await withCommission(tx, settings, sent, draftOf(sent, settings, context.actor.userId))
     const created = await insertOnce(tx, draft, sent, settings)
     if (!created.replayed) await finish(tx, 'referral.create', { after: created.row }, settings)
     return created
@@ -53,7 +54,8 @@ async function create(context: RequestContext, args: CreateArguments): Promise<C
 function draftOf(sent: CreateArguments, settings: Settings, actor: number) {
   const { currency } = settings
   const status = sent.status ?? (sent.type === 'write_off' ? 'unpaid' : 'pending')
-  const draft = referral.fresh({ ...sent, status, currency }, settings, { time: now(), actor })
+  const made = { time: now(), actor }
+  const draft = referral.fresh({ ...sent, status, currency }, inCurrencyOf(sent, settings), made)
   const unique_reference = isUnique(draft)
   return { ...draft, unique_reference, request_hash: unique_reference ? requestHash(sent, settings) : '' }
 }
@@ -89,11 +91,14 @@ async function edit(context: RequestContext, args: EditArguments): Promise<Refer
     const draft = { ...before, ...change }
     refuseSettled(before, draft)
     refuseMove(before.status, draft.status)
+    refuseUnknownAmount(before, draft, sent)
     const unique_reference = isUnique(draft)
     const isChanged = Object.entries(change).some(([name, kept]) => before[name as keyof Referral] !== kept)
     if (!isChanged) return before
+    // Whoever says what it is worth says what it waited for.
+    const reason = before.status === 'draft' && draft.status !== 'draft' ? '' : before.reason
     const after = await refuseTaken(() =>
-      store.referrals.update(tx, before.id, { ...change, unique_reference, updated_at: now() }),
+      store.referrals.update(tx, before.id, { ...change, reason, unique_reference, updated_at: now() }),
     )
     await finish(tx, actionOf(before.status, after.status), { before, after }, settings)
     return after
@@ -160,7 +165,7 @@ export async function adjust(
 }
 
 /** Logs what was done, posts what it moves, and tells the visit that has led to it. */
-async function finish(
+export async function finish(
   tx: WriteTx,
   action: ReferralAction,
   { before, after }: { before?: Referral; after?: Referral },
@@ -180,10 +185,10 @@ async function finish(
   }
 }
 
-type ReferralAction = `referral.${'create' | 'edit' | 'approve' | 'reject' | 'pay' | 'delete'}`
+export type ReferralAction = `referral.${'create' | 'edit' | 'approve' | 'reject' | 'pay' | 'delete'}`
 
 /** What an edit is called that moves the status. */
-function actionOf(before: Status, after: Status): ReferralAction {
+export function actionOf(before: Status, after: Status): ReferralAction {
   if (before === after) return 'referral.edit'
   if (after === 'rejected') return 'referral.reject'
   if (after === 'paid') return 'referral.pay'
@@ -219,8 +224,15 @@ async function problemsOf(
     ...(isOrphan && { parent_id: 'must be the identifier of an existing referral, or 0.' }),
     ...(isNegative &&
       !isCorrection(type) && { amount: 'must be 0 or more; a refund or a write-off may be negative.' }),
-    ...referral.problems(args, settings),
+    ...(before && args.currency !== undefined && problemOfCurrency(args.currency, settings)),
+    ...referral.problems(args, inCurrencyOf(args, settings)),
   }
+}
+
+function problemOfCurrency(sent: string, { currency }: Settings): Problems {
+  return sent.toUpperCase() === currency
+    ? {}
+    : { currency: `must be ${currency}: what the affiliate earns is in it.` }
 }
 
 /** What money has left for, or is about to, stays as it is. */
@@ -242,6 +254,21 @@ function refuseSettled(before: Referral, after?: Referral): void {
   }
 }
 
+/** A draft has no amount; who rejects it needs none. */
+function refuseUnknownAmount(before: Referral, after: Referral, { amount }: Partial<CreateArguments>): void {
+  if (before.status !== 'draft' || ['draft', 'rejected'].includes(after.status) || amount !== undefined)
+    return
+  throw new Failure('referral_conflict', {
+    message: `The referral is a draft, because ${draftReasons[before.reason] ?? 'its amount is not known'}: send its amount as well.`,
+    data: { reason: before.reason },
+  })
+}
+
+const draftReasons: Readonly<Record<string, string>> = {
+  no_exchange_rate: 'there is no exchange rate for its date',
+  no_rule: 'no rule says what it earns',
+}
+
 function refuseMove(before: Status, after: Status): void {
   if (before === after || moves[before].includes(after)) return
   throw new Failure('referral_conflict', {
@@ -261,7 +288,9 @@ function isUnique({
 }
 
 function requestHash(sent: CreateArguments, settings: Settings): string {
-  const kept = Object.entries(referral.keep(sent, settings)).sort(([a], [b]) => (a < b ? -1 : 1))
+  const kept = Object.entries(referral.keep(sent, inCurrencyOf(sent, settings))).sort(([a], [b]) =>
+    a < b ? -1 : 1,
+  )
   return hash('sha256', JSON.stringify(kept), 'base64url')
 }
 
@@ -273,6 +302,7 @@ function isSame(
   settings: Settings,
 ): boolean {
   if (taken.request_hash === row.request_hash) return true
+  if (inCurrencyOf(sent, settings) !== settings) return false
   return Object.entries(referral.keep(sent, settings)).every(
     ([name, kept]) => taken[name as keyof Referral] === kept,
   )

@@ -100,3 +100,51 @@ function inParts(ids: readonly number[]): number[][] {
   }
   return parts
 }
+
+const orders = prepared((db: Db, { customerId, at }: { customerId: number; at: number }) =>
+  db
+    .selectFrom('referrals')
+    .select([
+      expression => expression.fn.countAll<number>().as('count'),
+      expression => expression.fn.min<number | null>('created_at').as('first'),
+    ])
+    .where('customer_id', '=', customerId)
+    .where('type', 'in', sql`('sale', 'lead', 'opt-in')` as never)
+    .where('created_at', '<=', at),
+)
+
+/** How many orders of a customer led to referrals up to a second, and when the first of them was. */
+export async function ordersOf(
+  db: Db,
+  customerId: number,
+  at: number,
+): Promise<{ count: number; first: number | null }> {
+  return (await orders(db, { customerId, at }))[0]!
+}
+
+const due = prepared((tx: Db, { now, limit }: { now: number; limit: number }) =>
+  tx
+    .selectFrom('referrals')
+    .selectAll()
+    .where('status', '=', sql.lit('pending') as never)
+    .where('hold_until', '<=', now)
+    .orderBy('hold_until')
+    .orderBy('id')
+    .limit(limit)
+    .forUpdate(),
+)
+
+/** Pending ones whose hold has ended. Nobody else changes them until the transaction ends. */
+export async function holdDue(tx: Tx, now: number, limit: number): Promise<Referral[]> {
+  return due(tx, { now, limit })
+}
+
+/** Drafts that wait for something, by identifier. Nobody else changes them until the transaction ends. */
+export async function holdDrafts(
+  tx: Tx,
+  { after, limit, reason }: { after: number; limit: number; reason?: string },
+): Promise<Referral[]> {
+  const all = tx.selectFrom('referrals').selectAll().where('status', '=', 'draft').where('id', '>', after)
+  const some = reason === undefined ? all : all.where('reason', '=', reason)
+  return some.orderBy('id').limit(limit).forUpdate().execute()
+}

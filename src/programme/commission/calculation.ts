@@ -1,0 +1,91 @@
+/**
+ * How a referral's amount came to be, as text beside it: what it was judged by is not looked up again, since it may have
+ * changed. Pure.
+ */
+import { type Fraction, fraction, ONE } from '../../base/fraction.ts'
+import type { Judgement, Part } from './engine.ts'
+import type { Line, Sale } from './model.ts'
+
+/** The exchange rate that was applied. */
+export interface Exchanged {
+  readonly id: number
+  /** What one whole unit is in the other currency, as decimal text. */
+  readonly rate: string
+  readonly from: string
+  readonly to: string
+  /** From when on it applies, in seconds. */
+  readonly date: number
+}
+
+export interface Calculation {
+  /** What was sold; null where an amount was sent. */
+  readonly sale: Sale | null
+  readonly parts: readonly Part[]
+  readonly exchange: Exchanged | null
+  /** What refunds have left of the sale. */
+  readonly left: Fraction
+  /** Exact, and in minor units; null as long as it waits for a rate or a rule. */
+  readonly result: { readonly exact: Fraction; readonly amount: bigint } | null
+  readonly holdDays: number | null
+  /** What the referral is to be once it is no draft: its status, and until when it is pending. */
+  readonly wanted: {
+    readonly status: 'pending' | 'unpaid' | 'paid' | 'rejected'
+    readonly holdUntil: number | null
+  } | null
+}
+
+export function calculationOf(
+  judgement: Judgement,
+  rest: Pick<Calculation, 'sale' | 'exchange' | 'wanted'> & { readonly left?: Fraction },
+): Calculation {
+  const { parts, reason, exact, amount, holdDays } = judgement
+  return { left: ONE, ...rest, parts, result: reason === '' ? { exact, amount } : null, holdDays }
+}
+
+const fractions = new Set(['base', 'earned', 'left', 'exact'])
+const integers = new Set(['amount', 'tax', 'shipping'])
+
+export function calculationText(calculation: Calculation): string {
+  return JSON.stringify(calculation, (_name, value: unknown) => {
+    if (typeof value === 'bigint') return String(value)
+    return isFraction(value) ? `${value.numerator}/${value.denominator}` : value
+  })
+}
+
+/** @param text what `calculationText` has made */
+export function parseCalculation(text: string): Calculation | undefined {
+  if (text === '') return undefined
+  return JSON.parse(text, (name, value: unknown) => {
+    if (typeof value !== 'string') return value
+    if (integers.has(name)) return BigInt(value)
+    if (!fractions.has(name)) return value
+    const [numerator, denominator] = value.split('/')
+    return fraction(BigInt(numerator!), BigInt(denominator!))
+  })
+}
+
+function isFraction(value: unknown): value is Fraction {
+  return typeof value === 'object' && value !== null && 'numerator' in value && 'denominator' in value
+}
+
+/** Products as senders of referrals write them: what has no price is no line. */
+export function linesOf(products: unknown, toMinor: (value: number) => number | undefined): Line[] {
+  if (!Array.isArray(products)) return []
+  return products.flatMap(product => lineOf(product, toMinor) ?? [])
+}
+
+function lineOf(product: unknown, toMinor: (value: number) => number | undefined): Line | undefined {
+  if (typeof product !== 'object' || product === null) return undefined
+  const of: Record<string, unknown> = { ...product }
+  const price = toMinor(Number(of.amount ?? of.price))
+  const name = of.product ?? of.id ?? of.name
+  if (price === undefined || (typeof name !== 'string' && typeof name !== 'number')) return undefined
+  const quantity = Number(of.quantity ?? 1)
+  const categories = Array.isArray(of.categories) ? of.categories : [of.category ?? []].flat()
+  return {
+    product: String(name),
+    categories: categories.filter(category => typeof category === 'string'),
+    quantity: Number.isSafeInteger(quantity) && quantity > 0 ? quantity : 1,
+    amount: BigInt(price),
+  }
+}

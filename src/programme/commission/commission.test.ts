@@ -1,0 +1,309 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { assertFailure, describeService, openDatabase, operatorOf } from '../../../test/harness.ts'
+import { endHolds } from '../referrals/holds.ts'
+
+const DAY_MS = 86_400_000
+const text = (time: number) => new Date(time).toISOString().slice(0, 19).replace('T', ' ')
+
+describeService('commission rules', service => {
+  const create = async (path: string, args: object) => {
+    const { status, body } = await service().post(path, args)
+    assert.equal(status, 201, JSON.stringify(body))
+    return body
+  }
+  const rule = (args: object) => create('/rules', { name: 'rule', ...args })
+  const earn = (affiliate_id: number, args: object = {}) =>
+    create('/referrals', { affiliate_id, order_total: 100, ...args })
+  const balances = async (id: number) => (await service().get(`/affiliates/${id}/balances`)).body
+  const end = (id: number) => service().delete(`/rules/${id}`)
+
+  test('201 - a rule with all that can be sent; an edit is the next version, a deletion the end', async () => {
+    const { id: group_id } = await create('/groups', { name: 'Partners' })
+    const sent = {
+      name: 'Autumn',
+      group_id,
+      priority: 7,
+      kinds: ['sale', 'renewal'],
+      conditions: [
+        { field: 'country', is: ['DE', 'AT'] },
+        { field: 'amount', at_least: 10.5 },
+      ],
+      rate_type: 'percentage',
+      rate: 12.5,
+      base: 'gross',
+      max_months: 12,
+      max_payments: '',
+      hold_days: 30,
+      from: '2026-01-01',
+      until: '2026-12-31',
+    }
+    const first = await rule(sent)
+    const { rule_id, date, ...rest } = first
+    assert.deepEqual(rest, {
+      ...sent,
+      id: rule_id,
+      series: rule_id,
+      version: 1,
+      status: 'current',
+      affiliate_id: 0,
+      rate: '12.5',
+      from: '2026-01-01 00:00:00',
+      until: '2026-12-31 23:59:59',
+    })
+    const { body: second } = await service().patch(`/rules/${rule_id}`, { rate: 15, hold_days: '' })
+    assert.deepEqual(
+      [second.series, second.version, second.status, second.rate, second.hold_days, second.name],
+      [rule_id, 2, 'current', '15', '', 'Autumn'],
+    )
+    assert.notEqual(second.id, rule_id)
+    assert.equal((await service().get(`/rules/${rule_id}`)).body.status, 'replaced')
+    const stale = await service().patch(`/rules/${rule_id}`, { rate: 1 })
+    assertFailure(stale, 409, 'rest_rule_conflict')
+    assert.equal(stale.body.data.rule_id, second.id)
+    assertFailure(await service().delete(`/groups/${group_id}`), 409, 'rest_group_in_use')
+    assert.equal((await end(second.id)).status, 200)
+    assert.equal((await service().get(`/rules/${second.id}`)).body.status, 'ended')
+    assertFailure(await end(second.id), 409, 'rest_rule_conflict')
+    assert.equal((await service().delete(`/groups/${group_id}`)).status, 200)
+    const { body: events } = await service().get('/events?number=100')
+    const actions = events.map(({ type, action = type }: any) => action)
+    assert.deepEqual(
+      actions.filter((action: string) => action.startsWith('rule.')),
+      ['rule.create', 'rule.edit', 'rule.delete'],
+    )
+  })
+
+  test('400 - conditions that can not be met, and wrong limits', async () => {
+    const wrong: [object, string][] = [
+      [{ conditions: [{ field: 'colour', is: ['red'] }] }, 'conditions'],
+      [{ conditions: [{ field: 'country' }] }, 'conditions'],
+      [{ conditions: [{ field: 'country', at_least: 1 }] }, 'conditions'],
+      [{ conditions: [{ field: 'amount', is: ['1'] }] }, 'conditions'],
+      [{ conditions: [{ field: 'amount', at_least: 5, below: 5 }] }, 'conditions'],
+      [{ conditions: [{ field: 'amount', at_least: -1 }] }, 'conditions'],
+      [{ conditions: [{ field: 'order', is_not: 1 }] }, 'conditions'],
+      [{ kinds: ['refund'] }, 'kinds'],
+      [{ rate: -1 }, 'rate'],
+      [{ rate: 1.00001 }, 'rate'],
+      [{ name: ' ' }, 'name'],
+      [{ hold_days: -1 }, 'hold_days'],
+      [{ max_months: 0 }, 'max_months'],
+      [{ affiliate_id: 987_654 }, 'affiliate_id'],
+      [{ from: '2026-02-01', until: '2026-01-01' }, 'until'],
+    ]
+    for (const [args, name] of wrong) {
+      const reply = await service().post('/rules', { name: 'wrong', rate: 1, ...args })
+      assertFailure(reply, 400, 'rest_invalid_param')
+      assert.deepEqual(Object.keys(reply.body.data.params), [name], JSON.stringify(args))
+    }
+    const missing = await service().post('/rules', {})
+    assert.deepEqual(missing.body.data.params, ['name', 'rate'])
+  })
+
+  test('200 - rules in the order in which they are tried', async () => {
+    const { id: affiliate_id } = await service().newAffiliate('ordered')
+    const { id: group_id } = await create('/groups', { name: 'Ordered' })
+    const made = [
+      await rule({ rate: 1, priority: 900 }),
+      await rule({ rate: 1, priority: 800 }),
+      await rule({ rate: 1, group_id, priority: 950 }),
+      await rule({ rate: 1, affiliate_id, priority: 999 }),
+    ]
+    const ids = made.map(({ id }) => id)
+    const list = `/rules?status=current&orderby=tried&fields=ids&rule_id=${ids.join(',')}`
+    assert.deepEqual((await service().get(list)).body, ids.toReversed())
+    const { headers, body } = await service().get(`${list}&number=2`)
+    const next = /<[^>]*\/v1([^>]*)>; rel="next"/.exec(headers.get('link')!)![1]!
+    assert.deepEqual([...body, ...(await service().get(next)).body], ids.toReversed())
+    for (const id of ids) await end(id)
+  })
+
+  test('201 - a referral without an amount earns what the rules say, and a changed rule changes none', async () => {
+    const { id: group_id } = await create('/groups', { name: 'Judged' })
+    const { id } = await service().newAffiliate('judged', { group_id })
+    assert.equal((await earn(id)).amount, '20.00')
+    const ofGroup = await rule({ group_id, rate: 10, hold_days: 0 })
+    const first = await earn(id)
+    assert.deepEqual([first.amount, first.status], ['10.00', 'unpaid'])
+    const { body: second } = await service().patch(`/rules/${ofGroup.id}`, { rate: 11 })
+    assert.equal((await earn(id)).amount, '11.00')
+    assert.equal((await service().get(`/referrals/${first.id}`)).body.amount, '10.00')
+    assert.deepEqual((await service().get(`/referrals?rule_id=${ofGroup.id}&fields=ids`)).body, [first.id])
+    assert.equal((await earn(id, { amount: 3 })).amount, '3.00')
+    await service().patch(`/affiliates/${id}`, { rate: 50 })
+    assert.equal((await earn(id)).amount, '50.00')
+    await service().patch(`/affiliates/${id}`, { rate: '', group_id: 0 })
+    assert.equal((await earn(id)).amount, '20.00')
+    await end(second.id)
+  })
+
+  test('a tier counts what was sold before', async () => {
+    const { id } = await service().newAffiliate('tiered')
+    const tier = await rule({
+      affiliate_id: id,
+      rate: 30,
+      conditions: [{ field: 'volume_in_month', at_least: 200 }],
+    })
+    const amounts = []
+    for (let sale = 0; sale < 3; sale++) amounts.push((await earn(id)).amount)
+    assert.deepEqual(amounts, ['20.00', '20.00', '30.00'])
+    await end(tier.id)
+  })
+
+  test("the customer's second order, by the customer of the referral", async () => {
+    const { id } = await service().newAffiliate('repeated')
+    const first = await rule({ affiliate_id: id, rate: 40, max_payments: 2 })
+    const amounts = []
+    for (let sale = 0; sale < 3; sale++) amounts.push((await earn(id, { customer_id: 77 })).amount)
+    assert.deepEqual(amounts, ['40.00', '40.00', '0.00'])
+    await end(first.id)
+  })
+
+  test('groups: shown when asked for, filtered by, and with names of their own', async () => {
+    const { id: group_id } = await create('/groups', { name: 'Editors', description: 'Who write.' })
+    assertFailure(await service().post('/groups', { name: 'EDITORS' }), 409, 'rest_group_exists')
+    const member = await service().newAffiliate('member', { group_id })
+    assert.equal('group_id' in member, false)
+    const { body } = await service().get(`/affiliates/${member.id}?group=1`)
+    assert.deepEqual(body.group, { group_id, name: 'Editors' })
+    assert.deepEqual((await service().get(`/affiliates?group_id=${group_id}&fields=ids`)).body, [member.id])
+    assertFailure(await service().delete(`/groups/${group_id}`), 409, 'rest_group_in_use')
+    const unknown = await service().patch(`/affiliates/${member.id}`, { group_id: 987_654 })
+    assert.deepEqual(Object.keys(unknown.body.data.params), ['group_id'])
+    await service().patch(`/affiliates/${member.id}`, { group_id: 0 })
+    assert.equal((await service().delete(`/groups/${group_id}`)).status, 200)
+  })
+
+  test('409 - a coupon whose code another has, in any case of letters', async () => {
+    const { id: affiliate_id } = await service().newAffiliate('couponed')
+    const coupon = await create('/coupons', { code: 'Spring-10', affiliate_id })
+    assert.deepEqual([coupon.code, coupon.status, coupon.campaign], ['Spring-10', 'active', ''])
+    assertFailure(
+      await service().post('/coupons', { code: 'SPRING-10', affiliate_id }),
+      409,
+      'rest_coupon_exists',
+    )
+    assertFailure(await service().post('/coupons', { code: ' x', affiliate_id }), 400, 'rest_invalid_param')
+    assert.deepEqual((await service().get('/coupons?search=spring&fields=ids')).body, [coupon.id])
+  })
+
+  test('201 - an amount in another currency is exchanged at the newest rate not after its date', async () => {
+    const { id } = await service().newAffiliate('abroad')
+    const rates = [
+      ['2026-01-01', 1.1],
+      ['2026-02-01', '1.085'],
+    ] as const
+    for (const [date, rate] of rates) await create('/exchange-rates', { from_currency: 'eur', rate, date })
+    const sent = { affiliate_id: id, currency: 'EUR', status: 'unpaid', amount: 10.5 }
+    const january = await create('/referrals', { ...sent, date: '2026-01-31' })
+    assert.deepEqual([january.amount, january.currency, january.status], ['11.55', 'USD', 'unpaid'])
+    // 10.50 at 1.085 are 11.3925, exchanged and rounded once.
+    assert.equal((await create('/referrals', { ...sent, date: '2026-02-01' })).amount, '11.39')
+    // 20 % of 55.55 are 11.11, at 1.085 12.05435.
+    const { amount: _amount, ...judged } = sent
+    assert.equal((await create('/referrals', { ...judged, order_total: 55.55 })).amount, '12.05')
+    assert.equal((await balances(id)).unpaid, 11.55 + 11.39 + 12.05)
+    const twice = await service().post('/exchange-rates', {
+      from_currency: 'EUR',
+      rate: 2,
+      date: '2026-01-01',
+    })
+    assertFailure(twice, 409, 'rest_exchange_rate_exists')
+    for (const rate of [0, -1, '1,2', 'x', '1'.repeat(13)]) {
+      const wrong = await service().post('/exchange-rates', { from_currency: 'EUR', rate })
+      assert.deepEqual(Object.keys(wrong.body.data.params), ['rate'], String(rate))
+    }
+    assertFailure(
+      await service().post('/exchange-rates', { from_currency: 'USD', rate: 1 }),
+      400,
+      'rest_invalid_param',
+    )
+  })
+
+  test('a draft waits for the exchange rate, keeps the status that was sent, and is never guessed', async () => {
+    const { id } = await service().newAffiliate('waiting')
+    const sent = {
+      affiliate_id: id,
+      currency: 'JPY',
+      amount: 1500,
+      status: 'unpaid',
+      date: '2026-03-05',
+      context: 'shop',
+      reference: 'J1',
+    }
+    const draft = await create('/referrals', sent)
+    assert.deepEqual([draft.status, draft.amount, draft.currency], ['draft', '0.00', 'USD'])
+    assert.equal((await service().post('/referrals', sent)).status, 200)
+    assert.deepEqual((await service().post('/referrals', { ...sent, amount: 15.5 })).body.data.params, {
+      amount: 'must have at most 0 decimals, as JPY has.',
+    })
+    assert.equal((await balances(id)).unpaid, 0)
+    assertFailure(
+      await service().patch(`/referrals/${draft.id}`, { status: 'unpaid' }),
+      409,
+      'rest_referral_conflict',
+    )
+    // Not the rate of a later day.
+    await create('/exchange-rates', { from_currency: 'JPY', rate: 0.009, date: '2026-03-06' })
+    assert.equal((await service().get(`/referrals/${draft.id}`)).body.status, 'draft')
+    await create('/exchange-rates', { from_currency: 'JPY', rate: 0.00671, date: '2026-03-01' })
+    const { body: real } = await service().get(`/referrals/${draft.id}`)
+    // 1,500 yen at 0.00671 are 10.065 dollars; the half goes to the even cent.
+    assert.deepEqual([real.status, real.amount], ['unpaid', '10.06'])
+    assert.equal((await balances(id)).unpaid, 10.06)
+    const { body: again } = await service().post('/referrals', sent)
+    assert.equal(again.id, draft.id)
+  })
+
+  test('a draft waits for the rule that a rate type names', async () => {
+    const admin = await service().admin()
+    await admin.patch('/settings', { rate_types: ['percentage', 'flat', 'per lead'] })
+    const { id } = await service().newAffiliate('leads', { rate_type: 'per lead' })
+    const draft = await earn(id, { type: 'lead' })
+    assert.equal(draft.status, 'draft')
+    const { body: approved } = await service().patch(`/referrals/${(await earn(id)).id}`, {
+      status: 'unpaid',
+      amount: 1,
+    })
+    assert.deepEqual([approved.status, approved.amount], ['unpaid', '1.00'])
+    const named = await rule({
+      name: 'per lead',
+      rate_type: 'flat',
+      rate: 2.5,
+      hold_days: 10,
+      kinds: ['lead'],
+    })
+    const { body: real } = await service().get(`/referrals/${draft.id}`)
+    assert.deepEqual([real.status, real.amount], ['pending', '2.50'])
+    await end(named.id)
+    assert.equal((await earn(id, { type: 'lead' })).status, 'draft')
+  })
+
+  test('holds end by themselves, each once, however many end them', async () => {
+    const { id } = await service().newAffiliate('held')
+    const held = await rule({ affiliate_id: id, rate: 10, hold_days: 2 })
+    const date = text(Date.now() - 3 * DAY_MS)
+    const made = await Promise.all(Array.from({ length: 130 }, () => earn(id, { date })))
+    assert.ok(made.every(({ status, amount }) => status === 'pending' && amount === '10.00'))
+    const later = await earn(id)
+    const reviewed = await earn(id, { amount: 1 })
+    const other = await openDatabase(service().databaseUrl)
+    const ended = await Promise.all([
+      endHolds(operatorOf(service().database)),
+      endHolds(operatorOf(service().database)),
+      endHolds(operatorOf(other)),
+    ])
+    await other.close()
+    assert.equal(
+      ended.reduce((sum, one) => sum + one),
+      130,
+    )
+    const { pending, unpaid } = await balances(id)
+    assert.deepEqual([pending, unpaid], [11, 1300])
+    for (const { id } of [later, reviewed]) {
+      assert.equal((await service().get(`/referrals/${id}`)).body.status, 'pending')
+    }
+    await end(held.id)
+  })
+})

@@ -1,0 +1,177 @@
+/** Judges by what the database has: the rules in force, the exchange rate of the day, the affiliate's terms and sales so far. */
+import { decimalsOf } from '../../base/currencies.ts'
+import { Failure } from '../../base/errors.ts'
+import { type Fraction, ONE, parseFraction, plus, rounded, ZERO } from '../../base/fraction.ts'
+import { MAX_AMOUNT } from '../../base/money.ts'
+import type { Settings } from '../../base/settings.ts'
+import type { Db } from '../../storage/database.ts'
+import { termsOf } from '../affiliates/store.ts'
+import { rateAt } from '../exchange/store.ts'
+import { type Calculation, calculationOf, calculationText, type Exchanged } from './calculation.ts'
+import { exchangeOf, type Judgement, judge, judgeAmount, totalOf } from './engine.ts'
+import type { Earner, Sale } from './model.ts'
+import { ruleOf } from './rule.ts'
+import { RuleSet } from './rule-set.ts'
+import * as store from './store.ts'
+
+const SECONDS_OF_DAY = 86_400
+/** Sets of rules that are kept ready: one of each database, and those that were changed a moment ago. */
+const SETS_KEPT = 16
+
+const sets = new Map<string, Promise<RuleSet>>()
+
+/** The rules in force, made ready once for each change of them. */
+function ruleSetOf(db: Db, { rulesVersion, decimals }: Settings): Promise<RuleSet> {
+  // Two databases have the same version only when one is a copy of the other.
+  const key = `${rulesVersion} ${decimals}`
+  const known = sets.get(key)
+  if (known) return known
+  const set = readSet(db, rulesVersion, decimals)
+  if (sets.size >= SETS_KEPT) sets.delete(sets.keys().next().value!)
+  sets.set(key, set)
+  set.catch(() => sets.delete(key))
+  return set
+}
+
+async function readSet(db: Db, version: string, decimals: number): Promise<RuleSet> {
+  // Nobody has made a rule yet.
+  const rows = version === '' ? [] : await store.currentRules(db)
+  return new RuleSet(rows.map(ruleOf), decimals)
+}
+
+/** The rate of a currency on a day, and what it makes of one minor unit. */
+interface Exchange {
+  readonly exchanged: Exchanged
+  readonly exchange: Fraction
+}
+
+/** @returns undefined when there is no rate, or none is needed */
+async function exchangeAt(
+  db: Db,
+  { currency: to, decimals }: Settings,
+  from: string,
+  at: number,
+): Promise<Exchange | undefined> {
+  if (from === to) return undefined
+  const row = await rateAt(db, { from, to, at })
+  if (!row) return undefined
+  const { id, rate, valid_from: date } = row
+  const exchange = exchangeOf(parseFraction(rate)!, decimalsOf(from)!, decimals)
+  return { exchanged: { id, rate, from, to, date }, exchange }
+}
+
+/** What a referral is given of a judgement. */
+export interface Commission {
+  readonly judgement: Judgement
+  /** In minor units of the programme's currency; 0 when it is a draft. */
+  readonly amount: number
+  readonly exchange: Exchange | undefined
+}
+
+export interface Question {
+  readonly sale: Sale
+  readonly affiliateId: number
+}
+
+/**
+ * Judges what an affiliate earns by a sale.
+ * @throws Failure invalid_argument when it is more than an amount can be
+ */
+export async function commissionOf(db: Db, settings: Settings, question: Question): Promise<Commission> {
+  const { sale } = question
+  const rules = await ruleSetOf(db, settings)
+  const exchange = await exchangeAt(db, settings, sale.currency, sale.occurredAt)
+  const earner = await earnerOf(db, question, rules.asksForTiers)
+  const judgement = judge(sale, earner, { settings, rules, exchange: exchange?.exchange ?? null })
+  return { judgement, amount: amountOf(judgement, settings), exchange }
+}
+
+/** The same of an amount that was sent, in the minor unit of its currency. */
+export async function commissionOfAmount(
+  db: Db,
+  settings: Settings,
+  { amount, currency, at }: { amount: number; currency: string; at: number },
+): Promise<Commission> {
+  const exchange = await exchangeAt(db, settings, currency, at)
+  const judgement = judgeAmount(
+    BigInt(amount),
+    { currency },
+    { settings, exchange: exchange?.exchange ?? null },
+  )
+  return { judgement, amount: amountOf(judgement, settings), exchange }
+}
+
+/**
+ * Judges a draft anew: what it waits for may be there by now.
+ * @returns undefined as long as it is not
+ */
+export async function commissionOfDraft(
+  db: Db,
+  settings: Settings,
+  draft: { readonly affiliateId: number; readonly currency: string; readonly at: number },
+  { sale, parts, left }: Calculation,
+): Promise<Commission | undefined> {
+  const exchange = await exchangeAt(db, settings, draft.currency, draft.at)
+  const factor = draft.currency === settings.currency ? ONE : (exchange?.exchange ?? null)
+  const found =
+    sale && parts.length === 0
+      ? (await commissionOf(db, settings, { sale, affiliateId: draft.affiliateId })).judgement
+      : totalOf(parts, factor)
+  if (found.reason !== '') return undefined
+  const judgement = totalOf(found.parts, factor, left)
+  return { judgement, amount: amountOf(judgement, settings), exchange }
+}
+
+/** The affiliate's terms; the sales so far only when some rule asks for them. */
+async function earnerOf(db: Db, { affiliateId, sale }: Question, withSales: boolean): Promise<Earner> {
+  const terms = await termsOf(db, affiliateId)
+  const { rate = null, rate_type: rateType = null, group_id: groupId = null } = terms ?? {}
+  const day = new Date(sale.occurredAt * 1000)
+  const month = Date.UTC(day.getUTCFullYear(), day.getUTCMonth()) / 1000
+  const tiers = withSales ? await store.salesOf(db, affiliateId, month, sale.occurredAt) : undefined
+  return { id: affiliateId, rate, rateType, groupId, ...(tiers && { tiers }) }
+}
+
+/** The columns of a referral that say how its amount came to be. */
+export function columnsOf(
+  { judgement, exchange }: Commission,
+  {
+    sale,
+    currency,
+    wanted,
+    left,
+  }: Pick<Calculation, 'sale' | 'wanted'> & { currency: string; left?: Fraction },
+) {
+  const isForeign = exchange !== undefined || judgement.reason === 'no_exchange_rate'
+  const calculation = calculationOf(judgement, {
+    sale,
+    wanted,
+    exchange: exchange?.exchanged ?? null,
+    ...(left && { left }),
+  })
+  return {
+    rule_id: judgement.parts.find(({ rule }) => rule)?.rule?.id ?? 0,
+    original_amount: isForeign ? originalOf(judgement) : null,
+    original_currency: isForeign ? currency : '',
+    exchange_rate: exchange?.exchanged.rate ?? '',
+    calculation: calculationText(calculation),
+    reason: judgement.reason,
+  }
+}
+
+/** Until when a referral is pending by its rules; null when none says so. */
+export function holdUntil({ holdDays }: Judgement, at: number): number | null {
+  return holdDays === null ? null : at + holdDays * SECONDS_OF_DAY
+}
+
+/** What is earned in the currency of the sale, rounded to its minor unit. */
+function originalOf({ parts }: Judgement): number {
+  const inSale = parts.filter(part => part.inSale)
+  return Number(rounded(inSale.reduce((sum, { earned }) => plus(sum, earned), ZERO)))
+}
+
+function amountOf({ amount }: Judgement, { decimals }: Settings): number {
+  const most = BigInt(Math.floor(MAX_AMOUNT)) * 10n ** BigInt(decimals)
+  if (amount <= most && amount >= -most) return Number(amount)
+  throw new Failure('invalid_argument', { message: 'The commission would be larger than an amount can be.' })
+}

@@ -1,0 +1,321 @@
+/** What a commission rule is, as callers see it. Each record is one version of a series; the newest is in force. */
+import { type Static, Type } from 'typebox'
+import { formatRate, MAX_AMOUNT, MAX_RATE, RATE_DECIMALS, toUnits } from '../../base/money.ts'
+import { choice, identifiers, line, listOf, moment } from '../../base/schemas.ts'
+import { formatTime, parseMoment } from '../../base/time.ts'
+import type { Samples } from '../../records/field.ts'
+import { type CrudAction, kind, type RowOf, type TableOf } from '../../records/kind.ts'
+import { anyOf, created, link, status, text } from '../../records/kinds-of-field.ts'
+import { neither, type Reference } from '../../storage/table.ts'
+import { type Condition, numbers, texts } from './conditions.ts'
+import { kinds, type Rule, type SaleKind } from './model.ts'
+
+const MAX_JSON = 65_535
+const MAX_PRIORITY = 999_999
+const DEFAULT_PRIORITY = 100
+const MAX_DAYS = 3650
+
+/** Whose the rule is; 0 when it is not one's. */
+const owner = (references: Reference, description: string) =>
+  ({
+    ...link(description),
+    nullable: true,
+    references,
+    initial: null,
+    show: (kept: number | null) => kept ?? 0,
+    json: (kept: number | null) => String(kept ?? 0),
+    keep: (value: number) => value || null,
+    sample: (_samples: Samples) => null,
+  }) as const
+
+/** A whole number that may be left open, which is ''. */
+const limit = (minimum: number, maximum: number, description: string) => {
+  const sent = Type.Union([Type.Integer({ minimum, maximum }), Type.Literal('')], { description })
+  return {
+    type: 'integer',
+    nullable: true,
+    ...neither,
+    wire: Type.Union([Type.Integer(), Type.Literal('')], { description }),
+    create: Type.Optional(sent),
+    edit: Type.Optional(sent),
+    order: false,
+    initial: null,
+    show: (kept: number | null) => kept ?? ('' as const),
+    keep: (value: number | '') => (value === '' ? null : value),
+    sample: () => null,
+  } as const
+}
+
+/** A moment that may be left open, which is ''. */
+const bound = <const C extends string>(column: C, side: 'first' | 'last', description: string) => {
+  const sent = Type.Union([moment(description), Type.Literal('')], {
+    description: `${description}; empty: no limit.`,
+  })
+  return {
+    type: 'integer',
+    nullable: true,
+    ...neither,
+    column,
+    wire: Type.String({
+      description: `${description}: YYYY-MM-DD HH:MM:SS, UTC; empty when there is no limit.`,
+    }),
+    create: Type.Optional(sent),
+    edit: Type.Optional(sent),
+    order: false,
+    initial: null,
+    show: (kept: number | null) => (kept === null ? '' : formatTime(kept)),
+    keep: (value: string) => (value === '' ? null : parseMoment(value)![side]),
+    sample: () => null,
+  } as const
+}
+
+const kindsSchema = listOf(choice(kinds), 'What it pays for; all of them when empty.')
+
+const conditionSchema = Type.Object(
+  {
+    field: choice([...texts, ...numbers], 'What is looked at.'),
+    is: Type.Optional(listOf(line(190), 'It has to be one of these.')),
+    not: Type.Optional(listOf(line(190), 'It may be none of these.')),
+    at_least: Type.Optional(Type.Number({ description: 'It has to be this or more.' })),
+    below: Type.Optional(Type.Number({ description: 'It has to be less than this.' })),
+  },
+  { additionalProperties: false },
+)
+
+const conditionsSchema = Type.Array(conditionSchema, {
+  maxItems: 20,
+  description: `All have to be met. Text is compared in any case of letters (${texts.join(', ')}: is, not); numbers by their limits (${numbers.join(', ')}: at_least, below), amounts in the programme's currency.`,
+})
+
+type Sent = Static<typeof conditionSchema>
+
+const statuses = ['current', 'replaced', 'ended'] as const
+
+const {
+  create: _create,
+  edit: _edit,
+  keep: _keep,
+  ...inForce
+} = status(
+  statuses,
+  'current',
+  'Whether it is in force: the current version of its series, replaced by a later one, or ended.',
+)
+
+const onlyThese = () => anyOf(identifiers('Only those with one of these.'))
+
+const rateSchema = Type.Number({
+  minimum: 0,
+  maximum: MAX_RATE,
+  format: 'rate',
+  description:
+    "How much: percent, or an amount in the programme's currency, for the sale or for each item. At most 4 decimals.",
+})
+
+const count = (description: string) =>
+  ({
+    type: 'integer',
+    nullable: false,
+    ...neither,
+    wire: Type.Integer({ description }),
+    initial: 0,
+    show: (kept: number) => kept,
+    json: (kept: number) => String(kept),
+    sample: () => 1,
+  }) as const
+
+const nameDescription = 'Names the rule. A rate type of the settings that has the same name stands for it.'
+
+const { create: _createName, edit: _editName, ...name } = text(100, nameDescription, neither)
+
+const fields = {
+  name: {
+    ...name,
+    create: line(100, nameDescription),
+    edit: Type.Optional(line(100, 'New name.')),
+    problem: (value: string) => (value.trim() === '' ? 'must name the rule.' : undefined),
+    sample: ({ row }: Samples) => `rule ${row('users')}`,
+  },
+  series: {
+    ...count('The same for all versions of a rule: the identifier of the first.'),
+    filter: onlyThese(),
+  },
+  version: count('The how many-th version it is, from 1.'),
+  status: {
+    ...inForce,
+    filter: anyOf(listOf(choice(statuses), 'Only those with one of these statuses.')),
+  },
+  affiliate_id: {
+    ...owner({ table: 'affiliates', person: true, outlives: true }, 'The affiliate whom it is for'),
+    filter: onlyThese(),
+  },
+  group_id: {
+    ...owner({ table: 'groups', outlives: true }, 'The group that it is for'),
+    filter: onlyThese(),
+  },
+  priority: {
+    ...count(
+      'Rules of the same affiliate, of the same group and of the programme are tried from the lowest.',
+    ),
+    create: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: MAX_PRIORITY,
+        default: DEFAULT_PRIORITY,
+        description:
+          'Rules of the same affiliate, of the same group and of the programme are tried from the lowest.',
+      }),
+    ),
+    edit: Type.Optional(Type.Integer({ minimum: 0, maximum: MAX_PRIORITY, description: 'New priority.' })),
+    initial: DEFAULT_PRIORITY,
+    keep: (value: number) => value,
+  },
+  kinds: {
+    type: 'text',
+    nullable: false,
+    ...neither,
+    wire: kindsSchema,
+    create: Type.Optional(kindsSchema),
+    edit: Type.Optional(kindsSchema),
+    order: false,
+    initial: '',
+    show: (kept: string) => kindsOf(kept),
+    keep: (value: readonly string[]) => [...new Set(value)].join(','),
+    sample: () => '',
+  },
+  conditions: {
+    type: 'text',
+    nullable: false,
+    ...neither,
+    wire: conditionsSchema,
+    create: Type.Optional(conditionsSchema),
+    edit: Type.Optional(conditionsSchema),
+    order: false,
+    initial: '[]',
+    show: (kept: string): Sent[] => JSON.parse(kept),
+    json: (kept: string) => kept,
+    keep: (value: readonly Sent[]) => JSON.stringify(value),
+    problem: problemOfConditions,
+    sample: () => '[]',
+  },
+  rate_type: status(['percentage', 'flat', 'per_item'], 'percentage', 'How the rate is meant.'),
+  rate: {
+    type: 'integer',
+    nullable: false,
+    ...neither,
+    wire: Type.String({ description: 'How much, as decimal text.' }),
+    create: rateSchema,
+    edit: Type.Optional(rateSchema),
+    show: (kept: number) => formatRate(kept),
+    json: (kept: number) => `"${formatRate(kept)}"`,
+    keep: (value: number) => toUnits(value, RATE_DECIMALS)!,
+    sample: () => 100_000,
+  },
+  base: status(
+    ['net', 'gross'],
+    'net',
+    'What a percentage is taken of: what the customer pays without tax and shipping, or with them.',
+  ),
+  max_months: limit(
+    1,
+    1200,
+    "For how many months after the customer's first order it pays; behind that the customer's orders earn nothing. Empty: no limit.",
+  ),
+  max_payments: limit(
+    1,
+    1_000_000,
+    'For how many orders of a customer it pays; those behind them earn nothing. Empty: no limit.',
+  ),
+  hold_days: limit(
+    0,
+    MAX_DAYS,
+    'How many days a referral is pending before it is unpaid; 0: not at all. Empty: until somebody reviews it.',
+  ),
+  from: bound('valid_from', 'first', 'The first second whose sales it is for'),
+  until: bound('valid_until', 'last', 'The last second whose sales it is for'),
+  date: created('created_at', 'When this version was made'),
+} as const
+
+export const rule = kind({ name: 'rule', table: 'rules', title: 'Commission rules', fields })
+
+export type RuleRow = RowOf<typeof fields>
+
+interface RulesTable extends TableOf<typeof fields> {}
+
+declare module '../../storage/tables.ts' {
+  interface Tables {
+    rules: RulesTable
+  }
+}
+
+declare module '../../events/schema.ts' {
+  interface Actions {
+    rule: CrudAction
+  }
+}
+
+/** What a row says, as it is judged by. */
+export function ruleOf(row: RuleRow): Rule {
+  return {
+    id: row.id,
+    series: row.series,
+    version: row.version,
+    name: row.name,
+    scope: scopeOf(row),
+    affiliateId: row.affiliate_id,
+    groupId: row.group_id,
+    priority: row.priority,
+    kinds: kindsOf(row.kinds),
+    conditions: conditionsOf(row.conditions),
+    type: row.rate_type,
+    rate: row.rate,
+    basis: row.base,
+    mostMonths: row.max_months,
+    mostPayments: row.max_payments,
+    holdDays: row.hold_days,
+    from: row.valid_from,
+    until: row.valid_until,
+  }
+}
+
+function scopeOf({ affiliate_id, group_id }: Pick<RuleRow, 'affiliate_id' | 'group_id'>): Rule['scope'] {
+  if (affiliate_id !== null) return 'affiliate'
+  return group_id !== null ? 'group' : 'programme'
+}
+
+function kindsOf(kept: string): SaleKind[] {
+  const named: readonly string[] = kept.split(',')
+  return kinds.filter(kind => named.includes(kind))
+}
+
+/** They are what was checked when they came in. */
+function conditionsOf(kept: string): Condition[] {
+  return JSON.parse(kept)
+}
+
+/** What is wrong with conditions beyond their schema, the first of it. */
+function problemOfConditions(conditions: readonly Sent[]): string | undefined {
+  if (JSON.stringify(conditions).length > MAX_JSON) return `must be at most ${MAX_JSON} characters of JSON.`
+  for (const condition of conditions) {
+    const problem = problemOfCondition(condition)
+    if (problem !== undefined) return problem
+  }
+  return undefined
+}
+
+function problemOfCondition({ field, is, not, at_least, below }: Sent): string | undefined {
+  const isNumber = (numbers as readonly string[]).includes(field)
+  if (isNumber && (is ?? not)) return `must ask for ${field} by at_least and below: it is a number.`
+  if (!isNumber && (at_least ?? below) !== undefined)
+    return `must ask for ${field} by is and not: it is text.`
+  if (!isNumber) return is?.length || not?.length ? undefined : `must name values of ${field}, in is or not.`
+  if (at_least === undefined && below === undefined) return `must give ${field} a limit, at_least or below.`
+  if ([at_least, below].some(value => value !== undefined && !isLimit(value))) {
+    return `must have limits of ${field} from 0 to ${MAX_AMOUNT} with at most ${RATE_DECIMALS} decimals.`
+  }
+  const isEmpty = at_least !== undefined && below !== undefined && at_least >= below
+  return isEmpty ? `must leave some ${field}: at_least has to be less than below.` : undefined
+}
+
+const isLimit = (value: number) =>
+  value >= 0 && value <= MAX_AMOUNT && toUnits(value, RATE_DECIMALS) !== undefined

@@ -1,0 +1,143 @@
+/**
+ * What is true of commission rules. None is ever changed: an edit makes the next version of its series, and to delete one
+ * is to end its series, so that each referral can point at what it was judged by.
+ */
+import type { Static } from 'typebox'
+import { Failure, type Problems, refuseInvalid } from '../../base/errors.ts'
+import type { Settings } from '../../base/settings.ts'
+import { now } from '../../base/time.ts'
+import { type Context, type RequestContext, type WriteTx, write } from '../../events/write.ts'
+import { existing, readingOf } from '../../records/rules.ts'
+import { problemsOfReferences } from '../../records/store.ts'
+import { markRules } from '../../settings/rules.ts'
+import type { Db } from '../../storage/database.ts'
+import { settleDrafts } from '../referrals/drafts.ts'
+import { type RuleRow, rule } from './rule.ts'
+import * as store from './store.ts'
+
+type CreateArguments = Static<typeof rule.create>
+type EditArguments = Static<typeof rule.edit>
+
+/** @throws Failure invalid_argument */
+async function create(context: RequestContext, args: CreateArguments): Promise<RuleRow> {
+  return change(context, async (tx, settings) => {
+    refuseInvalid(await problemsOf(tx, settings, args))
+    const id = await context.database.engine.reserveIdentity(tx, 'rules')
+    const made = { time: now(), actor: context.actor.userId }
+    const row = await store.rules.insert(tx, {
+      ...rule.fresh(args, settings, made),
+      id,
+      series: id,
+      version: 1,
+    })
+    tx.log('rule.create', id, { after: rule.logged(row, settings) })
+    return row
+  })
+}
+
+/**
+ * Makes the next version, which is what was sent and for the rest what it was before.
+ * @throws Failure no_rule, rule_conflict, invalid_argument
+ */
+async function edit(context: RequestContext, args: EditArguments): Promise<RuleRow> {
+  const { rule_id: id, ...sent } = args
+  return change(context, async (tx, settings) => {
+    const before = await holdCurrent(tx, id)
+    refuseInvalid(await problemsOf(tx, settings, sent, before))
+    const kept = rule.keep(sent, settings)
+    if (Object.entries(kept).every(([name, value]) => before[name as keyof RuleRow] === value)) return before
+    const { id: _id, ...rest } = before
+    const time = now()
+    await store.rules.update(tx, id, { status: 'replaced', updated_at: time })
+    const after = await store.rules.insert(tx, {
+      ...rest,
+      ...kept,
+      version: before.version + 1,
+      created_at: time,
+      updated_at: time,
+    })
+    tx.log('rule.edit', after.id, {
+      before: rule.logged(before, settings),
+      after: rule.logged(after, settings),
+    })
+    return after
+  })
+}
+
+/**
+ * Ends the series: no sale is judged by it any more.
+ * @returns the last version as it was
+ * @throws Failure no_rule, rule_conflict
+ */
+async function remove(context: RequestContext, id: number): Promise<RuleRow> {
+  return change(context, async (tx, settings) => {
+    const before = await holdCurrent(tx, id)
+    await store.rules.update(tx, id, { status: 'ended', updated_at: now() })
+    tx.log('rule.delete', id, { before: rule.logged(before, settings) })
+    return before
+  })
+}
+
+async function problems(
+  { database, settings }: Context,
+  { rule_id: id, ...args }: Partial<EditArguments>,
+): Promise<Problems> {
+  const before = id === undefined ? undefined : await store.rules.find(database.reader, id)
+  return problemsOf(database.reader, await settings.current(), args, before)
+}
+
+export const rules = { ...readingOf(rule, store.rules), create, edit, remove, problems }
+
+/** Changes the rules, which sales from the end of the transaction on are judged by; drafts that wait for one may become real. */
+async function change(
+  context: RequestContext,
+  work: (tx: WriteTx, settings: Settings) => Promise<RuleRow>,
+): Promise<RuleRow> {
+  const row = await write(context, async tx => {
+    // First of all: whoever is judging a sale by the rules of before is waited for.
+    await markRules(tx)
+    const settings = await context.settings.hold(tx)
+    const row = await work(tx, settings)
+    await settleDrafts(tx, settings, { reason: 'no_rule' })
+    return row
+  })
+  context.settings.forget()
+  return row
+}
+
+/** @throws Failure no_rule, rule_conflict */
+async function holdCurrent(tx: WriteTx, id: number): Promise<RuleRow> {
+  const row = existing(rule, await store.rules.hold(tx, id))
+  if (row.status === 'current') return row
+  const current = await store.currentOf(tx, row.series)
+  throw new Failure('rule_conflict', {
+    message: current
+      ? `Version ${row.version} of this rule was replaced: version ${current.version} is current, rule ${current.id}.`
+      : 'The rule has ended: create a new one.',
+    data: current ? { rule_id: current.id } : {},
+  })
+}
+
+/** @param before the version that is edited */
+async function problemsOf(
+  db: Db,
+  settings: Settings,
+  args: Partial<CreateArguments>,
+  before?: Pick<RuleRow, 'affiliate_id' | 'group_id' | 'valid_from' | 'valid_until'>,
+): Promise<Problems> {
+  const kept: Partial<RuleRow> = rule.keep(args, settings)
+  const {
+    affiliate_id = null,
+    group_id = null,
+    valid_from = null,
+    valid_until = null,
+  } = { ...before, ...kept }
+  const isOfBoth = affiliate_id !== null && group_id !== null
+  const isNever = valid_from !== null && valid_until !== null && valid_from > valid_until
+  return {
+    ...rule.problems(args, settings),
+    ...(await problemsOfReferences(db, rule, args)),
+    ...(isOfBoth && { group_id: 'must be 0 where affiliate_id is not: a rule is for one or the other.' }),
+    ...(isNever && { until: 'must not be before from.' }),
+  }
+}

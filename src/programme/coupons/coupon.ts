@@ -1,0 +1,49 @@
+/** What a coupon is: a code that credits its affiliate with a sale, without a click. */
+import { Type } from 'typebox'
+import { line } from '../../base/schemas.ts'
+import { type CrudAction, kind, type RowOf, type TableOf } from '../../records/kind.ts'
+import { created, reference, status, text } from '../../records/kinds-of-field.ts'
+import { neither } from '../../storage/table.ts'
+
+const MAX_CODE = 100
+
+const description =
+  'What customers enter in the shop. No two coupons have the same code, in any case of letters.'
+
+const { create: _create, edit: _edit, ...code } = text(MAX_CODE, description, neither)
+
+const fields = {
+  code: {
+    ...code,
+    create: line(MAX_CODE, description),
+    edit: Type.Optional(line(MAX_CODE, 'New code.')),
+    problem: (value: string) =>
+      value === '' || value.trim() !== value
+        ? 'must be a code, without spaces at its beginning or end.'
+        : undefined,
+    sample: ({ random }: { random: () => number }) =>
+      `SAVE-${random().toString(36).slice(2, 10).toUpperCase()}`,
+  },
+  affiliate_id: reference('affiliates', 'Affiliate who is credited.', { person: true, outlives: true }),
+  campaign: text(190, 'The campaign that its sales count for.', neither),
+  status: status(['active', 'inactive'], 'active', 'Status; an inactive one credits nobody.'),
+  date: created('created_at', 'When the coupon was created'),
+} as const
+
+export const coupon = kind({ name: 'coupon', table: 'coupons', fields })
+
+export type Coupon = RowOf<typeof fields>
+
+interface CouponsTable extends TableOf<typeof fields> {}
+
+declare module '../../storage/tables.ts' {
+  interface Tables {
+    coupons: CouponsTable
+  }
+}
+
+declare module '../../events/schema.ts' {
+  interface Actions {
+    coupon: CrudAction
+  }
+}

@@ -1,0 +1,6 @@
+/** What is true of coupons: no two have the same code. */
+import { plainRules, refusingTwo } from '../../records/rules.ts'
+import { coupon } from './coupon.ts'
+import { coupons } from './store.ts'
+
+export const rules = refusingTwo(plainRules(coupon, coupons), 'coupon_exists')

@@ -1,0 +1,57 @@
+/** What is true of exchange rates. A new one may be what drafts wait for. */
+import type { Static } from 'typebox'
+import { type Problems, refuseInvalid } from '../../base/errors.ts'
+import { type Context, joined, type RequestContext, type WriteTx, write } from '../../events/write.ts'
+import { plainRules, refusingTwo } from '../../records/rules.ts'
+import { settleDrafts } from '../referrals/drafts.ts'
+import { type ExchangeRate, exchangeRate } from './exchange-rate.ts'
+import { exchangeRates } from './store.ts'
+
+type CreateArguments = Static<typeof exchangeRate.create>
+type EditArguments = Static<typeof exchangeRate.edit>
+
+const plain = plainRules(exchangeRate, exchangeRates)
+
+/** @throws Failure invalid_argument */
+async function create(context: RequestContext, args: CreateArguments): Promise<ExchangeRate> {
+  return settling(context, async tx => {
+    const { currency } = await context.settings.hold(tx)
+    const whole = { to_currency: currency, ...args }
+    refuseInvalid(problemsOfPair(whole))
+    return plain.create(joined(context, tx), whole)
+  })
+}
+
+/** What was exchanged keeps the rate by which it was. @throws Failure no_exchange_rate, invalid_argument */
+async function edit(context: RequestContext, args: EditArguments): Promise<ExchangeRate> {
+  return settling(context, async tx => {
+    const before = await exchangeRates.hold(tx, args.exchange_rate_id)
+    refuseInvalid(problemsOfPair({ ...before, ...args }))
+    return plain.edit(joined(context, tx), args)
+  })
+}
+
+export const rules = {
+  ...plain,
+  ...refusingTwo({ create, edit }, 'exchange_rate_exists'),
+  problems: async (context: Context, args: Partial<EditArguments>) => ({
+    ...(await plain.problems(context, args)),
+    ...problemsOfPair(args),
+  }),
+}
+
+function settling(
+  context: RequestContext,
+  work: (tx: WriteTx) => Promise<ExchangeRate>,
+): Promise<ExchangeRate> {
+  return write(context, async tx => {
+    const row = await work(tx)
+    await settleDrafts(tx, await context.settings.hold(tx), { reason: 'no_exchange_rate' })
+    return row
+  })
+}
+
+function problemsOfPair({ from_currency: from, to_currency: to }: Partial<CreateArguments>): Problems {
+  if (from === undefined || to === undefined || from.toUpperCase() !== to.toUpperCase()) return {}
+  return { from_currency: `must be another currency than ${to.toUpperCase()}, which it is exchanged to.` }
+}

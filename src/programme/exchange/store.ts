@@ -1,0 +1,36 @@
+/** The queries that only exchange rates have: which one applies. */
+import { storeOf } from '../../records/store.ts'
+import type { Db } from '../../storage/database.ts'
+import { prepared } from '../../storage/prepared.ts'
+import { type ExchangeRate, exchangeRate } from './exchange-rate.ts'
+
+export const exchangeRates = storeOf(exchangeRate)
+
+const newest = prepared((db: Db, { from, to, at }: { from: string; to: string; at: number }) =>
+  db
+    .selectFrom('exchange_rates')
+    .selectAll()
+    .where('from_currency', '=', from)
+    .where('to_currency', '=', to)
+    .where('valid_from', '<=', at)
+    .orderBy('valid_from', 'desc')
+    .limit(1),
+)
+
+/** The newest rate that is not after a second. */
+export async function rateAt(
+  db: Db,
+  of: { readonly from: string; readonly to: string; readonly at: number },
+): Promise<ExchangeRate | undefined> {
+  return (await newest(db, of))[0]
+}
+
+/** Other text after each change of a rate. */
+export async function lastChange(db: Db): Promise<string> {
+  const { fn } = db
+  const query = db
+    .selectFrom('exchange_rates')
+    .select([fn.max<number | null>('id').as('id'), fn.max<number | null>('updated_at').as('time')])
+  const { id, time } = await query.executeTakeFirstOrThrow()
+  return `${id} ${time}`
+}

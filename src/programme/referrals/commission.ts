@@ -1,0 +1,116 @@
+/**
+ * What a referral is worth when it is created: the amount that was sent, exchanged where it is in another currency; or what
+ * the commission rules make of the order's total, where no amount was sent.
+ */
+import { decimalsOf } from '../../base/currencies.ts'
+import { rounded, times, whole } from '../../base/fraction.ts'
+import { toUnits } from '../../base/money.ts'
+import type { Settings } from '../../base/settings.ts'
+import type { Db } from '../../storage/database.ts'
+import { linesOf } from '../commission/calculation.ts'
+import { monthsSince } from '../commission/engine.ts'
+import {
+  type Commission,
+  columnsOf,
+  commissionOf,
+  commissionOfAmount,
+  holdUntil,
+} from '../commission/judging.ts'
+import type { Sale } from '../commission/model.ts'
+import type { Referral } from './referral.ts'
+import type { CreateArguments } from './schema.ts'
+import { ordersOf } from './store.ts'
+
+type Draft = Pick<
+  Referral,
+  | 'affiliate_id'
+  | 'amount'
+  | 'campaign'
+  | 'created_at'
+  | 'customer_id'
+  | 'hold_until'
+  | 'order_total'
+  | 'status'
+  | 'type'
+>
+
+/** The settings under which amounts are read that are in the currency that was sent; the same where that is the programme's. */
+export function inCurrencyOf(
+  { currency: sent }: { readonly currency?: string },
+  settings: Settings,
+): Settings {
+  const currency = sent?.toUpperCase() ?? settings.currency
+  const decimals = decimalsOf(currency)
+  return currency === settings.currency || decimals === undefined
+    ? settings
+    : { ...settings, currency, decimals }
+}
+
+/** @param draft the row, whose amounts are in the currency that was sent */
+export async function withCommission<D extends Draft>(
+  db: Db,
+  settings: Settings,
+  sent: CreateArguments,
+  draft: D,
+): Promise<D> {
+  const { currency, decimals } = inCurrencyOf(sent, settings)
+  const isSale = draft.type !== 'refund' && draft.type !== 'write_off'
+  const byRules = sent.amount === undefined && draft.order_total !== null && isSale
+  if (!byRules && currency === settings.currency) return draft
+  const sale = byRules ? await saleOf(db, draft, { currency, decimals, products: sent.products }) : null
+  const commission = sale
+    ? await commissionOf(db, settings, { sale, affiliateId: draft.affiliate_id })
+    : await commissionOfAmount(db, settings, { amount: draft.amount, currency, at: draft.created_at })
+  return { ...draft, ...earnedBy(commission, sale, currency, sent, draft) }
+}
+
+function earnedBy(
+  commission: Commission,
+  sale: Sale | null,
+  currency: string,
+  sent: CreateArguments,
+  draft: Draft,
+): Partial<Referral> {
+  const { judgement, amount } = commission
+  const held = holdUntil(judgement, draft.created_at)
+  const status = sent.status ?? (judgement.holdDays === 0 ? 'unpaid' : draft.status)
+  const hold_until = status === 'pending' ? (draft.hold_until ?? held) : draft.hold_until
+  const isDraft = judgement.reason !== ''
+  const wanted = isDraft && status !== 'draft' ? { status, holdUntil: hold_until } : null
+  return {
+    ...columnsOf(commission, { sale, currency, wanted }),
+    amount,
+    status: isDraft ? 'draft' : status,
+    hold_until: isDraft ? null : hold_until,
+    order_total: totalIn(draft, commission),
+  }
+}
+
+/** What the customer paid, in the programme's currency; null as long as there is no rate. */
+function totalIn({ order_total: total }: Draft, { exchange, judgement }: Commission): number | null {
+  if (total === null || judgement.reason === 'no_exchange_rate') return null
+  return exchange ? Number(rounded(times(whole(total), exchange.exchange))) : total
+}
+
+async function saleOf(
+  db: Db,
+  { order_total, type, campaign, created_at: occurredAt, customer_id }: Draft,
+  { currency, decimals, products }: { currency: string; decimals: number; products: unknown },
+): Promise<Sale> {
+  const before = customer_id === 0 ? undefined : await ordersOf(db, customer_id, occurredAt)
+  return {
+    kind: type === 'sale' ? 'sale' : 'lead',
+    amount: BigInt(order_total!),
+    tax: 0n,
+    shipping: 0n,
+    currency,
+    decimals,
+    lines: linesOf(products, value => toUnits(value, decimals)),
+    country: '',
+    coupon: '',
+    campaign,
+    occurredAt,
+    order: before ? before.count + 1 : null,
+    months: before ? monthsSince(before.first ?? occurredAt, occurredAt) : null,
+  }
+}

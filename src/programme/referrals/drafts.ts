@@ -1,0 +1,84 @@
+/** Drafts become real: as soon as there is the exchange rate, or the rule, that they wait for. */
+import { rounded, times, whole } from '../../base/fraction.ts'
+import type { Settings } from '../../base/settings.ts'
+import { now } from '../../base/time.ts'
+import { type RequestContext, type WriteTx, write } from '../../events/write.ts'
+import { parseCalculation } from '../commission/calculation.ts'
+import { type Commission, columnsOf, commissionOfDraft, holdUntil } from '../commission/judging.ts'
+import type { Sale } from '../commission/model.ts'
+import { lastChange } from '../exchange/store.ts'
+import type { Referral } from './referral.ts'
+import { actionOf, finish } from './rules.ts'
+import * as store from './store.ts'
+
+/** In one transaction, so that no other write waits for long. */
+const BATCH = 100
+
+/** Those that wait for this reason, or for any, behind an identifier. */
+export interface Waiting {
+  readonly reason?: 'no_rule' | 'no_exchange_rate'
+  readonly after?: number
+}
+
+/**
+ * Looks at the next of them.
+ * @returns the identifier to go on behind; undefined when there are no more
+ */
+export async function settleDrafts(
+  tx: WriteTx,
+  settings: Settings,
+  { reason, after = 0 }: Waiting = {},
+): Promise<number | undefined> {
+  const drafts = await store.holdDrafts(tx, { after, limit: BATCH, ...(reason && { reason }) })
+  for (const draft of drafts) await settleDraft(tx, settings, draft)
+  return drafts.length < BATCH ? undefined : drafts.at(-1)!.id
+}
+
+/** Looks at all of them, in transactions of their own, where a rule or a rate has changed since it last did so. */
+export function draftSettler(context: RequestContext, isClosed: () => boolean): () => Promise<void> {
+  let seen = ''
+  return async () => {
+    const state = await stateOf(context)
+    if (state === seen) return
+    let after: number | undefined = 0
+    while (after !== undefined) {
+      if (isClosed()) return
+      const begin: number = after
+      after = await write(context, async tx =>
+        settleDrafts(tx, await context.settings.hold(tx), { after: begin }),
+      )
+    }
+    seen = state
+  }
+}
+
+/** Another text once what drafts wait for has changed. */
+async function stateOf({ database, settings }: RequestContext): Promise<string> {
+  const { rulesVersion, currency } = await settings.current()
+  return `${rulesVersion} ${currency} ${await lastChange(database.reader)}`
+}
+
+async function settleDraft(tx: WriteTx, settings: Settings, before: Referral): Promise<void> {
+  const calculation = parseCalculation(before.calculation)
+  if (!calculation?.wanted) return
+  const { sale, wanted, left } = calculation
+  const { affiliate_id: affiliateId, created_at: at } = before
+  const currency = sale?.currency ?? before.original_currency
+  const commission = await commissionOfDraft(tx, settings, { affiliateId, currency, at }, calculation)
+  if (!commission) return
+  const hold = wanted.holdUntil ?? holdUntil(commission.judgement, at)
+  const after = await store.referrals.update(tx, before.id, {
+    ...columnsOf(commission, { sale, currency, wanted: null, left }),
+    amount: commission.amount,
+    ...(sale && { order_total: totalOf(sale, commission) }),
+    status: wanted.status,
+    hold_until: wanted.status === 'pending' ? hold : null,
+    updated_at: now(),
+  })
+  await finish(tx, actionOf(before.status, after.status), { before, after }, settings)
+}
+
+/** What the customer paid, in the programme's currency. */
+function totalOf({ amount }: Sale, { exchange }: Commission): number {
+  return Number(exchange ? rounded(times(whole(amount), exchange.exchange)) : amount)
+}
