@@ -15,9 +15,10 @@ import { keysTable } from './accounts/keys/table.ts'
 import { removeOldAttempts } from './accounts/sessions/attempts.ts'
 import { attemptsTable, devicesTable, sessionsTable } from './accounts/sessions/table.ts'
 import { usersTable } from './accounts/users/table.ts'
-import { area } from './admin/area.ts'
+import { area, HOME } from './admin/area.ts'
 import { service } from './base/actor.ts'
 import { Failure } from './base/errors.ts'
+import { networksOf } from './base/network.ts'
 import { version } from './base/package.ts'
 import { Rounds } from './base/rounds.ts'
 import { Sealer } from './events/seal.ts'
@@ -26,9 +27,10 @@ import { api } from './http/api.ts'
 import type { Resource } from './http/endpoint.ts'
 import { removeOldAnswers } from './http/idempotency.ts'
 import { idempotencyTable } from './http/idempotency-table.ts'
-import { type Grantor, grantAll } from './http/limits/allowances.ts'
+import { Allowances, type Grantor, grantAll } from './http/limits/allowances.ts'
 import { Limiter } from './http/limits/limiter.ts'
 import { Load } from './http/limits/load.ts'
+import { open } from './http/open.ts'
 import { connectionProblem, problemOf } from './http/problems.ts'
 import { finish } from './http/stages/finish.ts'
 import { forwarded } from './http/stages/forwarded.ts'
@@ -42,16 +44,20 @@ import { creative } from './programme/creatives/creative.ts'
 import { customers } from './programme/customers/feature.ts'
 import { exchangeRates } from './programme/exchange/feature.ts'
 import { groups } from './programme/groups/feature.ts'
+import { links } from './programme/links/feature.ts'
 import { payouts } from './programme/payouts/feature.ts'
 import { draftSettler } from './programme/referrals/drafts.ts'
 import { referrals } from './programme/referrals/feature.ts'
 import { endHolds } from './programme/referrals/holds.ts'
 import { payoutRuns, runItems } from './programme/runs/feature.ts'
 import { proceedAll } from './programme/runs/rules.ts'
-import { clickKeysTable } from './programme/tracking/table.ts'
+import { removeOldVisitors } from './programme/tracking/batch.ts'
+import { visitorRoutes } from './programme/tracking/routes.ts'
+import { clickKeysTable, visitorSaltTable, visitorsTable } from './programme/tracking/table.ts'
+import { Tracking } from './programme/tracking/tracking.ts'
 import { visits } from './programme/visits/feature.ts'
 import { type Feature, plain } from './records/feature.ts'
-import { contextOf } from './settings/rules.ts'
+import { contextOf, onBehalfOf } from './settings/rules.ts'
 import { rateTypesTable, settingsTable } from './settings/table.ts'
 import { type Database, DatabaseUnavailable } from './storage/database.ts'
 import { Sweeper } from './storage/sweeper.ts'
@@ -66,6 +72,7 @@ export const features: readonly Feature[] = [
   exchangeRates,
   plain(creative),
   customers,
+  links,
   visits,
   conversions,
   referrals,
@@ -81,6 +88,8 @@ export const schema: Schema = [
   usersTable,
   ...features.flatMap(({ tables }) => tables),
   clickKeysTable,
+  visitorSaltTable,
+  visitorsTable,
   keysTable,
   sessionsTable,
   devicesTable,
@@ -181,8 +190,10 @@ export async function buildApp(database: Database, options: AppOptions): Promise
     })
   }
   await app.register(area, { context, load, features, ring: keys, permissions })
+  const tracking = trackingOf(database, options)
+  await app.register(open, { routes: visitorRoutes(tracking, HOME) })
   const sealer = new Sealer(database)
-  const sweeper = new Sweeper(database, [removeOldAnswers, removeOldAttempts])
+  const sweeper = new Sweeper(database, [removeOldAnswers, removeOldAttempts, removeOldVisitors])
   const rounds = new Rounds(RUNS_EVERY_MS, () => proceedAll({ ...context, ...service }, () => rounds.closed))
   const itself = { ...context, ...service }
   const settle = draftSettler(itself, () => jobs.closed)
@@ -194,6 +205,7 @@ export async function buildApp(database: Database, options: AppOptions): Promise
     await jobs.close()
     await keys.close()
     await rounds.close()
+    await tracking.close()
     await sweeper.close()
     await sealer.close()
   })
@@ -203,6 +215,19 @@ export async function buildApp(database: Database, options: AppOptions): Promise
 /** Whether the only thing that went wrong is that the client has gone. */
 function isUnwanted(error: unknown): boolean {
   return error instanceof DatabaseUnavailable && error.reason === 'not wanted'
+}
+
+/** Visitors have an allowance of their own for each address, as large as that of a key. */
+function trackingOf(database: Database, { rateLimit, grantor, logger }: AppOptions): Tracking {
+  const allowances = new Allowances(grantor ?? grantAll)
+  const allow = (address: string): boolean | Promise<boolean> => {
+    if (rateLimit === 0) return true
+    const spent = allowances.spend(`visitor ${networksOf(address)[0]}`, rateLimit)
+    return spent instanceof Promise ? spent.then(({ allowed }) => allowed) : spent.allowed
+  }
+  return new Tracking(onBehalfOf(service, database), allow, err =>
+    logger.error({ err }, 'visits could not be written; they are tried again'),
+  )
 }
 
 /** How Fastify is to read requests, and what it is to leave to the stages. */

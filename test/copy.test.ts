@@ -98,6 +98,7 @@ for (const [from, to] of [
         users: 1502,
         affiliates: 1501,
         creatives: 50,
+        links: 51,
         referrals: 400,
         payouts: 2499,
         payout_runs: 0,

@@ -13,6 +13,7 @@ const SILENT: Readonly<Record<string, readonly string[]>> = {
   api_keys: ['last_used_at'],
   // The log tells of visits by this figure alone, and not of each.
   affiliates: ['visits'],
+  links: ['visits'],
 }
 const RECORDS = Object.fromEntries(
   schema.flatMap(({ name, logged }) => (logged?.public ? [[name, SILENT[name] ?? []]] : [])),

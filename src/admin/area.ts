@@ -25,6 +25,8 @@ import { system } from './system/routes.ts'
 import { contentPolicy, web } from './web.ts'
 
 const BASE = '/admin'
+/** Where people come in. */
+export const HOME = `${BASE}/`
 
 export interface AreaOptions {
   readonly context: Context
@@ -65,7 +67,6 @@ export async function area(
 
   const confirm = (request: FastifyRequest) => authenticateSession(patient, everything, request)
 
-  app.get('/', async (_request, reply) => reply.redirect(`${BASE}/`))
   await app.register(
     async scope => {
       scope.addHook('onRequest', async (_request, reply) => {

@@ -77,6 +77,11 @@ export const catalogue = {
     code: 'rest_last_administrator',
     message: 'This is the last administrator who can log in: make another account administrator first.',
   },
+  code_taken: {
+    status: 409,
+    code: 'rest_link_code_in_use',
+    message: 'Another link has this code: choose another one, or send none.',
+  },
   customer_exists: {
     status: 409,
     code: 'affwp_rest_customer_email_in_use',

@@ -13,7 +13,7 @@ import { earning, type Step } from './migrations/earning.ts'
 import { events } from './migrations/events.ts'
 import { reports } from './migrations/reports.ts'
 import { runs } from './migrations/runs.ts'
-import { clickKeys } from './migrations/tracking.ts'
+import { clickKeys, links } from './migrations/tracking.ts'
 import { visits } from './migrations/visits.ts'
 
 type Migration = (engine: Engine) => Step[]
@@ -36,6 +36,7 @@ const migrations: readonly Migration[] = [
   runs,
   longAnswers,
   commission,
+  links,
 ]
 
 function longAnswers(): string[] {

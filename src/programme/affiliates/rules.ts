@@ -17,6 +17,7 @@ import { existing, narrowed, readingOf } from '../../records/rules.ts'
 import { type Db, ReferenceViolation, UniqueViolation } from '../../storage/database.ts'
 import type { Page } from '../../storage/page.ts'
 import { groups } from '../groups/store.ts'
+import { addDefaultLink } from '../links/store.ts'
 import { type Affiliate, affiliate, statuses } from './affiliate.ts'
 import type { AffiliateExtras, AffiliateTotals, CreateArguments, EditArguments } from './schema.ts'
 import * as store from './store.ts'
@@ -51,6 +52,7 @@ export async function create(context: RequestContext, args: CreateArguments): Pr
     const made = { time: now(), actor: context.actor.userId }
     const row = affiliate.fresh({ ...args, user_id: account?.id ?? args.user_id! }, settings, made)
     const created = await refuseConflict(() => store.affiliates.insert(tx, row))
+    await addDefaultLink(tx, created.id, made.time, created.user_id)
     tx.log('affiliate.create', created.id, {
       after: {
         ...affiliate.logged(created, settings),

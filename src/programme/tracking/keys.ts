@@ -1,6 +1,6 @@
 /** The keys of click tokens: which signs, when the next one follows, and what a token says by them. */
 import { randomBytes, randomInt } from 'node:crypto'
-import { formatTime, now } from '../../base/time.ts'
+import { now } from '../../base/time.ts'
 import { type RequestContext, write } from '../../events/write.ts'
 import type { Db } from '../../storage/database.ts'
 import * as store from './store.ts'
@@ -14,6 +14,11 @@ const STAYS_DAYS = SIGNS_DAYS + 400
 /** The keys of the service, the newest first. */
 async function readKeys(db: Db): Promise<ClickKey[]> {
   return (await store.keys(db)).map(({ id, secret }) => clickKey(id, secret))
+}
+
+/** The key that signs. */
+export async function currentKey(db: Db): Promise<ClickKey> {
+  return (await readKeys(db))[0]!
 }
 
 /**
@@ -48,13 +53,9 @@ export async function rotateKeys(
         removed.map(({ id }) => id),
       )
     }
-    for (const { id, created_at } of removed) {
-      tx.log('click_key.delete', id, { before: { date: formatTime(created_at) } })
-    }
     if (!isDue) return
     const id = randomInt(1, 2 ** 32)
     await store.insertKey(tx, { id, secret: randomBytes(32).toString('base64url'), created_at: time })
-    tx.log('click_key.create', id, { after: { date: formatTime(time) } })
   })
 }
 

@@ -1,5 +1,5 @@
-/** Every query on the keys of click tokens. */
-import type { Selectable } from 'kysely'
+/** Every query of the tracking: the keys of click tokens, the day's salt, who came today, and visits by the hundred. */
+import type { Insertable, Selectable } from 'kysely'
 import type { Db, Tx } from '../../storage/database.ts'
 import { prepared } from '../../storage/prepared.ts'
 import type { Tables } from '../../storage/tables.ts'
@@ -19,4 +19,92 @@ export async function insertKey(tx: Tx, key: KeyRow): Promise<void> {
 
 export async function removeKeys(tx: Tx, ids: readonly number[]): Promise<void> {
   await tx.deleteFrom('click_keys').where('id', 'in', ids).execute()
+}
+
+const readSalt = prepared((tx: Db) => tx.selectFrom('visitor_salt').select(['day', 'salt']))
+
+/**
+ * The salt of a day; who comes first on it brings a new one, which takes the place of the last.
+ * @param fresh taken where there is none for the day
+ */
+export async function saltOf(tx: Tx, day: number, fresh: string): Promise<string> {
+  const [row] = await readSalt(tx, {})
+  if (row && row.day >= day) return row.salt
+  await tx
+    .updateTable('visitor_salt')
+    .set({ day, salt: fresh })
+    .where('id', '=', 1)
+    .where('day', '<', day)
+    .execute()
+  // Of two who come at once, one has brought it.
+  return (await readSalt(tx, {}))[0]!.salt
+}
+
+/** How many rows a statement has. The shapes are few, so each is built once. */
+const CHUNKS = [100, 10, 1]
+
+function* chunksOf<T>(rows: readonly T[]): Generator<T[]> {
+  let at = 0
+  for (const size of CHUNKS) {
+    for (; at + size <= rows.length; at += size) yield rows.slice(at, at + size)
+  }
+}
+
+interface Visitor {
+  readonly hash: string
+  readonly day: number
+}
+
+const newVisitors = prepared((tx: Db, { rows }: { rows: Visitor[] }) =>
+  tx
+    .insertInto('visitors')
+    .values(rows)
+    .onConflict(conflict => conflict.column('hash').doNothing())
+    .returning('hash'),
+)
+
+/**
+ * @param hashes in their order, each once
+ * @returns those that had not come on this day
+ */
+export async function* addVisitors(
+  tx: Tx,
+  hashes: readonly string[],
+  day: number,
+): AsyncGenerator<readonly { hash: string }[]> {
+  for (const chunk of chunksOf(hashes)) yield newVisitors(tx, { rows: chunk.map(hash => ({ hash, day })) })
+}
+
+/** @returns how many were removed, at most `limit` */
+export async function removeVisitors(tx: Tx, beforeDay: number, limit: number): Promise<number> {
+  const rows = await tx
+    .selectFrom('visitors')
+    .select('hash')
+    .where('day', '<', beforeDay)
+    .limit(limit)
+    .forUpdate()
+    .execute()
+  if (rows.length > 0) {
+    await tx
+      .deleteFrom('visitors')
+      .where(
+        'hash',
+        'in',
+        rows.map(({ hash }) => hash),
+      )
+      .execute()
+  }
+  return rows.length
+}
+
+export type NewVisit = Insertable<Tables['visits']>
+
+const newVisits = prepared((tx: Db, { rows }: { rows: NewVisit[] }) => tx.insertInto('visits').values(rows))
+
+/** Yields after each statement, so that the caller can let others go on. */
+export async function* insertVisits(tx: Tx, rows: readonly NewVisit[]): AsyncGenerator<void> {
+  for (const chunk of chunksOf(rows)) {
+    await newVisits(tx, { rows: chunk })
+    yield
+  }
 }

@@ -1,7 +1,7 @@
 /** What a visit is: somebody came through an affiliate's link. */
 import { isIP } from 'node:net'
 import { withoutHost } from '../../base/network.ts'
-import { choice, line, listOf } from '../../base/schemas.ts'
+import { choice, identifiers, line, listOf } from '../../base/schemas.ts'
 import { filter, sql } from '../../records/field.ts'
 import { kind, type RowOf, type TableOf } from '../../records/kind.ts'
 import { anyOf, dated, elsewhere, link, reference, words } from '../../records/kinds-of-field.ts'
@@ -20,6 +20,17 @@ const affiliate = reference('affiliates', 'The affiliate whose link it was.', {
 
 const address = (description: string) =>
   ({ ...words(line(MAX_URL, description), description, ofVisitor), order: false, folded: true }) as const
+
+/** What the service keeps for itself. */
+const internal = <const K extends number | string>(initial: K) =>
+  ({
+    nullable: false,
+    ...neither,
+    secret: true,
+    initial: initial as K extends number ? number : string,
+    show: (value: K extends number ? number : string) => value,
+    sample: () => initial as K extends number ? number : string,
+  }) as const
 
 const fields = {
   affiliate_id: affiliate,
@@ -66,6 +77,16 @@ const fields = {
       value === '' || isIP(value) !== 0 ? undefined : 'must be an IPv4 or IPv6 address, or empty.',
   },
   date: dated('created_at', 'When it was'),
+  /** The link that was followed; 0 when the affiliate was named without one. */
+  link_id: {
+    ...internal(0),
+    type: 'integer',
+    filters: { link_id: anyOf(identifiers('Only those that came by one of these links.')) },
+  },
+  /** What the token of its click carries; empty when there is none. */
+  nonce: { ...internal(''), type: 'text' },
+  /** 1 when the same visitor had come by the same affiliate on the same day. */
+  repeated: { ...internal(0), type: 'integer' },
 } as const
 
 /** The log tells of those that were changed by hand; of the others, the affiliate's figure tells. */

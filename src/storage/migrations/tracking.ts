@@ -9,3 +9,41 @@ export function clickKeys({ integer, text, tableOptions }: Engine): string[] {
     ) ${tableOptions}`,
   ]
 }
+
+/** Each affiliate has a link to the programme page, whose code is the identifier. */
+export function links({ identity, integer, text, tableOptions }: Engine): string[] {
+  return [
+    `CREATE TABLE links (
+      id ${identity},
+      affiliate_id ${integer} NOT NULL,
+      code ${text} NOT NULL,
+      code_key ${text} NOT NULL,
+      destination ${text} NOT NULL,
+      campaign ${text} NOT NULL,
+      visits ${integer} NOT NULL,
+      created_at ${integer} NOT NULL,
+      owner ${integer} NOT NULL REFERENCES users (id),
+      updated_at ${integer} NOT NULL
+    ) ${tableOptions}`,
+    'CREATE UNIQUE INDEX "links.code_key" ON links (code_key)',
+    'CREATE INDEX links_affiliate_id ON links (affiliate_id, id)',
+    `INSERT INTO links (affiliate_id, code, code_key, destination, campaign, visits, created_at, owner, updated_at)
+      SELECT id, '' || id, '' || id, '', '', 0, registered_at, user_id, registered_at
+      FROM affiliates ORDER BY id`,
+    `ALTER TABLE visits ADD COLUMN link_id ${integer} NOT NULL DEFAULT 0`,
+    `ALTER TABLE visits ADD COLUMN nonce ${text} NOT NULL DEFAULT ''`,
+    `ALTER TABLE visits ADD COLUMN repeated ${integer} NOT NULL DEFAULT 0`,
+    `CREATE INDEX visits_nonce ON visits (nonce) WHERE nonce <> ''`,
+    `CREATE TABLE visitor_salt (
+      id ${integer} PRIMARY KEY,
+      day ${integer} NOT NULL,
+      salt ${text} NOT NULL
+    ) ${tableOptions}`,
+    `INSERT INTO visitor_salt (id, day, salt) VALUES (1, 0, '')`,
+    `CREATE TABLE visitors (
+      hash ${text} PRIMARY KEY,
+      day ${integer} NOT NULL
+    ) ${tableOptions}`,
+    'CREATE INDEX visitors_day ON visitors (day)',
+  ]
+}

@@ -1,0 +1,50 @@
+/** Where a link may lead: to the hosts of the settings, and nowhere else. Pure. */
+import type { TrackingSettings } from '../../base/settings.ts'
+
+/**
+ * A visitor is only ever sent to what the URL parser has written, never to text as it came: what browsers read in
+ * another way (backslashes, line breaks, missing slashes) is gone then.
+ * @param text a URL, or a path of the page that the link leads to
+ * @param base that page
+ * @returns undefined when it is no place on an allowed host
+ */
+export function allowedUrl(text: string, settings: TrackingSettings, base?: string): URL | undefined {
+  const url = URL.parse(text, base)
+  if (url === null || (url.protocol !== 'https:' && url.protocol !== 'http:')) return undefined
+  if (url.username !== '' || url.password !== '') return undefined
+  return isAllowedHost(url.host, settings) ? url : undefined
+}
+
+/** @param host as URLs have it: in small letters, with the port where it has to be said */
+function isAllowedHost(host: string, { page, hosts }: TrackingSettings): boolean {
+  return (
+    (page !== '' && URL.parse(page)?.host === host) ||
+    hosts.some(allowed =>
+      // The dot belongs to it: *.shop.example is neither shop.example nor badshop.example.
+      allowed.startsWith('*.') ? host.endsWith(allowed.slice(1)) : host === allowed,
+    )
+  )
+}
+
+/** The page that a link leads to; the programme's where it names none, or one that is not allowed any more. */
+export function destinationOf(destination: string, settings: TrackingSettings): URL | undefined {
+  const own = destination === '' ? undefined : allowedUrl(destination, settings)
+  return own ?? URL.parse(settings.page) ?? undefined
+}
+
+const CLICK_PARAMETER = 'aff_click'
+
+/** The URL with the token of the click, in place of one that it may have had. */
+export function withToken(url: URL, token: string): string {
+  const { search } = url
+  if (search.includes(CLICK_PARAMETER)) {
+    const given = new URL(url)
+    given.searchParams.set(CLICK_PARAMETER, token)
+    return given.href
+  }
+  // As text: the parameters that are there stay as they are written.
+  const { hash, href } = url
+  const page = hash === '' ? href.replace(/#$/, '') : href.slice(0, -hash.length)
+  const joint = page.includes('?') ? (search === '' ? '' : '&') : '?'
+  return `${page}${joint}${CLICK_PARAMETER}=${token}${hash}`
+}

@@ -1,0 +1,66 @@
+/** What a link is: a short address by which an affiliate leads visitors to a page of the shop. */
+import { Type } from 'typebox'
+import { line, listOf } from '../../base/schemas.ts'
+import type { Settings } from '../../base/settings.ts'
+import { type CrudAction, kind, type RowOf, type TableOf } from '../../records/kind.ts'
+import { anyOf, count, created, creator, reference, text, words } from '../../records/kinds-of-field.ts'
+import { neither } from '../../storage/table.ts'
+import { campaignOf } from '../tracking/token.ts'
+import { allowedUrl } from './destination.ts'
+
+const MAX_URL = 2048
+const CODE = 'The last part of its address, /r/CODE; capitals and small letters are the same.'
+const DESTINATION =
+  'The page that it leads to, on a host of the settings; the programme page when it is empty.'
+const CAMPAIGN = 'The campaign that its visits belong to.'
+
+const code = Type.String({ pattern: '^[A-Za-z0-9_-]{1,64}$', format: 'line', description: CODE })
+
+const fields = {
+  affiliate_id: reference('affiliates', 'The affiliate whose link it is.', { person: true, outlives: true }),
+  code: {
+    ...text(64, CODE, neither),
+    create: Type.Optional(code),
+    edit: Type.Optional(code),
+    problem: (value: string) =>
+      /^\d+$/.test(value)
+        ? 'must have a letter: digits alone are the default link of the affiliate with this identifier.'
+        : undefined,
+    sample: ({ random }: { random(): number }) => `s${random().toString(36).slice(2, 12)}`,
+  },
+  destination: {
+    ...words(line(MAX_URL, DESTINATION), DESTINATION, neither),
+    order: false,
+    problem: (value: string, { tracking }: Settings) =>
+      value === '' || allowedUrl(value, tracking)
+        ? undefined
+        : 'must be a URL on the host of the programme page or on an allowed host of the settings, or empty.',
+  },
+  campaign: {
+    ...words(line(100, CAMPAIGN), CAMPAIGN, neither),
+    filter: anyOf(listOf(line(100), 'Only those of one of these campaigns.')),
+    problem: (value: string) =>
+      campaignOf(value) === value ? undefined : 'must have at most 100 bytes in UTF-8.',
+  },
+  visits: count('How many visits came by it.'),
+  date: created('created_at', 'When it was made'),
+  owner: creator('The account that made it.'),
+} as const
+
+export const link = kind({ name: 'link', table: 'links', fields })
+
+export type Link = RowOf<typeof fields>
+
+interface LinksTable extends TableOf<typeof fields> {}
+
+declare module '../../storage/tables.ts' {
+  interface Tables {
+    links: LinksTable
+  }
+}
+
+declare module '../../events/schema.ts' {
+  interface Actions {
+    link: CrudAction
+  }
+}

@@ -1,0 +1,88 @@
+/** The queries that only links have: by code, with what is known of the affiliate, and those of new affiliates. */
+import { sql } from 'kysely'
+import { foldCase } from '../../base/text.ts'
+import { storeOf } from '../../records/store.ts'
+import type { Db, Tx } from '../../storage/database.ts'
+import { prepared } from '../../storage/prepared.ts'
+import { link } from './link.ts'
+
+export const links = storeOf(link)
+
+/** A link as visitors follow it. */
+export interface FollowedLink {
+  /** 0 when the affiliate was named without a link. */
+  readonly id: number
+  readonly affiliate_id: number
+  readonly destination: string
+  readonly campaign: string
+}
+
+const byCode = prepared((db: Db, { code }: { code: string }) =>
+  db
+    .selectFrom('links')
+    .leftJoin('affiliates', 'affiliates.id', 'links.affiliate_id')
+    .select(['links.id', 'links.affiliate_id', 'links.destination', 'links.campaign', 'affiliates.status'])
+    .where('links.code_key', '=', code),
+)
+
+/** With the status of its affiliate, null when that was deleted. */
+export async function findByCode(db: Db, code: string) {
+  return (await byCode(db, { code: foldCase(code) }))[0]
+}
+
+const activeById = prepared((db: Db, { id }: { id: number }) =>
+  db.selectFrom('affiliates').select('id').where('id', '=', id).where('status', '=', sql.lit('active')),
+)
+
+const activeByLogin = prepared((db: Db, { login }: { login: string }) =>
+  db
+    .selectFrom('affiliates')
+    .innerJoin('users', 'users.id', 'affiliates.user_id')
+    .select('affiliates.id')
+    .where('users.login_key', '=', login)
+    .where('affiliates.status', '=', sql.lit('active')),
+)
+
+/** An active affiliate, by identifier or by the login of the account. */
+export async function findActiveAffiliate(db: Db, name: string): Promise<number | undefined> {
+  const id = /^\d{1,15}$/.test(name) ? Number(name) : undefined
+  const [row] =
+    id === undefined ? await activeByLogin(db, { login: foldCase(name) }) : await activeById(db, { id })
+  return row?.id
+}
+
+const defaultLink = prepared(
+  (tx: Db, row: { affiliate_id: number; code: string; time: number; owner: number }) =>
+    tx.insertInto('links').values({
+      affiliate_id: row.affiliate_id,
+      code: row.code,
+      code_key: row.code,
+      destination: '',
+      campaign: '',
+      visits: 0,
+      created_at: row.time,
+      owner: row.owner,
+      updated_at: row.time,
+    }),
+)
+
+/** The link that leads to the programme page: its code is the identifier of the affiliate. */
+export async function addDefaultLink(
+  tx: Tx,
+  affiliateId: number,
+  time: number,
+  owner: number,
+): Promise<void> {
+  await defaultLink(tx, { affiliate_id: affiliateId, code: String(affiliateId), time, owner })
+}
+
+const addition = prepared((tx: Db, { id, visits }: { id: number; visits: number }) =>
+  tx
+    .updateTable('links')
+    .set({ visits: sql<number>`visits + ${visits}` })
+    .where('id', '=', id),
+)
+
+export async function addVisits(tx: Tx, id: number, visits: number): Promise<void> {
+  await addition(tx, { id, visits })
+}

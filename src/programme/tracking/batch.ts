@@ -1,0 +1,144 @@
+/**
+ * Visits that were answered already, and are written by the batch: every half second in one transaction, so that each costs a
+ * hundredth of a write of its own, and no more than twice a second anything is committed because of them. What the
+ * process loses when it is killed is at most the last batch; no credit with it, because the token of the click says who it is.
+ * See docs/decisions/visitors.md.
+ */
+import { createHmac, randomBytes } from 'node:crypto'
+import { setImmediate as turn } from 'node:timers/promises'
+import { Rounds } from '../../base/rounds.ts'
+import { type RequestContext, write } from '../../events/write.ts'
+import type { Tx } from '../../storage/database.ts'
+import { addToCounters } from '../affiliates/store.ts'
+import { addVisits } from '../links/store.ts'
+import { visit } from '../visits/visit.ts'
+import * as store from './store.ts'
+
+const EVERY_MS = 500
+/** Beyond these visits are answered, and not written. */
+const MOST_WAITING = 10_000
+const DAY_SECONDS = 86_400
+const VISITORS_PER_SWEEP = 1000
+const CLOSING_MS = 8000
+
+/** A visit as it was answered. */
+export interface Answered {
+  readonly affiliateId: number
+  /** 0 when the affiliate was named without a link. */
+  readonly linkId: number
+  readonly campaign: string
+  readonly url: string
+  readonly referrer: string
+  /** The network that the visitor came from, see `withoutHost`. */
+  readonly network: string
+  readonly userAgent: string
+  readonly nonce: string
+  /** In seconds. */
+  readonly time: number
+}
+
+export class VisitBatch {
+  readonly #context: RequestContext
+  readonly #report: (error: unknown) => void
+  readonly #rounds: Rounds
+  #waiting: Answered[] = []
+  #shed = 0
+
+  /** @param report is told why a batch could not be written; it is tried again */
+  constructor(context: RequestContext, report: (error: unknown) => void) {
+    this.#context = context
+    this.#report = report
+    this.#rounds = new Rounds(EVERY_MS, () => this.#flush())
+  }
+
+  /** How many visits were answered and not written, because too many waited. */
+  get shed(): number {
+    return this.#shed
+  }
+
+  /** Takes a visit, and returns at once. */
+  add(answered: Answered): void {
+    if (this.#waiting.length < MOST_WAITING) this.#waiting.push(answered)
+    else this.#shed += 1
+  }
+
+  /** Writes what waits. */
+  async close(): Promise<void> {
+    await this.#rounds.close()
+    const giveUpAt = performance.now() + CLOSING_MS
+    while (this.#waiting.length > 0 && performance.now() < giveUpAt) await this.#flush()
+  }
+
+  async #flush(): Promise<void> {
+    const batch = this.#waiting
+    if (batch.length === 0) return
+    this.#waiting = []
+    try {
+      await write(this.#context, tx => this.#write(tx, batch))
+    } catch (error) {
+      this.#report(error)
+      const kept = [...batch, ...this.#waiting]
+      this.#waiting = kept.slice(0, MOST_WAITING)
+      this.#shed += kept.length - this.#waiting.length
+    }
+  }
+
+  async #write(tx: Tx, batch: readonly Answered[]): Promise<void> {
+    const settings = await this.#context.settings.current()
+    const isFirst = await newcomers(tx, batch)
+    const rows = batch.map((one, place) => ({
+      ...visit.fresh(
+        {
+          affiliate_id: one.affiliateId,
+          url: one.url,
+          referrer: one.referrer,
+          campaign: one.campaign,
+          ip: one.network,
+        },
+        settings,
+        { time: one.time, actor: 0 },
+      ),
+      link_id: one.linkId,
+      nonce: one.nonce,
+      repeated: isFirst[place] ? 0 : 1,
+    }))
+    // Whoever asks for something else is answered between the statements.
+    for await (const _chunk of store.insertVisits(tx, rows)) await turn()
+    for (const [id, visits] of sums(batch, one => one.affiliateId)) await addToCounters(tx, id, { visits })
+    for (const [id, visits] of sums(batch, one => one.linkId)) if (id > 0) await addVisits(tx, id, visits)
+  }
+}
+
+/** Forgets who came on earlier days. */
+export async function removeOldVisitors(tx: Tx): Promise<boolean> {
+  const removed = await store.removeVisitors(tx, dayOf(Date.now() / 1000), VISITORS_PER_SWEEP)
+  return removed === VISITORS_PER_SWEEP
+}
+
+const dayOf = (seconds: number) => Math.floor(seconds / DAY_SECONDS)
+
+/** Which of them are the first of their visitor to the affiliate today. */
+async function newcomers(tx: Tx, batch: readonly Answered[]): Promise<boolean[]> {
+  const day = dayOf(Date.now() / 1000)
+  const salt = await store.saltOf(tx, day, randomBytes(32).toString('base64url'))
+  const hashes = batch.map(({ network, userAgent, affiliateId }) =>
+    createHmac('sha256', salt)
+      .update(`${affiliateId} ${network} ${userAgent}`)
+      .digest()
+      .toString('base64url', 0, 12),
+  )
+  const fresh = new Set<string>()
+  for await (const rows of store.addVisitors(tx, [...new Set(hashes)], day)) {
+    for (const { hash } of rows) fresh.add(hash)
+    await turn()
+  }
+  // Only the first of a batch is new.
+  return hashes.map(hash => fresh.delete(hash))
+}
+
+/** How many there are of each, in order, so that two who write the same rows do not wait for one another. */
+function sums(batch: readonly Answered[], key: (one: Answered) => number): [number, number][] {
+  const counts = new Map<number, number>()
+  for (const one of batch) counts.set(key(one), (counts.get(key(one)) ?? 0) + 1)
+  return [...counts].sort(([a], [b]) => a - b)
+}
