@@ -4,6 +4,7 @@ import { describe, test } from 'node:test'
 import { sql } from 'kysely'
 import { features, schema } from '../src/app.ts'
 import { partsOf } from '../src/records/kind.ts'
+import { earningOf } from '../src/settings/earning.ts'
 import { payoutsOf } from '../src/settings/payouts.ts'
 import { trackingOf } from '../src/settings/tracking.ts'
 import type { Database } from '../src/storage/database.ts'
@@ -81,6 +82,7 @@ describe('the kinds of record that are declared', () => {
         tracking: trackingOf(new Map()),
         payouts: payoutsOf(new Map()),
         rulesVersion: '',
+        earning: earningOf(new Map()),
       }
       const samples = { random: () => 0.5, row: () => 1, time: 1_000_000 }
       const row = { id: 1, ...kind.sample(samples) } as never

@@ -147,6 +147,11 @@ export const catalogue = {
     code: 'rest_second_person',
     message: 'Two persons are needed: who prepared the run can not approve it.',
   },
+  balance_exceeded: {
+    status: 409,
+    code: 'rest_balance_exceeded',
+    message: 'An account of this affiliate would hold more than the ledger can. Nothing was changed.',
+  },
   precondition_failed: {
     status: 412,
     code: 'rest_precondition_failed',

@@ -11,6 +11,7 @@ export interface Settings {
   readonly rulesVersion: string
   readonly tracking: TrackingSettings
   readonly payouts: PayoutSettings
+  readonly earning: EarningSettings
 }
 
 /** How payout runs are approved, and who pays. */
@@ -26,6 +27,14 @@ export interface PayoutSettings {
   readonly bank: string
   readonly routing: string
   readonly companyId: string
+}
+
+/** What referrals and payouts may say. */
+export interface EarningSettings {
+  /** Whether no two referrals of an affiliate have the same context, reference and type. */
+  readonly uniqueReferences: boolean
+  /** What becomes of what a payout names that is no referral here. */
+  readonly unknownReferrals: 'keep' | 'refuse'
 }
 
 /** How visitors are led to the shop, and how long it is remembered who brought them. */

@@ -211,6 +211,8 @@ function demoPayout(
     payout_method: method,
     run_item_id: 0,
     payout_method_key: foldCase(method),
+    reference: '',
+    note: '',
     status: random() < 0.07 ? ('failed' as const) : ('paid' as const),
     owner,
     created_at: time,

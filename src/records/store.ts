@@ -43,6 +43,8 @@ export interface Store<F extends Fields> {
   readonly orders: Readonly<Record<string, Order>>
   find(db: Db, id: number): Promise<ShownOf<F> | undefined>
   exists(db: Db, id: number): Promise<boolean>
+  /** Whether an identifier was given out, as far as can be told: there is this row, or one behind it. */
+  reaches(db: Db, id: number): Promise<boolean>
   /** Nobody else changes it until the transaction ends. */
   hold(tx: Tx, id: number): Promise<RowOf<F> | undefined>
   /** The same of many, in order of identifier. */
@@ -80,6 +82,9 @@ export function storeOf<N extends string, T extends keyof Tables & string, F ext
   const byId = (db: Db, { id }: { id: number }) => untyped(db).selectFrom(table).where('id', '=', id)
 
   const existing = prepared((db: Db, args: { id: number }) => byId(db, args).select('id'))
+  const reaching = prepared((db: Db, { id }: { id: number }) =>
+    untyped(db).selectFrom(table).select('id').where('id', '>=', id).orderBy('id').limit(1),
+  )
   const holding = prepared((tx: Db, args: { id: number }) => byId(tx, args).selectAll().forUpdate())
   const holdingAll = prepared((tx: Db, { ids }: { ids: readonly number[] }) =>
     untyped(tx).selectFrom(table).select('id').where('id', 'in', ids).orderBy('id').forUpdate(),
@@ -99,6 +104,7 @@ export function storeOf<N extends string, T extends keyof Tables & string, F ext
     orders: ordersOf(name, table, parts),
     find: byIdentifier(db => selection(db) as never, `${table}.id`),
     exists: async (db: Db, id: number) => (await existing(db, { id })).length > 0,
+    reaches: async (db: Db, id: number) => (await reaching(db, { id })).length > 0,
     hold: async (tx: Tx, id: number) => (await holding(tx, { id }))[0],
     holdAll: async (tx: Tx, ids: readonly number[]) => {
       await holdingAll(tx, { ids })

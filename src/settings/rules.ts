@@ -7,6 +7,7 @@ import { formatRate, parseRate } from '../base/money.ts'
 import type { Settings } from '../base/settings.ts'
 import { type Context, type RequestContext, write } from '../events/write.ts'
 import { type Database, type Db, type Tx, within } from '../storage/database.ts'
+import { earningOf, earningRecord, storedEarning } from './earning.ts'
 import { payoutProblems, payoutsOf, payoutsRecord, storedPayouts } from './payouts.ts'
 import type { SettingsChanges, SettingsRecord } from './schema.ts'
 import * as store from './store.ts'
@@ -85,6 +86,7 @@ async function settingsOf(db: Db, values: store.Values): Promise<Settings> {
     tracking: trackingOf(values),
     payouts: payoutsOf(values),
     rulesVersion: values.get('rules_version')!,
+    earning: earningOf(values),
   }
 }
 
@@ -112,7 +114,7 @@ export async function changeSettings(context: RequestContext, changes: SettingsC
     }
     if (default_rate_type !== undefined) await store.writeSetting(tx, 'default_rate_type', default_rate_type)
     if (currency !== undefined) await store.writeSetting(tx, 'currency', currency)
-    const others = [...storedTracking(changes), ...storedPayouts(changes)]
+    const others = [...storedTracking(changes), ...storedPayouts(changes), ...storedEarning(changes)]
     for (const [name, value] of others) await store.writeSetting(tx, name, value)
     const after = await loadSettings(tx)
     tx.log('settings.edit', null, {
@@ -136,6 +138,7 @@ export function settingsRecord(settings: Settings) {
     decimals,
     ...trackingRecord(settings),
     ...payoutsRecord(settings),
+    ...earningRecord(settings),
   }
 }
 

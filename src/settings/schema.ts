@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { line, listOf, rate } from '../base/schemas.ts'
+import { earningChanges, earningFields } from './earning.ts'
 import { payoutChanges, payoutFields } from './payouts.ts'
 import { trackingChanges, trackingFields } from './tracking.ts'
 
@@ -17,6 +18,7 @@ export const settingsChanges = Type.Object({
   ),
   ...trackingChanges,
   ...payoutChanges,
+  ...earningChanges,
 })
 
 export type SettingsChanges = Static<typeof settingsChanges>
@@ -30,6 +32,7 @@ export const settingsRecord = Type.Object({
   decimals: Type.Integer({ description: "Decimals of the currency's minor unit." }),
   ...trackingFields,
   ...payoutFields,
+  ...earningFields,
   currency_locked: Type.Boolean({ description: 'Whether the currency can not change any more.' }),
   currencies: Type.Array(Type.String(), { description: 'Every currency in use.' }),
 })

@@ -38,6 +38,8 @@ describeService('settings', service => {
       decimals: 2,
       ...TRACKING,
       ...PAYOUTS,
+      unique_references: true,
+      unknown_referrals: 'keep',
       currency_locked: false,
     })
     const changed = await admin.patch('/settings', {

@@ -1,5 +1,6 @@
 import type {} from '../events/schema.ts'
 import { integer, neither, type RowsOf, type Table, text } from '../storage/table.ts'
+import { earningNames } from './earning.ts'
 import { payoutNames } from './payouts.ts'
 import { trackingNames } from './tracking.ts'
 
@@ -13,7 +14,15 @@ export const settingsTable = {
   logged: {
     kind: 'settings',
     actions: ['edit'],
-    plain: ['default_rate', 'default_rate_type', 'rate_types', 'currency', ...trackingNames, ...payoutNames],
+    plain: [
+      'default_rate',
+      'default_rate_type',
+      'rate_types',
+      'currency',
+      ...trackingNames,
+      ...payoutNames,
+      ...earningNames,
+    ],
     personal: [],
     public: true,
   },

@@ -203,6 +203,14 @@ export class UniqueViolation extends Error {
   }
 }
 
+/** A value that the database's own bounds refuse. */
+export class BoundViolation extends Error {
+  constructor(cause: unknown) {
+    super('a value is out of its bounds', { cause })
+    this.name = 'BoundViolation'
+  }
+}
+
 /** A row refers to one that is not there, or no longer. */
 export class ReferenceViolation extends Error {
   constructor(cause: unknown) {

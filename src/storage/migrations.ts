@@ -11,6 +11,7 @@ import { creatives } from './migrations/creatives.ts'
 import { customers } from './migrations/customers.ts'
 import { earning, type Step } from './migrations/earning.ts'
 import { events } from './migrations/events.ts'
+import { payoutNotes } from './migrations/payout-notes.ts'
 import { reports } from './migrations/reports.ts'
 import { runs } from './migrations/runs.ts'
 import { clickKeys, links } from './migrations/tracking.ts'
@@ -37,6 +38,7 @@ const migrations: readonly Migration[] = [
   longAnswers,
   commission,
   links,
+  payoutNotes,
 ]
 
 function longAnswers(): string[] {

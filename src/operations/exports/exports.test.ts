@@ -102,6 +102,8 @@ describeService('exports', service => {
       'owner',
       'affiliate_name',
       'payment_email',
+      'reference',
+      'note',
     ])
   })
 
@@ -157,6 +159,8 @@ describeService('exports', service => {
             payout_method: method,
             run_item_id: 0,
             payout_method_key: foldCase(method),
+            reference: '',
+            note: '',
             status: 'paid',
             owner: 1,
             created_at: 0,
@@ -198,6 +202,8 @@ describeService('exports', service => {
       payout_method: 'many',
       run_item_id: 0,
       payout_method_key: 'many',
+      reference: '',
+      note: '',
       status: 'paid' as const,
       owner: 1,
       created_at: 1,

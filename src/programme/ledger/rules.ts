@@ -8,7 +8,7 @@ import { exactNumber } from '../../base/money.ts'
 import type { Settings } from '../../base/settings.ts'
 import { formatTime, now, parseMoment, parseSpan } from '../../base/time.ts'
 import type { Context } from '../../events/write.ts'
-import type { Db, Tx } from '../../storage/database.ts'
+import { BoundViolation, type Db, type Tx } from '../../storage/database.ts'
 import type { Page } from '../../storage/page.ts'
 import { type Addition, addToCounters, affiliates } from '../affiliates/store.ts'
 import {
@@ -102,9 +102,19 @@ async function post(
       })),
     )
     const added = additionsOf(moves)
-    if (added.length > 0) await store.addToBalances(tx, added)
+    if (added.length > 0) await refuseExceeded(() => store.addToBalances(tx, added))
   }
   for (const [id, added] of figuresOf(moves, changes)) await addToCounters(tx, id, added)
+}
+
+/** @throws Failure balance_exceeded instead of the database's refusal */
+async function refuseExceeded(add: () => Promise<void>): Promise<void> {
+  try {
+    await add()
+  } catch (cause) {
+    if (cause instanceof BoundViolation) throw new Failure('balance_exceeded')
+    throw cause
+  }
 }
 
 /** In order of affiliate and account. */

@@ -6,9 +6,10 @@ import { type AffiliateRow, payeesOf } from '../affiliates/rules.ts'
 import { checkReferrals } from './check.ts'
 import { payout, payoutReferralsTable, type ShownPayout } from './payout.ts'
 import { listing, payoutsInArea, payouts as resource } from './routes.ts'
+import { notesOf } from './rules.ts'
 
 /** A payout, and who it went to, unless the affiliate was deleted. */
-type PaidRow = ShownPayout & { payee?: AffiliateRow | undefined }
+type PaidRow = ShownPayout & { payee?: AffiliateRow | undefined; reference: string; note: string }
 
 const columns: SheetColumns<PaidRow> = {
   payout_id: row => row.id,
@@ -22,11 +23,18 @@ const columns: SheetColumns<PaidRow> = {
   owner: row => row.owner,
   affiliate_name: ({ payee }) => payee?.account_display_name || payee?.account_login || '',
   payment_email: ({ payee }) => payee?.payment_email || payee?.account_email || '',
+  reference: row => row.reference,
+  note: row => row.note,
 }
 
 async function rowsOf(call: Call, rows: ShownPayout[]): Promise<PaidRow[]> {
   const payees = await payeesOf(call, new Set(rows.map(row => row.affiliate_id)))
-  return rows.map(row => ({ ...row, payee: payees.get(row.affiliate_id) }))
+  const ids = rows.map(row => row.id)
+  const notes = await notesOf(call, ids)
+  return rows.map(row => {
+    const { reference = '', note = '' } = notes.get(row.id) ?? {}
+    return { ...row, payee: payees.get(row.affiliate_id), reference, note }
+  })
 }
 
 export const payouts = feature(payout, {

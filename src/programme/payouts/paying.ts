@@ -47,11 +47,13 @@ export async function plan(
   id: number | undefined,
   before: Standing | undefined,
   wanted: Wanted | undefined,
+  { earning }: Settings,
 ): Promise<Plan> {
   const knownBefore = before ? [...before.names].filter(([, known]) => known).map(([name]) => name) : []
   const held = await holdReferrals(tx, [...new Set([...knownBefore, ...(wanted?.referrals ?? [])])])
   if (!wanted) return { id, before, after: undefined, net: 0n, held }
   const names = new Map(wanted.referrals.map(name => [name, before?.names.get(name) ?? held.has(name)]))
+  if (earning.unknownReferrals === 'refuse') refuseUnknown(names, before)
   refuseUnpayable(held, names, id, before, wanted)
   const known = [...names].flatMap(([name, isKnown]) => (isKnown ? (held.get(name) ?? []) : []))
   const net = known.reduce((sum, { amount }) => sum + BigInt(amount), 0n)
@@ -62,6 +64,12 @@ export async function plan(
     })
   }
   return { id, before, after: { ...wanted, amount: wanted.amount ?? Number(net), names }, net, held }
+}
+
+/** What it named before stays. */
+function refuseUnknown(names: Names, before: Standing | undefined): void {
+  const unknown = [...names].filter(([name, known]) => !known && !before?.names.has(name))
+  refuseReferrals(Object.fromEntries(unknown.map(([name]) => [name, 'does not exist.'])))
 }
 
 function refuseUnpayable(
@@ -79,6 +87,11 @@ function refuseUnpayable(
     const problem = problemOf(held.get(name), affiliate_id, id)
     if (problem !== undefined) problems[name] = problem
   }
+  refuseReferrals(problems)
+}
+
+/** @param problems sentences by the identifier of the referral that they are about */
+function refuseReferrals(problems: Readonly<Record<string, string>>): void {
   const sentences = Object.entries(problems).map(([name, problem]) => `Referral ${name} ${problem}`)
   if (sentences.length === 0) return
   throw new Failure('payout_conflict', { message: sentences.join(' '), data: { referrals: problems } })

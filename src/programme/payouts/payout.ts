@@ -1,12 +1,23 @@
 /** What a payout is: its fields, and the index from referrals to payouts. */
 import { type Static, Type } from 'typebox'
-import { identifier, identifiers } from '../../base/schemas.ts'
+import { identifier, identifiers, line, listOf, paragraphs } from '../../base/schemas.ts'
 import { filter, sql } from '../../records/field.ts'
 import { type CrudAction, kind, type RowOf, type ShownOf, type TableOf } from '../../records/kind.ts'
-import { amount, created, creator, reference, status, text } from '../../records/kinds-of-field.ts'
+import {
+  amount,
+  anyOf,
+  creator,
+  dated,
+  reference,
+  status,
+  text,
+  words,
+} from '../../records/kinds-of-field.ts'
 import { type Generated, integer, neither, type RowsOf, type Table } from '../../storage/table.ts'
 
 const MOST_REFERRALS = 10_000
+const MAX_REFERENCE = 190
+const MAX_NOTE = 65_535
 
 const referrals = Type.Array(identifier(), {
   maxItems: MOST_REFERRALS,
@@ -18,6 +29,17 @@ const affiliate = reference('affiliates', 'Affiliate the payout belongs to.', {
   person: true,
   outlives: true,
 })
+
+const { wire: _reference, ...referenceText } = words(
+  line(MAX_REFERENCE),
+  'What the bank or the payment service calls it. It is not part of the record.',
+  neither,
+)
+const { wire: _note, ...note } = words(
+  paragraphs(MAX_NOTE, 'A note on the payout. It is not part of the record.'),
+  'A note on the payout.',
+  { personal: 'keep', money: false },
+)
 
 const fields = {
   affiliate_id: { ...affiliate, edit: affiliate.create },
@@ -46,7 +68,7 @@ const fields = {
   amount: amount('Amount, in the currency of the settings.'),
   payout_method: text(100, 'Names the payout method.', neither),
   status: status(['paid', 'failed'], 'paid'),
-  date: created('created_at', 'When the payout was recorded'),
+  date: dated('created_at', 'When it was paid'),
   owner: creator('The user account whose API key made the payout.'),
   /** The item of a payout run that it was made of; 0 when a person made it. */
   run_item_id: {
@@ -57,6 +79,11 @@ const fields = {
     show: (value: number) => value,
     sample: () => 0,
   },
+  reference: {
+    ...referenceText,
+    filter: anyOf(listOf(line(MAX_REFERENCE), 'Only those with one of these references.')),
+  },
+  note,
 } as const
 
 export const payout = kind({ name: 'payout', table: 'payouts', fields })

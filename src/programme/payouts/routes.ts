@@ -5,10 +5,11 @@ import { bulkEndpoints } from '../../records/bulk.ts'
 import { crud, listingOf } from '../../records/crud.ts'
 import { narrowing } from '../../records/list.ts'
 import { type Payout, payout } from './payout.ts'
-import { many, rules, totalPayouts } from './rules.ts'
-import { payoutTotals } from './totals.ts'
+import { getNotes, many, rules, totalPayouts } from './rules.ts'
+import { payoutNotes, payoutTotals } from './totals.ts'
 
-const plain = crud(payout, rules)
+const conflicts = ['payout_conflict', 'balance_exceeded'] as const
+const plain = crud(payout, rules, { create: conflicts, edit: conflicts })
 
 const become = (status: Payout['status']) => (context: RequestContext, payout_id: number) =>
   rules.edit(context, { payout_id, status })
@@ -17,6 +18,19 @@ export const payouts: Resource = {
   ...plain,
   endpoints: [
     ...plain.endpoints,
+    endpoint({
+      methods: ['GET'],
+      path: '/payouts/{payout_id}/notes',
+      permission: 'payouts.read',
+      summary: 'Get the reference of a payout and the note on it',
+      arguments: payout.item,
+      answer: { status: 200, schema: payoutNotes },
+      failures: ['no_payout'],
+      handle: async (call, { payout_id }) => ({
+        status: 200,
+        body: JSON.stringify(await getNotes(call, payout_id)),
+      }),
+    }),
     ...bulkEndpoints({
       kind: payout,
       many,

@@ -34,7 +34,8 @@ async function create(context: RequestContext, args: CreateArguments): Promise<P
     const made = { time: now(), actor: context.actor.userId }
     const draft = payout.fresh(args, settings, made)
     const wanted = { ...draft, amount: args.amount === undefined ? undefined : draft.amount }
-    const planned = await plan(tx, undefined, undefined, { ...wanted, referrals: distinct(args.referrals) })
+    const pays = { ...wanted, referrals: distinct(args.referrals) }
+    const planned = await plan(tx, undefined, undefined, pays, settings)
     const { amount, names } = planned.after!
     const row = await store.payouts.insert(tx, { ...draft, amount }, names)
     await finish(tx, 'payout.create', planned, { after: row }, settings)
@@ -58,7 +59,7 @@ async function edit(context: RequestContext, args: EditArguments): Promise<Payou
     refuseRun(before, { ...before, ...change })
     const names = await store.namesOf(tx, id)
     const referrals = sent.referrals === undefined ? [...names.keys()] : distinct(sent.referrals)
-    const planned = await plan(tx, id, { ...before, names }, { ...before, ...change, referrals })
+    const planned = await plan(tx, id, { ...before, names }, { ...before, ...change, referrals }, settings)
     const after = await store.payouts.update(tx, id, { ...change, updated_at: now() })
     if (sent.referrals !== undefined) await store.replaceNames(tx, id, planned.after!.names)
     await finish(tx, 'payout.edit', planned, { before, after }, settings)
@@ -79,7 +80,7 @@ async function remove(context: RequestContext, id: number): Promise<Payout> {
     const settings = await context.settings.hold(tx)
     const before = existing(payout, await store.payouts.hold(tx, id))
     const names = await store.namesOf(tx, id)
-    const planned = await plan(tx, id, { ...before, names }, undefined)
+    const planned = await plan(tx, id, { ...before, names }, undefined, settings)
     await store.payouts.remove(tx, id)
     await finish(tx, 'payout.delete', planned, { before }, settings)
     if (before.run_item_id !== 0) await markReturned(tx, before.run_item_id, now())
@@ -132,6 +133,17 @@ const reading = readingOf(payout, store.payouts)
 export const rules = { ...reading, create, edit, remove, problems }
 
 export const many: Many = { name: payout.name, reading, store: store.payouts }
+
+/** @throws Failure no_payout */
+export async function getNotes({ database }: Context, id: number) {
+  const { reference, note } = existing(payout, (await store.notesOf(database.replica, [id])).get(id))
+  return { payout_id: id, reference, note }
+}
+
+/** The references and notes of payouts, by their identifiers. */
+export async function notesOf({ database }: Context, ids: readonly number[]) {
+  return ids.length === 0 ? new Map<number, never>() : store.notesOf(database.replica, ids)
+}
 
 /** Counts, and exact sums in the currency. */
 export async function totalPayouts(context: Context, args: object) {

@@ -97,6 +97,19 @@ async function deleteNames(tx: Tx, payoutId: number): Promise<void> {
   await tx.deleteFrom('payout_referrals').where('payout_id', '=', payoutId).execute()
 }
 
+/** What the record does not show. Those that do not exist are not among them. */
+export async function notesOf(
+  db: Db,
+  ids: readonly number[],
+): Promise<Map<number, Pick<Payout, 'id' | 'reference' | 'note'>>> {
+  const rows = await db
+    .selectFrom('payouts')
+    .select(['id', 'reference', 'note'])
+    .where('id', 'in', ids)
+    .execute()
+  return new Map(rows.map(row => [row.id, row]))
+}
+
 /** The next payouts by identifier. */
 export async function firstAfter(
   db: Db,

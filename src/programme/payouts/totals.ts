@@ -8,3 +8,10 @@ export const payoutTotals = Type.Object({
   paid: Type.Object(part, { description: 'Those that were paid.' }),
   failed: Type.Object(part, { description: 'Those that failed.' }),
 })
+
+/** What is kept beside the record. */
+export const payoutNotes = Type.Object({
+  payout_id: Type.Integer({ description: 'Identifier of the payout.' }),
+  reference: Type.String({ description: 'What the bank or the payment service calls it.' }),
+  note: Type.String({ description: 'A note on the payout.' }),
+})

@@ -13,7 +13,7 @@ const plain = crud(
   referral,
   { ...rules, create: async (context, args) => (await rules.create(context, args)).row },
   {
-    edit: ['referral_conflict', 'reference_taken'],
+    edit: ['referral_conflict', 'reference_taken', 'balance_exceeded'],
     delete: ['referral_conflict'],
   },
 )
@@ -26,7 +26,7 @@ const create: Endpoint = endpoint({
   summary: 'Create a referral',
   arguments: createArguments,
   answer: { status: 201, schema: referral.record },
-  failures: ['reference_taken'],
+  failures: ['reference_taken', 'balance_exceeded'],
   check: rules.problems,
   handle: async (call, args) => {
     const { row, replayed } = await rules.create(call, args)

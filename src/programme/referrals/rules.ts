@@ -11,8 +11,9 @@ import type { Many } from '../../records/bulk-rules.ts'
 import { existing, readingOf } from '../../records/rules.ts'
 import { type Db, UniqueViolation } from '../../storage/database.ts'
 import { affiliateOfAccount, isThere } from '../affiliates/store.ts'
+import { customers } from '../customers/store.ts'
 import { postReferral } from '../ledger/rules.ts'
-import { convert } from '../visits/store.ts'
+import { convert, release, visits } from '../visits/store.ts'
 import { inCurrencyOf, withCommission } from './commission.ts'
 import { type Referral, referral } from './referral.ts'
 import type { CreateArguments, EditArguments } from './schema.ts'
@@ -56,7 +57,7 @@ function draftOf(sent: CreateArguments, settings: Settings, actor: number) {
   const status = sent.status ?? (sent.type === 'write_off' ? 'unpaid' : 'pending')
   const made = { time: now(), actor }
   const draft = referral.fresh({ ...sent, status, currency }, inCurrencyOf(sent, settings), made)
-  const unique_reference = isUnique(draft)
+  const unique_reference = isUnique(draft, settings)
   return { ...draft, unique_reference, request_hash: unique_reference ? requestHash(sent, settings) : '' }
 }
 
@@ -92,7 +93,7 @@ async function edit(context: RequestContext, args: EditArguments): Promise<Refer
     refuseSettled(before, draft)
     refuseMove(before.status, draft.status)
     refuseUnknownAmount(before, draft, sent)
-    const unique_reference = isUnique(draft)
+    const unique_reference = isUnique(draft, settings)
     const isChanged = Object.entries(change).some(([name, kept]) => before[name as keyof Referral] !== kept)
     if (!isChanged) return before
     // Whoever says what it is worth says what it waited for.
@@ -141,7 +142,7 @@ type Earned = Omit<store.NewReferral, 'id' | 'unique_reference' | 'request_hash'
 
 /** @throws Failure reference_taken */
 export async function earn(tx: WriteTx, draft: Earned, settings: Settings): Promise<Referral> {
-  const whole = { ...draft, unique_reference: isUnique(draft), request_hash: '' }
+  const whole = { ...draft, unique_reference: isUnique(draft, settings), request_hash: '' }
   const row = await store.insertUnlessTaken(tx, whole)
   if (!row) throw referenceTaken(await store.findTaken(tx, whole))
   await finish(tx, 'referral.create', { after: row }, settings)
@@ -156,7 +157,7 @@ export async function adjust(
   settings: Settings,
 ): Promise<Referral> {
   const { id: _id, ...values } = change
-  const unique_reference = isUnique({ ...before, ...values })
+  const unique_reference = isUnique({ ...before, ...values }, settings)
   const after = await refuseTaken(() =>
     store.referrals.update(tx, before.id, { ...values, unique_reference, updated_at: now() }),
   )
@@ -179,9 +180,22 @@ export async function finish(
     event: eventId,
   })
   await postReferral(tx, { before, after }, { reason: action, eventId, referralId: id })
+  await tellVisits(tx, { before, after })
+}
+
+/** A visit has led to a referral once that is approved, and no longer when it is rejected or deleted, or names another. */
+async function tellVisits(
+  tx: WriteTx,
+  { before, after }: { before?: Referral | undefined; after?: Referral | undefined },
+): Promise<void> {
+  const time = now()
+  const isLost = !after || after.visit_id !== before?.visit_id || after.status === 'rejected'
+  if (before && before.visit_id !== 0 && isLost) {
+    await release(tx, { visitId: before.visit_id, referralId: before.id, time })
+  }
   if (after && after.visit_id !== 0 && (after.status === 'unpaid' || after.status === 'paid')) {
-    const { visit_id: visitId, affiliate_id: affiliateId } = after
-    await convert(tx, { visitId, affiliateId, referralId: id, time: now() })
+    const { id: referralId, visit_id: visitId, affiliate_id: affiliateId } = after
+    await convert(tx, { visitId, affiliateId, referralId, time })
   }
 }
 
@@ -212,16 +226,15 @@ async function problemsOf(
   db: Db,
   settings: Settings,
   args: Partial<CreateArguments>,
-  before?: Pick<Referral, 'affiliate_id' | 'amount' | 'type'>,
+  before?: Pick<Referral, 'affiliate_id' | 'amount' | 'type'> & Partial<Links>,
 ): Promise<Problems> {
-  const { affiliate_id, parent_id, amount = 0, type = before?.type ?? 'sale' } = args
+  const { affiliate_id, amount = 0, type = before?.type ?? 'sale' } = args
   const isOther = affiliate_id !== undefined && affiliate_id !== before?.affiliate_id
   const isUnknown = isOther && !(await isThere(db, affiliate_id))
-  const isOrphan = parent_id ? !(await store.referrals.exists(db, parent_id)) : false
   const isNegative = amount < 0 || (args.amount === undefined && (before?.amount ?? 0) < 0)
   return {
     ...(isUnknown && { affiliate_id: 'must be the identifier of an existing affiliate.' }),
-    ...(isOrphan && { parent_id: 'must be the identifier of an existing referral, or 0.' }),
+    ...(await problemsOfLinks(db, args, before)),
     ...(isNegative &&
       !isCorrection(type) && { amount: 'must be 0 or more; a refund or a write-off may be negative.' }),
     ...(before && args.currency !== undefined && problemOfCurrency(args.currency, settings)),
@@ -233,6 +246,26 @@ function problemOfCurrency(sent: string, { currency }: Settings): Problems {
   return sent.toUpperCase() === currency
     ? {}
     : { currency: `must be ${currency}: what the affiliate earns is in it.` }
+}
+
+/** What a referral may name beside its affiliate. */
+type Links = Pick<Referral, 'visit_id' | 'customer_id' | 'parent_id'>
+
+/** Visits are kept for some time only and a customer may be deleted: what was there once can be named. */
+async function problemsOfLinks(db: Db, args: Partial<Links>, before: Partial<Links> = {}): Promise<Problems> {
+  const targets = {
+    visit_id: [visits.reaches, 'visit'],
+    customer_id: [customers.reaches, 'customer'],
+    parent_id: [store.referrals.exists, 'referral'],
+  } as const
+  const problems: Problems = {}
+  for (const name of ['visit_id', 'customer_id', 'parent_id'] as const) {
+    const id = args[name]
+    if (!id || id === before[name]) continue
+    const [isThere, target] = targets[name]
+    if (!(await isThere(db, id))) problems[name] = `must be the identifier of a ${target} that exists, or 0.`
+  }
+  return problems
 }
 
 /** What money has left for, or is about to, stays as it is. */
@@ -278,12 +311,11 @@ function refuseMove(before: Status, after: Status): void {
 }
 
 /** Whether no other may have the same reference. */
-function isUnique({
-  context,
-  reference,
-  type,
-  status,
-}: Pick<Referral, 'context' | 'reference' | 'type' | 'status'>): 0 | 1 {
+function isUnique(
+  { context, reference, type, status }: Pick<Referral, 'context' | 'reference' | 'type' | 'status'>,
+  { earning }: Settings,
+): 0 | 1 {
+  if (!earning.uniqueReferences) return 0
   return context !== '' && reference !== '' && status !== 'rejected' && !isCorrection(type) ? 1 : 0
 }
 

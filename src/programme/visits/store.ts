@@ -27,6 +27,19 @@ const conversion = prepared((tx: Db, { visitId, affiliateId, referralId, time }:
     .where('referral_id', '=', sql.lit(0) as never),
 )
 
+const releasing = prepared((tx: Db, { visitId, referralId, time }: Omit<Conversion, 'affiliateId'>) =>
+  tx
+    .updateTable('visits')
+    .set({ referral_id: sql.lit(0) as never, updated_at: time })
+    .where('id', '=', visitId)
+    .where('referral_id', '=', referralId),
+)
+
+/** Nothing happens to a visit that led to another referral. */
+export async function release(tx: Tx, of: Omit<Conversion, 'affiliateId'>): Promise<void> {
+  await releasing(tx, of)
+}
+
 /** Nothing happens to a visit of another affiliate, or one that led to a referral before. */
 export async function convert(tx: Tx, of: Conversion): Promise<void> {
   await conversion(tx, of)

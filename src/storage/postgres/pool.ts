@@ -19,7 +19,13 @@ import {
   type TransactionSettings,
 } from 'kysely'
 import pg from 'pg'
-import { DatabaseUnavailable, type Reason, ReferenceViolation, UniqueViolation } from '../database.ts'
+import {
+  BoundViolation,
+  DatabaseUnavailable,
+  type Reason,
+  ReferenceViolation,
+  UniqueViolation,
+} from '../database.ts'
 import type { Tables } from '../tables.ts'
 import { commits, queries, tellDuration } from '../timing.ts'
 
@@ -260,6 +266,7 @@ export function kyselyOn(driver: Driver): Kysely<Tables> {
 // SQLSTATE (https://www.postgresql.org/docs/current/errcodes-appendix.html)
 const UNIQUE_VIOLATION = '23505'
 const FOREIGN_KEY_VIOLATION = '23503'
+const CHECK_VIOLATION = '23514'
 /** Connection, resources, operator, system; a server that became a replica; a query that was cancelled. */
 const UNAVAILABLE = /^(?:08|53|58|57P|25006|57014|55P03)/
 const reasons: Readonly<Record<string, Reason>> = {
@@ -288,6 +295,7 @@ function translate(error: unknown): unknown {
     const column = /\(([^),]+)/.exec(detail)?.[1]
     return new UniqueViolation(constraint.includes('.') ? constraint : `${table}.${column}`, error)
   }
+  if (code === CHECK_VIOLATION) return new BoundViolation(error)
   if (code === FOREIGN_KEY_VIOLATION) return new ReferenceViolation(error)
   if (UNAVAILABLE.test(code)) {
     return new DatabaseUnavailable(`PostgreSQL: ${error.message}`, error, reasons[code])

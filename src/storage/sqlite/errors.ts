@@ -1,5 +1,11 @@
 /** The errors of SQLite, as the rest of the program knows them. */
-import { DatabaseUnavailable, type Reason, ReferenceViolation, UniqueViolation } from '../database.ts'
+import {
+  BoundViolation,
+  DatabaseUnavailable,
+  type Reason,
+  ReferenceViolation,
+  UniqueViolation,
+} from '../database.ts'
 
 // Primary result codes of SQLite (https://sqlite.org/rescode.html); extended ones carry them in the low byte.
 export const SQLITE_BUSY = 5
@@ -7,6 +13,7 @@ const SQLITE_LOCKED = 6
 const SQLITE_CONSTRAINT_UNIQUE = 2067
 const SQLITE_CONSTRAINT_PRIMARYKEY = 1555
 const SQLITE_CONSTRAINT_FOREIGNKEY = 787
+const SQLITE_CONSTRAINT_CHECK = 275
 const SQLITE_READONLY = 8
 const SQLITE_IOERR = 10
 const SQLITE_CORRUPT = 11
@@ -47,7 +54,7 @@ export function isInDoubt(error: unknown): boolean {
   return !NOT_COMMITTED.has(primaryCode(error))
 }
 
-/** Turns an error of SQLite into one of the three that the rest of the program knows; others stay as they are. */
+/** Turns an error of SQLite into one of those that the rest of the program knows; others stay as they are. */
 export function translate(error: unknown): unknown {
   const { errcode, errstr, message, code } = error as {
     errcode?: number
@@ -59,6 +66,7 @@ export function translate(error: unknown): unknown {
     const key = /constraint failed: (\S+)/.exec(message ?? '')?.[1]
     return new UniqueViolation(key?.replace(/,$/, '') ?? '', error)
   }
+  if (errcode === SQLITE_CONSTRAINT_CHECK) return new BoundViolation(error)
   if (errcode === SQLITE_CONSTRAINT_FOREIGNKEY) return new ReferenceViolation(error)
   const reason = code === 'ERR_INVALID_STATE' ? 'no answer' : reasons.get(primaryCode(error))
   if (reason === undefined) return error

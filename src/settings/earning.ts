@@ -1,0 +1,42 @@
+/** The settings of what is earned and paid: as callers send and see them, and as they are stored. */
+import { Type } from 'typebox'
+import { choice, flag } from '../base/schemas.ts'
+import type { EarningSettings, Settings } from '../base/settings.ts'
+
+export const earningFields = {
+  unique_references: flag(
+    'Whether two referrals of an affiliate can not have the same context, reference and type. Off for shops whose references are not unique.',
+  ),
+  unknown_referrals: choice(
+    ['keep', 'refuse'],
+    'What becomes of identifiers in a payout that are no referrals here: they are kept as those of another system, or refused.',
+  ),
+}
+
+export const earningChanges = {
+  unique_references: Type.Optional(earningFields.unique_references),
+  unknown_referrals: Type.Optional(earningFields.unknown_referrals),
+}
+
+export const earningNames = Object.keys(earningFields)
+
+/** What is stored of the changes, by the names of the settings. */
+export function storedEarning(changes: object): [string, string][] {
+  return Object.entries(changes)
+    .filter(([name, value]) => earningNames.includes(name) && value !== undefined)
+    .map(([name, value]) => [name, String(value)])
+}
+
+export function earningOf(values: ReadonlyMap<string, string>): EarningSettings {
+  return {
+    uniqueReferences: values.get('unique_references') !== 'false',
+    unknownReferrals: values.get('unknown_referrals') === 'refuse' ? 'refuse' : 'keep',
+  }
+}
+
+export function earningRecord({ earning }: Settings) {
+  return {
+    unique_references: earning.uniqueReferences,
+    unknown_referrals: earning.unknownReferrals,
+  }
+}
