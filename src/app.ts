@@ -23,6 +23,7 @@ import { version } from './base/package.ts'
 import { Rounds } from './base/rounds.ts'
 import { Sealer } from './events/seal.ts'
 import { chainTable, entriesTable, sealsTable } from './events/table.ts'
+import type { RequestContext } from './events/write.ts'
 import { api } from './http/api.ts'
 import type { Resource } from './http/endpoint.ts'
 import { removeOldAnswers } from './http/idempotency.ts'
@@ -131,7 +132,7 @@ const REQUEST_TIMEOUT_MS = 30_000
 const HEADERS_TIMEOUT_MS = 10_000
 const TIMEOUTS_CHECKED_EVERY_MS = 2_000
 /** What is due at a moment is done within a minute of it. */
-const JOBS_EVERY_MS = 20_000
+const REFERRALS_EVERY_MS = 20_000
 const CONNECTIONS = 16_384
 const KEEP_ALIVE_TIMEOUT_MS = 65_000
 /** Node takes no more of a request's head. */
@@ -194,22 +195,26 @@ export async function buildApp(database: Database, options: AppOptions): Promise
   await app.register(open, { routes: visitorRoutes(tracking, HOME) })
   const sealer = new Sealer(database)
   const sweeper = new Sweeper(database, [removeOldAnswers, removeOldAttempts, removeOldVisitors])
-  const rounds = new Rounds(RUNS_EVERY_MS, () => proceedAll({ ...context, ...service }, () => rounds.closed))
-  const itself = { ...context, ...service }
-  const settle = draftSettler(itself, () => jobs.closed)
-  const jobs = new Rounds(JOBS_EVERY_MS, async () => {
-    await endHolds(itself, () => jobs.closed)
-    await settle()
-  })
+  const jobs = jobsOf({ ...context, ...service })
   app.addHook('onClose', async () => {
-    await jobs.close()
+    await Promise.all(jobs.map(job => job.close()))
     await keys.close()
-    await rounds.close()
     await tracking.close()
     await sweeper.close()
     await sealer.close()
   })
   return app
+}
+
+/** What the service does of its own accord, in each process; what one has begun the others leave alone. */
+function jobsOf(context: RequestContext): Rounds[] {
+  const runs = new Rounds(RUNS_EVERY_MS, () => proceedAll(context, () => runs.closed))
+  const settle = draftSettler(context, () => holds.closed)
+  const holds = new Rounds(REFERRALS_EVERY_MS, async () => {
+    await endHolds(context, () => holds.closed)
+    await settle()
+  })
+  return [runs, holds]
 }
 
 /** Whether the only thing that went wrong is that the client has gone. */

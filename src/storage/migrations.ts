@@ -39,7 +39,13 @@ const migrations: readonly Migration[] = [
   commission,
   links,
   payoutNotes,
+  oneCalculation,
 ]
+
+/** How a referral's amount came to be stands in `calculation` alone. */
+function oneCalculation(): string[] {
+  return ['ALTER TABLE referrals DROP COLUMN judgement']
+}
 
 function longAnswers(): string[] {
   return [

@@ -2,8 +2,9 @@
  * How a referral's amount came to be, as text beside it: what it was judged by is not looked up again, since it may have
  * changed. Pure.
  */
-import { type Fraction, fraction, ONE } from '../../base/fraction.ts'
-import type { Judgement, Part } from './engine.ts'
+import { decimalsOf } from '../../base/currencies.ts'
+import { type Fraction, fraction, ONE, parseFraction } from '../../base/fraction.ts'
+import { exchangeOf, type Judgement, type Part, totalOf } from './engine.ts'
 import type { Line, Sale } from './model.ts'
 
 /** The exchange rate that was applied. */
@@ -27,19 +28,40 @@ export interface Calculation {
   /** Exact, and in minor units; null as long as it waits for a rate or a rule. */
   readonly result: { readonly exact: Fraction; readonly amount: bigint } | null
   readonly holdDays: number | null
-  /** What the referral is to be once it is no draft: its status, and until when it is pending. */
-  readonly wanted: {
-    readonly status: 'pending' | 'unpaid' | 'paid' | 'rejected'
-    readonly holdUntil: number | null
-  } | null
+  /** What the referral is to be once it is no draft. */
+  readonly wanted: Wanted | null
 }
 
+export interface Wanted {
+  /** Null when nobody has said: pending, or unpaid where the rule holds it for no day. */
+  readonly status: 'pending' | 'unpaid' | 'paid' | 'rejected' | null
+  readonly holdUntil: number | null
+  /** It is pending as long as it is held, and unpaid otherwise. */
+  readonly byHold?: true
+}
+
+/** What a draft waits with is kept as long as it is one. */
 export function calculationOf(
   judgement: Judgement,
-  rest: Pick<Calculation, 'sale' | 'exchange' | 'wanted'> & { readonly left?: Fraction },
+  {
+    sale,
+    wanted,
+    exchange,
+    left = ONE,
+  }: Pick<Calculation, 'sale' | 'exchange' | 'wanted'> & { readonly left?: Fraction },
 ): Calculation {
   const { parts, reason, exact, amount, holdDays } = judgement
-  return { left: ONE, ...rest, parts, result: reason === '' ? { exact, amount } : null, holdDays }
+  if (reason !== '') return { sale, wanted, parts, exchange, left, result: null, holdDays }
+  return { sale: null, wanted: null, parts, exchange, left, result: { exact, amount }, holdDays }
+}
+
+/** What is earned by what is left, by the rates of then. */
+export function earnedOf({ parts, exchange }: Calculation, left: Fraction): Judgement {
+  return totalOf(parts, exchange ? factorOf(exchange) : ONE, left)
+}
+
+function factorOf({ rate, from, to }: Exchanged): Fraction {
+  return exchangeOf(parseFraction(rate)!, decimalsOf(from)!, decimalsOf(to)!)
 }
 
 const fractions = new Set(['base', 'earned', 'left', 'exact'])

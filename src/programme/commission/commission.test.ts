@@ -306,4 +306,36 @@ describeService('commission rules', service => {
     }
     await end(held.id)
   })
+
+  test('a conversion is judged by the rules, line by line, and its draft by what is left when the rate comes', async () => {
+    const { id } = await service().newAffiliate('converted', { status: 'active' })
+    const books = await rule({
+      affiliate_id: id,
+      rate: 10,
+      hold_days: 3,
+      conditions: [{ field: 'product', is: ['book'] }],
+    })
+    const report = (args: object) =>
+      create('/conversions', { context: 'shop', affiliate_id: id, kind: 'sale', currency: 'USD', ...args })
+    const lines = [
+      { product: 'Book', quantity: 2, amount: 40 },
+      { product: 'Pen', quantity: 1, amount: 60 },
+    ]
+    const sale = await report({ reference: 'R1', amount: 110, tax: 10, lines })
+    // 10 % of 40.00 and the default of 20 % of 60.00.
+    assert.deepEqual([sale.referrals[0].amount, sale.referrals[0].status], ['16.00', 'pending'])
+    const listed = await service().get(`/referrals?rule_id=${books.id}&fields=ids`)
+    assert.deepEqual(listed.body, [sale.referrals[0].id])
+    const { referrals } = await report({ reference: 'R2', amount: 100, currency: 'CHF' })
+    assert.equal(referrals[0].status, 'draft')
+    await report({ kind: 'refund', reference: 'R2', part: '1', amount: 25, currency: 'CHF' })
+    assert.equal((await service().get(`/referrals/${referrals[0].id}`)).body.status, 'draft')
+    await create('/exchange-rates', { from_currency: 'CHF', rate: 1.25, date: '2026-01-01' })
+    const { body: real } = await service().get(`/referrals/${referrals[0].id}`)
+    // 20 % of the 75.00 that are left, at 1.25.
+    assert.deepEqual([real.status, real.amount], ['unpaid', '18.75'])
+    await report({ kind: 'refund', reference: 'R2', part: '2', amount: 75, currency: 'CHF' })
+    assert.equal((await service().get(`/referrals/${referrals[0].id}`)).body.status, 'rejected')
+    await end(books.id)
+  })
 })

@@ -1,7 +1,7 @@
 /** Judges by what the database has: the rules in force, the exchange rate of the day, the affiliate's terms and sales so far. */
 import { decimalsOf } from '../../base/currencies.ts'
 import { Failure } from '../../base/errors.ts'
-import { type Fraction, ONE, parseFraction, plus, rounded, ZERO } from '../../base/fraction.ts'
+import { type Fraction, ONE, parseFraction, plus, rounded, times, whole, ZERO } from '../../base/fraction.ts'
 import { MAX_AMOUNT } from '../../base/money.ts'
 import type { Settings } from '../../base/settings.ts'
 import type { Db } from '../../storage/database.ts'
@@ -157,6 +157,12 @@ export function columnsOf(
     calculation: calculationText(calculation),
     reason: judgement.reason,
   }
+}
+
+/** What the customer paid, in the programme's currency; null as long as there is no rate. */
+export function inProgramme(total: number, { exchange, judgement }: Commission): number | null {
+  if (judgement.reason === 'no_exchange_rate') return null
+  return exchange ? Number(rounded(times(whole(total), exchange.exchange))) : total
 }
 
 /** Until when a referral is pending by its rules; null when none says so. */

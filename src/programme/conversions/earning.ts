@@ -9,13 +9,13 @@ import { toUnits } from '../../base/money.ts'
 import type { Settings } from '../../base/settings.ts'
 import { now } from '../../base/time.ts'
 import type { WriteTx } from '../../events/write.ts'
-import { type Judgement, monthsSince } from '../commission/engine.ts'
-import type { Earner, Line, Sale } from '../commission/model.ts'
+import { calculationText, earnedOf, parseCalculation } from '../commission/calculation.ts'
+import { type Judgement, monthsSince, totalOf } from '../commission/engine.ts'
+import { columnsOf, commissionOf, inProgramme } from '../commission/judging.ts'
+import type { Line, Sale } from '../commission/model.ts'
 import { type Referral, referral } from '../referrals/referral.ts'
 import { adjust, earn } from '../referrals/rules.ts'
-import { judged } from './circumstances.ts'
 import { type Conversion, isEarning, isPaid } from './conversion.ts'
-import { earnedOf, judgementText } from './judgement.ts'
 import { leftOf } from './left.ts'
 import type { SentLine } from './schema.ts'
 import * as store from './store.ts'
@@ -50,20 +50,19 @@ export async function earnBy(
   claimant: store.ClaimantRow,
   { payment, history, settings }: { payment: readonly Conversion[]; history: History; settings: Settings },
 ): Promise<Referral> {
-  const { judgement, exchange } = await judged(
-    tx,
-    saleFrom(conversion, history),
-    earnerFrom(claimant),
-    settings,
-  )
-  const text = judgementText(judgement.parts, exchange)
+  const sale = saleFrom(conversion, history)
+  const commission = await commissionOf(tx, settings, { sale, affiliateId: claimant.id })
+  const { judgement, exchange } = commission
   const left = leftIn(payment, conversion)
-  const amount = Number(judgement.reason === '' ? earnedOf(text, left).amount : 0n)
+  const amount =
+    judgement.reason === '' ? Number(totalOf(judgement.parts, exchange?.exchange ?? ONE, left).amount) : 0
+  const wanted = { status: null, holdUntil: null, byHold: true } as const
   const draft = {
     ...referral.fresh({}, settings, { time: now(), actor: 0 }),
     affiliate_id: claimant.id,
     visit_id: conversion.visit_id,
     customer_id: conversion.customer_id,
+    ...columnsOf(commission, { sale, currency: conversion.currency, wanted, left }),
     ...standingOf(judgement, conversion, left.numerator === 0n),
     amount,
     currency: settings.currency,
@@ -74,10 +73,8 @@ export async function earnBy(
     products: conversion.lines,
     created_at: conversion.occurred_at,
     type: conversion.kind === 'lead' ? ('lead' as const) : ('sale' as const),
-    order_total:
-      conversion.currency === settings.currency && isPaid(conversion.kind) ? conversion.amount : null,
+    order_total: isPaid(conversion.kind) ? inProgramme(conversion.amount, commission) : null,
     conversion_id: conversion.id,
-    judgement: text,
   }
   return earn(tx, draft, settings)
 }
@@ -131,13 +128,6 @@ function linesOf({ lines, currency }: Conversion): Line[] {
   }))
 }
 
-const earnerFrom = ({ id, rate, rate_type }: store.ClaimantRow): Earner => ({
-  id,
-  groupId: null,
-  rate,
-  rateType: rate_type,
-})
-
 /**
  * Brings the referrals of a payment to what is left of it. What is open is lowered or raised; where that is paid, reserved or
  * not enough, a refund is recorded, which the next payout takes into account. What a person has rejected stays rejected.
@@ -158,7 +148,7 @@ export async function settle(
   for (const conversion of payment.filter(({ kind }) => isEarning(kind))) {
     const own = referrals.find(one => one.conversion_id === conversion.id && one.parent_id === 0)
     // Somebody has deleted it, or corrected it by hand to something else than was judged.
-    if (!own || own.judgement === '') continue
+    if (!own || own.calculation === '') continue
     const children = referrals.filter(({ parent_id }) => parent_id === own.id)
     changed.push(
       ...(await settleOne(tx, { own, children, left: leftIn(payment, conversion), cause, settings })),
@@ -181,9 +171,14 @@ const isOpen = ({ status, run_item_id }: Referral) =>
 async function settleOne(tx: WriteTx, standing: Standing): Promise<Referral[]> {
   const { own, children, left, settings } = standing
   // Its target is computed from what is left when the rate or the rule comes.
-  if (own.status === 'draft') return []
-  const target = Number(earnedOf(own.judgement, left).amount)
-  const full = Number(earnedOf(own.judgement, ONE).amount)
+  const calculation = parseCalculation(own.calculation)
+  if (!calculation) return []
+  if (own.status === 'draft') {
+    await store.keepCalculation(tx, own.id, calculationText({ ...calculation, left }))
+    return []
+  }
+  const target = Number(earnedOf(calculation, left).amount)
+  const full = Number(earnedOf(calculation, ONE).amount)
   const isRefunded = own.status === 'rejected' && own.reason === REFUNDED
   if (own.status === 'rejected' && !isRefunded) {
     return own.amount === target ? [] : [await adjust(tx, own, { amount: target }, settings)]

@@ -322,3 +322,12 @@ const conversionRow = prepared((db: Db, { id }: { id: number }) =>
 export async function conversionById(db: Db, id: number): Promise<Conversion | undefined> {
   return (await conversionRow(db, { id }))[0]
 }
+
+const keeping = prepared((tx: Db, { id, calculation }: { id: number; calculation: string }) =>
+  tx.updateTable('referrals').set({ calculation }).where('id', '=', id),
+)
+
+/** Keeps what is left of the sale of a draft, for when what it waits for is there. */
+export async function keepCalculation(tx: Tx, id: number, calculation: string): Promise<void> {
+  await keeping(tx, { id, calculation })
+}

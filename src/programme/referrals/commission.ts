@@ -3,7 +3,6 @@
  * the commission rules make of the order's total, where no amount was sent.
  */
 import { decimalsOf } from '../../base/currencies.ts'
-import { rounded, times, whole } from '../../base/fraction.ts'
 import { toUnits } from '../../base/money.ts'
 import type { Settings } from '../../base/settings.ts'
 import type { Db } from '../../storage/database.ts'
@@ -15,6 +14,7 @@ import {
   commissionOf,
   commissionOfAmount,
   holdUntil,
+  inProgramme,
 } from '../commission/judging.ts'
 import type { Sale } from '../commission/model.ts'
 import type { Referral } from './referral.ts'
@@ -72,24 +72,17 @@ function earnedBy(
   draft: Draft,
 ): Partial<Referral> {
   const { judgement, amount } = commission
-  const held = holdUntil(judgement, draft.created_at)
-  const status = sent.status ?? (judgement.holdDays === 0 ? 'unpaid' : draft.status)
-  const hold_until = status === 'pending' ? (draft.hold_until ?? held) : draft.hold_until
   const isDraft = judgement.reason !== ''
-  const wanted = isDraft && status !== 'draft' ? { status, holdUntil: hold_until } : null
+  const held = draft.hold_until ?? holdUntil(judgement, draft.created_at)
+  const status = sent.status ?? (judgement.holdDays === 0 ? 'unpaid' : draft.status)
+  const wanted = { status: sent.status ?? null, holdUntil: draft.hold_until }
   return {
     ...columnsOf(commission, { sale, currency, wanted }),
     amount,
     status: isDraft ? 'draft' : status,
-    hold_until: isDraft ? null : hold_until,
-    order_total: totalIn(draft, commission),
+    hold_until: status === 'pending' && !isDraft ? held : null,
+    order_total: draft.order_total === null ? null : inProgramme(draft.order_total, commission),
   }
-}
-
-/** What the customer paid, in the programme's currency; null as long as there is no rate. */
-function totalIn({ order_total: total }: Draft, { exchange, judgement }: Commission): number | null {
-  if (total === null || judgement.reason === 'no_exchange_rate') return null
-  return exchange ? Number(rounded(times(whole(total), exchange.exchange))) : total
 }
 
 async function saleOf(

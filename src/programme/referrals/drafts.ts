@@ -1,11 +1,10 @@
 /** Drafts become real: as soon as there is the exchange rate, or the rule, that they wait for. */
-import { rounded, times, whole } from '../../base/fraction.ts'
 import type { Settings } from '../../base/settings.ts'
 import { now } from '../../base/time.ts'
 import { type RequestContext, type WriteTx, write } from '../../events/write.ts'
-import { parseCalculation } from '../commission/calculation.ts'
-import { type Commission, columnsOf, commissionOfDraft, holdUntil } from '../commission/judging.ts'
-import type { Sale } from '../commission/model.ts'
+import { parseCalculation, type Wanted } from '../commission/calculation.ts'
+import type { Judgement } from '../commission/engine.ts'
+import { columnsOf, commissionOfDraft, holdUntil, inProgramme } from '../commission/judging.ts'
 import { lastChange } from '../exchange/store.ts'
 import type { Referral } from './referral.ts'
 import { actionOf, finish } from './rules.ts'
@@ -66,19 +65,25 @@ async function settleDraft(tx: WriteTx, settings: Settings, before: Referral): P
   const currency = sale?.currency ?? before.original_currency
   const commission = await commissionOfDraft(tx, settings, { affiliateId, currency, at }, calculation)
   if (!commission) return
-  const hold = wanted.holdUntil ?? holdUntil(commission.judgement, at)
+  const isTakenBack = left.numerator === 0n
   const after = await store.referrals.update(tx, before.id, {
     ...columnsOf(commission, { sale, currency, wanted: null, left }),
+    ...standingOf(wanted, commission.judgement, at),
+    ...(isTakenBack && { status: 'rejected' as const, reason: 'refunded' }),
+    ...(sale && sale.kind !== 'lead' && { order_total: inProgramme(Number(sale.amount), commission) }),
     amount: commission.amount,
-    ...(sale && { order_total: totalOf(sale, commission) }),
-    status: wanted.status,
-    hold_until: wanted.status === 'pending' ? hold : null,
     updated_at: now(),
   })
   await finish(tx, actionOf(before.status, after.status), { before, after }, settings)
 }
 
-/** What the customer paid, in the programme's currency. */
-function totalOf({ amount }: Sale, { exchange }: Commission): number {
-  return Number(exchange ? rounded(times(whole(amount), exchange.exchange)) : amount)
+function standingOf(
+  { status, holdUntil: until, byHold }: Wanted,
+  judgement: Judgement,
+  at: number,
+): Pick<Referral, 'status' | 'hold_until'> {
+  const hold = until ?? holdUntil(judgement, at)
+  const isHeld = byHold ? hold !== null && hold > now() : judgement.holdDays !== 0
+  const become = (byHold ? null : status) ?? (isHeld ? 'pending' : 'unpaid')
+  return { status: become, hold_until: become === 'pending' ? hold : null }
 }

@@ -196,15 +196,6 @@ const fields = {
   reason: { ...internal, type: 'text', initial: '', show: (kept: string) => kept, sample: () => '' },
   /** The conversion that it follows from; 0 when it was recorded by itself. */
   conversion_id: { ...inNumber(0), filter: anyOf(identifiers('Only those of one of these conversions.')) },
-  /** JSON: what was earned exactly, and by which rates, so that what refunds leave of it can be said to the cent. */
-  judgement: {
-    ...internal,
-    type: 'text',
-    secret: true,
-    initial: '',
-    show: (value: string) => value,
-    sample: () => '',
-  },
   /** The version of the rule that it was judged by; 0 when there was none. */
   rule_id: {
     ...inNumber(0),
