@@ -51,6 +51,12 @@ const pictures: Record<string, Picture> = {
       await page.getByRole('link', { name: 'Edit' }).click()
     },
   },
+  visits: { path: '/visits' },
+  customers: { path: '/customers' },
+  'customer-create': { path: '/customers/create' },
+  'customer-show': { path: '/customers', steps: openFirst },
+  creatives: { path: '/creatives' },
+  'creative-create': { path: '/creatives/create' },
   payouts: { path: '/payouts' },
   'payout-create': { path: '/payouts/create' },
   'payout-edit': { path: '/payouts/12' },

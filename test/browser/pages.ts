@@ -11,6 +11,11 @@ const PAGES = [
   '/affiliates/1/show',
   '/referrals',
   '/referrals/create',
+  '/visits',
+  '/customers',
+  '/customers/create',
+  '/creatives',
+  '/creatives/create',
   '/payouts',
   '/payouts/create',
   '/payouts/1',
@@ -26,7 +31,17 @@ const PAGES = [
   '/account',
 ]
 
-const LISTS = ['/affiliates', '/referrals', '/payouts', '/users', '/tools/api-keys', '/tools/audit-log']
+const LISTS = [
+  '/affiliates',
+  '/referrals',
+  '/visits',
+  '/customers',
+  '/creatives',
+  '/payouts',
+  '/users',
+  '/tools/api-keys',
+  '/tools/audit-log',
+]
 
 const MAX_SCRIPT_BYTES = 400 * 1024
 

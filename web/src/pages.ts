@@ -7,13 +7,24 @@ import ToolsIcon from '@mui/icons-material/HandymanOutlined'
 import ReportsIcon from '@mui/icons-material/InsightsOutlined'
 import SettingsIcon from '@mui/icons-material/TuneOutlined'
 import { affiliates } from './affiliates/pages.ts'
+import { creatives } from './creatives/pages.ts'
+import { customers } from './customers/pages.ts'
 import { payouts } from './payouts/pages.ts'
 import { referrals } from './referrals/pages.ts'
 import { lazily } from './ui/lazily.ts'
 import type { OtherPage, RecordPages } from './ui/pages.ts'
 import { users } from './users/pages.ts'
+import { visits } from './visits/pages.ts'
 
-export const recordPages: readonly RecordPages[] = [affiliates, referrals, payouts, users]
+export const recordPages: readonly RecordPages[] = [
+  affiliates,
+  creatives,
+  referrals,
+  visits,
+  customers,
+  payouts,
+  users,
+]
 
 export const otherPages: readonly OtherPage[] = [
   {
@@ -41,7 +52,7 @@ export const otherPages: readonly OtherPage[] = [
 ]
 
 /** Kinds of record that people do not work on: nobody looks for them, or another record's page shows them. */
-export const withoutPages: readonly string[] = ['visit', 'customer', 'creative']
+export const withoutPages: readonly string[] = []
 
 /** @param name as the interface calls them, or as the log calls one */
 export function pagesOf(name: string): RecordPages | undefined {

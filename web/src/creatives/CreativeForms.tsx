@@ -1,0 +1,66 @@
+import { required, SelectInput, TextInput } from 'react-admin'
+import { capital } from '../names.ts'
+import { FormSection, Row } from '../ui/form.tsx'
+import { DeleteRecord, RecordCreate, RecordEdit } from '../ui/RecordForms.tsx'
+import { StatusChip } from '../ui/StatusChip.tsx'
+import { type Creative, nameOf, statuses } from './creative.ts'
+import { creatives } from './pages.ts'
+
+export function CreativeCreate() {
+  return (
+    <RecordCreate of={creatives} title="Create creative" defaults={{ status: 'active' }}>
+      <Fields />
+    </RecordCreate>
+  )
+}
+
+export function CreativeEdit() {
+  return (
+    <RecordEdit<Creative>
+      of={creatives}
+      nameOf={nameOf}
+      aside={({ status }) => <StatusChip status={status} />}
+      actions={creative => (
+        <DeleteRecord of={creatives} record={creative} name={`creative ${nameOf(creative)}`}>
+          The creative is gone for good. Links that affiliates made with it go on working.
+        </DeleteRecord>
+      )}
+    >
+      <Fields />
+    </RecordEdit>
+  )
+}
+
+function Fields() {
+  return (
+    <FormSection title="Creative">
+      <Row>
+        <TextInput
+          source="name"
+          label="Name"
+          validate={required('A creative needs a name.')}
+          helperText={false}
+        />
+        <SelectInput
+          margin="none"
+          source="status"
+          label="Status"
+          choices={statuses.map(id => ({ id, name: capital(id) }))}
+          validate={required()}
+          helperText={false}
+        />
+      </Row>
+      <TextInput source="url" label="Leads to" helperText="The page, beginning with https://." />
+      <TextInput source="image" label="Image" helperText="Where the image is, beginning with https://." />
+      <TextInput source="text" label="Text" multiline minRows={2} maxRows={8} helperText="Of the link." />
+      <TextInput
+        source="description"
+        label="Description"
+        multiline
+        minRows={2}
+        maxRows={8}
+        helperText="What it is for."
+      />
+    </FormSection>
+  )
+}

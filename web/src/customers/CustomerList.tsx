@@ -1,0 +1,54 @@
+import type { Column } from '../ui/column.ts'
+import { Day } from '../ui/Day.tsx'
+import { DateFilter } from '../ui/filters.tsx'
+import { RecordList } from '../ui/RecordList.tsx'
+import { Breakable, RowLink } from '../ui/table.tsx'
+import { type Customer, nameOf } from './customer.ts'
+import { customers } from './pages.ts'
+
+export function CustomerList() {
+  return (
+    <RecordList<Customer>
+      of={customers}
+      columns={columns}
+      search="Name, e-mail or number"
+      filters={<DateFilter source="date_created" label="First seen" />}
+      empty="A customer is who bought because of an affiliate. Your shop sends them with its sales."
+      createLabel="Create customer"
+    />
+  )
+}
+
+const columns: Column<Customer>[] = [
+  {
+    label: 'Name',
+    sort: 'last_name',
+    cell: customer => (
+      <RowLink to={`/customers/${customer.id}/show`}>
+        <bdi>{nameOf(customer)}</bdi>
+      </RowLink>
+    ),
+    minWidth: 110,
+    card: '1 left',
+  },
+  {
+    label: 'E-mail',
+    sort: 'email',
+    cell: ({ email }) => <Breakable text={email || '–'} />,
+    minWidth: 160,
+    card: '2 left',
+  },
+  {
+    label: 'Account',
+    sort: 'user_id',
+    cell: ({ user_id }) => (user_id ? <RowLink to={`/users/${user_id}`}>#{user_id}</RowLink> : '–'),
+    wideOnly: true,
+  },
+  {
+    label: 'First seen',
+    sort: 'date_created',
+    cell: ({ date_created }) => <Day text={date_created} />,
+    figures: true,
+    card: '1 right',
+  },
+]

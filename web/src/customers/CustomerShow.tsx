@@ -1,0 +1,59 @@
+import EditIcon from '@mui/icons-material/EditOutlined'
+import { Button } from '@mui/material'
+import { Link } from 'react-router-dom'
+import { CopyButton } from '../ui/CopyButton.tsx'
+import { Details } from '../ui/Details.tsx'
+import { time } from '../ui/format.ts'
+import { DeleteRecord } from '../ui/RecordForms.tsx'
+import { RecordLink } from '../ui/RecordLink.tsx'
+import { RecordShow } from '../ui/RecordShow.tsx'
+import { type Customer, nameOf } from './customer.ts'
+import { customers } from './pages.ts'
+
+export function CustomerShow() {
+  return (
+    <RecordShow<Customer>
+      of={customers}
+      nameOf={nameOf}
+      actions={customer => <Actions customer={customer} />}
+    >
+      {customer => (
+        <Details
+          items={[
+            ['Number', customer.id],
+            [
+              'E-mail',
+              customer.email && (
+                <span key="email">
+                  <bdi>{customer.email}</bdi>
+                  <CopyButton text={customer.email} name="e-mail" />
+                </span>
+              ),
+            ],
+            ['First name', customer.first_name],
+            ['Last name', customer.last_name],
+            [
+              'Account',
+              customer.user_id ? <RecordLink key="account" kind="user" id={customer.user_id} /> : '',
+            ],
+            ['Address', customer.ip],
+            ['First seen', time(customer.date_created)],
+          ]}
+        />
+      )}
+    </RecordShow>
+  )
+}
+
+function Actions({ customer }: { customer: Customer }) {
+  return (
+    <>
+      <Button component={Link} to={`/customers/${customer.id}`} startIcon={<EditIcon />}>
+        Edit
+      </Button>
+      <DeleteRecord of={customers} record={customer}>
+        The customer is gone for good. Referrals because of what was bought stay, with its number.
+      </DeleteRecord>
+    </>
+  )
+}

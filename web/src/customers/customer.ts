@@ -1,0 +1,8 @@
+import type { RaRecord } from 'react-admin'
+import type { Static } from 'typebox'
+import type { customer } from '../../../src/programme/customers/customer.ts'
+
+export type Customer = Static<(typeof customer)['record']> & RaRecord<number>
+
+export const nameOf = ({ id, first_name, last_name, email }: Customer) =>
+  `${first_name} ${last_name}`.trim() || email || `Customer ${id}`

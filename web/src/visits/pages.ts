@@ -1,0 +1,13 @@
+import Icon from '@mui/icons-material/AdsClickOutlined'
+import { lazily } from '../ui/lazily.ts'
+import type { RecordPages } from '../ui/pages.ts'
+
+export const visits: RecordPages = {
+  resource: 'visits',
+  kind: 'visit',
+  name: ['Visit', 'Visits'],
+  section: 'Earning',
+  icon: Icon,
+  list: lazily(() => import('./VisitList.tsx'), 'VisitList'),
+  show: lazily(() => import('./VisitShow.tsx'), 'VisitShow'),
+}
