@@ -1,6 +1,6 @@
 /** How react-admin's questions are asked of the server. */
 import { type DataProvider, HttpError, type RaRecord } from 'react-admin'
-import { AT_THE_FIELDS, get, messageOf, orderOf, queryOf, request } from './api.ts'
+import { AT_THE_FIELDS, get, orderOf, queryOf, request } from './api.ts'
 import { pagesOf } from './pages.ts'
 
 type Row = RaRecord<number>
@@ -97,23 +97,46 @@ export function changes(
 
 /** What became of an action on several records. */
 export interface Outcome {
-  readonly ids: readonly number[]
-  readonly refused: readonly { readonly id: number; readonly reason: string }[]
+  readonly done: readonly number[]
+  readonly failed: readonly { readonly id: number; readonly message: string }[]
 }
 
-/** Edits each of some records in the same way. One that can't be edited is no reason to leave the others. */
-export async function editEach(resource: string, ids: readonly number[], data: object): Promise<Outcome> {
+/** Which records are meant: some, or all that filters leave. */
+export type Meant = { readonly ids: readonly number[] } | { readonly filter: object }
+
+/** More are no longer an address, and no longer one request. */
+const NAMED_AT_ONCE = 1000
+
+/** Does the same to many records. One to which it can't be done is no reason to leave the others. */
+export async function doToMany(resource: string, action: string, meant: Meant): Promise<Outcome> {
   const done: number[] = []
-  const refused: Outcome['refused'][number][] = []
-  for (const id of ids) {
-    try {
-      await write(resource, 'update', `${resource}/${id}`, data)
-      done.push(id)
-    } catch (error) {
-      refused.push({ id, reason: messageOf(error) })
+  const failed: Outcome['failed'][number][] = []
+  for (const which of narrowings(resource, meant)) {
+    let after: number | null = 0
+    while (after !== null) {
+      const sent: object = { action, ...which, ...(after > 0 && { after }) }
+      const { body } = await request<Outcome & { next: number | null }>('POST', `${resource}/bulk`, {
+        body: sent,
+      })
+      done.push(...body.done)
+      failed.push(...body.failed)
+      after = body.next
     }
   }
-  return { ids: done, refused }
+  return { done, failed }
+}
+
+function narrowings(resource: string, meant: Meant): object[] {
+  if ('filter' in meant) {
+    const given = Object.entries(meant.filter).filter(([, value]) => value !== '' && value !== null)
+    return [given.length > 0 ? Object.fromEntries(given) : { all: true }]
+  }
+  const name = `${pagesOf(resource)!.kind}_id`
+  const parts: object[] = []
+  for (let start = 0; start < meant.ids.length; start += NAMED_AT_ONCE) {
+    parts.push({ [name]: meant.ids.slice(start, start + NAMED_AT_ONCE) })
+  }
+  return parts
 }
 
 export const dataProvider: DataProvider = {
@@ -146,9 +169,8 @@ export const dataProvider: DataProvider = {
     const record = await edit(resource, id, data as Row, previousData as Row)
     return { data: (await written(resource, record)) as never }
   },
-  updateMany: async (resource, { ids, data }) => {
-    for (const id of ids) await write(resource, 'update', `${resource}/${id}`, data)
-    return { data: ids }
+  updateMany: async () => {
+    throw new Error('Many are changed by doToMany.')
   },
   delete: async (resource, { id, previousData }) => {
     await request('DELETE', `${resource}/${id}`)

@@ -4,7 +4,7 @@ import { type Call, endpoint, type Resource } from '../../http/endpoint.ts'
 import { bulkEndpoints } from '../../records/bulk.ts'
 import { answerCreated, body, deletionOf } from '../../records/crud.ts'
 import { answerList, type ListArguments, type Listing, listArguments, narrowing } from '../../records/list.ts'
-import { ledgerEndpoints } from '../ledger/routes.ts'
+import { deletedButOwed, ledgerEndpoints } from '../ledger/routes.ts'
 import { affiliate } from './affiliate.ts'
 import * as rules from './rules.ts'
 import {
@@ -147,6 +147,7 @@ export const affiliatesInArea: Resource = {
         body: JSON.stringify({ notes: await rules.getNotes(call, affiliate_id) }),
       }),
     }),
+    deletedButOwed,
     endpoint({
       methods: ['GET'],
       path: '/affiliates/totals',

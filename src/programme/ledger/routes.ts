@@ -5,6 +5,7 @@ import * as rules from './rules.ts'
 import {
   balancesArguments,
   balancesRecord,
+  deletedButOwedRecord,
   type LedgerArguments,
   ledgerFilters,
   ledgerItem,
@@ -56,3 +57,14 @@ export const ledgerEndpoints: readonly Endpoint[] = [
       answerList(call, args as ListArguments & LedgerArguments, listing),
   }),
 ]
+
+/** For people: whom nobody finds in the list of affiliates any more. */
+export const deletedButOwed: Endpoint = endpoint({
+  methods: ['GET'],
+  path: '/affiliates/deleted-but-owed',
+  permission: 'affiliates.read',
+  summary: 'List deleted affiliates who are still owed something',
+  arguments: Type.Object({}),
+  answer: { status: 200, schema: Type.Array(deletedButOwedRecord) },
+  handle: async call => ({ status: 200, body: JSON.stringify(await rules.deletedButOwed(call)) }),
+})

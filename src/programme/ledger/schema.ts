@@ -63,3 +63,9 @@ export const ledgerFilters = {
 export const ledgerItem = Type.Object(affiliate)
 const filters = Type.Object({ ...affiliate, ...ledgerFilters })
 export type LedgerArguments = Static<typeof filters>
+
+export const deletedButOwedRecord = Type.Object({
+  affiliate_id: Type.Integer({ description: 'Identifier of the affiliate, who was deleted.' }),
+  owed: Type.Number({ description: 'What is owed: unpaid and reserved.' }),
+  pending: Type.Number({ description: 'What waits for approval.' }),
+})

@@ -175,3 +175,22 @@ const anyPosted = prepared((db: Db, { affiliateId }: { affiliateId: number }) =>
 export async function isPosted(db: Db, affiliateId: number): Promise<boolean> {
   return (await anyPosted(db, { affiliateId })).length > 0
 }
+
+/** Balances of affiliates who were deleted, which are not 0: of so many of them, in order. */
+export async function balancesOfDeleted(
+  db: Db,
+  accounts: readonly Account[],
+  limit: number,
+): Promise<{ affiliate_id: number; account: Account; amount: string }[]> {
+  return db
+    .selectFrom('balances')
+    .select(['affiliate_id', 'account', sql<string>`cast(amount as text)`.as('amount')])
+    .where('account', 'in', accounts)
+    .where('amount', '!=', 0)
+    .where(({ not, exists, selectFrom }) =>
+      not(exists(selectFrom('affiliates').select('id').whereRef('id', '=', 'balances.affiliate_id'))),
+    )
+    .orderBy('affiliate_id')
+    .limit(limit)
+    .execute()
+}

@@ -12,7 +12,7 @@ import { existing, readingOf } from '../../records/rules.ts'
 import { type Db, UniqueViolation } from '../../storage/database.ts'
 import { affiliateOfAccount, isThere } from '../affiliates/store.ts'
 import { customers } from '../customers/store.ts'
-import { postReferral } from '../ledger/rules.ts'
+import { owedTo, postReferral } from '../ledger/rules.ts'
 import { convert, release, visits } from '../visits/store.ts'
 import { inCurrencyOf, withCommission } from './commission.ts'
 import { type Referral, referral } from './referral.ts'
@@ -230,7 +230,8 @@ async function problemsOf(
 ): Promise<Problems> {
   const { affiliate_id, amount = 0, type = before?.type ?? 'sale' } = args
   const isOther = affiliate_id !== undefined && affiliate_id !== before?.affiliate_id
-  const isUnknown = isOther && !(await isThere(db, affiliate_id))
+  const isUnknown =
+    isOther && !(await isThere(db, affiliate_id)) && !(await canWriteOff(db, affiliate_id, type))
   const isNegative = amount < 0 || (args.amount === undefined && (before?.amount ?? 0) < 0)
   return {
     ...(isUnknown && { affiliate_id: 'must be the identifier of an existing affiliate.' }),
@@ -246,6 +247,11 @@ function problemOfCurrency(sent: string, { currency }: Settings): Problems {
   return sent.toUpperCase() === currency
     ? {}
     : { currency: `must be ${currency}: what the affiliate earns is in it.` }
+}
+
+/** Whether something is owed that can only be written off, because the affiliate was deleted. */
+async function canWriteOff(db: Db, affiliateId: number, type: Referral['type']): Promise<boolean> {
+  return type === 'write_off' && (await owedTo(db, affiliateId)) !== 0n
 }
 
 /** What a referral may name beside its affiliate. */

@@ -54,6 +54,7 @@ export const moving: Moving<Affiliate> = {
   moves: [
     {
       action: 'Approve',
+      verb: 'approve',
       done: 'approved',
       status: 'active',
       from: ['pending', 'inactive', 'rejected'],
@@ -62,6 +63,7 @@ export const moving: Moving<Affiliate> = {
     },
     {
       action: 'Reject',
+      verb: 'reject',
       done: 'rejected',
       status: 'rejected',
       from: ['pending'],
@@ -71,6 +73,7 @@ export const moving: Moving<Affiliate> = {
     },
     {
       action: 'Deactivate',
+      verb: 'deactivate',
       done: 'deactivated',
       status: 'inactive',
       from: ['active'],

@@ -19,6 +19,7 @@ export const moving: Moving<Referral> = {
   moves: [
     {
       action: 'Approve',
+      verb: 'approve',
       done: 'approved',
       status: 'unpaid',
       from: ['draft', 'pending', 'rejected'],
@@ -27,6 +28,7 @@ export const moving: Moving<Referral> = {
     },
     {
       action: 'Reject',
+      verb: 'reject',
       done: 'rejected',
       status: 'rejected',
       from: ['draft', 'pending', 'unpaid'],
@@ -35,6 +37,7 @@ export const moving: Moving<Referral> = {
     },
     {
       action: 'Mark as paid',
+      verb: 'pay',
       done: 'marked as paid',
       status: 'paid',
       from: ['pending', 'unpaid'],

@@ -1,36 +1,39 @@
 import { Button, Dialog, DialogActions, DialogContent, DialogTitle, Typography } from '@mui/material'
 import type { Outcome } from '../dataProvider.ts'
-import { plural } from './format.ts'
+import { count, plural } from './format.ts'
 import type { RecordPages } from './pages.ts'
+
+const LISTED = 100
 
 /** What was not done with some of those that were chosen, and why. */
 export function OutcomeDialog({
   of: { name },
-  outcome: { ids, refused },
-  done,
+  outcome: { done, failed },
+  word,
   onClose,
 }: {
   of: RecordPages
   outcome: Outcome
   /** 'approved' */
-  done: string
+  word: string
   onClose: () => void
 }) {
   const [one, several] = name.map(word => word.toLowerCase())
   return (
     <Dialog open onClose={onClose} aria-labelledby="outcome" maxWidth="sm">
       <DialogTitle id="outcome">
-        {plural(ids.length, one!, several)} {done}, {refused.length} not
+        {plural(done.length, one!, several)} {word}, {count(failed.length)} not
       </DialogTitle>
       <DialogContent>
         <Typography sx={{ mb: 1 }}>These are as they were:</Typography>
         <Typography component="ul" sx={{ m: 0, pl: 2.5, overflowWrap: 'anywhere' }}>
-          {refused.map(({ id, reason }) => (
+          {failed.slice(0, LISTED).map(({ id, message }) => (
             <li key={id}>
-              #{id}: {reason}
+              #{id}: {message}
             </li>
           ))}
         </Typography>
+        {failed.length > LISTED && <Typography>and {count(failed.length - LISTED)} more</Typography>}
       </DialogContent>
       <DialogActions>
         <Button onClick={onClose} autoFocus>

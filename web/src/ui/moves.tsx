@@ -1,12 +1,12 @@
 /** Sets records to another status: one, which can be taken back or is asked first, or several, which is always asked first. */
-import { Button, Typography } from '@mui/material'
+import { Button, Checkbox, FormControlLabel, Typography } from '@mui/material'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { type RaRecord, useListContext, useNotify, useRefresh } from 'react-admin'
-import { editEach, type Outcome } from '../dataProvider.ts'
+import { type RaRecord, useDataProvider, useListContext, useNotify, useRefresh } from 'react-admin'
+import { doToMany, type Meant, type Outcome } from '../dataProvider.ts'
 import { ActionButton } from './ActionButton.tsx'
 import { Confirm } from './Confirm.tsx'
-import { plural } from './format.ts'
+import { count, plural } from './format.ts'
 import { OutcomeDialog } from './OutcomeDialog.tsx'
 import type { RecordPages } from './pages.ts'
 
@@ -17,6 +17,8 @@ interface Movable extends RaRecord<number> {
 /** What can be done with a record in some states: the word, and the state that it leads to. */
 export interface Move<S extends string = string> {
   readonly action: string
+  /** The same as the interface calls it. */
+  readonly verb: string
   readonly done: string
   readonly status: S
   readonly from: readonly S[]
@@ -39,46 +41,50 @@ const look = (move: Move) =>
     color: move.action === 'Reject' ? 'error' : 'primary',
   }) as const
 
-/** Sets records to another status and reads anew what depends on it. One that can't be is no reason to leave the others. */
-function useSetStatus(resource: string) {
+/** Reads anew what depends on a move, which may be anything: sums, the log, who is owed what. */
+function useAfterMove() {
   const queryClient = useQueryClient()
   const refresh = useRefresh()
-  return async (ids: readonly number[], status: string): Promise<Outcome> => {
-    try {
-      return await editEach(resource, ids, { status })
-    } finally {
-      refresh()
-      await queryClient.invalidateQueries()
-    }
+  return async () => {
+    refresh()
+    await queryClient.invalidateQueries()
   }
 }
 
-/** Moves several at once. What was not done is listed with the reason. */
+/** Moves several at once, or all that the filters leave. What was not done is listed with the reason. */
 export function BulkMoves<R extends Movable>({ moving: { of, moves } }: { moving: Moving<R> }) {
-  const { selectedIds, onUnselectItems } = useListContext<R>()
-  const setStatus = useSetStatus(of.resource)
+  const { selectedIds, onUnselectItems, filterValues, total = 0 } = useListContext<R>()
+  const afterMove = useAfterMove()
   const notify = useNotify()
-  const [outcome, setOutcome] = useState<Outcome & { done: string }>()
+  const [all, setAll] = useState(false)
+  const [outcome, setOutcome] = useState<Outcome & { word: string }>()
   const one = of.name[0].toLowerCase()
+  const number = all ? total : selectedIds.length
   const act = async (move: Move) => {
-    const result = await setStatus(selectedIds as number[], move.status)
+    const meant: Meant = all ? { filter: filterValues } : { ids: selectedIds as number[] }
+    const result = await doToMany(of.resource, move.verb, meant).finally(afterMove)
     onUnselectItems()
-    if (result.refused.length > 0) setOutcome({ ...result, done: move.done })
-    else notify(`${plural(result.ids.length, one)} ${move.done}`, { type: 'success' })
+    setAll(false)
+    if (result.failed.length > 0) setOutcome({ ...result, word: move.done })
+    else notify(`${plural(result.done.length, one)} ${move.done}`, { type: 'success' })
   }
   return (
     <>
-      {selectedIds.length > 0 &&
-        moves.map(move => (
-          <AskedMove
-            key={move.action}
-            move={move}
-            subject={plural(selectedIds.length, one)}
-            act={() => act(move)}
-          />
-        ))}
+      {selectedIds.length > 0 && (
+        <>
+          {total > selectedIds.length && (
+            <FormControlLabel
+              control={<Checkbox size="small" checked={all} onChange={(_, checked) => setAll(checked)} />}
+              label={`All ${count(total)} that match`}
+            />
+          )}
+          {moves.map(move => (
+            <AskedMove key={move.action} move={move} subject={plural(number, one)} act={() => act(move)} />
+          ))}
+        </>
+      )}
       {outcome && (
-        <OutcomeDialog of={of} outcome={outcome} done={outcome.done} onClose={() => setOutcome(undefined)} />
+        <OutcomeDialog of={of} outcome={outcome} word={outcome.word} onClose={() => setOutcome(undefined)} />
       )}
     </>
   )
@@ -100,13 +106,14 @@ interface OfOne<R extends Movable> {
   record: R
 }
 
-/** Does it with one record, and throws what is against it. */
+/** Sets one record to another status, and says so. */
 function useMoveOne<R extends Movable>({ of }: Moving<R>) {
-  const setStatus = useSetStatus(of.resource)
+  const dataProvider = useDataProvider()
+  const afterMove = useAfterMove()
   const notify = useNotify()
   return async (record: R, status: string, message: string) => {
-    const { refused } = await setStatus([record.id], status)
-    if (refused[0]) throw new Error(refused[0].reason)
+    const data = { ...record, status }
+    await dataProvider.update(of.resource, { id: record.id, data, previousData: record }).finally(afterMove)
     notify(message, { type: 'success' })
   }
 }
