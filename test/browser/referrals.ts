@@ -79,5 +79,48 @@ export function referralScenarios(world: () => World): void {
         assert.deepEqual(await Promise.all(ids.map(status)), ['rejected', 'unpaid', 'paid'])
       })
     })
+
+    test('payout of what is ticked - the amount is their sum and can differ; what is left is written off', async () => {
+      const affiliate = await newAffiliate('ticked')
+      const ids: number[] = []
+      for (const amount of [10.1, 20.2, 30.3]) {
+        const args = { affiliate_id: affiliate.id, amount, status: 'unpaid' }
+        ids.push((await world().make('/referrals', args)).id)
+      }
+      await world().work(`/affiliates/${affiliate.id}/show`, async page => {
+        await page.getByRole('link', { name: 'Record payout' }).click()
+        const amount = page.getByLabel('Amount')
+        const tick = (id: number | undefined) =>
+          page.getByRole('checkbox', { name: new RegExp(`referral ${id}$`) })
+        await page.getByLabel('All 3 referrals, $60.60').check()
+        await page.getByText('3 referrals ticked, $60.60 in all.').waitFor()
+        assert.equal(await amount.inputValue(), '60.60')
+        await tick(ids[2]).uncheck()
+        assert.equal(await amount.inputValue(), '30.30')
+        await amount.fill('25')
+        await tick(ids[1]).uncheck()
+        await page.getByText('1 referral ticked, $10.10 in all.').waitFor()
+        assert.equal(await amount.inputValue(), '25')
+        await tick(ids[1]).check()
+        await page.getByRole('button', { name: 'Save' }).click()
+        await page.getByText(/Payout \d+ recorded/).waitFor()
+        const [payout] = await world().read(`/payouts?affiliate_id=${affiliate.id}`)
+        assert.deepEqual([payout.amount, payout.referrals], [25, `${ids[0]},${ids[1]}`])
+
+        assert.equal((await world().api('DELETE', `/affiliates/${affiliate.id}`)).status, 200)
+        await page.goto('/admin/affiliates/deleted')
+        await page.getByRole('link', { name: `Affiliate ${affiliate.id} (deleted)` }).click()
+        const balances = page.getByRole('table', { name: 'Balances' })
+        await balances.getByRole('row', { name: /^Unpaid .*\$30\.30$/ }).waitFor()
+        await balances.getByRole('row', { name: /^Difference .*\$5\.30$/ }).waitFor()
+        await page.getByRole('link', { name: 'Write off' }).click()
+        await page.getByLabel('Amount').pressSequentially('-30.3')
+        await page.getByLabel('Description').fill('Left the programme')
+        await page.getByRole('button', { name: 'Save' }).click()
+        await page.getByRole('heading', { level: 1, name: /^Referral \d+$/ }).waitFor()
+        const { unpaid, written_off } = await world().read(`/affiliates/${affiliate.id}/balances`)
+        assert.deepEqual([unpaid, written_off], [0, 30.3])
+      })
+    })
   })
 }

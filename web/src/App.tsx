@@ -41,8 +41,12 @@ export function App() {
         requireAuth
         disableTelemetry
       >
-        {recordPages.map(({ resource, list, create, edit, show }) => (
-          <Resource key={resource} name={resource} {...{ list, create, edit, show }} />
+        {recordPages.map(({ resource, list, create, edit, show, more = {} }) => (
+          <Resource key={resource} name={resource} {...{ list, create, edit, show }}>
+            {Object.entries(more).map(([path, More]) => (
+              <Route key={path} path={path} element={<More />} />
+            ))}
+          </Resource>
         ))}
         <CustomRoutes>
           {otherPages.flatMap(({ path, page: Page, below = {} }) => [

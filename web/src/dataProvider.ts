@@ -7,8 +7,12 @@ type Row = RaRecord<number>
 
 async function list(resource: string, args: Record<string, unknown>, signal?: AbortSignal) {
   const query = queryOf({ ...pagesOf(resource)?.reads, ...args })
-  const { body, headers } = await request<Row[]>('GET', `${resource}?${query}`, { ...(signal && { signal }) })
-  return { data: body, total: Number(headers.get('x-total-count') ?? body.length) }
+  const { body, headers } = await request<(Row | object)[]>('GET', `${resource}?${query}`, {
+    ...(signal && { signal }),
+  })
+  // A record begins with its identifier; one that is only ever listed has no other.
+  const data = body.map(row => ('id' in row ? row : { ...row, id: Number(Object.values(row)[0]) }))
+  return { data, total: Number(headers.get('x-total-count') ?? body.length) }
 }
 
 async function one(resource: string, id: unknown): Promise<Row> {

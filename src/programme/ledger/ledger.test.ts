@@ -205,3 +205,31 @@ describeService('the ledger over HTTP', service => {
     assert.match(await one.text(), /"unpaid_earnings":99999999999999(?:,|})/)
   })
 })
+
+describeService('ledger: deleted affiliates who are owed', service => {
+  test('are listed in the area until what is owed is paid or written off', async () => {
+    const admin = await service().admin()
+    const listed = async () => (await admin.get('/affiliates/deleted-but-owed')).body
+    const { id } = await service().newAffiliate('leaver')
+    const { id: other } = await service().newAffiliate('stayer')
+    for (const [affiliate_id, amount, status] of [
+      [id, 10.5, 'unpaid'],
+      [id, 2, 'pending'],
+      [other, 3, 'unpaid'],
+    ]) {
+      await service().post('/referrals', { affiliate_id, amount, status })
+    }
+    assert.deepEqual(await listed(), [])
+    await service().delete(`/affiliates/${id}`)
+    assert.deepEqual(await listed(), [{ affiliate_id: id, owed: 10.5, pending: 2 }])
+    assertFailure(
+      await service().post('/referrals', { affiliate_id: id, amount: 1 }),
+      400,
+      'rest_invalid_param',
+    )
+    const written = await service().post('/referrals', { affiliate_id: id, amount: -10.5, type: 'write_off' })
+    assert.equal(written.status, 201, JSON.stringify(written.body))
+    assert.deepEqual(await listed(), [{ affiliate_id: id, owed: 0, pending: 2 }])
+    assertFailure(await service().get('/affiliates/deleted-but-owed'), 404, 'rest_no_route')
+  })
+})

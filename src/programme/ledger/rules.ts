@@ -206,11 +206,7 @@ const MOST_DELETED = 500
 export async function deletedButOwed(context: Context) {
   const { decimals } = await context.settings.current()
   const owing: readonly Account[] = ['pending', 'unpaid', 'reserved']
-  const rows = await store.balancesOfDeleted(
-    context.database.replica,
-    owing,
-    MOST_DELETED * owing.length,
-  )
+  const rows = await store.balancesOfDeleted(context.database.replica, owing, MOST_DELETED * owing.length)
   const byAffiliate = Map.groupBy(rows, row => row.affiliate_id)
   const sum = (of: typeof rows, accounts: readonly Account[]) =>
     exactNumber(

@@ -56,6 +56,9 @@ function Actions() {
   const { filterValues, sort } = useListContext()
   return (
     <>
+      <Button component={Link} to="/affiliates/deleted">
+        Deleted
+      </Button>
       <ExportLink
         href={`${API}/exports/affiliates?${queryOf({ format: 'csv', ...filterValues, ...orderOf(sort) })}`}
       />

@@ -1,26 +1,28 @@
-import DeleteIcon from '@mui/icons-material/DeleteOutlined'
 import EditIcon from '@mui/icons-material/EditOutlined'
 import { Box, Button, Card, Link, Skeleton, Stack, Typography } from '@mui/material'
 import { useQuery } from '@tanstack/react-query'
-import { Fragment, Suspense, useState } from 'react'
-import { ShowBase, useDataProvider, useGetList, useNotify, useRefresh, useShowContext } from 'react-admin'
-import { Link as RouterLink, useNavigate } from 'react-router-dom'
+import { Fragment, Suspense } from 'react'
+import { ShowBase, useGetList, useShowContext } from 'react-admin'
+import { Link as RouterLink } from 'react-router-dom'
 import { get } from '../api.ts'
+import { Balances } from '../ledger/Balances.tsx'
+import { Settling } from '../ledger/Settling.tsx'
 import { PayoutRows } from '../payouts/PayoutRows.tsx'
 import type { Payout, PayoutTotals } from '../payouts/payout.ts'
+import { LatestReferrals } from '../referrals/LatestReferrals.tsx'
 import { History } from '../tools/AuditLog.tsx'
-import { Confirm } from '../ui/Confirm.tsx'
 import { CopyButton } from '../ui/CopyButton.tsx'
 import { Details, LongText } from '../ui/Details.tsx'
 import { count, plural, rateText, time, useMoney } from '../ui/format.ts'
 import { lazily } from '../ui/lazily.ts'
-import { listAt } from '../ui/lists.ts'
 import { Moves } from '../ui/moves.tsx'
 import { Page, Problem, RecordProblem, toldByThePage } from '../ui/Page.tsx'
+import { DeleteRecord } from '../ui/RecordForms.tsx'
 import { StatusChip } from '../ui/StatusChip.tsx'
 import { Tile, Tiles } from '../ui/Tile.tsx'
 import { Waiting } from '../ui/Waiting.tsx'
 import { type Affiliate, moving, nameOf, parent } from './affiliate.tsx'
+import { affiliates } from './pages.ts'
 
 const AffiliatePlot = lazily(() => import('../reports/AffiliatePlot.tsx'), 'AffiliatePlot')
 
@@ -58,10 +60,15 @@ function ShowPage() {
       }
     >
       <Tiles>
-        <Tile label="Earnings" value={money.full(affiliate.earnings)} />
-        <Tile label="Unpaid" value={money.full(affiliate.unpaid_earnings)} />
-        <Tile label="Referrals" value={count(affiliate.referrals)} />
-        <Tile label="Visits" value={count(affiliate.visits)} />
+        <Tile label="Earnings" value={money.full(affiliate.earnings)} hint="paid referrals" />
+        <Tile label="Unpaid" value={money.full(affiliate.unpaid_earnings)} hint="approved, to be paid" />
+        <Tile
+          label="Referrals"
+          value={<Of resource="referrals" id={affiliate.id} number={affiliate.referrals} />}
+          hint="unpaid and paid, without refunds"
+        />
+        <Tile label="Visits" value={<Of resource="visits" id={affiliate.id} number={affiliate.visits} />} />
+        <Tile label="Customers" value={<CustomersOf id={affiliate.id} />} />
       </Tiles>
       <Box
         sx={{
@@ -81,10 +88,43 @@ function ShowPage() {
           </Suspense>
         </Card>
       </Box>
+      <Balances
+        affiliateId={affiliate.id}
+        actions={
+          <>
+            <Button component={RouterLink} to={`/affiliates/${affiliate.id}/ledger`}>
+              Ledger
+            </Button>
+            <Settling affiliateId={affiliate.id} />
+          </>
+        }
+      />
       <LatestPayouts affiliate={affiliate} />
+      <LatestReferrals affiliateId={affiliate.id} />
       <History record="affiliate" id={affiliate.id} />
     </Page>
   )
+}
+
+/** A number that leads to the list of what it counts. */
+function Of({ resource, id, number }: { resource: string; id: number; number: number }) {
+  return (
+    <Link
+      component={RouterLink}
+      color="inherit"
+      to={`/${resource}?filter=${encodeURIComponent(JSON.stringify({ affiliate_id: id }))}`}
+    >
+      {count(number)}
+    </Link>
+  )
+}
+
+function CustomersOf({ id }: { id: number }) {
+  const { total } = useGetList('customers', {
+    filter: { affiliate_id: id },
+    pagination: { page: 1, perPage: 1 },
+  })
+  return total === undefined ? '…' : <Of resource="customers" id={id} number={total} />
 }
 
 function AffiliateDetails({ affiliate }: { affiliate: Affiliate }) {
@@ -160,13 +200,6 @@ function LatestPayouts({ affiliate }: { affiliate: Affiliate }) {
               All {count(total)}
             </Button>
           )}
-          <Button
-            component={RouterLink}
-            variant="outlined"
-            to={`/payouts/create?affiliate_id=${affiliate.id}`}
-          >
-            Record payout
-          </Button>
         </Stack>
       </Stack>
       {error && <Problem error={error} />}
@@ -176,38 +209,22 @@ function LatestPayouts({ affiliate }: { affiliate: Affiliate }) {
 }
 
 function DeleteAffiliate({ affiliate }: { affiliate: Affiliate }) {
-  const dataProvider = useDataProvider()
-  const notify = useNotify()
-  const navigate = useNavigate()
-  const refresh = useRefresh()
-  const [asking, setAsking] = useState(false)
-  const confirm = async () => {
-    await dataProvider.delete('affiliates', { id: affiliate.id, previousData: affiliate })
-    notify(`Affiliate ${nameOf(affiliate)} deleted`, { type: 'success' })
-    navigate(listAt(parent.to))
-    refresh()
-  }
+  const money = useMoney()
   return (
-    <>
-      <Button color="error" startIcon={<DeleteIcon />} onClick={() => setAsking(true)}>
-        Delete
-      </Button>
-      <Confirm
-        open={asking}
-        title={`Delete affiliate ${nameOf(affiliate)}?`}
-        action="Delete"
-        onConfirm={confirm}
-        onClose={() => setAsking(false)}
-      >
-        <Typography>
-          The affiliate with its rate, notes and counters is gone for good, and the number {affiliate.id} is
-          never used again.
+    <DeleteRecord of={affiliates} record={affiliate} name={`affiliate ${nameOf(affiliate)}`}>
+      <Typography>
+        The affiliate with its rate, notes and counters is gone for good, and the number {affiliate.id} is
+        never used again.
+      </Typography>
+      <Typography sx={{ mt: 1 }}>
+        What stays: the account {affiliate.user.user_login}, and every payout that was made. The account can
+        become an affiliate again.
+      </Typography>
+      {affiliate.unpaid_earnings !== 0 && (
+        <Typography sx={{ mt: 1 }}>
+          {money.full(affiliate.unpaid_earnings)} are still unpaid, and stay owed: under Affiliates, Deleted.
         </Typography>
-        <Typography>
-          What stays: the account {affiliate.user.user_login}, and every payout that was made. The account can
-          become an affiliate again.
-        </Typography>
-      </Confirm>
-    </>
+      )}
+    </DeleteRecord>
   )
 }

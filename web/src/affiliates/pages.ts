@@ -13,6 +13,10 @@ export const affiliates: RecordPages = {
   create: lazily(() => import('./AffiliateForms.tsx'), 'AffiliateCreate'),
   edit: lazily(() => import('./AffiliateForms.tsx'), 'AffiliateEdit'),
   show: lazily(() => import('./AffiliateShow.tsx'), 'AffiliateShow'),
+  more: {
+    ':id/ledger': lazily(() => import('../ledger/LedgerPage.tsx'), 'LedgerPage'),
+    deleted: lazily(() => import('../ledger/DeletedButOwed.tsx'), 'DeletedButOwed'),
+  },
   reads: { user: 1, effective: 1 },
   below: ['notes'],
   adds: ({ user }: Affiliate) => ({ account_email: user?.user_email ?? '' }),

@@ -21,7 +21,7 @@ import { Problem } from '../ui/Page.tsx'
 import { RecordLink } from '../ui/RecordLink.tsx'
 import { figures } from '../ui/table.tsx'
 
-type Transfer = Static<typeof transferRecord>
+export type Transfer = Static<typeof transferRecord>
 
 /** All of a referral or payout: they are few. */
 const MOST = 200
@@ -97,7 +97,7 @@ function TransferRows({ transfers, label }: { transfers: readonly Transfer[]; la
 }
 
 /** The action that it follows from, with what it was done to. */
-function Cause({ transfer: { reason, referral_id, payout_id } }: { transfer: Transfer }) {
+export function Cause({ transfer: { reason, referral_id, payout_id } }: { transfer: Transfer }) {
   return (
     <Box component="span">
       {nameOfAction(reason)}

@@ -37,6 +37,7 @@ import { StatusChip } from '../ui/StatusChip.tsx'
 import { Waiting } from '../ui/Waiting.tsx'
 import { MarkPaid } from './MarkPaid.tsx'
 import { type Payout, statusChoices } from './payout.ts'
+import { UnpaidReferrals } from './UnpaidReferrals.tsx'
 
 const parent = { to: '/payouts', label: 'Payouts' }
 
@@ -72,7 +73,7 @@ export function PayoutCreate() {
     >
       <Page title="Record payout" parent={parent} narrow>
         <CarefulForm defaultValues={{ status: 'paid', ...(payee && { affiliate_id: payee }) }}>
-          <Fields />
+          <Fields isNew />
           <FormButtons back="/payouts" />
         </CarefulForm>
       </Page>
@@ -80,17 +81,18 @@ export function PayoutCreate() {
   )
 }
 
-function Fields() {
+function Fields({ isNew = false }: { isNew?: boolean }) {
   return (
     <FormSection
       title="Payout"
-      hint="This records what happened. It moves no money, and it changes no figure of the affiliate."
+      hint="This records what happened. It moves no money; the referrals that it pays become paid."
     >
       <AffiliateInput
         nameOf={payeeOf}
         validate={required('Choose the affiliate that the money went to.')}
         helperText="Search by name, e-mail address or number."
       />
+      {isNew && <UnpaidReferrals />}
       <Row>
         <MoneyInput source="amount" label="Amount" />
         <SelectInput
@@ -113,7 +115,9 @@ function Fields() {
           source="referrals"
           label="Referrals"
           validate={numbersProblem}
-          helperText="The numbers of the referrals that it pays, with commas."
+          helperText={
+            isNew ? 'Of those above, and of another system.' : 'The numbers of the referrals that it pays.'
+          }
           slotProps={{ htmlInput: { inputMode: 'numeric' } }}
         />
       </Row>

@@ -22,7 +22,8 @@ import { figures } from './table.tsx'
 interface Props<R> {
   /** What the cards can be sorted by. */
   columns: Column<R>[]
-  to: (record: R) => string
+  /** Where a card leads; without it, it is no link. */
+  to?: (record: R) => string
   /** What can be done with it. It stands below the card, which is one link as a whole. */
   action?: (record: R) => ReactNode
   /** How a card is called where several can be chosen. */
@@ -55,13 +56,17 @@ export function Cards<R extends RaRecord>({ columns, to, action, nameOf, childre
                   <ChooseOne record={record} name={nameOf(record)} />
                 </Box>
               )}
-              <ListItemButton
-                component={RouterLink}
-                to={to(record)}
-                sx={{ display: 'block', minWidth: 0, py: 1.5, ...(nameOf && { pl: 0.5 }) }}
-              >
-                {children(record)}
-              </ListItemButton>
+              {to ? (
+                <ListItemButton
+                  component={RouterLink}
+                  to={to(record)}
+                  sx={{ display: 'block', minWidth: 0, py: 1.5, ...(nameOf && { pl: 0.5 }) }}
+                >
+                  {children(record)}
+                </ListItemButton>
+              ) : (
+                <Box sx={{ flex: 1, minWidth: 0, px: 2, py: 1.5 }}>{children(record)}</Box>
+              )}
             </Box>
             {action && (
               <Box sx={{ px: 2, pb: 1.5, textAlign: 'right', '&:empty': { display: 'none' } }}>

@@ -21,6 +21,8 @@ export interface RecordPages extends Entry {
   readonly create?: ComponentType
   readonly edit?: ComponentType
   readonly show?: ComponentType
+  /** Further pages, by their path below the list's: ':id/ledger'. */
+  readonly more?: Readonly<Record<string, ComponentType>>
   /** Arguments of every reading. */
   readonly reads?: Readonly<Record<string, unknown>>
   /** What one record is read with that stands below it, such as 'notes'. */

@@ -1,0 +1,179 @@
+/** What was earned by an affiliate and what became of it: each figure with what it is made of. */
+import {
+  Box,
+  Card,
+  Link,
+  Stack,
+  Table,
+  TableBody,
+  TableCell,
+  TableHead,
+  TableRow,
+  TextField,
+  Typography,
+} from '@mui/material'
+import { useQuery } from '@tanstack/react-query'
+import { type ReactNode, useState } from 'react'
+import { Link as RouterLink } from 'react-router-dom'
+import type { Account } from '../../../src/programme/ledger/holdings.ts'
+import { get, queryOf } from '../api.ts'
+import type { Sum } from '../payouts/payout.ts'
+import { useMoney } from '../ui/format.ts'
+import { Problem } from '../ui/Page.tsx'
+import { figures } from '../ui/table.tsx'
+
+type BalancesRecord = Record<Account, Sum>
+
+const listOf = (resource: string, filter: object) =>
+  `/${resource}?filter=${encodeURIComponent(JSON.stringify(filter))}`
+
+interface Line {
+  account: Account
+  name: string
+  why: string
+  /** Where what it is made of is listed. */
+  of?: (affiliate_id: number) => string
+  /** Left out when it is 0. */
+  rare?: true
+}
+
+const lines: Line[] = [
+  {
+    account: 'pending',
+    name: 'Pending',
+    why: 'Earned, and waits for approval.',
+    of: affiliate_id => listOf('referrals', { affiliate_id, status: 'pending' }),
+  },
+  {
+    account: 'unpaid',
+    name: 'Unpaid',
+    why: 'Approved, and to be paid: the sum of the unpaid referrals.',
+    of: affiliate_id => listOf('referrals', { affiliate_id, status: 'unpaid' }),
+  },
+  {
+    account: 'reserved',
+    name: 'Reserved',
+    why: 'Unpaid referrals in a payout run that is approved.',
+    rare: true,
+  },
+  {
+    account: 'paid_out',
+    name: 'Paid out',
+    why: 'The sum of the paid payouts.',
+    of: affiliate_id => listOf('payouts', { affiliate_id, status: 'paid' }),
+  },
+  {
+    account: 'external',
+    name: 'Elsewhere',
+    why: 'Referrals that were marked as paid by hand, less what payouts paid for another system.',
+    rare: true,
+  },
+  {
+    account: 'difference',
+    name: 'Difference',
+    why: 'What payouts paid less than their referrals come to, or, below 0, more.',
+    rare: true,
+  },
+  {
+    account: 'written_off',
+    name: 'Written off',
+    why: 'Taken back by write-offs, or, below 0, added by them.',
+    of: affiliate_id => listOf('referrals', { affiliate_id, type: 'write_off' }),
+    rare: true,
+  },
+]
+
+export function Balances({ affiliateId, actions }: { affiliateId: number; actions?: ReactNode }) {
+  const [day, setDay] = useState('')
+  const query = queryOf({ as_of: day })
+  const { data, error, isPlaceholderData } = useQuery({
+    queryKey: ['affiliates', affiliateId, 'balances', query],
+    queryFn: () => get<BalancesRecord>(`affiliates/${affiliateId}/balances${query && `?${query}`}`),
+    placeholderData: before => before,
+  })
+  return (
+    <Card component="section" aria-label="Balances" sx={{ mb: 2 }}>
+      <Stack
+        direction="row"
+        sx={{
+          p: 2,
+          pb: 1.5,
+          justifyContent: 'space-between',
+          flexWrap: 'wrap',
+          gap: 1,
+          alignItems: 'center',
+        }}
+      >
+        <Typography variant="h2">Balances</Typography>
+        <Stack direction="row" sx={{ gap: 1, flexWrap: 'wrap', alignItems: 'center' }}>
+          <TextField
+            type="date"
+            label="At the end of"
+            value={day}
+            onChange={event => setDay(event.target.value)}
+            slotProps={{ inputLabel: { shrink: true } }}
+            sx={{ width: 158 }}
+          />
+          {actions}
+        </Stack>
+      </Stack>
+      {error && <Problem error={error} />}
+      {data && (
+        <Box aria-busy={isPlaceholderData}>
+          <Lines balances={data} affiliateId={affiliateId} linked={day === ''} />
+        </Box>
+      )}
+    </Card>
+  )
+}
+
+function Lines({
+  balances,
+  affiliateId,
+  linked,
+}: {
+  balances: BalancesRecord
+  affiliateId: number
+  /** Lists show what is there now, not what was there then. */
+  linked: boolean
+}) {
+  const money = useMoney()
+  return (
+    <Table size="small" aria-label="Balances" sx={{ '& tbody tr:last-of-type td': { borderBottom: 0 } }}>
+      <TableHead>
+        <TableRow>
+          <TableCell>Account</TableCell>
+          <TableCell sx={{ display: { xs: 'none', sm: 'table-cell' } }}>What it is</TableCell>
+          <TableCell sx={figures}>Balance</TableCell>
+        </TableRow>
+      </TableHead>
+      <TableBody>
+        {lines
+          .filter(({ account, rare }) => !rare || Number(balances[account]) !== 0)
+          .map(({ account, name, why, of }) => (
+            <TableRow key={account}>
+              <TableCell>
+                {of && linked ? (
+                  <Link component={RouterLink} to={of(affiliateId)}>
+                    {name}
+                  </Link>
+                ) : (
+                  name
+                )}
+                <Typography
+                  variant="caption"
+                  sx={{ display: { xs: 'block', sm: 'none' }, color: 'text.secondary' }}
+                >
+                  {why}
+                </Typography>
+              </TableCell>
+              <TableCell sx={{ display: { xs: 'none', sm: 'table-cell' }, color: 'text.secondary' }}>
+                {why}
+              </TableCell>
+              <TableCell sx={figures}>{money.full(balances[account])}</TableCell>
+            </TableRow>
+          ))}
+      </TableBody>
+    </Table>
+  )
+}

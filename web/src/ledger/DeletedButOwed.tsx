@@ -1,0 +1,96 @@
+import {
+  Button,
+  Card,
+  Stack,
+  Table,
+  TableBody,
+  TableCell,
+  TableContainer,
+  TableHead,
+  TableRow,
+  Typography,
+} from '@mui/material'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from 'react-router-dom'
+import type { Static } from 'typebox'
+import type { deletedButOwedRecord } from '../../../src/programme/ledger/schema.ts'
+import { deletedName, parent } from '../affiliates/affiliate.tsx'
+import { get } from '../api.ts'
+import { useMoney } from '../ui/format.ts'
+import { Empty, Page, Problem } from '../ui/Page.tsx'
+import { figures, RowLink } from '../ui/table.tsx'
+import { Waiting } from '../ui/Waiting.tsx'
+
+type Owed = Static<typeof deletedButOwedRecord>
+
+export const useDeletedButOwed = () =>
+  useQuery({
+    queryKey: ['affiliates', 'deleted'],
+    queryFn: () => get<Owed[]>('affiliates/deleted-but-owed'),
+  })
+
+/** Affiliates who were deleted, and are still owed something: no list has them any more. */
+export function DeletedButOwed() {
+  const { data, error, refetch } = useDeletedButOwed()
+  return (
+    <Page title="Deleted affiliates who are owed" parent={parent} narrow>
+      <Typography sx={{ color: 'text.secondary', mb: 2 }}>
+        To delete an affiliate deletes nothing that is owed. Pay it, or write it off.
+      </Typography>
+      {error && <Problem error={error} retry={() => refetch()} />}
+      {!data && !error && <Waiting />}
+      {data && (
+        <Card>
+          {data.length === 0 ? (
+            <Empty title="Nobody is owed">
+              No affiliate was deleted before everything that was earned was paid.
+            </Empty>
+          ) : (
+            <OwedRows rows={data} />
+          )}
+        </Card>
+      )}
+    </Page>
+  )
+}
+
+function OwedRows({ rows }: { rows: Owed[] }) {
+  const money = useMoney()
+  return (
+    <TableContainer tabIndex={0} role="region" aria-label="Deleted affiliates who are owed">
+      <Table size="small" sx={{ '& tbody tr:last-of-type td': { borderBottom: 0 } }}>
+        <TableHead>
+          <TableRow>
+            <TableCell>Affiliate</TableCell>
+            <TableCell sx={figures}>Owed</TableCell>
+            <TableCell sx={figures}>Pending</TableCell>
+            <TableCell />
+          </TableRow>
+        </TableHead>
+        <TableBody>
+          {rows.map(({ affiliate_id, owed, pending }) => (
+            <TableRow key={affiliate_id}>
+              <TableCell>
+                <RowLink to={`/affiliates/${affiliate_id}/ledger`}>{deletedName(affiliate_id)}</RowLink>
+              </TableCell>
+              <TableCell sx={figures}>{money.full(owed)}</TableCell>
+              <TableCell sx={figures}>{money.full(pending)}</TableCell>
+              <TableCell>
+                <Stack direction="row" sx={{ justifyContent: 'flex-end' }}>
+                  <Button
+                    component={Link}
+                    size="small"
+                    to={`/payouts/create?affiliate_id=${affiliate_id}`}
+                    aria-label={`Record payout: affiliate ${affiliate_id}`}
+                  >
+                    Record payout
+                  </Button>
+                </Stack>
+              </TableCell>
+            </TableRow>
+          ))}
+        </TableBody>
+      </Table>
+    </TableContainer>
+  )
+}

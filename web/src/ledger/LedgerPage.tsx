@@ -1,0 +1,101 @@
+import { Typography } from '@mui/material'
+import { ListBase, useReference } from 'react-admin'
+import { useParams } from 'react-router-dom'
+import { type Affiliate, deletedName, nameOf } from '../affiliates/affiliate.tsx'
+import { capital } from '../names.ts'
+import { Cards, Ends } from '../ui/Cards.tsx'
+import type { Column } from '../ui/column.ts'
+import { Day } from '../ui/Day.tsx'
+import { ChoiceFilter, DateFilter } from '../ui/filters.tsx'
+import { type Money, useMoney } from '../ui/format.ts'
+import { Filters, Rows } from '../ui/ListFrame.tsx'
+import { Empty, Page } from '../ui/Page.tsx'
+import { RecordTable } from '../ui/RecordTable.tsx'
+import { Balances } from './Balances.tsx'
+import { Settling } from './Settling.tsx'
+import { Cause, type Transfer } from './Transfers.tsx'
+
+type Row = Transfer & { id: number }
+
+const accounts: Transfer['debit'][] = [
+  'pending',
+  'unpaid',
+  'reserved',
+  'paid_out',
+  'external',
+  'difference',
+  'written_off',
+]
+
+/** Every transfer of an affiliate, there or deleted, with what was owed after it. */
+export function LedgerPage() {
+  const affiliateId = Number(useParams().id)
+  const { referenceRecord, isPending } = useReference<Affiliate>({ reference: 'affiliates', id: affiliateId })
+  const name = referenceRecord ? nameOf(referenceRecord) : deletedName(affiliateId)
+  const parent = referenceRecord
+    ? { to: `/affiliates/${affiliateId}/show`, label: name }
+    : { to: '/affiliates/deleted', label: 'Deleted affiliates' }
+  return (
+    <ListBase
+      resource={`affiliates/${affiliateId}/ledger`}
+      perPage={25}
+      sort={{ field: 'transfer_id', order: 'DESC' }}
+      storeKey={false}
+    >
+      <Page
+        title={isPending ? 'Ledger' : `Ledger of ${name}`}
+        parent={parent}
+        actions={<Settling affiliateId={affiliateId} />}
+      >
+        <Balances affiliateId={affiliateId} />
+        <Filters>
+          <ChoiceFilter source="account" label="Account" choices={accounts} />
+          <DateFilter />
+        </Filters>
+        <Rows
+          empty={
+            <Empty title="Nothing was posted yet">
+              Each referral and each payout posts what it moves from one account to another.
+            </Empty>
+          }
+          table={<TransferTable />}
+          cards={<TransferCards />}
+        />
+      </Page>
+    </ListBase>
+  )
+}
+
+const TransferTable = () => <RecordTable<Row> label="Ledger" columns={columnsOf(useMoney())} />
+
+const columnsOf = (money: Money): Column<Row>[] => [
+  { label: 'Date', sort: 'transfer_id', cell: ({ date }) => <Day text={date} /> },
+  { label: 'Because of', cell: transfer => <Cause transfer={transfer} />, minWidth: 150 },
+  { label: 'From', cell: ({ debit }) => capital(debit) },
+  { label: 'To', cell: ({ credit }) => capital(credit) },
+  { label: 'Amount', cell: ({ amount }) => money.full(amount), figures: true },
+  { label: 'Owed after it', cell: ({ balance }) => <strong>{money.full(balance)}</strong>, figures: true },
+]
+
+function TransferCards() {
+  const money = useMoney()
+  return (
+    <Cards<Row> columns={columnsOf(money)}>
+      {transfer => (
+        <>
+          <Ends left={<Cause transfer={transfer} />} right={money.full(transfer.amount)} />
+          <Ends
+            left={
+              <Typography variant="caption" component="div" sx={{ color: 'text.secondary' }}>
+                {capital(transfer.debit)} → {capital(transfer.credit)}
+                <br />
+                <Day text={transfer.date} />
+              </Typography>
+            }
+            right={<Typography variant="caption">owed {money.full(transfer.balance)}</Typography>}
+          />
+        </>
+      )}
+    </Cards>
+  )
+}

@@ -1,0 +1,137 @@
+/** The referrals that a payout can pay, to tick: the amount follows what is ticked until another one is typed. */
+import { Box, Checkbox, FormControlLabel, Link, List, ListItem, Stack, Typography } from '@mui/material'
+import { useRef } from 'react'
+import { useGetList } from 'react-admin'
+import { useFormContext, useWatch } from 'react-hook-form'
+import { Link as RouterLink } from 'react-router-dom'
+import type { Referral } from '../referrals/referral.ts'
+import { day, plural, useMoney } from '../ui/format.ts'
+import { Problem } from '../ui/Page.tsx'
+import { figures } from '../ui/table.tsx'
+import { numbersIn, sumOf } from './sum.ts'
+
+/** More are no list to tick: a payout run pays those. */
+const MOST = 500
+
+export function UnpaidReferrals() {
+  const affiliate = useWatch({ name: 'affiliate_id' }) as number | null | undefined
+  return affiliate ? <OfAffiliate key={affiliate} affiliateId={affiliate} /> : null
+}
+
+function OfAffiliate({ affiliateId }: { affiliateId: number }) {
+  const money = useMoney()
+  const { data, total, error } = useGetList<Referral>('referrals', {
+    filter: { affiliate_id: affiliateId, status: 'unpaid' },
+    pagination: { page: 1, perPage: MOST },
+    sort: { field: 'date', order: 'ASC' },
+  })
+  const { ticked, setTicked } = useTicked(data ?? [])
+  if (error) return <Problem error={error} />
+  if (!data) return null
+  if (data.length === 0) {
+    return (
+      <Typography variant="body2" sx={{ color: 'text.secondary' }}>
+        No referral of this affiliate is unpaid.
+      </Typography>
+    )
+  }
+  const all = ticked.length === data.length
+  return (
+    <Box component="fieldset" sx={{ m: 0, p: 0, border: 0, minWidth: 0 }}>
+      <Stack direction="row" sx={{ justifyContent: 'space-between', alignItems: 'center', flexWrap: 'wrap' }}>
+        <Typography component="legend" variant="h3" sx={{ float: 'left' }}>
+          Unpaid referrals
+        </Typography>
+        <FormControlLabel
+          control={
+            <Checkbox
+              size="small"
+              checked={all}
+              indeterminate={ticked.length > 0 && !all}
+              onChange={() => setTicked(all ? [] : data)}
+            />
+          }
+          label={`All ${plural(data.length, 'referral')}, ${money.full(sumOf(data))}`}
+          sx={{ mr: 0 }}
+        />
+      </Stack>
+      <List
+        dense
+        disablePadding
+        aria-label="Unpaid referrals"
+        tabIndex={0}
+        sx={{ maxHeight: 264, overflowY: 'auto', border: 1, borderColor: 'divider', borderRadius: 2 }}
+      >
+        {data.map(referral => (
+          <Tick
+            key={referral.id}
+            referral={referral}
+            checked={ticked.includes(referral)}
+            onChange={() =>
+              setTicked(
+                ticked.includes(referral)
+                  ? ticked.filter(one => one !== referral)
+                  : data.filter(one => one === referral || ticked.includes(one)),
+              )
+            }
+          />
+        ))}
+      </List>
+      <Typography role="status" variant="body2" sx={{ mt: 1, fontVariantNumeric: 'tabular-nums' }}>
+        {plural(ticked.length, 'referral')} ticked, <strong>{money.full(sumOf(ticked))}</strong> in all.
+        {total !== undefined && total > data.length && ` The oldest ${MOST} of ${total} are listed.`}
+      </Typography>
+    </Box>
+  )
+}
+
+function Tick({
+  referral,
+  checked,
+  onChange,
+}: {
+  referral: Referral
+  checked: boolean
+  onChange: () => void
+}) {
+  const money = useMoney()
+  const { id, amount, date, description, reference } = referral
+  return (
+    <ListItem divider sx={{ py: 0, gap: 1 }}>
+      <FormControlLabel
+        control={<Checkbox size="small" checked={checked} onChange={onChange} />}
+        label={
+          <Typography variant="body2" component="span" sx={{ overflowWrap: 'anywhere' }}>
+            {day(date)} · <bdi>{description || reference || `referral ${id}`}</bdi>
+          </Typography>
+        }
+        sx={{ flex: 1, minWidth: 0 }}
+      />
+      <Link component={RouterLink} to={`/referrals/${id}/show`} variant="body2" target="_blank">
+        #{id}
+      </Link>
+      <Box sx={{ ...figures, fontSize: '0.875rem', minWidth: 76 }}>{money.full(amount)}</Box>
+    </ListItem>
+  )
+}
+
+/**
+ * What is ticked is what the field of numbers has, so both ways to say it agree. The amount is the sum as long as nobody
+ * has typed another one.
+ */
+function useTicked(referrals: Referral[]) {
+  const { setValue, getValues } = useFormContext()
+  const numbers = numbersIn(useWatch({ name: 'referrals' }))
+  const ticked = referrals.filter(({ id }) => numbers.includes(id))
+  const lastSum = useRef('')
+  const setTicked = (chosen: Referral[]) => {
+    const others = numbers.filter(number => referrals.every(({ id }) => id !== number))
+    const all = [...chosen.map(({ id }) => id), ...others]
+    setValue('referrals', all.join(', '), { shouldDirty: true, shouldValidate: true })
+    const typed = String(getValues('amount') ?? '').trim()
+    if (typed !== '' && typed !== lastSum.current) return
+    lastSum.current = chosen.length > 0 ? sumOf(chosen) : ''
+    setValue('amount', lastSum.current, { shouldDirty: true, shouldValidate: lastSum.current !== '' })
+  }
+  return { ticked, setTicked }
+}
