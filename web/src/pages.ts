@@ -52,7 +52,16 @@ export const otherPages: readonly OtherPage[] = [
 ]
 
 /** Kinds of record that people do not work on: nobody looks for them, or another record's page shows them. */
-export const withoutPages: readonly string[] = ['conversion']
+export const withoutPages: readonly string[] = [
+  'conversion',
+  'coupon',
+  'exchange_rate',
+  'group',
+  'link',
+  'payout_run',
+  'rule',
+  'run_item',
+]
 
 /** @param name as the interface calls them, or as the log calls one */
 export function pagesOf(name: string): RecordPages | undefined {

@@ -38,7 +38,6 @@ export function AffiliateShow() {
 
 function ShowPage() {
   const { record: affiliate, error, isPending, refetch } = useShowContext<Affiliate>()
-  const money = useMoney()
   if (error) {
     return <RecordProblem kind="affiliate" parent={parent} error={error} retry={() => refetch()} />
   }
@@ -59,17 +58,7 @@ function ShowPage() {
         </>
       }
     >
-      <Tiles>
-        <Tile label="Earnings" value={money.full(affiliate.earnings)} hint="paid referrals" />
-        <Tile label="Unpaid" value={money.full(affiliate.unpaid_earnings)} hint="approved, to be paid" />
-        <Tile
-          label="Referrals"
-          value={<Of resource="referrals" id={affiliate.id} number={affiliate.referrals} />}
-          hint="unpaid and paid, without refunds"
-        />
-        <Tile label="Visits" value={<Of resource="visits" id={affiliate.id} number={affiliate.visits} />} />
-        <Tile label="Customers" value={<CustomersOf id={affiliate.id} />} />
-      </Tiles>
+      <Figures affiliate={affiliate} />
       <Box
         sx={{
           display: 'grid',
@@ -103,6 +92,24 @@ function ShowPage() {
       <LatestReferrals affiliateId={affiliate.id} />
       <History record="affiliate" id={affiliate.id} />
     </Page>
+  )
+}
+
+/** What is known of the affiliate at a glance. */
+function Figures({ affiliate }: { affiliate: Affiliate }) {
+  const money = useMoney()
+  return (
+    <Tiles>
+      <Tile label="Earnings" value={money.full(affiliate.earnings)} hint="paid referrals" />
+      <Tile label="Unpaid" value={money.full(affiliate.unpaid_earnings)} hint="approved, to be paid" />
+      <Tile
+        label="Referrals"
+        value={<Of resource="referrals" id={affiliate.id} number={affiliate.referrals} />}
+        hint="unpaid and paid, without refunds"
+      />
+      <Tile label="Visits" value={<Of resource="visits" id={affiliate.id} number={affiliate.visits} />} />
+      <Tile label="Customers" value={<CustomersOf id={affiliate.id} />} />
+    </Tiles>
   )
 }
 

@@ -55,33 +55,47 @@ function OfAffiliate({ affiliateId }: { affiliateId: number }) {
           sx={{ mr: 0 }}
         />
       </Stack>
-      <List
-        dense
-        disablePadding
-        aria-label="Unpaid referrals"
-        tabIndex={0}
-        sx={{ maxHeight: 264, overflowY: 'auto', border: 1, borderColor: 'divider', borderRadius: 2 }}
-      >
-        {data.map(referral => (
-          <Tick
-            key={referral.id}
-            referral={referral}
-            checked={ticked.includes(referral)}
-            onChange={() =>
-              setTicked(
-                ticked.includes(referral)
-                  ? ticked.filter(one => one !== referral)
-                  : data.filter(one => one === referral || ticked.includes(one)),
-              )
-            }
-          />
-        ))}
-      </List>
+      <Ticks referrals={data} ticked={ticked} onChange={setTicked} />
       <Typography role="status" variant="body2" sx={{ mt: 1, fontVariantNumeric: 'tabular-nums' }}>
         {plural(ticked.length, 'referral')} ticked, <strong>{money.full(sumOf(ticked))}</strong> in all.
         {total !== undefined && total > data.length && ` The oldest ${MOST} of ${total} are listed.`}
       </Typography>
     </Box>
+  )
+}
+
+function Ticks({
+  referrals,
+  ticked,
+  onChange,
+}: {
+  referrals: Referral[]
+  ticked: Referral[]
+  onChange: (ticked: Referral[]) => void
+}) {
+  return (
+    <List
+      dense
+      disablePadding
+      aria-label="Unpaid referrals"
+      tabIndex={0}
+      sx={{ maxHeight: 264, overflowY: 'auto', border: 1, borderColor: 'divider', borderRadius: 2 }}
+    >
+      {referrals.map(referral => (
+        <Tick
+          key={referral.id}
+          referral={referral}
+          checked={ticked.includes(referral)}
+          onChange={() =>
+            onChange(
+              ticked.includes(referral)
+                ? ticked.filter(one => one !== referral)
+                : referrals.filter(one => one === referral || ticked.includes(one)),
+            )
+          }
+        />
+      ))}
+    </List>
   )
 }
 
