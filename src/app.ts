@@ -46,6 +46,7 @@ import { customers } from './programme/customers/feature.ts'
 import { exchangeRates } from './programme/exchange/feature.ts'
 import { groups } from './programme/groups/feature.ts'
 import { links } from './programme/links/feature.ts'
+import { paymentDetails } from './programme/details/feature.ts'
 import { payouts } from './programme/payouts/feature.ts'
 import { draftSettler } from './programme/referrals/drafts.ts'
 import { referrals } from './programme/referrals/feature.ts'
@@ -78,6 +79,7 @@ export const features: readonly Feature[] = [
   conversions,
   referrals,
   payouts,
+  paymentDetails,
   payoutRuns,
   runItems,
 ]

@@ -15,6 +15,7 @@ import { addSafetyCommands } from './operations/safety-commands.ts'
 import { serveWithWorkers } from './process/cluster.ts'
 import { type ServeConfig, serveOptions } from './process/config.ts'
 import { serve } from './process/serve.ts'
+import { addDetailsCommands } from './programme/details/commands.ts'
 import { addRunCommands } from './programme/runs/commands.ts'
 import { addTrackingCommands } from './programme/tracking/commands.ts'
 import { addSettingsCommands } from './settings/commands.ts'
@@ -47,6 +48,7 @@ addPrivacyCommands(addUserCommands(program))
 addKeyCommands(program, permissions)
 addSettingsCommands(program)
 addRunCommands(program)
+addDetailsCommands(program)
 addDataCommands(program)
 addAuditCommands(program)
 addSafetyCommands(program)

@@ -101,6 +101,7 @@ for (const [from, to] of [
         links: 51,
         referrals: 400,
         payouts: 2499,
+        payment_details: 0,
         payout_runs: 0,
         run_items: 0,
         run_files: 0,

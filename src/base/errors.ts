@@ -142,6 +142,12 @@ export const catalogue = {
     code: 'rest_payout_run_conflict',
     message: 'The payout run is not in a state that allows this.',
   },
+  secret_key: {
+    status: 409,
+    code: 'rest_secret_key',
+    message:
+      'Payment details are sealed by a secret key, and the service has none: start it with SECRET_KEY or --secret-key-file.',
+  },
   second_person: {
     status: 403,
     code: 'rest_second_person',

@@ -12,6 +12,7 @@ import { databaseOption, jsonOption } from './options.ts'
 /** Where the data is, and what is kept there: `main.ts` gives the registry to every command. */
 export interface Source {
   database: string
+  secretKeyFile?: string
   schema: Schema
   features: readonly Feature[]
 }
@@ -67,11 +68,11 @@ export async function withSealedDatabase<T>(
 }
 
 async function opened<T>(
-  { database: url, schema }: Source,
+  { database: url, schema, secretKeyFile }: Source,
   options: DatabaseOptions,
   work: (database: Database) => Promise<T>,
 ): Promise<T> {
-  const database = await openDatabase(url, schema, options)
+  const database = await openDatabase(url, schema, { secretKeyFile, ...options })
   try {
     return await work(database)
   } finally {

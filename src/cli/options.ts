@@ -8,6 +8,13 @@ export const databaseOption = () =>
     .argParser(databaseUrl)
     .default('sqlite:./data/affiliated.db')
 
+/** Where the key is that seals payment details. */
+export const secretKeyOption = () =>
+  new Option(
+    '--secret-key-file <path>',
+    'the key that seals payment details; or give the key itself by SECRET_KEY (default: beside an embedded database, made at the first start)',
+  ).env('SECRET_KEY_FILE')
+
 /** Prints one JSON object instead of text. */
 export const jsonOption = () => new Option('--json', 'print one JSON object and nothing else')
 

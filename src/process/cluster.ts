@@ -41,7 +41,7 @@ export async function serveWithWorkers(config: ServeConfig, announce: Announce):
       const { serveMetrics } = await import('./metrics.ts')
       metrics = await serveMetrics(config.metricsHost, config.metricsPort, true)
     }
-    const database = await openDatabase(config.database, schema)
+    const database = await openDatabase(config.database, schema, { secretKeyFile: config.secretKeyFile })
     // Before there are workers, a signal ends the process at once.
     const stop = stopSignal()
     try {

@@ -1,12 +1,13 @@
 /** Every setting of the service once: flag, environment variable, default, meaning, check. Flags win over variables. */
 import { isIP } from 'node:net'
 import { InvalidArgumentError, Option } from 'commander'
-import { databaseOption, wholeNumber } from '../cli/options.ts'
+import { databaseOption, secretKeyOption, wholeNumber } from '../cli/options.ts'
 
 export interface ServeConfig {
   readonly database: string
   readonly readDatabase?: string
   readonly databasePool: number
+  readonly secretKeyFile?: string
   readonly host: string
   readonly port: number
   readonly workers: number
@@ -36,6 +37,7 @@ const placeOptions = (): Option[] => [
     .env('DATABASE_POOL')
     .default(10)
     .argParser(wholeNumber(1, 1000)),
+  secretKeyOption(),
   new Option('--host <address>', 'address to listen on').env('HOST').default('127.0.0.1'),
   new Option('--port <number>', 'port to listen on; 0 takes a free one')
     .env('PORT')

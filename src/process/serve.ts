@@ -17,6 +17,7 @@ import { openLog } from '../http/log.ts'
 import { onBehalfOf } from '../settings/rules.ts'
 import { type Database, DatabaseUnavailable, within } from '../storage/database.ts'
 import { openDatabase } from '../storage/open.ts'
+import { makeSecretKey } from '../storage/secret-keys.ts'
 import type { ServeConfig } from './config.ts'
 import { listensOn } from './listen.ts'
 import { askPrimary } from './messages.ts'
@@ -44,9 +45,11 @@ export async function serve(config: ServeConfig, announce: Announce): Promise<vo
   const database = await openDatabase(config.database, schema, {
     poolSize: config.databasePool,
     readUrl: config.readDatabase,
+    secretKeyFile: config.secretKeyFile,
     statementMs: config.readSeconds * 1000,
   })
   try {
+    makeSecretKey()
     await run(database, config, log, announce)
   } finally {
     await database.close()

@@ -187,6 +187,8 @@ export interface DatabaseOptions {
   readonly incomplete?: boolean
   /** Connections that this process opens at most. */
   readonly poolSize?: number | undefined
+  /** Where the key is that seals payment details; beside an embedded database when omitted. */
+  readonly secretKeyFile?: string | undefined
   /** URL of a replica to read lists and records from. */
   readonly readUrl?: string | undefined
   /** How long a statement may take, where the engine can end one; without it, as long as it takes. */

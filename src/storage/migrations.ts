@@ -9,6 +9,7 @@ import { commission } from './migrations/commission.ts'
 import { conversions } from './migrations/conversions.ts'
 import { creatives } from './migrations/creatives.ts'
 import { customers } from './migrations/customers.ts'
+import { details } from './migrations/details.ts'
 import { earning, type Step } from './migrations/earning.ts'
 import { events } from './migrations/events.ts'
 import { payoutNotes } from './migrations/payout-notes.ts'
@@ -40,6 +41,7 @@ const migrations: readonly Migration[] = [
   links,
   payoutNotes,
   oneCalculation,
+  details,
 ]
 
 /** How a referral's amount came to be stands in `calculation` alone. */

@@ -2,6 +2,7 @@
 import { sql } from 'kysely'
 import { type Database, type DatabaseOptions, DatabaseUnusable, type Db, type Tx } from './database.ts'
 import { migrate } from './migrations.ts'
+import { keepSecretKeyIn } from './secret-keys.ts'
 import type { Schema } from './table.ts'
 
 /**
@@ -15,6 +16,7 @@ export async function openDatabase(
   schema: Schema,
   options: DatabaseOptions = {},
 ): Promise<Database> {
+  keepSecretKeyIn(options.secretKeyFile ?? keyBeside(url))
   const database = await connect(url, schema, options)
   try {
     await migrate(database)
@@ -28,6 +30,11 @@ export async function openDatabase(
     await database.close()
     throw error
   }
+}
+
+/** Beside the embedded database; one that is elsewhere has no place beside it. */
+function keyBeside(url: string): string | undefined {
+  return url.startsWith('sqlite:') ? `${url.slice('sqlite:'.length)}.key` : undefined
 }
 
 /** Whether the database is a copy that is not complete. */

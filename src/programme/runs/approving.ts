@@ -10,8 +10,10 @@ import { type RequestContext, type WriteTx, write } from '../../events/write.ts'
 import { existing } from '../../records/rules.ts'
 import { UniqueViolation } from '../../storage/database.ts'
 import { postRun } from '../ledger/rules.ts'
+import { conflict } from './conflict.ts'
 import { propose } from './facts.ts'
 import type { Item } from './item.ts'
+import { payerOf, refuseUnpayable } from './payer.ts'
 import { isReady } from './preparing.ts'
 import { differenceOf, isSame } from './proposal.ts'
 import { payoutRun, type Run } from './run.ts'
@@ -34,11 +36,13 @@ export async function beginApproval(
       const before = existing(payoutRun, await store.runs.hold(tx, id))
       refuseUnready(before, hash)
       refuseSamePerson(context, before, settings)
+      refuseUnpayable(before, settings)
       const after = await store.runs.update(tx, id, {
         status: 'approving',
         approved_by: context.actor.userId,
         verified: 0,
         done: 0,
+        payer: JSON.stringify(payerOf(settings)),
         updated_at: now(),
       })
       tx.log('payout_run.approve', id, {
@@ -84,9 +88,6 @@ function refuseSamePerson({ actor }: RequestContext, run: Run, { payouts }: Sett
   }
   if (run.prepared_by === actor.userId) throw new Failure('second_person')
 }
-
-export const conflict = (message: string, data: Record<string, unknown> = {}) =>
-  new Failure('run_conflict', { message, data })
 
 /** Items that are no longer what was approved, each with what has changed. */
 type Changed = Record<string, string>

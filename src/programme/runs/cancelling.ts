@@ -3,7 +3,7 @@ import { now } from '../../base/time.ts'
 import { type RequestContext, write } from '../../events/write.ts'
 import { existing } from '../../records/rules.ts'
 import { postRun } from '../ledger/rules.ts'
-import { conflict } from './approving.ts'
+import { conflict } from './conflict.ts'
 import { payoutRun, type Run } from './run.ts'
 import * as store from './store.ts'
 

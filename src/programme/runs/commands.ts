@@ -13,6 +13,7 @@ import {
   table,
   withDatabase,
 } from '../../cli/command.ts'
+import { secretKeyOption } from '../../cli/options.ts'
 import type { RequestContext } from '../../events/write.ts'
 import { onBehalfOf } from '../../settings/rules.ts'
 import { formats } from './formats/formats.ts'
@@ -49,6 +50,7 @@ export function addRunCommands(program: Command): void {
     .option('--not-handed-over', 'no downloaded file has gone to a bank or to PayPal')
     .action(cancel)
   addRunCommand(runs, 'file', 'write a file of a run')
+    .addOption(secretKeyOption())
     .addArgument(new Argument('<format>', 'which kind of file').choices(formats.map(({ name }) => name)))
     .option('--part <number>', 'which of several files (default: 1)')
     .option('--columns <list>', 'of a plain CSV file, with commas (default: all)')

@@ -1,8 +1,11 @@
 /** Who is paid by a run, and where to: what the method needs, and what is wrong with it. */
+import { formatTime, now } from '../../base/time.ts'
 import type { Db } from '../../storage/database.ts'
 import { type AffiliateRow, findAffiliates } from '../affiliates/store.ts'
+import type { PaymentDetail } from '../details/details.ts'
+import { currentOf } from '../details/store.ts'
 import { isFormula } from './formats/format.ts'
-import type { Reason } from './item.ts'
+import { formatOf } from './formats/formats.ts'
 import type { Payee } from './proposal.ts'
 import type { Run } from './run.ts'
 
@@ -11,35 +14,51 @@ export interface Payable {
   readonly payee: Payee
 }
 
+type Problem = NonNullable<Payee['problem']>
+
 /** The affiliates that there are of these, as the run would pay them. */
 export async function payeesOf(
   db: Db,
-  run: Pick<Run, 'method'>,
+  { method }: Pick<Run, 'method'>,
   ids: readonly number[],
 ): Promise<Map<number, Payable>> {
   const rows = await findAffiliates(db, ids)
-  return new Map(rows.map(row => [row.id, { status: row.status, payee: payeeOf(run, row) }]))
+  const details = method === 'csv' ? [] : await currentOf(db, ids, method)
+  const byAffiliate = new Map(details.map(row => [row.affiliate_id, row]))
+  return new Map(
+    rows.map(row => [row.id, { status: row.status, payee: payeeOf(method, row, byAffiliate.get(row.id)) }]),
+  )
 }
 
-function payeeOf({ method }: Pick<Run, 'method'>, row: AffiliateRow): Payee {
-  const name = row.account_display_name || row.account_login!
-  const account = accountOf(method, row)
-  const problem = problemOf(name, account)
-  return { name, account, detailsId: 0, ...(problem && { problem }) }
+function payeeOf(method: Run['method'], row: AffiliateRow, details: PaymentDetail | undefined): Payee {
+  const name = details?.holder || row.account_display_name || row.account_login!
+  const account = details?.account ?? addressOf(method, row)
+  const problem = problemOf(method, name, account, details)
+  return { name, account, detailsId: details?.id ?? 0, ...(problem && { problem }) }
 }
 
-function accountOf(method: Run['method'], row: AffiliateRow): string {
+/** PayPal takes the address for payments where no other was entered; an account can't be known without being told. */
+function addressOf(method: Run['method'], row: AffiliateRow): string {
   if (method === 'csv') return row.payment_email || row.account_email!
   return method === 'paypal' ? row.payment_email : ''
 }
 
-function problemOf(name: string, account: string): { reason: Reason; note: string } | undefined {
+function problemOf(
+  method: Run['method'],
+  name: string,
+  account: string,
+  details: PaymentDetail | undefined,
+): Problem | undefined {
   if (account === '') return { reason: 'no_payment_details', note: '' }
+  if (details && details.usable_from > now()) {
+    return { reason: 'details_too_new', note: `They are used from ${formatTime(details.usable_from)} on.` }
+  }
   if (isFormula(name) || isFormula(account)) {
     return {
       reason: 'unfit_details',
       note: 'A spreadsheet would take the name or the account for a formula.',
     }
   }
-  return undefined
+  const note = formatOf(method).problemOfName?.(name)
+  return note === undefined ? undefined : { reason: 'unfit_details', note }
 }

@@ -5,6 +5,7 @@
 import { hash } from 'node:crypto'
 import { MAX_AMOUNT, toUnits } from '../../base/money.ts'
 import type { Settings } from '../../base/settings.ts'
+import { formatOf } from './formats/formats.ts'
 import type { Item, Reason } from './item.ts'
 import type { Run } from './run.ts'
 
@@ -56,7 +57,7 @@ export type Proposal = Pick<
   | 'digest'
 >
 
-type Terms = Pick<Run, 'id' | 'minimum' | 'left_out'>
+type Terms = Pick<Run, 'id' | 'method' | 'minimum' | 'left_out'>
 
 export function proposalOf(run: Terms, facts: Facts, settings: Settings): Proposal {
   const { affiliateId, owed, payee } = facts
@@ -90,7 +91,7 @@ function withinNumbers(amount: bigint): number {
 const plain = (reason: Reason) => ({ reason, note: '' })
 
 function exclusionOf(
-  { minimum, left_out }: Terms,
+  { minimum, left_out, method }: Terms,
   { affiliateId, status, owed, waiting, payee }: Facts,
   settings: Settings,
 ): { reason: Reason; note: string } | undefined {
@@ -103,10 +104,15 @@ function exclusionOf(
   if (owed.amount < 0n) return plain('negative')
   if (owed.amount === 0n) return plain('nothing_owed')
   if (owed.amount < BigInt(minimum)) return plain('below_minimum')
-  if (owed.amount > BigInt(toUnits(MAX_AMOUNT, settings.decimals) ?? Number.MAX_SAFE_INTEGER)) {
-    return plain('too_large')
-  }
+  if (owed.amount > mostOf(method, settings)) return plain('too_large')
   return payee.problem
+}
+
+/** What a payout can be, and what the files of the method can say. */
+function mostOf(method: Run['method'], { decimals }: Settings): bigint {
+  const most = BigInt(toUnits(MAX_AMOUNT, decimals) ?? Number.MAX_SAFE_INTEGER)
+  const { mostAmount = most } = formatOf(method)
+  return mostAmount < most ? mostAmount : most
 }
 
 function withoutReferrals(later: boolean, waiting: boolean): Reason {

@@ -2,7 +2,7 @@
 import { now } from '../../base/time.ts'
 import { type Context, type RequestContext, write } from '../../events/write.ts'
 import { existing } from '../../records/rules.ts'
-import { conflict } from './approving.ts'
+import { conflict } from './conflict.ts'
 import { type Item, runItem } from './item.ts'
 import { type Outcome, outcomes, type Said } from './outcome.ts'
 import { parseReference } from './proposal.ts'

@@ -5,22 +5,23 @@
 import type { Static } from 'typebox'
 import { refuseInvalid } from '../../base/errors.ts'
 import { exactNumber } from '../../base/money.ts'
-import type { Settings } from '../../base/settings.ts'
-import { formatTime, now } from '../../base/time.ts'
+import { now } from '../../base/time.ts'
 import { type Context, type RequestContext, write } from '../../events/write.ts'
 import { existing, readingOf } from '../../records/rules.ts'
 import { unitsOfSum } from '../../storage/sums.ts'
-import { beginApproval, conflict, reserveSome, verify } from './approving.ts'
+import { beginApproval, reserveSome, verify } from './approving.ts'
 import { beginCancelling, releaseSome } from './cancelling.ts'
-import type { Format, Frame, Line } from './formats/format.ts'
-import { formats } from './formats/formats.ts'
+import { conflict } from './conflict.ts'
 import { type ItemStatus, runItem } from './item.ts'
+import { refuseUnpayable } from './payer.ts'
 import { isReady, prepareSome } from './preparing.ts'
-import { payoutRun, type Run, type ShownRun } from './run.ts'
+import { payoutRun, type Run } from './run.ts'
 import type { editArguments, PrepareArguments } from './schema.ts'
+import { SENT } from './sending.ts'
 import * as store from './store.ts'
 
 export { recordResults, settleItem } from './recording.ts'
+export { file, handOver, listFiles } from './sending.ts'
 
 export const reading = readingOf(payoutRun, store.runs)
 export const itemReading = readingOf(runItem, store.items)
@@ -34,6 +35,7 @@ export async function prepare(context: RequestContext, args: PrepareArguments): 
   const run = await write(context, async tx => {
     const settings = await context.settings.hold(tx)
     refuseInvalid(payoutRun.problems(sent, settings))
+    refuseUnpayable({ method: 'csv', note: '', ...sent }, settings)
     const fresh = payoutRun.fresh(sent, settings, { time: now(), actor: context.actor.userId })
     const run = await store.runs.insert(tx, {
       ...fresh,
@@ -161,150 +163,6 @@ export async function proceedAll(context: RequestContext, isClosed: () => boolea
   for (const id of await store.unfinished(context.database.reader)) {
     while (!isClosed() && (await proceedOnce(context, id))) await new Promise(setImmediate)
   }
-}
-
-const SENT: readonly ItemStatus[] = ['reserved', 'paid', 'failed', 'returned', 'unknown']
-const LINES_AT_ONCE = 500
-
-/** The kinds of file that a run can be sent as. */
-const formatsOf = (run: Pick<ShownRun, 'method'>) =>
-  formats.filter(({ method }) => method === undefined || method === run.method)
-
-/** @throws Failure run_conflict */
-function formatNamed(run: ShownRun, name: string): Format {
-  const format = formatsOf(run).find(format => format.name === name)
-  if (!format) throw conflict(`A run of method ${run.method} has no ${name} file.`)
-  if (!['approved', 'sent', 'closed'].includes(run.status)) {
-    throw conflict(`A run that is ${run.status} has no files: they come with its approval.`)
-  }
-  return format
-}
-
-const partsOf = ({ most }: Format, payees: number) => (most === undefined ? 1 : Math.ceil(payees / most))
-
-/** A file of a run, which is the same each time. */
-export interface RunFile {
-  readonly name: string
-  readonly contentType: string
-  readonly text: AsyncIterable<string>
-}
-
-/**
- * @param args.columns of a plain file
- * @throws Failure no_payout_run, run_conflict
- */
-export async function file(
-  context: RequestContext,
-  format: string,
-  args: { payout_run_id: number; part?: number | undefined; columns?: readonly string[] | undefined },
-): Promise<RunFile> {
-  const { payout_run_id: id, part = 1, columns = [] } = args
-  const run = await reading.get(context, id)
-  const kind = formatNamed(run, format)
-  if (part > Math.max(1, partsOf(kind, run.payees)))
-    throw conflict(`The run has no part ${part} of this file.`)
-  await write(context, async tx => {
-    const isFirst = await store.markDownloaded(tx, { run_id: id, format, part }, now())
-    if (isFirst) tx.log('payout_run.download', id)
-  })
-  const settings = await context.settings.current()
-  const frame = await frameOf(context, run, kind, part, columns, settings)
-  return {
-    name: `payout-run-${id}${partsOf(kind, run.payees) > 1 ? `-${part}` : ''}.${kind.extension}`,
-    contentType: kind.contentType,
-    text: kind.write(frame, linesOf(context, run, kind, part)),
-  }
-}
-
-async function frameOf(
-  context: Context,
-  run: ShownRun,
-  format: Format,
-  part: number,
-  columns: readonly string[],
-  { currency, decimals }: Settings,
-): Promise<Frame> {
-  let count = 0
-  let sum = 0n
-  for await (const lines of linesOf(context, run, format, part)) {
-    count += lines.length
-    sum += lines.reduce((sum, { amount }) => sum + BigInt(amount), 0n)
-  }
-  return { run, currency, decimals, part, count, sum, columns }
-}
-
-async function* linesOf(
-  { database }: Context,
-  run: ShownRun,
-  { most = Number.POSITIVE_INFINITY }: Format,
-  part: number,
-): AsyncGenerator<readonly Line[]> {
-  const { reader } = database.background()
-  let passed = 0
-  for (let after = 0; ; ) {
-    const page = { runId: run.id, statuses: SENT, after, limit: LINES_AT_ONCE }
-    const items = await store.itemsAfter(reader, page)
-    // A part ends in the middle of what is read at once.
-    const first = passed === 0 && part === 1 ? 0 : (part - 1) * most - passed
-    const lines = items.slice(Math.max(0, first), Math.max(0, part * most - passed))
-    if (lines.length > 0) yield lines
-    passed += items.length
-    if (items.length < LINES_AT_ONCE || passed >= part * most) return
-    after = items.at(-1)!.id
-  }
-}
-
-/** The files of a run, and who has them. */
-export async function listFiles(context: Context, id: number) {
-  const run = await reading.get(context, id)
-  const known = await store.filesOf(context.database.replica, id)
-  return formatsOf(run).flatMap(format => {
-    const parts = Math.max(1, partsOf(format, run.payees))
-    return Array.from({ length: parts }, (_, index) => {
-      const part = index + 1
-      const file = known.find(file => file.format === format.name && file.part === part)
-      const most = format.most ?? run.payees
-      return {
-        format: format.name,
-        part,
-        parts,
-        payees: Math.min(most, run.payees - index * most),
-        downloaded: file ? formatTime(file.downloaded_at) : '',
-        handed_over: file?.handed_over_at ? formatTime(file.handed_over_at) : '',
-      }
-    })
-  })
-}
-
-/**
- * A person says that a file has gone to the bank, or to PayPal: from then on the run can't be cancelled.
- * @throws Failure no_payout_run, run_conflict
- */
-export async function handOver(
-  context: RequestContext,
-  format: string,
-  { payout_run_id: id, part = 1 }: { payout_run_id: number; part?: number | undefined },
-): Promise<Run> {
-  return write(context, async tx => {
-    const settings = await context.settings.hold(tx)
-    const before = existing(payoutRun, await store.runs.hold(tx, id))
-    const kind = formatNamed(before, format)
-    if (part > Math.max(1, partsOf(kind, before.payees)))
-      throw conflict(`The run has no part ${part} of this file.`)
-    await store.markHandedOver(tx, { run_id: id, format, part }, context.actor.userId, now())
-    const isFirst = before.status === 'approved'
-    const after = await store.runs.update(tx, id, {
-      ...(isFirst && { status: 'sent', sent_at: now() }),
-      updated_at: now(),
-    })
-    if (isFirst) {
-      tx.log('payout_run.send', id, {
-        before: payoutRun.logged(before, settings),
-        after: payoutRun.logged(after, settings),
-      })
-    } else tx.log('payout_run.send', id)
-    return after
-  })
 }
 
 /** What was sent, and what became of it. */

@@ -94,6 +94,8 @@ const fields = {
   prepared_to: hiddenNumber,
   /** Of the items so far. */
   digest: hiddenText,
+  /** JSON: the payer as the files have them, from the approval on. */
+  payer: hiddenText,
   /** 1 once the approval has found every item unchanged. */
   verified: hiddenNumber,
 } as const

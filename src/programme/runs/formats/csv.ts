@@ -23,7 +23,7 @@ export const csv: Format = {
   async *write(frame, lines) {
     const columns = frame.columns.length > 0 ? frame.columns : csvColumns
     yield CSV_BEGINNING + csvLine(columns)
-    for await (const some of lines) {
+    for await (const some of lines()) {
       yield some.map(line => csvLine(columns.map(column => cells[column]!(line, frame)))).join('')
     }
   },

@@ -1,4 +1,6 @@
 /** What every kind of payment file has in common. Pure: items go in, text comes out, and the same each time. */
+import type { PayoutSettings } from '../../../base/settings.ts'
+import type { Account } from '../../details/details.ts'
 import type { ShownItem } from '../item.ts'
 import type { Method, ShownRun } from '../run.ts'
 
@@ -6,11 +8,17 @@ import type { Method, ShownRun } from '../run.ts'
 export type Line = Pick<
   ShownItem,
   'id' | 'affiliate_id' | 'amount' | 'reference' | 'payee_name' | 'payee_account'
->
+> & { readonly account: Account }
+
+/** The payer, as the settings have them when the run is approved. */
+export type Payer = Pick<PayoutSettings, 'name' | 'iban' | 'bic' | 'bank' | 'routing' | 'companyId'>
 
 /** What is the same for the whole file. */
 export interface Frame {
-  readonly run: Pick<ShownRun, 'id' | 'note' | 'payees' | 'amount' | 'approved_at' | 'method'>
+  readonly run: Pick<ShownRun, 'id' | 'note' | 'method'>
+  /** When the run was approved, in seconds: files say so, and not when they are written. */
+  readonly at: number
+  readonly payer: Payer
   readonly currency: string
   readonly decimals: number
   /** From 1. */
@@ -20,6 +28,9 @@ export interface Frame {
   readonly sum: bigint
   readonly columns: readonly string[]
 }
+
+/** The payees of a file, as often as a format goes through them. */
+export type Lines = () => AsyncIterable<readonly Line[]>
 
 export interface Format {
   readonly name: string
@@ -31,7 +42,13 @@ export interface Format {
   readonly currency?: string
   /** How many payees a file may have. */
   readonly most?: number
-  write(frame: Frame, lines: AsyncIterable<readonly Line[]>): AsyncIterable<string>
+  /** The most that one payee may be paid, in minor units. */
+  readonly mostAmount?: bigint
+  /** What is wrong with the payer's own details and the note of a run: sentences. */
+  problemsOfPayer?(payer: Payer, note: string): string[]
+  /** Why a payee can't be in such a file: what is not allowed is never left out silently. */
+  problemOfName?(name: string): string | undefined
+  write(frame: Frame, lines: Lines): AsyncIterable<string>
 }
 
 /** A formula to a spreadsheet, which payment files are often opened with: it must neither run nor be altered. */
@@ -39,4 +56,9 @@ const FORMULA = /^(?:[\t\r\n]|[\s"\u200b]*[=+\-@＝＋－＠])|[;|][\s"\u200b]*[
 
 export function isFormula(text: string): boolean {
   return FORMULA.test(text)
+}
+
+/** The characters of a text that are not among those that a format has, for the sentence that names them. */
+export function strange(text: string, allowed: RegExp): string {
+  return [...new Set([...text].filter(character => !allowed.test(character)))].join(' ')
 }

@@ -1,0 +1,18 @@
+import type { Command } from 'commander'
+import { commandLine } from '../../base/actor.ts'
+import { addCommand, type CommonOptions, print, withDatabase } from '../../cli/command.ts'
+import { secretKeyOption } from '../../cli/options.ts'
+import { onBehalfOf } from '../../settings/rules.ts'
+import { rotate } from './rules.ts'
+
+export function addDetailsCommands(program: Command): void {
+  const key = program.command('secret-key').description('look after the key that seals payment details')
+  addCommand(key, 'rotate', 'seal all payment details by a new key, and forget the old one')
+    .addOption(secretKeyOption())
+    .action(rotateKey)
+}
+
+async function rotateKey(options: CommonOptions): Promise<void> {
+  const resealed = await withDatabase(options, database => rotate(onBehalfOf(commandLine, database)))
+  print(options, { resealed }, [`Sealed ${resealed} payment details by a new key.`])
+}

@@ -1,0 +1,119 @@
+/** Where an affiliate is paid to: an address of PayPal, or an account. Sealed; what is shown of it is masked. */
+import { type Static, Type } from 'typebox'
+import { choice, identifier, line } from '../../base/schemas.ts'
+import { formatTime } from '../../base/time.ts'
+import { kind, type RowOf, type TableOf } from '../../records/kind.ts'
+import { created, link, reference, status, words } from '../../records/kinds-of-field.ts'
+import { neither } from '../../storage/table.ts'
+
+const detailMethods = ['paypal', 'sepa', 'nacha'] as const
+
+const personal = { personal: 'erase', money: false } as const
+
+const { edit: _edit, ...affiliate } = reference('affiliates', 'The affiliate who is paid.', {
+  person: true,
+  outlives: true,
+})
+const { edit: __edit, ...method } = status(detailMethods, 'paypal', 'What they are for.')
+const { create: ___create, edit: ___edit, ...state } = status(['current', 'replaced', 'removed'], 'current')
+const {
+  create: ____create,
+  edit: ____edit,
+  ...account
+} = words(line(254), 'The account, of which only its end can be read.', personal)
+const { edit: _____edit, ...holder } = words(line(70), 'Whom the account belongs to.', personal)
+const { create: ______create, edit: ______edit, ...author } = link('The account that entered them')
+
+const fields = {
+  affiliate_id: affiliate,
+  method: { ...method, create: choice(detailMethods, 'What they are for.') },
+  holder,
+  account,
+  status: state,
+  usable_from: {
+    type: 'integer',
+    nullable: false,
+    ...neither,
+    wire: Type.String({ description: 'From when payout runs use them: YYYY-MM-DD HH:MM:SS, UTC.' }),
+    initial: 0,
+    show: (value: number) => formatTime(value),
+    sample: () => 0,
+  },
+  date: created('created_at', 'When they were entered'),
+  entered_by: author,
+  /** By the secret key, which no database has. */
+  sealed: {
+    type: 'text',
+    nullable: false,
+    ...personal,
+    secret: true,
+    initial: '',
+    show: (value: string) => value,
+    sample: () => '',
+  },
+} as const
+
+const actions = ['create', 'replace', 'delete'] as const
+
+export const paymentDetail = kind({
+  name: 'payment_detail',
+  table: 'payment_details',
+  title: 'Payment details',
+  fields,
+  actions,
+})
+
+export type PaymentDetail = RowOf<typeof fields>
+
+export const createArguments = Type.Object({
+  ...paymentDetail.create.properties,
+  affiliate_id: identifier('The affiliate who is paid.'),
+  paypal_email: Type.Optional(
+    Type.String({
+      maxLength: 254,
+      format: 'email',
+      description: 'Of paypal: the address that PayPal knows.',
+    }),
+  ),
+  iban: Type.Optional(line(42, 'Of sepa: the IBAN, with or without spaces.')),
+  bic: Type.Optional(line(11, 'Of sepa: the BIC of the bank; may be left out.')),
+  routing_number: Type.Optional(line(9, 'Of nacha: the routing number of the bank.')),
+  account_number: Type.Optional(line(17, 'Of nacha: the number of the account.')),
+  account_type: Type.Optional({
+    ...choice(['checking', 'savings'], 'Of nacha: the type of the account.'),
+    default: 'checking',
+  }),
+  company: Type.Optional(
+    Type.Boolean({ default: false, description: 'Of nacha: whether the account belongs to a company.' }),
+  ),
+})
+
+export type CreateArguments = Static<typeof createArguments>
+
+/** What is sealed. */
+export interface Account {
+  readonly paypalEmail?: string
+  readonly iban?: string
+  readonly bic?: string
+  readonly routingNumber?: string
+  readonly accountNumber?: string
+  readonly accountType?: 'checking' | 'savings'
+  readonly company?: boolean
+}
+
+interface PaymentDetailsTable extends TableOf<typeof fields> {}
+
+import type {} from '../../events/schema.ts'
+import type {} from '../../storage/tables.ts'
+
+declare module '../../storage/tables.ts' {
+  interface Tables {
+    payment_details: PaymentDetailsTable
+  }
+}
+
+declare module '../../events/schema.ts' {
+  interface Actions {
+    payment_detail: (typeof actions)[number]
+  }
+}

@@ -1,0 +1,69 @@
+import { Type } from 'typebox'
+import { endpoint, type Resource } from '../../http/endpoint.ts'
+import { answerCreated, body, deletionOf, listingOf } from '../../records/crud.ts'
+import { feature } from '../../records/feature.ts'
+import { answerList, type ListArguments, listArguments } from '../../records/list.ts'
+import { createArguments, paymentDetail } from './details.ts'
+import * as rules from './rules.ts'
+
+const listing = listingOf(paymentDetail, rules.reading)
+const path = '/payment-details'
+const item = `${path}/{payment_detail_id}`
+
+const resource: Resource = {
+  name: 'payment-details',
+  title: paymentDetail.title,
+  record: paymentDetail.record,
+  missing: 'no_payment_detail',
+  endpoints: [
+    endpoint({
+      methods: ['GET'],
+      path,
+      permission: 'payment-details.read',
+      summary: 'List payment details, and those before them',
+      arguments: listArguments(listing.fields, Object.keys(listing.orders), paymentDetail.filters),
+      answer: { status: 200, schema: Type.Array(paymentDetail.record) },
+      check: async (call, args) => paymentDetail.filterProblems(args, await call.settings.current()),
+      handle: (call, args) => answerList(call, args as ListArguments, listing),
+    }),
+    endpoint({
+      methods: ['POST'],
+      path,
+      permission: 'payment-details.create',
+      summary: 'Enter where an affiliate is paid to',
+      arguments: createArguments,
+      answer: { status: 201, schema: paymentDetail.record },
+      failures: ['secret_key'],
+      check: (call, args) => rules.problems(call, args),
+      handle: async (call, args) => answerCreated(call, paymentDetail, await rules.create(call, args)),
+    }),
+    endpoint({
+      methods: ['GET'],
+      path: item,
+      permission: 'payment-details.read',
+      summary: 'Get payment details',
+      arguments: paymentDetail.item,
+      answer: { status: 200, schema: paymentDetail.record },
+      failures: ['no_payment_detail'],
+      handle: async (call, { payment_detail_id }) => ({
+        status: 200,
+        body: await body(call, paymentDetail, await rules.reading.get(call, payment_detail_id)),
+      }),
+    }),
+    endpoint({
+      methods: ['DELETE'],
+      path: item,
+      permission: 'payment-details.delete',
+      summary: 'Use payment details no more',
+      arguments: paymentDetail.item,
+      answer: { status: 200, schema: deletionOf(paymentDetail.record) },
+      failures: ['no_payment_detail'],
+      handle: async (call, { payment_detail_id }) => ({
+        status: 200,
+        body: `{"deleted":true,"previous":${await body(call, paymentDetail, await rules.remove(call, payment_detail_id))}}`,
+      }),
+    }),
+  ],
+}
+
+export const paymentDetails = feature(paymentDetail, { resource, listing })

@@ -1,0 +1,168 @@
+/**
+ * What is true of payment details. They are never edited: new ones replace those of the same method, and wait before a
+ * payout run uses them, so that whoever has taken over an account is found out in time.
+ */
+import { ibanProblem, isBic, isRouting } from '../../base/banks.ts'
+import { invalidArguments, type Problems, refuseInvalid } from '../../base/errors.ts'
+import { now } from '../../base/time.ts'
+import { type Context, type RequestContext, type WriteTx, write } from '../../events/write.ts'
+import { existing, readingOf } from '../../records/rules.ts'
+import type { Db } from '../../storage/database.ts'
+import { isSealedAnew, rotateSecretKey, seal, unseal } from '../../storage/secret-keys.ts'
+import { isThere } from '../affiliates/store.ts'
+import { type Account, type CreateArguments, type PaymentDetail, paymentDetail } from './details.ts'
+import * as store from './store.ts'
+
+const DAY = 86_400
+
+export const reading = readingOf(paymentDetail, store.details)
+
+/** @throws Failure invalid_argument, secret_key */
+export async function create(context: RequestContext, args: CreateArguments): Promise<PaymentDetail> {
+  const result = await write(context, async tx => {
+    const settings = await context.settings.hold(tx)
+    refuseInvalid(await problemsOf(tx, args))
+    const [before] = await store.currentOf(tx, [args.affiliate_id], args.method)
+    const time = now()
+    if (before) await end(context, tx, before, 'replaced')
+    const account = accountOf(args)
+    const row = paymentDetail.fresh(args, settings, { time, actor: context.actor.userId })
+    const created = await store.details.insert(tx, {
+      ...row,
+      account: masked(account),
+      usable_from: before ? time + settings.payouts.detailsDays * DAY : time,
+      entered_by: context.actor.userId,
+      sealed: seal(JSON.stringify(account), aboutOf(args)),
+    })
+    tx.log('payment_detail.create', created.id, { after: paymentDetail.logged(created, settings) })
+    return created
+  })
+  return result
+}
+
+async function end(
+  context: Context,
+  tx: WriteTx,
+  before: PaymentDetail,
+  status: 'replaced' | 'removed',
+): Promise<PaymentDetail> {
+  const settings = await context.settings.hold(tx)
+  const after = await store.details.update(tx, before.id, { status, updated_at: now() })
+  tx.log(status === 'removed' ? 'payment_detail.delete' : 'payment_detail.replace', before.id, {
+    before: paymentDetail.logged(before, settings),
+    after: paymentDetail.logged(after, settings),
+  })
+  return after
+}
+
+/**
+ * They are used no more, and stay in the history.
+ * @throws Failure no_payment_detail
+ */
+export async function remove(context: RequestContext, id: number): Promise<PaymentDetail> {
+  return write(context, async tx => {
+    const before = existing(paymentDetail, await store.details.hold(tx, id))
+    if (before.status === 'current') await end(context, tx, before, 'removed')
+    return before
+  })
+}
+
+/** What is wrong with arguments beyond what their schemas say. */
+export async function problems({ database }: Context, args: Partial<CreateArguments>): Promise<Problems> {
+  return problemsOf(database.reader, args)
+}
+
+async function problemsOf(db: Db, args: Partial<CreateArguments>): Promise<Problems> {
+  const isUnknown = args.affiliate_id !== undefined && !(await isThere(db, args.affiliate_id))
+  return {
+    ...(isUnknown && { affiliate_id: 'must be the identifier of an existing affiliate.' }),
+    ...(args.method && problemsOfMethod[args.method](args)),
+  }
+}
+
+type Method = CreateArguments['method']
+
+const missing = 'must be sent for this method.'
+
+const problemsOfMethod: Record<Method, (args: Partial<CreateArguments>) => Problems> = {
+  paypal: ({ paypal_email }) => (paypal_email ? {} : { paypal_email: missing }),
+  sepa: ({ iban, bic, holder }) => {
+    const wrong = iban ? ibanProblem(compact(iban)) : missing
+    return {
+      ...(wrong && { iban: wrong }),
+      ...(bic && !isBic(compact(bic)) && { bic: 'must be a BIC of 8 or 11 characters.' }),
+      ...(!holder && { holder: missing }),
+    }
+  },
+  nacha: ({ routing_number: routing, account_number: account, holder }) => ({
+    ...(!isRouting(routing ?? '') && { routing_number: 'must be a routing number of 9 digits.' }),
+    ...(!/^[A-Za-z0-9-]{1,17}$/.test(account ?? '') && {
+      account_number: 'must be 1 to 17 digits, letters and hyphens.',
+    }),
+    ...(!holder && { holder: missing }),
+  }),
+}
+
+const compact = (text: string) => text.replaceAll(' ', '').toUpperCase()
+
+function accountOf(args: CreateArguments): Account {
+  switch (args.method) {
+    case 'paypal':
+      return { paypalEmail: args.paypal_email! }
+    case 'sepa':
+      return { iban: compact(args.iban!), ...(args.bic && { bic: compact(args.bic) }) }
+    case 'nacha':
+      return {
+        routingNumber: args.routing_number!,
+        accountNumber: args.account_number!,
+        accountType: args.account_type ?? 'checking',
+        company: args.company ?? false,
+      }
+  }
+}
+
+/** What can be read of it: the end of an account, the beginning of an address and where it is. */
+function masked({ paypalEmail, iban, accountNumber }: Account): string {
+  if (iban !== undefined) return `${iban.slice(0, 2)} •••• ${iban.slice(-4)}`
+  if (accountNumber !== undefined) return `•••• ${accountNumber.slice(-4).padStart(4, '•')}`
+  const [name = '', host = ''] = paypalEmail!.split('@')
+  return `${name.slice(0, 1)}•••@${host}`
+}
+
+const aboutOf = ({ affiliate_id, method }: Pick<PaymentDetail, 'affiliate_id' | 'method'>) =>
+  `payment details of affiliate ${affiliate_id}, ${method}`
+
+/** @throws Failure secret_key, invalid_argument when they were erased */
+export function opened(row: Pick<PaymentDetail, 'affiliate_id' | 'method' | 'sealed'>): Account {
+  if (row.sealed === '') {
+    throw invalidArguments({
+      affiliate_id: `the payment details of affiliate ${row.affiliate_id} were erased.`,
+    })
+  }
+  return JSON.parse(unseal(row.sealed, aboutOf(row)))
+}
+
+const ROWS_AT_ONCE = 200
+
+/**
+ * Seals everything by a new key, and forgets the old one.
+ * @returns how many details were sealed anew
+ * @throws Failure secret_key
+ */
+export async function rotate({ database }: Context): Promise<number> {
+  rotateSecretKey('begin')
+  let count = 0
+  for (let after = 0; ; ) {
+    const rows = await store.sealedAfter(database.reader, after, ROWS_AT_ONCE)
+    if (rows.length === 0) break
+    await database.transaction(async tx => {
+      for (const row of rows.filter(({ sealed }) => !isSealedAnew(sealed))) {
+        await store.reseal(tx, row.id, row.sealed, seal(unseal(row.sealed, aboutOf(row)), aboutOf(row)))
+        count += 1
+      }
+    })
+    after = rows.at(-1)!.id
+  }
+  rotateSecretKey('end')
+  return count
+}

@@ -1,0 +1,59 @@
+import { storeOf } from '../../records/store.ts'
+import type { Db, Tx } from '../../storage/database.ts'
+import { prepared } from '../../storage/prepared.ts'
+import { type PaymentDetail, paymentDetail } from './details.ts'
+
+export const details = storeOf(paymentDetail)
+
+const current = prepared(
+  (db: Db, { ids, method }: { ids: readonly number[]; method: PaymentDetail['method'] }) =>
+    db
+      .selectFrom('payment_details')
+      .selectAll()
+      .where('affiliate_id', 'in', ids)
+      .where('method', '=', method)
+      .where('status', '=', 'current'),
+)
+
+/** The details that affiliates have for a method at the moment. */
+export async function currentOf(
+  db: Db,
+  ids: readonly number[],
+  method: PaymentDetail['method'],
+): Promise<PaymentDetail[]> {
+  return current(db, { ids, method })
+}
+
+const several = prepared((db: Db, { ids }: { ids: readonly number[] }) =>
+  db.selectFrom('payment_details').select(['id', 'affiliate_id', 'method', 'sealed']).where('id', 'in', ids),
+)
+
+/** By their identifiers, also those that were replaced since. */
+export async function sealedOf(
+  db: Db,
+  ids: readonly number[],
+): Promise<Map<number, Pick<PaymentDetail, 'id' | 'affiliate_id' | 'method' | 'sealed'>>> {
+  if (ids.length === 0) return new Map()
+  return new Map((await several(db, { ids })).map(row => [row.id, row]))
+}
+
+export async function sealedAfter(db: Db, id: number, limit: number) {
+  return db
+    .selectFrom('payment_details')
+    .select(['id', 'affiliate_id', 'method', 'sealed'])
+    .where('id', '>', id)
+    .where('sealed', '!=', '')
+    .orderBy('id')
+    .limit(limit)
+    .execute()
+}
+
+/** The same text under another key, which is no change that anybody sees. */
+export async function reseal(tx: Tx, id: number, before: string, after: string): Promise<void> {
+  await tx
+    .updateTable('payment_details')
+    .set({ sealed: after })
+    .where('id', '=', id)
+    .where('sealed', '=', before)
+    .execute()
+}

@@ -1,0 +1,196 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { test } from 'node:test'
+import { assertFailure, describeService } from '../../../../test/harness.ts'
+
+process.env.SECRET_KEY = randomBytes(32).toString('base64')
+
+const IBANS = ['DE89370400440532013000', 'FR1420041010050500013M02606', 'NL91ABNA0417164300']
+
+describeService('the files of a payout run', service => {
+  const owe = (affiliate_id: number, amount: number) =>
+    service().post('/referrals', { affiliate_id, amount, status: 'unpaid' })
+  const enter = (affiliate_id: number, details: object) =>
+    service().post('/payment-details', { affiliate_id, ...details })
+  const items = async (id: number) => (await service().get(`/payout-runs/${id}/items?number=-1`)).body
+  const approved = async (args: object) => {
+    const { body: run } = await service().post('/payout-runs', args)
+    const reply = await service().post(`/payout-runs/${run.id}/approve`, { hash: run.hash })
+    assert.equal(reply.body.status, 'approved', JSON.stringify([run, reply.body]))
+    return reply.body
+  }
+  const file = async (id: number, format: string) => {
+    const first = await service().get(`/payout-runs/${id}/files/${format}`)
+    assert.equal(first.status, 200, JSON.stringify(first.body))
+    assert.equal((await service().get(`/payout-runs/${id}/files/${format}`)).body, first.body)
+    return first.body as string
+  }
+  const people = async (names: readonly string[]): Promise<number[]> => {
+    const ids = []
+    for (const name of names) ids.push((await service().newAffiliate(name, { status: 'active' })).id)
+    return ids
+  }
+  const cancelled = (id: number) => service().post(`/payout-runs/${id}/cancel`, { not_handed_over: true })
+
+  test('payment details are sealed, masked, checked, and wait after a change', async () => {
+    const [id] = (await people(['sealed'])) as [number]
+    for (const [details, wrong] of [
+      [{ method: 'sepa', iban: 'DE89370400440532013001', holder: 'A B' }, ['iban']],
+      [{ method: 'sepa' }, ['iban', 'holder']],
+      [
+        { method: 'nacha', routing_number: '021000022', account_number: '1', holder: 'A' },
+        ['routing_number'],
+      ],
+      [{ method: 'paypal' }, ['paypal_email']],
+    ] as const) {
+      const reply = await enter(id, details)
+      assertFailure(reply, 400, 'rest_invalid_param')
+      assert.deepEqual(Object.keys(reply.body.data.params), wrong)
+    }
+    const first = await enter(id, { method: 'sepa', iban: 'DE89 3704 0044 0532 0130 00', holder: 'Ada B' })
+    assert.equal(first.status, 201, JSON.stringify(first.body))
+    assert.equal(first.body.account, 'DE •••• 3000')
+    const second = await enter(id, { method: 'sepa', iban: IBANS[2], holder: 'Ada B' })
+    assert.ok(second.body.usable_from > second.body.date)
+    const { body: history } = await service().get(`/payment-details?affiliate_id=${id}`)
+    assert.deepEqual(
+      history.map((one: any) => one.status),
+      ['replaced', 'current'],
+    )
+    const everything = JSON.stringify([
+      await service().database.reader.selectFrom('payment_details').selectAll().execute(),
+      await service().database.reader.selectFrom('events').selectAll().execute(),
+    ])
+    assert.doesNotMatch(everything, /3704|0417164300/)
+    if (service().database.engine.name === 'SQLite') {
+      const bytes = await readFile(service().databaseUrl.slice('sqlite:'.length))
+      assert.equal(bytes.includes('0417164300'), false)
+    }
+  })
+
+  test('pain.001.001.09: sums, counts and characters; who does not fit is left out with the reason', async () => {
+    const admin = await service().admin()
+    await admin.patch('/settings', { currency: 'EUR' })
+    assertFailure(await service().post('/payout-runs', { method: 'sepa' }), 409, 'rest_payout_run_conflict')
+    await admin.patch('/settings', { payer_name: "Shop & Sons' (EU)", payer_iban: IBANS[0] })
+    assertFailure(await service().post('/payout-runs', { method: 'sepa' }), 409, 'rest_payout_run_conflict')
+    await admin.patch('/settings', { payer_name: "Shop Sons' (EU)", payment_details_days: 0 })
+    const ids = await people(['anna', 'bea', 'cleo', 'dora'])
+    for (const id of ids) await owe(id, 10.05)
+    await enter(ids[0]!, { method: 'sepa', iban: IBANS[1], bic: 'BNPAFRPP', holder: "Anna O'Neil" })
+    await enter(ids[1]!, { method: 'sepa', iban: IBANS[2], holder: 'Łucja' })
+    await enter(ids[2]!, { method: 'sepa', iban: IBANS[2], holder: '=1+1' })
+    const run = await approved({ method: 'sepa', note: 'Commission 10/2026' })
+    const said = Object.fromEntries(
+      (await items(run.id)).map((item: any) => [item.affiliate_id, item.reason]),
+    )
+    assert.deepEqual(said, {
+      [ids[0]!]: '',
+      [ids[1]!]: 'unfit_details',
+      [ids[2]!]: 'unfit_details',
+      [ids[3]!]: 'no_payment_details',
+    })
+    const text = await file(run.id, 'sepa')
+    assert.match(
+      text,
+      /^<\?xml version="1.0" encoding="UTF-8"\?>\n<Document xmlns="urn:iso:std:iso:20022:tech:xsd:pain\.001\.001\.09">/,
+    )
+    const of = (name: string) =>
+      [...text.matchAll(new RegExp(`<${name}[^>]*>([^<]*)</${name}>`, 'g'))].map(found => found[1])
+    assert.deepEqual(of('NbOfTxs'), ['1', '1'])
+    assert.deepEqual(of('CtrlSum'), ['10.05', '10.05'])
+    assert.deepEqual(of('InstdAmt'), ['10.05'])
+    assert.deepEqual(of('IBAN'), [IBANS[0], IBANS[1]])
+    assert.deepEqual(of('EndToEndId'), [`R${run.id}A${ids[0]}`])
+    assert.deepEqual(of('Ustrd'), ['Commission 10/2026'])
+    assert.match(text, /<Nm>Anna O&apos;Neil<\/Nm>/)
+    // Every element that is opened is closed, in order.
+    const open: string[] = []
+    for (const [, close, name] of text.matchAll(/<(\/?)([A-Za-z]+)[^>?]*>/g)) {
+      if (close) assert.equal(open.pop(), name)
+      else open.push(name!)
+    }
+    assert.deepEqual(open, [])
+    await cancelled(run.id)
+  })
+
+  test('PayPal: a line for each, by the address that was entered or else the one for payments', async () => {
+    const ids = await people(['payone', 'paytwo'])
+    for (const id of ids) await owe(id, 3)
+    await enter(ids[1]!, { method: 'paypal', paypal_email: 'wallet@example.org' })
+    const exclude = (await service().get('/affiliates?number=-1')).body
+      .map((one: any) => one.id)
+      .filter((id: number) => !ids.includes(id))
+    const run = await approved({ method: 'paypal', exclude })
+    assert.equal(
+      await file(run.id, 'paypal'),
+      [
+        `payone@example.com,3.00,EUR,R${run.id}A${ids[0]},`,
+        `wallet@example.org,3.00,EUR,R${run.id}A${ids[1]},`,
+        '',
+      ].join('\r\n'),
+    )
+    await cancelled(run.id)
+  })
+})
+
+describeService('the ACH file of a payout run', service => {
+  test('94 columns, blocks of ten, entry hash, totals; persons and companies apart', async () => {
+    const admin = await service().admin()
+    await admin.patch('/settings', {
+      payer_name: 'SHOP INC',
+      payer_bank: 'FIRST BANK',
+      payer_routing: '021000021',
+      payer_company_id: '1234567890',
+    })
+    const routings = ['011401533', '091000019', '121042882']
+    const ids: number[] = []
+    for (const [index, routing_number] of routings.entries()) {
+      const { id } = await service().newAffiliate(`ach${index}`, { status: 'active' })
+      await service().post('/referrals', { affiliate_id: id, amount: 100.01 + index, status: 'unpaid' })
+      const details = { routing_number, account_number: `00012345${index}`, holder: `Payee ${index}` }
+      const reply = await service().post('/payment-details', {
+        affiliate_id: id,
+        method: 'nacha',
+        account_type: index === 0 ? 'savings' : 'checking',
+        company: index === 1,
+        ...details,
+      })
+      assert.equal(reply.status, 201, JSON.stringify(reply.body))
+      ids.push(id)
+    }
+    const { body: run } = await service().post('/payout-runs', { method: 'nacha', note: 'OCTOBER' })
+    const approval = await service().post(`/payout-runs/${run.id}/approve`, { hash: run.hash })
+    assert.equal(approval.body.status, 'approved', JSON.stringify(approval.body))
+    const { body: text } = await service().get(`/payout-runs/${run.id}/files/nacha`)
+    const records: string[] = text.split('\r\n').slice(0, -1)
+    assert.deepEqual([...new Set(records.map(record => record.length))], [94])
+    assert.equal(records.length % 10, 0)
+    const kinds = records.map(record => record[0]).join('')
+    assert.equal(kinds, '1567678567899999999'.padEnd(20, '9'))
+    assert.deepEqual(
+      records.filter(record => record[0] === '5').map(record => record.slice(50, 53)),
+      ['PPD', 'CCD'],
+    )
+    const entries = records.filter(record => record[0] === '6')
+    const hash = entries.reduce((sum, record) => sum + BigInt(record.slice(3, 11)), 0n)
+    const cents = entries.reduce((sum, record) => sum + BigInt(record.slice(29, 39)), 0n)
+    assert.equal(cents, 10_001n + 10_101n + 10_201n)
+    const control = records.find(record => record[0] === '9' && record.slice(1, 7) === '000002')!
+    assert.equal(BigInt(control.slice(21, 31)), hash % 10_000_000_000n)
+    assert.equal(BigInt(control.slice(43, 55)), cents)
+    assert.equal(Number(control.slice(7, 13)), records.length / 10)
+    assert.equal(Number(control.slice(13, 21)), 6)
+    assert.deepEqual(
+      entries.map(record => record.slice(1, 3)),
+      ['32', '22', '22'],
+    )
+    const traces = entries.map(record => record.slice(79))
+    assert.equal(new Set(traces).size, 3)
+    for (const entry of entries) {
+      const digits = [...entry.slice(3, 12)].map(Number)
+      assert.equal(digits.reduce((sum, digit, index) => sum + digit * [3, 7, 1][index % 3]!, 0) % 10, 0)
+    }
+  })
+})

@@ -1,0 +1,187 @@
+/**
+ * A file for the ACH network, after the record layouts of the Nacha Operating Rules (Appendix Three, ACH Record Format
+ * Specifications): 94 columns, blocks of ten records; PPD for persons and CCD for companies, credits only.
+ */
+import { isRouting } from '../../../base/banks.ts'
+import { type Format, type Frame, type Line, type Lines, strange } from './format.ts'
+
+const WIDTH = 94
+const RECORDS_PER_BLOCK = 10
+const ALLOWED = /^[\x20-\x7e]$/
+const MOST_NAME = 22
+const MOST_NOTE = 80
+
+const left = (text: string, width: number) => text.slice(0, width).padEnd(width)
+const right = (value: number | bigint | string, width: number) =>
+  String(value).padStart(width, '0').slice(-width)
+
+function record(...fields: string[]): string {
+  const text = fields.join('')
+  if (text.length !== WIDTH) throw new Error(`A record of an ACH file has ${text.length} characters.`)
+  return `${text}\r\n`
+}
+
+/** YYMMDD and HHMM, UTC. */
+function clock(at: number): { day: string; time: string } {
+  const text = new Date(at * 1000).toISOString()
+  return { day: text.slice(2, 10).replaceAll('-', ''), time: text.slice(11, 16).replace(':', '') }
+}
+
+interface Totals {
+  records: number
+  batches: number
+  entries: number
+  /** Of the first eight digits of all routing numbers. */
+  hash: bigint
+  credits: bigint
+}
+
+const none = (): Totals => ({ records: 0, batches: 0, entries: 0, hash: 0n, credits: 0n })
+
+function fileHeader({ payer, at, run }: Frame): string {
+  const { day, time } = clock(at)
+  return record(
+    '101',
+    ` ${payer.routing}`,
+    left(payer.companyId, 10),
+    day,
+    time,
+    'A',
+    '094',
+    '10',
+    '1',
+    left(payer.bank, 23),
+    left(payer.name, 23),
+    left(`RUN${run.id}`, 8),
+  )
+}
+
+function batchHeader({ payer, at }: Frame, kind: Kind, number: number): string {
+  const { day } = clock(at)
+  return record(
+    '5',
+    '220',
+    left(payer.name, 16),
+    left('', 20),
+    left(payer.companyId, 10),
+    kind,
+    left('PAYOUT', 10),
+    day,
+    day,
+    '   ',
+    '1',
+    payer.routing.slice(0, 8),
+    right(number, 7),
+  )
+}
+
+function entry(line: Line, { payer, run }: Frame, sequence: number): string {
+  const { account, amount, reference, payee_name } = line
+  const trace = payer.routing.slice(0, 8) + right(sequence, 7)
+  const text = record(
+    '6',
+    account.accountType === 'savings' ? '32' : '22',
+    account.routingNumber ?? '',
+    left(account.accountNumber ?? '', 17),
+    right(amount, 10),
+    left(reference, 15),
+    left(payee_name, MOST_NAME),
+    '  ',
+    run.note === '' ? '0' : '1',
+    trace,
+  )
+  return run.note === '' ? text : text + record('705', left(run.note, MOST_NOTE), '0001', trace.slice(-7))
+}
+
+function batchControl({ payer }: Frame, { entries, hash, credits }: Totals, number: number): string {
+  return record(
+    '8',
+    '220',
+    right(entries, 6),
+    right(hash, 10),
+    right(0, 12),
+    right(credits, 12),
+    left(payer.companyId, 10),
+    left('', 19),
+    left('', 6),
+    payer.routing.slice(0, 8),
+    right(number, 7),
+  )
+}
+
+type Kind = 'PPD' | 'CCD'
+
+const kindOf = ({ account }: Line): Kind => (account.company ? 'CCD' : 'PPD')
+
+/** The batch of one kind of payee; nothing where there is none. */
+async function* batch(frame: Frame, lines: Lines, kind: Kind, file: Totals): AsyncGenerator<string> {
+  const totals = none()
+  const perEntry = frame.run.note === '' ? 1 : 2
+  const number = file.batches + 1
+  for await (const some of lines()) {
+    const own = some.filter(line => kindOf(line) === kind)
+    if (own.length === 0) continue
+    let text = totals.entries === 0 ? batchHeader(frame, kind, number) : ''
+    for (const line of own) {
+      totals.entries += perEntry
+      totals.hash += BigInt(line.account.routingNumber?.slice(0, 8) ?? 0)
+      totals.credits += BigInt(line.amount)
+      text += entry(line, frame, file.entries / perEntry + totals.entries / perEntry)
+    }
+    yield text
+  }
+  if (totals.entries === 0) return
+  yield batchControl(frame, totals, number)
+  file.batches = number
+  file.records += totals.entries + 2
+  file.entries += totals.entries
+  file.hash += totals.hash
+  file.credits += totals.credits
+}
+
+export const nacha: Format = {
+  name: 'nacha',
+  extension: 'ach',
+  contentType: 'text/plain; charset=us-ascii',
+  method: 'nacha',
+  currency: 'USD',
+  // The count of entries has six digits, and each may have an addendum.
+  most: 400_000,
+  mostAmount: 9_999_999_999n,
+  problemsOfPayer: ({ name, routing, companyId, bank }, note) => [
+    ...(name === '' || name.length > 16 || strange(name, ALLOWED) !== ''
+      ? ['Set payer_name to at most 16 characters of ASCII.']
+      : []),
+    ...(isRouting(routing) ? [] : ['Set payer_routing.']),
+    ...(companyId === '' ? ['Set payer_company_id.'] : []),
+    ...(bank === '' || strange(bank, ALLOWED) !== '' ? ['Set payer_bank, in ASCII.'] : []),
+    ...(note.length > MOST_NOTE || strange(note, ALLOWED) !== ''
+      ? [`The note must be at most ${MOST_NOTE} characters of ASCII.`]
+      : []),
+  ],
+  problemOfName: name => {
+    if (name.length > MOST_NAME)
+      return `The name is longer than ${MOST_NAME} characters, which ACH files allow.`
+    const wrong = strange(name, ALLOWED)
+    return wrong === '' ? undefined : `The name has characters that ACH files do not allow: ${wrong}`
+  },
+  async *write(frame, lines) {
+    const file = none()
+    yield fileHeader(frame)
+    yield* batch(frame, lines, 'PPD', file)
+    yield* batch(frame, lines, 'CCD', file)
+    const records = file.records + 2
+    const blocks = Math.ceil(records / RECORDS_PER_BLOCK)
+    yield record(
+      '9',
+      right(file.batches, 6),
+      right(blocks, 6),
+      right(file.entries, 8),
+      right(file.hash, 10),
+      right(0, 12),
+      right(file.credits, 12),
+      left('', 39),
+    )
+    yield record('9'.repeat(WIDTH)).repeat(blocks * RECORDS_PER_BLOCK - records)
+  },
+}

@@ -1,0 +1,98 @@
+/**
+ * A SEPA credit transfer, pain.001.001.09 of ISO 20022, after the EPC's Customer-to-PSP Implementation Guidelines
+ * (EPC132-08): EUR, charges shared (SLEV), the characters of the Latin set that every bank takes.
+ */
+import { ibanProblem } from '../../../base/banks.ts'
+import { decimalText } from '../../../base/money.ts'
+import { type Format, type Frame, type Line, strange } from './format.ts'
+
+const ALLOWED = /^[A-Za-z0-9/\-?:().,'+ ]$/
+const MOST_NAME = 70
+
+/** Slashes at the ends and next to one another mean something else to banks. */
+const MISPLACED_SLASH = /^\/|\/$|\/\//
+
+function problemOfText(text: string, what: string, most: number): string | undefined {
+  if (text.length > most) return `${what} is longer than ${most} characters, which SEPA allows.`
+  const wrong = strange(text, ALLOWED)
+  if (wrong !== '') return `${what} has characters that SEPA does not allow: ${wrong}`
+  if (MISPLACED_SLASH.test(text)) return `${what} has a slash at an end, or two together.`
+  return text.trim() === text ? undefined : `${what} begins or ends with a space.`
+}
+
+const escaped = (text: string) =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll("'", '&apos;')
+
+const tag = (name: string, content: string, attributes = '') => `<${name}${attributes}>${content}</${name}>`
+const textTag = (name: string, text: string) => tag(name, escaped(text))
+
+const agent = (bic: string) =>
+  tag('FinInstnId', bic === '' ? tag('Othr', textTag('Id', 'NOTPROVIDED')) : textTag('BICFI', bic))
+
+const account = (iban: string) => tag('Id', textTag('IBAN', iban))
+
+function transaction({ amount, reference, payee_name, account: to }: Line, { run, decimals }: Frame): string {
+  return tag(
+    'CdtTrfTxInf',
+    [
+      tag('PmtId', textTag('InstrId', reference) + textTag('EndToEndId', reference)),
+      tag('Amt', tag('InstdAmt', decimalText(amount, decimals), ' Ccy="EUR"')),
+      to.bic ? tag('CdtrAgt', agent(to.bic)) : '',
+      tag('Cdtr', textTag('Nm', payee_name)),
+      tag('CdtrAcct', account(to.iban ?? '')),
+      run.note === '' ? '' : tag('RmtInf', textTag('Ustrd', run.note)),
+    ].join(''),
+  )
+}
+
+/** What stands before the transactions; the elements that are open are closed behind them. */
+function beginning({ run, at, payer, part, count, sum, decimals }: Frame): string {
+  const moment = new Date(at * 1000).toISOString().slice(0, 19)
+  const id = `RUN-${run.id}-${part}`
+  const totals = textTag('NbOfTxs', String(count)) + textTag('CtrlSum', decimalText(sum, decimals))
+  return [
+    '<?xml version="1.0" encoding="UTF-8"?>\n',
+    '<Document xmlns="urn:iso:std:iso:20022:tech:xsd:pain.001.001.09"><CstmrCdtTrfInitn>',
+    tag(
+      'GrpHdr',
+      [
+        textTag('MsgId', id),
+        textTag('CreDtTm', moment),
+        totals,
+        tag('InitgPty', textTag('Nm', payer.name)),
+      ].join(''),
+    ),
+    '<PmtInf>',
+    textTag('PmtInfId', id),
+    textTag('PmtMtd', 'TRF'),
+    textTag('BtchBookg', 'true'),
+    totals,
+    tag('PmtTpInf', tag('SvcLvl', textTag('Cd', 'SEPA'))),
+    tag('ReqdExctnDt', textTag('Dt', moment.slice(0, 10))),
+    tag('Dbtr', textTag('Nm', payer.name)),
+    tag('DbtrAcct', account(payer.iban)),
+    tag('DbtrAgt', agent(payer.bic)),
+    textTag('ChrgBr', 'SLEV'),
+    '\n',
+  ].join('')
+}
+
+export const sepa: Format = {
+  name: 'sepa',
+  extension: 'xml',
+  contentType: 'application/xml; charset=utf-8',
+  method: 'sepa',
+  currency: 'EUR',
+  mostAmount: 99_999_999_999n,
+  problemsOfPayer: ({ name, iban }, note) => [
+    ...(name === '' ? ['Set payer_name.'] : [problemOfText(name, 'payer_name', MOST_NAME) ?? []].flat()),
+    ...(iban === '' || ibanProblem(iban) ? ['Set payer_iban.'] : []),
+    ...[problemOfText(note, 'The note', 140) ?? []].flat(),
+  ],
+  problemOfName: name => problemOfText(name, 'The name', MOST_NAME),
+  async *write(frame, lines) {
+    yield beginning(frame)
+    for await (const some of lines()) yield some.map(line => `${transaction(line, frame)}\n`).join('')
+    yield '</PmtInf></CstmrCdtTrfInitn></Document>\n'
+  },
+}

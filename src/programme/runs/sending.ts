@@ -1,0 +1,182 @@
+/** The files of a run: which there are, what stands in them, and who has them. Each is the same every time. */
+import { formatTime, now } from '../../base/time.ts'
+import { type Context, type RequestContext, write } from '../../events/write.ts'
+import { existing } from '../../records/rules.ts'
+import type { Db } from '../../storage/database.ts'
+import { opened } from '../details/rules.ts'
+import { sealedOf } from '../details/store.ts'
+import { conflict } from './conflict.ts'
+import type { Format, Frame, Line } from './formats/format.ts'
+import { formats } from './formats/formats.ts'
+import type { Item, ItemStatus } from './item.ts'
+import { payoutRun, type Run, type ShownRun } from './run.ts'
+import * as store from './store.ts'
+
+/** What was approved, whatever became of it. */
+export const SENT: readonly ItemStatus[] = ['reserved', 'paid', 'failed', 'returned', 'unknown']
+const LINES_AT_ONCE = 500
+
+/** The kinds of file that a run can be sent as. */
+const formatsOf = (run: Pick<ShownRun, 'method'>) =>
+  formats.filter(({ method }) => method === undefined || method === run.method)
+
+/** @throws Failure run_conflict */
+function formatNamed(run: ShownRun, name: string): Format {
+  const format = formatsOf(run).find(format => format.name === name)
+  if (!format) throw conflict(`A run of method ${run.method} has no ${name} file.`)
+  if (!['approved', 'sent', 'closed'].includes(run.status)) {
+    throw conflict(`A run that is ${run.status} has no files: they come with its approval.`)
+  }
+  return format
+}
+
+const partsOf = ({ most }: Format, payees: number) => (most === undefined ? 1 : Math.ceil(payees / most))
+
+/** A file of a run, which is the same each time. */
+export interface RunFile {
+  readonly name: string
+  readonly contentType: string
+  readonly text: AsyncIterable<string>
+}
+
+/**
+ * @param args.columns of a plain file
+ * @throws Failure no_payout_run, run_conflict
+ */
+export async function file(
+  context: RequestContext,
+  format: string,
+  args: { payout_run_id: number; part?: number | undefined; columns?: readonly string[] | undefined },
+): Promise<RunFile> {
+  const { payout_run_id: id, part = 1, columns = [] } = args
+  const run = await found(context, id)
+  const kind = formatNamed(run, format)
+  if (part > Math.max(1, partsOf(kind, run.payees)))
+    throw conflict(`The run has no part ${part} of this file.`)
+  await write(context, async tx => {
+    const isFirst = await store.markDownloaded(tx, { run_id: id, format, part }, now())
+    if (isFirst) tx.log('payout_run.download', id)
+  })
+  const lines = () => linesOf(context, run, kind, part)
+  return {
+    name: `payout-run-${id}${partsOf(kind, run.payees) > 1 ? `-${part}` : ''}.${kind.extension}`,
+    contentType: kind.contentType,
+    text: kind.write(await frameOf(context, run, part, columns, lines), lines),
+  }
+}
+
+async function found({ database }: Context, id: number): Promise<Run> {
+  return existing(payoutRun, await store.findWhole(database.replica, id))
+}
+
+async function frameOf(
+  { settings }: Context,
+  run: Run,
+  part: number,
+  columns: readonly string[],
+  lines: () => AsyncIterable<readonly Line[]>,
+): Promise<Frame> {
+  const { currency, decimals } = await settings.current()
+  let count = 0
+  let sum = 0n
+  for await (const some of lines()) {
+    count += some.length
+    sum += some.reduce((sum, { amount }) => sum + BigInt(amount), 0n)
+  }
+  return {
+    run,
+    // Files come with the approval.
+    at: run.approved_at!,
+    payer: JSON.parse(run.payer),
+    currency,
+    decimals,
+    part,
+    count,
+    sum,
+    columns,
+  }
+}
+
+async function* linesOf(
+  { database }: Context,
+  run: Run,
+  { most = Number.POSITIVE_INFINITY }: Format,
+  part: number,
+): AsyncGenerator<readonly Line[]> {
+  const { reader } = database.background()
+  let passed = 0
+  for (let after = 0; ; ) {
+    const page = { runId: run.id, statuses: SENT, after, limit: LINES_AT_ONCE }
+    const items = await store.itemsAfter(reader, page)
+    // A part ends in the middle of what is read at once.
+    const first = passed === 0 && part === 1 ? 0 : (part - 1) * most - passed
+    const lines = items.slice(Math.max(0, first), Math.max(0, part * most - passed))
+    if (lines.length > 0) yield await withAccounts(reader, lines)
+    passed += items.length
+    if (items.length < LINES_AT_ONCE || passed >= part * most) return
+    after = items.at(-1)!.id
+  }
+}
+
+/** Opens what is sealed, where it is written and nowhere before. */
+async function withAccounts(db: Db, items: readonly Item[]): Promise<Line[]> {
+  const ids = items.map(item => item.details_id).filter(id => id !== 0)
+  const sealed = await sealedOf(db, ids)
+  return items.map(item => {
+    const details = sealed.get(item.details_id)
+    return { ...item, account: details ? opened(details) : {} }
+  })
+}
+
+/** The files of a run, and who has them. */
+export async function listFiles(context: Context, id: number) {
+  const run = await found(context, id)
+  const known = await store.filesOf(context.database.replica, id)
+  return formatsOf(run).flatMap(format => {
+    const parts = Math.max(1, partsOf(format, run.payees))
+    return Array.from({ length: parts }, (_, index) => {
+      const part = index + 1
+      const file = known.find(file => file.format === format.name && file.part === part)
+      const most = format.most ?? run.payees
+      return {
+        format: format.name,
+        part,
+        parts,
+        payees: Math.min(most, run.payees - index * most),
+        downloaded: file ? formatTime(file.downloaded_at) : '',
+        handed_over: file?.handed_over_at ? formatTime(file.handed_over_at) : '',
+      }
+    })
+  })
+}
+
+/**
+ * A person says that a file has gone to the bank, or to PayPal: from then on the run can't be cancelled.
+ * @throws Failure no_payout_run, run_conflict
+ */
+export async function handOver(
+  context: RequestContext,
+  format: string,
+  { payout_run_id: id, part = 1 }: { payout_run_id: number; part?: number | undefined },
+): Promise<Run> {
+  return write(context, async tx => {
+    const settings = await context.settings.hold(tx)
+    const before = existing(payoutRun, await store.runs.hold(tx, id))
+    const kind = formatNamed(before, format)
+    if (part > Math.max(1, partsOf(kind, before.payees)))
+      throw conflict(`The run has no part ${part} of this file.`)
+    await store.markHandedOver(tx, { run_id: id, format, part }, context.actor.userId, now())
+    const isFirst = before.status === 'approved'
+    const after = await store.runs.update(tx, id, {
+      ...(isFirst && { status: 'sent', sent_at: now() }),
+      updated_at: now(),
+    })
+    if (isFirst) {
+      tx.log('payout_run.send', id, {
+        before: payoutRun.logged(before, settings),
+        after: payoutRun.logged(after, settings),
+      })
+    } else tx.log('payout_run.send', id)
+    return after
+  })
+}

@@ -1,0 +1,23 @@
+import type { Engine } from '../database.ts'
+
+/** Where affiliates are paid to, and what a run has of the payer from its approval on. */
+export function details({ identity, integer, text, tableOptions }: Engine): string[] {
+  return [
+    `CREATE TABLE payment_details (
+      id ${identity},
+      affiliate_id ${integer} NOT NULL,
+      method ${text} NOT NULL CHECK (method IN ('paypal', 'sepa', 'nacha')),
+      holder ${text} NOT NULL,
+      account ${text} NOT NULL,
+      status ${text} NOT NULL CHECK (status IN ('current', 'replaced', 'removed')),
+      usable_from ${integer} NOT NULL,
+      created_at ${integer} NOT NULL,
+      entered_by ${integer} NOT NULL,
+      sealed ${text} NOT NULL,
+      updated_at ${integer} NOT NULL
+    ) ${tableOptions}`,
+    `CREATE UNIQUE INDEX "payment_details.current" ON payment_details (affiliate_id, method) WHERE status = 'current'`,
+    'CREATE INDEX payment_details_affiliate_id ON payment_details (affiliate_id, id)',
+    `ALTER TABLE payout_runs ADD COLUMN payer ${text} NOT NULL DEFAULT ''`,
+  ]
+}
