@@ -16,6 +16,8 @@ import { serveWithWorkers } from './process/cluster.ts'
 import { type ServeConfig, serveOptions } from './process/config.ts'
 import { serve } from './process/serve.ts'
 import { addDetailsCommands } from './programme/details/commands.ts'
+import { addLedgerCommands } from './programme/ledger/commands.ts'
+import { addReferralCommands } from './programme/referrals/commands.ts'
 import { addRunCommands } from './programme/runs/commands.ts'
 import { addTrackingCommands } from './programme/tracking/commands.ts'
 import { addSettingsCommands } from './settings/commands.ts'
@@ -49,6 +51,8 @@ addKeyCommands(program, permissions)
 addSettingsCommands(program)
 addRunCommands(program)
 addDetailsCommands(program)
+addReferralCommands(program)
+addLedgerCommands(program)
 addDataCommands(program)
 addAuditCommands(program)
 addSafetyCommands(program)

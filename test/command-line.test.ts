@@ -66,6 +66,9 @@ describe('the command line', () => {
       'restore',
       'check',
       'tracking rotate-keys',
+      'referrals import',
+      'ledger',
+      'statement',
     ]
     for (const command of commands) {
       const { code, stdout } = await affiliated([...command.split(' ').filter(Boolean), '--help'])

@@ -304,6 +304,7 @@ function criteriaOf({
   }
 }
 
-async function refuseNobody(db: Db, id: number): Promise<void> {
+/** @throws Failure no_affiliate */
+export async function refuseNobody(db: Db, id: number): Promise<void> {
   if (!(await affiliates.exists(db, id)) && !(await store.isPosted(db, id))) throw new Failure('no_affiliate')
 }

@@ -117,6 +117,32 @@ function matching({
   return sql<SqlBool>`${sql.join(all, sql` AND `)}`
 }
 
+interface Part {
+  /** The identifier behind which it begins. */
+  readonly after: number
+  readonly limit: number
+  readonly affiliateId?: number | undefined
+  readonly first?: number | undefined
+  readonly last?: number | undefined
+}
+
+const journal = prepared((db: Db, { after, limit, affiliateId, first, last }: Part) =>
+  db
+    .selectFrom('ledger_transfers')
+    .selectAll()
+    .where('id', '>', after)
+    .$if(affiliateId !== undefined, query => query.where('affiliate_id', '=', affiliateId!))
+    .$if(first !== undefined, query => query.where('at', '>=', first!))
+    .$if(last !== undefined, query => query.where('at', '<=', last!))
+    .orderBy('id')
+    .limit(limit),
+)
+
+/** The next transfers in their order, of all affiliates or of one. */
+export async function nextTransfers(db: Db, part: Part): Promise<Transfer[]> {
+  return journal(db, part)
+}
+
 /** What a transfer adds to what the affiliate is owed. */
 export const owing = (() => {
   const part = (side: string) =>

@@ -79,6 +79,26 @@ async function insertOnce(
 }
 
 /**
+ * The same for who may send the same once more: also one that need not be unique is found by what it is called.
+ * @throws Failure as `create` does
+ */
+export async function createOrFind(context: RequestContext, args: CreateArguments): Promise<Created> {
+  return write(context, async tx => {
+    const settings = await context.settings.hold(tx)
+    const sent = await withAffiliate(tx, args)
+    const { affiliate_id, context: shop, reference, type = 'sale' } = sent
+    if (affiliate_id === undefined || !shop || !reference) return create(context, args)
+    const called = { affiliate_id, context: shop.toLowerCase(), reference, type }
+    const taken = await store.findCalled(tx, called)
+    if (!taken) return create(context, args)
+    if (isSame(taken, { request_hash: requestHash(sent, settings) }, sent, settings)) {
+      return { row: taken, replayed: true }
+    }
+    throw referenceTaken(taken)
+  })
+}
+
+/**
  * Changes what was sent and leaves the rest.
  * @throws Failure no_referral, invalid_argument, referral_conflict, reference_taken
  */

@@ -41,12 +41,29 @@ const taken = prepared((db: Db, { reference, context, affiliate_id, type }: Uniq
     .where('type', '=', type),
 )
 
+const calledSo = prepared((db: Db, { reference, context, affiliate_id, type }: Unique) =>
+  db
+    .selectFrom('referrals')
+    .selectAll()
+    .where('reference', '=', reference)
+    .where('context', '=', context)
+    .where('affiliate_id', '=', affiliate_id)
+    .where('type', '=', type)
+    .orderBy('id')
+    .limit(1),
+)
+
 /** Whichever has its reference. */
 export async function findTaken(
   db: Db,
   { reference, context, affiliate_id, type }: Unique,
 ): Promise<Referral | undefined> {
   return (await taken(db, { reference, context, affiliate_id, type }))[0]
+}
+
+/** The first that is called so, whether or not others may be called the same. */
+export async function findCalled(db: Db, called: Unique): Promise<Referral | undefined> {
+  return (await calledSo(db, called))[0]
 }
 
 const several = prepared((tx: Db, { ids }: { ids: readonly number[] }) =>

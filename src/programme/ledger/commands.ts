@@ -1,0 +1,149 @@
+import { createWriteStream } from 'node:fs'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import type { Command } from 'commander'
+import { commandLine } from '../../base/actor.ts'
+import { CSV_BEGINNING, csvLine } from '../../base/csv.ts'
+import { decimalText } from '../../base/money.ts'
+import type { Settings } from '../../base/settings.ts'
+import { formatTime } from '../../base/time.ts'
+import { addCommand, type CommonOptions, print, table, withDatabase } from '../../cli/command.ts'
+import { wholeNumber } from '../../cli/options.ts'
+import { onBehalfOf } from '../../settings/rules.ts'
+import { type Days, journalOf, type Statement, type StatementLine, statementOf } from './statements.ts'
+
+export function addLedgerCommands(program: Command): void {
+  const from = ['--from <date>', 'the first day or moment, UTC (default: the first that there is)'] as const
+  const to = ['--to <date>', 'the last day or moment, UTC (default: now)'] as const
+  addCommand(
+    program,
+    'ledger',
+    'write the ledger as a journal for accountants: CSV whose amounts come to zero',
+  )
+    .argument('<file>', 'where to write it; - is standard output')
+    .option(...from)
+    .option(...to)
+    .action(writeJournal)
+  addCommand(program, 'statement', 'show what an affiliate was owed, and each change of it')
+    .argument('<affiliate>', "the affiliate's identifier", wholeNumber(1, Number.MAX_SAFE_INTEGER))
+    .option(...from)
+    .option(...to)
+    .option('--csv', 'write CSV')
+    .action(showStatement)
+}
+
+const journalColumns = [
+  'transfer_id',
+  'date',
+  'affiliate_id',
+  'account',
+  'amount',
+  'currency',
+  'reason',
+  'referral_id',
+  'payout_id',
+  'run_item_id',
+  'event_id',
+]
+
+async function writeJournal(file: string, options: CommonOptions & Days): Promise<void> {
+  const total = { lines: 0, sum: 0n }
+  const settings = await withDatabase(options, async database => {
+    const context = onBehalfOf(commandLine, database)
+    const current = await context.settings.current()
+    const target = file === '-' ? process.stdout : createWriteStream(file, { mode: 0o600 })
+    await pipeline(Readable.from(csvOf()), target, { end: file !== '-' })
+    return current
+
+    async function* csvOf(): AsyncGenerator<string> {
+      yield CSV_BEGINNING + csvLine(journalColumns)
+      for await (const { transfer, account, amount } of journalOf(context, options)) {
+        total.lines += 1
+        total.sum += amount
+        const { id, at, affiliate_id, reason, referral_id, payout_id, run_item_id, event_id } = transfer
+        const cells = [id, formatTime(at), affiliate_id, account, decimalText(amount, current.decimals)]
+        const causes = [current.currency, reason, referral_id, payout_id, run_item_id, event_id]
+        yield csvLine([...cells, ...causes])
+      }
+    }
+  })
+  if (file === '-') return
+  const sum = decimalText(total.sum, settings.decimals)
+  print(options, { file, lines: total.lines, sum }, [
+    `Wrote ${total.lines} lines into ${file}; together they come to ${sum} ${settings.currency}.`,
+  ])
+}
+
+async function showStatement(
+  affiliateId: number,
+  options: CommonOptions & Days & { csv?: true },
+): Promise<void> {
+  await withDatabase(options, async database => {
+    const context = onBehalfOf(commandLine, database)
+    const settings = await context.settings.current()
+    const statement = await statementOf(context, affiliateId, options)
+    const lines: Line[] = []
+    let closing = statement.opening
+    for await (const line of statement.lines) {
+      closing = line.balance
+      lines.push(lineOf(line, settings))
+    }
+    const ends = {
+      opening: decimalText(statement.opening, settings.decimals),
+      closing: decimalText(closing, settings.decimals),
+    }
+    if (options.csv && !options.json) process.stdout.write(asCsv(statement, lines, ends))
+    else {
+      const { from, to } = statement
+      const { currency } = settings
+      const record = { affiliate_id: affiliateId, from, to, currency, ...ends, lines }
+      print(options, record, asTable(statement, lines, ends, currency))
+    }
+  })
+}
+
+type Line = ReturnType<typeof lineOf>
+
+function lineOf({ transfer, amount, balance }: StatementLine, { decimals }: Settings) {
+  return {
+    date: formatTime(transfer.at),
+    reason: transfer.reason,
+    referral_id: transfer.referral_id ?? 0,
+    payout_id: transfer.payout_id ?? 0,
+    amount: decimalText(amount, decimals),
+    balance: decimalText(balance, decimals),
+  }
+}
+
+interface Ends {
+  readonly opening: string
+  readonly closing: string
+}
+
+function asCsv({ from, to }: Statement, lines: readonly Line[], { opening, closing }: Ends): string {
+  const columns = ['date', 'reason', 'referral_id', 'payout_id', 'amount', 'balance'] as const
+  return [
+    CSV_BEGINNING + csvLine(columns),
+    csvLine([from ?? '', 'opening balance', null, null, null, opening]),
+    ...lines.map(line => csvLine(columns.map(name => line[name]))),
+    csvLine([to, 'closing balance', null, null, null, closing]),
+  ].join('')
+}
+
+function asTable({ from, to }: Statement, lines: readonly Line[], ends: Ends, currency: string): string[] {
+  const id = (number: number) => (number === 0 ? '' : String(number))
+  const rows = lines.map(line => [
+    line.date,
+    line.reason,
+    id(line.referral_id),
+    id(line.payout_id),
+    line.amount,
+    line.balance,
+  ])
+  const head = ['date', 'reason', 'referral', 'payout', `amount (${currency})`, 'balance']
+  return table(head, [
+    [from ?? '', 'opening balance', '', '', '', ends.opening],
+    ...rows,
+    [to, 'closing balance', '', '', '', ends.closing],
+  ])
+}

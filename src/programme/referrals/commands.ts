@@ -1,0 +1,95 @@
+import { createReadStream } from 'node:fs'
+import type { Command } from 'commander'
+import { commandLine } from '../../base/actor.ts'
+import { CsvError } from '../../base/csv.ts'
+import {
+  addCommand,
+  CommandFailed,
+  type CommonOptions,
+  checkedArguments,
+  print,
+  withDatabase,
+} from '../../cli/command.ts'
+import { showProgress } from '../../cli/progress.ts'
+import { onBehalfOf } from '../../settings/rules.ts'
+import { type Imported, importReferrals } from './importing.ts'
+import { createArguments } from './schema.ts'
+
+export function addReferralCommands(program: Command): void {
+  const referrals = program.command('referrals').description('work on referrals')
+  addCommand(
+    referrals,
+    'import',
+    'create referrals out of a CSV file: all lines are judged first, and imported only when each is right',
+  )
+    .argument('<file>', 'a CSV file whose first line names the arguments of POST /referrals')
+    .option('--dry-run', 'judge the lines, and import nothing')
+    .option('--context <name>', 'where they come from, if the file does not say', 'import')
+    .option('--ignore <names>', 'columns to pass over, with commas between them', names, [])
+    .action(runImport)
+}
+
+const names = (text: string) => text.split(',').map(name => name.trim().toLowerCase())
+
+interface ImportCommandOptions extends CommonOptions {
+  dryRun?: true
+  context: string
+  ignore: string[]
+}
+
+async function runImport(file: string, options: ImportCommandOptions): Promise<void> {
+  const { dryRun = false, context, ignore } = options
+  const { progress, end } = showProgress('referrals')
+  const result = await withDatabase(options, database =>
+    importReferrals(onBehalfOf(commandLine, database), {
+      open: () => createReadStream(file, { encoding: 'utf8' }),
+      read: argumentsIn,
+      ignored: ignore,
+      context,
+      dry: dryRun,
+      progress: lines => progress(lines, Number.POSITIVE_INFINITY),
+    }),
+  )
+    .catch((error: unknown) => {
+      if (error instanceof CsvError) throw new CommandFailed(`line ${error.line} ${error.message}`)
+      throw error
+    })
+    .finally(end)
+  show(options, result, dryRun)
+}
+
+/** Empty cells are not sent. Lists and objects are JSON. */
+function argumentsIn(values: Record<string, string>) {
+  const sent = Object.entries(values).filter(([, value]) => value !== '')
+  const read = sent.map(([name, value]) => [
+    name,
+    ['products', 'custom'].includes(name) ? json(value) : value,
+  ])
+  return checkedArguments(createArguments, Object.fromEntries(read))
+}
+
+function json(text: string): unknown {
+  if (!/^[[{]/.test(text)) return text
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
+
+function show(options: CommonOptions, result: Imported, dry: boolean): void {
+  const { lines, imported, existing, wrong, errors } = result
+  const sentences = errors.map(({ line, message }) => `line ${line}: ${message}`)
+  const rest = wrong - errors.length
+  if (rest > 0) sentences.push(`and ${rest} more lines.`)
+  if (wrong > 0 && !options.json) {
+    const head = `${wrong} of ${lines} lines are wrong; ${imported > 0 ? `${imported} were imported` : 'nothing was imported'}.`
+    throw new CommandFailed([head, ...sentences].join('\n       '))
+  }
+  if (wrong > 0) process.exitCode = 1
+  print(options, { ...result, dry_run: dry || wrong > 0 }, [
+    dry
+      ? `All ${lines} lines are right: ${imported} would be imported, ${existing} are there already.`
+      : `Imported ${imported} of ${lines} lines; ${existing} were there already.`,
+  ])
+}

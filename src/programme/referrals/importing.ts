@@ -1,0 +1,194 @@
+/**
+ * Referrals out of a file. All lines are judged first, in transactions that are taken back, by the rules that would create them;
+ * only where each is right they are imported. What was imported before is passed over, so that a file can be imported again.
+ */
+import { CsvError, type CsvRow, readCsv } from '../../base/csv.ts'
+import { Failure, missingArguments } from '../../base/errors.ts'
+import { type RequestContext, write } from '../../events/write.ts'
+import type { Tx } from '../../storage/database.ts'
+import { createOrFind } from './rules.ts'
+import { type CreateArguments, createArguments } from './schema.ts'
+
+const AT_ONCE = 200
+/** Of errors that are told one by one. */
+const MOST_ERRORS = 1000
+
+interface LineError {
+  readonly line: number
+  readonly message: string
+}
+
+export interface Imported {
+  lines: number
+  imported: number
+  /** Those that were there already. */
+  existing: number
+  /** How many lines are wrong. */
+  wrong: number
+  readonly errors: LineError[]
+}
+
+export interface ImportOptions {
+  /** Opens the file anew: it is gone through twice. */
+  open(): AsyncIterable<string>
+  /** Arguments out of the cells of a line. @throws Failure */
+  read(values: Record<string, string>): CreateArguments
+  /** Columns that are passed over. */
+  readonly ignored: readonly string[]
+  /** Where they come from, when the file does not say. */
+  readonly context: string
+  /** Nothing is imported. */
+  readonly dry: boolean
+  progress(lines: number): void
+}
+
+/** @throws CsvError, Failure invalid_argument when the columns are wrong */
+export async function importReferrals(context: RequestContext, options: ImportOptions): Promise<Imported> {
+  const judged = await goThrough(context, options, false)
+  if (judged.wrong > 0) return { ...judged, imported: 0 }
+  if (options.dry) return judged
+  return goThrough(context, options, true)
+}
+
+interface Line {
+  readonly line: number
+  readonly args: CreateArguments
+}
+
+async function goThrough(context: RequestContext, options: ImportOptions, keeps: boolean): Promise<Imported> {
+  const result: Imported = { lines: 0, imported: 0, existing: 0, wrong: 0, errors: [] }
+  const seen = new Map<string, number>()
+  let batch: Line[] = []
+  const flush = async () => {
+    await importBatch(context, batch, result, keeps)
+    batch = []
+    options.progress(result.lines)
+  }
+  for await (const row of linesOf(options)) {
+    result.lines += 1
+    const line = attempt(result, row.line, () => argumentsOf(row, options, seen))
+    if (line) batch.push({ line: row.line, args: line })
+    if (batch.length === AT_ONCE) await flush()
+  }
+  if (batch.length > 0) await flush()
+  result.errors.sort((a, b) => a.line - b.line)
+  return result
+}
+
+interface NamedRow {
+  readonly line: number
+  readonly values: Record<string, string>
+  readonly problem?: string
+}
+
+async function* linesOf({ open, ignored }: ImportOptions): AsyncGenerator<NamedRow> {
+  let names: string[] | undefined
+  for await (const { line, cells } of readCsv(open())) {
+    if (!names) {
+      names = namesIn({ line, cells }, ignored)
+      continue
+    }
+    const values = Object.fromEntries(
+      names.map((name, place) => [name, cells[place] ?? '']).filter(([name]) => !ignored.includes(name!)),
+    )
+    const isUneven = cells.length !== names.length
+    yield {
+      line,
+      values,
+      ...(isUneven && { problem: `has ${cells.length} cells, and the first line ${names.length}.` }),
+    }
+  }
+}
+
+function namesIn({ line, cells }: CsvRow, ignored: readonly string[]): string[] {
+  const names = cells.map(cell => cell.trim().toLowerCase())
+  const known = Object.keys(createArguments.properties)
+  const unknown = names.filter(name => !known.includes(name) && !ignored.includes(name))
+  if (unknown.length > 0) {
+    throw new CsvError(
+      line,
+      `has columns that are not known: ${unknown.join(', ')}. Those that referrals have are ${known.join(', ')}; name with --ignore what is to be passed over.`,
+    )
+  }
+  if (new Set(names).size < names.length) throw new CsvError(line, 'names a column twice.')
+  return names
+}
+
+/** @throws Failure, CsvError */
+function argumentsOf(
+  { line, values, problem }: NamedRow,
+  { read, context }: ImportOptions,
+  seen: Map<string, number>,
+): CreateArguments {
+  if (problem) throw new CsvError(line, problem)
+  const args = read(values)
+  if (!args.reference) throw missingArguments(['reference'])
+  const whole = { ...args, context: args.context || context }
+  const { affiliate_id, user_id, user_name, reference, type = 'sale' } = whole
+  const key = JSON.stringify([affiliate_id, user_id, user_name, whole.context.toLowerCase(), reference, type])
+  const before = seen.get(key)
+  if (before !== undefined) {
+    throw new CsvError(line, `has the affiliate, context, reference and type of line ${before}.`)
+  }
+  seen.set(key, line)
+  return whole
+}
+
+/** All in one transaction; where the database refuses one, each in its own. */
+async function importBatch(
+  context: RequestContext,
+  lines: readonly Line[],
+  result: Imported,
+  keeps: boolean,
+): Promise<void> {
+  const outcome = { imported: 0, existing: 0, errors: [] as LineError[] }
+  const work = async (tx: Tx) => {
+    Object.assign(outcome, { imported: 0, existing: 0, errors: [] })
+    const { database, settings } = context.within(tx)
+    const { actor, address } = context
+    const inside = { database, settings, within: () => inside, actor, address }
+    for (const { line, args } of lines) {
+      try {
+        const { replayed } = await createOrFind(inside, args)
+        if (replayed) outcome.existing += 1
+        else outcome.imported += 1
+      } catch (error) {
+        outcome.errors.push({ line, message: sentenceOf(error) })
+      }
+    }
+    if (!keeps || outcome.errors.length > 0) throw new TakenBack()
+  }
+  await write(context, work).catch(refuseOther)
+  for (const error of outcome.errors) fail(result, error)
+  // Somebody has made one of them impossible since they were judged: none of its batch is imported.
+  if (keeps && outcome.errors.length > 0) return
+  result.imported += outcome.imported
+  result.existing += outcome.existing
+}
+
+/** Ends a transaction that is to leave nothing. */
+class TakenBack extends Error {}
+
+function refuseOther(error: unknown): void {
+  if (!(error instanceof TakenBack)) throw error
+}
+
+function attempt<T>(result: Imported, line: number, work: () => T): T | undefined {
+  try {
+    return work()
+  } catch (error) {
+    fail(result, { line, message: sentenceOf(error) })
+    return undefined
+  }
+}
+
+/** @throws what is no fault of the line */
+function sentenceOf(error: unknown): string {
+  if (error instanceof Failure || error instanceof CsvError) return error.message
+  throw error
+}
+
+function fail(result: Imported, error: LineError): void {
+  result.wrong += 1
+  if (result.errors.length < MOST_ERRORS) result.errors.push(error)
+}

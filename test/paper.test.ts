@@ -1,0 +1,151 @@
+/** Referrals out of a file, the ledger as a journal, and statements: what the command line does for accountants. */
+import assert from 'node:assert/strict'
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { affiliated, describeService, temporaryFolder } from './harness.ts'
+
+describeService('referrals and the ledger on the command line', service => {
+  let folder: Awaited<ReturnType<typeof temporaryFolder>>
+  let affiliate = 0
+  before(async () => {
+    folder = await temporaryFolder()
+    affiliate = (await service().newAffiliate('paper')).id
+  })
+  after(() => folder.remove())
+
+  const run = (...args: string[]) => affiliated([...args, '--database', service().databaseUrl])
+  const file = async (name: string, ...lines: string[]) => {
+    const path = join(folder.path, name)
+    await writeFile(path, lines.join('\r\n'))
+    return path
+  }
+  const count = async () => (await service().get('/referrals?number=0')).body.length
+
+  test('referrals import - judges all lines, and imports none where one is wrong', async () => {
+    const path = await file(
+      'wrong.csv',
+      'affiliate_id,amount,reference,status,description',
+      `${affiliate},10.00,A-1,unpaid,"two`,
+      'lines, ""quoted"""',
+      `${affiliate},1.234,A-2,unpaid,`,
+      `999999,5,A-3,unpaid,`,
+      `${affiliate},5,,unpaid,`,
+      `${affiliate},5,A-1,unpaid,`,
+      `${affiliate},5,A-6,unpaid`,
+    )
+    const { code, stderr } = await run('referrals', 'import', path)
+    assert.equal(code, 1)
+    assert.match(stderr, /^error: 5 of 6 lines are wrong; nothing was imported\.$/m)
+    assert.match(stderr, /line 4: .*decimals/)
+    assert.match(stderr, /line 5: .*affiliate_id: must be the identifier of an existing affiliate/)
+    assert.match(stderr, /line 6: .*reference/)
+    assert.match(stderr, /line 7: .*of line 2/)
+    assert.match(stderr, /line 8: has 4 cells/)
+    assert.equal(await count(), 0)
+    const json = await run('referrals', 'import', path, '--json')
+    assert.equal(json.code, 1)
+    const { errors } = JSON.parse(json.stdout)
+    assert.deepEqual(errors.map((error: { line: number }) => error.line).toSorted(), [4, 5, 6, 7, 8])
+  })
+
+  test('referrals import - a dry run imports nothing, and a file can be imported again', async () => {
+    const lines = Array.from(
+      { length: 250 },
+      (_, index) => `${affiliate},${index}.5,R-${index},unpaid,sale,2024-01-02`,
+    )
+    const path = await file(
+      'right.csv',
+      '\uFEFFaffiliate_id,amount,reference,status,type,date',
+      ...lines,
+      `${affiliate},-2,R-1,unpaid,refund,2024-01-03`,
+      '',
+    )
+    const dry = await run('referrals', 'import', path, '--dry-run')
+    assert.equal(
+      dry.stdout,
+      'All 251 lines are right: 251 would be imported, 0 are there already.\n',
+      dry.stderr,
+    )
+    assert.equal(await count(), 0)
+    const done = await run('referrals', 'import', path, '--json')
+    assert.deepEqual(JSON.parse(done.stdout), {
+      lines: 251,
+      imported: 251,
+      existing: 0,
+      wrong: 0,
+      errors: [],
+      dry_run: false,
+    })
+    assert.equal(await count(), 251)
+    const again = await run('referrals', 'import', path)
+    assert.equal(again.stdout, 'Imported 0 of 251 lines; 251 were there already.\n', again.stderr)
+    assert.equal(await count(), 251)
+    const [first] = (await service().get('/referrals?reference=R-7')).body
+    assert.deepEqual([first.amount, first.context, first.date], ['7.50', 'import', '2024-01-02 00:00:00'])
+    const other = await file('other.csv', 'affiliate_id,amount,reference', `${affiliate},1,R-7`)
+    assert.match((await run('referrals', 'import', other)).stderr, /line 2: Referral \d+ of this affiliate/)
+  })
+
+  test('referrals import - columns that are not known are refused, or passed over by name', async () => {
+    const path = await file('columns.csv', 'affiliate_id,amuont,reference', `${affiliate},1,C-1`)
+    assert.match((await run('referrals', 'import', path)).stderr, /line 1 .*not known: amuont\./)
+    assert.equal((await run('referrals', 'import', path, '--ignore', 'amuont', '--dry-run')).code, 0)
+    const broken = await file('broken.csv', 'affiliate_id,reference', `${affiliate},a"b`)
+    assert.match((await run('referrals', 'import', broken)).stderr, /^error: line 2 has a quote/)
+    assert.match((await run('referrals', 'import', join(folder.path, 'none.csv'))).stderr, /^error: ENOENT/)
+  })
+
+  test('ledger - a journal whose lines come to zero; statement - from balance to balance', async () => {
+    const [{ referral_id }] = (await service().get('/referrals?reference=R-9')).body
+    const { payout_id } = await service().newPayout(affiliate, { referrals: [referral_id] })
+    const path = join(folder.path, 'journal.csv')
+    const { stdout, stderr } = await run('ledger', path)
+    assert.match(stdout, /^Wrote \d+ lines into .*; together they come to 0\.00 USD\.$/m, stderr)
+    const [head, ...lines] = (await readFile(path, 'utf8')).trimEnd().split('\r\n')
+    assert.equal(
+      head,
+      '\uFEFFtransfer_id,date,affiliate_id,account,amount,currency,reason,referral_id,payout_id,run_item_id,event_id',
+    )
+    const sums = new Map<string, bigint>()
+    for (const line of lines) {
+      const cells = line.split(',')
+      const units = BigInt(cells[4]!.replace('.', ''))
+      sums.set(cells[3]!, (sums.get(cells[3]!) ?? 0n) + units)
+    }
+    const balances = (await service().get(`/affiliates/${affiliate}/balances`)).body
+    for (const [account, units] of sums) assert.equal(Number(units) / 100, balances[account], account)
+    assert.equal(
+      [...sums.values()].reduce((sum, units) => sum + units, 0n),
+      0n,
+    )
+    assert.equal((await run('ledger', '-', '--to', '2020-01-01')).stdout.split('\r\n').length, 2)
+
+    const statement = JSON.parse((await run('statement', String(affiliate), '--json')).stdout)
+    assert.equal(statement.opening, '0.00')
+    assert.equal(Number(statement.closing), balances.unpaid)
+    assert.equal(statement.lines.length, 252)
+    assert.deepEqual(
+      { ...statement.lines.at(-1), date: '' },
+      {
+        date: '',
+        reason: 'payout.create',
+        referral_id: 0,
+        payout_id,
+        amount: '-9.50',
+        balance: statement.closing,
+      },
+    )
+    const later = JSON.parse(
+      (await run('statement', String(affiliate), '--from', '2100-01-01', '--to', '2100-01-02', '--json'))
+        .stdout,
+    )
+    assert.deepEqual([later.opening, later.closing, later.lines], [statement.closing, statement.closing, []])
+    const csv = (await run('statement', String(affiliate), '--csv')).stdout.trimEnd().split('\r\n')
+    assert.equal(csv.length, 255)
+    assert.match(csv.at(-1)!, new RegExp(`,closing balance,,,,${statement.closing}$`))
+    assert.match((await run('statement', '987654')).stderr, /^error: There is no affiliate/)
+    const wrong = await run('statement', String(affiliate), '--from', '2024-02-30')
+    assert.match(wrong.stderr, /^error: .*from: must be a date/)
+  })
+})
