@@ -76,6 +76,8 @@ export async function parseBody(mediaType: string, body: Buffer): Promise<Parame
   switch (mediaTypeOf(mediaType)) {
     case JSON_TYPE:
       return parseJson(body)
+    case 'application/x-ndjson':
+      return { lines: linesOf(body) }
     case 'application/x-www-form-urlencoded':
       return parseForm(body)
     case 'multipart/form-data':
@@ -85,10 +87,19 @@ export async function parseBody(mediaType: string, body: Buffer): Promise<Parame
   }
 }
 
-function parseJson(body: Buffer): Parameters {
+/** The lines of NDJSON, each to be read by itself; those that are empty are left out. */
+function linesOf(body: Buffer): string[] {
+  return utf8(body)
+    .split('\n')
+    .map(line => line.trim())
+    .filter(line => line !== '')
+}
+
+/** Reads one object. @throws Failure invalid_json, invalid_argument */
+export function parseJson(body: Buffer | string): Parameters {
   let value: unknown
   try {
-    const text = utf8(body)
+    const text = typeof body === 'string' ? body : utf8(body)
     if (isWithinBounds(text)) value = JSON.parse(text)
   } catch (cause) {
     throw new Failure('invalid_json', { cause })

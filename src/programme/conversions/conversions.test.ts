@@ -98,6 +98,38 @@ describeService('conversions', service => {
     )
   })
 
+  test('200 - many at once, where a bad line stops no other', async () => {
+    const { id } = await active('many')
+    const line = (args: object) =>
+      JSON.stringify({ kind: 'sale', context: 'bulk', amount: 10, affiliate_id: id, ...args })
+    const lines = [
+      line({ reference: 'b1' }),
+      '{"kind":',
+      line({ reference: 'b1' }),
+      line({ reference: 'b2', amount: -1 }),
+    ]
+    for (let count = 3; count < 99; count += 1) lines.push(line({ reference: `b${count}` }))
+    const reply = await service().post('/conversions/bulk', lines.join('\n'), {
+      headers: { 'content-type': 'application/x-ndjson' },
+    })
+    assert.equal(reply.status, 200, JSON.stringify(reply.body))
+    const results = (reply.body as string)
+      .trim()
+      .split('\n')
+      .map(text => JSON.parse(text))
+    assert.deepEqual(
+      results.map(({ line }) => line),
+      lines.map((_line, index) => index + 1),
+    )
+    assert.deepEqual(
+      results.slice(0, 5).map(({ status }) => status),
+      [201, 400, 200, 400, 201],
+    )
+    assert.deepEqual(Object.keys(results[3].data.params), ['amount'])
+    assert.equal(results[4].referrals[0].amount, '1.00')
+    assert.equal((await owed(id)).unpaid, 97)
+  })
+
   test('the database refuses to change, remove or credit anew; only what is personal can be emptied', async () => {
     const { body } = await report({
       reference: fresh(),

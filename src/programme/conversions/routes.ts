@@ -1,6 +1,7 @@
 import { type Answer, type Call, type Endpoint, endpoint, type Resource } from '../../http/endpoint.ts'
 import { crud, listingOf } from '../../records/crud.ts'
 import { referral } from '../referrals/referral.ts'
+import { reportMany } from './bulk.ts'
 import { conversion } from './conversion.ts'
 import { explain, type Story } from './explanation.ts'
 import { type Created, create, problems, reading, story } from './rules.ts'
@@ -60,6 +61,7 @@ export const conversions: Resource = {
   endpoints: [
     ...plain.endpoints.filter(({ permission }) => permission === 'conversions.read'),
     report,
+    reportMany,
     explanation,
   ],
 }
