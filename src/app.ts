@@ -33,6 +33,7 @@ import { Limiter } from './http/limits/limiter.ts'
 import { Load } from './http/limits/load.ts'
 import { open } from './http/open.ts'
 import { connectionProblem, problemOf } from './http/problems.ts'
+import { signed } from './http/signed.ts'
 import { finish } from './http/stages/finish.ts'
 import { forwarded } from './http/stages/forwarded.ts'
 import { name } from './http/stages/name.ts'
@@ -53,6 +54,8 @@ import { referrals } from './programme/referrals/feature.ts'
 import { endHolds } from './programme/referrals/holds.ts'
 import { payoutRuns, runItems } from './programme/runs/feature.ts'
 import { proceedAll } from './programme/runs/rules.ts'
+import { deliveriesTo } from './programme/sources/deliveries.ts'
+import { sources } from './programme/sources/feature.ts'
 import { removeOldVisitors } from './programme/tracking/batch.ts'
 import { visitorRoutes } from './programme/tracking/routes.ts'
 import { clickKeysTable, visitorSaltTable, visitorsTable } from './programme/tracking/table.ts'
@@ -77,6 +80,7 @@ export const features: readonly Feature[] = [
   links,
   visits,
   conversions,
+  sources,
   referrals,
   payouts,
   paymentDetails,
@@ -191,6 +195,7 @@ export async function buildApp(database: Database, options: AppOptions): Promise
       corsOrigins: new Set(options.corsOrigins),
       version,
     })
+    await app.register(signed, { prefix: base, load, ...deliveriesTo(context) })
   }
   await app.register(area, { context, load, features, ring: keys, permissions })
   const tracking = trackingOf(database, options)

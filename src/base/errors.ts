@@ -31,6 +31,11 @@ export const catalogue = {
     code: 'rest_forbidden',
     message: 'Send a valid API key: Authorization: Basic base64(public_key:token), or Bearer token.',
   },
+  wrong_signature: {
+    status: 401,
+    code: 'rest_forbidden',
+    message: 'The signature of the delivery is not right, or there is no such source.',
+  },
   wrong_login: { status: 401, code: 'rest_wrong_login', message: 'Login or password is wrong.' },
   session_required: {
     status: 401,

@@ -15,6 +15,7 @@ import { events } from './migrations/events.ts'
 import { payoutNotes } from './migrations/payout-notes.ts'
 import { reports } from './migrations/reports.ts'
 import { runs } from './migrations/runs.ts'
+import { sources } from './migrations/sources.ts'
 import { clickKeys, links } from './migrations/tracking.ts'
 import { visits } from './migrations/visits.ts'
 
@@ -42,6 +43,7 @@ const migrations: readonly Migration[] = [
   payoutNotes,
   oneCalculation,
   details,
+  sources,
 ]
 
 /** How a referral's amount came to be stands in `calculation` alone. */

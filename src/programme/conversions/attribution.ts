@@ -10,10 +10,10 @@ type Reason =
   | 'inactive'
   | 'self_referral'
   | 'unknown_coupon'
+  | 'inactive_coupon'
   | 'unknown_visit'
   | 'invalid_click'
   | 'expired'
-  | 'other_model'
   | 'earlier_claim'
 
 /** Somebody who is named, or what names nobody. */
@@ -106,10 +106,10 @@ const objections: Readonly<Record<Reason, string>> = {
   inactive: 'who is not active',
   self_referral: 'who is the customer',
   unknown_coupon: '',
+  inactive_coupon: 'and is not active',
   unknown_visit: '',
   invalid_click: '',
   expired: 'and is older than the window',
-  other_model: 'and the other click counts',
   earlier_claim: 'and an earlier claim counts',
 }
 

@@ -1,8 +1,8 @@
 /** Finds out who may be credited for what was sold. */
 
 import type { Settings } from '../../base/settings.ts'
-import { foldCase } from '../../base/text.ts'
 import type { Db, Tx } from '../../storage/database.ts'
+import { findByCode } from '../coupons/store.ts'
 import { readToken } from '../tracking/keys.ts'
 import type { Claim } from './attribution.ts'
 import type { Fact } from './fact.ts'
@@ -35,7 +35,11 @@ export async function claimsOf(
   let campaign = ''
   if (sent.affiliate_id !== undefined) claims.push({ by: 'affiliate', affiliateId: sent.affiliate_id })
   if (owner !== null) claims.push({ by: 'customer', affiliateId: owner })
-  if (sent.coupon) claims.push(await claimOfCoupon(tx, sent.coupon))
+  if (sent.coupon) {
+    const coupon = await claimOfCoupon(tx, sent.coupon)
+    claims.push(coupon.claim)
+    campaign ||= coupon.campaign
+  }
   for (const token of new Set(tokens.filter(one => one !== undefined && one !== ''))) {
     const click = await claimOfClick(tx, token!, since)
     claims.push(click.claim)
@@ -70,8 +74,10 @@ async function claimOfVisit(tx: Tx, id: number, since: number): Promise<Clicked>
   return { claim: { by: 'visit', affiliateId }, campaign }
 }
 
-async function claimOfCoupon(db: Db, code: string): Promise<Claim> {
-  const affiliateId = await store.affiliateOfCoupon(db, foldCase(code))
-  if (affiliateId === undefined) return { by: 'coupon', affiliateId: 0, reason: 'unknown_coupon' }
-  return { by: 'coupon', affiliateId }
+async function claimOfCoupon(db: Db, code: string): Promise<Clicked> {
+  const coupon = await findByCode(db, code)
+  if (!coupon) return { claim: { by: 'coupon', affiliateId: 0, reason: 'unknown_coupon' }, campaign: '' }
+  const { affiliate_id: affiliateId, status, campaign } = coupon
+  if (status === 'active') return { claim: { by: 'coupon', affiliateId }, campaign }
+  return { claim: { by: 'coupon', affiliateId, reason: 'inactive_coupon' }, campaign: '' }
 }

@@ -18,6 +18,8 @@ export type ConversionKind = (typeof kinds)[number]
 
 /** Those that a customer pays. */
 export const isPaid = (kind: ConversionKind): boolean => kind === 'sale' || kind === 'renewal'
+/** Those that take something back, or end that. */
+export const isTaking = (kind: ConversionKind): boolean => !isEarning(kind) && kind !== 'attribution'
 export const isEarning = (kind: ConversionKind): boolean => kind === 'lead' || isPaid(kind)
 
 export const MAX_REFERENCE = 190

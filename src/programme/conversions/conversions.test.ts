@@ -215,6 +215,38 @@ describeService('conversions', service => {
     })
   })
 
+  test('a coupon credits without a click, and a rule says how much; another currency waits for its rate', async () => {
+    const { id } = await service().newAffiliate('coupons', { status: 'active' })
+    await service().post('/coupons', { code: 'SPRING', affiliate_id: id, campaign: 'spring' })
+    const rule = { name: 'Half of A', type: 'percentage', rate: 50, affiliate_id: id, priority: 1 }
+    const conditions = [{ field: 'product', is: ['A'] }]
+    const made = await service().post('/rules', { ...rule, conditions })
+    assert.equal(made.status, 201, JSON.stringify(made.body))
+    const lines = [{ product: 'A', quantity: 1, amount: 10 }]
+    const { body } = await report({ reference: fresh(), amount: 10, coupon: 'spring', lines })
+    assert.deepEqual(
+      [body.referrals[0].affiliate_id, body.referrals[0].amount, body.conversion.campaign],
+      [id, '5.00', 'spring'],
+    )
+    const foreign = { reference: fresh(), currency: 'CHF' }
+    const sold = await report({ ...foreign, amount: 20, coupon: 'SPRING', lines })
+    assert.deepEqual([sold.body.referrals[0].status, sold.body.referrals[0].amount], ['draft', '0.00'])
+    await report({ ...foreign, kind: 'refund', part: '1', amount: 5 })
+    const rate = await service().post('/exchange-rates', {
+      from_currency: 'CHF',
+      rate: '1.1',
+      date: '2020-01-01',
+    })
+    assert.equal(rate.status, 201, JSON.stringify(rate.body))
+    const referral = async () => (await service().get(`/referrals/${sold.body.referrals[0].id}`)).body
+    for (let tries = 0; tries < 100 && (await referral()).status === 'draft'; tries += 1) {
+      await new Promise(resolve => setTimeout(resolve, 100))
+    }
+    assert.equal((await referral()).amount, '8.25')
+    const { body: back } = await report({ ...foreign, kind: 'refund', part: '2', amount: 15 })
+    assert.deepEqual([back.referrals[0].status, back.referrals[0].amount], ['rejected', '0.00'])
+  })
+
   test('what nobody is credited for is listed, and credited later', async () => {
     const { id } = await active('late')
     const reference = fresh()

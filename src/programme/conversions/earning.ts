@@ -15,7 +15,7 @@ import { columnsOf, commissionOf, inProgramme } from '../commission/judging.ts'
 import type { Line, Sale } from '../commission/model.ts'
 import { type Referral, referral } from '../referrals/referral.ts'
 import { adjust, earn } from '../referrals/rules.ts'
-import { type Conversion, isEarning, isPaid } from './conversion.ts'
+import { type Conversion, isEarning, isPaid, isTaking } from './conversion.ts'
 import { leftOf } from './left.ts'
 import type { SentLine } from './schema.ts'
 import * as store from './store.ts'
@@ -47,11 +47,11 @@ export interface History {
 export async function earnBy(
   tx: WriteTx,
   conversion: Conversion,
-  claimant: store.ClaimantRow,
+  affiliateId: number,
   { payment, history, settings }: { payment: readonly Conversion[]; history: History; settings: Settings },
 ): Promise<Referral> {
   const sale = saleFrom(conversion, history)
-  const commission = await commissionOf(tx, settings, { sale, affiliateId: claimant.id })
+  const commission = await commissionOf(tx, settings, { sale, affiliateId })
   const { judgement, exchange } = commission
   const left = leftIn(payment, conversion)
   const amount =
@@ -59,7 +59,7 @@ export async function earnBy(
   const wanted = { status: null, holdUntil: null, byHold: true } as const
   const draft = {
     ...referral.fresh({}, settings, { time: now(), actor: 0 }),
-    affiliate_id: claimant.id,
+    affiliate_id: affiliateId,
     visit_id: conversion.visit_id,
     customer_id: conversion.customer_id,
     ...columnsOf(commission, { sale, currency: conversion.currency, wanted, left }),
@@ -131,15 +131,15 @@ function linesOf({ lines, currency }: Conversion): Line[] {
 /**
  * Brings the referrals of a payment to what is left of it. What is open is lowered or raised; where that is paid, reserved or
  * not enough, a refund is recorded, which the next payout takes into account. What a person has rejected stays rejected.
- * @param cause the conversion that this follows from
  * @returns those that were changed or recorded
  */
 export async function settle(
   tx: WriteTx,
   payment: readonly Conversion[],
-  cause: Conversion,
   settings: Settings,
 ): Promise<Referral[]> {
+  const cause = payment.findLast(({ kind }) => isTaking(kind))
+  if (!cause) return []
   const referrals = await store.holdReferralsOf(
     tx,
     payment.map(({ id }) => id),
@@ -177,11 +177,13 @@ async function settleOne(tx: WriteTx, standing: Standing): Promise<Referral[]> {
     await store.keepCalculation(tx, own.id, calculationText({ ...calculation, left }))
     return []
   }
-  const target = Number(earnedOf(calculation, left).amount)
+  const { exact, amount: earned } = earnedOf(calculation, left)
+  const target = Number(earned)
+  const kept = { calculation: calculationText({ ...calculation, left, result: { exact, amount: earned } }) }
   const full = Number(earnedOf(calculation, ONE).amount)
   const isRefunded = own.status === 'rejected' && own.reason === REFUNDED
   if (own.status === 'rejected' && !isRefunded) {
-    return own.amount === target ? [] : [await adjust(tx, own, { amount: target }, settings)]
+    return own.amount === target ? [] : [await adjust(tx, own, { ...kept, amount: target }, settings)]
   }
   const counted = children.filter(({ status }) => status !== 'rejected')
   const stands = counted.reduce((sum, { amount }) => sum + amount, isRefunded ? 0 : own.amount)
@@ -191,7 +193,8 @@ async function settleOne(tx: WriteTx, standing: Standing): Promise<Referral[]> {
   const held = isRefunded ? 0 : own.amount
   const amount = Math.min(Math.max(held + difference, 0), Math.max(full, held))
   const rest = difference - (amount - held)
-  const adjusted = amount === held ? [] : [await adjust(tx, own, changeTo(own, amount, left), settings)]
+  const adjusted =
+    amount === held ? [] : [await adjust(tx, own, { ...kept, ...changeTo(own, amount, left) }, settings)]
   return rest === 0 ? adjusted : [...adjusted, await recordRefund(tx, standing, rest)]
 }
 

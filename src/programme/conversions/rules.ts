@@ -10,9 +10,9 @@ import { now } from '../../base/time.ts'
 import { type Context, type RequestContext, type WriteTx, write } from '../../events/write.ts'
 import { existing, readingOf } from '../../records/rules.ts'
 import type { Db } from '../../storage/database.ts'
-import { attribute, buyerOf, type Candidate } from './attribution.ts'
+import { attribute, buyerOf, type Candidate, type Claimant } from './attribution.ts'
 import { claimsOf } from './claims.ts'
-import { type Conversion, conversion, isEarning, isPaid } from './conversion.ts'
+import { type Conversion, conversion, isEarning, isPaid, isTaking } from './conversion.ts'
 import { findCustomer, own, saveCustomer } from './customers.ts'
 import { earnBy, saleOf, settle } from './earning.ts'
 import type { Story } from './explanation.ts'
@@ -38,9 +38,14 @@ export async function create(context: RequestContext, args: CreateArguments, sou
     const paymentId = await store.namePayment(tx, { context: shop, names: [reference, ...references] })
     const payment = paymentId === undefined ? [] : await store.membersOf(tx, paymentId, MOST_MEMBERS)
     const same = sameAs(fact, payment, args)
-    if (same) return { ...(await storyOf(tx, same, payment)), replayed: true }
-    refuseMisfits(fact, payment)
     const report = { tx, args, fact, payment, settings, sourceId }
+    if (same) {
+      const isAlias = isEarning(fact.kind) && same.reference !== fact.reference
+      const found = isAlias ? await recordAlias(report, same) : await storyOf(tx, same, payment)
+      if (!(await bring(tx, payment, settings))) return { ...found, replayed: true }
+      return { ...(await storyOf(tx, found.conversion, found.payment)), replayed: true }
+    }
+    refuseMisfits(fact, payment)
     return { ...(await recorded(report)), replayed: false }
   })
 }
@@ -87,8 +92,7 @@ function refuseMisfits(fact: Fact, payment: readonly Conversion[]): void {
     })
   }
   const sale = saleOf(payment)
-  const isTaking = !isEarning(fact.kind) && fact.kind !== 'attribution'
-  if (sale && isTaking && isPaid(sale.kind) && sale.currency !== fact.currency) {
+  if (sale && isTaking(fact.kind) && isPaid(sale.kind) && sale.currency !== fact.currency) {
     refuseInvalid({ currency: `must be ${sale.currency}, the currency of the sale.` })
   }
   if (fact.kind === 'attribution' && sale && sale.affiliate_id !== 0) {
@@ -115,8 +119,6 @@ async function recordSale(report: Report): Promise<Story> {
     claims.map(({ affiliateId }) => affiliateId),
   )
   const { affiliateId, candidates } = attribute(claims, claimants, buyerOf(known, sent.email ?? ''))
-  const history =
-    known && isPaid(fact.kind) ? await store.historyOf(tx, known.id) : { orders: 0, first: null }
   const customerId = await saveCustomer(tx, fact, { sent, known, affiliateId, settings })
   const row = await insert(report, {
     customer_id: customerId,
@@ -126,8 +128,13 @@ async function recordSale(report: Report): Promise<Story> {
   })
   const all = [...payment, row]
   const claimant = claimants.get(affiliateId)
-  if (claimant) await earnBy(tx, row, claimant, { payment: all, history, settings })
-  await creditMembers(tx, payment, affiliateId)
+  if (claimant) {
+    // Who was not known has bought nothing before.
+    const history = known && isPaid(fact.kind) ? await historyBefore(tx, row) : { orders: 0, first: null }
+    await earnBy(tx, row, affiliateId, { payment: all, history, settings })
+    if (known?.affiliate_id === null) await creditFollowing(report, row, claimant)
+  }
+  await bring(tx, all, settings)
   log(report, row, affiliateId === 0 ? 'conversion.unattributed' : 'conversion.create')
   return storyOf(tx, row, all)
 }
@@ -143,38 +150,127 @@ async function recordTaking(report: Report): Promise<Story> {
     candidates: '',
   })
   const all = [...payment, row]
-  await settle(tx, all, row, settings)
+  await settle(tx, all, settings)
   log(report, row, 'conversion.create')
   return storyOf(tx, row, all)
 }
 
-/** Credits, later, what nobody was credited for. */
+/** Credits, later, what nobody was credited for. @throws Failure invalid_argument */
 async function recordAttribution(report: Report): Promise<Story> {
-  const { tx, args, payment, settings } = report
-  const affiliateId = args.affiliate_id!
-  const sales = payment.filter(({ kind, affiliate_id }) => isEarning(kind) && affiliate_id === 0)
-  const claimants = await store.claimantsOf(tx, [affiliateId])
-  const customer = await customerOf(tx, sales)
-  const claim = { by: 'affiliate' as const, affiliateId }
-  const { candidates } = attribute([claim], claimants, buyerOf(customer, ''))
+  const { tx, args, payment } = report
+  const sale = uncredited(payment)[0]
+  const customer = sale?.customer_id ? await store.customerById(tx, sale.customer_id) : undefined
+  const claims = [{ by: 'affiliate' as const, affiliateId: args.affiliate_id! }]
+  const claimants = await store.claimantsOf(tx, [args.affiliate_id!])
+  const { affiliateId, candidates } = attribute(claims, claimants, buyerOf(customer, ''))
   refuseClaim(candidates[0]!)
-  const row = await insert(report, {
-    customer_id: customer?.id ?? 0,
-    affiliate_id: affiliateId,
-    campaign: '',
-    candidates: JSON.stringify(candidates),
-  })
-  await creditMembers(tx, payment, affiliateId)
+  const claimant = claimants.get(affiliateId)!
+  if (customer) await own(tx, customer, affiliateId)
+  const story = await creditLater(report, claimant, candidates)
+  if (sale && customer?.affiliate_id === null) await creditFollowing(report, sale, claimant)
+  return story
+}
+
+/**
+ * The same sale under another name: it may say who is to be credited where the first report did not, and what else the
+ * customer is called.
+ */
+async function recordAlias(report: Report, same: Conversion): Promise<Story> {
+  const { tx, args, fact, payment, settings } = report
+  const sent = args.customer ?? {}
+  const known = await findCustomer(tx, fact.context, sent)
+  if (same.affiliate_id !== 0) {
+    await saveCustomer(tx, fact, { sent, known, affiliateId: same.affiliate_id, settings })
+    return storyOf(tx, same, payment)
+  }
+  const { claims } = await claimsOf(tx, args, fact, known?.affiliate_id ?? null, settings)
+  const claimants = await store.claimantsOf(
+    tx,
+    claims.map(({ affiliateId }) => affiliateId),
+  )
+  const { affiliateId, candidates } = attribute(claims, claimants, buyerOf(known, sent.email ?? ''))
+  const customer_id = await saveCustomer(tx, fact, { sent, known, affiliateId, settings })
+  const claimant = claimants.get(affiliateId)
+  if (!claimant) return storyOf(tx, same, payment)
+  const story = await creditLater(report, claimant, candidates)
+  const { occurred_at } = same
+  if (known?.affiliate_id === null) await creditFollowing(report, { customer_id, occurred_at }, claimant)
+  return { ...story, conversion: story.payment.find(({ id }) => id === same.id)! }
+}
+
+/** So many sales of a customer at most are credited at once when it is known who has brought them. */
+const MOST_FOLLOWING = 100
+
+/**
+ * Renewals may be reported before the sale that says who has brought the customer: it is credited for them as if they had come
+ * after it.
+ */
+async function creditFollowing(
+  report: Report,
+  { customer_id, occurred_at }: Pick<Conversion, 'customer_id' | 'occurred_at'>,
+  claimant: Claimant,
+): Promise<void> {
+  const { tx, settings } = report
+  if (customer_id === 0) return
+  const found = await store.uncreditedFrom(tx, { customer_id, occurred_at }, MOST_FOLLOWING)
+  for (const { context, reference } of found) {
+    const id = await store.namePayment(tx, { context, names: [reference] })
+    const payment = await store.membersOf(tx, id!, MOST_MEMBERS)
+    const sale = uncredited(payment)[0]
+    if (!sale || payment.some(({ kind }) => kind === 'attribution')) continue
+    const fact = {
+      ...report.fact,
+      context,
+      reference,
+      references: [],
+      currency: sale.currency,
+      occurredAt: sale.occurred_at,
+    }
+    const candidates = [{ by: 'customer' as const, affiliate_id: claimant.id, reason: '' as const }]
+    await creditLater({ ...report, args: NOTHING_SENT, fact, payment, settings }, claimant, candidates)
+  }
+}
+
+const NOTHING_SENT: CreateArguments = { kind: 'attribution', reference: '' }
+
+const uncredited = (payment: readonly Conversion[]) =>
+  payment.filter(({ kind, affiliate_id }) => isEarning(kind) && affiliate_id === 0)
+
+/** Keeps that somebody is credited from now on, and makes what they earn. */
+async function creditLater(
+  report: Report,
+  claimant: Claimant,
+  candidates: readonly Candidate[],
+): Promise<Story> {
+  const { tx, fact, payment, settings } = report
+  const { id: affiliateId } = claimant
+  const sales = uncredited(payment)
+  const attribution: Fact = {
+    ...fact,
+    kind: 'attribution',
+    part: '',
+    amount: 0,
+    tax: 0,
+    shipping: 0,
+    discount: 0,
+  }
+  const row = await insert(
+    { ...report, fact: { ...attribution, lines: [] } },
+    {
+      customer_id: sales[0]?.customer_id ?? 0,
+      affiliate_id: affiliateId,
+      campaign: '',
+      candidates: JSON.stringify(candidates),
+    },
+  )
+  await credit(tx, payment, affiliateId)
   const all = [...payment, row].map(one => ({ ...one, affiliate_id: affiliateId }))
   for (const sale of sales) {
     const history = await historyBefore(tx, sale)
-    await earnBy(tx, sale, claimants.get(affiliateId)!, { payment: all, history, settings })
-    tx.log('conversion.attribute', sale.id, {
-      before: { affiliate_id: 0 },
-      after: { affiliate_id: affiliateId },
-    })
+    await earnBy(tx, sale, affiliateId, { payment: all, history, settings })
+    const credited = (id: number) => conversion.logged({ ...sale, affiliate_id: id }, settings)
+    tx.log('conversion.attribute', sale.id, { before: credited(0), after: credited(affiliateId) })
   }
-  if (customer) await own(tx, customer, affiliateId)
   log(report, row, 'conversion.create')
   return storyOf(tx, row, all)
 }
@@ -188,13 +284,8 @@ function refuseClaim({ reason }: Candidate): void {
   if (reason === 'self_referral') refuseInvalid({ affiliate_id: 'must not be of the customer.' })
 }
 
-async function customerOf(tx: WriteTx, sales: readonly Conversion[]): Promise<store.CustomerRow | undefined> {
-  const id = sales.find(({ customer_id }) => customer_id !== 0)?.customer_id
-  return id === undefined ? undefined : store.customerById(tx, id)
-}
-
-const historyBefore = async (tx: WriteTx, { id, customer_id }: Conversion) =>
-  customer_id === 0 ? { orders: 0, first: null } : store.historyOf(tx, customer_id, id)
+const historyBefore = async (tx: WriteTx, sale: Conversion) =>
+  sale.customer_id === 0 ? { orders: 0, first: null } : store.historyOf(tx, sale)
 
 type Decided = Pick<Conversion, 'customer_id' | 'affiliate_id' | 'campaign' | 'candidates'>
 
@@ -222,14 +313,30 @@ function insert({ tx, args, fact, sourceId }: Report, decided: Decided): Promise
   })
 }
 
-/** Refunds that came before their sale, and sales that are credited later. */
-async function creditMembers(
-  tx: WriteTx,
-  payment: readonly Conversion[],
-  affiliateId: number,
-): Promise<void> {
-  const ids = payment.filter(({ affiliate_id }) => affiliate_id === 0).map(({ id }) => id)
+async function credit(tx: WriteTx, members: readonly Conversion[], affiliateId: number): Promise<void> {
+  const ids = members.filter(({ affiliate_id }) => affiliate_id === 0).map(({ id }) => id)
   if (affiliateId !== 0 && ids.length > 0) await store.credit(tx, ids, affiliateId, now())
+}
+
+/**
+ * Brings refunds and disputes that came before their sale, or are joined to it only now, to bear on it.
+ * @returns whether there are any
+ */
+async function bring(tx: WriteTx, payment: readonly Conversion[], settings: Settings): Promise<boolean> {
+  const takings = payment.filter(({ kind }) => isTaking(kind))
+  if (takings.length === 0) return false
+  await credit(tx, takings, saleOf(payment)?.affiliate_id ?? 0)
+  await settle(tx, payment, settings)
+  return true
+}
+
+/** Names of one payment that no report tells of: what was reported under any of them belongs together. */
+export async function join(context: RequestContext, shop: string, names: readonly string[]): Promise<void> {
+  await write(context, async tx => {
+    const settings = await context.settings.hold(tx)
+    const id = await store.namePayment(tx, { context: foldCase(shop), names })
+    if (id !== undefined) await bring(tx, await store.membersOf(tx, id, MOST_MEMBERS), settings)
+  })
 }
 
 function log(

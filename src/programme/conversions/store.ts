@@ -126,8 +126,6 @@ const claimants = prepared((tx: Db, { ids }: { ids: readonly number[] }) =>
       'affiliates.id',
       'affiliates.user_id',
       'affiliates.status',
-      'affiliates.rate',
-      'affiliates.rate_type',
       'affiliates.payment_email_key',
       'users.email_key',
     ])
@@ -135,16 +133,11 @@ const claimants = prepared((tx: Db, { ids }: { ids: readonly number[] }) =>
     .forKeyShare('affiliates'),
 )
 
-export type ClaimantRow = Claimant & {
-  readonly rate: number | null
-  readonly rate_type: string | null
-}
-
 /** Those that exist; they are not deleted until the transaction ends. */
-export async function claimantsOf(tx: Tx, ids: readonly number[]): Promise<Map<number, ClaimantRow>> {
+export async function claimantsOf(tx: Tx, ids: readonly number[]): Promise<Map<number, Claimant>> {
   const wanted = [...new Set(ids)].filter(id => id !== 0)
   if (wanted.length === 0) return new Map()
-  const rows: ClaimantRow[] = await claimants(tx, { ids: wanted })
+  const rows: Claimant[] = await claimants(tx, { ids: wanted })
   return new Map(rows.map(row => [row.id, row]))
 }
 
@@ -255,23 +248,53 @@ export async function ownCustomer(
   return (await ownership(tx, { id, affiliateId, time }))[0]
 }
 
-const bought = prepared((db: Db, { id, before }: { id: number; before: number }) =>
+interface Moment {
+  readonly customer_id: number
+  readonly occurred_at: number
+  readonly id: number
+}
+
+const bought = prepared((db: Db, { customer_id, occurred_at, id }: Moment) =>
   db
     .selectFrom('conversions')
     .select(({ fn }) => [fn.countAll<number>().as('orders'), fn.min('occurred_at').as('first')])
-    .where('customer_id', '=', id)
+    .where('customer_id', '=', customer_id)
     .where('customer_id', '<>', sql.lit(0) as never)
-    .where('id', '<', before)
+    .where('occurred_at', '<=', occurred_at)
+    .where(({ or, eb }) => or([eb('occurred_at', '<', occurred_at), eb('id', '<', id)]))
     .where('kind', 'in', [sql.lit('sale'), sql.lit('renewal')] as never),
 )
 
 /** How often a customer has bought before a conversion, and when for the first time. */
 export async function historyOf(
   db: Db,
-  customerId: number,
-  before = Number.MAX_SAFE_INTEGER,
+  { customer_id, occurred_at, id }: Moment,
 ): Promise<{ readonly orders: number; readonly first: number | null }> {
-  return (await bought(db, { id: customerId, before }))[0]!
+  return (await bought(db, { customer_id, occurred_at, id }))[0]!
+}
+
+const following = prepared(
+  (db: Db, { customer_id, occurred_at, limit }: Omit<Moment, 'id'> & { limit: number }) =>
+    db
+      .selectFrom('conversions')
+      .selectAll()
+      .where('customer_id', '=', customer_id)
+      .where('customer_id', '<>', sql.lit(0) as never)
+      .where('occurred_at', '>=', occurred_at)
+      .where('affiliate_id', '=', sql.lit(0) as never)
+      .where('kind', 'in', [sql.lit('lead'), sql.lit('sale'), sql.lit('renewal')] as never)
+      .orderBy('occurred_at')
+      .orderBy('id')
+      .limit(limit),
+)
+
+/** What a customer has bought from a moment on, and nobody was credited for. */
+export async function uncreditedFrom(
+  db: Db,
+  { customer_id, occurred_at }: Omit<Moment, 'id'>,
+  limit: number,
+): Promise<Conversion[]> {
+  return following(db, { customer_id, occurred_at, limit })
 }
 
 const held = prepared((tx: Db, { ids }: { ids: readonly number[] }) =>
@@ -300,11 +323,6 @@ export async function holdReferralsOf(tx: Tx, ids: readonly number[]): Promise<R
 
 export async function referralsOf(db: Db, ids: readonly number[]): Promise<Referral[]> {
   return shown(db, { ids })
-}
-
-/** @param _code folded */
-export async function affiliateOfCoupon(_db: Db, _code: string): Promise<number | undefined> {
-  return undefined
 }
 
 const customerRow = prepared((db: Db, { id }: { id: number }) =>

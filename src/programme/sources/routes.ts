@@ -1,0 +1,41 @@
+import { Type } from 'typebox'
+import { endpoint, type Resource } from '../../http/endpoint.ts'
+import { crud, listingOf } from '../../records/crud.ts'
+import { rules, tryOut } from './rules.ts'
+import { source } from './source.ts'
+
+const plain = crud(source, rules)
+
+/** How a sample of what is sent would be read. */
+const trial = endpoint({
+  methods: ['POST'],
+  path: '/sources/{source_id}/try',
+  permission: 'sources.edit',
+  summary: 'Read a sample as a source would',
+  arguments: Type.Object({
+    ...source.item.properties,
+    payload: Type.Unknown({ description: 'What the sender would send.' }),
+  }),
+  answer: {
+    status: 200,
+    schema: Type.Object({
+      conversions: Type.Array(Type.Unknown()),
+      names: Type.Optional(Type.Array(Type.String())),
+      ignored: Type.Optional(Type.String()),
+    }),
+  },
+  failures: ['no_source'],
+  handle: async (call, { source_id: id, payload }) => ({
+    status: 200,
+    body: JSON.stringify(await tryOut(call, id, payload)),
+  }),
+})
+
+export const sources: Resource = {
+  ...plain,
+  // Answers are kept beside what was sent, which has the secret.
+  replayed: false,
+  endpoints: [...plain.endpoints, trial],
+}
+
+export const listing = listingOf(source, rules)

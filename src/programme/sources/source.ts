@@ -1,0 +1,111 @@
+/** What a source is: a shop or payment provider that reports conversions by itself, and how what it sends is read. */
+import { Type } from 'typebox'
+import { choice, line } from '../../base/schemas.ts'
+import { type CrudAction, kind, type RowOf, type TableOf } from '../../records/kind.ts'
+import { created, creator, status, text, words } from '../../records/kinds-of-field.ts'
+import { neither } from '../../storage/table.ts'
+import { problemOfMapping } from './generic.ts'
+
+const types = ['stripe', 'woocommerce', 'generic'] as const
+type SourceType = (typeof types)[number]
+
+const MIN_SECRET = 8
+const MAX_MAPPING = 10_000
+
+const secret = (description: string) => Type.String({ ...line(255, description), minLength: MIN_SECRET })
+
+const fields = {
+  name: text(100, 'Names the source.', neither),
+  type: {
+    type: 'text',
+    nullable: false,
+    ...neither,
+    wire: choice(types, 'Whose deliveries it reads.'),
+    create: choice(types, 'Whose deliveries it reads.'),
+    initial: 'generic',
+    show: (value: SourceType) => value,
+    keep: (value: SourceType) => value,
+    sample: () => 'generic' as const,
+  },
+  context: {
+    ...words(line(100), 'The shop whose conversions it reports; lower case.', neither),
+    keep: (value: string) => value.toLowerCase(),
+  },
+  status: status(['active', 'inactive'], 'active'),
+  /** Never shown: deliveries are checked by it. */
+  secret: {
+    type: 'text',
+    nullable: false,
+    ...neither,
+    secret: true,
+    create: secret('The secret by which the sender signs; it is never shown again.'),
+    edit: Type.Optional(secret('The new secret.')),
+    initial: '',
+    show: (value: string) => value,
+    keep: (value: string) => value,
+    sample: () => 'a secret of the demo',
+  },
+  signature_header: {
+    ...words(line(100), 'Of a generic source: the header with the signature.', neither),
+    create: Type.Optional({
+      ...line(100, 'Of a generic source: the header with the HMAC-SHA256 of the body, in hex or Base64.'),
+      default: 'X-Signature',
+    }),
+    initial: 'X-Signature',
+    keep: (value: string) => value.toLowerCase(),
+  },
+  mapping: {
+    type: 'text',
+    nullable: false,
+    ...neither,
+    wire: Type.Unknown({ description: 'Of a generic source: where each argument of a conversion stands.' }),
+    create: Type.Optional(
+      Type.Unknown({
+        description:
+          'Of a generic source: for each argument of a conversion a JSON pointer into what is sent (/order/total), or the value itself.',
+      }),
+    ),
+    edit: Type.Optional(Type.Unknown({ description: 'The new mapping.' })),
+    order: false,
+    initial: '{}',
+    show: (value: string): unknown => JSON.parse(value),
+    json: (value: string) => value,
+    keep: (value: unknown) => JSON.stringify(value),
+    problem: (value: unknown) =>
+      JSON.stringify(value).length > MAX_MAPPING
+        ? `must be at most ${MAX_MAPPING} characters of JSON.`
+        : problemOfMapping(value),
+    sample: () => '{}',
+  },
+  /** Of the last delivery that could not be taken; empty when there was none. */
+  problem: {
+    type: 'text',
+    nullable: false,
+    ...neither,
+    wire: Type.String({ description: 'Why a delivery could not be taken, lately; empty when all could.' }),
+    order: false,
+    initial: '',
+    show: (value: string) => value,
+    sample: () => '',
+  },
+  date: created('created_at', 'When it was set up'),
+  owner: creator('The user account that has set it up.'),
+} as const
+
+export const source = kind({ name: 'source', table: 'sources', fields })
+
+export type Source = RowOf<typeof fields>
+
+interface SourcesTable extends TableOf<typeof fields> {}
+
+declare module '../../storage/tables.ts' {
+  interface Tables {
+    sources: SourcesTable
+  }
+}
+
+declare module '../../events/schema.ts' {
+  interface Actions {
+    source: CrudAction
+  }
+}

@@ -1,0 +1,226 @@
+import assert from 'node:assert/strict'
+import { createHmac } from 'node:crypto'
+import { before, test } from 'node:test'
+import { assertFailure, describeService } from '../../../test/harness.ts'
+
+const SECRET = 'whsec_of_the_test'
+
+/** The same shuffles each time. */
+function shuffled<T>(values: readonly T[], seed: number): T[] {
+  let state = seed
+  const random = () => {
+    state = (state * 1_103_515_245 + 12_345) % 2_147_483_648
+    return state / 2_147_483_648
+  }
+  return values
+    .map(value => ({ value, place: random() }))
+    .sort((a, b) => a.place - b.place)
+    .map(({ value }) => value)
+}
+
+describeService('sources', service => {
+  let stripe: number
+  let woo: number
+  let generic: number
+  const setUp = async (args: object) => {
+    const { status, body } = await service().post('/sources', { name: 'shop', secret: SECRET, ...args })
+    assert.equal(status, 201, JSON.stringify(body))
+    return body.id as number
+  }
+  before(async () => {
+    stripe = await setUp({ type: 'stripe', context: 'Stripe' })
+    woo = await setUp({ type: 'woocommerce', context: 'woo' })
+    generic = await setUp({
+      type: 'generic',
+      context: 'own',
+      signature_header: 'X-Own-Signature',
+      mapping: {
+        kind: '/event',
+        kinds: { paid: 'sale', returned: 'refund' },
+        reference: '/order/id',
+        references: ['/order/charge'],
+        part: '/return/id',
+        amount: '/cents',
+        minor_units: true,
+        currency: 'USD',
+        affiliate_id: '/order/partners/0',
+        'customer.email': '/order/buyer~1mail',
+      },
+    })
+  })
+  const send = (id: number, body: string, headers: Record<string, string>) =>
+    fetch(`${service().url}/v1/sources/${id}/deliveries`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body,
+    })
+  const mac = (text: string, encoding: 'hex' | 'base64', secret = SECRET) =>
+    createHmac('sha256', secret).update(text).digest(encoding)
+  const byStripe = async (event: object, { at = Math.floor(Date.now() / 1000), secret = SECRET } = {}) => {
+    const body = JSON.stringify(event)
+    const signature = `t=${at},v1=${'0'.repeat(64)},v1=${mac(`${at}.${body}`, 'hex', secret)}`
+    const reply = await send(stripe, body, { 'stripe-signature': signature })
+    return { status: reply.status, body: (await reply.json()) as any }
+  }
+  const event = (type: string, object: object, created = 1_780_000_000) => ({
+    type,
+    created,
+    data: { object },
+  })
+  const seller = async (name: string) =>
+    (await service().newAffiliate(name, { status: 'active', rate: 10, rate_type: 'percentage' })).id as number
+  const owed = async (id: number) => (await service().get(`/affiliates/${id}/balances`)).body.unpaid
+  const counted = async () => {
+    const { headers } = await service().get('/conversions?count=1&number=1')
+    return Number(headers.get('x-total-count'))
+  }
+
+  test('the secret is never shown', async () => {
+    const { body } = await service().get(`/sources/${stripe}`)
+    assert.ok(!JSON.stringify(body).includes(SECRET))
+    const { body: events } = await service().get('/events?number=0')
+    assert.ok(!JSON.stringify(events).includes(SECRET))
+  })
+
+  test('401 - a wrong signature, a replay, an unknown source: all alike, and nothing is written', async () => {
+    const before = await counted()
+    const sale = event('invoice.paid', { id: 'in_x', amount_paid: 100, currency: 'usd' })
+    const wrong = await byStripe(sale, { secret: 'whsec_other' })
+    const late = await byStripe(sale, { at: Math.floor(Date.now() / 1000) - 3600 })
+    const none = await send(stripe, JSON.stringify(sale), {})
+    const nowhere = await send(999_999, '{}', {})
+    for (const { status } of [wrong, late, none, nowhere]) assert.equal(status, 401)
+    assert.deepEqual(wrong.body, await nowhere.json())
+    await service().patch(`/sources/${stripe}`, { status: 'inactive' })
+    assert.equal((await byStripe(sale)).status, 401)
+    await service().patch(`/sources/${stripe}`, { status: 'active' })
+    assert.equal(await counted(), before)
+  })
+
+  test('Stripe: shuffled, doubled and with gaps, deliveries end in the ledger of the ordered ones', async () => {
+    const story = (affiliate: number, run: string) => {
+      const of = (name: string) => `${name}_${run}`
+      const customer = of('cus')
+      const metadata = { affiliate_id: String(affiliate) }
+      const paid = { currency: 'usd', customer }
+      const charge = { id: of('ch'), payment_intent: of('pi'), currency: 'usd' }
+      const dispute = {
+        id: of('du'),
+        charge: of('ch'),
+        payment_intent: of('pi'),
+        amount: 2000,
+        currency: 'usd',
+      }
+      return [
+        event('checkout.session.completed', {
+          ...{ ...paid, id: of('cs'), invoice: of('in'), payment_intent: null, metadata },
+          ...{ payment_status: 'paid', amount_total: 12_000, total_details: { amount_tax: 2000 } },
+          customer_details: { email: `${run}@example.org`, address: { country: 'DE' } },
+        }),
+        event('invoice.paid', {
+          ...{ ...paid, id: of('in'), amount_paid: 12_000, billing_reason: 'subscription_create' },
+          total_taxes: [{ amount: 2000 }],
+        }),
+        event('invoice_payment.paid', {
+          invoice: of('in'),
+          payment: { type: 'payment_intent', payment_intent: of('pi') },
+        }),
+        event('charge.refunded', { ...charge, amount_refunded: 3000 }),
+        event('charge.refunded', { ...charge, amount_refunded: 6000 }),
+        event('charge.dispute.created', { ...dispute, status: 'needs_response' }),
+        event('charge.dispute.closed', { ...dispute, status: 'won' }),
+        event(
+          'invoice.paid',
+          { ...paid, id: of('in2'), amount_paid: 5000, billing_reason: 'subscription_cycle' },
+          1_790_000_000,
+        ),
+        event('customer.updated', { id: customer }),
+      ]
+    }
+    for (let seed = 0; seed < 12; seed += 1) {
+      const affiliate = await seller(`stripe${seed}`)
+      const events = story(affiliate, `run${seed}`)
+      const gap = seed % 3 === 1 ? [3, 5] : []
+      const some = events.filter((_event, place) => !gap.includes(place))
+      for (const one of seed === 0 ? some : shuffled([...some, ...some], seed)) {
+        const { status, body } = await byStripe(one)
+        assert.equal(status, 200)
+        for (const { status, message } of body.results) assert.ok(status < 300, message)
+      }
+      // 10 % of what is left of 100.00 net, half of which was refunded, and of the renewal.
+      assert.equal(await owed(affiliate), 10, `seed ${seed}`)
+    }
+  })
+
+  test('WooCommerce: an order each time it changes, with all its refunds', async () => {
+    const id = await seller('woo')
+    const order = (args: object) => ({
+      id: 731,
+      order_key: 'wc_order_1',
+      currency: 'USD',
+      total: '121.00',
+      total_tax: '21.00',
+      date_paid_gmt: '2026-07-01T10:00:00',
+      billing: { email: 'woo@example.org', country: 'NL' },
+      line_items: [{ product_id: 7, sku: 'A-7', quantity: 2, total: '100.00' }],
+      meta_data: [{ key: 'affiliate_id', value: String(id) }],
+      ...args,
+    })
+    const deliver = async (args: object) => {
+      const body = JSON.stringify(order(args))
+      const reply = await send(woo, body, { 'x-wc-webhook-signature': mac(body, 'base64') })
+      const taken: any = await reply.json()
+      assert.equal(reply.status, 200, JSON.stringify(taken))
+      return taken
+    }
+    assert.equal((await send(woo, 'webhook_id=4', {})).status, 200)
+    assert.match((await deliver({ status: 'pending' })).ignored, /not paid/)
+    for (const status of ['processing', 'completed']) await deliver({ status })
+    assert.equal(await owed(id), 10)
+    const refunds = [{ id: 1, total: '-30.25' }]
+    for (let times = 0; times < 2; times += 1) await deliver({ status: 'completed', refunds })
+    assert.equal(await owed(id), 7.5)
+    await deliver({ status: 'refunded', refunds: [...refunds, { id: 2, total: '-90.75' }] })
+    assert.equal(await owed(id), 0)
+  })
+
+  test('a source of one’s own: fields by JSON pointers, tried on a sample, signed by HMAC', async () => {
+    const id = await seller('own')
+    const paid = {
+      event: 'paid',
+      cents: 5000,
+      order: { id: 17, charge: 'c17', partners: [id], 'buyer/mail': 'own@example.org' },
+    }
+    const { body: tried } = await service().post(`/sources/${generic}/try`, { payload: paid })
+    assert.deepEqual(tried.conversions, [
+      {
+        kind: 'sale',
+        reference: '17',
+        currency: 'USD',
+        affiliate_id: id,
+        amount: 50,
+        references: ['c17'],
+        customer: { email: 'own@example.org' },
+      },
+    ])
+    const deliver = async (payload: object, encoding: 'hex' | 'base64') => {
+      const body = JSON.stringify(payload)
+      const prefix = encoding === 'hex' ? 'sha256=' : ''
+      const reply = await send(generic, body, { 'x-own-signature': prefix + mac(body, encoding) })
+      return { status: reply.status, body: (await reply.json()) as any }
+    }
+    assert.deepEqual((await deliver(paid, 'hex')).body.results[0].status, 201)
+    assert.deepEqual((await deliver(paid, 'base64')).body.results[0].status, 200)
+    await deliver({ event: 'returned', cents: 1000, order: { id: 'c17' }, return: { id: 3 } }, 'hex')
+    assert.equal(await owed(id), 4)
+    const { body: refused } = await deliver({ event: 'paid', cents: 1.5, order: { id: 18 } }, 'hex')
+    assert.equal(refused.results[0].status, 400)
+    assert.match((await service().get(`/sources/${generic}`)).body.problem, /^Invalid argument/)
+    const wrong = await service().post('/sources', {
+      type: 'generic',
+      secret: SECRET,
+      mapping: { total: '/a' },
+    })
+    assertFailure(wrong, 400, 'rest_invalid_param')
+  })
+})

@@ -1,0 +1,167 @@
+/**
+ * What Stripe's webhooks say. The names of one payment are spread over several objects: a checkout session names the payment
+ * intent or the invoice; since API version 2025-03-31 an invoice names neither intent nor charge, and `invoice_payment.paid`
+ * joins invoice and intent; a charge names the intent. Older versions named them in the invoice, which is read as well.
+ * Followed: https://docs.stripe.com/api/events/types, https://docs.stripe.com/currencies#zero-decimal
+ */
+
+import { idOf, type Json, list, moment, names, number, object, text, withoutEmpty } from './reading.ts'
+import { type Delivery, ignored, type Reported } from './report.ts'
+
+const ZERO_DECIMALS = new Set('bif clp djf gnf jpy kmf krw mga pyg rwf vnd vuv xaf xof xpf'.split(' '))
+const THREE_DECIMALS = new Set('bhd jod kwd omr tnd'.split(' '))
+
+/** Stripe counts some currencies in other units than ISO 4217 does. */
+function amountIn(currency: string, value: unknown): number {
+  const units = number(value) ?? 0
+  if (ZERO_DECIMALS.has(currency)) return units
+  return THREE_DECIMALS.has(currency) ? units / 1000 : units / 100
+}
+
+/** @param payload an event whose signature was right */
+export function readStripe(payload: unknown): Delivery {
+  const event = object(payload)
+  const of = object(object(event.data).object)
+  const at = number(event.created)
+  const occurred = at === undefined ? {} : { occurred_at: moment(at) }
+  const read = readers[text(event.type)]
+  if (!read) return ignored(`Events of the type ${text(event.type) || 'none'} are not read.`)
+  const delivery = read(of)
+  return { ...delivery, conversions: delivery.conversions.map(one => ({ ...one, ...occurred })) }
+}
+
+const readers: Readonly<Record<string, (of: Json) => Delivery>> = {
+  'checkout.session.completed': readSession,
+  'checkout.session.async_payment_succeeded': readSession,
+  'invoice.paid': readInvoice,
+  'invoice_payment.paid': readInvoicePayment,
+  'charge.refunded': readRefund,
+  'charge.dispute.created': readDispute,
+  'charge.dispute.closed': readDispute,
+}
+
+/** What the shop has handed over: in the reference of the session, or in metadata of whatever object has some. */
+function origins(metadata: Json, reference = ''): Partial<Reported> {
+  const click = text(metadata.aff_click) || reference
+  const affiliate = number(metadata.affiliate_id)
+  return withoutEmpty({
+    ...(click !== '' && { click: { last: click } }),
+    ...(affiliate !== undefined && { affiliate_id: affiliate }),
+    coupon: text(metadata.coupon),
+  })
+}
+
+function readSession(session: Json): Delivery {
+  const status = text(session.payment_status)
+  if (status === 'unpaid') return ignored('The session is not paid yet.')
+  const currency = text(session.currency)
+  const details = object(session.total_details)
+  const customer = object(session.customer_details)
+  const id = text(session.id)
+  return {
+    conversions: [
+      {
+        // A trial costs nothing: it makes the customer the affiliate's, and what is paid later is a renewal.
+        kind: status === 'no_payment_required' ? 'lead' : 'sale',
+        reference: id,
+        references: names([idOf(session.payment_intent), idOf(session.invoice)], id),
+        amount: amountIn(currency, session.amount_total),
+        tax: amountIn(currency, details.amount_tax),
+        shipping: amountIn(currency, details.amount_shipping),
+        discount: amountIn(currency, details.amount_discount),
+        ...(currency !== '' && { currency }),
+        customer: withoutEmpty({
+          id: idOf(session.customer),
+          email: text(customer.email) || text(session.customer_email),
+          country: text(object(customer.address).country),
+        }),
+        ...origins(object(session.metadata), text(session.client_reference_id)),
+      },
+    ],
+  }
+}
+
+function readInvoice(invoice: Json): Delivery {
+  const paid = number(invoice.amount_paid) ?? 0
+  if (paid === 0) return ignored('Nothing was paid.')
+  const currency = text(invoice.currency)
+  const id = text(invoice.id)
+  const payments = list(object(invoice.payments).data).map(one => object(object(one).payment))
+  const details = object(object(invoice.parent).subscription_details ?? invoice.subscription_details)
+  const sum = (values: unknown) =>
+    list(values).reduce<number>((all, one) => all + (number(object(one).amount) ?? 0), 0)
+  return {
+    conversions: [
+      {
+        kind: text(invoice.billing_reason) === 'subscription_cycle' ? 'renewal' : 'sale',
+        reference: id,
+        references: names(
+          [
+            idOf(invoice.payment_intent),
+            idOf(invoice.charge),
+            ...payments.flatMap(one => [idOf(one.payment_intent), idOf(one.charge)]),
+          ],
+          id,
+        ),
+        amount: amountIn(currency, paid),
+        tax: amountIn(currency, number(invoice.tax) ?? sum(invoice.total_taxes ?? invoice.total_tax_amounts)),
+        shipping: amountIn(currency, object(invoice.shipping_cost).amount_total),
+        discount: amountIn(currency, sum(invoice.total_discount_amounts)),
+        currency,
+        customer: withoutEmpty({
+          id: idOf(invoice.customer),
+          email: text(invoice.customer_email),
+          country: text(object(invoice.customer_address).country),
+        }),
+        ...origins({ ...object(details.metadata), ...object(invoice.metadata) }),
+      },
+    ],
+  }
+}
+
+/** No sale of its own: invoice and intent are two names of one payment. */
+function readInvoicePayment(one: Json): Delivery {
+  const payment = object(one.payment)
+  return {
+    conversions: [],
+    names: names([idOf(one.invoice), idOf(payment.payment_intent), idOf(payment.charge)], ''),
+  }
+}
+
+/** Says all that was refunded of the charge so far. */
+function readRefund(charge: Json): Delivery {
+  const currency = text(charge.currency)
+  const id = text(charge.id)
+  return {
+    conversions: [
+      {
+        kind: 'refund',
+        cumulative: true,
+        reference: id,
+        references: names([idOf(charge.payment_intent), idOf(charge.invoice)], id),
+        amount: amountIn(currency, charge.amount_refunded),
+        currency,
+      },
+    ],
+  }
+}
+
+function readDispute(dispute: Json): Delivery {
+  const status = text(dispute.status)
+  if (status.startsWith('warning_')) return ignored('An inquiry takes nothing back.')
+  const currency = text(dispute.currency)
+  const charge = idOf(dispute.charge)
+  return {
+    conversions: [
+      {
+        // One that was lost takes back what it took back when it was opened, also when nobody told of that.
+        kind: status === 'won' ? 'dispute_won' : 'dispute',
+        part: text(dispute.id),
+        reference: charge,
+        references: names([idOf(dispute.payment_intent)], charge),
+        amount: amountIn(currency, dispute.amount),
+        currency,
+      },
+    ],
+  }
+}

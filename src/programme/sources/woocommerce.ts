@@ -1,0 +1,75 @@
+/**
+ * What WooCommerce's webhooks order.created and order.updated say: the whole order each time, with all its refunds.
+ * Followed: https://woocommerce.github.io/woocommerce-rest-api-docs/#order-properties
+ */
+
+import { type Json, list, names, number, object, text, withoutEmpty } from './reading.ts'
+import { type Delivery, ignored, type Reported } from './report.ts'
+
+const PAID = new Set(['processing', 'completed', 'refunded'])
+const GIVEN_UP = new Set(['cancelled', 'failed', 'trash'])
+
+/** @param payload an order whose signature was right */
+export function readWooCommerce(payload: unknown): Delivery {
+  const order = object(payload)
+  const reference = text(order.id)
+  if (reference === '' || order.total === undefined) return ignored('It is no order.')
+  const status = text(order.status)
+  const names_ = names([text(order.order_key), text(order.transaction_id)], reference)
+  const currency = text(order.currency)
+  const payment = { reference, references: names_, currency }
+  const refunds = list(order.refunds).map(one => refundOf(object(one), payment))
+  if (PAID.has(status)) return { conversions: [saleOf(order, payment), ...refunds] }
+  if (!GIVEN_UP.has(status) || !order.date_paid_gmt) return ignored(`The order is ${status}: it is not paid.`)
+  // What was paid and then given up was worth nothing.
+  const amount = number(order.total) ?? 0
+  return { conversions: [...refunds, { kind: 'refund', cumulative: true, ...payment, amount }] }
+}
+
+type Payment = Pick<Reported, 'reference' | 'references' | 'currency'>
+
+function saleOf(order: Json, payment: Payment): Reported {
+  const billing = object(order.billing)
+  const meta = metaOf(order)
+  const customer = number(order.customer_id) ?? 0
+  const paid = text(order.date_paid_gmt) || text(order.date_created_gmt)
+  const affiliate = number(meta.get('affiliate_id'))
+  const click = text(meta.get('aff_click'))
+  return {
+    kind: meta.has('_subscription_renewal') ? 'renewal' : 'sale',
+    ...payment,
+    amount: number(order.total) ?? 0,
+    tax: number(order.total_tax) ?? 0,
+    shipping: number(order.shipping_total) ?? 0,
+    discount: number(order.discount_total) ?? 0,
+    lines: list(order.line_items).map(one => lineOf(object(one))),
+    customer: withoutEmpty({
+      id: customer === 0 ? '' : String(customer),
+      email: text(billing.email),
+      first_name: text(billing.first_name),
+      last_name: text(billing.last_name),
+      country: text(billing.country),
+    }),
+    ...withoutEmpty({
+      coupon: text(object(list(order.coupon_lines)[0]).code),
+      occurred_at: paid.replace('T', ' ').slice(0, 19),
+      ...(affiliate !== undefined && { affiliate_id: affiliate }),
+      ...(click !== '' && { click: { last: click } }),
+    }),
+  }
+}
+
+const metaOf = (order: Json): Map<string, unknown> =>
+  new Map(list(order.meta_data).map(one => [text(object(one).key), object(one).value]))
+
+function lineOf(item: Json) {
+  return withoutEmpty({
+    product: text(item.sku) || text(item.product_id),
+    quantity: Math.max(1, Math.round(number(item.quantity) ?? 1)),
+    amount: Math.max(0, number(item.total) ?? 0),
+  })
+}
+
+function refundOf(refund: Json, payment: Payment): Reported {
+  return { kind: 'refund', part: text(refund.id), ...payment, amount: Math.abs(number(refund.total) ?? 0) }
+}

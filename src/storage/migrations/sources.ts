@@ -1,0 +1,21 @@
+import type { Engine } from '../database.ts'
+
+export function sources({ identity, integer, text, tableOptions }: Engine): string[] {
+  return [
+    `CREATE TABLE sources (
+      id ${identity},
+      name ${text} NOT NULL,
+      name_key ${text} NOT NULL,
+      type ${text} NOT NULL CHECK (type IN ('stripe', 'woocommerce', 'generic')),
+      context ${text} NOT NULL,
+      status ${text} NOT NULL CHECK (status IN ('active', 'inactive')),
+      secret ${text} NOT NULL,
+      signature_header ${text} NOT NULL,
+      mapping ${text} NOT NULL,
+      problem ${text} NOT NULL,
+      created_at ${integer} NOT NULL,
+      owner ${integer} NOT NULL REFERENCES users (id),
+      updated_at ${integer} NOT NULL
+    ) ${tableOptions}`,
+  ]
+}
