@@ -135,12 +135,38 @@ export function toolScenarios(world: () => World): void {
         assert.deepEqual(kept.rate_types, ['percentage', 'flat', 'per visit'])
       }))
 
+    test('reports of any days - stay in the address, are compared with the days before, and can be left again', () =>
+      world().work('/reports', async page => {
+        await page.getByLabel('From').fill('2026-01-05')
+        await page.getByLabel('To', { exact: true }).fill('2026-01-20')
+        await page
+          .getByText(/From Jan 5, 2026 until Jan 20, 2026, compared with Dec 20, 2025 until Jan 4, 2026/)
+          .waitFor()
+        await page.reload()
+        await page.getByText(/From Jan 5, 2026/).waitFor()
+        assert.equal(await page.getByLabel('To', { exact: true }).inputValue(), '2026-01-20')
+        await page.getByRole('button', { name: '30 days' }).click()
+        await page.getByRole('button', { name: '30 days', pressed: true }).waitFor()
+        assert.equal(await page.getByLabel('From').inputValue(), '')
+      }))
+
     test('reports - every plot is drawn, and its numbers and its file agree with the list', () =>
       world().work('/reports', async page => {
         await page.getByRole('button', { name: 'All', exact: true }).click()
         await page.getByRole('button', { name: 'All', exact: true, pressed: true }).waitFor()
         await settled(page)
-        assert.equal(await page.getByRole('img').count(), 5)
+        const drawn = await page.getByRole('img').count()
+        const empty = await page.getByText(/^Nothing to draw yet/).count()
+        assert.ok(drawn >= 7)
+        assert.equal(drawn + empty, await page.locator('main section').count())
+        // The totals above are those of the rows below.
+        const owed = Number(
+          (await page.locator('dd').nth(3).innerText()).split('\n')[0]!.replace(/[$,]/g, ''),
+        )
+        const { rows } = await (
+          await page.request.get('/admin/api/reports/earnings-by-month?span=all')
+        ).json()
+        assert.equal(owed, rows.at(-1).owed)
         await page.getByRole('button', { name: 'Show numbers of Payouts by method' }).click()
         const table = page.getByRole('region', { name: 'Numbers of Payouts by method' })
         const paypal = await table

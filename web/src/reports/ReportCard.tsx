@@ -17,7 +17,7 @@ import { type ReactNode, useId, useState } from 'react'
 import { ExportLink } from '../ui/ExportLink.tsx'
 import { Problem } from '../ui/Page.tsx'
 import { figures } from '../ui/table.tsx'
-import { csvOf, type ReportName, type Rows, type Span, useReport } from './report.ts'
+import { csvOf, type ReportName, type Rows, type Scope, useReport } from './report.ts'
 
 export interface Column<R> {
   label: string
@@ -28,7 +28,7 @@ export interface Column<R> {
 interface Props<N extends ReportName> {
   title: string
   name: N
-  span: Span
+  scope: Scope
   columns: Column<Rows[N]>[]
   /** What else can be chosen about the plot. */
   choice?: ReactNode
@@ -41,9 +41,9 @@ interface Props<N extends ReportName> {
 
 /** A plot with its numbers: as a table that unfolds, and as a file. */
 export function ReportCard<N extends ReportName>(props: Props<N>) {
-  const { title, name, span, choice, wide } = props
+  const { title, name, scope, choice, wide } = props
   const id = useId()
-  const { data, error, refetch, isPlaceholderData } = useReport(name, { span })
+  const { data, error, refetch, isPlaceholderData } = useReport(name, scope)
   return (
     <Card
       component="section"
@@ -81,9 +81,9 @@ function Content<N extends ReportName>({
   if (empty ? rows.every(empty) : rows.length === 0) {
     return (
       <Typography variant="body2" sx={{ color: 'text.secondary', py: 8, textAlign: 'center' }}>
-        {rest.span === 'all'
+        {rest.scope.span === 'all'
           ? 'Nothing to draw yet: it comes with the first affiliates and payouts.'
-          : 'Nothing in this span. Choose a longer one above.'}
+          : 'Nothing in these days. Choose more of them above.'}
       </Typography>
     )
   }
@@ -98,11 +98,11 @@ function Content<N extends ReportName>({
 function UnfoldingNumbers<N extends ReportName>({
   title,
   name,
-  span,
+  scope,
   rows,
   columns,
   rowKey,
-}: Pick<Props<N>, 'title' | 'name' | 'span' | 'columns' | 'rowKey'> & { rows: Rows[N][] }) {
+}: Pick<Props<N>, 'title' | 'name' | 'scope' | 'columns' | 'rowKey'> & { rows: Rows[N][] }) {
   const [open, setOpen] = useState(false)
   return (
     <>
@@ -115,7 +115,7 @@ function UnfoldingNumbers<N extends ReportName>({
         >
           {open ? 'Hide numbers' : 'Show numbers'}
         </Button>
-        <ExportLink href={csvOf(name, { span })} label="CSV" size="small" aria-label={`CSV of ${title}`} />
+        <ExportLink href={csvOf(name, scope)} label="CSV" size="small" aria-label={`CSV of ${title}`} />
       </Stack>
       <Collapse in={open} unmountOnExit>
         <Numbers title={title} rows={rows} columns={columns} rowKey={rowKey} />

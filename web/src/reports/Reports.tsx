@@ -1,5 +1,5 @@
-import { Box, ToggleButton, ToggleButtonGroup, useTheme } from '@mui/material'
-import { useState } from 'react'
+import { Box, TextField, useTheme } from '@mui/material'
+import { useEffect, useRef, useState } from 'react'
 import { useSearchParams } from 'react-router-dom'
 import { statuses } from '../affiliates/affiliate.tsx'
 import { capital } from '../names.ts'
@@ -7,25 +7,28 @@ import type { Sum } from '../payouts/payout.ts'
 import { count, period, useMoney } from '../ui/format.ts'
 import { Page } from '../ui/Page.tsx'
 import { RowLink } from '../ui/table.tsx'
+import {
+  BestAffiliates,
+  BestCampaigns,
+  ConversionByMonth,
+  EarningsByMonth,
+  OwedByMonth,
+} from './Earnings.tsx'
 import { RankPlot, TimePlot } from './Plot.tsx'
 import { type Column, ReportCard } from './ReportCard.tsx'
-import { type Rows, type Span, spans } from './report.ts'
+import { BESIDE_TEN, MOST_METHODS, methodOf, nameOf, shorten, unique } from './ranks.ts'
+import { type Rows, type Scope, spans } from './report.ts'
+import { Summary } from './Summary.tsx'
+import { Toggle } from './Toggle.tsx'
 
 export function Reports() {
   const [parameters, setParameters] = useSearchParams()
-  const span = spans.find(({ value }) => value === parameters.get('span'))?.value ?? '12m'
+  const scope = scopeOf(parameters)
+  const setScope = (chosen: Scope) =>
+    setParameters({ ...chosen } as Record<string, string>, { replace: true })
   return (
-    <Page
-      title="Reports"
-      actions={
-        <Toggle
-          label="Span"
-          value={span}
-          choices={spans}
-          onChange={value => setParameters({ span: value }, { replace: true })}
-        />
-      }
-    >
+    <Page title="Reports" actions={<Days scope={scope} onChange={setScope} />}>
+      <Summary scope={scope} />
       <Box
         sx={{
           display: 'grid',
@@ -34,13 +37,65 @@ export function Reports() {
           alignItems: 'start',
         }}
       >
-        <PaidByMonth span={span} />
-        <FailedAgainstPaid span={span} />
-        <AffiliatesByMonth span={span} />
-        <TopAffiliates span={span} />
-        <ByMethod span={span} />
+        <EarningsByMonth scope={scope} />
+        <OwedByMonth scope={scope} />
+        <ConversionByMonth scope={scope} />
+        <BestAffiliates scope={scope} />
+        <BestCampaigns scope={scope} />
+        <PaidByMonth scope={scope} />
+        <FailedAgainstPaid scope={scope} />
+        <AffiliatesByMonth scope={scope} />
+        <TopAffiliates scope={scope} />
+        <ByMethod scope={scope} />
       </Box>
     </Page>
+  )
+}
+
+/** From the address, so that a report can be sent to somebody. */
+function scopeOf(parameters: URLSearchParams): Scope {
+  const [from, to] = [parameters.get('from'), parameters.get('to')]
+  if (from || to) return { ...(from && { from }), ...(to && { to }) }
+  return { span: spans.find(({ value }) => value === parameters.get('span'))?.value ?? '12m' }
+}
+
+/** A span, or any days. */
+function Days({ scope, onChange }: { scope: Scope; onChange: (scope: Scope) => void }) {
+  const { span, from = '', to = '' } = scope
+  // The address follows a moment later than what is typed: the second day must not forget the first.
+  const typed = useRef({ from, to })
+  useEffect(() => {
+    typed.current = { from, to }
+  }, [from, to])
+  const change = (day: { from?: string; to?: string }) => {
+    typed.current = { ...typed.current, ...day }
+    const given = Object.entries(typed.current).filter(([, value]) => value !== '')
+    onChange(given.length > 0 ? Object.fromEntries(given) : { span: '12m' })
+  }
+  return (
+    <>
+      <Toggle
+        label="Span"
+        value={span ?? ''}
+        choices={spans}
+        onChange={value => value && onChange({ span: value })}
+      />
+      <Day label="From" value={from} onChange={day => change({ from: day })} />
+      <Day label="To" value={to} onChange={day => change({ to: day })} />
+    </>
+  )
+}
+
+function Day({ label, value, onChange }: { label: string; value: string; onChange: (day: string) => void }) {
+  return (
+    <TextField
+      type="date"
+      label={label}
+      value={value}
+      onChange={({ target }) => onChange(target.value)}
+      slotProps={{ inputLabel: { shrink: true } }}
+      sx={{ width: 158 }}
+    />
   )
 }
 
@@ -50,38 +105,6 @@ const measures = [
   { value: 'sum', label: 'Amount' },
   { value: 'count', label: 'Count' },
 ] as const
-
-function Toggle<V extends string>({
-  label,
-  value,
-  choices,
-  onChange,
-}: {
-  label: string
-  value: V
-  choices: readonly { value: V; label: string }[]
-  onChange: (value: V) => void
-}) {
-  return (
-    <ToggleButtonGroup
-      exclusive
-      size="small"
-      value={value}
-      aria-label={label}
-      onChange={(_, chosen: V | null) => chosen && onChange(chosen)}
-    >
-      {choices.map(choice => (
-        <ToggleButton
-          key={choice.value}
-          value={choice.value}
-          sx={{ textTransform: 'none', px: 1.5, py: 0.5 }}
-        >
-          {choice.label}
-        </ToggleButton>
-      ))}
-    </ToggleButtonGroup>
-  )
-}
 
 function useMeasure(title: string) {
   const [measure, setMeasure] = useState<Measure>('sum')
@@ -102,7 +125,7 @@ const columnsOfPayouts = (full: (amount: Sum) => string): Column<Rows['payouts-b
   { label: 'Payouts failed', cell: row => count(row.failed_count), figures: true },
 ]
 
-function PaidByMonth({ span }: { span: Span }) {
+function PaidByMonth({ scope }: { scope: Scope }) {
   const title = 'Payouts paid'
   const { palette } = useTheme()
   const money = useMoney()
@@ -111,7 +134,7 @@ function PaidByMonth({ span }: { span: Span }) {
     <ReportCard
       title={title}
       name="payouts-by-month"
-      span={span}
+      scope={scope}
       empty={row => row.count + row.failed_count === 0}
       columns={columnsOfPayouts(money.full).slice(0, 3)}
       choice={choice}
@@ -130,7 +153,7 @@ function PaidByMonth({ span }: { span: Span }) {
   )
 }
 
-function FailedAgainstPaid({ span }: { span: Span }) {
+function FailedAgainstPaid({ scope }: { scope: Scope }) {
   const title = 'Failed against paid'
   const { palette } = useTheme()
   const money = useMoney()
@@ -139,7 +162,7 @@ function FailedAgainstPaid({ span }: { span: Span }) {
     <ReportCard
       title={title}
       name="payouts-by-month"
-      span={span}
+      scope={scope}
       empty={row => row.count + row.failed_count === 0}
       columns={columnsOfPayouts(money.full)}
       choice={choice}
@@ -165,13 +188,13 @@ function FailedAgainstPaid({ span }: { span: Span }) {
   )
 }
 
-function AffiliatesByMonth({ span }: { span: Span }) {
+function AffiliatesByMonth({ scope }: { scope: Scope }) {
   const { palette } = useTheme()
   return (
     <ReportCard
       title="Affiliates registered"
       name="affiliates-by-month"
-      span={span}
+      scope={scope}
       empty={row => row.total === 0}
       columns={[
         { label: 'Period', cell: row => period(row.period) },
@@ -208,14 +231,14 @@ const statusesFromBelow = ['active', 'pending', 'inactive', 'rejected'] as const
 /** Half an affiliate is no mark on an axis. */
 const whole = (value: number) => (Number.isInteger(value) ? count(value) : '')
 
-function TopAffiliates({ span }: { span: Span }) {
+function TopAffiliates({ scope }: { scope: Scope }) {
   const { palette } = useTheme()
   const money = useMoney()
   return (
     <ReportCard
       title="Ten affiliates paid most"
       name="top-affiliates"
-      span={span}
+      scope={scope}
       columns={[
         {
           label: 'Affiliate',
@@ -239,7 +262,7 @@ function TopAffiliates({ span }: { span: Span }) {
   )
 }
 
-function ByMethod({ span }: { span: Span }) {
+function ByMethod({ scope }: { scope: Scope }) {
   const title = 'Payouts by method'
   const { palette } = useTheme()
   const money = useMoney()
@@ -248,7 +271,7 @@ function ByMethod({ span }: { span: Span }) {
     <ReportCard
       title={title}
       name="payouts-by-method"
-      span={span}
+      scope={scope}
       columns={[
         { label: 'Method', cell: row => methodOf(row) },
         { label: 'Payouts', cell: row => count(row.count), figures: true },
@@ -273,26 +296,5 @@ function ByMethod({ span }: { span: Span }) {
         )
       }}
     </ReportCard>
-  )
-}
-
-/** As high as ten names beside it, in pixels. */
-const BESIDE_TEN = 316
-const MOST_METHODS = 12
-const LONGEST_NAME = 18
-
-const methodOf = (row: Rows['payouts-by-method']) => row.payout_method || 'No method'
-const nameOf = (row: Rows['top-affiliates']) =>
-  row.display_name || row.login || `Affiliate ${row.affiliate_id}`
-
-function shorten(name: string): string {
-  const characters = [...name]
-  return characters.length > LONGEST_NAME ? `${characters.slice(0, LONGEST_NAME - 1).join('')}…` : name
-}
-
-/** Bars that have the same name would fall together: a space that is not seen keeps them apart. */
-function unique(names: string[]): string[] {
-  return names.map(
-    (name, index) => name + '\u200b'.repeat(names.slice(0, index).filter(other => other === name).length),
   )
 }

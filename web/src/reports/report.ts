@@ -30,21 +30,55 @@ export interface Rows {
     sum: Sum
   }
   'payouts-by-method': { payout_method: string; count: number; sum: Sum }
+  'earnings-by-month': Earnings & { period: string }
+  'conversion-by-month': Conversion & { period: string }
+  'best-affiliates': Conversion & {
+    affiliate_id: number
+    login: string | null
+    display_name: string | null
+    referrals: number
+    earned: Sum
+  }
+  'best-campaigns': Conversion & { campaign: string; referrals: number; earned: Sum }
+}
+
+interface Earnings {
+  referrals: number
+  earned: Sum
+  pending: Sum
+  refused: Sum
+  written_off: Sum
+  paid: Sum
+  /** At the end of the period. */
+  owed: Sum
+}
+
+interface Conversion {
+  visits: number
+  converted: number
+  /** In percent. */
+  rate: number
 }
 
 export type ReportName = keyof Rows
 
+/** What a report is about: a span, or the days from one to another. */
+export interface Scope {
+  span?: Span
+  from?: string
+  to?: string
+  affiliate_id?: number
+}
+
 export interface Report<N extends ReportName> {
-  span: Span
+  span: Span | 'days'
   from: string
   to: string
   currency: string
   rows: Rows[N][]
-}
-
-interface Scope {
-  span: Span
-  affiliate_id?: number
+  /** All rows together, and the same of the time just before; only in reports by month. */
+  totals?: Omit<Rows[N], 'period'>
+  before?: Omit<Rows[N], 'period'> & { from: string; to: string }
 }
 
 export function useReport<N extends ReportName>(name: N, scope: Scope) {

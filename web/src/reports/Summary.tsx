@@ -1,0 +1,67 @@
+import { Typography } from '@mui/material'
+import { count, day, useMoney } from '../ui/format.ts'
+import { Problem } from '../ui/Page.tsx'
+import { Tile, Tiles } from '../ui/Tile.tsx'
+import { type Scope, useReport } from './report.ts'
+
+/** The totals of what is reported, beside those of the time just before, which was as long. */
+export function Summary({ scope }: { scope: Scope }) {
+  const money = useMoney()
+  const earnings = useReport('earnings-by-month', scope)
+  const conversion = useReport('conversion-by-month', scope)
+  const error = earnings.error ?? conversion.error
+  if (error) return <Problem error={error} />
+  const { totals, before } = earnings.data ?? {}
+  const visits = conversion.data?.totals
+  const visitsBefore = conversion.data?.before
+  const sums = [
+    ['Earned', totals?.earned, before?.earned],
+    ['Paid', totals?.paid, before?.paid],
+    ['Refused', totals?.refused, before?.refused],
+    ['Owed at the end', totals?.owed, before?.owed],
+  ] as const
+  const reported = earnings.data
+  return (
+    <>
+      {reported && (
+        <Typography variant="body2" sx={{ color: 'text.secondary', mb: 1.5 }}>
+          From {day(`${reported.from} 00:00:00`)} until {day(`${reported.to} 00:00:00`)}
+          {before &&
+            `, compared with ${day(`${before.from} 00:00:00`)} until ${day(`${before.to} 00:00:00`)}`}
+          .
+        </Typography>
+      )}
+      <Tiles minWidth={168} busy={earnings.isPlaceholderData}>
+        {sums.map(([label, now, then]) => (
+          <Tile
+            key={label}
+            label={label}
+            value={now === undefined ? '…' : money.full(now)}
+            hint={
+              then !== undefined && now !== undefined && compared(Number(now), Number(then), money.full(then))
+            }
+          />
+        ))}
+        <Tile
+          label="Visits"
+          value={visits ? count(visits.visits) : '…'}
+          hint={
+            visits && visitsBefore && compared(visits.visits, visitsBefore.visits, count(visitsBefore.visits))
+          }
+        />
+        <Tile
+          label="Conversion"
+          value={visits ? `${visits.rate}%` : '…'}
+          hint={visitsBefore && `${visitsBefore.rate}% before`}
+        />
+      </Tiles>
+    </>
+  )
+}
+
+/** '+12% from $100.00' */
+function compared(now: number, then: number, shown: string): string {
+  if (then === 0) return `${shown} before`
+  const change = Math.round(((now - then) / Math.abs(then)) * 100)
+  return `${change > 0 ? '+' : change < 0 ? '−' : '±'}${Math.abs(change)}% from ${shown}`
+}

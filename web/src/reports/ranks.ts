@@ -1,0 +1,23 @@
+/** How the bars of a ranking are called. */
+import type { Rows } from './report.ts'
+
+/** As high as ten names beside it, in pixels. */
+export const BESIDE_TEN = 316
+export const MOST_METHODS = 12
+const LONGEST_NAME = 18
+
+export const methodOf = (row: Rows['payouts-by-method']) => row.payout_method || 'No method'
+export const nameOf = (row: Pick<Rows['top-affiliates'], 'affiliate_id' | 'login' | 'display_name'>) =>
+  row.display_name || row.login || `Affiliate ${row.affiliate_id}`
+
+export function shorten(name: string): string {
+  const characters = [...name]
+  return characters.length > LONGEST_NAME ? `${characters.slice(0, LONGEST_NAME - 1).join('')}…` : name
+}
+
+/** Bars that have the same name would fall together: a space that is not seen keeps them apart. */
+export function unique(names: string[]): string[] {
+  return names.map(
+    (name, index) => name + '\u200b'.repeat(names.slice(0, index).filter(other => other === name).length),
+  )
+}
