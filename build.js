@@ -34,4 +34,15 @@ await build({
     },
   },
 })
+// What pages of the shop load: as small as it can be, and by itself.
+await build({
+  configFile: false,
+  logLevel,
+  build: {
+    outDir: here('dist'),
+    emptyOutDir: false,
+    target: 'es2020',
+    lib: { entry: here('web/script/a.ts'), name: 'a', formats: ['iife'], fileName: () => 'script.js' },
+  },
+})
 await build({ configFile: here('web/vite.config.ts'), logLevel, build: { license } })

@@ -58,7 +58,12 @@ import { deliveriesTo } from './programme/sources/deliveries.ts'
 import { sources } from './programme/sources/feature.ts'
 import { removeOldVisitors } from './programme/tracking/batch.ts'
 import { visitorRoutes } from './programme/tracking/routes.ts'
-import { clickKeysTable, visitorSaltTable, visitorsTable } from './programme/tracking/table.ts'
+import {
+  clickKeysTable,
+  scriptPagesTable,
+  visitorSaltTable,
+  visitorsTable,
+} from './programme/tracking/table.ts'
 import { Tracking } from './programme/tracking/tracking.ts'
 import { visits } from './programme/visits/feature.ts'
 import { type Feature, plain } from './records/feature.ts'
@@ -97,6 +102,7 @@ export const schema: Schema = [
   clickKeysTable,
   visitorSaltTable,
   visitorsTable,
+  scriptPagesTable,
   keysTable,
   sessionsTable,
   devicesTable,
@@ -198,15 +204,13 @@ export async function buildApp(database: Database, options: AppOptions): Promise
     await app.register(signed, { prefix: base, load, ...deliveriesTo(context) })
   }
   await app.register(area, { context, load, features, ring: keys, permissions })
-  const tracking = trackingOf(database, options)
-  await app.register(open, { routes: visitorRoutes(tracking, HOME) })
+  await serveVisitors(app, database, options)
   const sealer = new Sealer(database)
   const sweeper = new Sweeper(database, [removeOldAnswers, removeOldAttempts, removeOldVisitors])
   const jobs = jobsOf({ ...context, ...service })
   app.addHook('onClose', async () => {
     await Promise.all(jobs.map(job => job.close()))
     await keys.close()
-    await tracking.close()
     await sweeper.close()
     await sealer.close()
   })
@@ -230,16 +234,19 @@ function isUnwanted(error: unknown): boolean {
 }
 
 /** Visitors have an allowance of their own for each address, as large as that of a key. */
-function trackingOf(database: Database, { rateLimit, grantor, logger }: AppOptions): Tracking {
+async function serveVisitors(app: FastifyInstance, database: Database, options: AppOptions): Promise<void> {
+  const { rateLimit, grantor, logger } = options
   const allowances = new Allowances(grantor ?? grantAll)
   const allow = (address: string): boolean | Promise<boolean> => {
     if (rateLimit === 0) return true
     const spent = allowances.spend(`visitor ${networksOf(address)[0]}`, rateLimit)
     return spent instanceof Promise ? spent.then(({ allowed }) => allowed) : spent.allowed
   }
-  return new Tracking(onBehalfOf(service, database), allow, err =>
+  const tracking = new Tracking(onBehalfOf(service, database), allow, err =>
     logger.error({ err }, 'visits could not be written; they are tried again'),
   )
+  await app.register(open, { routes: visitorRoutes(tracking, HOME) })
+  app.addHook('onClose', () => tracking.close())
 }
 
 /** How Fastify is to read requests, and what it is to leave to the stages. */

@@ -22,6 +22,7 @@ import type { Feature } from '../records/feature.ts'
 import { settings } from '../settings/routes.ts'
 import { reports } from './reports/routes.ts'
 import { system } from './system/routes.ts'
+import { tracking } from './tracking/routes.ts'
 import { contentPolicy, web } from './web.ts'
 
 const BASE = '/admin'
@@ -60,6 +61,7 @@ export async function area(
     reports,
     audit(context.database.schema),
     exportsOf(features),
+    tracking,
     system(),
     sessions(permissions),
   ]

@@ -16,7 +16,7 @@ import { payoutNotes } from './migrations/payout-notes.ts'
 import { reports } from './migrations/reports.ts'
 import { runs } from './migrations/runs.ts'
 import { sources } from './migrations/sources.ts'
-import { clickKeys, links } from './migrations/tracking.ts'
+import { clickKeys, links, scriptPages } from './migrations/tracking.ts'
 import { visits } from './migrations/visits.ts'
 
 type Migration = (engine: Engine) => Step[]
@@ -44,6 +44,7 @@ const migrations: readonly Migration[] = [
   oneCalculation,
   details,
   sources,
+  scriptPages,
 ]
 
 /** How a referral's amount came to be stands in `calculation` alone. */

@@ -150,7 +150,8 @@ export async function eventually(holds: () => Promise<void>): Promise<void> {
 }
 
 /** The browser that comes with the packages on Linux, else one that is installed. */
-async function launch(): Promise<Browser> {
-  if (process.platform !== 'linux') return chromium.launch({ channel: 'chrome', args: FLAGS })
-  return chromium.launch({ executablePath: await sparticuz.executablePath(), args: FLAGS })
+export async function launch(...flags: readonly string[]): Promise<Browser> {
+  const args = [...FLAGS, ...flags]
+  if (process.platform !== 'linux') return chromium.launch({ channel: 'chrome', args })
+  return chromium.launch({ executablePath: await sparticuz.executablePath(), args })
 }

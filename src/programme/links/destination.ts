@@ -17,13 +17,12 @@ export function allowedUrl(text: string, settings: TrackingSettings, base?: stri
 
 /** @param host as URLs have it: in small letters, with the port where it has to be said */
 function isAllowedHost(host: string, { page, hosts }: TrackingSettings): boolean {
-  return (
-    (page !== '' && URL.parse(page)?.host === host) ||
-    hosts.some(allowed =>
-      // The dot belongs to it: *.shop.example is neither shop.example nor badshop.example.
-      allowed.startsWith('*.') ? host.endsWith(allowed.slice(1)) : host === allowed,
-    )
-  )
+  return (page !== '' && URL.parse(page)?.host === host) || hosts.some(allowed => isOn(host, allowed))
+}
+
+/** @param allowed a host of the settings; the dot belongs to it: *.shop.example is neither shop.example nor badshop.example */
+export function isOn(host: string, allowed: string): boolean {
+  return allowed.startsWith('*.') ? host.endsWith(allowed.slice(1)) : host === allowed
 }
 
 /** The page that a link leads to; the programme's where it names none, or one that is not allowed any more. */

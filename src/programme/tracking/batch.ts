@@ -43,6 +43,9 @@ export class VisitBatch {
   readonly #rounds: Rounds
   #waiting: Answered[] = []
   #shed = 0
+  /** By place. The settings have few. */
+  readonly #sightings = new Map<string, store.Sighting>()
+  readonly #loads = new Map<string, number>()
 
   /** @param report is told why a batch could not be written; it is tried again */
   constructor(context: RequestContext, report: (error: unknown) => void) {
@@ -62,19 +65,38 @@ export class VisitBatch {
     else this.#shed += 1
   }
 
+  /** Takes what the script has sent, of which the last of each place is kept. */
+  saw(sighting: store.Sighting): void {
+    this.#sightings.set(sighting.place, sighting)
+  }
+
+  /** The script was loaded by a page of this place. */
+  loaded(place: string, time: number): void {
+    this.#loads.set(place, time)
+  }
+
   /** Writes what waits. */
   async close(): Promise<void> {
     await this.#rounds.close()
     const giveUpAt = performance.now() + CLOSING_MS
-    while (this.#waiting.length > 0 && performance.now() < giveUpAt) await this.#flush()
+    const waits = () => this.#waiting.length + this.#sightings.size + this.#loads.size > 0
+    while (waits() && performance.now() < giveUpAt) await this.#flush()
   }
 
   async #flush(): Promise<void> {
     const batch = this.#waiting
-    if (batch.length === 0) return
+    const sightings = [...this.#sightings.values()]
+    const loads = [...this.#loads]
+    if (batch.length + sightings.length + loads.length === 0) return
     this.#waiting = []
+    this.#sightings.clear()
+    this.#loads.clear()
     try {
-      await write(this.#context, tx => this.#write(tx, batch))
+      await write(this.#context, async tx => {
+        if (batch.length > 0) await this.#write(tx, batch)
+        for (const sighting of sightings) await store.keepSighting(tx, sighting)
+        for (const [place, time] of loads) await store.keepLoad(tx, place, time)
+      })
     } catch (error) {
       this.#report(error)
       const kept = [...batch, ...this.#waiting]

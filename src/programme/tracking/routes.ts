@@ -1,4 +1,7 @@
 import type { OpenAnswer, OpenRequest, OpenRoute } from '../../http/open.ts'
+import { isKnown } from '../../http/preconditions.ts'
+import { clickCookie } from './cookie.ts'
+import { Script } from './script.ts'
 import { type Coming, isName, type Tracking } from './tracking.ts'
 
 /** What a link is asked for is answered anew each time, and nobody finds it by searching. */
@@ -9,6 +12,7 @@ const HEADERS = { 'Cache-Control': 'no-store', 'X-Robots-Tag': 'noindex' }
  * @param home where those go who ask for / and name no affiliate
  */
 export function visitorRoutes(tracking: Tracking, home: string): readonly OpenRoute[] {
+  const script = new Script()
   return [
     {
       method: 'GET',
@@ -29,7 +33,48 @@ export function visitorRoutes(tracking: Tracking, home: string): readonly OpenRo
         return redirect(tracking, { ...request, name }, name => tracking.links.byAffiliate(name))
       },
     },
+    { method: 'GET', path: '/a.js', answer: request => answerScript(tracking, script, request) },
+    { method: 'POST', path: '/a', answer: request => answerBeacon(tracking, request) },
   ]
+}
+
+const SCRIPT_SECONDS = 3600
+
+async function answerScript(tracking: Tracking, script: Script, request: OpenRequest): Promise<OpenAnswer> {
+  const { accept, known } = {
+    accept: request.headers['accept-encoding'],
+    known: request.headers['if-none-match'],
+  }
+  await tracking.loaded(request)
+  const { encoding, body, tag } = script.encoded((await tracking.settings).tracking, String(accept ?? ''))
+  const headers = {
+    ...ANY_ORIGIN,
+    ETag: tag,
+    Vary: 'Accept-Encoding',
+    'Cache-Control': `public, max-age=${SCRIPT_SECONDS}`,
+    'Content-Type': 'text/javascript; charset=utf-8',
+  }
+  if (known !== undefined && isKnown(known, tag)) return { status: 304, headers }
+  return { status: 200, headers: { ...headers, ...(encoding && { 'Content-Encoding': encoding }) }, body }
+}
+
+/** Pages of any origin load and read it; no cookie goes with what they send. */
+const ANY_ORIGIN = { 'Access-Control-Allow-Origin': '*', 'Cross-Origin-Resource-Policy': 'cross-origin' }
+
+async function answerBeacon(tracking: Tracking, request: OpenRequest): Promise<OpenAnswer> {
+  const { token, days } = await tracking.answer(request, request.body)
+  if (token === undefined) return { status: 204, headers: { ...ANY_ORIGIN, ...HEADERS } }
+  const cookie = clickCookie(request.headers, token, { days, secure: request.secure })
+  return {
+    status: 200,
+    headers: {
+      ...ANY_ORIGIN,
+      ...HEADERS,
+      'Content-Type': 'text/plain; charset=utf-8',
+      ...(cookie && { 'Set-Cookie': cookie }),
+    },
+    body: token,
+  }
 }
 
 async function redirect(

@@ -108,3 +108,44 @@ export async function* insertVisits(tx: Tx, rows: readonly NewVisit[]): AsyncGen
     yield
   }
 }
+
+/** What became of what the script has sent. */
+export type BeaconOutcome = 'counted' | 'not counted' | 'no affiliate' | 'other host'
+
+/** What the script has sent last from a host of the settings. */
+export interface Sighting {
+  /** The host as the settings have it; '' stands for all others. */
+  readonly place: string
+  readonly url: string
+  readonly outcome: BeaconOutcome
+  /** 0 when there is none. */
+  readonly affiliateId: number
+  /** In seconds. */
+  readonly time: number
+}
+
+/** Keeps what the script has sent last from a place. */
+export async function keepSighting(
+  tx: Tx,
+  { place, url, outcome, affiliateId, time }: Sighting,
+): Promise<void> {
+  const row = { url, outcome, affiliate_id: affiliateId, seen_at: time }
+  await tx
+    .insertInto('script_pages')
+    .values({ place, ...row, loaded_at: 0 })
+    .onConflict(conflict => conflict.column('place').doUpdateSet(row))
+    .execute()
+}
+
+export async function keepLoad(tx: Tx, place: string, time: number): Promise<void> {
+  await tx
+    .insertInto('script_pages')
+    .values({ place, url: '', outcome: '', affiliate_id: 0, seen_at: 0, loaded_at: time })
+    .onConflict(conflict => conflict.column('place').doUpdateSet({ loaded_at: time }))
+    .execute()
+}
+
+/** What is known of the script on the shop's pages. */
+export function scriptPages(db: Db): Promise<Selectable<Tables['script_pages']>[]> {
+  return db.selectFrom('script_pages').selectAll().orderBy('place').execute()
+}

@@ -45,6 +45,28 @@ export const visitorsTable = {
   copied: 'never',
 } as const satisfies Table
 
+const scriptPageColumns = {
+  /** A host of the settings; '' stands for all others. */
+  place: text(neither),
+  /** The page that the script was on when it sent something last. */
+  url: text({ personal: 'keep', money: false }),
+  outcome: text(neither),
+  affiliate_id: integer({ ...neither, references: { table: 'affiliates', outlives: true } }),
+  /** When the script has sent something last; 0 is never. */
+  seen_at: integer(neither),
+  /** When it was loaded last; 0 is never. */
+  loaded_at: integer(neither),
+} as const
+
+/** Whether the script works on the pages of the shop. */
+export const scriptPagesTable = {
+  name: 'script_pages',
+  key: ['place'],
+  columns: scriptPageColumns,
+  copied: 'never',
+} as const satisfies Table
+
+interface ScriptPagesTable extends RowsOf<typeof scriptPageColumns> {}
 interface ClickKeysTable extends RowsOf<typeof clickKeyColumns> {}
 interface VisitorSaltTable extends RowsOf<typeof visitorSaltColumns> {}
 interface VisitorsTable extends RowsOf<typeof visitorColumns> {}
@@ -54,5 +76,6 @@ declare module '../../storage/tables.ts' {
     click_keys: ClickKeysTable
     visitor_salt: VisitorSaltTable
     visitors: VisitorsTable
+    script_pages: ScriptPagesTable
   }
 }

@@ -5,11 +5,12 @@ import { Rounds } from '../../base/rounds.ts'
 import type { Settings, TrackingSettings } from '../../base/settings.ts'
 import { now } from '../../base/time.ts'
 import type { RequestContext } from '../../events/write.ts'
-import { allowedUrl, destinationOf, withToken } from '../links/destination.ts'
+import { allowedUrl, destinationOf, isOn, withToken } from '../links/destination.ts'
 import { VisitBatch } from './batch.ts'
 import { isPart, isPrefetch, isProgram } from './bots.ts'
 import { type Followed, FollowedLinks } from './followed.ts'
 import { currentKey, rotateKeys } from './keys.ts'
+import type { BeaconOutcome } from './store.ts'
 import { type ClickKey, campaignOf, newNonce, signClick } from './token.ts'
 
 const KEYS_EVERY_MS = 10_000
@@ -24,6 +25,14 @@ export interface Visitor {
   readonly method: string
   readonly headers: IncomingHttpHeaders
   readonly address: string
+}
+
+/** What the script is answered. */
+export interface Beacon {
+  /** Without one nobody is credited. */
+  readonly token?: string
+  /** How long it is to be kept. */
+  readonly days: number
 }
 
 /** By what a visitor came. */
@@ -69,21 +78,67 @@ export class Tracking {
     if (!page || !followed) return page?.href
     const url = deeper(to, page, tracking)
     if (!followed.active || isPart(visitor.headers)) return url.href
+    const from = visitor.headers.referer ?? ''
+    const { token } = await this.#meet(visitor, followed, { campaign, url: url.href, referrer: from })
+    return withToken(url, token)
+  }
+
+  /** The same for a visitor who is on a page of the shop already, as its script says. */
+  async answer(visitor: Visitor, body: string): Promise<Beacon> {
+    const { tracking } = await this.settings
+    const sent = new URLSearchParams(body)
+    const ref = sent.get('ref') ?? ''
+    const url = sent.get('url') ?? ''
+    const place = placeOf(url, tracking)
+    const saw = (outcome: BeaconOutcome, affiliateId = 0) => {
+      this.#batch.saw({ place: place ?? '', url: shortened(url), outcome, affiliateId, time: now() })
+    }
+    if (place === undefined) {
+      saw('other host')
+      return { days: tracking.attributionDays }
+    }
+    const followed = isName(ref) ? await this.links.byAffiliate(ref) : undefined
+    if (!followed) {
+      saw('no affiliate')
+      return { days: tracking.attributionDays }
+    }
+    const met = await this.#meet(visitor, followed, {
+      campaign: sent.get('campaign'),
+      url,
+      referrer: sent.get('referrer') ?? '',
+    })
+    saw(met.counted ? 'counted' : 'not counted', followed.affiliate_id)
+    return { token: met.token, days: tracking.attributionDays }
+  }
+
+  /** A page of the shop has asked for the script. */
+  async loaded({ headers: { referer = '' } }: Visitor): Promise<void> {
+    const { tracking } = await this.settings
+    const place = placeOf(referer, tracking)
+    if (place !== undefined && referer !== '') this.#batch.loaded(place, now())
+  }
+
+  async #meet(
+    visitor: Visitor,
+    followed: Followed,
+    { campaign, url, referrer }: { campaign: string | null; url: string; referrer: string },
+  ): Promise<{ token: string; counted: boolean }> {
     const { token, nonce, time, name } = await this.#sign(followed, campaign)
-    if (await this.#counts(visitor)) {
+    const counted = await this.#counts(visitor)
+    if (counted) {
       this.#batch.add({
         affiliateId: followed.affiliate_id,
         linkId: followed.id,
         campaign: name,
-        url: shortened(url.href),
-        referrer: shortened(String(visitor.headers.referer ?? '')),
+        url: shortened(url),
+        referrer: shortened(referrer),
         network: withoutHost(visitor.address),
         userAgent: visitor.headers['user-agent'] ?? '',
         nonce,
         time,
       })
     }
-    return withToken(url, token)
+    return { token, counted }
   }
 
   async #sign({ affiliate_id: affiliateId, id: linkId, campaign: own }: Followed, sent: string | null) {
@@ -113,6 +168,18 @@ export class Tracking {
 /** The page that was asked for, if it is on an allowed host. */
 function deeper(to: string | null, page: URL, settings: TrackingSettings): URL {
   return (to === null ? undefined : allowedUrl(to, settings, page.href)) ?? page
+}
+
+/**
+ * The entry of the settings that a page of the shop belongs to; any page where the settings name no host.
+ * @returns undefined when it belongs to none
+ */
+function placeOf(url: string, { page, hosts }: TrackingSettings): string | undefined {
+  if (page === '' && hosts.length === 0) return ''
+  const host = URL.parse(url)?.host
+  if (host === undefined) return undefined
+  const shop = URL.parse(page)?.host
+  return [...(shop === undefined ? [] : [shop]), ...hosts].find(allowed => isOn(host, allowed))
 }
 
 /** Text of a visitor as it may stand in a record: one line, whole characters. */

@@ -47,3 +47,16 @@ export function links({ identity, integer, text, tableOptions }: Engine): string
     'CREATE INDEX visitors_day ON visitors (day)',
   ]
 }
+
+export function scriptPages({ integer, text, tableOptions }: Engine): string[] {
+  return [
+    `CREATE TABLE script_pages (
+      place ${text} PRIMARY KEY,
+      url ${text} NOT NULL,
+      outcome ${text} NOT NULL,
+      affiliate_id ${integer} NOT NULL,
+      seen_at ${integer} NOT NULL,
+      loaded_at ${integer} NOT NULL
+    ) ${tableOptions}`,
+  ]
+}

@@ -1,0 +1,23 @@
+import { Type } from 'typebox'
+import { endpoint, type Resource } from '../../http/endpoint.ts'
+import { statusOf } from './rules.ts'
+import { trackingStatus } from './schema.ts'
+
+/** Whether the script works on the pages of the shop. */
+export const tracking: Resource = {
+  name: 'tracking',
+  title: 'Tracking',
+  record: trackingStatus,
+  missing: 'no_route',
+  endpoints: [
+    endpoint({
+      methods: ['GET'],
+      path: '/tracking',
+      permission: 'tracking.read',
+      summary: 'Show what was seen of the script on the pages of the shop',
+      arguments: Type.Object({}),
+      answer: { status: 200, schema: trackingStatus },
+      handle: async call => ({ status: 200, body: JSON.stringify(await statusOf(call)) }),
+    }),
+  ],
+}

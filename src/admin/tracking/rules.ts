@@ -1,0 +1,20 @@
+import { formatTime } from '../../base/time.ts'
+import type { Context } from '../../events/write.ts'
+import { scriptPages } from '../../programme/tracking/store.ts'
+import type { TrackingStatus } from './schema.ts'
+
+const timeText = (seconds: number) => (seconds === 0 ? '' : formatTime(seconds))
+
+export async function statusOf({ database }: Context): Promise<TrackingStatus> {
+  const rows = await scriptPages(database.reader)
+  return {
+    pages: rows.map(({ place, loaded_at, seen_at, url, outcome, affiliate_id }) => ({
+      host: place,
+      loaded: timeText(loaded_at),
+      seen: timeText(seen_at),
+      url,
+      outcome,
+      affiliate_id,
+    })),
+  }
+}

@@ -1,0 +1,19 @@
+import { type Static, Type } from 'typebox'
+
+const page = Type.Object({
+  host: Type.String({ description: 'A host of the settings; empty stands for all others.' }),
+  loaded: Type.String({ description: 'When a page of it has loaded the script last; empty is never.' }),
+  seen: Type.String({ description: 'When the script has sent something last; empty is never.' }),
+  url: Type.String({ description: 'The page that it sent it from.' }),
+  outcome: Type.String({
+    description: 'What became of it: counted, not counted, no affiliate, or other host.',
+  }),
+  affiliate_id: Type.Integer({ description: 'The affiliate whom the page named; 0 when there is none.' }),
+})
+
+/** Whether the script works on the pages of the shop. */
+export const trackingStatus = Type.Object({
+  pages: Type.Array(page, { description: 'What was seen of the script, by host.' }),
+})
+
+export type TrackingStatus = Static<typeof trackingStatus>

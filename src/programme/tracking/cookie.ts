@@ -1,0 +1,20 @@
+/** The cookie that the script keeps the first and the last token in, where the service answers on the shop's own host. */
+import type { IncomingHttpHeaders } from 'node:http'
+
+const NAME = 'aff_click'
+const DAY_SECONDS = 86_400
+
+/**
+ * What the script would set itself; set by a server it lasts longer in browsers that shorten what scripts set.
+ * @returns undefined where the page is on another host
+ */
+export function clickCookie(
+  { 'sec-fetch-site': site, cookie = '' }: IncomingHttpHeaders,
+  token: string,
+  { days, secure }: { days: number; secure: boolean },
+): string | undefined {
+  if (site !== 'same-origin') return undefined
+  const [, first = token] = /(?:^|; )aff_click=([\w-]{60,200})\./.exec(cookie) ?? []
+  const attributes = `Path=/; SameSite=Lax; Max-Age=${days * DAY_SECONDS}${secure ? '; Secure' : ''}`
+  return `${NAME}=${first}.${token}; ${attributes}`
+}

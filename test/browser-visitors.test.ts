@@ -1,0 +1,214 @@
+/** Visitors of a shop whose pages load the script, in a real browser, from the landing to the sale. */
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { after, before, describe, test } from 'node:test'
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import { changeSettings } from '../src/settings/rules.ts'
+import { eventually, launch } from './browser/world.ts'
+import { operatorOf, type Service, startService } from './harness.ts'
+
+describe('visitors in a browser', () => {
+  let service: Service
+  let shop: Server
+  let browser: Browser
+  let port: number
+  let affiliate: { id: number }
+  /** What forms have sent to the shop. */
+  const orders: URLSearchParams[] = []
+
+  const at = (host: string, path: string) => `http://${host}.test:${port}${path}`
+  const settings = (changes: object) => changeSettings(operatorOf(service.database), changes)
+
+  before(async () => {
+    service = await startService()
+    // As many hosts as there are names, with pages that load the script.
+    shop = createServer(async (request, response) => {
+      if (request.method === 'POST') orders.push(new URLSearchParams(await text(request)))
+      const { searchParams } = new URL(request.url!, 'http://shop.test')
+      const attributes = searchParams.has('wait') ? ' data-consent' : ''
+      response.setHeader('Content-Type', 'text/html; charset=utf-8')
+      if (searchParams.has('sandboxed'))
+        response.setHeader('Content-Security-Policy', 'sandbox allow-scripts')
+      response.end(`<!doctype html><title>Shop</title>
+        <script>window.affiliated = window.affiliated || function () { (affiliated.q = affiliated.q || []).push(arguments) }</script>
+        <script async src="${service.url}/a.js"${attributes}></script>
+        <a id=next href="/next">Next</a>
+        <a id=pay href="http://pay.test:${port}/pay?cart=7#top">Pay</a>
+        <a id=evil href="http://evil.test:${port}/">Elsewhere</a>
+        <form method=post action=/order><input type=hidden name=aff_click><input type=hidden name=aff_first><button>Buy</button></form>`)
+    }).listen(0, '127.0.0.1')
+    await once(shop, 'listening')
+    ;({ port } = shop.address() as AddressInfo)
+    browser = await launch('--host-resolver-rules=MAP *.test 127.0.0.1')
+    await settings({
+      programme_page: at('shop', '/welcome'),
+      allowed_hosts: [`pay.test:${port}`],
+      default_rate: 10,
+    })
+    affiliate = await service.newAffiliate('walker', { status: 'active', username: 'walker' })
+  })
+  after(async () => {
+    await browser?.close()
+    shop?.close()
+    shop?.closeAllConnections()
+    await service?.close()
+  })
+
+  /** A browser of its own, and what its script has asked of the service. */
+  async function visit(
+    steps: (page: Page, asked: string[]) => Promise<void>,
+    options: BrowserContextOptions = {},
+  ): Promise<void> {
+    const context = await browser.newContext(options)
+    const page = await context.newPage()
+    page.setDefaultTimeout(10_000)
+    const [asked, complaints]: [string[], string[]] = [[], []]
+    page.on('request', request => {
+      const { origin, pathname } = new URL(request.url())
+      if (origin === service.url) asked.push(`${request.method()} ${pathname}`)
+    })
+    page.on('pageerror', error => complaints.push(String(error)))
+    page.on('console', message => message.type() === 'error' && complaints.push(message.text()))
+    try {
+      await steps(page, asked)
+      assert.deepEqual(
+        complaints.filter(text => !text.includes('favicon') && !text.includes('404')),
+        [],
+      )
+    } finally {
+      await context.close()
+    }
+  }
+
+  const token = (page: Page, which = 'last') => page.evaluate<string>(`affiliated('token', '${which}')`)
+  const arrived = async (page: Page) => {
+    await page.waitForFunction(`/^[A-Za-z0-9_-]{60,200}$/.test(affiliated('token') ?? '')`)
+    return token(page)
+  }
+  /** A sale that the shop's server reports. */
+  async function sell(reference: string, click: { first?: string; last?: string }) {
+    const sale = { kind: 'sale', context: 'shop', reference, amount: 100, click }
+    const { status, body } = await service.post('/conversions', sale)
+    assert.equal(status, 201, JSON.stringify(body))
+    return body
+  }
+
+  test('landing by ?ref=, three pages, another domain by a link, a form, a sale - credited', () =>
+    visit(async (page, asked) => {
+      await page.goto(at('shop', '/?ref=walker&campaign=spring'))
+      const clicked = await arrived(page)
+      await page.click('#next')
+      await page.waitForURL(/next/)
+      assert.equal(await arrived(page), clicked)
+      await page.reload()
+      assert.equal(await arrived(page), clicked)
+      await page.click('#pay')
+      await page.waitForURL(/pay\.test/)
+      assert.match(page.url(), /\/pay\?cart=7&aff_click=[\w-]+&aff_first=[\w-]+#top$/)
+      assert.equal(await arrived(page), clicked)
+      await page.click('button')
+      await page.waitForURL(/order/)
+      const sent = orders.at(-1)!
+      assert.deepEqual([sent.get('aff_click'), sent.get('aff_first')], [clicked, clicked])
+      const { referrals } = await sell('order 1', {
+        first: sent.get('aff_first')!,
+        last: sent.get('aff_click')!,
+      })
+      assert.deepEqual([referrals[0].affiliate_id, referrals[0].amount], [affiliate.id, '10.00'])
+      // One beacon, however many pages.
+      assert.deepEqual(
+        asked.filter(request => request.startsWith('POST')),
+        ['POST /a'],
+      )
+      await eventually(async () => {
+        const { body } = await service.get(`/visits?affiliate_id=${affiliate.id}`)
+        assert.deepEqual(
+          [body.length, body[0].campaign, body[0].url],
+          [1, 'spring', at('shop', '/?campaign=spring')],
+        )
+      })
+    }))
+
+  test('by another affiliate later - the first and the last click are both there', () =>
+    visit(async page => {
+      const other = await service.newAffiliate('other', { status: 'active' })
+      await page.goto(at('shop', '/?ref=walker'))
+      const first = await arrived(page)
+      await page.goto(at('shop', `/shoes/ref/${other.id}/`))
+      await page.waitForFunction(`(affiliated('token') || '${first}') !== '${first}'`)
+      const last = await arrived(page)
+      assert.notEqual(last, first)
+      assert.deepEqual([await token(page, 'first'), await token(page)], [first, last])
+      const { referrals } = await sell('order 2', { first, last })
+      assert.equal(referrals[0].affiliate_id, other.id)
+    }))
+
+  test('without JavaScript, through the redirect - the token is in the address, and the sale is credited', () =>
+    visit(
+      async page => {
+        await page.goto(`${service.url}/r/${affiliate.id}`)
+        const url = new URL(page.url())
+        assert.equal(url.host, `shop.test:${port}`)
+        const { referrals } = await sell('order 3', { last: url.searchParams.get('aff_click')! })
+        assert.equal(referrals[0].affiliate_id, affiliate.id)
+      },
+      { javaScriptEnabled: false },
+    ))
+
+  test('through the redirect with JavaScript - the token is kept, and nothing is asked', () =>
+    visit(async (page, asked) => {
+      await page.goto(`${service.url}/r/${affiliate.id}`)
+      const clicked = await arrived(page)
+      assert.equal(new URL(page.url()).searchParams.get('aff_click'), clicked)
+      await page.click('#next')
+      await page.waitForURL(/next/)
+      assert.equal(await arrived(page), clicked)
+      assert.ok(!asked.includes('POST /a'))
+    }))
+
+  test('consent is asked and not given - no request, no cookie, no storage; given - as otherwise; taken back - gone', () =>
+    visit(async (page, asked) => {
+      await page.goto(at('shop', '/?ref=walker&wait=1'), { waitUntil: 'networkidle' })
+      const kept = () =>
+        page.evaluate(`[document.cookie, localStorage.length, sessionStorage.length, affiliated('token')]`)
+      assert.deepEqual(await kept(), ['', 0, 0, ''])
+      assert.deepEqual(asked, ['GET /a.js'])
+      await page.evaluate(`affiliated('consent')`)
+      await arrived(page)
+      assert.equal((await page.context().cookies()).length, 1)
+      await page.evaluate(`affiliated('consent', false)`)
+      assert.deepEqual(await kept(), ['', 0, 0, ''])
+    }))
+
+  test('consent that the settings require is waited for by every page', async () => {
+    await settings({ consent_required: true })
+    try {
+      await visit(async (page, asked) => {
+        await page.goto(at('shop', '/?ref=walker'), { waitUntil: 'networkidle' })
+        assert.deepEqual(await page.context().cookies(), [])
+        assert.deepEqual(asked, ['GET /a.js'])
+      })
+    } finally {
+      await settings({ consent_required: false })
+    }
+  })
+
+  test('storage is blocked - no error', () =>
+    visit(async page => {
+      await page.goto(at('shop', '/?ref=walker&sandboxed=1'), { waitUntil: 'networkidle' })
+      assert.equal(await page.evaluate('window.origin'), 'null')
+      assert.equal(typeof (await token(page)), 'string')
+    }))
+
+  test('links to anybody else stay as they are', () =>
+    visit(async page => {
+      await page.goto(at('shop', '/?ref=walker'))
+      await arrived(page)
+      await page.click('#evil')
+      await page.waitForURL(/evil\.test/)
+      assert.equal(page.url(), at('evil', '/'))
+    }))
+})

@@ -1,0 +1,139 @@
+/**
+ * The script that pages of the shop load: it remembers who brought the visitor. It has no dependency and may stand on a page
+ * that it knows nothing of, so nothing here throws, and nothing is sent or stored before it may be.
+ * See docs/tracking.md.
+ */
+
+/** The service puts the settings here: days of the window, whether consent is required, the shop's hosts. */
+declare const AFFILIATED_SETTINGS: { days: number; consent: boolean; hosts: string[] }
+
+interface Affiliated {
+  (what: string, value?: unknown): unknown
+  /** Calls that were made before the script was there. */
+  q?: [string, unknown?][]
+}
+
+/** As the page has it, and as the address of a link has it. */
+type Global = { affiliated?: Affiliated }
+
+{
+  const { days, consent, hosts } = AFFILIATED_SETTINGS
+  const name = 'aff_click'
+  const nameOfFirst = 'aff_first'
+  const page = document
+  const script = (page.currentScript || page.querySelector('script[src*="a.js"]')) as HTMLScriptElement
+  const isToken = (text: string | null | undefined) => /^[\w-]{60,200}$/.test(text || '')
+  /** The tokens of the first and the last click; '' is none. */
+  let first = ''
+  let last = ''
+  let begun = false
+
+  const read = () => {
+    const [, one, other] = /(?:^|; )aff_click=([\w-]+)\.([\w-]+)/.exec(page.cookie) || []
+    if (one) {
+      first = one
+      last = other!
+    }
+  }
+
+  const write = (seconds: number) => {
+    const below = hosts.find(host => host[0] === '*' && `.${location.host}`.endsWith(host.slice(1)))
+    // biome-ignore lint/suspicious/noDocumentCookie: browsers of every shop's customers have it.
+    page.cookie = `${name}=${first}.${last};path=/;samesite=lax;max-age=${seconds}${
+      below ? `;domain=${below.slice(2)}` : ''
+    }${location.protocol === 'https:' ? ';secure' : ''}`
+  }
+
+  const fill = (data?: FormData) => {
+    for (const [field, token] of [
+      [name, last],
+      [nameOfFirst, first],
+    ] as const) {
+      if (!last) return
+      if (data) data.has(field) && data.set(field, token)
+      else
+        for (const input of page.querySelectorAll<HTMLInputElement>(`input[name=${field}]`))
+          input.value = token
+    }
+  }
+
+  const keep = (token: string, before?: string | null) => {
+    if (!isToken(token)) return
+    // The service has set it already where it answers on the shop's own host: that cookie lasts longer.
+    if (last !== token) {
+      first = first || (isToken(before) ? before! : token)
+      last = token
+      write(days * 86400)
+    }
+    fill()
+  }
+
+  const begin = () => {
+    if (begun) return
+    begun = true
+    try {
+      read()
+      const query = new URLSearchParams(location.search)
+      const token = query.get(name)
+      const ref = query.get('ref') || /\/ref\/([^/]+)/.exec(location.pathname)?.[1]
+      const [visit] = performance.getEntriesByType('navigation') as PerformanceNavigationTiming[]
+      if (token) keep(token, query.get(nameOfFirst))
+      // Whoever loads the page again is no other visitor.
+      else if (ref && !(last && visit && visit.type !== 'navigate'))
+        fetch(script.src.replace(/[^/]*$/, 'a'), {
+          method: 'POST',
+          keepalive: true,
+          body: new URLSearchParams({
+            ref,
+            campaign: query.get('campaign') || '',
+            url: location.href,
+            referrer: page.referrer,
+          }),
+        })
+          .then(async answer => {
+            const text = await answer.text()
+            read()
+            if (answer.ok) keep(text)
+          })
+          .catch(() => {})
+      fill()
+    } catch {}
+  }
+
+  const end = () => {
+    try {
+      read()
+      if (last) write(0)
+    } catch {}
+    first = last = ''
+    begun = false
+  }
+
+  const affiliated: Affiliated = (what, value) => {
+    if (what === 'consent') value === false ? end() : begin()
+    return what !== 'token' ? undefined : value === 'first' ? first : last
+  }
+
+  for (const event of ['mousedown', 'click'])
+    addEventListener(
+      event,
+      ({ target }) => {
+        const link = (target as Element).closest?.<HTMLAnchorElement>('a[href]')
+        const isOurs = (host: string) =>
+          host[0] === '*' ? link!.host.endsWith(host.slice(1)) : link!.host === host
+        if (!last || !link || link.host === location.host || !hosts.some(isOurs)) return
+        const url = new URL(link.href)
+        url.searchParams.set(name, last)
+        url.searchParams.set(nameOfFirst, first)
+        link.href = url.href
+      },
+      true,
+    )
+  addEventListener('formdata', ({ formData }) => fill(formData))
+  addEventListener('DOMContentLoaded', () => fill())
+
+  const early = (window as Global).affiliated?.q || []
+  ;(window as Global).affiliated = affiliated
+  if (!consent && !script.hasAttribute('data-consent')) begin()
+  for (const call of early) affiliated(...call)
+}
