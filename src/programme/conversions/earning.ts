@@ -22,8 +22,11 @@ import * as store from './store.ts'
 
 const DAY_SECONDS = 86_400
 
+/** Of one payment: what follows from it is computed from all of it, each time. */
+export const MOST_MEMBERS = 500
+
 /** What of a payment is left, by what refunds and disputes of it say: those of its sale, or of its lead when it has none. */
-function leftIn(payment: readonly Conversion[], of: Conversion): Fraction {
+export function leftIn(payment: readonly Conversion[], of: Conversion): Fraction {
   const sale = saleOf(payment)
   if (sale?.id !== of.id) return ONE
   return leftOf(

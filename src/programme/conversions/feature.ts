@@ -2,6 +2,7 @@ import { decimalsOf } from '../../base/currencies.ts'
 import { decimalText } from '../../base/money.ts'
 import { feature, type SheetColumns } from '../../records/feature.ts'
 import { partsOf } from '../../records/kind.ts'
+import { checks } from './check.ts'
 import { type Conversion, conversion } from './conversion.ts'
 import { listing, conversions as resource } from './routes.ts'
 import { customerNamesTable, paymentNamesTable } from './table.ts'
@@ -31,4 +32,5 @@ export const conversions = feature(conversion, {
   resource,
   listing,
   sheet: { columns },
+  checks,
 })

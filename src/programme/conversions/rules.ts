@@ -14,14 +14,11 @@ import { attribute, buyerOf, type Candidate, type Claimant } from './attribution
 import { claimsOf } from './claims.ts'
 import { type Conversion, conversion, isEarning, isPaid, isTaking } from './conversion.ts'
 import { findCustomer, own, saveCustomer } from './customers.ts'
-import { earnBy, saleOf, settle } from './earning.ts'
+import { earnBy, MOST_MEMBERS, saleOf, settle } from './earning.ts'
 import type { Story } from './explanation.ts'
 import { type Fact, factOf, problemsOf } from './fact.ts'
 import type { CreateArguments } from './schema.ts'
 import * as store from './store.ts'
-
-/** Of one payment: what follows from it is computed from all of it, each time. */
-const MOST_MEMBERS = 500
 
 export interface Created extends Story {
   /** It was there already: the same was sent before. */

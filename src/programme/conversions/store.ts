@@ -349,3 +349,23 @@ const keeping = prepared((tx: Db, { id, calculation }: { id: number; calculation
 export async function keepCalculation(tx: Tx, id: number, calculation: string): Promise<void> {
   await keeping(tx, { id, calculation })
 }
+
+const takings = prepared((db: Db, { after, limit }: { after: number; limit: number }) =>
+  db
+    .selectFrom('conversions')
+    .innerJoin('payment_names', join =>
+      join
+        .onRef('payment_names.name', '=', 'conversions.reference')
+        .onRef('payment_names.context', '=', 'conversions.context'),
+    )
+    .select(['conversions.id', 'payment_names.payment_id'])
+    .where('conversions.id', '>', after)
+    .where('conversions.kind', 'in', [sql.lit('refund'), sql.lit('dispute')] as never)
+    .orderBy('conversions.id')
+    .limit(limit),
+)
+
+/** Refunds and disputes behind an identifier, each with its payment. */
+export async function takingsAfter(db: Db, after: number, limit: number) {
+  return takings(db, { after, limit })
+}
