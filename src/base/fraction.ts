@@ -54,6 +54,20 @@ export function parseFraction(text: string): Fraction | undefined {
   return fraction(sign === '-' ? -value : value, 10n ** BigInt(decimals.length))
 }
 
+/** As decimal text, with `…` behind so many decimals when there would be more: '12.345', '0.3333333333…'. */
+export function fractionText({ numerator, denominator }: Fraction, mostDecimals = 10): string {
+  const size = numerator < 0n ? -numerator : numerator
+  let rest = size % denominator
+  let decimals = ''
+  while (rest !== 0n && decimals.length < mostDecimals) {
+    rest *= 10n
+    decimals += rest / denominator
+    rest %= denominator
+  }
+  const text = `${numerator < 0n ? '-' : ''}${size / denominator}${decimals && `.${decimals}`}`
+  return rest === 0n ? text : `${text}…`
+}
+
 function floored(numerator: bigint, denominator: bigint): bigint {
   const quotient = numerator / denominator
   return numerator < 0n && quotient * denominator !== numerator ? quotient - 1n : quotient

@@ -154,8 +154,9 @@ describeService('commission rules', service => {
   test("the customer's second order, by the customer of the referral", async () => {
     const { id } = await service().newAffiliate('repeated')
     const first = await rule({ affiliate_id: id, rate: 40, max_payments: 2 })
+    const { id: customer_id } = await create('/customers', { email: 'again@example.com' })
     const amounts = []
-    for (let sale = 0; sale < 3; sale++) amounts.push((await earn(id, { customer_id: 77 })).amount)
+    for (let sale = 0; sale < 3; sale++) amounts.push((await earn(id, { customer_id })).amount)
     assert.deepEqual(amounts, ['40.00', '40.00', '0.00'])
     await end(first.id)
   })
@@ -337,5 +338,145 @@ describeService('commission rules', service => {
     await report({ kind: 'refund', reference: 'R2', part: '2', amount: 75, currency: 'CHF' })
     assert.equal((await service().get(`/referrals/${referrals[0].id}`)).body.status, 'rejected')
     await end(books.id)
+  })
+
+  test('200 - an explanation names rule, version, base, rate, exchange, rounding, hold and refunds', async () => {
+    const { id } = await service().newAffiliate('explained', { status: 'active' })
+    const old = await rule({ name: 'Norway', affiliate_id: id, rate: 1, hold_days: 3650 })
+    const { body: current } = await service().patch(`/rules/${old.id}`, { rate: 12.5, base: 'gross' })
+    await create('/exchange-rates', { from_currency: 'NOK', rate: '0.09417', date: '2026-02-01' })
+    const sent = {
+      context: 'shop',
+      affiliate_id: id,
+      kind: 'sale',
+      currency: 'NOK',
+      occurred_at: '2026-02-03 10:00:00',
+    }
+    const { referrals } = await create('/conversions', { ...sent, reference: 'N1', amount: 333.3, tax: 33 })
+    await create('/conversions', { ...sent, kind: 'refund', reference: 'N1', part: '1', amount: 111.1 })
+    const { status, body } = await service().get(`/referrals/${referrals[0].id}/explanation`)
+    assert.equal(status, 200, JSON.stringify(body))
+    // 12.5 % of 333.30 are 41.6625; two thirds of that are 27.775, and at 0.09417 2.61557175.
+    assert.deepEqual(
+      { ...body, sentences: [] },
+      {
+        referral_id: referrals[0].id,
+        status: 'pending',
+        amount: '2.62',
+        currency: 'USD',
+        reason: '',
+        original_amount: '41.66',
+        original_currency: 'NOK',
+        parts: [
+          {
+            source: 'rule',
+            rule_id: current.id,
+            series: old.id,
+            version: 2,
+            name: 'Norway',
+            rate_type: 'percentage',
+            rate: '12.5',
+            base: 'gross',
+            of: '333.3',
+            items: 1,
+            lines: [],
+            ended: false,
+            earned: '41.6625',
+            currency: 'NOK',
+          },
+        ],
+        exchange: [
+          {
+            exchange_rate_id: body.exchange[0].exchange_rate_id,
+            rate: '0.09417',
+            from: 'NOK',
+            to: 'USD',
+            date: '2026-02-01 00:00:00',
+          },
+        ],
+        left: '0.6666666666…',
+        exact: '2.61557175',
+        rounded: '2.62',
+        hold_until: '2036-02-01 10:00:00',
+        refunds: [],
+        sentences: [],
+      },
+    )
+    assert.deepEqual(body.sentences, [
+      `The rule “Norway” (number ${old.id}, version 2) applies: 12.5%.`,
+      'That is taken of 333.3 NOK, which the customer pays with tax and shipping: 41.6625 NOK.',
+      'From 2026-02-01 on, 1 NOK was 0.09417 USD: 41.6625 NOK are 3.923357625 USD.',
+      'Refunds or disputes have left 66.66…% of the sale.',
+      '2.61557175 USD are rounded to 2 decimals, a half to the even digit: 2.62 USD.',
+      'It is pending until 2036-02-01 10:00:00 UTC, and is owed from then on.',
+    ])
+    await end(current.id)
+    const plain = await create('/referrals', { affiliate_id: id, amount: 7, status: 'unpaid' })
+    const { body: asSent } = await service().get(`/referrals/${plain.id}/explanation`)
+    assert.deepEqual(asSent.sentences, [
+      'The amount of 7.00 USD was sent as it is; no rule was applied.',
+      'It is owed, and not paid yet.',
+    ])
+    const draft = await create('/referrals', {
+      affiliate_id: id,
+      amount: 7,
+      currency: 'SEK',
+      date: '2026-02-03',
+    })
+    const { body: waiting } = await service().get(`/referrals/${draft.id}/explanation`)
+    assert.deepEqual(
+      [waiting.reason, waiting.original_amount, waiting.exact, waiting.sentences[1]],
+      [
+        'no_exchange_rate',
+        '7.00',
+        '',
+        'There is no exchange rate of SEK for 2026-02-03 yet: the amount is known as soon as there is one.',
+      ],
+    )
+    assertFailure(await service().get('/referrals/987654/explanation'), 404, 'invalid_referral_id')
+  })
+
+  test('200 - a preview says what a sale would earn, by the rules and by one that is none yet', async () => {
+    const preview = async (args: object) => {
+      const { status, body } = await service().post('/rules/preview', args)
+      assert.equal(status, 200, JSON.stringify(body))
+      return body
+    }
+    const { id } = await service().newAffiliate('previewed')
+    const now = await rule({
+      name: 'Now',
+      affiliate_id: id,
+      rate: 10,
+      conditions: [{ field: 'country', is: ['FR'] }],
+    })
+    const sale = { affiliate_id: id, amount: 62, tax: 0, order: 1 }
+    const elsewhere = await preview(sale)
+    assert.deepEqual([elsewhere.amount, elsewhere.parts[0].source], ['12.40', 'default'])
+    assert.deepEqual(elsewhere.tried, [
+      { rule_id: now.id, name: 'Now', applies: false, because: 'It asks for a country that is FR.' },
+    ])
+    assert.equal(elsewhere.sentences[0], 'This sale would earn 12.40 USD.')
+    assert.equal((await preview({ ...sale, country: 'fr' })).amount, '6.20')
+    const unsaved = { name: 'Soon', affiliate_id: id, rate: 25, priority: 1, hold_days: 30 }
+    const soon = await preview({ ...sale, country: 'FR', rule: unsaved })
+    assert.deepEqual(
+      [soon.amount, soon.parts[0].name, soon.hold_days, soon.tried[0].rule_id],
+      ['15.50', 'Soon', 30, 0],
+    )
+    const instead = await preview({
+      ...sale,
+      country: 'FR',
+      rule: { ...unsaved, priority: 500 },
+      rule_id: now.id,
+    })
+    assert.equal(instead.amount, '15.50')
+    assert.equal((await preview({ ...sale, currency: 'ISK' })).reason, 'no_exchange_rate')
+    const wrong = await service().post('/rules/preview', {
+      ...sale,
+      rule: { ...unsaved, conditions: [{ field: 'country' }] },
+    })
+    assert.deepEqual(Object.keys(wrong.body.data.params), ['rule[conditions]'])
+    assert.equal((await service().get(`/rules?affiliate_id=${id}&count=1`)).headers.get('x-total-count'), '1')
+    await end(now.id)
   })
 })

@@ -31,7 +31,7 @@ export interface Part {
   readonly inSale: boolean
 }
 
-type DraftReason = 'no_rule' | 'no_exchange_rate'
+export type DraftReason = 'no_rule' | 'no_exchange_rate'
 
 export interface Judgement {
   readonly parts: readonly Part[]

@@ -46,7 +46,7 @@ interface Exchange {
 }
 
 /** @returns undefined when there is no rate, or none is needed */
-async function exchangeAt(
+export async function exchangeAt(
   db: Db,
   { currency: to, decimals }: Settings,
   from: string,
@@ -123,7 +123,7 @@ export async function commissionOfDraft(
 }
 
 /** The affiliate's terms; the sales so far only when some rule asks for them. */
-async function earnerOf(db: Db, { affiliateId, sale }: Question, withSales: boolean): Promise<Earner> {
+export async function earnerOf(db: Db, { affiliateId, sale }: Question, withSales: boolean): Promise<Earner> {
   const terms = await termsOf(db, affiliateId)
   const { rate = null, rate_type: rateType = null, group_id: groupId = null } = terms ?? {}
   const day = new Date(sale.occurredAt * 1000)

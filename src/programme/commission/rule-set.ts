@@ -36,7 +36,7 @@ interface Facts {
 }
 
 /** Why a rule does not apply: a part of it, or one of its conditions. */
-type Obstacle = 'kinds' | 'from' | 'until' | Condition
+export type Obstacle = 'kinds' | 'from' | 'until' | Condition
 
 interface Test {
   readonly of: Obstacle

@@ -4,6 +4,7 @@ import { type Endpoint, endpoint, type Resource } from '../../http/endpoint.ts'
 import { bulkEndpoints } from '../../records/bulk.ts'
 import { answerCreated, body, crud, listingOf } from '../../records/crud.ts'
 import { narrowing } from '../../records/list.ts'
+import { explain, explanationSchema } from './explanation.ts'
 import { referral } from './referral.ts'
 import { many, rules } from './rules.ts'
 import { createArguments, type EditArguments } from './schema.ts'
@@ -35,6 +36,20 @@ const create: Endpoint = endpoint({
   },
 })
 
+const explanation: Endpoint = endpoint({
+  methods: ['GET'],
+  path: '/referrals/{referral_id}/explanation',
+  permission: 'referrals.read',
+  summary: 'Say why a referral is worth what it is',
+  arguments: referral.item,
+  answer: { status: 200, schema: explanationSchema },
+  failures: ['no_referral'],
+  handle: async (call, { referral_id }) => ({
+    status: 200,
+    body: JSON.stringify(await explain(call, referral_id)),
+  }),
+})
+
 type Status = NonNullable<EditArguments['status']>
 
 const become = (status: Status) => (context: RequestContext, referral_id: number) =>
@@ -49,7 +64,11 @@ const bulk = bulkEndpoints({
 
 export const referrals: Resource = {
   ...plain,
-  endpoints: [...plain.endpoints.map(one => (one.permission === create.permission ? create : one)), ...bulk],
+  endpoints: [
+    ...plain.endpoints.map(one => (one.permission === create.permission ? create : one)),
+    ...bulk,
+    explanation,
+  ],
 }
 
 /** What only the administration area shows of referrals. */

@@ -165,3 +165,14 @@ export async function holdDrafts(
   const some = reason === undefined ? all : all.where('reason', '=', reason)
   return some.orderBy('id').limit(limit).forUpdate().execute()
 }
+
+/** With what its record does not show. */
+export async function findWhole(db: Db, id: number): Promise<Referral | undefined> {
+  return db.selectFrom('referrals').selectAll().where('id', '=', id).executeTakeFirst()
+}
+
+/** The first of those that take back or add to one. */
+export async function childrenOf(db: Db, id: number, limit: number): Promise<Referral[]> {
+  const query = db.selectFrom('referrals').selectAll().where('parent_id', '=', id)
+  return query.orderBy('id').limit(limit).execute()
+}

@@ -1,0 +1,257 @@
+/** Why a sale earns what it earns: as data, and as sentences that a person can send to an affiliate. Pure. */
+import { type Static, Type } from 'typebox'
+import { decimalsOf } from '../../base/currencies.ts'
+import {
+  compared,
+  type Fraction,
+  fraction,
+  fractionText,
+  ONE,
+  plus,
+  times,
+  ZERO,
+} from '../../base/fraction.ts'
+import { decimalText, formatRate } from '../../base/money.ts'
+import type { Settings } from '../../base/settings.ts'
+import { formatTime } from '../../base/time.ts'
+import type { Exchanged } from './calculation.ts'
+import type { Condition } from './conditions.ts'
+import { type DraftReason, exchangeOf, type Part } from './engine.ts'
+import type { Obstacle } from './rule-set.ts'
+
+const text = (description: string) => Type.String({ description })
+const number = (description: string) => Type.Integer({ description })
+
+/** Amounts are decimal text, with as many decimals as it takes to say them exactly. */
+const partSchema = Type.Object({
+  source: text('What has decided: amount (it was sent), affiliate (the own rate), rule, default.'),
+  rule_id: number('The version of the rule; 0 when it was none.'),
+  series: number('The series of the rule.'),
+  version: number('The how many-th version of the series it is.'),
+  name: text('The name of the rule.'),
+  rate_type: text('percentage, flat, per_item or amount.'),
+  rate: text('The rate.'),
+  base: text('What a percentage is taken of: net or gross.'),
+  of: text('The same as an amount, in the currency of the sale.'),
+  items: number('How many items it is paid for.'),
+  lines: Type.Array(Type.Integer(), { description: 'Of which lines, from 1; none when it is all.' }),
+  ended: Type.Boolean({
+    description: 'The rule pays no more: the customer has bought too often, or for too long.',
+  }),
+  earned: text('What that is.'),
+  currency: text('The currency of what is earned.'),
+})
+
+const exchangeSchema = Type.Object({
+  exchange_rate_id: number('The exchange rate.'),
+  rate: text('What one unit was in the other currency.'),
+  from: text('The currency of the sale.'),
+  to: text("The programme's currency."),
+  date: text('From when on the rate applies.'),
+})
+
+export const earningSchema = {
+  parts: Type.Array(partSchema, { description: 'What of the sale was earned by which rate.' }),
+  exchange: Type.Array(exchangeSchema, { description: 'The rate at which it was exchanged, where it was.' }),
+  left: text('What refunds and disputes have left of the sale: 1 is all of it.'),
+  exact: text(
+    "What is earned before it is rounded, in the programme's currency; empty when it is not known.",
+  ),
+  rounded: text('The same with the decimals of the currency, a half to the even digit.'),
+}
+
+export interface Earned {
+  readonly parts: readonly Part[]
+  /** Of the sale. */
+  readonly currency: string
+  readonly exchange: Exchanged | null
+  readonly left: Fraction
+  /** In the minor unit of the programme's currency; null when it is not known. */
+  readonly result: { readonly exact: Fraction; readonly amount: bigint } | null
+  readonly reason: '' | DraftReason
+  /** When the sale was, in seconds. */
+  readonly at: number
+}
+
+const earning = Type.Object(earningSchema)
+
+/** An exact amount of minor units as decimal text of whole ones. */
+const exactText = (value: Fraction, decimals: number) =>
+  fractionText(times(value, fraction(1n, 10n ** BigInt(decimals))))
+
+export function dataOf(earned: Earned, settings: Settings): Static<typeof earning> {
+  const { parts, exchange, left, result } = earned
+  const { decimals } = settings
+  return {
+    parts: parts.map(part => partOf(part, earned, settings)),
+    exchange: exchange
+      ? [
+          {
+            exchange_rate_id: exchange.id,
+            rate: exchange.rate,
+            from: exchange.from,
+            to: exchange.to,
+            date: formatTime(exchange.date),
+          },
+        ]
+      : [],
+    left: fractionText(left),
+    exact: result ? exactText(result.exact, decimals) : '',
+    rounded: result ? decimalText(result.amount, decimals) : '',
+  }
+}
+
+function partOf(part: Part, { currency: ofSale }: Earned, settings: Settings): Static<typeof partSchema> {
+  const { source, rule, type, rate, basis, base, items, lines, ended, earned, inSale } = part
+  const [currency, decimals] = inSale ? [ofSale, decimalsOf(ofSale)!] : [settings.currency, settings.decimals]
+  return {
+    source,
+    rule_id: rule?.id ?? 0,
+    series: rule?.series ?? 0,
+    version: rule?.version ?? 0,
+    name: rule?.name ?? '',
+    rate_type: type,
+    rate: formatRate(rate),
+    base: basis,
+    of: exactText(base, decimalsOf(ofSale)!),
+    items,
+    lines: lines.map(place => place + 1),
+    ended,
+    earned: exactText(earned, decimals),
+    currency,
+  }
+}
+
+/** Each ends in a full stop and can stand by itself. */
+export function sentencesOf(earned: Earned, settings: Settings): string[] {
+  const { parts, exchange, left, result, reason } = earned
+  if (reason !== '')
+    return [...parts.flatMap(part => sentencesOfPart(part, earned, settings)), whyDraft(earned)]
+  return [
+    ...parts.flatMap(part => sentencesOfPart(part, earned, settings)),
+    ...(exchange ? [sentenceOfExchange(exchange, parts, settings)] : []),
+    ...(compared(left, ONE) === 0 ? [] : [sentenceOfLeft(left)]),
+    ...(result ? sentencesOfResult(result, parts, settings) : []),
+  ]
+}
+
+function whyDraft({ reason, currency, at }: Earned): string {
+  return reason === 'no_exchange_rate'
+    ? `There is no exchange rate of ${currency} for ${formatTime(at).slice(0, 10)} yet: the amount is known as soon as there is one.`
+    : 'The rate type names no rule that is in force and applies: the amount is known as soon as there is one.'
+}
+
+function sentencesOfPart(part: Part, earned: Earned, settings: Settings): string[] {
+  const { source, ended } = part
+  const data = partOf(part, earned, settings)
+  const which = data.lines.length > 0 ? ` for ${listed('line', data.lines)} of the sale` : ''
+  if (source === 'amount')
+    return [`The amount of ${data.earned} ${data.currency} was sent with the referral; no rule was applied.`]
+  const by = {
+    affiliate: "The affiliate's own rate applies",
+    rule: `The rule “${data.name}” (number ${data.series}, version ${data.version}) applies`,
+    default: 'No rule applies, so it is the default rate of the programme',
+  }[source]
+  const beginning = `${by}${which}: ${rateText(data, settings)}.`
+  if (ended)
+    return [
+      beginning,
+      'The customer has bought for longer or more often than the rule pays for, so nothing is earned.',
+    ]
+  return [beginning, sentenceOfBase(data, earned)]
+}
+
+function rateText({ rate_type, rate }: Static<typeof partSchema>, { currency }: Settings): string {
+  if (rate_type === 'percentage') return `${rate}%`
+  return `${rate} ${currency} for ${rate_type === 'flat' ? 'the sale' : 'each item'}`
+}
+
+function sentenceOfBase(
+  { rate_type, base, of, items, earned, currency }: Static<typeof partSchema>,
+  sale: Earned,
+): string {
+  if (rate_type === 'percentage') {
+    const paid = base === 'net' ? 'without tax and shipping' : 'with tax and shipping'
+    return `That is taken of ${of} ${sale.currency}, which the customer pays ${paid}: ${earned} ${currency}.`
+  }
+  return rate_type === 'flat'
+    ? `That is ${earned} ${currency}, whatever the customer pays.`
+    : `That is ${earned} ${currency} for ${items} ${items === 1 ? 'item' : 'items'}.`
+}
+
+function sentenceOfExchange(
+  { rate, from, to, date }: Exchanged,
+  parts: readonly Part[],
+  { decimals }: Settings,
+): string {
+  const ofSale = decimalsOf(from)!
+  const sum = parts.filter(({ inSale }) => inSale).reduce((sum, { earned }) => plus(sum, earned), ZERO)
+  const [units, tenth] = rate.split('.')
+  const factor = exchangeOf(
+    fraction(BigInt(`${units}${tenth ?? ''}`), 10n ** BigInt(tenth?.length ?? 0)),
+    ofSale,
+    decimals,
+  )
+  return `From ${formatTime(date).slice(0, 10)} on, 1 ${from} was ${rate} ${to}: ${exactText(sum, ofSale)} ${from} are ${exactText(times(sum, factor), decimals)} ${to}.`
+}
+
+function sentenceOfLeft(left: Fraction): string {
+  return left.numerator === 0n
+    ? 'Refunds or disputes have left nothing of the sale.'
+    : `Refunds or disputes have left ${fractionText(times(left, { numerator: 100n, denominator: 1n }), 2)}% of the sale.`
+}
+
+function sentencesOfResult(
+  { exact, amount }: { readonly exact: Fraction; readonly amount: bigint },
+  parts: readonly Part[],
+  { currency, decimals }: Settings,
+): string[] {
+  const rounded = `${decimalText(amount, decimals)} ${currency}`
+  if (exact.denominator !== 1n) {
+    const digits = decimals === 0 ? 'a whole number' : `${decimals} decimals`
+    return [
+      `${exactText(exact, decimals)} ${currency} are rounded to ${digits}, a half to the even digit: ${rounded}.`,
+    ]
+  }
+  return parts.length > 1 ? [`Together that is ${rounded}.`] : []
+}
+
+/** Why a rule does not apply, or what it asks for. */
+export function sentenceOfObstacle(obstacle: Obstacle | undefined): string {
+  if (obstacle === undefined) return 'It applies.'
+  if (obstacle === 'kinds') return 'It is not for this kind of sale.'
+  if (obstacle === 'from') return 'It begins later.'
+  if (obstacle === 'until') return 'It has ended.'
+  return `It asks for ${conditionText(obstacle)}.`
+}
+
+const names: Readonly<Record<Condition['field'], string>> = {
+  product: 'a product',
+  category: 'a category',
+  country: 'a country',
+  currency: 'a currency',
+  coupon: 'a coupon',
+  campaign: 'a campaign',
+  amount: 'an amount',
+  order: "a number of the customer's order",
+  months: "a number of months since the customer's first order",
+  sales_in_month: 'a number of sales in the month',
+  sales_ever: 'a number of sales so far',
+  volume_in_month: 'a volume of sales in the month',
+  volume_ever: 'a volume of sales so far',
+}
+
+function conditionText(condition: Condition): string {
+  const parts: string[] = []
+  if ('is' in condition && condition.is) parts.push(`that is ${condition.is.join(' or ')}`)
+  if ('not' in condition && condition.not) parts.push(`that is not ${condition.not.join(' or ')}`)
+  if ('at_least' in condition && condition.at_least !== undefined)
+    parts.push(`of ${condition.at_least} or more`)
+  if ('below' in condition && condition.below !== undefined) parts.push(`below ${condition.below}`)
+  return `${names[condition.field]} ${parts.join(' and ')}`
+}
+
+function listed(noun: string, numbers: readonly number[]): string {
+  if (numbers.length === 1) return `${noun} ${numbers[0]}`
+  return `${noun}s ${numbers.slice(0, -1).join(', ')} and ${numbers.at(-1)}`
+}

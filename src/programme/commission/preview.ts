@@ -1,0 +1,187 @@
+/** What a sale would earn, and which rules are tried for it: for people who think about a rule, before it is one. */
+import { type Static, Type } from 'typebox'
+import { decimalsOf } from '../../base/currencies.ts'
+import { type Problems, refuseInvalid } from '../../base/errors.ts'
+import { ONE } from '../../base/fraction.ts'
+import { decimalText, toUnits } from '../../base/money.ts'
+import { choice, identifier, line, moment, money } from '../../base/schemas.ts'
+import type { Settings } from '../../base/settings.ts'
+import { now, parseMoment } from '../../base/time.ts'
+import type { Context } from '../../events/write.ts'
+import { calculationOf } from './calculation.ts'
+import { judge } from './engine.ts'
+import { dataOf, earningSchema, sentenceOfObstacle, sentencesOf } from './explanation.ts'
+import { earnerOf, exchangeAt } from './judging.ts'
+import { type Earner, kinds, type Line, type Sale } from './model.ts'
+import { type RuleRow, rule, ruleOf } from './rule.ts'
+import { RuleSet } from './rule-set.ts'
+import * as store from './store.ts'
+
+/** Of those that are tried. */
+const MOST_TRIALS = 100
+
+const amountOf = (description: string) => Type.Optional(money(description))
+
+const lineSchema = Type.Object({
+  product: Type.Optional(line(190, 'What was bought.')),
+  category: Type.Optional(line(190, 'What it belongs to.')),
+  quantity: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000, description: '1 when omitted.' })),
+  amount: amountOf('What it costs.'),
+})
+
+export const previewArguments = Type.Object({
+  kind: Type.Optional(Type.Unsafe<Sale['kind']>({ ...choice(kinds, 'What it is.'), default: 'sale' })),
+  amount: money('What the customer pays, tax and shipping included.'),
+  currency: Type.Optional(line(3, "ISO 4217 code; the programme's when omitted.")),
+  tax: amountOf('Tax in it.'),
+  shipping: amountOf('Shipping in it.'),
+  lines: Type.Optional(Type.Array(lineSchema, { maxItems: 100, description: 'What was bought.' })),
+  country: Type.Optional(line(2, 'ISO 3166 code of the country.')),
+  coupon: Type.Optional(line(100, 'Code of the coupon.')),
+  campaign: Type.Optional(line(190, 'The campaign.')),
+  order: Type.Optional(identifier('The how many-th order of the customer it is; not known when omitted.')),
+  months: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: 1200,
+      description: "Whole months since the customer's first order.",
+    }),
+  ),
+  date: Type.Optional(moment('When it is; now when omitted.')),
+  affiliate_id: Type.Optional(identifier('Who earns; somebody without a rate of their own when omitted.')),
+  group_id: Type.Optional(identifier('The group of somebody who is not named.')),
+  rule: Type.Optional(
+    Type.Object(rule.create.properties, { description: 'A rule that is tried as if it were in force.' }),
+  ),
+  rule_id: Type.Optional(identifier('The version that it replaces.')),
+})
+
+type PreviewArguments = Static<typeof previewArguments>
+
+export const previewSchema = Type.Object({
+  amount: Type.String({
+    description: "What would be earned, in the programme's currency; empty when it is not known.",
+  }),
+  currency: Type.String({ description: "The programme's currency." }),
+  reason: Type.String({ description: 'Why it is not known: no_rule, no_exchange_rate; empty when it is.' }),
+  hold_days: Type.Union([Type.Integer(), Type.Literal('')], {
+    description: 'How long it would be pending; empty when no rule says so.',
+  }),
+  ...earningSchema,
+  tried: Type.Array(
+    Type.Object({
+      rule_id: Type.Integer({ description: 'The rule; 0 for the one that was sent.' }),
+      name: Type.String(),
+      applies: Type.Boolean(),
+      because: Type.String({ description: 'Why not.' }),
+    }),
+    { description: 'The rules in the order in which they are tried, up to the first that applies.' },
+  ),
+  sentences: Type.Array(Type.String(), { description: 'The same in words; the first is the whole of it.' }),
+})
+
+type Preview = Static<typeof previewSchema>
+
+/** @throws Failure invalid_argument */
+export async function preview({ database, settings: of }: Context, args: PreviewArguments): Promise<Preview> {
+  const db = database.replica
+  const settings = await of.current()
+  refuseInvalid(problemsOfPreview(args, settings))
+  const rows = (await store.currentRules(db)).filter(({ id }) => id !== args.rule_id)
+  const replaced = args.rule_id === undefined ? undefined : await store.rules.find(db, args.rule_id)
+  const sent = args.rule && sentRule(args.rule, settings, replaced)
+  const rules = new RuleSet([...rows.map(ruleOf), ...(sent ? [ruleOf(sent)] : [])], settings.decimals)
+  const sale = saleOf(args, settings)
+  const { affiliate_id: affiliateId = 0 } = args
+  const known = await earnerOf(db, { sale, affiliateId }, rules.asksForTiers)
+  const earner: Earner = affiliateId === 0 ? { ...known, groupId: args.group_id ?? null } : known
+  const found = await exchangeAt(db, settings, sale.currency, sale.occurredAt)
+  const exchange = sale.currency === settings.currency ? ONE : (found?.exchange ?? null)
+  const judgement = judge(sale, earner, { settings, rules, exchange })
+  const calculation = calculationOf(judgement, { sale, wanted: null, exchange: found?.exchanged ?? null })
+  const earned = { ...calculation, currency: sale.currency, reason: judgement.reason, at: sale.occurredAt }
+  const amount = judgement.reason === '' ? decimalText(judgement.amount, settings.decimals) : ''
+  return {
+    amount,
+    currency: settings.currency,
+    reason: judgement.reason,
+    hold_days: judgement.holdDays ?? '',
+    ...dataOf(earned, settings),
+    tried: [...rules.trials(sale, earner, exchange)].slice(0, MOST_TRIALS).map(({ rule, obstacle }) => ({
+      rule_id: rule.id,
+      name: rule.name,
+      applies: obstacle === undefined,
+      because: sentenceOfObstacle(obstacle),
+    })),
+    sentences: [
+      amount === ''
+        ? 'What this sale would earn is not known.'
+        : `This sale would earn ${amount} ${settings.currency}.`,
+      ...sentencesOf(earned, settings),
+      ...(judgement.holdDays ? [`It would be pending for ${judgement.holdDays} days.`] : []),
+    ],
+  }
+}
+
+/** What is wrong beyond the schemas. */
+export function problemsOfPreview(args: Partial<PreviewArguments>, settings: Settings): Problems {
+  const currency = args.currency?.toUpperCase() ?? settings.currency
+  const decimals = decimalsOf(currency)
+  if (decimals === undefined) {
+    return { currency: 'must be the ISO 4217 code of a currency in use, such as EUR.' }
+  }
+  const problems: Problems = {}
+  for (const name of ['amount', 'tax', 'shipping'] as const) {
+    const value = args[name]
+    if (value !== undefined && toUnits(value, decimals) === undefined) {
+      problems[name] = `must have at most ${decimals} decimals, as ${currency} has.`
+    }
+  }
+  if (args.lines?.some(({ amount = 0 }) => toUnits(amount, decimals) === undefined)) {
+    problems.lines = `must have amounts with at most ${decimals} decimals, as ${currency} has.`
+  }
+  for (const [name, problem] of Object.entries(args.rule ? rule.problems(args.rule, settings) : {})) {
+    problems[`rule[${name}]`] = problem
+  }
+  return problems
+}
+
+/** It is tried where the one stands that it replaces, and behind all others of its priority when it is new. */
+function sentRule(
+  args: NonNullable<PreviewArguments['rule']>,
+  settings: Settings,
+  replaced: Pick<RuleRow, 'series' | 'version'> | undefined,
+): RuleRow {
+  const fresh = rule.fresh(args, settings, { time: now(), actor: 0 })
+  const { series = Number.MAX_SAFE_INTEGER, version = 0 } = replaced ?? {}
+  return { ...fresh, id: 0, series, version: version + 1 }
+}
+
+function saleOf(args: PreviewArguments, settings: Settings): Sale {
+  const currency = args.currency?.toUpperCase() ?? settings.currency
+  const decimals = decimalsOf(currency)!
+  const units = (value = 0) => BigInt(toUnits(value, decimals)!)
+  const { kind = 'sale', country = '', coupon = '', campaign = '', order = null, months = null } = args
+  return {
+    kind,
+    amount: units(args.amount),
+    tax: units(args.tax),
+    shipping: units(args.shipping),
+    currency,
+    decimals,
+    lines: (args.lines ?? []).map(
+      ({ product = '', category = '', quantity = 1, amount }): Line => ({
+        product,
+        categories: category === '' ? [] : [category],
+        quantity,
+        amount: units(amount),
+      }),
+    ),
+    country,
+    coupon,
+    campaign,
+    occurredAt: args.date === undefined ? now() : parseMoment(args.date)!.first,
+    order,
+    months,
+  }
+}

@@ -1,0 +1,125 @@
+/** Why a referral is worth what it is, and what becomes of it: as data and as sentences that a person can send to the affiliate. */
+import { type Static, Type } from 'typebox'
+import { decimalsOf } from '../../base/currencies.ts'
+import { ONE, whole } from '../../base/fraction.ts'
+import { decimalText } from '../../base/money.ts'
+import type { Settings } from '../../base/settings.ts'
+import { formatTime } from '../../base/time.ts'
+import type { Context } from '../../events/write.ts'
+import { existing } from '../../records/rules.ts'
+import { type Calculation, parseCalculation } from '../commission/calculation.ts'
+import { dataOf, type Earned, earningSchema, sentencesOf } from '../commission/explanation.ts'
+import { type Referral, referral } from './referral.ts'
+import * as store from './store.ts'
+
+/** Of the referrals that take back or add to one. */
+const MOST_CHILDREN = 100
+
+export const explanationSchema = Type.Object({
+  referral_id: Type.Integer({ description: 'The referral.' }),
+  status: Type.String({ description: 'Its status.' }),
+  amount: Type.String({ description: 'What it is worth now.' }),
+  currency: Type.String({ description: "The programme's currency." }),
+  reason: Type.String({ description: 'Why it is what it is, where the service has decided so.' }),
+  original_amount: Type.String({
+    description: 'What was earned in another currency; empty when it was none.',
+  }),
+  original_currency: Type.String({ description: 'That currency.' }),
+  ...earningSchema,
+  hold_until: Type.String({
+    description: 'Until when it is pending; empty when it is not, or waits for review.',
+  }),
+  refunds: Type.Array(
+    Type.Object({
+      referral_id: Type.Integer(),
+      type: Type.String(),
+      status: Type.String(),
+      amount: Type.String(),
+      date: Type.String(),
+    }),
+    { description: 'Referrals that take back or add to it.' },
+  ),
+  sentences: Type.Array(Type.String(), { description: 'The same in words.' }),
+})
+
+type Explanation = Static<typeof explanationSchema>
+
+/** @throws Failure no_referral */
+export async function explain({ database, settings }: Context, id: number): Promise<Explanation> {
+  const row = existing(referral, await store.findWhole(database.replica, id))
+  const children = await store.childrenOf(database.replica, id, MOST_CHILDREN)
+  return explanationOf(row, children, await settings.current())
+}
+
+function explanationOf(row: Referral, children: readonly Referral[], settings: Settings): Explanation {
+  const { decimals, currency } = settings
+  const earned = earnedOf(row, parseCalculation(row.calculation), settings)
+  const money = (units: number) => decimalText(units, decimals)
+  return {
+    referral_id: row.id,
+    status: row.status,
+    amount: money(row.amount),
+    currency,
+    reason: row.reason,
+    original_amount: originalOf(row),
+    original_currency: row.original_currency,
+    ...dataOf(earned, settings),
+    hold_until: row.status === 'pending' && row.hold_until !== null ? formatTime(row.hold_until) : '',
+    refunds: children.map(({ id, type, status, amount, created_at }) => ({
+      referral_id: id,
+      type,
+      status,
+      amount: money(amount),
+      date: formatTime(created_at),
+    })),
+    sentences: [
+      ...beginning(row, earned, settings),
+      ...standing(row),
+      ...children.map(
+        child =>
+          `Referral ${child.id} of ${formatTime(child.created_at).slice(0, 10)} ${child.amount < 0 ? 'takes back' : 'adds'} ${money(Math.abs(child.amount))} ${currency}.`,
+      ),
+    ],
+  }
+}
+
+function originalOf({ original_amount: amount, original_currency: currency }: Referral): string {
+  return amount === null ? '' : decimalText(amount, decimalsOf(currency)!)
+}
+
+const draftReasons = ['no_rule', 'no_exchange_rate'] as const
+
+/** A referral without a calculation is worth what was sent. */
+function earnedOf(row: Referral, calculation: Calculation | undefined, { currency }: Settings): Earned {
+  const reason = row.status === 'draft' ? (draftReasons.find(one => one === row.reason) ?? '') : ''
+  const of = { currency: row.original_currency || currency, reason, at: row.created_at } as const
+  if (calculation) return { ...calculation, ...of }
+  const amount = BigInt(row.amount)
+  return { ...of, parts: [], exchange: null, left: ONE, result: { exact: whole(amount), amount } }
+}
+
+function beginning(row: Referral, earned: Earned, settings: Settings): string[] {
+  const money = `${decimalText(row.amount, settings.decimals)} ${settings.currency}`
+  if (row.calculation === '') return [`The amount of ${money} was sent as it is; no rule was applied.`]
+  const isOther = earned.result !== null && earned.result.amount !== BigInt(row.amount)
+  return [
+    ...sentencesOf(earned, settings),
+    ...(isOther ? [`It was changed by hand afterwards, and is worth ${money} now.`] : []),
+  ]
+}
+
+function standing({ status, hold_until, payout_id, reason }: Referral): string[] {
+  if (status === 'pending') {
+    return [
+      hold_until === null
+        ? 'It is pending until it is approved.'
+        : `It is pending until ${formatTime(hold_until)} UTC, and is owed from then on.`,
+    ]
+  }
+  if (status === 'unpaid') return ['It is owed, and not paid yet.']
+  if (status === 'paid') return [payout_id === 0 ? 'It was paid.' : `It was paid by payout ${payout_id}.`]
+  if (status !== 'rejected') return []
+  return [
+    reason === 'refunded' ? 'It was rejected, because nothing is left of the sale.' : 'It was rejected.',
+  ]
+}
