@@ -10,7 +10,7 @@ import { addCommand, CommandFailed, type CommonOptions, print, withNewDatabase }
 import { jsonOption } from './cli/options.ts'
 import { addAuditCommands } from './operations/audit/commands.ts'
 import { addDataCommands } from './operations/data-commands.ts'
-import { addPrivacyCommands } from './operations/privacy/commands.ts'
+import { addCustomerCommands, addPrivacyCommands } from './operations/privacy/commands.ts'
 import { addSafetyCommands } from './operations/safety-commands.ts'
 import { serveWithWorkers } from './process/cluster.ts'
 import { type ServeConfig, serveOptions } from './process/config.ts'
@@ -51,6 +51,7 @@ addKeyCommands(program, permissions)
 addSettingsCommands(program)
 addRunCommands(program)
 addDetailsCommands(program)
+addCustomerCommands(program)
 addReferralCommands(program)
 addLedgerCommands(program)
 addDataCommands(program)

@@ -66,6 +66,8 @@ describe('the command line', () => {
       'restore',
       'check',
       'tracking rotate-keys',
+      'customers export',
+      'customers erase',
       'referrals import',
       'ledger',
       'statement',

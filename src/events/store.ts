@@ -75,15 +75,15 @@ export async function countEntries(db: Db, criteria: Criteria): Promise<number> 
   return countOf(db.selectFrom('events').where(expression => matching(expression, criteria)))
 }
 
-/** The accounts that the log says were erased. */
-export async function erasedPeople(db: Db): Promise<Set<number>> {
+/** What the log says was erased, each as 'user 5'. */
+export async function erasedRecords(db: Db): Promise<Set<string>> {
   const rows = await db
     .selectFrom('events')
-    .select('record_id')
-    .where('record_kind', '=', 'user')
-    .where('action', '=', 'user.erase')
+    .select(['record_kind', 'record_id'])
+    .where('record_kind', 'in', ['user', 'customer'])
+    .where('action', 'in', ['user.erase', 'customer.erase'])
     .execute()
-  return new Set(rows.map(row => row.record_id!))
+  return new Set(rows.map(({ record_kind, record_id }) => `${record_kind} ${record_id}`))
 }
 
 /** The next entries by identifier, at most `limit`, as `listEntries` has them. */

@@ -76,7 +76,7 @@ class Walk {
   /** Which entries are sealed, as few ranges in order. */
   #covered: Range[] = []
   readonly #db: Db
-  #erased: ReadonlySet<number> = new Set()
+  #erased: ReadonlySet<string> = new Set()
 
   constructor(db: Db) {
     this.#db = db
@@ -135,16 +135,20 @@ class Walk {
     return { seals: this.number, entries: this.#entries, unsealed, last_hash: this.hash }
   }
 
-  async #personal({ id, personal, personal_hash, person_id }: store.Entry): Promise<string | undefined> {
+  async #personal(entry: store.Entry): Promise<string | undefined> {
+    const { id, personal, personal_hash, person_id, record_kind, record_id } = entry
+    // A person is erased with their account, or as a record that has none.
+    const isErased = () =>
+      this.#erased.has(`user ${person_id}`) || this.#erased.has(`${record_kind} ${record_id}`)
     if (personal !== '') {
       return personalHash(personal) === personal_hash
         ? undefined
         : `Entry ${id}: what is personal was changed.`
     }
-    if (personal_hash === '' || this.#erased.has(person_id!)) return undefined
+    if (personal_hash === '' || isErased()) return undefined
     // It may have been erased a moment ago.
-    this.#erased = await store.erasedPeople(this.#db)
-    if (this.#erased.has(person_id!)) return undefined
+    this.#erased = await store.erasedRecords(this.#db)
+    if (isErased()) return undefined
     return `Entry ${id}: what is personal was removed, and the log tells of no erasure.`
   }
 

@@ -9,7 +9,7 @@ import type { Context } from '../events/write.ts'
 import { refuseEnded } from './allowed.ts'
 import { absolute } from './call.ts'
 import { byPath, describeIndex, describeRoute, openApi } from './discovery.ts'
-import type { Answer, Endpoint, Resource } from './endpoint.ts'
+import { type Answer, type Endpoint, type Resource, segmentOf } from './endpoint.ts'
 import { type Admission, admit } from './stages/admit.ts'
 import { readArguments } from './stages/arguments.ts'
 import { type Authenticate, authenticate } from './stages/authenticate.ts'
@@ -46,10 +46,10 @@ export async function api(scope: FastifyInstance, options: ApiOptions): Promise<
   const routes = new Routes(options.base)
   for (const resource of options.resources) {
     for (const [path, endpoints] of byPath(resource.endpoints)) {
-      const url = path.replace(/\{(\w+)\}/g, ':$1(^\\d+$)')
+      const url = path.replace(/\{(\w+)\}/g, (_, name) => `:${name}(^${segmentOf(endpoints, name)}$)`)
       for (const endpoint of endpoints) addEndpoint(scope, url, resource, endpoint, options)
       const methods = [...endpoints.flatMap(endpoint => endpoint.methods), 'OPTIONS']
-      addDescription(scope, url, resource, endpoints, routes.add(path, methods), options)
+      addDescription(scope, url, resource, endpoints, routes.add(path, methods, endpoints), options)
     }
   }
   addDiscovery(scope, routes, options)

@@ -44,7 +44,7 @@ export interface Call extends RequestContext {
 export interface Endpoint {
   /** The first is the one to recommend; the others do the same. */
   readonly methods: readonly Method[]
-  /** Below the base path. `{name}` stands for digits and is an argument. */
+  /** Below the base path. `{name}` is an argument: digits, or an e-mail address where it may be one. */
   readonly path: string
   readonly permission: Permission
   readonly summary: string
@@ -82,6 +82,16 @@ interface Declaration<P extends TProperties, T>
 
 export function endpoint<P extends TProperties, T>(declaration: Declaration<P, T>): Endpoint {
   return { failures: [], ...declaration } as unknown as Endpoint
+}
+
+const DIGITS = '\\d+'
+/** Digits, or an e-mail address as a URL may write it. */
+const DIGITS_OR_ADDRESS = '(?:\\d+|[^/]*(?:@|%40)[^/]*)'
+
+/** What an argument in a path may look like in a URL, as a regular expression. */
+export function segmentOf(endpoints: readonly Pick<Endpoint, 'arguments'>[], name: string): string {
+  const schemas = endpoints.map(({ arguments: { properties } }) => properties[name] as { anyOf?: unknown })
+  return schemas.some(schema => schema.anyOf) ? DIGITS_OR_ADDRESS : DIGITS
 }
 
 /** The names of the arguments that an endpoint's path has, in its order. */

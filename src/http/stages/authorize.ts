@@ -1,7 +1,7 @@
 import type { onRequestHookHandler, RouteHandlerMethod } from 'fastify'
 import { Failure } from '../../base/errors.ts'
 import { refuseWithout } from '../allowed.ts'
-import type { Permission } from '../endpoint.ts'
+import { type Endpoint, type Permission, segmentOf } from '../endpoint.ts'
 
 /** Refuses who may not use an endpoint: 403. */
 export function authorize(permission: Permission): onRequestHookHandler {
@@ -21,9 +21,9 @@ export class Routes {
   }
 
   /** @returns what the Allow header of the path says */
-  add(path: string, methods: readonly string[]): string {
+  add(path: string, methods: readonly string[], endpoints: readonly Endpoint[] = []): string {
     const withHead = methods.includes('GET') ? ['HEAD', ...methods] : methods
-    const pattern = path.replaceAll('.', '\\.').replace(/\{\w+\}/g, '\\d+')
+    const pattern = path.replaceAll('.', '\\.').replace(/\{(\w+)\}/g, (_, name) => segmentOf(endpoints, name))
     this.#methods.set(new RegExp(`^${this.#base}${pattern}/?$`), withHead)
     return withHead.join(', ')
   }

@@ -4,8 +4,10 @@ import { accountNamed } from '../../accounts/users/commands.ts'
 import type { User } from '../../accounts/users/store.ts'
 import { commandLine } from '../../base/actor.ts'
 import { addCommand, CommandFailed, type CommonOptions, print, withDatabase } from '../../cli/command.ts'
+import type { Context } from '../../events/write.ts'
+import { findByEmail, rules, type ShownCustomer } from '../../programme/customers/rules.ts'
 import { contextOf, onBehalfOf } from '../../settings/rules.ts'
-import { erasePerson, exportPerson } from './rules.ts'
+import { eraseCustomer, erasePerson, exportCustomer, exportPerson } from './rules.ts'
 
 /** @param users the command whose subcommands these become */
 export function addPrivacyCommands(users: Command): void {
@@ -16,6 +18,47 @@ export function addPrivacyCommands(users: Command): void {
     .argument('<login>', 'login name, e-mail address, or # and the identifier')
     .option('--yes', 'do not ask')
     .action(erase)
+}
+
+/** The same for customers who have no account here. */
+export function addCustomerCommands(program: Command): void {
+  const customers = program.command('customers').description('work on customers')
+  const called = ['<customer>', 'e-mail address, or # and the identifier'] as const
+  addCommand(customers, 'export', 'write all data about a customer, as one JSON object')
+    .argument(...called)
+    .action(exportCustomerData)
+  addCommand(customers, 'erase', 'replace the personal data of a customer; referrals and conversions stay')
+    .argument(...called)
+    .option('--yes', 'do not ask')
+    .action(eraseCustomerData)
+}
+
+async function exportCustomerData(name: string, options: CommonOptions): Promise<void> {
+  const data = await withDatabase(options, async database => {
+    const context = contextOf(database)
+    return exportCustomer(context, options.features, (await customerNamed(context, name)).id)
+  })
+  print({ json: true }, data, [])
+}
+
+async function eraseCustomerData(name: string, options: CommonOptions & { yes?: true }): Promise<void> {
+  const id = await withDatabase(options, async database => {
+    const context = onBehalfOf(commandLine, database)
+    const { id, email } = await customerNamed(context, name)
+    if (!options.yes) await confirm({ login: email || String(id), email })
+    await eraseCustomer(context, id)
+    return id
+  })
+  print(options, { id, erased: true }, [
+    `Erased customer ${id}; what was bought and what it earned stays.`,
+    'Backups that were made before still hold what was erased.',
+  ])
+}
+
+/** @throws Failure no_customer */
+async function customerNamed(context: Context, name: string): Promise<ShownCustomer> {
+  const [, id] = /^#(\d+)$/.exec(name) ?? []
+  return id === undefined ? findByEmail(context, name) : rules.get(context, Number(id))
 }
 
 async function exportData(login: string, options: CommonOptions): Promise<void> {
@@ -38,7 +81,7 @@ async function erase(login: string, options: CommonOptions & { yes?: true }): Pr
 }
 
 /** @throws CommandFailed when nobody agrees */
-async function confirm({ login, email }: User): Promise<void> {
+async function confirm({ login, email }: Pick<User, 'login' | 'email'>): Promise<void> {
   const terminal = createInterface({ input: process.stdin, output: process.stderr })
   try {
     const ended = new Promise<undefined>(resolve => terminal.once('close', () => resolve(undefined)))

@@ -9,13 +9,16 @@ import {
   recordOf as userRecordOf,
 } from '../../accounts/users/rules.ts'
 import { findUser, findUserRow, loginExists, type User, updateUser } from '../../accounts/users/store.ts'
-import { Failure } from '../../base/errors.ts'
+import { Failure, invalidArguments } from '../../base/errors.ts'
 import type { Settings } from '../../base/settings.ts'
 import { foldCase } from '../../base/text.ts'
 import { formatTime, now } from '../../base/time.ts'
 import { orders as entryOrders, listEntries } from '../../events/store.ts'
 import { type Context, type RequestContext, write } from '../../events/write.ts'
+import { customer } from '../../programme/customers/customer.ts'
+import { customers } from '../../programme/customers/store.ts'
 import type { Feature } from '../../records/feature.ts'
+import { existing } from '../../records/rules.ts'
 import type { Db } from '../../storage/database.ts'
 import { recordOf as entryRecordOf } from '../audit/rules.ts'
 import * as store from './store.ts'
@@ -104,6 +107,7 @@ export async function erasePerson(context: RequestContext, userId: number): Prom
     for (const table of context.database.schema) {
       if (table.name !== 'users') await store.eraseAbout(tx, table, person, now())
     }
+    await store.eraseCustomerEvents(tx, person.customers)
     await endSessions(tx, userId)
     await forgetBrowsers(tx, user)
     await store.removeAnswers(tx, userId)
@@ -111,6 +115,37 @@ export async function erasePerson(context: RequestContext, userId: number): Prom
     tx.log('user.erase', userId)
     return (await findUser(tx, userId))!
   })
+}
+
+/**
+ * The same of a customer who has no account here; one who has is erased with it. What they bought and what it earned stays.
+ * @throws Failure no_customer
+ */
+export async function eraseCustomer(context: RequestContext, id: number): Promise<void> {
+  await write(context, async tx => {
+    const { user_id } = existing(customer, await customers.hold(tx, id))
+    if (user_id !== null) {
+      throw invalidArguments({
+        customer: `must have no account: erase account ${user_id}, and the customer with it.`,
+      })
+    }
+    const person = { users: [], affiliates: [], customers: [id] }
+    for (const table of context.database.schema) await store.eraseAbout(tx, table, person, now())
+    await store.eraseCustomerEvents(tx, [id])
+    await store.removeCustomerAnswers(tx, id)
+    tx.log('customer.erase', id)
+  })
+}
+
+/** Everything that is kept about a customer who has no account here. @throws Failure no_customer */
+export async function exportCustomer(
+  { database, settings }: Context,
+  features: readonly Feature[],
+  id: number,
+) {
+  const row = existing(customer, await customers.find(database.reader, id))
+  const person = { users: [], affiliates: [], customers: [row.id] }
+  return recordsAbout(database.reader, features, person, await settings.current())
 }
 
 /** Somebody may have taken the plain one. */

@@ -26,7 +26,9 @@ export async function personOf(db: Db, userId: number): Promise<Person> {
 
 /** What holds of the rows of a table that are about a person; undefined where none can be. */
 function aboutPerson(table: Table, person: Person): RawBuilder<unknown> | undefined {
-  if (table.name === 'users') return sql`id IN (${sql.join(person.users)})`
+  // By themselves, whether or not they have an account.
+  const own = ['users', 'customers'].includes(table.name) ? person[table.name as keyof Person] : undefined
+  if (own) return own.length === 0 ? sql`1 = 0` : sql`id IN (${sql.join(own)})`
   for (const [name, { references }] of columnsOf(table)) {
     const ids = references?.person ? person[references.table as keyof Person] : undefined
     if (ids) return ids.length === 0 ? sql`1 = 0` : sql`${sql.ref(name)} IN (${sql.join(ids)})`
@@ -55,6 +57,18 @@ export async function eraseAbout(tx: Tx, table: Table, person: Person, time: num
   const full = names.map(([name]) => sql`${sql.ref(name)} <> ''`)
   await sql`UPDATE ${sql.table(table.name)} SET ${sql.join([...emptied, ...changed])}
     WHERE ${about} AND (${sql.join(full, sql` OR `)})`.execute(tx)
+}
+
+/** Empties what is personal in the log of customers, which names no account where there is none. */
+export async function eraseCustomerEvents(tx: Tx, ids: readonly number[]): Promise<void> {
+  if (ids.length === 0) return
+  await sql`UPDATE events SET personal = '' WHERE record_kind = 'customer' AND record_id IN (${sql.join(ids)})
+    AND personal <> ''`.execute(tx)
+}
+
+/** Answers that are kept to be replayed and show the customer. */
+export async function removeCustomerAnswers(tx: Tx, id: number): Promise<void> {
+  await tx.deleteFrom('idempotency_keys').where('body', 'like', `%"customer_id":${id},"user_id":%`).execute()
 }
 
 /** Answers that are kept to be replayed and show a record of the account: its affiliate, as it was. */

@@ -1,4 +1,6 @@
 /** What is true of affiliates. */
+
+import { linkedAccountOf } from '../../accounts/users/extra.ts'
 import { addAccount, changeEmail, loginProblem } from '../../accounts/users/rules.ts'
 import { userExists } from '../../accounts/users/store.ts'
 import {
@@ -10,7 +12,7 @@ import {
 } from '../../base/errors.ts'
 import { formatRate } from '../../base/money.ts'
 import type { Settings } from '../../base/settings.ts'
-import { formatTime, now } from '../../base/time.ts'
+import { now } from '../../base/time.ts'
 import { type Context, type RequestContext, write } from '../../events/write.ts'
 import type { Many } from '../../records/bulk-rules.ts'
 import { existing, narrowed, readingOf } from '../../records/rules.ts'
@@ -171,15 +173,15 @@ async function problemOfGroup(db: Db, { group_id: id }: { readonly group_id?: nu
 export function extrasOf(row: store.AffiliateRow, settings: Settings, extras: Extras): AffiliateExtras {
   return {
     ...(extras.user && {
-      user: {
-        ID: row.user_id,
-        user_login: row.account_login!,
-        user_email: row.account_email!,
+      user: linkedAccountOf({
+        id: row.user_id,
+        login: row.account_login!,
+        email: row.account_email!,
         display_name: row.account_display_name!,
         first_name: row.account_first_name!,
         last_name: row.account_last_name!,
-        user_registered: formatTime(row.account_registered_at!),
-      },
+        registered_at: row.account_registered_at!,
+      }),
     }),
     ...(extras.effective && {
       effective: {

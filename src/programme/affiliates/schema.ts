@@ -1,25 +1,13 @@
 /** What affiliates take and show beyond their fields: the linked account, what applies, totals. */
 import { type Static, Type } from 'typebox'
+import { linkedAccount } from '../../accounts/users/extra.ts'
 import { MAX_LOGIN_LENGTH } from '../../accounts/users/schema.ts'
 import { email, flag, line } from '../../base/schemas.ts'
 import { affiliate, statuses } from './affiliate.ts'
 
 /** What `user=1` and `effective=1` add to the record. */
 const extras = Type.Object({
-  user: Type.Optional(
-    Type.Object(
-      {
-        ID: Type.Integer(),
-        user_login: Type.String(),
-        user_email: Type.String(),
-        display_name: Type.String(),
-        first_name: Type.String(),
-        last_name: Type.String(),
-        user_registered: Type.String(),
-      },
-      { description: 'The linked account; only with user=1.' },
-    ),
-  ),
+  user: Type.Optional(Type.Object(linkedAccount, { description: 'The linked account; only with user=1.' })),
   effective: Type.Optional(
     Type.Object(
       { rate: Type.String(), rate_type: Type.String(), payment_email: Type.String() },

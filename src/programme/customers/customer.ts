@@ -1,8 +1,9 @@
 /** What a customer is: who bought. */
 import { isIP } from 'node:net'
 import { Type } from 'typebox'
+import { withoutHost } from '../../base/network.ts'
 import { email, line } from '../../base/schemas.ts'
-import { type CrudAction, kind, type TableOf } from '../../records/kind.ts'
+import { kind, type TableOf } from '../../records/kind.ts'
 import { dated, link, text, words } from '../../records/kinds-of-field.ts'
 
 const personal = { personal: 'erase', money: false } as const
@@ -21,6 +22,9 @@ const linked = (description: string) =>
 
 const { create: _create, edit: _edit, ...address } = words(line(254), 'E-mail address.', personal)
 
+const ADDRESS =
+  'Network of the internet address: only its first 24 bits are kept, or 48 of IPv6; empty when it is not known.'
+
 const fields = {
   user_id: {
     ...linked('The account of the customer here'),
@@ -37,7 +41,8 @@ const fields = {
       `customer.${random().toString(36).slice(2)}@example.com`,
   },
   ip: {
-    ...words(line(45, 'Internet address.'), 'Internet address; empty when it is not known.', personal),
+    ...words(line(45, ADDRESS), ADDRESS, personal),
+    keep: (value: string) => (value === '' ? '' : withoutHost(value)),
     problem: (value: string) =>
       value === '' || isIP(value) !== 0 ? undefined : 'must be an IPv4 or IPv6 address, or empty.',
   },
@@ -48,7 +53,15 @@ const fields = {
   },
 } as const
 
-export const customer = kind({ name: 'customer', table: 'customers', fields, idLast: true })
+const actions = ['create', 'edit', 'delete', 'erase'] as const
+
+export const customer = kind({
+  name: 'customer',
+  table: 'customers',
+  fields,
+  actions,
+  idLast: true,
+})
 
 interface CustomersTable extends TableOf<typeof fields> {}
 
@@ -60,6 +73,6 @@ declare module '../../storage/tables.ts' {
 
 declare module '../../events/schema.ts' {
   interface Actions {
-    customer: CrudAction
+    customer: (typeof actions)[number]
   }
 }

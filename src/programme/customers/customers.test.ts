@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { assertFailure, describeService, operatorOf } from '../../../test/harness.ts'
+import { affiliated, assertFailure, describeService, operatorOf } from '../../../test/harness.ts'
 import { erasePerson } from '../../operations/privacy/rules.ts'
 
 describeService('customers', service => {
@@ -12,11 +12,11 @@ describeService('customers', service => {
       first_name: 'Ada',
       last_name: 'Bauer',
       email: 'Ada@example.com',
-      ip: '203.0.113.7',
+      ip: '203.0.113.0',
       date_created: '2026-01-02 03:04:05',
       affiliate_id: 0,
     }
-    const { status, body } = await create(sent)
+    const { status, body } = await create({ ...sent, ip: '203.0.113.7' })
     assert.equal(status, 201, JSON.stringify(body))
     assert.deepEqual(body, { customer_id: body.id, ...sent, id: body.id })
     assert.deepEqual(Object.keys(body), ['customer_id', ...Object.keys(sent), 'id'])
@@ -73,5 +73,50 @@ describeService('customers', service => {
         [''],
       )
     }
+  })
+
+  test('200 - by e-mail address, with the account and the affiliates', async () => {
+    const { id: affiliate } = await service().newAffiliate('bringer')
+    const { body } = await create({ email: 'Seen+1@example.com', user_id: 1, affiliate_id: affiliate })
+    const found = await service().get('/customers/seen%2B1%40EXAMPLE.com?user=1&meta=1')
+    assert.equal(found.status, 200, JSON.stringify(found.body))
+    const { user, meta, ...record } = found.body
+    assert.deepEqual(record, body)
+    assert.deepEqual([user.ID, user.user_login, meta], [1, 'admin', { affiliate_id: [affiliate] }])
+    assert.equal((await service().get('/customers/seen+1@example.com')).body.id, body.id)
+    const { body: other } = await create({ email: 'other@example.com' })
+    const shown = (await service().get(`/customers/${other.id}?user=1&meta=1`)).body
+    assert.deepEqual([shown.user, shown.meta], [false, { affiliate_id: [] }])
+    assertFailure(await service().get('/customers/nobody@example.com'), 404, 'invalid_customer_id')
+    assertFailure(await service().get('/customers/nobody'), 404, 'rest_no_route')
+    assert.equal((await service().send('OPTIONS', '/customers/a@example.com')).status, 200)
+  })
+
+  test('a customer without an account is erased from the command line, and can be exported before', async () => {
+    const { body } = await create({ email: 'bought@example.com', first_name: 'Zoe', ip: '2001:db8:1:2::3' })
+    assert.equal(body.ip, '2001:db8:1::')
+    const run = (...args: string[]) => affiliated(['customers', ...args, '--database', service().databaseUrl])
+    const exported = JSON.parse((await run('export', 'Bought@example.com')).stdout)
+    assert.equal(exported.customers[0].first_name, 'Zoe')
+    assert.equal((await run('erase', 'nobody@example.com', '--yes')).code, 1)
+    const { code, stderr } = await run('erase', 'bought@example.com', '--yes')
+    assert.equal(code, 0, stderr)
+    const { body: erased } = await service().get(`/customers/${body.id}`)
+    assert.deepEqual([erased.first_name, erased.email, erased.ip], ['', '', ''])
+    const events = await service()
+      .database.reader.selectFrom('events')
+      .select(['action', 'personal'])
+      .where('record_kind', '=', 'customer')
+      .where('record_id', '=', body.id)
+      .orderBy('id')
+      .execute()
+    assert.deepEqual(
+      events.map(({ action, personal }) => [action, personal]),
+      [
+        ['customer.create', ''],
+        ['customer.erase', ''],
+      ],
+    )
+    assert.equal((await affiliated(['audit', 'verify', '--database', service().databaseUrl])).code, 0)
   })
 })

@@ -1,9 +1,5 @@
-import { crud, listingOf } from '../../records/crud.ts'
 import { feature } from '../../records/feature.ts'
 import { customer } from './customer.ts'
-import { rules } from './rules.ts'
+import { listing, customers as resource } from './routes.ts'
 
-export const customers = feature(customer, {
-  resource: crud(customer, rules, { create: ['customer_exists'], edit: ['customer_exists'] }),
-  listing: listingOf(customer, rules),
-})
+export const customers = feature(customer, { resource, listing })

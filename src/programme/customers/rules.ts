@@ -1,6 +1,36 @@
 /** What is true of customers: no two have the same e-mail address. */
-import { plainRules, refusingTwo } from '../../records/rules.ts'
+import { linkedAccountOf } from '../../accounts/users/extra.ts'
+import { findUser } from '../../accounts/users/store.ts'
+import { foldCase } from '../../base/text.ts'
+import type { Context } from '../../events/write.ts'
+import type { ShownOf } from '../../records/kind.ts'
+import { existing, plainRules, refusingTwo } from '../../records/rules.ts'
 import { customer } from './customer.ts'
-import { customers } from './store.ts'
+import { customers, findByEmailKey } from './store.ts'
 
 export const rules = refusingTwo(plainRules(customer, customers), 'customer_exists')
+
+export type ShownCustomer = ShownOf<typeof customer.fields>
+
+/** @throws Failure no_customer */
+export async function findByEmail({ database }: Context, email: string): Promise<ShownCustomer> {
+  return existing(customer, await findByEmailKey(database.replica, foldCase(email)))
+}
+
+/** Which parts a record shows beside its fields. */
+export interface Extras {
+  readonly user?: boolean
+  readonly meta?: boolean
+}
+
+export async function extrasOf(
+  { database }: Context,
+  { user_id, affiliate_id }: ShownCustomer,
+  { user, meta }: Extras,
+) {
+  const account = user && user_id !== null ? await findUser(database.replica, user_id) : undefined
+  return {
+    ...(user && { user: account ? linkedAccountOf(account) : false }),
+    ...(meta && { meta: { affiliate_id: affiliate_id === null ? [] : [affiliate_id] } }),
+  }
+}

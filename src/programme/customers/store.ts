@@ -1,4 +1,14 @@
 import { storeOf } from '../../records/store.ts'
+import type { Db } from '../../storage/database.ts'
+import { prepared } from '../../storage/prepared.ts'
 import { customer } from './customer.ts'
 
 export const customers = storeOf(customer)
+
+const byEmailKey = prepared((db: Db, { key }: { key: string }) =>
+  db.selectFrom('customers').selectAll().where('email_key', '=', key).where('email_key', '<>', ''),
+)
+
+export async function findByEmailKey(db: Db, key: string) {
+  return (await byEmailKey(db, { key }))[0]
+}
