@@ -9,8 +9,10 @@ import SettingsIcon from '@mui/icons-material/TuneOutlined'
 import { affiliates } from './affiliates/pages.ts'
 import { creatives } from './creatives/pages.ts'
 import { customers } from './customers/pages.ts'
+import { paymentDetails } from './details/pages.ts'
 import { payouts } from './payouts/pages.ts'
 import { referrals } from './referrals/pages.ts'
+import { payoutRuns } from './runs/pages.ts'
 import { lazily } from './ui/lazily.ts'
 import type { OtherPage, RecordPages } from './ui/pages.ts'
 import { users } from './users/pages.ts'
@@ -23,6 +25,8 @@ export const recordPages: readonly RecordPages[] = [
   visits,
   customers,
   payouts,
+  payoutRuns,
+  paymentDetails,
   users,
 ]
 
@@ -58,7 +62,6 @@ export const withoutPages: readonly string[] = [
   'exchange_rate',
   'group',
   'link',
-  'payout_run',
   'rule',
   'run_item',
 ]

@@ -19,8 +19,8 @@ export const exportsOf = (features: readonly Feature[]): Resource => ({
   endpoints: features.map(exportEndpoint),
 })
 
-function exportEndpoint({ kind, listing, sheet }: Feature): Endpoint {
-  const name = kind.table.name
+function exportEndpoint({ kind, resource, listing, sheet }: Feature): Endpoint {
+  const { name } = resource
   return endpoint({
     methods: ['GET'],
     path: `/exports/${name}`,

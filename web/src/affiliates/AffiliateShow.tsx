@@ -5,6 +5,7 @@ import { Fragment, Suspense } from 'react'
 import { ShowBase, useGetList, useShowContext } from 'react-admin'
 import { Link as RouterLink } from 'react-router-dom'
 import { get } from '../api.ts'
+import { DetailsOfAffiliate } from '../details/DetailsOfAffiliate.tsx'
 import { Balances } from '../ledger/Balances.tsx'
 import { Settling } from '../ledger/Settling.tsx'
 import { PayoutRows } from '../payouts/PayoutRows.tsx'
@@ -88,6 +89,7 @@ function ShowPage() {
           </>
         }
       />
+      <DetailsOfAffiliate affiliateId={affiliate.id} />
       <LatestPayouts affiliate={affiliate} />
       <LatestReferrals affiliateId={affiliate.id} />
       <History record="affiliate" id={affiliate.id} />

@@ -16,6 +16,7 @@ import { CarefulForm, FormButtons, FormSection, RateInput, Row, rateOf } from '.
 import { Page, Problem } from '../ui/Page.tsx'
 import { useSubmit } from '../ui/submit.ts'
 import { Waiting } from '../ui/Waiting.tsx'
+import { PayoutSettings } from './PayoutSettings.tsx'
 
 export function SettingsPage() {
   const queryClient = useQueryClient()
@@ -103,6 +104,7 @@ function Fields({ settings }: { settings: SettingsRecord }) {
           helperText="ISO 4217. Choose it with care: with the first payout it is fixed."
         />
       </FormSection>
+      <PayoutSettings />
     </>
   )
 }

@@ -1,0 +1,103 @@
+import { BooleanInput, required, SelectInput, TextInput } from 'react-admin'
+import { useWatch } from 'react-hook-form'
+import { useSearchParams } from 'react-router-dom'
+import { AffiliateInput } from '../affiliates/AffiliateInput.tsx'
+import { payeeOf } from '../affiliates/affiliate.tsx'
+import { FormSection, Row } from '../ui/form.tsx'
+import { RecordCreate } from '../ui/RecordForms.tsx'
+import { type Detail, detailMethods } from './detail.ts'
+import { paymentDetails } from './pages.ts'
+
+type Values = Record<string, unknown>
+
+const fieldsOf: Record<Detail['method'], readonly string[]> = {
+  paypal: ['paypal_email', 'holder'],
+  sepa: ['iban', 'bic', 'holder'],
+  nacha: ['routing_number', 'account_number', 'account_type', 'company', 'holder'],
+}
+
+/** What belongs to another method stays unsent. */
+function argumentsOf(values: Values): Values {
+  const names = ['affiliate_id', 'method', ...fieldsOf[values.method as Detail['method']]]
+  return Object.fromEntries(
+    names.map(name => [name, values[name]]).filter(([, value]) => value !== undefined && value !== null),
+  )
+}
+
+/** The address can say for whom. */
+export function DetailCreate() {
+  const [parameters] = useSearchParams()
+  const affiliate = Number(parameters.get('affiliate_id'))
+  return (
+    <RecordCreate
+      of={paymentDetails}
+      title="Enter payment details"
+      defaults={{ method: 'paypal', account_type: 'checking', ...(affiliate && { affiliate_id: affiliate }) }}
+      argumentsOf={argumentsOf}
+    >
+      <FormSection
+        title="Payment details"
+        hint="They are sealed when they are saved: nobody reads them again, they only go into the files of payout runs. They replace those of the same method, and wait some days before they are used."
+      >
+        <AffiliateInput nameOf={payeeOf} validate={required('Choose who is paid.')} helperText={false} />
+        <SelectInput
+          margin="none"
+          source="method"
+          label="Method"
+          choices={detailMethods}
+          translateChoice={false}
+          validate={required()}
+          helperText={false}
+        />
+        <Fields />
+      </FormSection>
+    </RecordCreate>
+  )
+}
+
+const plainly = { autoComplete: 'off', helperText: false } as const
+
+function Fields() {
+  const method = useWatch({ name: 'method' }) as Detail['method']
+  return (
+    <>
+      {method === 'paypal' && (
+        <TextInput source="paypal_email" label="E-mail address at PayPal" type="email" {...plainly} />
+      )}
+      {method === 'sepa' && (
+        <Row>
+          <TextInput source="iban" label="IBAN" {...plainly} />
+          <TextInput source="bic" label="BIC" autoComplete="off" helperText="May be left empty." />
+        </Row>
+      )}
+      {method === 'nacha' && (
+        <>
+          <Row>
+            <TextInput source="routing_number" label="Routing number" {...plainly} />
+            <TextInput source="account_number" label="Account number" {...plainly} />
+          </Row>
+          <Row>
+            <SelectInput
+              margin="none"
+              source="account_type"
+              label="Type of account"
+              choices={[
+                { id: 'checking', name: 'Checking' },
+                { id: 'savings', name: 'Savings' },
+              ]}
+              translateChoice={false}
+              helperText={false}
+            />
+            <BooleanInput source="company" label="The account belongs to a company" />
+          </Row>
+        </>
+      )}
+      <TextInput
+        source="holder"
+        label="Holder"
+        autoComplete="off"
+        helperText="Whom the account belongs to, as the bank knows them."
+      />
+    </>
+  )
+}

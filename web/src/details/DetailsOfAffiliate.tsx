@@ -1,0 +1,54 @@
+import { Button, Card, Stack, Typography } from '@mui/material'
+import { useGetList } from 'react-admin'
+import { Link } from 'react-router-dom'
+import { time } from '../ui/format.ts'
+import { Problem } from '../ui/Page.tsx'
+import { type Detail, detailMethods } from './detail.ts'
+
+const nameOf = (method: string) => detailMethods.find(({ id }) => id === method)?.name ?? method
+
+/** Where payout runs pay an affiliate to, as far as it can be read. */
+export function DetailsOfAffiliate({ affiliateId }: { affiliateId: number }) {
+  const { data, error } = useGetList<Detail>('payment-details', {
+    filter: { affiliate_id: affiliateId, status: 'current' },
+    pagination: { page: 1, perPage: 10 },
+    sort: { field: 'id', order: 'ASC' },
+  })
+  const filter = encodeURIComponent(JSON.stringify({ affiliate_id: affiliateId }))
+  return (
+    <Card component="section" aria-label="Payment details" sx={{ p: 2, mb: 2 }}>
+      <Stack direction="row" sx={{ justifyContent: 'space-between', flexWrap: 'wrap', gap: 1 }}>
+        <Typography variant="h2">Payment details</Typography>
+        <Stack direction="row" sx={{ gap: 1 }}>
+          <Button component={Link} to={`/payment-details?filter=${filter}`}>
+            History
+          </Button>
+          <Button
+            component={Link}
+            variant="outlined"
+            to={`/payment-details/create?affiliate_id=${affiliateId}`}
+          >
+            Enter
+          </Button>
+        </Stack>
+      </Stack>
+      {error && <Problem error={error} />}
+      {data?.length === 0 && (
+        <Typography variant="body2" sx={{ color: 'text.secondary' }}>
+          None were entered. Runs by PayPal pay to the payment e-mail.
+        </Typography>
+      )}
+      {data?.map(({ id, method, account, holder, usable_from }) => (
+        <Typography key={id} variant="body2">
+          {nameOf(method)}: <bdi>{account}</bdi>
+          {holder && (
+            <>
+              , <bdi>{holder}</bdi>
+            </>
+          )}
+          , used from {time(usable_from)} on
+        </Typography>
+      ))}
+    </Card>
+  )
+}

@@ -1,0 +1,91 @@
+import {
+  Button,
+  Card,
+  Table,
+  TableBody,
+  TableCell,
+  TableContainer,
+  TableHead,
+  TableRow,
+  Typography,
+} from '@mui/material'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { API, get } from '../api.ts'
+import { Confirm } from '../ui/Confirm.tsx'
+import { ExportLink } from '../ui/ExportLink.tsx'
+import { count, time } from '../ui/format.ts'
+import { Problem } from '../ui/Page.tsx'
+import { figures } from '../ui/table.tsx'
+import { useStep } from './RunActions.tsx'
+import { methodName, type Run, type RunFile } from './run.ts'
+
+/** The files that the run can be sent as, and who has them. */
+export function Files({ run }: { run: Run }) {
+  const { data, error } = useQuery({
+    queryKey: ['payout-runs', run.id, 'files'],
+    queryFn: () => get<RunFile[]>(`payout-runs/${run.id}/files`),
+  })
+  return (
+    <Card component="section" aria-label="Files">
+      <Typography variant="h2" sx={{ p: 2, pb: 1 }}>
+        Files
+      </Typography>
+      {error && <Problem error={error} />}
+      <TableContainer tabIndex={0} role="region" aria-label="Files of the run">
+        <Table size="small">
+          <TableHead>
+            <TableRow>
+              <TableCell>File</TableCell>
+              <TableCell sx={figures}>Payees</TableCell>
+              <TableCell>Downloaded</TableCell>
+              <TableCell>Handed over</TableCell>
+              <TableCell />
+            </TableRow>
+          </TableHead>
+          <TableBody>
+            {data?.map(file => (
+              <FileRow key={`${file.format} ${file.part}`} run={run} file={file} />
+            ))}
+          </TableBody>
+        </Table>
+      </TableContainer>
+    </Card>
+  )
+}
+
+function FileRow({ run, file }: { run: Run; file: RunFile }) {
+  const step = useStep(run)
+  const [asking, setAsking] = useState(false)
+  const { format, part, parts, payees, downloaded, handed_over } = file
+  const name = parts > 1 ? `${methodName(format)}, ${part} of ${parts}` : methodName(format)
+  const path = `payout-runs/${run.id}/files/${format}`
+  return (
+    <TableRow>
+      <TableCell>{name}</TableCell>
+      <TableCell sx={figures}>{count(payees)}</TableCell>
+      <TableCell>{downloaded ? time(downloaded) : '–'}</TableCell>
+      <TableCell>{handed_over ? time(handed_over) : '–'}</TableCell>
+      <TableCell sx={{ whiteSpace: 'nowrap', textAlign: 'right' }}>
+        <ExportLink href={`${API}/${path}?part=${part}`} label="Download" aria-label={`Download ${name}`} />
+        {!handed_over && run.status !== 'closed' && (
+          <Button onClick={() => setAsking(true)} aria-label={`Handed over: ${name}`}>
+            Handed over
+          </Button>
+        )}
+        <Confirm
+          open={asking}
+          title={`Was this file handed over: ${name}?`}
+          action="It was handed over"
+          danger={false}
+          onConfirm={() => step(`/files/${format}`, { part }, 'File handed over')}
+          onClose={() => setAsking(false)}
+        >
+          <Typography>
+            From now on the run can't be cancelled: record what becomes of each payment instead.
+          </Typography>
+        </Confirm>
+      </TableCell>
+    </TableRow>
+  )
+}

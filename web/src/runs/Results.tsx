@@ -1,0 +1,138 @@
+import { Alert, Button, Card, MenuItem, Stack, TextField, Typography } from '@mui/material'
+import { useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { useNotify, useRefresh } from 'react-admin'
+import type { ResultRecord } from '../../../src/programme/runs/schema.ts'
+import { messageOf, request } from '../api.ts'
+import { plural } from '../ui/format.ts'
+import type { Run } from './run.ts'
+
+const formats = [
+  ['csv', 'CSV: reference, status, note'],
+  ['paypal', 'Report of PayPal (CSV)'],
+  ['pain.002', 'Answer of a bank (pain.002)'],
+  ['nacha', 'Returns of ACH (Nacha)'],
+] as const
+
+interface Chosen {
+  readonly name: string
+  readonly content: string
+}
+
+/** Reads back what became of the payments: first what it would do, and then, when somebody says so, it is done. */
+export function Results({ run }: { run: Run }) {
+  const queryClient = useQueryClient()
+  const refresh = useRefresh()
+  const notify = useNotify()
+  const [format, setFormat] = useState<string>(run.method === 'sepa' ? 'pain.002' : 'csv')
+  const [chosen, setChosen] = useState<Chosen>()
+  const [found, setFound] = useState<ResultRecord>()
+  const [problem, setProblem] = useState('')
+  const send = async ({ content }: Chosen, dry_run: boolean) => {
+    setProblem('')
+    try {
+      const body = { content, format, dry_run }
+      return (await request<ResultRecord>('POST', `payout-runs/${run.id}/results`, { body })).body
+    } catch (error) {
+      setProblem(messageOf(error))
+      return undefined
+    }
+  }
+  const look = async (file: File | undefined) => {
+    setFound(undefined)
+    if (!file) return
+    const next = { name: file.name, content: await file.text() }
+    setChosen(next)
+    setFound(await send(next, true))
+  }
+  const record = async () => {
+    const recorded = chosen && (await send(chosen, false))
+    if (!recorded) return
+    setFound(undefined)
+    setChosen(undefined)
+    notify(said(recorded), { type: 'success' })
+    refresh()
+    await queryClient.invalidateQueries()
+  }
+  return (
+    <Card component="section" aria-label="Results" sx={{ p: 2 }}>
+      <Typography variant="h2">Results</Typography>
+      <Typography variant="body2" sx={{ color: 'text.secondary', mb: 2 }}>
+        What became of the payments, from a file. You see what it would record before anything is recorded.
+      </Typography>
+      <Stack direction="row" sx={{ gap: 1.5, flexWrap: 'wrap', alignItems: 'center' }}>
+        <TextField
+          select
+          size="small"
+          label="Kind of file"
+          value={format}
+          onChange={event => setFormat(event.target.value)}
+          sx={{ minWidth: 240 }}
+        >
+          {formats.map(([id, name]) => (
+            <MenuItem key={id} value={id}>
+              {name}
+            </MenuItem>
+          ))}
+        </TextField>
+        <Button component="label" variant="outlined">
+          Choose file
+          <input
+            type="file"
+            hidden
+            aria-label="File of results"
+            onChange={event => {
+              void look(event.target.files?.[0])
+              event.target.value = ''
+            }}
+          />
+        </Button>
+      </Stack>
+      {problem && (
+        <Alert severity="error" sx={{ mt: 2 }}>
+          {problem}
+        </Alert>
+      )}
+      {found && chosen && <Found name={chosen.name} found={found} onRecord={record} />}
+    </Card>
+  )
+}
+
+const said = ({ recorded, unchanged }: ResultRecord) => {
+  const parts = Object.entries(recorded)
+    .filter(([, count]) => count > 0)
+    .map(([outcome, count]) => `${count} ${outcome}`)
+  return `${parts.join(', ') || 'Nothing new'}; ${unchanged} recorded before`
+}
+
+function Found({
+  name,
+  found,
+  onRecord,
+}: {
+  name: string
+  found: ResultRecord
+  onRecord: () => Promise<void>
+}) {
+  const { conflicts, unknown_references: unknown, ignored, recorded } = found
+  const isNew = Object.values(recorded).some(count => count > 0)
+  return (
+    <Stack sx={{ gap: 1.5, mt: 2 }}>
+      <Alert severity={conflicts.length > 0 ? 'warning' : 'info'} role="status">
+        <bdi>{name}</bdi> would record: {said(found)}
+        {ignored > 0 && `; ${plural(ignored, 'line')} not final`}.
+      </Alert>
+      {conflicts.map(({ reference, reason }) => (
+        <Typography key={reference} variant="body2">
+          {reference} {reason}
+        </Typography>
+      ))}
+      {unknown.length > 0 && <Typography variant="body2">Not in this run: {unknown.join(', ')}</Typography>}
+      {isNew && (
+        <Button variant="contained" sx={{ alignSelf: 'flex-start' }} onClick={() => void onRecord()}>
+          Record
+        </Button>
+      )}
+    </Stack>
+  )
+}

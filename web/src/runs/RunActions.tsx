@@ -1,0 +1,113 @@
+import { Button, Checkbox, FormControlLabel, Typography } from '@mui/material'
+import { useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { useNotify, useRefresh } from 'react-admin'
+import { request } from '../api.ts'
+import { Confirm } from '../ui/Confirm.tsx'
+import { plural, useMoney } from '../ui/format.ts'
+import { nameOf, type Run } from './run.ts'
+
+/** Takes a step of a run, and reads anew what depends on it. */
+export function useStep(run: Run) {
+  const queryClient = useQueryClient()
+  const refresh = useRefresh()
+  const notify = useNotify()
+  return async (path: string, body: object, said: string) => {
+    try {
+      await request('POST', `payout-runs/${run.id}${path}`, { body })
+      notify(said, { type: 'success' })
+    } finally {
+      refresh()
+      await queryClient.invalidateQueries()
+    }
+  }
+}
+
+export function RunActions({ run }: { run: Run }) {
+  const { status } = run
+  return (
+    <>
+      {status === 'draft' && run.hash !== '' && run.payees > 0 && <Approve run={run} />}
+      {['draft', 'approving', 'approved'].includes(status) && <Cancel run={run} />}
+      {['approved', 'sent'].includes(status) && <Close run={run} />}
+    </>
+  )
+}
+
+function Approve({ run }: { run: Run }) {
+  const money = useMoney()
+  const step = useStep(run)
+  const [asking, setAsking] = useState(false)
+  return (
+    <>
+      <Button variant="contained" onClick={() => setAsking(true)}>
+        Approve
+      </Button>
+      <Confirm
+        open={asking}
+        title={`Approve ${nameOf(run).toLowerCase()}?`}
+        action="Approve"
+        danger={false}
+        onConfirm={() => step('/approve', { hash: run.hash }, `${nameOf(run)} approved`)}
+        onClose={() => setAsking(false)}
+      >
+        <Typography>
+          {money.full(run.amount)} for {plural(run.payees, 'payee')} are reserved: nobody can edit or pay
+          these referrals otherwise. What has changed since the run was prepared is not approved, and named.
+        </Typography>
+      </Confirm>
+    </>
+  )
+}
+
+function Cancel({ run }: { run: Run }) {
+  const step = useStep(run)
+  const [asking, setAsking] = useState(false)
+  const [isSure, setSure] = useState(false)
+  return (
+    <>
+      <Button color="error" onClick={() => setAsking(true)}>
+        Cancel run
+      </Button>
+      <Confirm
+        open={asking}
+        title={`Cancel ${nameOf(run).toLowerCase()}?`}
+        action="Cancel run"
+        onConfirm={() => step('/cancel', isSure ? { not_handed_over: true } : {}, `${nameOf(run)} cancelled`)}
+        onClose={() => setAsking(false)}
+      >
+        <Typography>What it has reserved is owed as before, and the next run can pay it.</Typography>
+        {run.status !== 'draft' && (
+          <FormControlLabel
+            control={<Checkbox checked={isSure} onChange={(_, checked) => setSure(checked)} />}
+            label="No downloaded file has gone to a bank or to PayPal"
+          />
+        )}
+      </Confirm>
+    </>
+  )
+}
+
+function Close({ run }: { run: Run }) {
+  const step = useStep(run)
+  const [asking, setAsking] = useState(false)
+  return (
+    <>
+      <Button variant="outlined" onClick={() => setAsking(true)}>
+        Close
+      </Button>
+      <Confirm
+        open={asking}
+        title={`Close ${nameOf(run).toLowerCase()}?`}
+        action="Close"
+        danger={false}
+        onConfirm={() => step('/close', {}, `${nameOf(run)} closed`)}
+        onClose={() => setAsking(false)}
+      >
+        <Typography>
+          Nothing is open any more. A payment that comes back later can still be recorded.
+        </Typography>
+      </Confirm>
+    </>
+  )
+}

@@ -1,0 +1,72 @@
+import { DateInput, required, SelectInput, TextInput } from 'react-admin'
+import { useWatch } from 'react-hook-form'
+import { FormSection, MoneyInput, numbersProblem, Row } from '../ui/form.tsx'
+import { RecordCreate } from '../ui/RecordForms.tsx'
+import { payoutRuns } from './pages.ts'
+import { methods } from './run.ts'
+
+type Values = Record<string, unknown>
+
+function argumentsOf({ method, cut_off, minimum, note, exclude }: Values): Values {
+  const excluded = String(exclude ?? '').trim()
+  return {
+    method,
+    minimum: Number(minimum),
+    ...(cut_off ? { cut_off } : {}),
+    ...(note ? { note } : {}),
+    ...(excluded && { exclude: excluded.split(',').map(part => Number(part.trim())) }),
+  }
+}
+
+/** Reserves nothing: who is in, and who is not and why, is on the page of the run. */
+export function RunCreate() {
+  return (
+    <RecordCreate
+      of={payoutRuns}
+      title="Prepare payout run"
+      defaults={{ method: 'csv', minimum: '0' }}
+      argumentsOf={argumentsOf}
+    >
+      <Fields />
+    </RecordCreate>
+  )
+}
+
+function Fields() {
+  const method = useWatch({ name: 'method' })
+  return (
+    <>
+      <FormSection
+        title="Who is paid"
+        hint="Everybody who is owed something is looked at. Nothing is reserved or paid before you approve the run."
+      >
+        <Row>
+          <DateInput
+            source="cut_off"
+            label="Earned until"
+            helperText="Included; all when empty. Refunds always count."
+          />
+          <MoneyInput source="minimum" label="Minimum" />
+        </Row>
+        <TextInput
+          source="exclude"
+          label="Leave out"
+          validate={numbersProblem}
+          helperText="Numbers of affiliates, with commas between them."
+        />
+      </FormSection>
+      <FormSection title="How">
+        <SelectInput
+          margin="none"
+          source="method"
+          label="Method"
+          choices={methods}
+          translateChoice={false}
+          validate={required()}
+          helperText={methods.find(({ id }) => id === method)?.hint ?? false}
+        />
+        <TextInput source="note" label="Note" helperText="What payees read beside the payment." />
+      </FormSection>
+    </>
+  )
+}

@@ -1,0 +1,161 @@
+import { Box, Button, MenuItem, TextField, Typography } from '@mui/material'
+import { useState } from 'react'
+import { ListBase, useNotify, useRefresh } from 'react-admin'
+import { AffiliateName } from '../affiliates/AffiliateName.tsx'
+import { request } from '../api.ts'
+import { capital } from '../names.ts'
+import { Cards, Ends } from '../ui/Cards.tsx'
+import { Confirm } from '../ui/Confirm.tsx'
+import type { Column } from '../ui/column.ts'
+import { ChoiceFilter } from '../ui/filters.tsx'
+import { count, type Money, useMoney } from '../ui/format.ts'
+import { Filters, Rows } from '../ui/ListFrame.tsx'
+import { Empty } from '../ui/Page.tsx'
+import { RecordLink } from '../ui/RecordLink.tsx'
+import { RecordTable } from '../ui/RecordTable.tsx'
+import { StatusChip } from '../ui/StatusChip.tsx'
+import { type Item, itemStatuses, type Run } from './run.ts'
+
+/** Who is paid, and who is not and why. */
+export function RunItems({ run }: { run: Run }) {
+  const columns = columnsOf(useMoney())
+  return (
+    <Box component="section" aria-label="Payees">
+      <Typography variant="h2" sx={{ mb: 1.5 }}>
+        Payees
+      </Typography>
+      <ListBase
+        resource={`payout-runs/${run.id}/items`}
+        perPage={25}
+        sort={{ field: 'id', order: 'ASC' }}
+        storeKey={false}
+        disableSyncWithLocation
+      >
+        <Filters>
+          <ChoiceFilter source="status" label="Status" choices={itemStatuses} />
+        </Filters>
+        <Rows
+          empty={<Empty title="Nobody is owed anything">Nobody has a balance that could be paid.</Empty>}
+          table={<RecordTable<Item> label="Payees" columns={columns} />}
+          cards={
+            <Cards<Item> columns={columns}>
+              {item => (
+                <>
+                  <Ends
+                    left={<AffiliateName id={item.affiliate_id} link />}
+                    right={columns.find(({ label }) => label === 'Amount')!.cell(item)}
+                  />
+                  <Ends left={<Reason item={item} />} right={<StatusChip status={item.status} />} />
+                </>
+              )}
+            </Cards>
+          }
+        />
+      </ListBase>
+    </Box>
+  )
+}
+
+const columnsOf = (money: Money): Column<Item>[] => [
+  {
+    label: 'Affiliate',
+    sort: 'affiliate_id',
+    cell: ({ affiliate_id }) => <AffiliateName id={affiliate_id} link />,
+    minWidth: 96,
+  },
+  {
+    label: 'Paid to',
+    cell: ({ payee_name, payee_account }) => (
+      <>
+        <bdi>{payee_name}</bdi>
+        <Typography variant="caption" component="div" sx={{ color: 'text.secondary' }}>
+          <bdi>{payee_account}</bdi>
+        </Typography>
+      </>
+    ),
+    minWidth: 110,
+    wideOnly: true,
+  },
+  {
+    label: 'Status',
+    sort: 'status',
+    cell: ({ status }) => <StatusChip status={status} />,
+  },
+  { label: 'Why', cell: item => <Reason item={item} />, minWidth: 90 },
+  { label: 'Payout', cell: ({ payout_id }) => <RecordLink kind="payout" id={payout_id} /> },
+  { label: 'Referrals', sort: 'referrals', cell: ({ referrals }) => count(referrals), figures: true },
+  {
+    label: 'Amount',
+    sort: 'amount',
+    cell: ({ amount }) => <strong>{money.full(amount)}</strong>,
+    figures: true,
+  },
+  { label: '', cell: item => <Settle item={item} /> },
+]
+
+function Reason({ item: { reason, note } }: { item: Item }) {
+  if (!reason && !note) return <>–</>
+  return (
+    <>
+      {reason && capital(reason)}
+      {note && (
+        <Typography variant="caption" component="div" sx={{ color: 'text.secondary' }}>
+          <bdi>{note}</bdi>
+        </Typography>
+      )}
+    </>
+  )
+}
+
+const outcomes: Partial<Record<Item['status'], readonly string[]>> = {
+  reserved: ['paid', 'failed', 'returned', 'unknown'],
+  unknown: ['paid', 'failed', 'returned'],
+  paid: ['returned'],
+}
+
+/** What a person says of one payment. */
+function Settle({ item }: { item: Item }) {
+  const refresh = useRefresh()
+  const notify = useNotify()
+  const [asking, setAsking] = useState(false)
+  const choices = outcomes[item.status]
+  const [status, setStatus] = useState('')
+  const [note, setNote] = useState('')
+  if (!choices) return null
+  const outcome = choices.includes(status) ? status : choices[0]!
+  const confirm = async () => {
+    await request('POST', `run-items/${item.id}`, { body: { status: outcome, ...(note && { note }) } })
+    notify(`Recorded: ${outcome}`, { type: 'success' })
+    refresh()
+  }
+  return (
+    <>
+      <Button size="small" onClick={() => setAsking(true)} aria-label={`Outcome of ${item.reference}`}>
+        Outcome
+      </Button>
+      <Confirm
+        open={asking}
+        title={`What became of the payment ${item.reference}?`}
+        action="Record"
+        danger={false}
+        onConfirm={confirm}
+        onClose={() => setAsking(false)}
+      >
+        <TextField
+          select
+          label="Outcome"
+          value={outcome}
+          onChange={event => setStatus(event.target.value)}
+          sx={{ mt: 1 }}
+        >
+          {choices.map(choice => (
+            <MenuItem key={choice} value={choice}>
+              {capital(choice)}
+            </MenuItem>
+          ))}
+        </TextField>
+        <TextField label="Note" value={note} onChange={event => setNote(event.target.value)} />
+      </Confirm>
+    </>
+  )
+}

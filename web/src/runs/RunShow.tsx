@@ -1,0 +1,122 @@
+import { Alert, Stack } from '@mui/material'
+import { useQuery } from '@tanstack/react-query'
+import { get } from '../api.ts'
+import { Details } from '../ui/Details.tsx'
+import { count, plural, time, useMoney } from '../ui/format.ts'
+import { RecordLink } from '../ui/RecordLink.tsx'
+import { RecordShow } from '../ui/RecordShow.tsx'
+import { StatusChip } from '../ui/StatusChip.tsx'
+import { Tile, Tiles } from '../ui/Tile.tsx'
+import { Files } from './Files.tsx'
+import { payoutRuns } from './pages.ts'
+import { Results } from './Results.tsx'
+import { RunActions } from './RunActions.tsx'
+import { RunItems } from './RunItems.tsx'
+import { methodName, nameOf, type Reconciliation, type Run } from './run.ts'
+
+export function RunShow() {
+  return (
+    <RecordShow<Run>
+      of={payoutRuns}
+      nameOf={nameOf}
+      aside={({ status }) => <StatusChip status={status} />}
+      actions={run => <RunActions run={run} />}
+    >
+      {run => (
+        <Stack sx={{ gap: 2, mb: 2 }}>
+          <Progress run={run} />
+          {run.status === 'draft' ? <Preview run={run} /> : <Reconciled run={run} />}
+          <RunDetails run={run} />
+          {['approved', 'sent', 'closed'].includes(run.status) && (
+            <>
+              <Files run={run} />
+              <Results run={run} />
+            </>
+          )}
+          <RunItems run={run} />
+        </Stack>
+      )}
+    </RecordShow>
+  )
+}
+
+/** Of a step that goes on by itself. */
+function Progress({ run }: { run: Run }) {
+  if (run.status === 'approving') {
+    return (
+      <Alert severity="info" role="status">
+        The earnings of {count(run.done)} of {plural(run.payees, 'payee')} are reserved. It goes on by itself;
+        load the page again in a moment.
+      </Alert>
+    )
+  }
+  if (run.status !== 'draft' || run.hash !== '') return null
+  return (
+    <Alert severity="info" role="status">
+      The run is still being prepared. It goes on by itself; load the page again in a moment.
+    </Alert>
+  )
+}
+
+function Preview({ run }: { run: Run }) {
+  const money = useMoney()
+  return (
+    <Tiles>
+      <Tile label="Would be paid" value={money.full(run.amount)} hint={plural(run.payees, 'payee')} />
+      <Tile label="Left out" value={count(run.excluded)} hint="each for the reason below" />
+    </Tiles>
+  )
+}
+
+const parts = [
+  ['sent', 'Approved'],
+  ['paid', 'Paid'],
+  ['failed', 'Failed'],
+  ['returned', 'Returned'],
+  ['unknown', 'Unknown'],
+  ['open', 'Open'],
+] as const
+
+/** What was approved, and what became of it. */
+function Reconciled({ run }: { run: Run }) {
+  const money = useMoney()
+  const { data } = useQuery({
+    queryKey: ['payout-runs', run.id, 'reconciliation', run.status],
+    queryFn: () => get<Record<string, Reconciliation['sent']>>(`payout-runs/${run.id}/reconciliation`),
+  })
+  return (
+    <Tiles busy={!data}>
+      {parts.map(([name, label]) => (
+        <Tile
+          key={name}
+          label={label}
+          value={data ? money.full(data[name]!.sum) : '…'}
+          hint={data && plural(data[name]!.count, 'payment')}
+        />
+      ))}
+    </Tiles>
+  )
+}
+
+function RunDetails({ run }: { run: Run }) {
+  const money = useMoney()
+  const account = (id: number, key: string) =>
+    id === 0 ? 'the command line' : <RecordLink key={key} kind="user" id={id} />
+  return (
+    <Details
+      items={[
+        ['Method', methodName(run.method)],
+        ['Earned until', run.cut_off ? time(run.cut_off) : 'all'],
+        ['Minimum', money.full(run.minimum)],
+        ['Note', run.note && <bdi key="note">{run.note}</bdi>],
+        ['Persons', run.approval === 'two' ? 'Two: who prepared it can not approve it' : 'One'],
+        ['Prepared', time(run.date)],
+        ['Prepared by', account(run.prepared_by, 'prepared')],
+        ['Approved', run.approved_at && time(run.approved_at)],
+        ['Approved by', run.approved_at && account(run.approved_by, 'approved')],
+        ['Handed over', run.sent_at && time(run.sent_at)],
+        [run.status === 'cancelled' ? 'Cancelled' : 'Closed', run.closed_at && time(run.closed_at)],
+      ]}
+    />
+  )
+}

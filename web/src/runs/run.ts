@@ -1,0 +1,33 @@
+import type { RaRecord } from 'react-admin'
+import type { Static } from 'typebox'
+import type { runItem } from '../../../src/programme/runs/item.ts'
+import type { payoutRun } from '../../../src/programme/runs/run.ts'
+import type { fileRecord, reconciliationRecord } from '../../../src/programme/runs/schema.ts'
+
+export type Run = Static<typeof payoutRun.record> & RaRecord<number>
+export type Item = Static<typeof runItem.record> & RaRecord<number>
+export type RunFile = Static<typeof fileRecord>
+export type Reconciliation = Static<typeof reconciliationRecord>
+
+export const statuses: Run['status'][] = ['draft', 'approving', 'approved', 'sent', 'closed', 'cancelled']
+
+export const itemStatuses: Item['status'][] = [
+  'included',
+  'excluded',
+  'reserved',
+  'paid',
+  'failed',
+  'returned',
+  'unknown',
+]
+
+export const methods: { id: Run['method']; name: string; hint: string }[] = [
+  { id: 'csv', name: 'Plain CSV', hint: 'A table of who is paid what, for whatever you pay by.' },
+  { id: 'paypal', name: 'PayPal', hint: 'A file of mass payments, to upload at PayPal.' },
+  { id: 'sepa', name: 'SEPA', hint: 'A credit transfer in EUR (pain.001), for your bank.' },
+  { id: 'nacha', name: 'ACH', hint: 'Direct deposits in USD (Nacha), for your bank.' },
+]
+
+export const methodName = (method: string) => methods.find(({ id }) => id === method)?.name ?? method
+
+export const nameOf = ({ id }: Pick<Run, 'id'>) => `Payout run ${id}`

@@ -1,0 +1,58 @@
+import { NumberInput, SelectInput, TextInput } from 'react-admin'
+import { FormSection, Row } from '../ui/form.tsx'
+
+const approvals = [
+  { id: 'one', name: 'One person' },
+  { id: 'two', name: 'Two persons' },
+]
+
+/** How payout runs are approved, and who pays. */
+export function PayoutSettings() {
+  return (
+    <>
+      <FormSection title="Payout runs">
+        <Row>
+          <SelectInput
+            margin="none"
+            source="approval"
+            label="Approval"
+            choices={approvals}
+            translateChoice={false}
+            helperText="With two, who prepared a run can't approve it."
+          />
+          <NumberInput
+            source="payment_details_days"
+            label="Changed payment details wait"
+            min={0}
+            max={90}
+            helperText="Days before a run uses them."
+          />
+        </Row>
+      </FormSection>
+      <FormSection title="Payer" hint="As the files for your bank name you.">
+        <TextInput source="payer_name" label="Name" parse={asTyped} helperText="As your bank knows you." />
+        <Row>
+          <TextInput source="payer_iban" label="IBAN" parse={asTyped} helperText="For SEPA." />
+          <TextInput
+            source="payer_bic"
+            label="BIC"
+            parse={asTyped}
+            helperText="For SEPA; may be left empty."
+          />
+        </Row>
+        <Row>
+          <TextInput source="payer_bank" label="Bank" parse={asTyped} helperText="For ACH." />
+          <TextInput source="payer_routing" label="Routing number" parse={asTyped} helperText="For ACH." />
+          <TextInput
+            source="payer_company_id"
+            label="Company identification"
+            parse={asTyped}
+            helperText="For ACH: 10 characters that your bank gives."
+          />
+        </Row>
+      </FormSection>
+    </>
+  )
+}
+
+const asTyped = (typed: string) => typed
