@@ -6,6 +6,7 @@ import { hostileScenarios } from './browser/hostile.ts'
 import { pageScenarios } from './browser/pages.ts'
 import { payoutScenarios } from './browser/payouts.ts'
 import { referralScenarios } from './browser/referrals.ts'
+import { runScenarios } from './browser/runs.ts'
 import { sessionScenarios } from './browser/session.ts'
 import { toolScenarios } from './browser/tools.ts'
 import { World } from './browser/world.ts'
@@ -21,6 +22,7 @@ describe('administration area in a browser', () => {
   affiliateScenarios(theWorld)
   payoutScenarios(theWorld)
   referralScenarios(theWorld)
+  runScenarios(theWorld)
   formScenarios(theWorld)
   toolScenarios(theWorld)
   pageScenarios(theWorld)

@@ -166,7 +166,7 @@ export const dataProvider: DataProvider = {
       signal,
     }) as never,
   create: async (resource, { data, meta }) => {
-    const record = await write(resource, 'create', resource, data, { idempotencyKey: meta?.keyOf(data) })
+    const record = await write(resource, 'create', resource, data, { idempotencyKey: meta?.keyOf?.(data) })
     return { data: (await written(resource, record)) as never }
   },
   update: async (resource, { id, data, previousData }) => {

@@ -10,5 +10,6 @@ export const paymentDetails: RecordPages = {
   icon: Icon,
   list: lazily(() => import('./DetailList.tsx'), 'DetailList'),
   create: lazily(() => import('./DetailCreate.tsx'), 'DetailCreate'),
+  secret: true,
   actions: { create: 'Payment details entered', delete: 'Payment details removed' },
 }

@@ -21,10 +21,46 @@ interface Chosen {
 
 /** Reads back what became of the payments: first what it would do, and then, when somebody says so, it is done. */
 export function Results({ run }: { run: Run }) {
+  const [format, setFormat] = useState<string>(run.method === 'sepa' ? 'pain.002' : 'csv')
+  const { chosen, found, problem, look, record } = useResults(run, format)
+  return (
+    <Card component="section" aria-label="Results" sx={{ p: 2 }}>
+      <Typography variant="h2">Results</Typography>
+      <Typography variant="body2" sx={{ color: 'text.secondary', mb: 2 }}>
+        What became of the payments, from a file. You see what it would record before anything is recorded.
+      </Typography>
+      <Stack direction="row" sx={{ gap: 1.5, flexWrap: 'wrap', alignItems: 'center' }}>
+        <TextField
+          select
+          size="small"
+          label="Kind of file"
+          value={format}
+          onChange={event => setFormat(event.target.value)}
+          sx={{ minWidth: 240 }}
+        >
+          {formats.map(([id, name]) => (
+            <MenuItem key={id} value={id}>
+              {name}
+            </MenuItem>
+          ))}
+        </TextField>
+        <ChooseFile onChoose={look} />
+      </Stack>
+      {problem && (
+        <Alert severity="error" sx={{ mt: 2 }}>
+          {problem}
+        </Alert>
+      )}
+      {found && chosen && <Found name={chosen.name} found={found} onRecord={record} />}
+    </Card>
+  )
+}
+
+/** A file that was chosen, and what is said of it. */
+function useResults(run: Run, format: string) {
   const queryClient = useQueryClient()
   const refresh = useRefresh()
   const notify = useNotify()
-  const [format, setFormat] = useState<string>(run.method === 'sepa' ? 'pain.002' : 'csv')
   const [chosen, setChosen] = useState<Chosen>()
   const [found, setFound] = useState<ResultRecord>()
   const [problem, setProblem] = useState('')
@@ -54,47 +90,23 @@ export function Results({ run }: { run: Run }) {
     refresh()
     await queryClient.invalidateQueries()
   }
+  return { chosen, found, problem, look, record }
+}
+
+function ChooseFile({ onChoose }: { onChoose: (file: File | undefined) => Promise<void> }) {
   return (
-    <Card component="section" aria-label="Results" sx={{ p: 2 }}>
-      <Typography variant="h2">Results</Typography>
-      <Typography variant="body2" sx={{ color: 'text.secondary', mb: 2 }}>
-        What became of the payments, from a file. You see what it would record before anything is recorded.
-      </Typography>
-      <Stack direction="row" sx={{ gap: 1.5, flexWrap: 'wrap', alignItems: 'center' }}>
-        <TextField
-          select
-          size="small"
-          label="Kind of file"
-          value={format}
-          onChange={event => setFormat(event.target.value)}
-          sx={{ minWidth: 240 }}
-        >
-          {formats.map(([id, name]) => (
-            <MenuItem key={id} value={id}>
-              {name}
-            </MenuItem>
-          ))}
-        </TextField>
-        <Button component="label" variant="outlined">
-          Choose file
-          <input
-            type="file"
-            hidden
-            aria-label="File of results"
-            onChange={event => {
-              void look(event.target.files?.[0])
-              event.target.value = ''
-            }}
-          />
-        </Button>
-      </Stack>
-      {problem && (
-        <Alert severity="error" sx={{ mt: 2 }}>
-          {problem}
-        </Alert>
-      )}
-      {found && chosen && <Found name={chosen.name} found={found} onRecord={record} />}
-    </Card>
+    <Button component="label" variant="outlined">
+      Choose file
+      <input
+        type="file"
+        hidden
+        aria-label="File of results"
+        onChange={event => {
+          void onChoose(event.target.files?.[0])
+          event.target.value = ''
+        }}
+      />
+    </Button>
   )
 }
 

@@ -64,7 +64,7 @@ export function RecordCreate({
       resource={of.resource}
       transform={argumentsOf}
       redirect={false}
-      mutationOptions={{ meta: { keyOf }, onSuccess }}
+      mutationOptions={{ ...(!of.secret && { meta: { keyOf } }), onSuccess }}
     >
       <Page title={title} parent={parentOf(of)} narrow>
         <CarefulForm {...(defaults && { defaultValues: defaults })}>

@@ -31,6 +31,8 @@ export interface RecordPages extends Entry {
   readonly adds?: (record: never) => object
   /** Fields that every edit sends. */
   readonly always?: readonly string[]
+  /** What is sent is secret, so that the server keeps nothing of it to know it again by. */
+  readonly secret?: true
   /** Conflicts name no argument: the ones that they are about, by the code of the failure. */
   readonly conflicts?: Readonly<Record<string, { readonly create: string; readonly update: string }>>
   /** What the log calls its actions, where that is more than the action's own word. */

@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import type { World } from './world.ts'
+
+export function runScenarios(world: () => World): void {
+  describe('payout runs', () => {
+    test('prepare, approve, download, hand over, read results, close', async () => {
+      const { id } = await world().make('/affiliates', {
+        create_user: true,
+        username: 'runpayee',
+        payment_email: 'runpayee@example.com',
+        status: 'active',
+      })
+      await world().make('/referrals', { affiliate_id: id, amount: 123_456, status: 'unpaid' })
+      await world().work('/payout-runs', async page => {
+        await page.getByRole('link', { name: 'Prepare payout run' }).first().click()
+        await page.getByLabel('Minimum').fill('123456')
+        await page.getByLabel('Note').fill('October')
+        await page.getByRole('button', { name: 'Save' }).click()
+        await page.getByRole('heading', { level: 1, name: /^Payout run \d+$/ }).waitFor()
+        const run = Number(page.url().match(/payout-runs\/(\d+)\/show/)![1])
+        await page.getByText('Would be paid').waitFor()
+        await page.getByText('Below minimum').first().waitFor()
+        await page.getByRole('button', { name: 'Approve' }).click()
+        await page.getByRole('alertdialog').getByRole('button', { name: 'Approve' }).click()
+        const files = page.getByRole('region', { name: 'Files', exact: true })
+        const [download] = await Promise.all([
+          page.waitForEvent('download'),
+          files.getByRole('link', { name: 'Download Plain CSV' }).click(),
+        ])
+        assert.equal(download.suggestedFilename(), `payout-run-${run}.csv`)
+        await files.getByRole('button', { name: 'Handed over: Plain CSV' }).click()
+        await page.getByRole('alertdialog').getByRole('button', { name: 'It was handed over' }).click()
+        await page.getByText('File handed over').waitFor()
+        await page.getByLabel('File of results').setInputFiles({
+          name: 'results.csv',
+          mimeType: 'text/csv',
+          buffer: Buffer.from(`reference,status\nR${run}A${id},paid\n`),
+        })
+        await page.getByText(/results\.csv would record: 1 paid/).waitFor()
+        assert.equal((await world().read(`/payout-runs/${run}`)).status, 'sent')
+        await page.getByRole('button', { name: 'Record', exact: true }).click()
+        await page.getByText('1 paid; 0 recorded before').waitFor()
+        await page.getByRole('button', { name: 'Close', exact: true }).last().click()
+        await page.getByRole('alertdialog').getByRole('button', { name: 'Close' }).click()
+        await page.getByText(`Payout run ${run} closed`).waitFor()
+        const { earnings, unpaid_earnings } = await world().read(`/affiliates/${id}`)
+        assert.deepEqual([earnings, unpaid_earnings], [123_456, 0])
+      })
+    })
+
+    test('payment details are entered on the page of the affiliate, and only their end can be read', async () => {
+      const { id } = await world().make('/affiliates', {
+        create_user: true,
+        payment_email: 'detailed@example.com',
+      })
+      await world().work(`/affiliates/${id}/show`, async page => {
+        await page
+          .getByRole('region', { name: 'Payment details' })
+          .getByRole('link', { name: 'Enter' })
+          .click()
+        await page.getByLabel('Method').click()
+        await page.getByRole('option', { name: 'SEPA: IBAN' }).click()
+        await page.getByLabel('IBAN').fill('DE89 3704 0044 0532 0130 01')
+        await page.getByLabel('Holder').fill('Ada Lovelace')
+        await page.getByRole('button', { name: 'Save' }).click()
+        await page.getByText(/check digits are right/).waitFor()
+        await page.getByLabel('IBAN').fill('DE89 3704 0044 0532 0130 00')
+        await page.getByRole('button', { name: 'Save' }).click()
+        await page.getByText('DE •••• 3000').first().waitFor()
+        assert.doesNotMatch(await page.content(), /37040044/)
+      })
+    })
+  })
+}
