@@ -12,7 +12,9 @@ type Reason =
   | 'unknown_coupon'
   | 'inactive_coupon'
   | 'unknown_visit'
-  | 'invalid_click'
+  | 'foreign_click'
+  | 'cut_click'
+  | 'forged_click'
   | 'expired'
   | 'earlier_claim'
 
@@ -108,7 +110,9 @@ const objections: Readonly<Record<Reason, string>> = {
   unknown_coupon: '',
   inactive_coupon: 'and is not active',
   unknown_visit: '',
-  invalid_click: '',
+  foreign_click: '',
+  cut_click: '',
+  forged_click: '',
   expired: 'and is older than the window',
   earlier_claim: 'and an earlier claim counts',
 }
@@ -116,7 +120,10 @@ const objections: Readonly<Record<Reason, string>> = {
 const nothings: Partial<Record<Reason, string>> = {
   unknown_coupon: 'The coupon is not one of the programme.',
   unknown_visit: 'The visit does not exist (any more).',
-  invalid_click: 'The click token was not made by this service, or is not whole.',
+  foreign_click:
+    'The click token is foreign: it was not made by this service, or by a key that was taken back.',
+  cut_click: 'The click token is cut: its end is missing.',
+  forged_click: 'The click token is forged: it is not what this service has signed.',
   expired: 'The click is older than the window.',
 }
 

@@ -4,6 +4,7 @@ import type { Settings } from '../../base/settings.ts'
 import type { Db, Tx } from '../../storage/database.ts'
 import { findByCode } from '../coupons/store.ts'
 import { readToken } from '../tracking/keys.ts'
+import { idByNonce } from '../visits/store.ts'
 import type { Claim } from './attribution.ts'
 import type { Fact } from './fact.ts'
 import type { CreateArguments } from './schema.ts'
@@ -16,6 +17,8 @@ export interface Origins {
   /** In the order in which they count. */
   readonly claims: readonly Claim[]
   readonly campaign: string
+  /** The visits of clicks, by affiliate. */
+  readonly visits: ReadonlyMap<number, number>
 }
 
 type Sent = Pick<CreateArguments, 'affiliate_id' | 'coupon' | 'click' | 'visit_id'>
@@ -32,6 +35,7 @@ export async function claimsOf(
   const { first, last } = sent.click ?? {}
   const tokens = attribution === 'first' ? [first, last] : [last, first]
   const claims: Claim[] = []
+  const visits = new Map<number, number>()
   let campaign = ''
   if (sent.affiliate_id !== undefined) claims.push({ by: 'affiliate', affiliateId: sent.affiliate_id })
   if (owner !== null) claims.push({ by: 'customer', affiliateId: owner })
@@ -43,6 +47,7 @@ export async function claimsOf(
   for (const token of new Set(tokens.filter(one => one !== undefined && one !== ''))) {
     const click = await claimOfClick(tx, token!, since)
     claims.push(click.claim)
+    if (click.visitId) visits.set(click.claim.affiliateId, click.visitId)
     campaign ||= click.campaign
   }
   if (sent.visit_id !== undefined) {
@@ -50,20 +55,25 @@ export async function claimsOf(
     claims.push(visit.claim)
     campaign ||= visit.campaign
   }
-  return { claims, campaign }
+  return { claims, campaign, visits }
 }
 
 interface Clicked {
   readonly claim: Claim
   readonly campaign: string
+  /** 0 when it is not known. */
+  readonly visitId?: number
 }
 
 async function claimOfClick(tx: Tx, token: string, since: number): Promise<Clicked> {
   const { click, refusal } = await readToken(tx, token, since)
-  if (!click) return { claim: { by: 'click', affiliateId: 0, reason: 'invalid_click' }, campaign: '' }
+  if (!click) {
+    return { claim: { by: 'click', affiliateId: 0, reason: `${refusal}_click` }, campaign: '' }
+  }
   const { affiliateId, campaign } = click
   if (refusal) return { claim: { by: 'click', affiliateId, reason: 'expired' }, campaign: '' }
-  return { claim: { by: 'click', affiliateId }, campaign }
+  // Its row may be written only after the sale.
+  return { claim: { by: 'click', affiliateId }, campaign, visitId: (await idByNonce(tx, click.nonce)) ?? 0 }
 }
 
 async function claimOfVisit(tx: Tx, id: number, since: number): Promise<Clicked> {

@@ -204,7 +204,7 @@ describeService('conversions', service => {
     assert.deepEqual(await claims({ visit_id: old, click: { last: 'forged' } }), {
       credited: 0,
       why: [
-        ['click', 0, 'invalid_click'],
+        ['click', 0, 'foreign_click'],
         ['visit', clicked.id, 'expired'],
       ],
     })

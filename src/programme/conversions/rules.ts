@@ -122,6 +122,7 @@ async function recordSale(report: Report): Promise<Story> {
     affiliate_id: affiliateId,
     campaign: origins.campaign,
     candidates: JSON.stringify(candidates),
+    visit_id: origins.visits.get(affiliateId) ?? 0,
   })
   const all = [...payment, row]
   const claimant = claimants.get(affiliateId)
@@ -284,11 +285,12 @@ function refuseClaim({ reason }: Candidate): void {
 const historyBefore = async (tx: WriteTx, sale: Conversion) =>
   sale.customer_id === 0 ? { orders: 0, first: null } : store.historyOf(tx, sale)
 
-type Decided = Pick<Conversion, 'customer_id' | 'affiliate_id' | 'campaign' | 'candidates'>
+type Decided = Pick<Conversion, 'customer_id' | 'affiliate_id' | 'campaign' | 'candidates'> &
+  Partial<Pick<Conversion, 'visit_id'>>
 
 function insert({ tx, args, fact, sourceId }: Report, decided: Decided): Promise<Conversion> {
   const { reference, references, lines, cumulative, occurredAt, ...rest } = fact
-  const { customer, metadata, coupon = '', visit_id = 0 } = args
+  const { customer, metadata, coupon = '', visit_id = decided.visit_id ?? 0 } = args
   const time = now()
   return store.insert(tx, {
     ...rest,

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
 import { before, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { assertFailure, describeService, operatorOf, type Service } from '../../../test/harness.ts'
 import { changeSettings } from '../../settings/rules.ts'
 import { readToken } from './keys.ts'
+import { clickKey, newNonce, signClick } from './token.ts'
 
 const BROWSER =
   'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36'
@@ -262,6 +264,37 @@ describeService('links of affiliates', service => {
     await follow(service(), `/r/${id}`, { 'sec-fetch-dest': 'document' })
     assert.equal((await visitsOf(service(), id, 1)).length, 1)
     assert.equal((await service().get(`/affiliates/${id}`)).body.visits, 1)
+  })
+
+  test('201 - a sale with the token converts the visit; a token that is refused credits nobody and says why', async () => {
+    const { id } = await service().newAffiliate('sold', ACTIVE)
+    const { url } = await follow(service(), `/r/${id}`)
+    const token = url!.searchParams.get('aff_click')!
+    const [visit] = await visitsOf(service(), id, 1)
+    const sell = async (reference: string, last: string) => {
+      const sale = { kind: 'sale', context: 'shop', reference, amount: 10, click: { last } }
+      const { status, body } = await service().post('/conversions', sale)
+      assert.equal(status, 201, JSON.stringify(body))
+      return body
+    }
+    const { referrals } = await sell('sold 1', token)
+    assert.deepEqual([referrals[0].affiliate_id, referrals[0].visit_id], [id, visit.id])
+    assert.equal((await service().get(`/visits/${visit.id}`)).body.referral_id, referrals[0].id)
+    const altered = `${token.slice(0, 40)}${token[40] === 'A' ? 'B' : 'A'}${token.slice(41)}`
+    const foreign = signClick(
+      { affiliateId: id, linkId: 0, campaign: '', time: 1_800_000_000, nonce: newNonce() },
+      clickKey(1, randomBytes(32).toString('base64url')),
+    )
+    for (const [reason, sent] of [
+      ['cut', token.slice(0, -3)],
+      ['forged', altered],
+      ['foreign', foreign],
+    ] as const) {
+      const { conversion, referrals, explanation } = await sell(`sold ${reason}`, sent)
+      assert.deepEqual([conversion.affiliate_id, referrals], [0, []], reason)
+      assert.equal(explanation.candidates[0].reason, `${reason}_click`)
+      assert.match(explanation.candidates[0].text, new RegExp(reason))
+    }
   })
 
   test('no address is stored longer than its network, and repeats of a visitor are known', async () => {

@@ -25,15 +25,14 @@ export interface ClickKey {
 
 /**
  * Why a token credits nobody: it was signed by no key of this service; its end is missing; it is not what was signed;
- * it is from before the window.
- * @public
+ * it is from before the window, and what it says is known.
  */
-export type TokenRefusal = 'foreign' | 'cut' | 'forged' | 'old'
+type TokenRefusal = 'foreign' | 'cut' | 'forged' | 'old'
 
 export type VerifiedToken =
-  | { readonly click: Click; readonly refusal?: never }
-  /** Only of an old one is known what it says. */
-  | { readonly click?: Click; readonly refusal: TokenRefusal }
+  | { readonly click: Click; readonly refusal?: undefined }
+  | { readonly click: Click; readonly refusal: 'old' }
+  | { readonly click?: undefined; readonly refusal: Exclude<TokenRefusal, 'old'> }
 
 const FORMAT = 1
 const HEADER_BYTES = 6

@@ -44,3 +44,17 @@ export async function release(tx: Tx, of: Omit<Conversion, 'affiliateId'>): Prom
 export async function convert(tx: Tx, of: Conversion): Promise<void> {
   await conversion(tx, of)
 }
+
+const byNonce = prepared((db: Db, { nonce }: { nonce: string }) =>
+  db
+    .selectFrom('visits')
+    .select('id')
+    .where('nonce', '=', nonce)
+    // The index has those alone.
+    .where('nonce', '<>', sql.lit('') as never),
+)
+
+/** The visit that a click token stands for, once it is written. */
+export async function idByNonce(db: Db, nonce: string): Promise<number | undefined> {
+  return (await byNonce(db, { nonce }))[0]?.id
+}
