@@ -7,12 +7,14 @@ import ToolsIcon from '@mui/icons-material/HandymanOutlined'
 import ReportsIcon from '@mui/icons-material/InsightsOutlined'
 import SettingsIcon from '@mui/icons-material/TuneOutlined'
 import { affiliates } from './affiliates/pages.ts'
+import { conversions } from './conversions/pages.ts'
 import { creatives } from './creatives/pages.ts'
 import { customers } from './customers/pages.ts'
 import { paymentDetails } from './details/pages.ts'
 import { payouts } from './payouts/pages.ts'
 import { referrals } from './referrals/pages.ts'
 import { payoutRuns } from './runs/pages.ts'
+import { sources } from './sources/pages.ts'
 import { lazily } from './ui/lazily.ts'
 import type { OtherPage, RecordPages } from './ui/pages.ts'
 import { users } from './users/pages.ts'
@@ -21,12 +23,14 @@ import { visits } from './visits/pages.ts'
 export const recordPages: readonly RecordPages[] = [
   affiliates,
   creatives,
+  conversions,
   referrals,
   visits,
   customers,
   payouts,
   payoutRuns,
   paymentDetails,
+  sources,
   users,
 ]
 
@@ -57,7 +61,6 @@ export const otherPages: readonly OtherPage[] = [
 
 /** Kinds of record that people do not work on: nobody looks for them, or another record's page shows them. */
 export const withoutPages: readonly string[] = [
-  'conversion',
   'coupon',
   'exchange_rate',
   'group',

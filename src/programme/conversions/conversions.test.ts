@@ -310,6 +310,17 @@ describeService('conversions', service => {
       ],
     )
     assert.equal((await owed(id)).unpaid, -4)
+    const { body: told } = await service().get(`/conversions/${sale.conversion.id}/timeline`)
+    assert.deepEqual(
+      told.timeline.map(({ kind, text }: any) => [kind, text]),
+      [
+        ['conversion', 'Sale of 100.00 USD.'],
+        ['conversion', 'Refund of 40.00 USD.'],
+        ['referral', `Affiliate ${id} earns 10.00 USD, paid.`],
+        ['referral', `Affiliate ${id} gives back or gets -4.00 USD, unpaid.`],
+        ['payout', 'Payout of 10.00 USD, paid.'],
+      ],
+    )
     const { body: rejected } = await report({ reference: second, amount: 100, affiliate_id: id })
     await service().patch(`/referrals/${rejected.referrals[0].id}`, { status: 'rejected' })
     const { body: after } = await report({ kind: 'refund', reference: second, part: '1', amount: 40 })

@@ -4,8 +4,9 @@ import { referral } from '../referrals/referral.ts'
 import { reportMany } from './bulk.ts'
 import { conversion } from './conversion.ts'
 import { explain, type Story } from './explanation.ts'
-import { type Created, create, problems, reading, story } from './rules.ts'
-import { createArguments, createdSchema, explanationSchema } from './schema.ts'
+import { type Created, create, problems, reading, story, storyWithBeside } from './rules.ts'
+import { createArguments, createdSchema, explanationSchema, timelineSchema } from './schema.ts'
+import { timelineOf } from './timeline.ts'
 
 /** The conversion, what is owed because of it, and why. */
 async function bodyOf(call: Call, told: Story): Promise<string> {
@@ -47,6 +48,20 @@ const explanation: Endpoint = endpoint({
   }),
 })
 
+const timeline: Endpoint = endpoint({
+  methods: ['GET'],
+  path: '/conversions/{conversion_id}/timeline',
+  permission: 'conversions.read',
+  summary: 'Tell the story of a conversion',
+  arguments: conversion.item,
+  answer: { status: 200, schema: timelineSchema },
+  failures: ['no_conversion'],
+  handle: async (call, { conversion_id: id }) => {
+    const { beside, ...whole } = await storyWithBeside(call, id)
+    return { status: 200, body: JSON.stringify(timelineOf(whole, beside, await call.settings.current())) }
+  },
+})
+
 const refuse = async (): Promise<never> => {
   throw new TypeError('Conversions are reported, and never edited.')
 }
@@ -63,6 +78,7 @@ export const conversions: Resource = {
     report,
     reportMany,
     explanation,
+    timeline,
   ],
 }
 

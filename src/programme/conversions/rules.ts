@@ -19,6 +19,7 @@ import type { Story } from './explanation.ts'
 import { type Fact, factOf, problemsOf } from './fact.ts'
 import type { CreateArguments } from './schema.ts'
 import * as store from './store.ts'
+import type { Beside } from './timeline.ts'
 
 export interface Created extends Story {
   /** It was there already: the same was sent before. */
@@ -361,6 +362,15 @@ export async function story({ database }: Context, id: number): Promise<Story> {
   const paymentId = await store.paymentOf(db, found)
   const payment = paymentId === undefined ? [found] : await store.membersOf(db, paymentId, MOST_MEMBERS)
   return storyOf(db, found, payment)
+}
+
+/** The same with what stands beside it. @throws Failure no_conversion */
+export async function storyWithBeside(context: Context, id: number): Promise<Story & { beside: Beside }> {
+  const whole = await story(context, id)
+  const ids = (values: readonly number[]) => [...new Set(values)].filter(one => one !== 0)
+  const visits = ids(whole.payment.map(one => one.visit_id))
+  const payouts = ids(whole.referrals.map(one => one.payout_id))
+  return { ...whole, beside: await store.besideOf(context.database.replica, visits, payouts) }
 }
 
 /** What is wrong with arguments beyond what the schemas say. */

@@ -92,3 +92,17 @@ export const createdSchema = Type.Object({
   referrals: Type.Array(referral.record),
   explanation: explanationSchema,
 })
+
+/** What the story of a payment tells of; of the same second in this order. */
+export const moments = ['visit', 'conversion', 'referral', 'payout'] as const
+
+export const timelineSchema = Type.Object({
+  timeline: Type.Array(
+    Type.Object({
+      date: Type.String({ description: 'When: YYYY-MM-DD HH:MM:SS, UTC.' }),
+      kind: choice(moments, 'Of which record it tells.'),
+      id: Type.Integer({ description: 'Identifier of the record.' }),
+      text: Type.String({ description: 'What happened.' }),
+    }),
+  ),
+})

@@ -369,3 +369,13 @@ const takings = prepared((db: Db, { after, limit }: { after: number; limit: numb
 export async function takingsAfter(db: Db, after: number, limit: number) {
   return takings(db, { after, limit })
 }
+
+/** Visits and payouts that belong to a payment; they are few. */
+export async function besideOf(db: Db, visitIds: readonly number[], payoutIds: readonly number[]) {
+  const visits = db.selectFrom('visits').select(['id', 'affiliate_id', 'created_at'])
+  const payouts = db.selectFrom('payouts').select(['id', 'status', 'amount', 'created_at'])
+  return {
+    visits: visitIds.length === 0 ? [] : await visits.where('id', 'in', visitIds).execute(),
+    payouts: payoutIds.length === 0 ? [] : await payouts.where('id', 'in', payoutIds).execute(),
+  }
+}

@@ -33,8 +33,6 @@ const trial = endpoint({
 
 export const sources: Resource = {
   ...plain,
-  // Answers are kept beside what was sent, which has the secret.
-  replayed: false,
   endpoints: [...plain.endpoints, trial],
 }
 

@@ -1,0 +1,27 @@
+import type { RaRecord } from 'react-admin'
+import type { Static } from 'typebox'
+import type { conversion } from '../../../src/programme/conversions/conversion.ts'
+
+export type Conversion = Static<(typeof conversion)['record']> & RaRecord<number>
+
+export const kinds: Conversion['kind'][] = [
+  'lead',
+  'sale',
+  'renewal',
+  'refund',
+  'dispute',
+  'dispute_won',
+  'attribution',
+]
+
+export const nameOf = ({ id }: Pick<Conversion, 'id'>) => `Conversion ${id}`
+
+/** Somebody could be credited for it, and nobody is. */
+export const isUnattributed = ({ kind, affiliate_id }: Conversion) =>
+  affiliate_id === 0 && (kind === 'lead' || kind === 'sale' || kind === 'renewal')
+
+/** In its own currency, which may be another one than the programme's. */
+export function amountText({ amount, currency, kind }: Conversion): string {
+  if (kind === 'attribution') return '–'
+  return new Intl.NumberFormat(undefined, { style: 'currency', currency }).format(amount)
+}

@@ -1,0 +1,18 @@
+import Icon from '@mui/icons-material/ShoppingCartOutlined'
+import { lazily } from '../ui/lazily.ts'
+import type { RecordPages } from '../ui/pages.ts'
+
+export const conversions: RecordPages = {
+  resource: 'conversions',
+  kind: 'conversion',
+  name: ['Conversion', 'Conversions'],
+  section: 'Earning',
+  icon: Icon,
+  list: lazily(() => import('./ConversionList.tsx'), 'ConversionList'),
+  show: lazily(() => import('./ConversionShow.tsx'), 'ConversionShow'),
+  actions: {
+    create: 'Conversion reported',
+    unattributed: 'Conversion credited to nobody',
+    attribute: 'Conversion credited',
+  },
+}

@@ -1,0 +1,151 @@
+import { Alert, Box } from '@mui/material'
+import { PasswordInput, required, SelectInput, TextInput, useRecordContext } from 'react-admin'
+import { useWatch } from 'react-hook-form'
+import { CopyButton } from '../ui/CopyButton.tsx'
+import { FormSection, Row } from '../ui/form.tsx'
+import { DeleteRecord, RecordCreate, RecordEdit } from '../ui/RecordForms.tsx'
+import { StatusChip } from '../ui/StatusChip.tsx'
+import { sources } from './pages.ts'
+import { nameOf, type Source, types } from './source.ts'
+import { Trial } from './Trial.tsx'
+
+type Values = Record<string, unknown>
+
+/** The mapping is typed as JSON. What is no JSON is sent as it is, and refused by name. */
+function argumentsOf({ mapping, secret, ...values }: Values): Values {
+  return { ...values, ...(secret ? { secret } : {}), mapping: parsed(mapping) }
+}
+
+function parsed(mapping: unknown): unknown {
+  if (typeof mapping !== 'string') return mapping ?? {}
+  try {
+    return JSON.parse(mapping)
+  } catch {
+    return mapping
+  }
+}
+
+export function SourceCreate() {
+  return (
+    <RecordCreate
+      of={sources}
+      title="Set up source"
+      defaults={{ type: 'stripe', status: 'active', signature_header: 'X-Signature' }}
+      argumentsOf={argumentsOf}
+    >
+      <Fields isNew />
+    </RecordCreate>
+  )
+}
+
+export function SourceEdit() {
+  return (
+    <RecordEdit<Source>
+      of={sources}
+      nameOf={nameOf}
+      argumentsOf={argumentsOf}
+      aside={({ status }) => <StatusChip status={status} />}
+      actions={source => (
+        <DeleteRecord of={sources} record={source} name={`source ${nameOf(source)}`}>
+          Its deliveries are refused from then on. What it has reported stays.
+        </DeleteRecord>
+      )}
+    >
+      <Address />
+      <Fields />
+    </RecordEdit>
+  )
+}
+
+/** Where deliveries are sent to. */
+function Address() {
+  const source = useRecordContext<Source>()
+  if (!source) return null
+  const url = `${window.location.origin}/v1/sources/${source.id}/deliveries`
+  return (
+    <FormSection title="Deliveries" hint="Have them sent to this address, signed with the secret.">
+      <Box sx={{ display: 'flex', alignItems: 'center', gap: 1, overflowWrap: 'anywhere' }}>
+        <code>{url}</code>
+        <CopyButton text={url} name="address" />
+      </Box>
+      {source.problem && <Alert severity="warning">The last one that was not taken: {source.problem}</Alert>}
+      <Trial id={source.id} />
+    </FormSection>
+  )
+}
+
+const choices = Object.entries(types).map(([id, name]) => ({ id, name }))
+const states = [
+  { id: 'active', name: 'Active' },
+  { id: 'inactive', name: 'Inactive' },
+]
+const asText = (mapping: unknown) =>
+  typeof mapping === 'string' ? mapping : JSON.stringify(mapping ?? {}, null, 2)
+
+function Fields({ isNew = false }: { isNew?: boolean }) {
+  const type = useWatch({ name: 'type' }) as Source['type'] | undefined
+  return (
+    <FormSection title="Source">
+      <Row>
+        <TextInput
+          source="name"
+          label="Name"
+          validate={required('A source needs a name.')}
+          helperText={false}
+        />
+        <SelectInput
+          margin="none"
+          source="type"
+          label="Type"
+          choices={choices}
+          translateChoice={false}
+          disabled={!isNew}
+          validate={required()}
+          helperText={false}
+        />
+        <SelectInput
+          margin="none"
+          source="status"
+          label="Status"
+          choices={states}
+          translateChoice={false}
+          validate={required()}
+          helperText={false}
+        />
+      </Row>
+      <Row>
+        <TextInput source="context" label="Context" helperText="The shop whose sales it reports." />
+        <PasswordInput
+          source="secret"
+          label={isNew ? 'Secret' : 'New secret'}
+          autoComplete="off"
+          {...(isNew && { validate: required('The sender signs with a secret.') })}
+          helperText="By which the sender signs. It is never shown again."
+        />
+      </Row>
+      {type === 'generic' && <Reading />}
+    </FormSection>
+  )
+}
+
+/** How a source of one's own is read. */
+function Reading() {
+  return (
+    <>
+      <TextInput
+        source="signature_header"
+        label="Header of the signature"
+        helperText="With the HMAC-SHA256 of the body, in hex or Base64."
+      />
+      <TextInput
+        source="mapping"
+        label="Mapping"
+        multiline
+        minRows={4}
+        maxRows={20}
+        format={asText}
+        helperText='For each argument of a conversion where it stands: {"kind": "sale", "reference": "/order/id", "amount": "/order/total"}'
+      />
+    </>
+  )
+}
