@@ -1,4 +1,4 @@
-import { type Static, type TObject, Type } from 'typebox'
+import { type Static, type TObject, type TProperties, Type } from 'typebox'
 import { type Call, type Endpoint, endpoint, type Resource } from '../../http/endpoint.ts'
 import { answerCreated, body, listingOf } from '../../records/crud.ts'
 import { answerList, type ListArguments, type Listing, listArguments } from '../../records/list.ts'
@@ -49,21 +49,21 @@ const listed = (
 ) => listArguments(fields, Object.keys(orders), kind.filters)
 
 /** A step of a run, which answers the run as it is then. */
-const step = <A extends TObject>(
+const step = <P extends TProperties>(
   behind: string,
   summary: string,
-  args: A,
-  act: (call: Call, args: Static<A>) => Promise<Run>,
+  args: TObject<P>,
+  act: (call: Call, args: Static<TObject<P>>) => Promise<Run>,
 ): Endpoint =>
   endpoint({
     methods: ['POST'],
     path: `${item}${behind}`,
     permission: edits,
     summary,
-    arguments: args as TObject,
+    arguments: args,
     answer: { status: 200, schema: payoutRun.record },
     failures: ['no_payout_run', 'run_conflict', 'second_person'],
-    handle: async (call, args) => answerRun(call, await act(call, args as Static<A>)),
+    handle: async (call, args) => answerRun(call, await act(call, args)),
   })
 
 const fileEndpoints = formats.flatMap(({ name }) => [
