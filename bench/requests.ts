@@ -39,7 +39,7 @@ const write = (name: string, method: string, path: string, status: number, body:
  * @param server the pages are those of its database
  */
 export async function requestsTo(server: Process, authorization: string): Promise<BenchRequest[]> {
-  const { last, page: lastPage } = await lastPageOf(server, authorization)
+  const { last, page: lastPage, active } = await lastPageOf(server, authorization)
   const stride = Math.floor(last / ROWS)
   const payout = { affiliate_id: 7, amount: 27.87, referrals: '{number}' }
   const all: WithoutStride[] = [
@@ -58,6 +58,14 @@ export async function requestsTo(server: Process, authorization: string): Promis
     }),
     write('edit', 'PATCH', '/affiliates/{row}', 200, { payment_email: '{number}@bench.example' }),
     write('create payout', 'POST', '/payouts', 201, payout),
+    write('report sale', 'POST', '/conversions', 201, {
+      kind: 'sale',
+      context: 'bench',
+      reference: '{number}',
+      amount: 119,
+      tax: 19,
+      affiliate_id: active,
+    }),
     { ...get('options', '/affiliates'), method: 'OPTIONS' },
     { ...get('refused key', '/affiliates/7'), status: 401, refused: true },
   ]
@@ -70,8 +78,15 @@ export function named(name: string, of: readonly BenchRequest[]): BenchRequest {
   return found
 }
 
+interface Filling {
+  readonly last: number
+  readonly page: string
+  /** An affiliate who earns. */
+  readonly active: number
+}
+
 /** The last record, and the last page of the list, by the kind of cursor that a client gets who follows the links. */
-async function lastPageOf({ url }: Process, authorization: string): Promise<{ last: number; page: string }> {
+async function lastPageOf({ url }: Process, authorization: string): Promise<Filling> {
   const ask = async <T>(query: string) => {
     const response = await fetch(`${url}/v1/affiliates?${query}`, { headers: { authorization } })
     return (await response.json()) as T
@@ -81,5 +96,6 @@ async function lastPageOf({ url }: Process, authorization: string): Promise<{ la
   const cursor = Buffer.from(JSON.stringify(['affiliate_id', 'asc', before, before])).toString('base64url')
   const page = await ask<unknown[]>(`cursor=${cursor}`)
   if (page.length !== PAGE) throw new Error(`The last page has ${page.length} records.`)
-  return { last: ids[0]!, page: `/affiliates?cursor=${cursor}` }
+  const [active] = await ask<number[]>('status=active&number=1&fields=ids')
+  return { last: ids[0]!, page: `/affiliates?cursor=${cursor}`, active: active! }
 }
