@@ -1,6 +1,7 @@
 /** What people do in the administration area, done in a real browser. */
 import { after, before, describe } from 'node:test'
 import { affiliateScenarios } from './browser/affiliates.ts'
+import { conversionScenarios } from './browser/conversions.ts'
 import { formScenarios } from './browser/forms.ts'
 import { hostileScenarios } from './browser/hostile.ts'
 import { pageScenarios } from './browser/pages.ts'
@@ -22,6 +23,7 @@ describe('administration area in a browser', () => {
   affiliateScenarios(theWorld)
   payoutScenarios(theWorld)
   referralScenarios(theWorld)
+  conversionScenarios(theWorld)
   runScenarios(theWorld)
   formScenarios(theWorld)
   toolScenarios(theWorld)

@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import type { World } from './world.ts'
+
+export function conversionScenarios(world: () => World): void {
+  describe('conversions', () => {
+    test('a sale that nobody is credited for - is found, credited by hand, and tells its story', async () => {
+      const { id } = await world().make('/affiliates', {
+        ...{ create_user: true, username: 'latecomer', payment_email: 'latecomer@example.com' },
+        ...{ status: 'active', rate: 10, rate_type: 'percentage' },
+      })
+      const sale = { kind: 'sale', context: 'shop', reference: 'order-77', amount: 80, currency: 'USD' }
+      await world().make('/conversions', sale)
+      await world().make('/conversions', { ...sale, kind: 'refund', part: 'r1', amount: 20 })
+      await world().work('/conversions?filter={"unattributed":"true"}', async page => {
+        const row = page.getByRole('row').filter({ hasText: 'order-77' })
+        await row.getByText('Nobody').waitFor()
+        await row.getByRole('link').first().click()
+        await page.getByRole('button', { name: 'Credit to an affiliate' }).click()
+        const dialog = page.getByRole('dialog', { name: 'Credit to an affiliate' })
+        await dialog
+          .getByRole('combobox', { name: 'Affiliate' })
+          .pressSequentially('latecomer', { delay: 60 })
+        await page.getByRole('option', { name: /latecomer/ }).click()
+        await dialog.getByRole('button', { name: 'Credit', exact: true }).click()
+        const story = page.getByRole('region', { name: 'What happened' })
+        await story.getByText(`Affiliate ${id} earns 6.00 USD, unpaid.`).waitFor()
+        await story.getByText('Refund of 20.00 USD.').waitFor()
+        await page.getByRole('region', { name: 'Why' }).getByText('60.00 USD is left.').waitFor()
+        assert.equal(await page.getByRole('button', { name: 'Credit to an affiliate' }).count(), 0)
+      })
+      assert.equal((await world().read(`/affiliates/${id}`)).unpaid_earnings, 6)
+    })
+
+    test('a source is set up, and reads a sample without keeping anything', async () => {
+      await world().work('/sources/create', async page => {
+        await page.getByLabel('Name').fill('Own shop')
+        await page.getByRole('combobox', { name: 'Type' }).click()
+        await page.getByRole('option', { name: 'One of your own' }).click()
+        await page.getByLabel('Secret').first().fill('a long secret of the shop')
+        await page
+          .getByLabel('Mapping')
+          .fill('{"kind": "sale", "reference": "/order/id", "amount": "/total"}')
+        await page.getByRole('button', { name: 'Save' }).click()
+        await page.getByRole('link', { name: 'Own shop' }).click()
+        await page.getByText(/\/v1\/sources\/\d+\/deliveries/).waitFor()
+        await page.getByLabel('Sample of a delivery').fill('{"order": {"id": 5}, "total": "12.50"}')
+        await page.getByRole('button', { name: 'Try' }).click()
+        await page.getByRole('status').getByText('"amount": 12.5').waitFor()
+      })
+    })
+  })
+}
