@@ -3,6 +3,7 @@ import { after, before, describe } from 'node:test'
 import { affiliateScenarios } from './browser/affiliates.ts'
 import { conversionScenarios } from './browser/conversions.ts'
 import { formScenarios } from './browser/forms.ts'
+import { homeScenarios } from './browser/home.ts'
 import { hostileScenarios } from './browser/hostile.ts'
 import { pageScenarios } from './browser/pages.ts'
 import { payoutScenarios } from './browser/payouts.ts'
@@ -20,6 +21,7 @@ describe('administration area in a browser', () => {
   after(() => world.close())
   const theWorld = () => world
   sessionScenarios(theWorld)
+  homeScenarios(theWorld)
   affiliateScenarios(theWorld)
   payoutScenarios(theWorld)
   referralScenarios(theWorld)

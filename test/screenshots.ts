@@ -23,7 +23,18 @@ const openFirst = async (page: Page) => {
 }
 
 const pictures: Record<string, Picture> = {
+  home: { path: '/' },
+  search: {
+    path: '/',
+    steps: async page => {
+      await page.keyboard.press('/')
+      await page.getByRole('combobox', { name: 'Search' }).pressSequentially('jan')
+      await page.getByRole('option', { name: /@/ }).first().waitFor()
+    },
+  },
   affiliates: { path: '/affiliates' },
+  ledger: { path: '/affiliates/12/ledger' },
+  'affiliates-deleted': { path: '/affiliates/deleted' },
   'affiliates-selected': {
     path: '/affiliates?filter={"status":"pending"}',
     steps: async page => {

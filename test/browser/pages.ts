@@ -5,10 +5,13 @@ import type { Page } from 'playwright-core'
 import { eventually, World } from './world.ts'
 
 const PAGES = [
+  '/',
   '/affiliates',
   '/affiliates/create',
   '/affiliates/1',
   '/affiliates/1/show',
+  '/affiliates/1/ledger',
+  '/affiliates/deleted',
   '/referrals',
   '/referrals/create',
   '/visits',

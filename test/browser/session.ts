@@ -23,7 +23,7 @@ export function sessionScenarios(world: () => World): void {
         assert.equal(await page.getByLabel('Login').inputValue(), login)
         await page.getByLabel('Password', { exact: true }).fill(password)
         await page.keyboard.press('Enter')
-        await page.getByRole('heading', { level: 1, name: 'Affiliates' }).waitFor()
+        await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor()
       }))
 
     test('log in with the e-mail address, then log out - the login page is back and the session is over', () =>

@@ -13,6 +13,12 @@ import { ErrorPage, NotFound } from './ui/Page.tsx'
 
 const AccountPage = lazily(() => import('./settings/AccountPage.tsx'), 'AccountPage')
 
+/** The first page has a place of its own in react-admin. */
+const Home = otherPages.find(({ path }) => path === '/')!.page
+const routed = otherPages.filter(({ path }) => path !== '/')
+
+const Start = () => <Home />
+
 const store = localStorageStore('1', 'affiliated')
 
 const queryClient = new QueryClient({
@@ -33,6 +39,7 @@ export function App() {
       darkTheme={darkTheme}
     >
       <AdminUI
+        dashboard={Start}
         layout={Shell}
         loginPage={LoginPage}
         error={ErrorPage}
@@ -49,7 +56,7 @@ export function App() {
           </Resource>
         ))}
         <CustomRoutes>
-          {otherPages.flatMap(({ path, page: Page, below = {} }) => [
+          {routed.flatMap(({ path, page: Page, below = {} }) => [
             <Route key={path} path={path} element={<Page />} />,
             ...Object.entries(below).map(([part, Below]) => (
               <Route key={path + part} path={`${path}/${part}`} element={<Below />} />

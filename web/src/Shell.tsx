@@ -22,6 +22,7 @@ import { AccountMenu } from './AccountMenu.tsx'
 import { onSessionEnd } from './api.ts'
 import { LoginForm } from './LoginPage.tsx'
 import { otherPages, recordPages } from './pages.ts'
+import { SearchButton, Shortcuts } from './Shortcuts.tsx'
 import { logIn, SessionProvider, useSession } from './session.tsx'
 import { ErrorBoundary } from './ui/ErrorBoundary.tsx'
 import { useEntry } from './ui/lists.ts'
@@ -29,7 +30,7 @@ import { Mark } from './ui/Mark.tsx'
 import { Problem } from './ui/Page.tsx'
 import { sections } from './ui/pages.ts'
 import { SlowProgress } from './ui/SlowProgress.tsx'
-import type { Theme } from './ui/visually.ts'
+import { type Theme, visuallyHidden } from './ui/visually.ts'
 import { Waiting } from './ui/Waiting.tsx'
 
 const MENU_WIDTH = 228
@@ -76,6 +77,7 @@ function Frame({ children }: { children: ReactNode }) {
     <Box sx={{ display: 'flex', flexDirection: { xs: 'column', md: 'row' }, minHeight: '100dvh' }}>
       <SkipNavigationButton />
       <SlowProgress />
+      <Shortcuts />
       {wide ? <SideMenu /> : <TopBar />}
       <Box component="main" id="main-content" tabIndex={-1} sx={{ flex: 1, minWidth: 0, outline: 'none' }}>
         <ErrorBoundary page={pathname}>
@@ -152,26 +154,29 @@ function Brand() {
   )
 }
 
+const heading = {
+  px: 1.5,
+  pt: 1.5,
+  pb: 0.5,
+  fontSize: '0.75rem',
+  fontWeight: 600,
+  color: 'text.secondary',
+} as const
+
 function Menu({ onChoice }: { onChoice?: () => void }) {
   return (
     <Stack sx={{ height: '100%', overflowY: 'auto' }}>
       <Box sx={{ px: 2.5, pt: 2.5, pb: 1.5 }}>
         <Brand />
       </Box>
+      <SearchButton onOpen={onChoice} />
       <Box component="nav" aria-label="Main" sx={{ flex: 1, px: 1.25 }}>
         {sections.map(section => (
           <Fragment key={section}>
             <Typography
               id={`menu-${section}`}
               component="h2"
-              sx={{
-                px: 1.5,
-                pt: 1.5,
-                pb: 0.5,
-                fontSize: '0.75rem',
-                fontWeight: 600,
-                color: 'text.secondary',
-              }}
+              sx={section === sections[0] ? visuallyHidden : heading}
             >
               {section}
             </Typography>
@@ -200,6 +205,7 @@ function Entries({
           <ListItemButton
             component={NavLink}
             to={to}
+            end={to === '/'}
             onClick={onChoice}
             sx={{
               borderRadius: 2,

@@ -4,6 +4,7 @@
  */
 
 import ToolsIcon from '@mui/icons-material/HandymanOutlined'
+import HomeIcon from '@mui/icons-material/HomeOutlined'
 import ReportsIcon from '@mui/icons-material/InsightsOutlined'
 import SettingsIcon from '@mui/icons-material/TuneOutlined'
 import { affiliates } from './affiliates/pages.ts'
@@ -36,6 +37,13 @@ export const recordPages: readonly RecordPages[] = [
 
 export const otherPages: readonly OtherPage[] = [
   {
+    path: '/',
+    name: 'Home',
+    section: 'Start',
+    icon: HomeIcon,
+    page: lazily(() => import('./home/Home.tsx'), 'Home'),
+  },
+  {
     path: '/reports',
     name: 'Reports',
     section: 'Administration',
@@ -67,6 +75,7 @@ export const withoutPages: readonly string[] = [
   'link',
   'rule',
   'run_item',
+  'source',
 ]
 
 /** @param name as the interface calls them, or as the log calls one */

@@ -1,21 +1,16 @@
 /** What affiliates are, and how they are named everywhere. */
 import { Box, Typography } from '@mui/material'
-import type { RaRecord } from 'react-admin'
 import type { AffiliateRecord } from '../../../src/programme/affiliates/affiliate.ts'
-import type { AffiliateExtras } from '../../../src/programme/affiliates/schema.ts'
 import type { Moving } from '../ui/moves.tsx'
 import { Breakable } from '../ui/table.tsx'
+import { type Affiliate, nameOf } from './name.ts'
 import { affiliates } from './pages.ts'
 
 export type Status = AffiliateRecord['status']
 
 export const statuses: Status[] = ['pending', 'active', 'inactive', 'rejected']
 
-/** As the pages ask for it: with its account, with what applies, and with its notes where they are shown. */
-export type Affiliate = AffiliateRecord & Required<AffiliateExtras> & RaRecord<number> & { notes?: string }
-
-export const nameOf = (affiliate: Pick<Affiliate, 'id' | 'user'>) =>
-  affiliate.user?.display_name || affiliate.user?.user_login || `Affiliate ${affiliate.id}`
+export { type Affiliate, nameOf }
 
 /** How one is called where money goes to them. The same function each time: another one erases what is being typed. */
 export const payeeOf = (affiliate: Affiliate) =>

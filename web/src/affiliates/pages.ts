@@ -1,7 +1,7 @@
 import Icon from '@mui/icons-material/GroupOutlined'
 import { lazily } from '../ui/lazily.ts'
 import type { RecordPages } from '../ui/pages.ts'
-import type { Affiliate } from './affiliate.tsx'
+import { type Affiliate, nameOf } from './name.ts'
 
 export const affiliates: RecordPages = {
   resource: 'affiliates',
@@ -13,6 +13,7 @@ export const affiliates: RecordPages = {
   create: lazily(() => import('./AffiliateForms.tsx'), 'AffiliateCreate'),
   edit: lazily(() => import('./AffiliateForms.tsx'), 'AffiliateEdit'),
   show: lazily(() => import('./AffiliateShow.tsx'), 'AffiliateShow'),
+  titleOf: (affiliate: Affiliate) => `${nameOf(affiliate)}, ${affiliate.user?.user_email ?? ''}`,
   more: {
     ':id/ledger': lazily(() => import('../ledger/LedgerPage.tsx'), 'LedgerPage'),
     deleted: lazily(() => import('../ledger/DeletedButOwed.tsx'), 'DeletedButOwed'),

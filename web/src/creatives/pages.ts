@@ -1,6 +1,7 @@
 import Icon from '@mui/icons-material/CampaignOutlined'
 import { lazily } from '../ui/lazily.ts'
 import type { RecordPages } from '../ui/pages.ts'
+import { nameOf } from './creative.ts'
 
 export const creatives: RecordPages = {
   resource: 'creatives',
@@ -11,4 +12,5 @@ export const creatives: RecordPages = {
   list: lazily(() => import('./CreativeList.tsx'), 'CreativeList'),
   create: lazily(() => import('./CreativeForms.tsx'), 'CreativeCreate'),
   edit: lazily(() => import('./CreativeForms.tsx'), 'CreativeEdit'),
+  titleOf: nameOf,
 }

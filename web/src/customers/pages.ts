@@ -1,6 +1,7 @@
 import Icon from '@mui/icons-material/ShoppingBagOutlined'
 import { lazily } from '../ui/lazily.ts'
 import type { RecordPages } from '../ui/pages.ts'
+import { type Customer, nameOf } from './customer.ts'
 
 export const customers: RecordPages = {
   resource: 'customers',
@@ -12,5 +13,6 @@ export const customers: RecordPages = {
   create: lazily(() => import('./CustomerForms.tsx'), 'CustomerCreate'),
   edit: lazily(() => import('./CustomerForms.tsx'), 'CustomerEdit'),
   show: lazily(() => import('./CustomerShow.tsx'), 'CustomerShow'),
+  titleOf: (customer: Customer) => `${nameOf(customer)}, ${customer.email}`,
   conflicts: { affwp_rest_customer_email_in_use: { create: 'email', update: 'email' } },
 }

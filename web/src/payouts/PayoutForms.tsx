@@ -25,6 +25,7 @@ import {
   CarefulForm,
   FormButtons,
   FormSection,
+  MomentInput,
   MoneyInput,
   numbersProblem,
   Row,
@@ -45,11 +46,16 @@ type Values = Record<string, unknown>
 
 /** The texts that were typed as the server takes them. An amount that was checked reads as the number that it writes. */
 function argumentsOf({ amount, ...data }: Values): Values {
+  const { date, ...rest } = data
   return {
-    ...data,
+    ...rest,
     amount: Number(amount),
     payout_method: data.payout_method ?? '',
     referrals: data.referrals ?? '',
+    reference: data.reference ?? '',
+    note: data.note ?? '',
+    // Now, where none is chosen.
+    ...(date ? { date } : {}),
   }
 }
 
@@ -121,6 +127,15 @@ function Fields({ isNew = false }: { isNew?: boolean }) {
           slotProps={{ htmlInput: { inputMode: 'numeric' } }}
         />
       </Row>
+      <Row>
+        <MomentInput source="date" label="Paid at (UTC)" helperText={isNew ? 'Empty: now.' : false} />
+        <TextInput
+          source="reference"
+          label="Reference"
+          helperText="What the bank or the payment service calls it."
+        />
+      </Row>
+      <TextInput source="note" label="Note" multiline minRows={2} maxRows={8} helperText="Only seen here." />
     </FormSection>
   )
 }

@@ -1,6 +1,7 @@
 import Icon from '@mui/icons-material/PaymentsOutlined'
 import { lazily } from '../ui/lazily.ts'
 import type { RecordPages } from '../ui/pages.ts'
+import type { Payout } from './payout.ts'
 
 export const payouts: RecordPages = {
   resource: 'payouts',
@@ -13,5 +14,7 @@ export const payouts: RecordPages = {
   edit: lazily(() => import('./PayoutForms.tsx'), 'PayoutEdit'),
   // The interface asks for the affiliate in every edit of a payout.
   always: ['affiliate_id'],
+  titleOf: ({ payout_method, amount }: Payout) => `${amount} ${payout_method}`,
+  below: ['notes'],
   actions: { create: 'Payout recorded' },
 }

@@ -3,7 +3,8 @@ import type { Static } from 'typebox'
 import type { PayoutRecord } from '../../../src/programme/payouts/payout.ts'
 import type { payoutTotals } from '../../../src/programme/payouts/totals.ts'
 
-export type Payout = PayoutRecord & RaRecord<number>
+/** With its reference and the note on it where it is edited. */
+export type Payout = PayoutRecord & RaRecord<number> & { reference?: string; note?: string }
 
 /** A sum that is longer than a JavaScript number holds exactly is text. */
 export type Sum = number | string

@@ -1,6 +1,7 @@
 import Icon from '@mui/icons-material/SellOutlined'
 import { lazily } from '../ui/lazily.ts'
 import type { RecordPages } from '../ui/pages.ts'
+import type { Referral } from './referral.ts'
 
 export const referrals: RecordPages = {
   resource: 'referrals',
@@ -12,5 +13,6 @@ export const referrals: RecordPages = {
   create: lazily(() => import('./ReferralForms.tsx'), 'ReferralCreate'),
   edit: lazily(() => import('./ReferralForms.tsx'), 'ReferralEdit'),
   show: lazily(() => import('./ReferralShow.tsx'), 'ReferralShow'),
+  titleOf: ({ description, reference }: Referral) => description || reference,
   actions: { return: 'Referral unpaid again' },
 }

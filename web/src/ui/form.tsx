@@ -139,6 +139,29 @@ export function MoneyInput({
   )
 }
 
+/** A moment in UTC, as the server writes them: no clock of a browser's own comes between. */
+export function MomentInput({
+  source,
+  label,
+  helperText,
+}: {
+  source: string
+  label: string
+  helperText: string | false
+}) {
+  return (
+    <TextInput
+      source={source}
+      label={label}
+      type="datetime-local"
+      format={kept => (kept ? String(kept).replace(' ', 'T') : '')}
+      parse={typed => (typed ? `${String(typed).replace('T', ' ')}:00`.slice(0, 19) : '')}
+      helperText={helperText}
+      slotProps={{ inputLabel: { shrink: true }, htmlInput: { step: 1 } }}
+    />
+  )
+}
+
 /** For an amount that need not be given. */
 export function optionalAmount(money: Money) {
   return (typed: unknown) => {

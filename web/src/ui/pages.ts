@@ -2,7 +2,7 @@
 import type { ComponentType } from 'react'
 
 /** The parts of the menu, in their order. */
-export const sections = ['Programme', 'Earning', 'Paying', 'Administration'] as const
+export const sections = ['Start', 'Programme', 'Earning', 'Paying', 'Administration'] as const
 
 interface Entry {
   /** Where it stands in the menu. */
@@ -21,6 +21,8 @@ export interface RecordPages extends Entry {
   readonly create?: ComponentType
   readonly edit?: ComponentType
   readonly show?: ComponentType
+  /** What one is called where everything is searched; those of a kind without are not found there. */
+  readonly titleOf?: (record: never) => string
   /** Further pages, by their path below the list's: ':id/ledger'. */
   readonly more?: Readonly<Record<string, ComponentType>>
   /** Arguments of every reading. */

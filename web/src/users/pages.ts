@@ -1,6 +1,7 @@
 import Icon from '@mui/icons-material/ManageAccountsOutlined'
 import { lazily } from '../ui/lazily.ts'
 import type { RecordPages } from '../ui/pages.ts'
+import { type User, userName } from './user.ts'
 
 export const users: RecordPages = {
   resource: 'users',
@@ -15,5 +16,6 @@ export const users: RecordPages = {
     existing_user_email: { create: 'email', update: 'email' },
     existing_user_login: { create: 'login', update: 'login' },
   },
+  titleOf: (user: User) => `${userName(user)}, ${user.email}`,
   actions: { password: 'Password set', erase: 'Personal data erased' },
 }

@@ -1,0 +1,130 @@
+/** One search over every kind of record that says what one is called, and over the pages. */
+import { Autocomplete, Box, Dialog, TextField, Typography } from '@mui/material'
+import { useQueries } from '@tanstack/react-query'
+import { useEffect, useState } from 'react'
+import type { RaRecord } from 'react-admin'
+import { useNavigate } from 'react-router-dom'
+import { get, queryOf } from './api.ts'
+import { otherPages, recordPages } from './pages.ts'
+import { pageOf, type RecordPages } from './ui/pages.ts'
+
+interface Found {
+  to: string
+  group: string
+  text: string
+  number?: number
+}
+
+const OF_EACH = 5
+const AFTER_MS = 180
+
+const searched = recordPages.filter(({ titleOf }) => titleOf)
+
+const pages: Found[] = [
+  ...otherPages.map(({ path, name }) => ({ to: path, group: 'Pages', text: name })),
+  ...recordPages.flatMap(({ resource, name, create }) => [
+    { to: `/${resource}`, group: 'Pages', text: name[1] },
+    ...(create ? [{ to: `/${resource}/create`, group: 'Pages', text: `New ${name[0].toLowerCase()}` }] : []),
+  ]),
+]
+
+const foundIn = (of: RecordPages, records: RaRecord<number>[]): Found[] =>
+  records.flatMap(record => {
+    const to = pageOf(of, record.id)
+    return to ? [{ to, group: of.name[1], text: of.titleOf!(record as never), number: record.id }] : []
+  })
+
+/** What is typed, a moment after the last letter. */
+function useSettled(typed: string): string {
+  const [settled, setSettled] = useState('')
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(typed.trim()), AFTER_MS)
+    return () => clearTimeout(timer)
+  }, [typed])
+  return settled
+}
+
+function useFound(search: string): { found: Found[]; isSearching: boolean } {
+  const answers = useQueries({
+    queries: searched.map(of => {
+      const query = queryOf({ ...of.reads, search, number: OF_EACH })
+      return {
+        queryKey: ['search', of.resource, search],
+        queryFn: () => get<RaRecord<number>[]>(`${of.resource}?${query}`),
+        enabled: search !== '',
+      }
+    }),
+  })
+  const wanted = search.toLowerCase()
+  const found = [
+    ...pages.filter(({ text }) => text.toLowerCase().includes(wanted)),
+    ...searched.flatMap((of, number) => foundIn(of, answers[number]?.data ?? [])),
+  ]
+  return { found, isSearching: answers.some(({ isFetching }) => isFetching) }
+}
+
+export function SearchDialog({ onClose }: { onClose: () => void }) {
+  const [typed, setTyped] = useState('')
+  const navigate = useNavigate()
+  const search = useSettled(typed)
+  const { found, isSearching } = useFound(search)
+  const isWaiting = isSearching || search !== typed.trim()
+  return (
+    <Dialog
+      open
+      onClose={onClose}
+      aria-label="Search"
+      fullWidth
+      maxWidth="sm"
+      sx={{ '& .MuiDialog-container': { alignItems: 'flex-start' } }}
+    >
+      <Autocomplete<Found, false, false, true>
+        freeSolo
+        open
+        autoHighlight
+        forcePopupIcon={false}
+        options={found}
+        filterOptions={options => options}
+        groupBy={({ group }) => group}
+        getOptionLabel={option => (typeof option === 'string' ? option : option.text)}
+        getOptionKey={option => (typeof option === 'string' ? option : option.to)}
+        inputValue={typed}
+        onInputChange={(_, text, reason) => reason === 'input' && setTyped(text)}
+        onChange={(_, chosen) => {
+          // Enter without a choice means what comes first.
+          const to = typeof chosen === 'string' ? found[0]?.to : chosen?.to
+          if (!to) return
+          onClose()
+          navigate(to)
+        }}
+        renderOption={({ key: _key, ...properties }, option) => (
+          <Box component="li" {...properties} key={option.to} sx={{ gap: 1, overflowWrap: 'anywhere' }}>
+            <bdi>{option.text}</bdi>
+            {option.number && (
+              <Typography component="span" variant="caption" sx={{ color: 'text.secondary', ml: 'auto' }}>
+                #{option.number}
+              </Typography>
+            )}
+          </Box>
+        )}
+        slotProps={{ listbox: { sx: { maxHeight: '60dvh' } }, paper: { elevation: 6 } }}
+        renderInput={parameters => (
+          <TextField
+            {...parameters}
+            autoFocus
+            label="Search"
+            placeholder="Name, e-mail, number, reference"
+            helperText={helpOf(search, isWaiting, found.length)}
+          />
+        )}
+        sx={{ p: 2, pt: 2.5 }}
+      />
+    </Dialog>
+  )
+}
+
+function helpOf(search: string, isWaiting: boolean, number: number): string {
+  if (isWaiting) return 'Searching'
+  if (search === '') return 'Arrow keys and Enter open what is chosen.'
+  return number === 0 ? 'Nothing matches.' : `At most ${OF_EACH} of each kind.`
+}

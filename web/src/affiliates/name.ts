@@ -1,0 +1,9 @@
+import type { RaRecord } from 'react-admin'
+import type { AffiliateRecord } from '../../../src/programme/affiliates/affiliate.ts'
+import type { AffiliateExtras } from '../../../src/programme/affiliates/schema.ts'
+
+/** As the pages ask for it: with its account, with what applies, and with its notes where they are shown. */
+export type Affiliate = AffiliateRecord & Required<AffiliateExtras> & RaRecord<number> & { notes?: string }
+
+export const nameOf = (affiliate: Pick<Affiliate, 'id' | 'user'>) =>
+  affiliate.user?.display_name || affiliate.user?.user_login || `Affiliate ${affiliate.id}`

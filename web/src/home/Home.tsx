@@ -1,0 +1,259 @@
+/** What waits for somebody, and how the month is going. */
+import { Box, Button, Card, Link, List, ListItem, Stack, Typography } from '@mui/material'
+import { useQuery } from '@tanstack/react-query'
+import { type ReactNode, useState } from 'react'
+import { type RaRecord, useGetList, useGetMany } from 'react-admin'
+import { Link as RouterLink } from 'react-router-dom'
+import { AffiliateName } from '../affiliates/AffiliateName.tsx'
+import { Account, type Affiliate, moving, nameOf } from '../affiliates/affiliate.tsx'
+import { get } from '../api.ts'
+import { useDeletedButOwed } from '../ledger/DeletedButOwed.tsx'
+import { MarkPaid } from '../payouts/MarkPaid.tsx'
+import type { Payout, Sum } from '../payouts/payout.ts'
+import { useReport } from '../reports/report.ts'
+import { count, day, useMoney } from '../ui/format.ts'
+import { Moves } from '../ui/moves.tsx'
+import { Page, Problem } from '../ui/Page.tsx'
+import { RecordLink } from '../ui/RecordLink.tsx'
+import { StatusChip } from '../ui/StatusChip.tsx'
+import { Tile, Tiles } from '../ui/Tile.tsx'
+import { RowLink } from '../ui/table.tsx'
+import { visuallyHidden } from '../ui/visually.ts'
+
+const LISTED = 5
+
+const listOf = (resource: string, filter: object) =>
+  `/${resource}?filter=${encodeURIComponent(JSON.stringify(filter))}`
+
+export function Home() {
+  return (
+    <Page title="Home">
+      <ThisMonth />
+      <Waits />
+      <Box
+        sx={{
+          display: 'grid',
+          gap: 2,
+          alignItems: 'start',
+          gridTemplateColumns: { xs: 'minmax(0, 1fr)', lg: 'repeat(2, minmax(0, 1fr))' },
+        }}
+      >
+        <Applications />
+        <FailedPayouts />
+      </Box>
+    </Page>
+  )
+}
+
+/** The figures of the month so far, beside the whole of the last. */
+function ThisMonth() {
+  const money = useMoney()
+  const { data, error, refetch } = useReport('earnings-by-month', { span: '12m' })
+  if (error) return <Problem error={error} retry={() => refetch()} />
+  const [last, now] = data?.rows.slice(-2) ?? []
+  const tile = (label: string, of: 'paid' | 'earned' | 'owed', then: string) => (
+    <Tile
+      label={label}
+      value={now ? money.full(now[of]) : '…'}
+      hint={last && `${money.full(last[of])} ${then}`}
+    />
+  )
+  return (
+    <Tiles minWidth={150}>
+      {tile('Paid this month', 'paid', 'last month')}
+      {tile('Earned this month', 'earned', 'last month')}
+      {tile('Owed now', 'owed', 'at the end of last month')}
+    </Tiles>
+  )
+}
+
+interface ReferralTotals {
+  by_status: Record<'pending' | 'draft' | 'unpaid', { count: number; sum: Sum }>
+}
+
+/** What is to be decided, as numbers that lead to the lists. */
+function Waits() {
+  const money = useMoney()
+  const referrals = useQuery({
+    queryKey: ['referrals', 'totals', ''],
+    queryFn: () => get<ReferralTotals>('referrals/totals'),
+  })
+  const deleted = useDeletedButOwed()
+  const { pending, draft, unpaid } = referrals.data?.by_status ?? {}
+  return (
+    <Tiles minWidth={150}>
+      <Waiting
+        label="Pending referrals"
+        to={listOf('referrals', { status: 'pending' })}
+        number={pending?.count}
+      >
+        {pending && money.full(pending.sum)}
+      </Waiting>
+      <Waiting label="Drafts" to={listOf('referrals', { status: 'draft' })} number={draft?.count}>
+        wait for a rate or a rule
+      </Waiting>
+      <Waiting label="Unpaid referrals" to={listOf('referrals', { status: 'unpaid' })} number={unpaid?.count}>
+        {unpaid && money.full(unpaid.sum)}
+      </Waiting>
+      {deleted.data && deleted.data.length > 0 && (
+        <Waiting label="Deleted and owed" to="/affiliates/deleted" number={deleted.data.length}>
+          affiliates who are owed or owing
+        </Waiting>
+      )}
+    </Tiles>
+  )
+}
+
+function Waiting({
+  label,
+  to,
+  number,
+  children,
+}: {
+  label: string
+  to: string
+  number: number | undefined
+  children: ReactNode
+}) {
+  const value = (
+    <Link component={RouterLink} to={to} color="inherit" aria-label={`${label}: ${number ?? ''}`}>
+      {number === undefined ? '…' : count(number)}
+    </Link>
+  )
+  return <Tile label={label} value={value} hint={children} />
+}
+
+function useSome<R extends RaRecord<number>>(resource: string, status: string) {
+  return useGetList<R>(resource, {
+    filter: { status },
+    pagination: { page: 1, perPage: LISTED },
+    sort: { field: 'id', order: 'DESC' },
+  })
+}
+
+/** Those that were there at first: what is decided stays in its place, so that it can be taken back. */
+function useKept<R extends RaRecord<number>>(resource: string, records: R[] | undefined): R[] {
+  const [ids, setIds] = useState<number[]>([])
+  if (ids.length === 0 && records && records.length > 0) setIds(records.map(({ id }) => id))
+  const { data } = useGetMany<R>(resource, { ids }, { enabled: ids.length > 0 })
+  return data ?? []
+}
+
+function Applications() {
+  const { data, total, error } = useSome<Affiliate>('affiliates', 'pending')
+  const kept = useKept('affiliates', data)
+  return (
+    <Some
+      title="Pending applications"
+      all={listOf('affiliates', { status: 'pending' })}
+      total={total}
+      error={error}
+      none="Nobody waits to be approved."
+    >
+      {kept.map(affiliate => (
+        <Line
+          key={affiliate.id}
+          left={
+            <Account
+              affiliate={affiliate}
+              name={<RowLink to={`/affiliates/${affiliate.id}/show`}>{nameOf(affiliate)}</RowLink>}
+            />
+          }
+          right={
+            <>
+              {affiliate.status !== 'pending' && <StatusChip status={affiliate.status} />}
+              <Moves moving={moving} record={affiliate} />
+            </>
+          }
+        />
+      ))}
+    </Some>
+  )
+}
+
+function FailedPayouts() {
+  const money = useMoney()
+  const { data, total, error } = useSome<Payout>('payouts', 'failed')
+  const kept = useKept('payouts', data)
+  return (
+    <Some
+      title="Failed payouts"
+      all={listOf('payouts', { status: 'failed' })}
+      total={total}
+      error={error}
+      none="Every payout has arrived."
+    >
+      {kept.map(payout => (
+        <Line
+          key={payout.id}
+          left={
+            <>
+              <Typography component="div" variant="body2">
+                <RecordLink kind="payout" id={payout.id} /> · {money.full(payout.amount)}
+              </Typography>
+              <Typography component="div" variant="caption" sx={{ color: 'text.secondary' }}>
+                <AffiliateName id={payout.affiliate_id} link />, {day(payout.date)}
+              </Typography>
+            </>
+          }
+          right={<MarkPaid payout={payout} />}
+        />
+      ))}
+    </Some>
+  )
+}
+
+/** The latest of what waits. */
+function Some({
+  title,
+  all,
+  total,
+  error,
+  none,
+  children,
+}: {
+  title: string
+  all: string
+  total: number | undefined
+  error: unknown
+  none: string
+  children: ReactNode
+}) {
+  return (
+    <Card component="section" aria-label={title}>
+      <Stack
+        direction="row"
+        sx={{ p: 2, pb: 1, justifyContent: 'space-between', alignItems: 'center', gap: 1 }}
+      >
+        <Typography variant="h2">{title}</Typography>
+        {total !== undefined && total > 0 && (
+          <Button component={RouterLink} to={all}>
+            All {count(total)}
+            <Box component="span" sx={visuallyHidden}>
+              {' '}
+              {title.toLowerCase()}
+            </Box>
+          </Button>
+        )}
+      </Stack>
+      {Boolean(error) && <Problem error={error} />}
+      {total === 0 && (
+        <Typography variant="body2" sx={{ px: 2, pb: 2, color: 'text.secondary' }}>
+          {none}
+        </Typography>
+      )}
+      <List disablePadding>{children}</List>
+    </Card>
+  )
+}
+
+function Line({ left, right }: { left: ReactNode; right: ReactNode }) {
+  return (
+    <ListItem divider sx={{ gap: 1, justifyContent: 'space-between', flexWrap: 'wrap' }}>
+      <Box sx={{ minWidth: 0 }}>{left}</Box>
+      <Stack direction="row" sx={{ gap: 1, alignItems: 'center' }}>
+        {right}
+      </Stack>
+    </ListItem>
+  )
+}
