@@ -57,8 +57,8 @@ export function homeScenarios(world: () => World): void {
         await page.getByRole('heading', { level: 1, name: `Referral ${id}` }).waitFor()
 
         await page.keyboard.press('ControlOrMeta+k')
-        await field.pressSequentially('new payo')
-        await page.getByRole('option', { name: 'New payout' }).waitFor()
+        await field.pressSequentially('new payout')
+        await page.getByRole('option', { name: 'New payout', exact: true }).waitFor()
         await page.keyboard.press('Enter')
         await page.getByRole('heading', { level: 1, name: 'Record payout' }).waitFor()
         // What is typed into a field is text.

@@ -44,7 +44,8 @@ function useSettled(typed: string): string {
   return settled
 }
 
-function useFound(search: string): { found: Found[]; isSearching: boolean } {
+/** Pages are found at once, records a moment after the last letter. */
+function useFound(typed: string, search: string): { found: Found[]; isSearching: boolean } {
   const answers = useQueries({
     queries: searched.map(of => {
       const query = queryOf({ ...of.reads, search, number: OF_EACH })
@@ -55,7 +56,7 @@ function useFound(search: string): { found: Found[]; isSearching: boolean } {
       }
     }),
   })
-  const wanted = search.toLowerCase()
+  const wanted = typed.trim().toLowerCase()
   const found = [
     ...pages.filter(({ text }) => text.toLowerCase().includes(wanted)),
     ...searched.flatMap((of, number) => foundIn(of, answers[number]?.data ?? [])),
@@ -67,7 +68,7 @@ export function SearchDialog({ onClose }: { onClose: () => void }) {
   const [typed, setTyped] = useState('')
   const navigate = useNavigate()
   const search = useSettled(typed)
-  const { found, isSearching } = useFound(search)
+  const { found, isSearching } = useFound(typed, search)
   const isWaiting = isSearching || search !== typed.trim()
   return (
     <Dialog
