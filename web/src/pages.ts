@@ -75,7 +75,6 @@ export const withoutPages: readonly string[] = [
   'link',
   'rule',
   'run_item',
-  'source',
 ]
 
 /** @param name as the interface calls them, or as the log calls one */

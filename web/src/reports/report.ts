@@ -9,7 +9,7 @@ export const spans = [
   { value: 'all', label: 'All' },
 ] as const
 
-export type Span = (typeof spans)[number]['value']
+type Span = (typeof spans)[number]['value']
 
 export interface Rows {
   'payouts-by-month': { period: string; count: number; sum: Sum; failed_count: number; failed_sum: Sum }
