@@ -68,6 +68,7 @@ function addEndpoint(
   scope.route({
     method: [...endpoint.methods],
     url,
+    ...(endpoint.bodyLimitBytes !== undefined && { bodyLimit: endpoint.bodyLimitBytes }),
     onRequest: authorize(endpoint.permission),
     preHandler: [admit(endpoint, options), readArguments(resource, endpoint, options)],
     handler: async (request, reply) =>

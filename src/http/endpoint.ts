@@ -58,6 +58,8 @@ export interface Endpoint {
   readonly prepare?: ((call: Call, args: never) => Promise<unknown>) | undefined
   /** Reads few rows by an index, or finds out by itself whether it may take long: is not read in turn with other callers. */
   readonly quick?: true
+  /** Of the largest request body, where it is larger than others. */
+  readonly bodyLimitBytes?: number
   /** Hashes a password, whoever asks: few at once are let in, and what they take says nothing of the load. */
   readonly hashes?: true
   /** Done in several transactions, so that no answer can be kept with its effect: an Idempotency-Key is refused. */

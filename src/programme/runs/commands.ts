@@ -59,7 +59,7 @@ export function addRunCommands(program: Command): void {
     .action(file)
   addRunCommand(runs, 'result', 'record what became of the payments, from a file')
     .argument('<path>', 'the file that came back')
-    .option('--format <name>', 'what the file is (default: csv)')
+    .option('--format <name>', 'what the file is: csv, paypal, pain.002 or nacha (default: csv)')
     .option('--dry-run', 'only say what it would do')
     .action(result)
   addRunCommand(runs, 'close', 'close a run of whose payments each outcome is known').action(close)

@@ -4,10 +4,13 @@ import { type Context, type RequestContext, write } from '../../events/write.ts'
 import { existing } from '../../records/rules.ts'
 import { conflict } from './conflict.ts'
 import { type Item, runItem } from './item.ts'
-import { type Outcome, outcomes, type Said } from './outcome.ts'
+import { type Outcome, outcomes, type ResultFormat, type Said } from './outcome.ts'
 import { parseReference } from './proposal.ts'
 import { readCsv, unreadable } from './results/csv.ts'
 import type { Entry } from './results/entry.ts'
+import { readNacha } from './results/nacha.ts'
+import { readPain002 } from './results/pain002.ts'
+import { readPaypal } from './results/paypal.ts'
 import { payoutRun, type Run } from './run.ts'
 import type { ResultArguments, ResultRecord, SettleArguments } from './schema.ts'
 import { problemOf, settle } from './settling.ts'
@@ -16,7 +19,13 @@ import * as store from './store.ts'
 const ITEMS_AT_ONCE = 100
 const MOST_NAMED = 100
 
-const readers = { csv: readCsv } as const
+/** By what `format` names. */
+const readers: Readonly<Record<ResultFormat, (content: string) => Iterable<Entry>>> = {
+  csv: readCsv,
+  paypal: readPaypal,
+  'pain.002': readPain002,
+  nacha: readNacha,
+}
 
 /** Before that nothing was sent, and a run that was cancelled never will be. */
 function refuseUnsent({ status }: Pick<Run, 'status'>): void {
@@ -32,7 +41,9 @@ export async function recordResults(context: RequestContext, args: ResultArgumen
   const { payout_run_id: id, content, format = 'csv', dry_run = false } = args
   const run = existing(payoutRun, await store.runs.find(context.database.reader, id))
   refuseUnsent(run)
+  refuseReplaced(content)
   const read = entriesOf(readers[format](content), id)
+  if (read.whole) await addOpen(context, id, read.said, read.whole)
   const result = {
     payout_run_id: id,
     dry_run,
@@ -62,7 +73,9 @@ export async function recordResults(context: RequestContext, args: ResultArgumen
 
 interface Read {
   /** By affiliate. */
-  readonly said: ReadonlyMap<number, Said>
+  readonly said: Map<number, Said>
+  /** What is said of all that nothing else is said of. */
+  readonly whole: Said | undefined
   readonly unknown: readonly string[]
   readonly ignored: number
 }
@@ -73,22 +86,51 @@ function entriesOf(entries: Iterable<Entry>, runId: number): Read {
   const unknown: string[] = []
   let ignored = 0
   let others: number | undefined
+  let whole: Said | undefined
   for (const { reference, outcome, note } of entries) {
     const parsed = parseReference(reference)
-    if (parsed?.runId !== runId) {
+    const file = FILE.exec(reference)
+    if (Number(file?.[1]) === runId && outcome !== undefined) whole = { outcome, note }
+    else if (parsed?.runId !== runId) {
       others ??= parsed?.runId
       unknown.push(reference.slice(0, 100))
     } else if (outcome === undefined) ignored += 1
     else said.set(parsed.affiliateId, { outcome, note: note || (said.get(parsed.affiliateId)?.note ?? '') })
   }
-  if (said.size === 0 && ignored === 0) {
+  if (said.size === 0 && ignored === 0 && !whole) {
     throw unreadable(
       others === undefined
         ? 'must name payments by the references that the files of this run have.'
         : `is about payout run ${others}, not about this one.`,
     )
   }
-  return { said, unknown, ignored }
+  return { said, whole, unknown, ignored }
+}
+
+/** How the file of a run names itself. */
+const FILE = /^RUN-(\d+)-\d+$/
+
+/** @throws Failure invalid_argument when it was read by another encoding than its own */
+function refuseReplaced(content: string): void {
+  if (content.includes('\uFFFD') || content.includes('\0')) {
+    throw unreadable('must be text encoded as UTF-8.')
+  }
+}
+
+/** Says the same of every open item that nothing else is said of. */
+async function addOpen(
+  { database }: Context,
+  runId: number,
+  said: Map<number, Said>,
+  whole: Said,
+): Promise<void> {
+  for (let after = 0; ; ) {
+    const page = { runId, statuses: ['reserved', 'unknown'], after, limit: ITEMS_AT_ONCE } as const
+    const items = await store.itemsAfter(database.reader, page)
+    for (const { affiliate_id } of items) if (!said.has(affiliate_id)) said.set(affiliate_id, whole)
+    if (items.length < ITEMS_AT_ONCE) return
+    after = items.at(-1)!.id
+  }
 }
 
 interface Sorted {

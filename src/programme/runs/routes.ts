@@ -13,6 +13,7 @@ import {
   fileArguments,
   fileRecord,
   handOverArguments,
+  MOST_CONTENT,
   prepareArguments,
   reconciliationRecord,
   resultArguments,
@@ -178,6 +179,8 @@ export const payoutRunResource: Resource = {
       permission: edits,
       summary: 'Record what became of the payments of a payout run',
       arguments: resultArguments,
+      // A file of 100,000 payments, as a text within JSON.
+      bodyLimitBytes: 2 * MOST_CONTENT,
       answer: { status: 200, schema: resultRecord },
       failures: ['no_payout_run', 'run_conflict'],
       handle: async (call, args) => ({

@@ -3,7 +3,7 @@ import { choice, identifiers, line, listOf } from '../../base/schemas.ts'
 import { csvColumns } from './formats/csv.ts'
 import { formats } from './formats/formats.ts'
 import { reasons, runItem } from './item.ts'
-import { outcomes } from './outcome.ts'
+import { outcomes, resultFormats } from './outcome.ts'
 import { payoutRun } from './run.ts'
 
 /** Of a file of results, in characters. */
@@ -56,7 +56,7 @@ const note = line(500, 'What is to be remembered about it.')
 
 export const resultArguments = Type.Object({
   ...run,
-  format: Type.Optional({ ...choice(['csv'], 'What the content is.'), default: 'csv' }),
+  format: Type.Optional({ ...choice(resultFormats, 'What the content is.'), default: 'csv' }),
   content: Type.String({ maxLength: MOST_CONTENT, description: 'The file, as text.' }),
   dry_run: Type.Optional(Type.Boolean({ default: false, description: 'Only say what it would do.' })),
 })

@@ -11,21 +11,45 @@ const MOST_CELL = 10_000
 const isOutcome = (text: string): text is Outcome => outcomes.some(outcome => outcome === text)
 
 /** @throws Failure invalid_argument that names the line */
-export function* readCsv(content: string): Generator<Entry> {
+export function readCsv(content: string): Generator<Entry> {
+  const columns = { references: REFERENCES, statuses: ['status'], notes: NOTES }
+  return readTable(content, columns, 'reference and status', (text, line) => {
+    const outcome = text.toLowerCase()
+    if (isOutcome(outcome)) return outcome
+    throw unreadable(`line ${line}: status must be one of ${outcomes.join(', ')}.`)
+  })
+}
+
+interface Columns {
+  readonly references: readonly string[]
+  readonly statuses: readonly string[]
+  readonly notes: readonly string[]
+}
+
+/**
+ * @param named which columns there have to be, for the sentence that misses them
+ * @param outcomeOf reads a status; undefined when it is not final
+ * @throws Failure invalid_argument that names the line
+ */
+export function* readTable(
+  content: string,
+  { references, statuses, notes }: Columns,
+  named: string,
+  outcomeOf: (text: string, line: number) => Outcome | undefined,
+): Generator<Entry> {
   const rows = rowsOf(content)
   const first = rows.next()
   const head = (first.done ? [] : first.value.cells).map(cell => cell.trim().toLowerCase())
-  const place = (names: readonly string[]) => head.findIndex(name => names.includes(name))
-  const [reference, status, note] = [place(REFERENCES), place(['status']), place(NOTES)]
+  // The first name that is there, in the order of the names.
+  const place = (names: readonly string[]) =>
+    names.map(name => head.indexOf(name)).find(index => index >= 0) ?? -1
+  const [reference, status, note] = [place(references), place(statuses), place(notes)]
   if (reference < 0 || status < 0) {
-    throw unreadable('must begin with a line of names, among them reference and status.')
+    throw unreadable(`must begin with a line of names, among them ${named}.`)
   }
   for (const { cells, line } of rows) {
     if (cells.every(cell => cell.trim() === '')) continue
-    const outcome = (cells[status] ?? '').trim().toLowerCase()
-    if (!isOutcome(outcome)) {
-      throw unreadable(`line ${line}: status must be one of ${outcomes.join(', ')}.`)
-    }
+    const outcome = outcomeOf((cells[status] ?? '').trim(), line)
     yield { reference: (cells[reference] ?? '').trim(), outcome, note: noteOf(cells[note] ?? '') }
   }
 }

@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { assertFailure, describeService } from '../../../../test/harness.ts'
+import { readCsv } from './csv.ts'
+import { readNacha } from './nacha.ts'
+import { readPain002 } from './pain002.ts'
+import { readPaypal } from './paypal.ts'
+
+const report = (body: string, group = '') =>
+  `<?xml version="1.0" encoding="UTF-8"?>
+  <Document xmlns="urn:iso:std:iso:20022:tech:xsd:pain.002.001.10"><CstmrPmtStsRpt>
+  <OrgnlGrpInfAndSts><OrgnlMsgId>RUN-4-1</OrgnlMsgId>${group}</OrgnlGrpInfAndSts>
+  <OrgnlPmtInfAndSts>${body}</OrgnlPmtInfAndSts></CstmrPmtStsRpt></Document>`
+
+const transaction = (reference: string, status: string, reason = '') =>
+  `<TxInfAndSts><OrgnlEndToEndId>${reference}</OrgnlEndToEndId><TxSts>${status}</TxSts>${
+    reason && `<StsRsnInf><Rsn><Cd>${reason}</Cd></Rsn><AddtlInf>closed &amp; gone</AddtlInf></StsRsnInf>`
+  }</TxInfAndSts>`
+
+const wrong = (read: (content: string) => Iterable<unknown>, content: string, named: RegExp) =>
+  assert.throws(
+    () => [...read(content)],
+    (error: Error) => named.test(error.message),
+    content.slice(0, 80),
+  )
+
+describe('what comes back from banks and PayPal', () => {
+  test('pain.002: what was accepted is not paid, and what was rejected says why', () => {
+    const body = ['ACSC', 'ACSP', 'ACTC'].map((status, index) => transaction(`R4A${index}`, status)).join('')
+    assert.deepEqual(
+      [...readPain002(report(body + transaction('R4A9', 'RJCT', 'AC04')))],
+      [
+        { reference: 'R4A0', outcome: 'paid', note: '' },
+        { reference: 'R4A1', outcome: undefined, note: '' },
+        { reference: 'R4A2', outcome: undefined, note: '' },
+        { reference: 'R4A9', outcome: 'failed', note: 'AC04 closed & gone' },
+      ],
+    )
+    const [all] = [
+      ...readPain002(report('', '<GrpSts>RJCT</GrpSts><StsRsnInf><Rsn><Cd>FF01</Cd></Rsn></StsRsnInf>')),
+    ]
+    assert.deepEqual(all, { reference: 'RUN-4-1', outcome: 'failed', note: 'FF01' })
+  })
+
+  test('pain.002: entities, document types and what is cut off are errors', () => {
+    const whole = report(transaction('R4A1', 'ACSC'))
+    wrong(readPain002, `<!DOCTYPE a [<!ENTITY x SYSTEM "file:///etc/passwd">]><a>&x;</a>`, /document type/)
+    wrong(readPain002, whole.replace('R4A1', '&unknown;'), /entity unknown/)
+    wrong(readPain002, whole.slice(0, -20), /well-formed/)
+    wrong(readPain002, whole.replace('</TxSts>', '</Other>'), /well-formed/)
+    wrong(readPain002, whole.replace('ACSC', 'WHAT'), /WHAT/)
+    wrong(readPain002, '<a></a>', /CstmrPmtStsRpt/)
+    wrong(readPain002, '<a>'.repeat(1000), /within one another/)
+    wrong(readPain002, 'not XML', /well-formed/)
+    wrong(readPain002, '', /well-formed/)
+  })
+
+  test('PayPal: columns by their names, and only what is final', () => {
+    const head = 'Transaction ID,Recipient,Unique ID,Transaction Status'
+    assert.deepEqual(
+      [
+        ...readPaypal(
+          `\uFEFF${head}\r\n1,"a, b",R1A1,Completed\r\n2,b,R1A2,Unclaimed\r\n3,c,R1A3,Returned\r\n`,
+        ),
+      ],
+      [
+        { reference: 'R1A1', outcome: 'paid', note: '1' },
+        { reference: 'R1A2', outcome: undefined, note: '2' },
+        { reference: 'R1A3', outcome: 'returned', note: '3' },
+      ],
+    )
+    wrong(readPaypal, `${head}\n1,a,R1A1,Odd`, /line 2: the status odd/)
+    wrong(readPaypal, 'a,b\n1,2', /Unique ID/)
+  })
+
+  test('ACH returns: the reason, and no more than the file says', () => {
+    const line = (text: string) => text.padEnd(94)
+    const entry = line(`626${'0'.repeat(36)}${'R4A7'.padEnd(15)}`)
+    const file = [
+      line('101'),
+      line('5200'),
+      entry,
+      line('799R01'),
+      entry,
+      line('798C01'),
+      line('8200'),
+      line('9'),
+    ]
+    assert.deepEqual(
+      [...readNacha(file.join('\n'))],
+      [
+        { reference: 'R4A7', outcome: 'returned', note: 'R01' },
+        { reference: 'R4A7', outcome: undefined, note: '' },
+      ],
+    )
+    wrong(readNacha, file.slice(0, 5).join('\n'), /cut off/)
+    wrong(readNacha, `${line('101')}\n6 short`, /line 2 must have 94/)
+    wrong(readNacha, 'reference,status', /ACH file/)
+  })
+
+  test('CSV: a million commas and an open quote end in an error, soon', () => {
+    wrong(readCsv, `reference,status\n"${'x,'.repeat(500_000)}`, /closed by the quote|too long/)
+    wrong(readCsv, ','.repeat(1_000_000), /too long/)
+  })
+})
+
+describeService('results of a payout run', service => {
+  test('200 - a file that was rejected whole fails every payment; another encoding or run is an error', async () => {
+    const ids: number[] = []
+    for (const name of ['one', 'two']) {
+      const { id } = await service().newAffiliate(name, { status: 'active' })
+      await service().post('/referrals', { affiliate_id: id, amount: 7, status: 'unpaid' })
+      ids.push(id)
+    }
+    const { body: run } = await service().post('/payout-runs')
+    await service().post(`/payout-runs/${run.id}/approve`, { hash: run.hash })
+    const record = (content: string, format = 'pain.002') =>
+      service().post(`/payout-runs/${run.id}/results`, { content, format })
+    const whole = report('', '<GrpSts>RJCT</GrpSts>')
+    assertFailure(await record(whole.replace('RUN-4-1', 'RUN-999-1')), 400, 'rest_invalid_param')
+    assertFailure(await record('reference,status\nR1\uFFFD,paid', 'csv'), 400, 'rest_invalid_param')
+    const large = await record(`reference,status\n${'x'.repeat(2_000_000)},paid`, 'csv')
+    assert.match(large.body.data.params.content, /too long/)
+    const reply = await record(whole.replace('RUN-4-1', `RUN-${run.id}-1`))
+    assert.equal(reply.body.recorded.failed, 2, JSON.stringify(reply.body))
+    const again = await record(whole.replace('RUN-4-1', `RUN-${run.id}-1`))
+    assert.equal(again.body.recorded.failed, 0)
+    const { body } = await service().get(`/affiliates/${ids[0]}/balances`)
+    assert.deepEqual([body.unpaid, body.reserved], [7, 0])
+  })
+})
