@@ -9,11 +9,15 @@ import ReportsIcon from '@mui/icons-material/InsightsOutlined'
 import SettingsIcon from '@mui/icons-material/TuneOutlined'
 import { affiliates } from './affiliates/pages.ts'
 import { conversions } from './conversions/pages.ts'
+import { coupons } from './coupons/pages.ts'
 import { creatives } from './creatives/pages.ts'
 import { customers } from './customers/pages.ts'
 import { paymentDetails } from './details/pages.ts'
+import { exchangeRates } from './exchange-rates/pages.ts'
+import { groups } from './groups/pages.ts'
 import { payouts } from './payouts/pages.ts'
 import { referrals } from './referrals/pages.ts'
+import { rules } from './rules/pages.ts'
 import { payoutRuns } from './runs/pages.ts'
 import { sources } from './sources/pages.ts'
 import { lazily } from './ui/lazily.ts'
@@ -23,6 +27,10 @@ import { visits } from './visits/pages.ts'
 
 export const recordPages: readonly RecordPages[] = [
   affiliates,
+  groups,
+  rules,
+  coupons,
+  exchangeRates,
   creatives,
   conversions,
   referrals,
@@ -68,14 +76,7 @@ export const otherPages: readonly OtherPage[] = [
 ]
 
 /** Kinds of record that people do not work on: nobody looks for them, or another record's page shows them. */
-export const withoutPages: readonly string[] = [
-  'coupon',
-  'exchange_rate',
-  'group',
-  'link',
-  'rule',
-  'run_item',
-]
+export const withoutPages: readonly string[] = ['link', 'run_item']
 
 /** @param name as the interface calls them, or as the log calls one */
 export function pagesOf(name: string): RecordPages | undefined {

@@ -14,6 +14,7 @@ import {
   useRedirect,
 } from 'react-admin'
 import { newIdempotencyKeys } from '../api.ts'
+import { GroupInput } from '../groups/GroupInput.tsx'
 import { useSession } from '../session.tsx'
 import { CarefulForm, FormButtons, FormSection, RateInput, Row, rateOf } from '../ui/form.tsx'
 import { rateText, useMoney } from '../ui/format.ts'
@@ -153,6 +154,7 @@ function Terms() {
           helperText={false}
         />
       </Row>
+      <GroupInput helperText="Whose commission rules are for the affiliate too." />
       <TextInput
         source="notes"
         label="Notes"
@@ -174,7 +176,7 @@ export function AffiliateEdit() {
       mutationMode="pessimistic"
       queryOptions={toldByThePage}
       redirect={false}
-      transform={(data: Values) => ({ ...data, rate: rateOf(data.rate) })}
+      transform={(data: Values) => ({ ...data, rate: rateOf(data.rate), group_id: data.group_id || 0 })}
       mutationOptions={{
         onSuccess: (record: RaRecord) => {
           notify('Affiliate saved', { type: 'success' })

@@ -21,6 +21,7 @@ import { Page, Problem, RecordProblem, toldByThePage } from '../ui/Page.tsx'
 import { DeleteRecord } from '../ui/RecordForms.tsx'
 import { StatusChip } from '../ui/StatusChip.tsx'
 import { Tile, Tiles } from '../ui/Tile.tsx'
+import { RowLink } from '../ui/table.tsx'
 import { Waiting } from '../ui/Waiting.tsx'
 import { type Affiliate, moving, nameOf, parent } from './affiliate.tsx'
 import { affiliates } from './pages.ts'
@@ -160,6 +161,7 @@ function AffiliateDetails({ affiliate }: { affiliate: Affiliate }) {
         ],
         ['Rate', rateText(effective, money) + own(affiliate.rate)],
         ['Rate type', <bdi key="type">{effective.rate_type + own(affiliate.rate_type)}</bdi>],
+        ['Group', <GroupName key="group" group={affiliate.group} />],
         ['Registered', time(affiliate.date_registered)],
         ['Notes', affiliate.notes ? <LongText key="notes" text={affiliate.notes} /> : '–'],
       ]}
@@ -235,5 +237,14 @@ function DeleteAffiliate({ affiliate }: { affiliate: Affiliate }) {
         </Typography>
       )}
     </DeleteRecord>
+  )
+}
+
+function GroupName({ group: { group_id, name } }: Pick<Affiliate, 'group'>) {
+  if (group_id === 0) return <>–</>
+  return (
+    <RowLink to={`/groups/${group_id}`}>
+      <bdi>{name}</bdi>
+    </RowLink>
   )
 }

@@ -18,9 +18,12 @@ export const affiliates: RecordPages = {
     ':id/ledger': lazily(() => import('../ledger/LedgerPage.tsx'), 'LedgerPage'),
     deleted: lazily(() => import('../ledger/DeletedButOwed.tsx'), 'DeletedButOwed'),
   },
-  reads: { user: 1, effective: 1 },
+  reads: { user: 1, effective: 1, group: 1 },
   below: ['notes'],
-  adds: ({ user }: Affiliate) => ({ account_email: user?.user_email ?? '' }),
+  adds: ({ user, group }: Affiliate) => ({
+    account_email: user?.user_email ?? '',
+    group_id: group?.group_id ?? 0,
+  }),
   conflicts: {
     existing_user_email: { create: 'payment_email', update: 'account_email' },
     existing_user_login: { create: 'username', update: 'username' },

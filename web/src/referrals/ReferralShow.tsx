@@ -13,6 +13,7 @@ import { RecordShow } from '../ui/RecordShow.tsx'
 import { StatusChip } from '../ui/StatusChip.tsx'
 import { referrals } from './pages.ts'
 import { moving, nameOf, type Referral } from './referral.ts'
+import { Why } from './Why.tsx'
 
 export function ReferralShow() {
   return (
@@ -25,6 +26,7 @@ export function ReferralShow() {
       {referral => (
         <>
           <ReferralDetails referral={referral} />
+          <Why id={referral.id} />
           <Transfers
             title="In the ledger"
             affiliateId={referral.affiliate_id}

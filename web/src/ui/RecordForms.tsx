@@ -31,6 +31,8 @@ interface FormProps {
   of: RecordPages
   /** What is sent for what was typed. */
   argumentsOf?: (values: Values) => Values
+  /** Something stands beside the fields. */
+  wide?: boolean
   /** The fields. */
   children: ReactNode
 }
@@ -55,6 +57,7 @@ export function RecordCreate({
   title,
   defaults,
   argumentsOf = withoutNull,
+  wide = false,
   children,
 }: FormProps & { title: string; defaults?: object }) {
   const [keyOf] = useState(newIdempotencyKeys)
@@ -66,7 +69,7 @@ export function RecordCreate({
       redirect={false}
       mutationOptions={{ ...(!of.secret && { meta: { keyOf } }), onSuccess }}
     >
-      <Page title={title} parent={parentOf(of)} narrow>
+      <Page title={title} parent={parentOf(of)} narrow={!wide}>
         <CarefulForm {...(defaults && { defaultValues: defaults })}>
           {children}
           <FormButtons back={`/${of.resource}`} />
@@ -105,7 +108,7 @@ export function RecordEdit<R extends RaRecord<number>>({
 }
 
 function EditPage<R extends RaRecord<number>>(props: Omit<EditProps<R>, 'argumentsOf'>) {
-  const { of, nameOf, aside, actions, below, children } = props
+  const { of, nameOf, aside, actions, below, wide = false, children } = props
   const { record, error, isPending, refetch } = useEditContext<R>()
   const list = parentOf(of)
   const kind = of.name[0].toLowerCase()
@@ -117,7 +120,7 @@ function EditPage<R extends RaRecord<number>>(props: Omit<EditProps<R>, 'argumen
     <Page
       title={page ? `Edit ${name}` : name}
       parent={page ? { to: page, label: name } : list}
-      narrow
+      narrow={!wide}
       aside={aside?.(record)}
       actions={actions?.(record)}
     >

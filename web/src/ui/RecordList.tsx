@@ -22,6 +22,8 @@ interface Props<R extends RaRecord<number>> {
   /** What can be searched for. */
   search: string
   filters?: ReactNode
+  /** What it is narrowed to at first. */
+  filter?: object
   /** What stands above the list, such as totals. */
   above?: ReactNode
   /** What they are, for those who have none yet. */
@@ -35,14 +37,20 @@ interface Props<R extends RaRecord<number>> {
 const newest = { field: 'id', order: 'DESC' } as const
 
 export function RecordList<R extends RaRecord<number>>(props: Props<R>) {
-  const { of, columns, sort = newest, search, filters, above, empty, bulk, createLabel } = props
+  const { of, columns, sort = newest, search, filters, filter, above, empty, bulk, createLabel } = props
   const several = of.name[1]
   const Icon = of.icon
   const create = createLabel && <CreateLink to={`/${of.resource}/create`} label={createLabel} />
   const to = (record: R) => pageOf(of, record.id) ?? ''
   const choice = bulk && { nameOf: bulk.nameOf }
   return (
-    <ListBase resource={of.resource} perPage={25} sort={sort} storeKey={false}>
+    <ListBase
+      resource={of.resource}
+      perPage={25}
+      sort={sort}
+      storeKey={false}
+      {...(filter && { filterDefaultValues: filter })}
+    >
       <Page
         title={several}
         actions={

@@ -1,0 +1,15 @@
+import Icon from '@mui/icons-material/LocalOfferOutlined'
+import { lazily } from '../ui/lazily.ts'
+import type { RecordPages } from '../ui/pages.ts'
+
+export const coupons: RecordPages = {
+  resource: 'coupons',
+  kind: 'coupon',
+  name: ['Coupon', 'Coupons'],
+  section: 'Programme',
+  icon: Icon,
+  list: lazily(() => import('./CouponList.tsx'), 'CouponList'),
+  create: lazily(() => import('./CouponForms.tsx'), 'CouponCreate'),
+  edit: lazily(() => import('./CouponForms.tsx'), 'CouponEdit'),
+  conflicts: { rest_coupon_exists: { create: 'code', update: 'code' } },
+}

@@ -1,0 +1,43 @@
+import type { Column } from '../ui/column.ts'
+import { Day } from '../ui/Day.tsx'
+import { DateFilter, TextFilter } from '../ui/filters.tsx'
+import { RecordList } from '../ui/RecordList.tsx'
+import { RowLink } from '../ui/table.tsx'
+import { type ExchangeRate, nameOf } from './exchange-rate.ts'
+import { exchangeRates } from './pages.ts'
+
+export function ExchangeRateList() {
+  return (
+    <RecordList<ExchangeRate>
+      of={exchangeRates}
+      columns={columns}
+      sort={{ field: 'date', order: 'DESC' }}
+      search="Number"
+      filters={
+        <>
+          <TextFilter source="from_currency" label="Currency" />
+          <DateFilter label="From" />
+        </>
+      }
+      empty="An exchange rate says what a currency is worth from a day on. Sales in another currency wait as drafts until there is one for their date."
+      createLabel="Enter rate"
+    />
+  )
+}
+
+const columns: Column<ExchangeRate>[] = [
+  {
+    label: 'Currencies',
+    sort: 'from_currency',
+    cell: rate => <RowLink to={`/exchange-rates/${rate.id}`}>{nameOf(rate)}</RowLink>,
+    minWidth: 120,
+    card: '1 left',
+  },
+  {
+    label: 'Rate',
+    cell: ({ from_currency, rate, to_currency }) => `1 ${from_currency} = ${rate} ${to_currency}`,
+    minWidth: 160,
+    card: '2 left',
+  },
+  { label: 'From', sort: 'date', cell: ({ date }) => <Day text={date} />, figures: true, card: '1 right' },
+]

@@ -1,0 +1,27 @@
+/** Why a referral is worth what it is, in sentences that can be sent to the affiliate. */
+import { Card, Stack, Typography } from '@mui/material'
+import { useQuery } from '@tanstack/react-query'
+import { get, messageOf } from '../api.ts'
+import { CopyButton } from '../ui/CopyButton.tsx'
+
+export function Why({ id }: { id: number }) {
+  const { data, error } = useQuery({
+    queryKey: ['referrals', 'explanation', id],
+    queryFn: ({ signal }) => get<{ sentences: string[] }>(`referrals/${id}/explanation`, { signal }),
+  })
+  if (!data && !error) return null
+  return (
+    <Card component="section" aria-label="Why" sx={{ p: { xs: 2, sm: 2.5 }, mt: 2 }}>
+      <Stack direction="row" sx={{ gap: 1, alignItems: 'center', mb: 1 }}>
+        <Typography variant="h2">Why</Typography>
+        {data && <CopyButton text={data.sentences.join('\n')} name="explanation" />}
+      </Stack>
+      {error && <Typography variant="body2">{messageOf(error)}</Typography>}
+      {data?.sentences.map(sentence => (
+        <Typography key={sentence} variant="body2" sx={{ mb: 0.5 }}>
+          {sentence}
+        </Typography>
+      ))}
+    </Card>
+  )
+}

@@ -1,0 +1,77 @@
+/** What a rule asks of a sale, a line for each. */
+import AddIcon from '@mui/icons-material/Add'
+import RemoveIcon from '@mui/icons-material/DeleteOutlined'
+import { Button, IconButton, Stack, Typography } from '@mui/material'
+import { required, SelectInput, TextInput } from 'react-admin'
+import { useFieldArray, useFormState, useWatch } from 'react-hook-form'
+import { type ConditionRow, type Field, fields, hows, howsOf } from './rule.ts'
+
+const SOURCE = 'condition_rows'
+
+const fieldChoices = Object.entries(fields).map(([id, { name }]) => ({ id, name }))
+
+export function Conditions() {
+  const { fields: rows, append, remove } = useFieldArray({ name: SOURCE })
+  const { errors } = useFormState()
+  const problem = (errors.conditions as { message?: string } | undefined)?.message
+  return (
+    <Stack sx={{ gap: 1.5 }}>
+      {rows.map((row, place) => (
+        <ConditionFields key={row.id} place={place} remove={() => remove(place)} />
+      ))}
+      {problem && (
+        <Typography variant="body2" color="error">
+          {problem}
+        </Typography>
+      )}
+      <div>
+        <Button startIcon={<AddIcon />} onClick={() => append({ field: 'product', how: 'is', value: '' })}>
+          Add condition
+        </Button>
+      </div>
+    </Stack>
+  )
+}
+
+function ConditionFields({ place, remove }: { place: number; remove: () => void }) {
+  const source = (name: keyof ConditionRow) => `${SOURCE}.${place}.${name}`
+  const field = useWatch({ name: source('field') }) as Field | undefined
+  const isNumber = field !== undefined && fields[field]?.isNumber
+  return (
+    <Stack direction="row" sx={{ gap: 1, alignItems: 'flex-start', '& > div': { flex: 1, minWidth: 0 } }}>
+      <SelectInput
+        margin="none"
+        source={source('field')}
+        label="Of the sale"
+        choices={fieldChoices}
+        translateChoice={false}
+        validate={required()}
+        helperText={false}
+      />
+      <SelectInput
+        margin="none"
+        source={source('how')}
+        label="How"
+        choices={howsOf(field).map(id => ({ id, name: hows[id] }))}
+        translateChoice={false}
+        validate={required('Choose how.')}
+        helperText={false}
+      />
+      <TextInput
+        source={source('value')}
+        label={isNumber ? 'Number' : 'Values'}
+        parse={typed => typed}
+        validate={typed => valueProblem(String(typed ?? '').trim(), isNumber)}
+        helperText={isNumber ? false : 'With commas between them.'}
+      />
+      <IconButton aria-label="Remove condition" onClick={remove}>
+        <RemoveIcon />
+      </IconButton>
+    </Stack>
+  )
+}
+
+function valueProblem(text: string, isNumber: boolean): string | undefined {
+  if (text === '') return 'Fill this in.'
+  return isNumber && !/^\d+(\.\d{1,4})?$/.test(text) ? 'Write a number.' : undefined
+}

@@ -1,0 +1,153 @@
+/** What a sale would earn by the rule that is being written, while it is written. */
+import { Card, Stack, TextField, Typography } from '@mui/material'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { useDeferredValue, useState } from 'react'
+import { HttpError, useRecordContext } from 'react-admin'
+import { useWatch } from 'react-hook-form'
+import type { Static } from 'typebox'
+import type { previewSchema } from '../../../src/programme/commission/preview.ts'
+import { messageOf, request } from '../api.ts'
+import { useMoney } from '../ui/format.ts'
+import { argumentsOf, type Rule } from './rule.ts'
+
+type Answer = Static<typeof previewSchema>
+
+const asked = [
+  ['amount', 'Amount'],
+  ['tax', 'Tax in it'],
+  ['shipping', 'Shipping in it'],
+  ['product', 'Product'],
+  ['country', 'Country'],
+  ['coupon', 'Coupon'],
+  ['order', "Customer's order"],
+] as const
+
+type Sale = Partial<Record<(typeof asked)[number][0], string>>
+
+/** Whoever types is not asked for after every letter. */
+const WAIT_MS = 250
+
+export function Preview() {
+  const [sale, setSale] = useState<Sale>({ amount: '100', order: '1' })
+  const typed = useWatch() as Record<string, unknown>
+  const replaced = useRecordContext<Rule>()
+  const body = JSON.stringify(questionOf(sale, typed, replaced))
+  const question = useDeferredValue(body)
+  const { data, error } = useQuery({
+    queryKey: ['rules', 'preview', question],
+    queryFn: async ({ signal }) => {
+      await new Promise(resolve => setTimeout(resolve, WAIT_MS))
+      signal.throwIfAborted()
+      return (await request<Answer>('POST', 'rules/preview', { body: JSON.parse(question), signal })).body
+    },
+    placeholderData: keepPreviousData,
+    retry: false,
+  })
+  const { currency } = useMoney()
+  return (
+    <Card component="section" aria-label="What a sale would earn" sx={{ p: { xs: 2, sm: 2.5 }, mb: 2 }}>
+      <Typography variant="h2" sx={{ mb: 1.5 }}>
+        What a sale would earn
+      </Typography>
+      <Stack direction="row" sx={{ gap: 1.5, flexWrap: 'wrap', '& > *': { flex: '1 1 120px' } }}>
+        {asked.map(([name, label]) => (
+          <TextField
+            key={name}
+            size="small"
+            label={name === 'amount' ? `${label} (${currency})` : label}
+            value={sale[name] ?? ''}
+            onChange={({ target }) => setSale({ ...sale, [name]: target.value })}
+            slotProps={{ htmlInput: { autoComplete: 'off' } }}
+          />
+        ))}
+      </Stack>
+      <Stack aria-live="polite" sx={{ mt: 2, gap: 0.75 }}>
+        {error ? <Problem error={error} /> : data && <Result answer={data} />}
+      </Stack>
+    </Card>
+  )
+}
+
+function Problem({ error }: { error: unknown }) {
+  const isUnfinished = error instanceof HttpError && error.status === 400
+  return (
+    <Typography variant="body2" sx={{ color: 'text.secondary' }}>
+      {isUnfinished ? `The rule is not finished yet. ${messageOf(error)}` : messageOf(error)}
+    </Typography>
+  )
+}
+
+function Result({ answer: { sentences, tried } }: { answer: Answer }) {
+  const [whole, ...reasons] = sentences
+  const others = tried.filter(({ applies }) => !applies)
+  return (
+    <>
+      <Typography sx={{ fontWeight: 620 }}>{whole}</Typography>
+      {reasons.map(sentence => (
+        <Typography key={sentence} variant="body2">
+          {sentence}
+        </Typography>
+      ))}
+      {others.length > 0 && (
+        <Typography variant="body2" sx={{ mt: 1, color: 'text.secondary' }}>
+          Tried before, in this order:
+        </Typography>
+      )}
+      {others.map(({ rule_id, name, because }) => (
+        <Typography key={rule_id} variant="body2" sx={{ color: 'text.secondary' }}>
+          <bdi>{name}</bdi>: {because}
+        </Typography>
+      ))}
+    </>
+  )
+}
+
+const NUMBERS = new Set(['amount', 'tax', 'shipping', 'order'])
+
+/** Without what was left empty; a rule that has no rate yet pays nothing. */
+function questionOf(sale: Sale, typed: Record<string, unknown>, replaced: Rule | undefined): object {
+  const { product, ...facts } = sale
+  const given = Object.entries(facts)
+    .filter(([, text]) => text.trim() !== '')
+    .map(([name, text]) => [name, NUMBERS.has(name) ? Number(text) : text.trim()])
+  const { name, rate, priority, condition_rows, ...rest } = argumentsOf(typed) as Record<string, unknown>
+  const isOf = (id: unknown) => typeof id === 'number' && id > 0
+  return {
+    amount: 0,
+    ...Object.fromEntries(given),
+    ...(product?.trim() && { lines: [{ product: product.trim(), amount: Number(facts.amount || 0) }] }),
+    ...(isOf(rest.affiliate_id) && { affiliate_id: rest.affiliate_id }),
+    ...(isOf(rest.group_id) && { group_id: rest.group_id }),
+    ...(replaced && { rule_id: replaced.id }),
+    rule: {
+      ...ofRule(rest),
+      name: name || 'This rule',
+      rate: Number(rate || 0),
+      priority: Number(priority || 0),
+    },
+  }
+}
+
+const sent = [
+  'affiliate_id',
+  'group_id',
+  'kinds',
+  'conditions',
+  'rate_type',
+  'base',
+  'max_months',
+  'max_payments',
+  'hold_days',
+  'from',
+  'until',
+] as const
+
+const WHOLE = new Set<string>(['max_months', 'max_payments', 'hold_days'])
+
+function ofRule(values: Record<string, unknown>): object {
+  return Object.fromEntries(
+    sent
+      .filter(name => values[name] !== undefined && values[name] !== '')
+      .map(name => [name, WHOLE.has(name) ? Number(values[name]) : values[name]]),
+  )
+}

@@ -1,0 +1,179 @@
+import { Alert, Box } from '@mui/material'
+import { DateInput, required, SelectArrayInput, SelectInput, TextInput, useRecordContext } from 'react-admin'
+import { AffiliateInput } from '../affiliates/AffiliateInput.tsx'
+import { numberedName } from '../affiliates/affiliate.tsx'
+import { GroupInput } from '../groups/GroupInput.tsx'
+import { capital } from '../names.ts'
+import { FormSection, RateInput, Row } from '../ui/form.tsx'
+import { DeleteRecord, RecordCreate, RecordEdit } from '../ui/RecordForms.tsx'
+import { StatusChip } from '../ui/StatusChip.tsx'
+import { Conditions } from './Conditions.tsx'
+import { Preview } from './Preview.tsx'
+import { rules } from './pages.ts'
+import { argumentsOf, bases, kinds, nameOf, type Rule, rateTypes } from './rule.ts'
+
+const choicesOf = (names: readonly string[]) =>
+  names.map(id => ({ id, name: capital(id.replaceAll('_', ' ')) }))
+
+export function RuleCreate() {
+  return (
+    <RecordCreate
+      of={rules}
+      title="Create rule"
+      defaults={{ rate_type: 'percentage', base: 'net', priority: 100, condition_rows: [] }}
+      argumentsOf={argumentsOf}
+      wide
+    >
+      <Beside />
+    </RecordCreate>
+  )
+}
+
+export function RuleEdit() {
+  return (
+    <RecordEdit<Rule>
+      of={rules}
+      nameOf={nameOf}
+      argumentsOf={argumentsOf}
+      wide
+      aside={({ status }) => <StatusChip status={status} />}
+      actions={rule =>
+        rule.status === 'current' && (
+          <DeleteRecord of={rules} record={rule} name={`rule ${rule.name}`}>
+            The rule ends: no sale is judged by it any more. What it has earned stays, and its versions can be
+            read.
+          </DeleteRecord>
+        )
+      }
+    >
+      <Beside />
+    </RecordEdit>
+  )
+}
+
+/** What the rule says, and beside it what that means for a sale. */
+function Beside() {
+  return (
+    <Box
+      sx={{
+        display: 'grid',
+        gap: { xs: 0, lg: 3 },
+        gridTemplateColumns: { xs: 'minmax(0, 1fr)', lg: 'minmax(0, 1fr) minmax(320px, 420px)' },
+      }}
+    >
+      <Box>
+        <NotCurrent />
+        <Fields />
+      </Box>
+      <Box sx={{ position: { lg: 'sticky' }, top: { lg: 16 }, alignSelf: 'start' }}>
+        <Preview />
+      </Box>
+    </Box>
+  )
+}
+
+function NotCurrent() {
+  const rule = useRecordContext<Rule>()
+  if (!rule || rule.status === 'current') return null
+  return (
+    <Alert severity="info" sx={{ mb: 2 }}>
+      {rule.status === 'replaced'
+        ? 'A later version has replaced this one, which can only be read.'
+        : 'The rule has ended, and can only be read.'}
+    </Alert>
+  )
+}
+
+function Fields() {
+  return (
+    <>
+      <FormSection
+        title="Rule"
+        hint="Saving makes a new version. Referrals keep the one that they were judged by."
+      >
+        <TextInput
+          source="name"
+          label="Name"
+          validate={required('A rule needs a name.')}
+          helperText="A rate type of the settings that has this name stands for the rule."
+        />
+        <Row>
+          <SelectInput
+            margin="none"
+            source="rate_type"
+            label="Pays"
+            choices={[
+              { id: rateTypes[0]!, name: 'A percentage' },
+              { id: rateTypes[1]!, name: 'An amount for the sale' },
+              { id: rateTypes[2]!, name: 'An amount for each item' },
+            ]}
+            translateChoice={false}
+            validate={required()}
+            helperText={false}
+          />
+          <RateInput source="rate" label="Rate" helperText="Percent, or an amount." />
+          <SelectInput
+            margin="none"
+            source="base"
+            label="Of"
+            choices={[
+              { id: bases[0]!, name: 'Without tax and shipping' },
+              { id: bases[1]!, name: 'With tax and shipping' },
+            ]}
+            translateChoice={false}
+            validate={required()}
+            helperText="What a percentage is taken of."
+          />
+        </Row>
+      </FormSection>
+      <FormSection title="For whom" hint="For everybody, unless an affiliate or a group is chosen.">
+        <AffiliateInput nameOf={numberedName} helperText="Search by name, e-mail address or number." />
+        <GroupInput helperText="Only where no affiliate is chosen." />
+        <TextInput
+          source="priority"
+          label="Priority"
+          parse={typed => typed}
+          helperText="Among rules of the same affiliate, of the same group or for everybody, the lowest is tried first."
+          slotProps={{ htmlInput: { inputMode: 'numeric' } }}
+        />
+      </FormSection>
+      <FormSection title="When" hint="It applies when all of this is met.">
+        <SelectArrayInput
+          source="kinds"
+          label="Kinds of sale"
+          choices={choicesOf(kinds)}
+          translateChoice={false}
+          helperText="All, when none is chosen."
+        />
+        <Row>
+          <DateInput source="from" label="From" parse={typed => typed} helperText={false} />
+          <DateInput source="until" label="Until" parse={typed => typed} helperText={false} />
+        </Row>
+        <Conditions />
+      </FormSection>
+      <FormSection title="For how long">
+        <Row>
+          <Limit source="max_months" label="Months at most" hint="After the customer's first order." />
+          <Limit source="max_payments" label="Orders at most" hint="Of the same customer." />
+          <Limit source="hold_days" label="Days pending" hint="Empty: until it is approved." />
+        </Row>
+      </FormSection>
+    </>
+  )
+}
+
+function Limit({ source, label, hint }: { source: string; label: string; hint: string }) {
+  return (
+    <TextInput
+      source={source}
+      label={label}
+      format={shown => (shown === undefined || shown === null ? '' : String(shown))}
+      parse={typed => typed}
+      validate={typed =>
+        /^\d*$/.test(String(typed ?? '')) ? undefined : 'Write a whole number, or nothing.'
+      }
+      helperText={hint}
+      slotProps={{ htmlInput: { inputMode: 'numeric', autoComplete: 'off' } }}
+    />
+  )
+}

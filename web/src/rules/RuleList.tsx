@@ -1,0 +1,99 @@
+import { Typography } from '@mui/material'
+import { useReference } from 'react-admin'
+import { AffiliateName } from '../affiliates/AffiliateName.tsx'
+import type { Group } from '../groups/group.ts'
+import { useSession } from '../session.tsx'
+import type { Column } from '../ui/column.ts'
+import { ChoiceFilter } from '../ui/filters.tsx'
+import { rateText, useMoney } from '../ui/format.ts'
+import { RecordList } from '../ui/RecordList.tsx'
+import { StatusChip } from '../ui/StatusChip.tsx'
+import { RowLink } from '../ui/table.tsx'
+import { rules } from './pages.ts'
+import { conditionText, kindsText, type Rule, rowsOf, statuses } from './rule.ts'
+
+export function RuleList() {
+  return (
+    <RecordList<Rule>
+      of={rules}
+      columns={columns}
+      sort={{ field: 'tried', order: 'ASC' }}
+      search="Name or number"
+      above={<Order />}
+      filter={{ status: 'current' }}
+      filters={<ChoiceFilter source="status" label="Status" choices={statuses} />}
+      empty="A rule says how much affiliates earn, and by what. Without one, everybody earns the default rate."
+      createLabel="Create rule"
+    />
+  )
+}
+
+/** How the first is found that applies. */
+function Order() {
+  const { settings } = useSession()
+  const money = useMoney()
+  const { default_rate, default_rate_type } = settings
+  const last = rateText({ rate: String(default_rate), rate_type: default_rate_type }, money)
+  return (
+    <Typography variant="body2" sx={{ color: 'text.secondary', mb: 2, maxWidth: 860 }}>
+      Rules are tried from the top, and the first that applies decides. An amount that is sent with a referral
+      and an affiliate’s own rate come before all of them; the default of {last} comes last.
+    </Typography>
+  )
+}
+
+const columns: Column<Rule>[] = [
+  {
+    label: 'Rule',
+    sort: 'tried',
+    cell: ({ id, name }) => (
+      <RowLink to={`/rules/${id}`}>
+        <bdi>{name}</bdi>
+      </RowLink>
+    ),
+    minWidth: 130,
+    card: '1 left',
+  },
+  { label: 'For', cell: rule => <Whose rule={rule} />, minWidth: 110, card: '2 left' },
+  { label: 'Pays', sort: 'rate', cell: rule => <Pays rule={rule} />, card: '1 right' },
+  { label: 'When', cell: rule => <When rule={rule} />, minWidth: 180, card: '3 left' },
+  { label: 'Priority', sort: 'priority', cell: ({ priority }) => priority, figures: true, wideOnly: true },
+  { label: 'Version', cell: ({ version }) => version, wideOnly: true },
+  { label: 'Status', sort: 'status', cell: ({ status }) => <StatusChip status={status} />, card: '2 right' },
+]
+
+function Whose({ rule: { affiliate_id, group_id } }: { rule: Rule }) {
+  if (affiliate_id) return <AffiliateName id={affiliate_id} link />
+  return group_id ? <GroupName id={group_id} /> : <>Everybody</>
+}
+
+function GroupName({ id }: { id: number }) {
+  const { referenceRecord } = useReference<Group>({ reference: 'groups', id })
+  return <RowLink to={`/groups/${id}`}>{referenceRecord?.name ?? `Group ${id}`}</RowLink>
+}
+
+function Pays({ rule: { rate, rate_type } }: { rule: Rule }) {
+  const money = useMoney()
+  if (rate_type === 'percentage') return <>{rate}%</>
+  return <>{rate_type === 'flat' ? money.full(rate) : `${money.full(rate)} per item`}</>
+}
+
+function When({ rule: { conditions, kinds, from, until, hold_days } }: { rule: Rule }) {
+  const lines = [
+    kindsText(kinds),
+    ...rowsOf(conditions).map(conditionText),
+    from && `From ${from.slice(0, 10)}`,
+    until && `Until ${until.slice(0, 10)}`,
+    hold_days !== '' && hold_days > 0 && `Pending for ${hold_days} days`,
+  ].filter(Boolean)
+  return (
+    <>
+      {lines.length === 0 && 'Always'}
+      {lines.map(line => (
+        <Typography key={String(line)} component="div" variant="body2">
+          {line}
+        </Typography>
+      ))}
+    </>
+  )
+}

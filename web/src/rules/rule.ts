@@ -1,0 +1,101 @@
+/** What commission rules are, and how people read them. */
+import type { RaRecord } from 'react-admin'
+import type { Static } from 'typebox'
+import type { Condition } from '../../../src/programme/commission/conditions.ts'
+import type { rule } from '../../../src/programme/commission/rule.ts'
+import { capital } from '../names.ts'
+
+export type Rule = Static<(typeof rule)['record']> & RaRecord<number>
+
+export type Field = Condition['field']
+
+export const kinds: Rule['kinds'] = ['lead', 'sale', 'renewal']
+export const rateTypes: Rule['rate_type'][] = ['percentage', 'flat', 'per_item']
+export const bases: Rule['base'][] = ['net', 'gross']
+export const statuses: Rule['status'][] = ['current', 'replaced', 'ended']
+
+export const nameOf = ({ name, version }: Rule) => `${name}, version ${version}`
+
+/** What each field of a condition is called, and whether it is a number. */
+export const fields: Readonly<Record<Field, { readonly name: string; readonly isNumber: boolean }>> = {
+  product: { name: 'Product', isNumber: false },
+  category: { name: 'Category', isNumber: false },
+  country: { name: 'Country', isNumber: false },
+  currency: { name: 'Currency', isNumber: false },
+  coupon: { name: 'Coupon', isNumber: false },
+  campaign: { name: 'Campaign', isNumber: false },
+  amount: { name: 'Amount of the sale', isNumber: true },
+  order: { name: "Number of the customer's order", isNumber: true },
+  months: { name: 'Months since the first order', isNumber: true },
+  sales_in_month: { name: 'Sales of the affiliate in the month', isNumber: true },
+  sales_ever: { name: 'Sales of the affiliate so far', isNumber: true },
+  volume_in_month: { name: 'Volume of the affiliate in the month', isNumber: true },
+  volume_ever: { name: 'Volume of the affiliate so far', isNumber: true },
+}
+
+/** One line of the form: 'country', 'is', 'DE, AT'. */
+export interface ConditionRow {
+  field?: Field
+  how?: 'is' | 'not' | 'at_least' | 'below'
+  value?: string
+}
+
+export const hows = {
+  is: 'is one of',
+  not: 'is none of',
+  at_least: 'is at least',
+  below: 'is below',
+} as const
+
+export const howsOf = (field?: Field): (keyof typeof hows)[] =>
+  field && fields[field].isNumber ? ['at_least', 'below'] : ['is', 'not']
+
+type Sent = Rule['conditions'][number]
+
+/** What a rule asks for, a line each. */
+export function rowsOf(conditions: readonly Sent[]): ConditionRow[] {
+  return conditions.flatMap(({ field, ...rest }) =>
+    Object.entries(rest).map(([how, value]) => ({
+      field,
+      how: how as keyof typeof hows,
+      value: Array.isArray(value) ? value.join(', ') : String(value),
+    })),
+  )
+}
+
+/** The same as the server takes it; lines of the same field are one condition where they say different things of it. */
+export function conditionsOf(rows: readonly ConditionRow[]): object[] {
+  const conditions: Record<string, unknown>[] = []
+  for (const { field, how, value = '' } of rows) {
+    if (!field || !how) continue
+    const known = conditions.find(one => one.field === field && !(how in one))
+    const condition = known ?? { field }
+    if (!known) conditions.push(condition)
+    condition[how] = fields[field].isNumber ? Number(value) : listOf(value)
+  }
+  return conditions
+}
+
+const listOf = (text: string) =>
+  text
+    .split(',')
+    .map(part => part.trim())
+    .filter(part => part !== '')
+
+export const conditionText = ({ field, how, value }: ConditionRow) =>
+  field && how ? `${fields[field].name} ${hows[how]} ${value}` : ''
+
+/** 'Sales and renewals', or nothing when it is for all. */
+export const kindsText = (some: Rule['kinds']) => some.map(kind => `${capital(kind)}s`).join(', ')
+
+/** What is sent for what was typed. */
+export function argumentsOf({ condition_rows: rows, ...values }: Record<string, unknown>) {
+  const emptied = Object.fromEntries(Object.entries(values).map(([name, value]) => [name, value ?? '']))
+  return {
+    ...emptied,
+    affiliate_id: values.affiliate_id || 0,
+    group_id: values.group_id || 0,
+    kinds: values.kinds || [],
+    conditions: conditionsOf((rows ?? []) as ConditionRow[]),
+  }
+}
