@@ -8,6 +8,7 @@ import { hostileScenarios } from './browser/hostile.ts'
 import { pageScenarios } from './browser/pages.ts'
 import { payoutScenarios } from './browser/payouts.ts'
 import { referralScenarios } from './browser/referrals.ts'
+import { ruleScenarios } from './browser/rules.ts'
 import { runScenarios } from './browser/runs.ts'
 import { sessionScenarios } from './browser/session.ts'
 import { toolScenarios } from './browser/tools.ts'
@@ -27,6 +28,7 @@ describe('administration area in a browser', () => {
   referralScenarios(theWorld)
   conversionScenarios(theWorld)
   runScenarios(theWorld)
+  ruleScenarios(theWorld)
   formScenarios(theWorld)
   toolScenarios(theWorld)
   pageScenarios(theWorld)

@@ -64,7 +64,7 @@ export function rowsOf(conditions: readonly Sent[]): ConditionRow[] {
 }
 
 /** The same as the server takes it; lines of the same field are one condition where they say different things of it. */
-export function conditionsOf(rows: readonly ConditionRow[]): object[] {
+function conditionsOf(rows: readonly ConditionRow[]): object[] {
   const conditions: Record<string, unknown>[] = []
   for (const { field, how, value = '' } of rows) {
     if (!field || !how) continue

@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import type { World } from './world.ts'
+
+export function ruleScenarios(world: () => World): void {
+  describe('commission rules', () => {
+    test('a rule for a group: what a sale would earn is said while it is written, and its edit is a version', async () => {
+      const { id: group_id } = await world().make('/groups', { name: 'Magazines' })
+      const affiliate = await world().make('/affiliates', {
+        create_user: true,
+        username: 'writer',
+        payment_email: 'writer@example.com',
+        status: 'active',
+        group_id,
+      })
+      await world().work('/rules', async page => {
+        await page.getByRole('link', { name: 'Create rule' }).first().click()
+        await page.getByLabel('Name').fill('Readers')
+        const preview = page.getByRole('region', { name: 'What a sale would earn' })
+        await preview
+          .getByText('This sale would earn $', { exact: false })
+          .or(preview.getByText('0.00'))
+          .first()
+          .waitFor()
+        await page.getByLabel('Rate', { exact: true }).fill('12.4')
+        await preview.getByText('This sale would earn 12.40 USD.').waitFor()
+        await page.getByRole('button', { name: 'Add condition' }).click()
+        await page.getByLabel('Values').fill('Magazine, Book')
+        await preview.getByText('This sale would earn 20.00 USD.').waitFor()
+        await preview.getByText('It asks for a product that is Magazine or Book.').waitFor()
+        await preview.getByLabel('Product').fill('book')
+        await preview.getByText('This sale would earn 12.40 USD.').waitFor()
+        await page.getByRole('combobox', { name: 'Group' }).pressSequentially('Magaz', { delay: 60 })
+        await page.getByRole('option', { name: 'Magazines' }).click()
+        await page.getByLabel('Days pending').fill('14')
+        await preview.getByText('It would be pending for 14 days.').waitFor()
+        await page.getByRole('button', { name: 'Save' }).click()
+        await page.getByRole('heading', { level: 1, name: 'Commission rules' }).waitFor()
+        await page.getByText('Product is one of Magazine, Book').waitFor()
+        await page.getByRole('link', { name: 'Readers' }).first().click()
+        await page.getByLabel('Rate', { exact: true }).fill('15')
+        await page.getByRole('button', { name: 'Save' }).click()
+        await page.getByText('15%').waitFor()
+      })
+      const [rule] = await world().read(`/rules?group_id=${group_id}&status=current`)
+      assert.deepEqual(
+        [rule.version, rule.rate, rule.hold_days, rule.conditions],
+        [2, '15', 14, [{ field: 'product', is: ['Magazine', 'Book'] }]],
+      )
+      const referral = await world().make('/referrals', {
+        affiliate_id: affiliate.id,
+        order_total: 100,
+        products: [{ name: 'Book', price: 100 }],
+      })
+      assert.equal(referral.amount, '15.00')
+      await world().work(`/referrals/${referral.id}/show`, async page => {
+        const why = page.getByRole('region', { name: 'Why' })
+        await why.getByText('The rule “Readers”').waitFor()
+        await why.getByText('It is pending until').waitFor()
+      })
+      await world().api('DELETE', `/rules/${rule.id}`)
+    })
+
+    test('groups, coupons and exchange rates - each is made in its form', async () => {
+      const affiliate = await world().make('/affiliates', {
+        create_user: true,
+        username: 'couponer',
+        payment_email: 'couponer@example.com',
+      })
+      const draft = await world().make('/referrals', {
+        affiliate_id: affiliate.id,
+        amount: 10,
+        currency: 'EUR',
+      })
+      assert.equal(draft.status, 'draft')
+      await world().work('/groups', async page => {
+        await page.getByRole('link', { name: 'Create group' }).first().click()
+        await page.getByLabel('Name').fill('Podcasts')
+        await page.getByRole('button', { name: 'Save' }).click()
+        await page.getByRole('link', { name: 'Podcasts' }).waitFor()
+      })
+      await world().work('/coupons', async page => {
+        await page.getByRole('link', { name: 'Create coupon' }).first().click()
+        await page.getByLabel('Code').fill('POD10')
+        await page.getByRole('combobox', { name: 'Affiliate' }).pressSequentially('couponer', { delay: 60 })
+        await page.getByRole('option', { name: /couponer/ }).click()
+        await page.getByRole('button', { name: 'Save' }).click()
+        await page.getByRole('link', { name: 'POD10' }).waitFor()
+      })
+      await world().work('/exchange-rates', async page => {
+        await page.getByRole('link', { name: 'Enter rate' }).first().click()
+        await page.getByLabel('One unit of').fill('eur')
+        await page.getByLabel('is worth').fill('1.0842')
+        await page.getByLabel('From').fill('2020-01-01')
+        await page.getByRole('button', { name: 'Save' }).click()
+        await page.getByText('1 EUR = 1.0842 USD').first().waitFor()
+      })
+      assert.equal((await world().read(`/referrals/${draft.id}`)).amount, '10.84')
+    })
+  })
+}
