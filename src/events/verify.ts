@@ -45,22 +45,28 @@ export async function verifyChain(
     if (seals.length < SEALS_AT_ONCE || walk.number >= end.number) break
   }
   const unsealed = await store.countAfter(db, walk.lastEntry)
-  const problem = (await endProblem(db, walk, end)) ?? (await walk.inserted())
+  const problem = endProblem(walk, end) ?? (await walk.inserted()) ?? (await unsealedProblem(db, walk, end))
   return { ...walk.verdict(unsealed), ...(problem !== undefined && { problem }) }
 }
 
-async function endProblem(db: Db, walk: Walk, end: store.Chain): Promise<string | undefined> {
+function endProblem(walk: Walk, end: store.Chain): string | undefined {
   if (walk.number !== end.number || walk.hash !== end.hash) {
     return `The chain ends at seal ${walk.number}, and should at seal ${end.number}.`
   }
   if (walk.lastEntry !== end.last_entry) {
     return `The last entry that is sealed is ${walk.lastEntry}, and the end of the chain was changed to ${end.last_entry}.`
   }
+  return undefined
+}
+
+async function unsealedProblem(db: Db, walk: Walk, end: store.Chain): Promise<string | undefined> {
   const [next] = await store.entriesAfter(db, walk.lastEntry, 1)
   if (!next || !isOverdue(next)) return undefined
   await delay(NEXT_SEAL_MS)
   const later = await store.readChain(db)
-  return later?.number === end.number ? `Entry ${next.id} is in no seal, and nobody seals.` : undefined
+  return later?.number === end.number
+    ? `Entry ${next.id} is in no seal, and nobody seals: start the service, which seals it, and look again.`
+    : undefined
 }
 
 /** Its time may have been made up, too. */

@@ -6,10 +6,11 @@ import {
   type CommonOptions,
   print,
   table,
-  withSealedDatabase,
+  withDatabase,
+  withUntouchedDatabase,
 } from '../cli/command.ts'
 import { backupDatabase, restoreDatabase } from '../storage/sqlite/backup.ts'
-import { checkDatabase } from './check/rules.ts'
+import { checkDatabase, repairKeys } from './check/rules.ts'
 
 export function addSafetyCommands(program: Command): void {
   addCommand(program, 'backup', 'copy the embedded database into a file, while it is in use')
@@ -26,8 +27,10 @@ export function addSafetyCommands(program: Command): void {
   addCommand(
     program,
     'check',
-    'look for damage in file, references, search keys and log; exit 1 when there is any',
-  ).action(check)
+    'look for damage in file, references, search keys, records and log, and change nothing; exit 1 when there is any',
+  )
+    .option('--repair', 'first write the search keys anew that are stale; stop the service before')
+    .action(check)
 }
 
 async function backup(file: string, options: CommonOptions & { force?: true }): Promise<void> {
@@ -43,18 +46,21 @@ async function restore(file: string, options: CommonOptions): Promise<void> {
   ])
 }
 
-async function check(options: CommonOptions): Promise<void> {
-  const { checked, problems } = await withSealedDatabase(options, database =>
-    checkDatabase(
-      database,
-      options.features.flatMap(({ checks }) => checks),
-    ),
+async function check(options: CommonOptions & { repair?: true }): Promise<void> {
+  const repaired = options.repair && (await withDatabase(options, repairKeys))
+  const { checked, problems } = await withUntouchedDatabase(options, database =>
+    checkDatabase(database, options.features),
   )
   if (problems.length > 0 && !options.json) throw new CommandFailed(problems.join('\n       '))
   if (problems.length > 0) process.exitCode = 1
   const rows = Object.entries(checked).map(([name, count]) => [name, String(count)])
-  print(options, { ok: problems.length === 0, checked, problems }, [
-    ...table(['checked', 'rows'], rows),
-    'No damage was found.',
-  ])
+  print(
+    options,
+    { ok: problems.length === 0, checked, problems, ...(repaired !== undefined && { repaired }) },
+    [
+      ...(repaired === undefined ? [] : [`Search keys of ${repaired} rows were written anew.`]),
+      ...table(['checked', 'rows'], rows),
+      'No damage was found.',
+    ],
+  )
 }

@@ -43,6 +43,8 @@ export interface Feature {
   // biome-ignore lint/suspicious/noExplicitAny: as above.
   readonly sheet: Sheet<any, any>
   readonly checks: readonly Check[]
+  /** Fields of a record that a change of many records writes, which has one entry of the log for all. */
+  readonly unlogged?: ((record: Readonly<Record<string, unknown>>) => readonly string[]) | undefined
   /** Whether `demo` fills it with samples; others are filled by hand. */
   readonly sampled: boolean
 }

@@ -155,6 +155,11 @@ export interface Engine {
   readonly refused: readonly string[]
   /** A query for the triggers that are in force: rows with `name`. */
   readonly triggers: string
+  /**
+   * A query for the tables, indexes and triggers: rows with `name`, and `definition` as it was written, or null where the
+   * engine does not keep that.
+   */
+  readonly objects: string
   /** Takes back what `appendOnly` has said. */
   allowChanges(table: string): string[]
   /** The trigger `table_name`. */
@@ -181,6 +186,8 @@ export interface Engine {
 export interface DatabaseOptions {
   /** Refuses a database that is not there, or has no tables of this program, instead of making them. */
   readonly existing?: boolean
+  /** Changes nothing, not even to bring the tables up to date; works on media that can only be read. */
+  readonly readOnly?: boolean
   /** Refuses an embedded database that another process has open. */
   readonly alone?: boolean
   /** Takes a copy that is not complete, which is refused otherwise: what it has not got yet would be made anew. */

@@ -4,7 +4,7 @@
  * how an engine that reports the index by name tells which rule was broken.
  */
 import { sql } from 'kysely'
-import { type Database, DatabaseUnusable, type Engine, type Tx } from './database.ts'
+import { type Database, DatabaseUnusable, type Db, type Engine, type Tx } from './database.ts'
 import { commission } from './migrations/commission.ts'
 import { conversions } from './migrations/conversions.ts'
 import { creatives } from './migrations/creatives.ts'
@@ -298,6 +298,16 @@ function auditLog(engine: Engine): string[] {
     `CREATE TABLE audit_chain (id ${integer} PRIMARY KEY, number ${integer} NOT NULL, hash ${text} NOT NULL, last_entry ${integer} NOT NULL, missing ${text} NOT NULL) ${tableOptions}`,
     "INSERT INTO audit_chain (id, number, hash, last_entry, missing) VALUES (1, 0, '', 0, '[]')",
   ]
+}
+
+/** @throws DatabaseUnusable when the tables are not those of this program */
+export async function refuseOtherVersion(db: Db): Promise<void> {
+  const { rows } = await sql<{ version: number }>`SELECT version FROM schema_version`.execute(db)
+  const version = rows[0]?.version ?? 0
+  if (version === migrations.length) return
+  throw new DatabaseUnusable(
+    `The database has schema ${version}, and this program knows ${migrations.length}: ${version < migrations.length ? 'start the service once, which brings it up to date' : 'upgrade the program'}.`,
+  )
 }
 
 /**

@@ -1,7 +1,7 @@
 /** Opens the database by its URL and brings it up to date. */
 import { sql } from 'kysely'
 import { type Database, type DatabaseOptions, DatabaseUnusable, type Db, type Tx } from './database.ts'
-import { migrate } from './migrations.ts'
+import { migrate, refuseOtherVersion } from './migrations.ts'
 import { keepSecretKeyIn } from './secret-keys.ts'
 import type { Schema } from './table.ts'
 
@@ -19,7 +19,8 @@ export async function openDatabase(
   keepSecretKeyIn(options.secretKeyFile ?? keyBeside(url))
   const database = await connect(url, schema, options)
   try {
-    await migrate(database)
+    if (options.readOnly) await refuseOtherVersion(database.reader)
+    else await migrate(database)
     if (!options.incomplete && (await isCopyUnderWay(database.reader))) {
       throw new DatabaseUnusable(
         'This database is a copy that is not complete: run `affiliated copy` to its end, or begin again with a new one.',

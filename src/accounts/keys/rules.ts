@@ -161,7 +161,7 @@ export function recordOf(key: store.KeyRow): KeyRecord {
 }
 
 /** What the audit log is told of. */
-const writtenOf = (key: store.KeyRow) => ({ ...recordOf(key), owner_id: key.user_id })
+export const writtenOf = (key: store.KeyRow) => ({ ...recordOf(key), owner_id: key.user_id })
 
 function statusOf(key: Pick<store.ApiKey, 'revoked_at' | 'expires_at'>): (typeof statuses)[number] {
   if (key.revoked_at !== null) return 'revoked'

@@ -6,7 +6,7 @@ import {
   type CommonOptions,
   print,
   withDatabase,
-  withSealedDatabase,
+  withUntouchedDatabase,
 } from '../../cli/command.ts'
 import { showProgress } from '../../cli/progress.ts'
 import { entryRowsAfter } from '../../events/store.ts'
@@ -26,7 +26,7 @@ export function addAuditCommands(program: Command): void {
 
 async function verify(options: CommonOptions): Promise<void> {
   const { progress, end } = showProgress('audit log')
-  const verdict = await withSealedDatabase(options, ({ reader }) => verifyChain(reader, progress)).finally(
+  const verdict = await withUntouchedDatabase(options, ({ reader }) => verifyChain(reader, progress)).finally(
     end,
   )
   if (verdict.problem !== undefined)

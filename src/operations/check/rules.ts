@@ -1,9 +1,12 @@
 /** Whether what is kept twice agrees, and what is kept once is whole. */
 import { foldCase } from '../../base/text.ts'
 import { verifyChain } from '../../events/verify.ts'
-import type { Check } from '../../records/feature.ts'
+import type { Feature } from '../../records/feature.ts'
+import { loadSettings } from '../../settings/rules.ts'
 import type { Database, Db } from '../../storage/database.ts'
 import type { Table } from '../../storage/table.ts'
+import { differencesFromLog, trailsOf } from './log.ts'
+import { objectProblems } from './objects.ts'
 import * as store from './store.ts'
 
 const ROWS_AT_ONCE = 1000
@@ -19,12 +22,11 @@ export interface Findings {
 
 /**
  * Looks through the whole database, which may be in use meanwhile.
- * @param checks what is true of one kind of record alone
  * @param progress is told what is being looked at
  */
 export async function checkDatabase(
   database: Database,
-  checks: readonly Check[],
+  features: readonly Feature[],
   progress: (step: string) => void = () => {},
 ): Promise<Findings> {
   const { reader, schema } = database
@@ -35,6 +37,8 @@ export async function checkDatabase(
       `${table}: the trigger ${table}_${action} is not in force, so rows can be changed; restore a backup.`,
     )
   }
+  progress('tables, indexes and triggers')
+  problems.push(...(await objectProblems(database)))
   progress('references')
   for (const { column, count } of await store.orphans(reader, schema)) {
     problems.push(`${column}: ${count} rows refer to rows that do not exist; restore a backup.`)
@@ -46,12 +50,30 @@ export async function checkDatabase(
     checked[table.name] = count
     problems.push(...named(wrong, table.name))
   }
-  for (const check of checks) {
+  for (const check of features.flatMap(({ checks }) => checks)) {
     const wrong: string[] = []
     for await (const problem of check(reader)) wrong.push(problem)
     problems.push(...named(wrong, check.name))
   }
+  progress('log and records')
+  const settings = await loadSettings(reader)
+  for (const trail of trailsOf(features)) {
+    const wrong: string[] = []
+    for await (const problem of differencesFromLog(reader, trail, settings)) wrong.push(problem)
+    problems.push(...named(wrong, trail.table.name))
+  }
+  for (const id of await store.unerased(reader)) {
+    problems.push(`users ${id}: the log says that the person was erased, and the account still tells of one.`)
+  }
   progress('audit log')
+  if (await store.isLogEmptied(database)) {
+    problems.push('Audit log: it is empty, and there are records that it must speak of; restore a backup.')
+  }
+  for (const id of await store.missingEvents(reader, NAMED)) {
+    problems.push(
+      `Audit log: transfers of the ledger name the entry ${id}, which is not there; restore a backup.`,
+    )
+  }
   const verdict = await verifyChain(reader)
   checked.events = verdict.entries
   if (verdict.problem !== undefined) problems.push(`Audit log: ${verdict.problem}`)
@@ -61,6 +83,34 @@ export async function checkDatabase(
 function named(wrong: readonly string[], what: string): string[] {
   const more = wrong.length - NAMED
   return more > 0 ? [...wrong.slice(0, NAMED), `${what}: ${more} more rows are wrong.`] : [...wrong]
+}
+
+/**
+ * Writes anew what text folds to, so that every search finds it.
+ * @returns how many rows were wrong
+ */
+export async function repairKeys(database: Database): Promise<number> {
+  let repaired = 0
+  for (const table of database.schema.filter(({ columns }) =>
+    Object.values(columns).some(({ folded }) => folded),
+  )) {
+    const names = Object.keys(table.columns).filter(name => table.columns[name]!.folded)
+    for (let last = 0; ; ) {
+      const rows = await database.transaction(async tx => {
+        const some = await store.rowsAfter(tx, table, last, ROWS_AT_ONCE)
+        for (const row of some) {
+          const keys = names.map(name => [`${name}_key`, foldCase(row[name] as string)] as const)
+          if (keys.every(([column, key]) => row[column] === key)) continue
+          await store.writeKeys(tx, table, row.id, Object.fromEntries(keys))
+          repaired += 1
+        }
+        return some
+      })
+      if (rows.length === 0) break
+      last = rows.at(-1)!.id
+    }
+  }
+  return repaired
 }
 
 /** Rows whose folded text is not what their text folds to, so that a search passes over them. */
@@ -73,7 +123,10 @@ async function staleKeys(db: Db, table: Table): Promise<{ count: number; wrong: 
     if (rows.length === 0) return { count, wrong }
     for (const row of rows) {
       const stale = names.filter(name => foldCase(row[name] as string) !== row[`${name}_key`])
-      if (stale.length > 0) wrong.push(`${table.name} ${row.id}: stale search key of ${stale.join(', ')}.`)
+      if (stale.length > 0)
+        wrong.push(
+          `${table.name} ${row.id}: stale search key of ${stale.join(', ')}; run \`affiliated check --repair\`.`,
+        )
     }
     count += rows.length
     last = rows.at(-1)!.id

@@ -10,4 +10,6 @@ export const referrals = feature(referral, {
   inArea: referralsInArea,
   listing,
   checks,
+  // A payout run takes and pays them by the thousand.
+  unlogged: ({ run_item_id }) => (run_item_id ? ['run_item_id', 'status', 'payout_id'] : ['run_item_id']),
 })

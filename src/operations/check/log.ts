@@ -1,0 +1,206 @@
+/**
+ * Whether each record is what the log says of it: values that were changed beside the service, records that were put in or
+ * taken out. Records and entries are walked together in order of identifier, so a long log needs no more memory than a short one.
+ */
+import { writtenOf } from '../../accounts/keys/rules.ts'
+import { keysTable } from '../../accounts/keys/table.ts'
+import { recordOf } from '../../accounts/users/rules.ts'
+import { usersTable } from '../../accounts/users/table.ts'
+import type { Settings } from '../../base/settings.ts'
+import { brief } from '../../events/append.ts'
+import type { Entry } from '../../events/store.ts'
+import type { Feature } from '../../records/feature.ts'
+import type { Db } from '../../storage/database.ts'
+import type { Logged, Table } from '../../storage/table.ts'
+import * as store from './store.ts'
+
+const RECORDS_AT_ONCE = 500
+const ROLE = 'role'
+
+/** A kind of record whose changes are in the log. */
+export interface Trail {
+  readonly table: Table & { readonly logged: Logged }
+  /** Fields that follow from other records, which no entry speaks of. */
+  readonly derived: readonly string[]
+  /** Fields that are written in other records' changes, which have one entry for many. */
+  readonly unlogged?: Feature['unlogged']
+  /** What an entry would say of the row. */
+  show(row: never, settings: Settings): object
+}
+
+/** Accounts and keys, and every kind. */
+export function trailsOf(features: readonly Feature[]): Trail[] {
+  return [
+    {
+      table: usersTable,
+      derived: [],
+      show: (row: object) => recordOf({ ...row, affiliate_id: null } as never),
+    },
+    { table: keysTable, derived: [], show: (row: object) => writtenOf({ ...row, owner: '' } as never) },
+    ...features.map(({ kind, unlogged }) => ({
+      table: kind.table,
+      derived: kind.derived,
+      unlogged,
+      show: (row: never, settings: Settings) => kind.logged(row, settings),
+    })),
+  ]
+}
+
+/** Names each record that is not what the log says, or that only one of the two knows. */
+export async function* differencesFromLog(db: Db, trail: Trail, settings: Settings): AsyncGenerator<string> {
+  const { table } = trail
+  const firstLogged = await store.firstCreated(db, table.logged.kind)
+  for (let after = 0; ; ) {
+    const page = await pageOf(db, trail, after)
+    if (page === undefined) return
+    for (const [id, row, trace] of page.records) {
+      const look = async (row: Row | undefined, trace: Trace | undefined) =>
+        differenceOf(
+          trail,
+          row && trail.show(row as never, settings),
+          trace ?? (await impliedTrace(db, trail, id)),
+          id > firstLogged,
+        )
+      if ((await look(row, trace)) === undefined) continue
+      // It may have been changed between the look at the record and the one at the log.
+      const again = await pageOf(db, trail, id - 1, id)
+      const [, rowNow, traceNow] = again?.records[0] ?? [id, undefined, undefined]
+      const difference = await look(rowNow, traceNow)
+      if (difference !== undefined) yield `${table.name} ${id}: ${difference}`
+    }
+    after = page.last
+  }
+}
+
+type Row = { readonly id: number } & Readonly<Record<string, unknown>>
+
+/** Of an account that was made with an affiliate, the entry of the affiliate speaks. */
+async function impliedTrace(db: Db, { table }: Trail, id: number): Promise<Trace | undefined> {
+  if (table.logged.person !== 'id' || !(await store.isSpokenOf(db, id))) return undefined
+  const trace = new Trace(table.logged)
+  trace.exists = true
+  return trace
+}
+
+interface Page {
+  readonly records: (readonly [id: number, row: Row | undefined, trace: Trace | undefined])[]
+  readonly last: number
+}
+
+/** The next records that the table or the log has. */
+async function pageOf(
+  db: Db,
+  { table }: Trail,
+  after: number,
+  most = Number.MAX_SAFE_INTEGER,
+): Promise<Page | undefined> {
+  const rows = await store.rowsAfter(db, table, after, RECORDS_AT_ONCE)
+  const logged = await store.recordsInLog(db, table.logged.kind, after, RECORDS_AT_ONCE)
+  if (rows.length + logged.length === 0) return undefined
+  const endOf = (ids: readonly number[]) =>
+    ids.length < RECORDS_AT_ONCE ? Number.MAX_SAFE_INTEGER : ids.at(-1)!
+  const bound = Math.min(endOf(rows.map(({ id }) => id)), endOf(logged), most)
+  const byId = new Map(rows.filter(({ id }) => id <= bound).map(row => [row.id, row]))
+  const ids = [...new Set([...byId.keys(), ...logged.filter(id => id <= bound)])].sort((a, b) => a - b)
+  if (ids.length === 0) return undefined
+  const traces = new Map<number, Trace>()
+  for await (const entry of store.entriesOf(db, table.logged.kind, ids[0]!, ids.at(-1)!)) {
+    const trace = traces.get(entry.record_id!) ?? new Trace(table.logged)
+    trace.add(entry)
+    traces.set(entry.record_id!, trace)
+  }
+  return { records: ids.map(id => [id, byId.get(id), traces.get(id)] as const), last: ids.at(-1)! }
+}
+
+/** What the entries of one record come to. */
+class Trace {
+  exists = false
+  #isWhole = false
+  readonly #values = new Map<string, unknown>()
+  readonly #personal: ReadonlySet<string>
+
+  constructor({ personal }: Logged) {
+    this.#personal = new Set(personal)
+  }
+
+  add({ action, before_values, after_values, personal, personal_hash }: Entry): void {
+    const verb = action.slice(action.indexOf('.') + 1)
+    this.exists = verb !== 'delete'
+    // Some are told of in part; of a whole record the entry says when it was made.
+    if (verb === 'create') this.#isWhole = /"date\w*":/.test(after_values)
+    if (verb === 'delete') this.#values.clear()
+    else {
+      this.#put(before_values, after_values)
+      if (personal !== '') this.#putPersonal(personal)
+      else if (personal_hash !== '') this.#forgetPersonal()
+    }
+    if (verb === 'erase') {
+      this.#forgetPersonal()
+      this.#values.set(ROLE, '')
+    }
+  }
+
+  /** What the log says of a field; undefined where it says nothing. */
+  of(name: string): { readonly value: unknown } | undefined {
+    if (this.#values.has(name)) return { value: this.#values.get(name) }
+    // What is empty when a record is made is not spoken of, and an account that is made with an affiliate has no role.
+    const isEmpty = (this.#isWhole && !this.#personal.has(name)) || name === ROLE
+    return isEmpty ? { value: '' } : undefined
+  }
+
+  #put(before: string, after: string): void {
+    this.#assign(before === '' ? {} : JSON.parse(before), after === '' ? {} : JSON.parse(after))
+  }
+
+  #putPersonal(text: string): void {
+    const { before = {}, after = {} } = JSON.parse(text)
+    this.#assign(before, after)
+  }
+
+  #assign(before: object, after: object): void {
+    for (const name of Object.keys(before)) this.#values.set(name, '')
+    for (const [name, value] of Object.entries(after)) this.#values.set(name, value)
+  }
+
+  #forgetPersonal(): void {
+    for (const name of this.#personal) this.#values.delete(name)
+  }
+}
+
+function differenceOf(
+  { table: { logged }, derived, unlogged }: Trail,
+  record: object | undefined,
+  trace: Trace | undefined,
+  hasToBeLogged: boolean,
+): string | undefined {
+  if (record === undefined) {
+    return trace?.exists
+      ? 'the log says that it exists, and it is not there; it was removed beside the service.'
+      : undefined
+  }
+  const values = record as Readonly<Record<string, unknown>>
+  if (trace === undefined) {
+    // An account without a role can do nothing; those of the demo come after the first administrator.
+    return hasToBeLogged && values[ROLE] !== ''
+      ? 'no entry of the log says who made it; it was put in beside the service.'
+      : undefined
+  }
+  if (!trace.exists) return 'the log says that it was deleted, and it is there.'
+  const unspoken = [...derived, ...(unlogged?.(values) ?? [])]
+  const wrong = [...logged.plain, ...logged.personal].filter(name => {
+    const said = unspoken.includes(name) || !(name in values) ? undefined : trace.of(name)
+    return said !== undefined && textOf(said.value) !== textOf(brief(values[name]))
+  })
+  if (wrong.length === 0) return undefined
+  const named = wrong.map(name =>
+    logged.personal.includes(name)
+      ? name
+      : `${name} (${textOf(values[name])}, and the log says ${textOf(trace.of(name)!.value)})`,
+  )
+  return `not what the log says: ${named.join(', ')}; it was changed beside the service.`
+}
+
+/** What is not set is written in several ways. */
+function textOf(value: unknown): string {
+  return value === null || value === undefined || value === '' ? '""' : JSON.stringify(value)
+}
