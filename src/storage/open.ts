@@ -17,6 +17,15 @@ export async function openDatabase(
   options: DatabaseOptions = {},
 ): Promise<Database> {
   keepSecretKeyIn(options.secretKeyFile ?? keyBeside(url))
+  return openWithoutKey(url, schema, options)
+}
+
+/** The same beside another database, whose key stays in use. */
+export async function openWithoutKey(
+  url: string,
+  schema: Schema,
+  options: DatabaseOptions = {},
+): Promise<Database> {
   const database = await connect(url, schema, options)
   try {
     if (options.readOnly) await refuseOtherVersion(database.reader)

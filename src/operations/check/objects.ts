@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Database } from '../../storage/database.ts'
-import { openDatabase } from '../../storage/open.ts'
+import { openWithoutKey } from '../../storage/open.ts'
 import { objectsOf } from './store.ts'
 
 /** Compared with a new embedded database; definitions only where the engine keeps what was written. */
@@ -31,7 +31,7 @@ export async function objectProblems(database: Database): Promise<string[]> {
 async function wantedObjects({ schema }: Database): Promise<Map<string, string | null>> {
   const folder = await mkdtemp(join(tmpdir(), 'affiliated-check-'))
   try {
-    const fresh = await openDatabase(`sqlite:${join(folder, 'new.db')}`, schema)
+    const fresh = await openWithoutKey(`sqlite:${join(folder, 'new.db')}`, schema)
     try {
       return await objectsOf(fresh)
     } finally {

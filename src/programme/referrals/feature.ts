@@ -10,6 +10,7 @@ export const referrals = feature(referral, {
   inArea: referralsInArea,
   listing,
   checks,
-  // A payout run takes and pays them by the thousand.
-  unlogged: ({ run_item_id }) => (run_item_id ? ['run_item_id', 'status', 'payout_id'] : ['run_item_id']),
+  // A payout run takes and pays them by the thousand; what is paid, the check of the ledger compares.
+  unlogged: ({ status, run_item_id }) =>
+    status === 'paid' || run_item_id ? ['run_item_id', 'status', 'payout_id'] : ['run_item_id'],
 })
