@@ -66,6 +66,7 @@ import {
 } from './programme/tracking/table.ts'
 import { Tracking } from './programme/tracking/tracking.ts'
 import { visits } from './programme/visits/feature.ts'
+import { pruneVisits } from './programme/visits/pruning.ts'
 import { type Feature, plain } from './records/feature.ts'
 import { contextOf, onBehalfOf } from './settings/rules.ts'
 import { rateTypesTable, settingsTable } from './settings/table.ts'
@@ -206,7 +207,7 @@ export async function buildApp(database: Database, options: AppOptions): Promise
   await app.register(area, { context, load, features, ring: keys, permissions })
   await serveVisitors(app, database, options)
   const sealer = new Sealer(database)
-  const sweeper = new Sweeper(database, [removeOldAnswers, removeOldAttempts, removeOldVisitors])
+  const sweeper = new Sweeper(database, [removeOldAnswers, removeOldAttempts, removeOldVisitors, pruneVisits])
   const jobs = jobsOf({ ...context, ...service })
   app.addHook('onClose', async () => {
     await Promise.all(jobs.map(job => job.close()))

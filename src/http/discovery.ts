@@ -97,7 +97,8 @@ function typeOf(schema: TSchema): unknown {
 
 /** What a path has behind the item, such as '_ledger'. */
 function belowItem({ path }: Endpoint): string {
-  return (path.split('}')[1] ?? '').replaceAll('/', '_')
+  const below = path.includes('}') ? path.split('}')[1]! : path.replace(/^\/[^/]*/, '')
+  return below.replaceAll('/', '_').replaceAll('-', '_')
 }
 
 export function isRequired(endpoint: Endpoint, name: string): boolean {

@@ -17,6 +17,7 @@ import { reports } from './migrations/reports.ts'
 import { runs } from './migrations/runs.ts'
 import { sources } from './migrations/sources.ts'
 import { clickKeys, links, scriptPages } from './migrations/tracking.ts'
+import { visitDays } from './migrations/visit-days.ts'
 import { visits } from './migrations/visits.ts'
 
 type Migration = (engine: Engine) => Step[]
@@ -45,6 +46,7 @@ const migrations: readonly Migration[] = [
   details,
   sources,
   scriptPages,
+  visitDays,
 ]
 
 /** How a referral's amount came to be stands in `calculation` alone. */

@@ -7,6 +7,8 @@ import type { Period } from './periods.ts'
 import type { Range } from './report.ts'
 import { inOrder, timesOf, timesOfPayouts } from './store.ts'
 
+const DAY_SECONDS = 86_400
+
 const those = (condition: RawBuilder<unknown>) => sql`filter (where ${condition})`
 const isEarned = sql`status IN ('unpaid', 'paid') AND type <> 'write_off'`
 /** As the figure `referrals` of an affiliate counts them. */
@@ -26,14 +28,23 @@ export async function timesOfEarning(db: Db, affiliateId?: number) {
   return { first: Math.min(earned.first, paid.first), last: Math.max(earned.last, paid.last) }
 }
 
-/** The times of the first and of the last visit. */
+/** The times of the first and of the last visit, also of those that are no longer kept one by one. */
 export async function timesOfVisits(db: Db, affiliateId?: number) {
   const visits = db
     .selectFrom('visits')
     .$if(affiliateId !== undefined, query => query.where('affiliate_id', '=', affiliateId!))
   const first = await visits.select(({ fn }) => fn.min('created_at').as('time')).executeTakeFirst()
   const last = await visits.select(({ fn }) => fn.max('created_at').as('time')).executeTakeFirst()
-  return timesOf(first, last)
+  const kept = timesOf(first, last)
+  const days = db
+    .selectFrom('visit_days')
+    .$if(affiliateId !== undefined, query => query.where('affiliate_id', '=', affiliateId!))
+  const firstDay = await days.select(({ fn }) => fn.min('day').as('time')).executeTakeFirst()
+  const lastDay = await days.select(({ fn }) => fn.max('day').as('time')).executeTakeFirst()
+  const pruned = timesOf(firstDay, lastDay)
+  if (!pruned) return kept
+  const [start, end] = [pruned.first * DAY_SECONDS, pruned.last * DAY_SECONDS]
+  return { first: Math.min(start, kept?.first ?? start), last: Math.max(end, kept?.last ?? end) }
 }
 
 interface Earnings {
@@ -103,9 +114,19 @@ const visitCounts = [
   sql<number>`count(*) filter (where referral_id <> 0)`.as('converted'),
 ] as const
 
+const dayCounts = [
+  sql<number>`coalesce(sum(visits), 0)`.as('visits'),
+  sql<number>`coalesce(sum(converted), 0)`.as('converted'),
+] as const
+
+const added = (a: Visits | undefined, b: Visits): Visits => ({
+  visits: (a?.visits ?? 0) + Number(b.visits),
+  converted: (a?.converted ?? 0) + Number(b.converted),
+})
+
 /** One row for each period, in their order. */
 export async function visitsByPeriod(db: Db, periods: readonly Period[], affiliateId?: number) {
-  return inOrder<Visits>(periods, async some => {
+  const kept = await inOrder<Visits>(periods, async some => {
     const [one, ...others] = some.map(({ number, first, end }) =>
       db
         .selectFrom('visits')
@@ -117,6 +138,19 @@ export async function visitsByPeriod(db: Db, periods: readonly Period[], affilia
     )
     return one!.unionAll(others).execute()
   })
+  const pruned = await inOrder<Visits>(periods, async some => {
+    const [one, ...others] = some.map(({ number, first, end }) =>
+      db
+        .selectFrom('visit_days')
+        .select(sql.lit(number).as('number'))
+        .select(dayCounts)
+        .where('day', '>=', first / DAY_SECONDS)
+        .where('day', '<', end / DAY_SECONDS)
+        .$if(affiliateId !== undefined, query => query.where('affiliate_id', '=', affiliateId!)),
+    )
+    return one!.unionAll(others).execute()
+  })
+  return kept.map((row, number) => added(row, pruned[number]!))
 }
 
 /** The visits of some affiliates or campaigns. */
@@ -135,7 +169,18 @@ export async function visitsOf(
     .where(sql<boolean>`${key} IN (${sql.join(keys)})`)
     .groupBy(key)
     .execute()
-  return new Map(rows.map(({ key, visits, converted }) => [key, { visits, converted }]))
+  const sums = new Map<number | string, Visits>(rows.map(({ key, ...counts }) => [key, counts]))
+  const days = await db
+    .selectFrom('visit_days')
+    .select([sql<number | string>`${sql.ref(column)}`.as('key'), ...dayCounts])
+    .$if(range !== undefined, query =>
+      query.where('day', '>=', range!.first / DAY_SECONDS).where('day', '<', range!.end / DAY_SECONDS),
+    )
+    .where(sql<boolean>`${sql.ref(column)} IN (${sql.join(keys)})`)
+    .groupBy(column)
+    .execute()
+  for (const { key, ...counts } of days) sums.set(key, added(sums.get(key), counts))
+  return sums
 }
 
 /** Those that earned most. The account is null when the affiliate was deleted. */

@@ -2,10 +2,20 @@ import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import { assertFailure, describeService, type Visitor } from '../../../test/harness.ts'
 import { formatTime, now } from '../../base/time.ts'
+import { checks } from '../../programme/ledger/check/rules.ts'
+import { pruneVisits } from '../../programme/visits/pruning.ts'
+import type { Database } from '../../storage/database.ts'
 
 type Row = Record<string, any>
 
 const DAY = 86_400
+
+async function checkLedger({ reader }: Database): Promise<string[]> {
+  const problems: string[] = []
+  for (const check of checks) for await (const problem of check(reader)) problems.push(problem)
+  return problems
+}
+
 const dayAgo = (days: number) => formatTime(now() - days * DAY).slice(0, 10)
 
 describeService('reports: earning', service => {
@@ -137,6 +147,27 @@ describeService('reports: earning', service => {
       rows.map((row: Row) => row.affiliate_id),
       [affiliates[0]],
     )
+  })
+
+  test('visits that are no longer kept one by one - the same reports and figures', async () => {
+    const reports = async () =>
+      Promise.all(
+        ['conversion-by-month?span=all', 'best-affiliates?span=30d', 'best-campaigns?span=all'].map(report),
+      )
+    const figures = async () => (await service().get('/affiliates?fields=visits,affiliate_id')).body
+    const before = [await reports(), await figures()]
+    await admin.patch('/settings', { visit_days: 3 })
+    while (await service().database.transaction(pruneVisits));
+    const kept = (await service().get('/visits')).body
+    assert.deepEqual(kept.map((visit: Row) => visit.date.slice(0, 10)).toSorted(), [
+      dayAgo(3),
+      dayAgo(2),
+      dayAgo(1),
+      dayAgo(0),
+    ])
+    assert.deepEqual([await reports(), await figures()], before)
+    assert.deepEqual(await checkLedger(service().database), [])
+    await admin.patch('/settings', { visit_days: 90 })
   })
 
   test('any days - by day up to 92, else by month, whose ends may be parts', async () => {

@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import { storeOf } from '../../records/store.ts'
 import type { Db, Tx } from '../../storage/database.ts'
 import { prepared } from '../../storage/prepared.ts'
+import type { VisitDaysTable } from './table.ts'
 import { visit } from './visit.ts'
 
 export const visits = storeOf(visit, {
@@ -57,4 +58,41 @@ const byNonce = prepared((db: Db, { nonce }: { nonce: string }) =>
 /** The visit that a click token stands for, once it is written. */
 export async function idByNonce(db: Db, nonce: string): Promise<number | undefined> {
   return (await byNonce(db, { nonce }))[0]?.id
+}
+
+const before = prepared((tx: Db, { time, limit }: { time: number; limit: number }) =>
+  tx
+    .selectFrom('visits')
+    .select(['id', 'created_at', 'affiliate_id', 'campaign', 'referral_id', 'repeated'])
+    .where('created_at', '<', time)
+    .orderBy('created_at')
+    .orderBy('id')
+    .limit(limit)
+    .forUpdate(),
+)
+
+export type PrunedVisit = Awaited<ReturnType<typeof holdBefore>>[number]
+
+/** The oldest that were before a time. Nobody else changes them until the transaction ends. */
+export async function holdBefore(tx: Tx, time: number, limit: number) {
+  return before(tx, { time, limit })
+}
+
+/** @param rows in order of their key */
+export async function addToDays(tx: Tx, rows: readonly VisitDaysTable[]): Promise<void> {
+  await tx
+    .insertInto('visit_days')
+    .values(rows)
+    .onConflict(conflict =>
+      conflict.columns(['day', 'affiliate_id', 'campaign']).doUpdateSet({
+        visits: sql<number>`visit_days.visits + excluded.visits`,
+        unique_visits: sql<number>`visit_days.unique_visits + excluded.unique_visits`,
+        converted: sql<number>`visit_days.converted + excluded.converted`,
+      }),
+    )
+    .execute()
+}
+
+export async function removeVisits(tx: Tx, ids: readonly number[]): Promise<void> {
+  await tx.deleteFrom('visits').where('id', 'in', ids).execute()
 }

@@ -16,6 +16,7 @@ const sources: Readonly<Record<string, string>> = {
   earnings: 'the paid referrals',
   unpaid_earnings: 'the balances unpaid and reserved',
   referrals: 'the unpaid and paid referrals',
+  visits: 'the visits, and the daily sums of older ones,',
 }
 
 async function* checkBalances(db: Db): AsyncGenerator<string> {
@@ -46,7 +47,7 @@ async function* compare(
     })) {
       const [name, source] = words(figure)
       const [is, was] = [stated, derived].map(units =>
-        decimalText(units, figure === 'referrals' ? 0 : decimals),
+        decimalText(units, ['referrals', 'visits'].includes(figure) ? 0 : decimals),
       )
       yield `${comparison.table}: affiliate ${affiliate_id}, ${name}: ${is} where ${source} come to ${was}.`
     }

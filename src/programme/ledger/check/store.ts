@@ -47,11 +47,14 @@ export const comparisons = {
         SELECT id AS affiliate_id, 'earnings' AS figure, earnings AS amount FROM affiliates
         UNION ALL SELECT id, 'unpaid_earnings', unpaid_earnings FROM affiliates
         UNION ALL SELECT id, 'referrals', referrals FROM affiliates
+        UNION ALL SELECT id, 'visits', visits FROM affiliates
       ) AS figures WHERE ${within}`,
     derived: within => sql`
       SELECT affiliate_id, 'earnings' AS figure, amount FROM referrals WHERE status = 'paid' AND ${within} AND ${ofThose}
       UNION ALL SELECT affiliate_id, 'unpaid_earnings', amount
         FROM balances WHERE account IN ('unpaid', 'reserved') AND ${within} AND ${ofThose}
+      UNION ALL SELECT affiliate_id, 'visits', 1 FROM visits WHERE ${within} AND ${ofThose}
+      UNION ALL SELECT affiliate_id, 'visits', visits FROM visit_days WHERE ${within} AND ${ofThose}
       UNION ALL SELECT affiliate_id, 'referrals', 1 FROM referrals
         WHERE status IN ('unpaid', 'paid') AND type NOT IN ('refund', 'write_off') AND ${within} AND ${ofThose}`,
   },
