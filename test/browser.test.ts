@@ -5,6 +5,7 @@ import { conversionScenarios } from './browser/conversions.ts'
 import { formScenarios } from './browser/forms.ts'
 import { homeScenarios } from './browser/home.ts'
 import { hostileScenarios } from './browser/hostile.ts'
+import { linkScenarios } from './browser/links.ts'
 import { pageScenarios } from './browser/pages.ts'
 import { payoutScenarios } from './browser/payouts.ts'
 import { referralScenarios } from './browser/referrals.ts'
@@ -29,6 +30,7 @@ describe('administration area in a browser', () => {
   conversionScenarios(theWorld)
   runScenarios(theWorld)
   ruleScenarios(theWorld)
+  linkScenarios(theWorld)
   formScenarios(theWorld)
   toolScenarios(theWorld)
   pageScenarios(theWorld)

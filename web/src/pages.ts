@@ -6,6 +6,7 @@
 import ToolsIcon from '@mui/icons-material/HandymanOutlined'
 import HomeIcon from '@mui/icons-material/HomeOutlined'
 import ReportsIcon from '@mui/icons-material/InsightsOutlined'
+import TrackingIcon from '@mui/icons-material/SensorsOutlined'
 import SettingsIcon from '@mui/icons-material/TuneOutlined'
 import { affiliates } from './affiliates/pages.ts'
 import { conversions } from './conversions/pages.ts'
@@ -15,6 +16,7 @@ import { customers } from './customers/pages.ts'
 import { paymentDetails } from './details/pages.ts'
 import { exchangeRates } from './exchange-rates/pages.ts'
 import { groups } from './groups/pages.ts'
+import { links } from './links/pages.ts'
 import { payouts } from './payouts/pages.ts'
 import { referrals } from './referrals/pages.ts'
 import { rules } from './rules/pages.ts'
@@ -31,6 +33,7 @@ export const recordPages: readonly RecordPages[] = [
   rules,
   coupons,
   exchangeRates,
+  links,
   creatives,
   conversions,
   referrals,
@@ -50,6 +53,13 @@ export const otherPages: readonly OtherPage[] = [
     section: 'Start',
     icon: HomeIcon,
     page: lazily(() => import('./home/Home.tsx'), 'Home'),
+  },
+  {
+    path: '/tracking',
+    name: 'Tracking',
+    section: 'Earning',
+    icon: TrackingIcon,
+    page: lazily(() => import('./tracking/Tracking.tsx'), 'Tracking'),
   },
   {
     path: '/reports',
@@ -76,7 +86,7 @@ export const otherPages: readonly OtherPage[] = [
 ]
 
 /** Kinds of record that people do not work on: nobody looks for them, or another record's page shows them. */
-export const withoutPages: readonly string[] = ['link', 'run_item']
+export const withoutPages: readonly string[] = ['run_item']
 
 /** @param name as the interface calls them, or as the log calls one */
 export function pagesOf(name: string): RecordPages | undefined {

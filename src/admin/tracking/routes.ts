@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { endpoint, type Resource } from '../../http/endpoint.ts'
-import { statusOf } from './rules.ts'
-import { trackingStatus } from './schema.ts'
+import { campaignsOf, statusOf } from './rules.ts'
+import { campaignList, trackingStatus } from './schema.ts'
 
 /** Whether the script works on the pages of the shop. */
 export const tracking: Resource = {
@@ -18,6 +18,15 @@ export const tracking: Resource = {
       arguments: Type.Object({}),
       answer: { status: 200, schema: trackingStatus },
       handle: async call => ({ status: 200, body: JSON.stringify(await statusOf(call)) }),
+    }),
+    endpoint({
+      methods: ['GET'],
+      path: '/tracking/campaigns',
+      permission: 'tracking.read',
+      summary: 'List the campaigns that the latest visits came by',
+      arguments: Type.Object({}),
+      answer: { status: 200, schema: campaignList },
+      handle: async call => ({ status: 200, body: JSON.stringify(await campaignsOf(call)) }),
     }),
   ],
 }

@@ -1,7 +1,8 @@
 import { formatTime } from '../../base/time.ts'
 import type { Context } from '../../events/write.ts'
 import { scriptPages } from '../../programme/tracking/store.ts'
-import type { TrackingStatus } from './schema.ts'
+import type { CampaignList, TrackingStatus } from './schema.ts'
+import { campaignsOfLatest } from './store.ts'
 
 const timeText = (seconds: number) => (seconds === 0 ? '' : formatTime(seconds))
 
@@ -17,4 +18,10 @@ export async function statusOf({ database }: Context): Promise<TrackingStatus> {
       affiliate_id,
     })),
   }
+}
+
+const LATEST = 200_000
+
+export async function campaignsOf({ database }: Context): Promise<CampaignList> {
+  return { latest: LATEST, campaigns: await campaignsOfLatest(database.reader, LATEST) }
 }

@@ -11,6 +11,22 @@ const page = Type.Object({
   affiliate_id: Type.Integer({ description: 'The affiliate whom the page named; 0 when there is none.' }),
 })
 
+const campaign = Type.Object({
+  affiliate_id: Type.Integer(),
+  campaign: Type.String({ description: 'Its name; empty stands for visits without one.' }),
+  visits: Type.Integer({ description: 'How many visits.' }),
+  visitors: Type.Integer({ description: 'How many of them were the first of a visitor on a day.' }),
+  converted: Type.Integer({ description: 'How many led to a referral.' }),
+})
+
+/** The campaigns with the most visits, among the latest ones. */
+export const campaignList = Type.Object({
+  latest: Type.Integer({ description: 'How many of the latest visits were looked at, at most.' }),
+  campaigns: Type.Array(campaign),
+})
+
+export type CampaignList = Static<typeof campaignList>
+
 /** Whether the script works on the pages of the shop. */
 export const trackingStatus = Type.Object({
   pages: Type.Array(page, { description: 'What was seen of the script, by host.' }),

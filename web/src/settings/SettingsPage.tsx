@@ -17,6 +17,7 @@ import { Page, Problem } from '../ui/Page.tsx'
 import { useSubmit } from '../ui/submit.ts'
 import { Waiting } from '../ui/Waiting.tsx'
 import { PayoutSettings } from './PayoutSettings.tsx'
+import { TrackingFields } from './TrackingFields.tsx'
 
 export function SettingsPage() {
   const queryClient = useQueryClient()
@@ -86,6 +87,7 @@ function Fields({ settings }: { settings: SettingsRecord }) {
           helperText="The kinds of rate that an affiliate can have. Type a name and press Enter to add one. One that is in use can't be removed."
         />
       </FormSection>
+      <TrackingFields />
       <FormSection
         title="Currency"
         hint="The currency of every amount. Its minor unit decides how many decimals amounts have."

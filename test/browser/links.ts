@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import type { World } from './world.ts'
+
+const BROWSER =
+  'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36'
+
+export function linkScenarios(world: () => World): void {
+  describe('links', () => {
+    test('where links lead to is set, a link is made, leads deeper, and its visit is seen', () =>
+      world().work('/settings', async page => {
+        await page.getByLabel('Programme page').fill('https://shop.example/welcome')
+        await page.getByRole('button', { name: 'Save' }).click()
+        await page.getByText('Settings saved').waitFor()
+
+        const affiliate = await world().make('/affiliates', {
+          create_user: true,
+          payment_email: 'linker@example.com',
+          username: 'linker',
+          status: 'active',
+        })
+        await page.getByRole('link', { name: 'Links', exact: true }).click()
+        await page.getByRole('link', { name: 'Create link' }).click()
+        await page.getByRole('heading', { level: 1, name: 'Create link' }).waitFor()
+        await page.getByRole('combobox', { name: 'Affiliate' }).fill('linker')
+        await page.getByRole('option', { name: /linker/ }).click()
+        await page.getByLabel('Code').fill('spring-sale')
+        await page.getByLabel('Campaign').fill('spring')
+        await page.getByLabel('Leads to').fill('https://evil.example/')
+        await page.getByRole('button', { name: 'Save' }).click()
+        await page.getByText('must be a URL on the host of the programme page').waitFor()
+        await page.getByLabel('Leads to').fill('https://shop.example/spring')
+        await page.getByRole('button', { name: 'Save' }).click()
+        await page.getByRole('heading', { level: 1, name: 'Link spring-sale' }).waitFor()
+        await page.getByRole('img', { name: 'QR code of the address' }).waitFor()
+        await page.getByText(`${world().server.announced.url}/r/spring-sale`).waitFor()
+        await page.getByLabel('Deeper page').fill('/shoes/7')
+        const deeper = `${world().server.announced.url}/r/spring-sale?to=%2Fshoes%2F7`
+        await page.getByText(deeper).waitFor()
+
+        await page.getByRole('link', { name: 'Tracking', exact: true }).click()
+        await page.getByText('No page has loaded the script yet.').waitFor()
+        const led = await fetch(deeper, { redirect: 'manual', headers: { 'user-agent': BROWSER } })
+        assert.match(led.headers.get('location')!, /^https:\/\/shop\.example\/shoes\/7\?aff_click=/)
+        await page
+          .getByRole('table', { name: 'The latest visits' })
+          .getByText('https://shop.example/shoes/7')
+          .waitFor()
+        await fetch(`${world().server.announced.url}/a`, {
+          method: 'POST',
+          headers: { 'user-agent': BROWSER },
+          body: new URLSearchParams({ ref: String(affiliate.id), url: 'https://shop.example/page' }),
+        })
+        const script = page.getByRole('table', { name: 'The script on your pages' })
+        await script.getByText('Works: the visit was counted').waitFor()
+        await page.reload()
+        await page.getByRole('table', { name: 'Campaigns' }).getByText('spring', { exact: true }).waitFor()
+      }))
+  })
+}

@@ -1,0 +1,67 @@
+import { AffiliateInput } from '../affiliates/AffiliateInput.tsx'
+import { AffiliateName } from '../affiliates/AffiliateName.tsx'
+import { numberedName } from '../affiliates/affiliate.tsx'
+import { CopyButton } from '../ui/CopyButton.tsx'
+import type { Column } from '../ui/column.ts'
+import { Day } from '../ui/Day.tsx'
+import { TextFilter } from '../ui/filters.tsx'
+import { RecordList } from '../ui/RecordList.tsx'
+import { Breakable, RowLink } from '../ui/table.tsx'
+import { addressOf, type Link } from './link.ts'
+import { links } from './pages.ts'
+
+export function LinkList() {
+  return (
+    <RecordList<Link>
+      of={links}
+      columns={columns}
+      search="Code or number"
+      filters={
+        <>
+          <AffiliateInput nameOf={numberedName} helperText={false} sx={{ width: { sm: 220 } }} />
+          <TextFilter source="campaign" label="Campaign" />
+        </>
+      }
+      empty="A link leads visitors to a page of your shop, and says which affiliate has sent them."
+      createLabel="Create link"
+    />
+  )
+}
+
+const columns: Column<Link>[] = [
+  {
+    label: 'Code',
+    sort: 'code',
+    cell: link => (
+      <>
+        <RowLink to={`/links/${link.id}/show`}>
+          <bdi>{link.code}</bdi>
+        </RowLink>
+        <CopyButton text={addressOf(link)} name="address" />
+      </>
+    ),
+    minWidth: 110,
+    card: '1 left',
+  },
+  {
+    label: 'Affiliate',
+    sort: 'affiliate_id',
+    cell: ({ affiliate_id }) => <AffiliateName id={affiliate_id} link />,
+    minWidth: 96,
+    card: '2 left',
+  },
+  {
+    label: 'Leads to',
+    cell: ({ destination }) => <Breakable text={destination || 'Programme page'} />,
+    minWidth: 140,
+    card: '3 left',
+  },
+  {
+    label: 'Campaign',
+    sort: 'campaign',
+    cell: ({ campaign }) => <bdi>{campaign || '–'}</bdi>,
+    wideOnly: true,
+  },
+  { label: 'Visits', sort: 'visits', cell: ({ visits }) => visits, figures: true, card: '1 right' },
+  { label: 'Made', sort: 'date', cell: ({ date }) => <Day text={date} />, figures: true, wideOnly: true },
+]

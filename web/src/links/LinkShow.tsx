@@ -1,0 +1,42 @@
+import EditIcon from '@mui/icons-material/EditOutlined'
+import { Button, Paper } from '@mui/material'
+import { Link as RouterLink } from 'react-router-dom'
+import { AffiliateName } from '../affiliates/AffiliateName.tsx'
+import { Details } from '../ui/Details.tsx'
+import { time } from '../ui/format.ts'
+import { RecordShow } from '../ui/RecordShow.tsx'
+import { Breakable } from '../ui/table.tsx'
+import { Address } from './Address.tsx'
+import { type Link, nameOf } from './link.ts'
+import { links } from './pages.ts'
+
+export function LinkShow() {
+  return (
+    <RecordShow<Link>
+      of={links}
+      nameOf={nameOf}
+      actions={link => (
+        <Button component={RouterLink} to={`/links/${link.id}`} startIcon={<EditIcon />}>
+          Edit
+        </Button>
+      )}
+    >
+      {link => (
+        <>
+          <Paper variant="outlined" sx={{ p: 2, mb: 2 }}>
+            <Address link={link} />
+          </Paper>
+          <Details
+            items={[
+              ['Affiliate', <AffiliateName key="affiliate" id={link.affiliate_id} link />],
+              ['Leads to', <Breakable key="page" text={link.destination || 'Programme page'} />],
+              ['Campaign', link.campaign && <bdi key="campaign">{link.campaign}</bdi>],
+              ['Visits', String(link.visits)],
+              ['Made', time(link.date)],
+            ]}
+          />
+        </>
+      )}
+    </RecordShow>
+  )
+}

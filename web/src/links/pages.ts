@@ -1,0 +1,16 @@
+import Icon from '@mui/icons-material/LinkOutlined'
+import { lazily } from '../ui/lazily.ts'
+import type { RecordPages } from '../ui/pages.ts'
+
+export const links: RecordPages = {
+  resource: 'links',
+  kind: 'link',
+  name: ['Link', 'Links'],
+  section: 'Programme',
+  icon: Icon,
+  list: lazily(() => import('./LinkList.tsx'), 'LinkList'),
+  create: lazily(() => import('./LinkForms.tsx'), 'LinkCreate'),
+  edit: lazily(() => import('./LinkForms.tsx'), 'LinkEdit'),
+  show: lazily(() => import('./LinkShow.tsx'), 'LinkShow'),
+  conflicts: { rest_link_code_in_use: { create: 'code', update: 'code' } },
+}

@@ -1,0 +1,211 @@
+import {
+  Alert,
+  Box,
+  Paper,
+  Stack,
+  Table,
+  TableBody,
+  TableCell,
+  TableHead,
+  TableRow,
+  Typography,
+} from '@mui/material'
+import { useQuery } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
+import type { CampaignList, TrackingStatus } from '../../../src/admin/tracking/schema.ts'
+import { AffiliateName } from '../affiliates/AffiliateName.tsx'
+import { get } from '../api.ts'
+import { CopyButton } from '../ui/CopyButton.tsx'
+import { time } from '../ui/format.ts'
+import { Page, Problem } from '../ui/Page.tsx'
+import { Breakable } from '../ui/table.tsx'
+import { Waiting } from '../ui/Waiting.tsx'
+import type { Visit } from '../visits/visit.ts'
+
+const EVERY_MS = 3_000
+const CAMPAIGNS_EVERY_MS = 60_000
+const LATEST_VISITS = 10
+
+/** Whether the script works on the shop's pages, who comes at the moment, and by which campaigns. */
+export function Tracking() {
+  return (
+    <Page title="Tracking">
+      <Stack spacing={3}>
+        <ScriptStatus />
+        <LatestVisits />
+        <Campaigns />
+      </Stack>
+    </Page>
+  )
+}
+
+function Section({ title, children }: { title: string; children: ReactNode }) {
+  return (
+    <Paper variant="outlined" component="section" sx={{ p: 2, overflowX: 'auto' }}>
+      <Typography variant="h6" component="h2" gutterBottom>
+        {title}
+      </Typography>
+      {children}
+    </Paper>
+  )
+}
+
+function ScriptStatus() {
+  const { data, error, refetch } = useQuery({
+    queryKey: ['tracking'],
+    queryFn: () => get<TrackingStatus>('tracking'),
+    refetchInterval: EVERY_MS,
+  })
+  const tag = `<script async src="${location.origin}/a.js"></script>`
+  return (
+    <Section title="The script on your pages">
+      {error && <Problem error={error} retry={() => refetch()} />}
+      <Typography gutterBottom>
+        Put it on each page of the shop, then open a page of it with <code>?ref=</code> and the number of an
+        active affiliate: what it sends appears here within seconds.
+      </Typography>
+      <Box sx={{ display: 'flex', alignItems: 'center', mb: 2 }}>
+        <code>
+          <Breakable text={tag} />
+        </code>
+        <CopyButton text={tag} name="script" />
+      </Box>
+      {!data && !error && <Waiting />}
+      {data?.pages.length === 0 && <Alert severity="info">No page has loaded the script yet.</Alert>}
+      {data && data.pages.length > 0 && <Sightings pages={data.pages} />}
+    </Section>
+  )
+}
+
+const outcomes: Readonly<Record<string, string>> = {
+  counted: 'Works: the visit was counted',
+  'not counted': 'Works: a bot or too many visits from one address, so it was not counted',
+  'no affiliate': 'The page names no active affiliate',
+  'other host': 'The page is on a host that the settings do not allow',
+  '': 'Loaded, and nothing sent yet',
+}
+
+function Sightings({ pages }: TrackingStatus) {
+  return (
+    <Table size="small" aria-label="The script on your pages">
+      <TableHead>
+        <TableRow>
+          <TableCell>Host</TableCell>
+          <TableCell>Loaded</TableCell>
+          <TableCell>Last sent</TableCell>
+          <TableCell>What came of it</TableCell>
+          <TableCell>Page</TableCell>
+          <TableCell>Affiliate</TableCell>
+        </TableRow>
+      </TableHead>
+      <TableBody>
+        {pages.map(({ host, loaded, seen, url, outcome, affiliate_id }) => (
+          <TableRow key={host}>
+            <TableCell>{host || 'Any other'}</TableCell>
+            <TableCell>{loaded ? time(loaded) : '–'}</TableCell>
+            <TableCell>{seen ? time(seen) : '–'}</TableCell>
+            <TableCell>{outcomes[outcome] ?? outcome}</TableCell>
+            <TableCell>
+              <Breakable text={url || '–'} />
+            </TableCell>
+            <TableCell>{affiliate_id ? <AffiliateName id={affiliate_id} link /> : '–'}</TableCell>
+          </TableRow>
+        ))}
+      </TableBody>
+    </Table>
+  )
+}
+
+function LatestVisits() {
+  const { data, error, refetch } = useQuery({
+    queryKey: ['tracking', 'visits'],
+    queryFn: () => get<Visit[]>(`visits?number=${LATEST_VISITS}&orderby=id&order=desc`),
+    refetchInterval: EVERY_MS,
+  })
+  return (
+    <Section title="The latest visits">
+      {error && <Problem error={error} retry={() => refetch()} />}
+      {!data && !error && <Waiting />}
+      {data?.length === 0 && <Alert severity="info">Nobody has come through a link yet.</Alert>}
+      {data && data.length > 0 && (
+        <Table size="small" aria-label="The latest visits">
+          <TableHead>
+            <TableRow>
+              <TableCell>Date</TableCell>
+              <TableCell>Affiliate</TableCell>
+              <TableCell>Page</TableCell>
+              <TableCell>From</TableCell>
+              <TableCell>Campaign</TableCell>
+            </TableRow>
+          </TableHead>
+          <TableBody>
+            {data.map(({ id, date, affiliate_id, url, referrer, campaign }) => (
+              <TableRow key={id}>
+                <TableCell>{time(date)}</TableCell>
+                <TableCell>
+                  <AffiliateName id={affiliate_id} link />
+                </TableCell>
+                <TableCell>
+                  <Breakable text={url || '–'} />
+                </TableCell>
+                <TableCell>
+                  <Breakable text={referrer || '–'} />
+                </TableCell>
+                <TableCell>
+                  <bdi>{campaign || '–'}</bdi>
+                </TableCell>
+              </TableRow>
+            ))}
+          </TableBody>
+        </Table>
+      )}
+    </Section>
+  )
+}
+
+function Campaigns() {
+  const { data, error, refetch } = useQuery({
+    queryKey: ['tracking', 'campaigns'],
+    queryFn: () => get<CampaignList>('tracking/campaigns'),
+    refetchInterval: CAMPAIGNS_EVERY_MS,
+  })
+  if (!error && !data?.campaigns.length) return null
+  return (
+    <Section title="Campaigns">
+      {error && <Problem error={error} retry={() => refetch()} />}
+      {data && (
+        <>
+          <Typography gutterBottom color="text.secondary">
+            Of the latest {data.latest.toLocaleString('en')} visits.
+          </Typography>
+          <Table size="small" aria-label="Campaigns">
+            <TableHead>
+              <TableRow>
+                <TableCell>Campaign</TableCell>
+                <TableCell>Affiliate</TableCell>
+                <TableCell align="right">Visits</TableCell>
+                <TableCell align="right">Visitors</TableCell>
+                <TableCell align="right">Led to a referral</TableCell>
+              </TableRow>
+            </TableHead>
+            <TableBody>
+              {data.campaigns.map(({ affiliate_id, campaign, visits, visitors, converted }) => (
+                <TableRow key={`${affiliate_id} ${campaign}`}>
+                  <TableCell>
+                    <bdi>{campaign || 'None'}</bdi>
+                  </TableCell>
+                  <TableCell>
+                    <AffiliateName id={affiliate_id} link />
+                  </TableCell>
+                  <TableCell align="right">{visits}</TableCell>
+                  <TableCell align="right">{visitors}</TableCell>
+                  <TableCell align="right">{converted}</TableCell>
+                </TableRow>
+              ))}
+            </TableBody>
+          </Table>
+        </>
+      )}
+    </Section>
+  )
+}
