@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { assertFailure, describeService, operatorOf, type Service } from '../../../test/harness.ts'
 import { features } from '../../app.ts'
 import { checkDatabase } from '../../operations/check/rules.ts'
-import { prepare as prepareRun } from './rules.ts'
+import { approve as approveRun, prepare as prepareRun } from './rules.ts'
 
 /** What a person or program does with runs, over HTTP. */
 function programme(service: () => Service) {
@@ -258,6 +258,10 @@ describeService('a payout run from who is owed to who is paid', service => {
     )
     const made = await prepareRun(operatorOf(service().database), {})
     assertFailure(await step(made.id, '/approve', { hash: made.hash }), 403, 'rest_second_person')
+    await assert.rejects(
+      approveRun(operatorOf(service().database), { payout_run_id: run.id, hash: run.hash }),
+      /the command line is nobody/,
+    )
     // A setting that is less strict now does not count for a run from before.
     await admin.patch('/settings', { approval: 'one' })
     assertFailure(await step(run.id, '/approve', { hash: run.hash }), 403, 'rest_second_person')

@@ -1,0 +1,248 @@
+/** Whatever happens to payout runs, and to referrals and payouts meanwhile: the books agree, and nobody is paid twice. */
+import assert from 'node:assert/strict'
+import { describe, type TestContext, test } from 'node:test'
+import fc from 'fast-check'
+import { sql } from 'kysely'
+import { createUser } from '../../src/accounts/users/rules.ts'
+import { features } from '../../src/app.ts'
+import { commandLine } from '../../src/base/actor.ts'
+import { Failure } from '../../src/base/errors.ts'
+import type { RequestContext } from '../../src/events/write.ts'
+import { checkDatabase } from '../../src/operations/check/rules.ts'
+import * as affiliates from '../../src/programme/affiliates/rules.ts'
+import { rules as payouts } from '../../src/programme/payouts/rules.ts'
+import { rules as referrals } from '../../src/programme/referrals/rules.ts'
+import { beginApproval } from '../../src/programme/runs/approving.ts'
+import * as runs from '../../src/programme/runs/rules.ts'
+import { onBehalfOf } from '../../src/settings/rules.ts'
+import type { Database } from '../../src/storage/database.ts'
+import { engines, openDatabase } from '../harness.ts'
+
+const HISTORIES = process.env.LONG ? 1000 : 12
+const LENGTH = 60
+const AFFILIATES = 4
+
+interface Books {
+  readonly database: Database
+  readonly context: RequestContext
+}
+
+async function booksOn(engine: string, t: TestContext): Promise<Books> {
+  const fresh = await engines[engine]!()
+  const database = await openDatabase(fresh.url)
+  t.after(async () => {
+    await database.close()
+    await fresh.remove()
+  })
+  const operator = onBehalfOf(commandLine, database)
+  const admin = await createUser(operator, { login: 'a', email: 'a@example.com', role: 'administrator' })
+  return { database, context: { ...operator, actor: { ...commandLine.actor, userId: admin.id } } }
+}
+
+async function newAffiliate({ context }: Books, name: string): Promise<number> {
+  const email = `${name}@example.com`
+  const args = { create_user: true, payment_email: email, status: 'active' } as const
+  return (await affiliates.create(context, args as never)).id
+}
+
+const owe = ({ context }: Books, affiliate_id: number, amount: number) =>
+  referrals.create(context, {
+    affiliate_id,
+    amount,
+    type: amount < 0 ? 'refund' : 'sale',
+    status: 'unpaid',
+  } as never)
+
+/** Every check, and that no referral is paid by two payouts, nor any item of a run by more than it had. */
+async function assertSound({ database }: Books): Promise<void> {
+  const checks = features.flatMap(({ checks }) => checks)
+  assert.deepEqual((await checkDatabase(database, checks)).problems, [])
+  const { rows: twice } = await sql`
+    SELECT referral_id FROM payout_referrals JOIN payouts ON payouts.id = payout_id
+      WHERE known = 1 AND status = 'paid' GROUP BY referral_id HAVING count(*) > 1`.execute(database.reader)
+  assert.deepEqual(twice, [])
+  const { rows: wrong } = await sql`
+    SELECT run_items.id FROM run_items LEFT JOIN payouts ON payouts.run_item_id = run_items.id AND payouts.status = 'paid'
+      GROUP BY run_items.id, run_items.status, run_items.amount
+      HAVING coalesce(sum(payouts.amount), 0) <> CASE WHEN run_items.status = 'paid' THEN run_items.amount ELSE 0 END`.execute(
+    database.reader,
+  )
+  assert.deepEqual(wrong, [])
+}
+
+const operations = [
+  'owe',
+  'refund',
+  'prepare',
+  'approve',
+  'approve',
+  'results',
+  'results',
+  'results',
+  'cancel',
+  'hand over',
+  'close',
+  'settle',
+  'pay by hand',
+  'edit',
+  'fail payout',
+  'delete payout',
+] as const
+
+type Operation = { do: (typeof operations)[number]; a: number; b: number }
+
+const operation: fc.Arbitrary<Operation> = fc.record({
+  do: fc.constantFrom(...operations),
+  a: fc.nat(1_000_000),
+  b: fc.nat(1_000_000),
+})
+
+const pick = <T>(values: readonly T[], number: number): T | undefined => values[number % (values.length || 1)]
+
+/** Does one operation, on whatever there is that it can be done to. */
+async function act(books: Books, people: readonly number[], { do: what, a, b }: Operation): Promise<unknown> {
+  const { context, database } = books
+  const ids = async (table: 'payout_runs' | 'run_items' | 'referrals' | 'payouts') =>
+    (
+      await database.reader
+        .selectFrom(table)
+        .select('id')
+        .orderBy('id', 'desc')
+        .limit(table === 'payout_runs' ? 2 : 6)
+        .execute()
+    ).map(row => row.id)
+  const affiliate = pick(people, a)!
+  const run = async () => pick(await ids('payout_runs'), a >> 1) ?? 1
+  switch (what) {
+    case 'owe':
+      return owe(books, affiliate, (b % 5000) / 100 + 0.01)
+    case 'refund':
+      return owe(books, affiliate, -((b % 1000) / 100 + 0.01))
+    case 'prepare':
+      return runs.prepare(context, { minimum: b % 20 } as never)
+    case 'approve': {
+      // Often the newest, which others change meanwhile.
+      const found = b % 4 ? await runs.prepare(context, {}) : await runs.reading.get(context, await run())
+      return runs.approve(context, { payout_run_id: found.id, hash: found.hash })
+    }
+    case 'results': {
+      const id = await run()
+      const outcome = pick(['paid', 'paid', 'failed', 'returned', 'unknown'], b)!
+      const lines = people
+        .filter((_, index) => b % 3 === 0 || (a >> index) % 2 === 0)
+        .map(one => `R${id}A${one},${outcome}`)
+      return runs.recordResults(context, {
+        payout_run_id: id,
+        content: ['reference,status', `R${id}A${affiliate},${outcome}`, ...lines].join('\n'),
+      })
+    }
+    case 'cancel':
+      return runs.cancel(context, { payout_run_id: await run(), not_handed_over: b % 2 === 0 })
+    case 'hand over':
+      return runs.handOver(context, 'csv', { payout_run_id: await run() })
+    case 'close':
+      return runs.close(context, await run())
+    case 'settle': {
+      const item = pick(await ids('run_items'), a) ?? 1
+      const status = pick(['paid', 'failed', 'returned', 'unknown'] as const, b)!
+      return runs.settleItem(context, { run_item_id: item, status })
+    }
+    case 'pay by hand':
+      return payouts.create(context, {
+        affiliate_id: affiliate,
+        referrals: [pick(await ids('referrals'), b) ?? 1],
+      } as never)
+    case 'edit':
+      return referrals.edit(context, {
+        referral_id: pick(await ids('referrals'), a) ?? 1,
+        ...(b % 2
+          ? { amount: (b % 3000) / 100 + 0.01 }
+          : { status: pick(['rejected', 'unpaid', 'pending'], b >> 1) }),
+      } as never)
+    case 'fail payout': {
+      const found = await payouts.get(context, pick(await ids('payouts'), a) ?? 1)
+      return payouts.edit(context, {
+        payout_id: found.id,
+        affiliate_id: found.affiliate_id,
+        status: b % 2 ? 'failed' : 'paid',
+      })
+    }
+    case 'delete payout':
+      return payouts.remove(context, pick(await ids('payouts'), a) ?? 1)
+  }
+}
+
+for (const engine of Object.keys(engines)) {
+  describe(`payout runs (${engine})`, () => {
+    test(`${HISTORIES} random histories, three operations at a time: the books agree, nobody is paid twice`, async t => {
+      const books = await booksOn(engine, t)
+      const done = new Map<string, number>()
+      let number = 0
+      const property = fc.asyncProperty(
+        fc.array(operation, { minLength: LENGTH, maxLength: LENGTH }),
+        async history => {
+          const people: number[] = []
+          for (let index = 0; index < AFFILIATES; index += 1) {
+            number += 1
+            people.push(await newAffiliate(books, `person${number}`))
+            await owe(books, people[index]!, 20)
+          }
+          for (let start = 0; start < history.length; start += 3) {
+            const some = history.slice(start, start + 3).map(async one => {
+              try {
+                await act(books, people, one)
+                done.set(one.do, (done.get(one.do) ?? 0) + 1)
+              } catch (error) {
+                // What can't be done is refused; anything else is a fault.
+                if (!(error instanceof Failure)) throw error
+              }
+            })
+            await Promise.all(some)
+          }
+          await runs.proceedAll(books.context, () => false)
+          await assertSound(books)
+        },
+      )
+      await fc.assert(property, { numRuns: HISTORIES, endOnFailure: true })
+      t.diagnostic([...done].map(([name, count]) => `${name} ${count}`).join(', '))
+      for (const name of ['approve', 'results', 'cancel']) assert.ok(done.has(name), `${name} was never done`)
+    })
+
+    test('a process that ends between the chunks of an approval, or of a cancellation, leaves a run that goes on', async t => {
+      const books = await booksOn(engine, t)
+      const { context, database } = books
+      const payees = 130
+      for (let index = 0; index < payees; index += 1) {
+        await owe(books, await newAffiliate(books, `chunk${index}`), 10)
+      }
+      const run = await runs.prepare(context, {})
+      assert.equal(run.payees, payees)
+      await beginApproval(context, { payout_run_id: run.id, hash: run.hash })
+      const reserved = async () =>
+        (await database.reader.selectFrom('referrals').select('id').where('run_item_id', '!=', 0).execute())
+          .length
+      // One step: every item is as it was; another one: the first chunk.
+      await runs.proceed(context, run.id, 0)
+      assert.equal(await reserved(), 0)
+      await runs.proceed(context, run.id, 0)
+      assert.equal(await reserved(), 100)
+      assert.equal((await runs.reading.get(context, run.id)).status, 'approving')
+      await assertSound(books)
+      const other = await runs.prepare(context, {})
+      await assert.rejects(runs.approve(context, { payout_run_id: other.id, hash: other.hash }), Failure)
+      await runs.proceedAll(context, () => false)
+      const approved = await runs.reading.get(context, run.id)
+      assert.deepEqual([approved.status, approved.done, await reserved()], ['approved', payees, payees])
+      await assertSound(books)
+      await database.transaction(tx =>
+        sql`UPDATE payout_runs SET status = 'cancelled' WHERE id = ${run.id}`.execute(tx),
+      )
+      await runs.proceed(context, run.id, 0)
+      assert.equal(await reserved(), 30)
+      await assertSound(books)
+      await runs.proceedAll(context, () => false)
+      assert.equal(await reserved(), 0)
+      await assertSound(books)
+    })
+  })
+}
