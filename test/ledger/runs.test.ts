@@ -55,8 +55,7 @@ const owe = ({ context }: Books, affiliate_id: number, amount: number) =>
 
 /** Every check, and that no referral is paid by two payouts, nor any item of a run by more than it had. */
 async function assertSound({ database }: Books): Promise<void> {
-  const checks = features.flatMap(({ checks }) => checks)
-  assert.deepEqual((await checkDatabase(database, checks)).problems, [])
+  assert.deepEqual((await checkDatabase(database, features)).problems, [])
   const { rows: twice } = await sql`
     SELECT referral_id FROM payout_referrals JOIN payouts ON payouts.id = payout_id
       WHERE known = 1 AND status = 'paid' GROUP BY referral_id HAVING count(*) > 1`.execute(database.reader)
