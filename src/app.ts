@@ -6,6 +6,7 @@ import Fastify, {
   type FastifyBaseLogger,
   type FastifyHttpOptions,
   type FastifyInstance,
+  type FastifyReply,
   type FastifyRequest,
   LogController,
 } from 'fastify'
@@ -15,6 +16,7 @@ import { keysTable } from './accounts/keys/table.ts'
 import { removeOldAttempts } from './accounts/sessions/attempts.ts'
 import { attemptsTable, devicesTable, sessionsTable } from './accounts/sessions/table.ts'
 import { usersTable } from './accounts/users/table.ts'
+import { wordPressUsers } from './accounts/users/wordpress.ts'
 import { area, HOME } from './admin/area.ts'
 import { service } from './base/actor.ts'
 import { Failure } from './base/errors.ts'
@@ -118,11 +120,18 @@ export const resources: readonly Resource[] = [...features.map(({ resource }) =>
 
 /** Every permission that a key can have. */
 export const permissions: readonly string[] = [
-  ...new Set(resources.flatMap(resource => resource.endpoints.map(endpoint => endpoint.permission))),
+  ...new Set(
+    [...resources, wordPressUsers].flatMap(resource =>
+      resource.endpoints.map(endpoint => endpoint.permission),
+    ),
+  ),
 ]
 
 /** The same handlers answer under each, so that clients of AffiliateWP need only a new host. */
 export const basePaths = ['/v1', '/wp-json/affwp/v1'] as const
+
+/** What client programs of AffiliateWP ask of WordPress itself, by the same key. */
+const WORDPRESS_BASE = '/wp-json/wp/v2'
 
 export interface AppOptions {
   readonly bodyLimitBytes: number
@@ -186,22 +195,26 @@ export async function buildApp(database: Database, options: AppOptions): Promise
   })
   const confirm = (request: FastifyRequest, isSuspect?: () => boolean) =>
     authenticate(keys, request.headers.authorization, isSuspect)
+  const byKey = {
+    context,
+    load,
+    authenticate: (request: FastifyRequest, reply: FastifyReply) =>
+      limiter.admit(request, reply, isSuspect => confirm(request, isSuspect)),
+    confirm,
+    charge: (request: FastifyRequest, reply: FastifyReply, bytes: number) =>
+      limiter.charge(request, reply, bytes),
+    chargeRead: (request: FastifyRequest, readMs: number) => limiter.chargeRead(request, readMs),
+    guards: { after: refuseRevoked },
+    corsOrigins: new Set(options.corsOrigins),
+  }
+  await app.register(api, {
+    ...byKey,
+    prefix: WORDPRESS_BASE,
+    base: WORDPRESS_BASE,
+    resources: [wordPressUsers],
+  })
   for (const base of basePaths) {
-    await app.register(api, {
-      prefix: base,
-      context,
-      load,
-      authenticate: (request, reply) =>
-        limiter.admit(request, reply, isSuspect => confirm(request, isSuspect)),
-      confirm,
-      charge: (request, reply, bytes) => limiter.charge(request, reply, bytes),
-      chargeRead: (request, readMs) => limiter.chargeRead(request, readMs),
-      guards: { after: refuseRevoked },
-      resources,
-      base,
-      corsOrigins: new Set(options.corsOrigins),
-      version,
-    })
+    await app.register(api, { ...byKey, prefix: base, base, resources, version })
     await app.register(signed, { prefix: base, load, ...deliveriesTo(context) })
   }
   await app.register(area, { context, load, features, ring: keys, permissions })

@@ -133,8 +133,13 @@ export async function forgetBrowsers(tx: Tx, user: store.User): Promise<void> {
 }
 
 /** @throws Failure no_user */
-export async function getUser({ database }: Context, id: number): Promise<UserRecord> {
-  return recordOf(existing(await store.findUserRow(database.reader, id)))
+export async function findAccount({ database }: Context, id: number): Promise<store.UserRow> {
+  return existing(await store.findUserRow(database.reader, id))
+}
+
+/** @throws Failure no_user */
+export async function getUser(context: Context, id: number): Promise<UserRecord> {
+  return recordOf(await findAccount(context, id))
 }
 
 export async function listUsers(

@@ -1,0 +1,161 @@
+/**
+ * Accounts as `/wp-json/wp/v2/users` of WordPress shows them: client programs of AffiliateWP look up and make accounts there
+ * with the same key. What WordPress answers and this service does not know is empty.
+ */
+import { type Static, Type } from 'typebox'
+import { choice, email, identifier, identifiers, line } from '../../base/schemas.ts'
+import { formatTime } from '../../base/time.ts'
+import { type Call, endpoint, type Resource } from '../../http/endpoint.ts'
+import { renderer } from '../../records/render.ts'
+import * as rules from './rules.ts'
+import { MAX_LOGIN_LENGTH } from './schema.ts'
+import { orders } from './store.ts'
+
+const MOST_PER_PAGE = 100
+const DEFAULT_PER_PAGE = 10
+const FURTHEST_PAGE = 10_000
+
+const record = Type.Object({
+  id: Type.Integer({ description: 'Identifier of the account.' }),
+  username: Type.String({ description: 'Login name.' }),
+  name: Type.String({ description: 'The name to show.' }),
+  first_name: Type.String({ description: 'First name; may be empty.' }),
+  last_name: Type.String({ description: 'Last name; may be empty.' }),
+  email: Type.String({ description: 'E-mail address.' }),
+  url: Type.String({ description: 'Always empty.' }),
+  description: Type.String({ description: 'Always empty.' }),
+  slug: Type.String({ description: 'The login name.' }),
+  roles: Type.Array(Type.String(), { description: 'administrator, or none.' }),
+  registered_date: Type.String({ description: 'When the account was made: YYYY-MM-DDTHH:MM:SS+00:00.' }),
+})
+type WordPressUser = Static<typeof record>
+const render = renderer<WordPressUser>(record)
+
+const context = Type.Optional(choice(['view', 'embed', 'edit'], 'Taken, and changes nothing.'))
+const name = (description: string) => Type.Optional(line(250, description))
+
+function recordOf(user: Parameters<typeof rules.recordOf>[0]): WordPressUser {
+  return {
+    id: user.id,
+    username: user.login,
+    name: user.display_name,
+    first_name: user.first_name,
+    last_name: user.last_name,
+    email: user.email,
+    url: '',
+    description: '',
+    slug: user.login,
+    roles: user.role === '' ? [] : [user.role],
+    registered_date: `${formatTime(user.registered_at).replace(' ', 'T')}+00:00`,
+  }
+}
+
+const answerOne = async (call: Call, id: number) =>
+  ({ status: 200, body: render(recordOf(await rules.findAccount(call, id))) }) as const
+
+export const wordPressUsers: Resource = {
+  name: 'users',
+  title: 'Users',
+  record,
+  missing: 'no_user',
+  endpoints: [
+    endpoint({
+      methods: ['GET'],
+      path: '/users',
+      permission: 'users.read',
+      summary: 'List accounts',
+      arguments: Type.Object({
+        page: Type.Optional(Type.Integer({ minimum: 1, maximum: FURTHEST_PAGE, default: 1 })),
+        per_page: Type.Optional(
+          Type.Integer({ minimum: 1, maximum: MOST_PER_PAGE, default: DEFAULT_PER_PAGE }),
+        ),
+        search: Type.Optional(line(254, 'An identifier, or a part of the login, e-mail or display name.')),
+        include: Type.Optional(identifiers('Only these accounts.')),
+        orderby: Type.Optional(choice(['name', 'id', 'email', 'registered_date'])),
+        order: Type.Optional(choice(['asc', 'desc'])),
+        context,
+      }),
+      answer: { status: 200, schema: Type.Array(record) },
+      handle: async (call, { page = 1, per_page = DEFAULT_PER_PAGE, search, include, ...sorting }) => {
+        const filters = { ...(search && { search }), ...(include?.length && { user_id: include }) }
+        const total = await rules.countUsers(call, filters)
+        const rows = await rules.listUsers(call, filters, {
+          order: orderBy(sorting.orderby ?? 'name'),
+          descending: sorting.order === 'desc',
+          offset: (page - 1) * per_page,
+          limit: per_page,
+        })
+        return {
+          status: 200,
+          headers: {
+            'X-WP-Total': String(total),
+            'X-WP-TotalPages': String(Math.ceil(total / per_page)),
+          },
+          body: `[${rows.map(row => render(recordOf(row))).join(',')}]`,
+        }
+      },
+    }),
+    endpoint({
+      methods: ['POST'],
+      path: '/users',
+      permission: 'users.create',
+      summary: 'Create an account without a role',
+      arguments: Type.Object({
+        username: line(MAX_LOGIN_LENGTH, 'Login name: letters, digits, space and _.-@'),
+        email: email('E-mail address.'),
+        password: Type.Optional(
+          line(1000, 'Taken and not stored: an account without a role does not log in here.'),
+        ),
+        first_name: name('First name.'),
+        last_name: name('Last name.'),
+        name: name('The name to show; when omitted the first and last name, else the login.'),
+        context,
+      }),
+      answer: { status: 201, schema: record },
+      failures: ['email_taken', 'login_taken'],
+      check: (_call, { username }) =>
+        rules
+          .problemsOfUser(username === undefined ? {} : { login: username })
+          .then(({ login }) => (login === undefined ? {} : { username: login })),
+      handle: async (call, { username, name, password: _, context: __, ...rest }) => {
+        const user = await rules.createUser(call, {
+          ...rest,
+          login: username,
+          ...(name !== undefined && { display_name: name }),
+        })
+        return {
+          status: 201,
+          headers: { Location: `${call.collectionUrl}/${user.id}` },
+          body: render(recordOf({ ...user, affiliate_id: null })),
+        }
+      },
+    }),
+    endpoint({
+      methods: ['GET'],
+      path: '/users/me',
+      permission: 'users.read',
+      summary: 'Get the account that the key belongs to',
+      arguments: Type.Object({ context }),
+      answer: { status: 200, schema: record },
+      quick: true,
+      handle: call => answerOne(call, call.actor.userId),
+    }),
+    endpoint({
+      methods: ['GET'],
+      path: '/users/{user_id}',
+      permission: 'users.read',
+      summary: 'Get an account',
+      arguments: Type.Object({ user_id: identifier('Identifier of the account.'), context }),
+      answer: { status: 200, schema: record },
+      failures: ['no_user'],
+      quick: true,
+      handle: (call, { user_id }) => answerOne(call, user_id),
+    }),
+  ],
+}
+
+/** There is an index on what accounts are logged in by, and none on names. */
+function orderBy(wanted: 'name' | 'id' | 'email' | 'registered_date') {
+  const known = { name: 'login', id: 'id', email: 'email', registered_date: 'date_registered' }
+  return orders[known[wanted]]!
+}
