@@ -23,6 +23,10 @@ export function referralScenarios(world: () => World): void {
         const id = Number(page.url().match(/referrals\/(\d+)\/show/)![1])
         const ledger = page.getByRole('region', { name: 'In the ledger', exact: true })
         await ledger.getByText('Commission → Pending').waitFor()
+        await page
+          .getByRole('region', { name: 'Why' })
+          .getByText('It is pending until it is approved.')
+          .waitFor()
 
         await page.getByRole('button', { name: `Approve: Referral ${id}` }).click()
         await ledger.getByText('Pending → Unpaid').waitFor()

@@ -73,6 +73,9 @@ export function toolScenarios(world: () => World): void {
         await page.goto('/admin/tools/audit-log')
         const table = page.getByRole('table', { name: 'Audit log' })
         await table.getByText(email).first().waitFor()
+        const account = page.getByRole('combobox', { name: 'Account' })
+        await account.pressSequentially('adm', { delay: 80 })
+        await page.getByRole('option', { name: 'admin' }).click()
         await page.getByLabel('Record number').fill(String(id))
         await page.getByLabel('What').click()
         await page.getByRole('option', { name: 'Affiliate edited' }).click()
@@ -118,6 +121,35 @@ export function toolScenarios(world: () => World): void {
         await page.getByText('Settings saved').waitFor()
         await page.getByRole('link', { name: 'Affiliates', exact: true }).click()
         await page.getByText('22.5% default').first().waitFor()
+      }))
+
+    test('settings - a rate beyond all of a sale, and one that somebody else has changed, are asked for twice', () =>
+      world().work('/settings', async page => {
+        const rate = page.getByLabel('Default rate', { exact: true })
+        const save = () => page.getByRole('button', { name: 'Save' }).click()
+        const kept = async () => (await (await page.request.get('/admin/api/settings')).json()).default_rate
+        const before = await kept()
+        await rate.fill('120')
+        await save()
+        await page.getByText('That is more than the whole sale.').waitFor()
+        assert.equal(await kept(), before)
+        await save()
+        await page.getByText('Settings saved').waitFor()
+        assert.equal(await kept(), '120')
+
+        await page.reload()
+        await rate.waitFor()
+        await page.request.patch('/admin/api/settings', {
+          headers: { 'x-admin-request': '1' },
+          data: { default_rate: '30' },
+        })
+        await rate.fill('20')
+        await save()
+        await page.getByText('It is 30 by now.').waitFor()
+        assert.equal(await kept(), '30')
+        await save()
+        await page.getByText('Settings saved').waitFor()
+        assert.equal(await kept(), '20')
       }))
 
     test('settings changed by two people - each change is kept', () =>

@@ -60,7 +60,7 @@ async function write(
 }
 
 /** What the record had become when a form was told so, by the record that the form began with. */
-const told = new WeakMap<object, Row>()
+const told = new WeakMap<object, object>()
 
 /**
  * Sends what differs from the record that the form began with.
@@ -69,18 +69,27 @@ const told = new WeakMap<object, Row>()
 async function edit(resource: string, id: unknown, data: Row, before: Row): Promise<Row> {
   const changed = changes(data, before)
   const { record: now, tag } = await oneWithTag(resource, id)
-  const theirs = changes(now, told.get(before) ?? before)
-  const contested = Object.keys(changes(changed, now)).filter(name => name in theirs)
-  if (contested.length > 0) {
-    told.set(before, now)
-    throw changedMeanwhile(contested, now)
-  }
+  refuseContested(changed, now, before)
   const always = pagesOf(resource)?.always?.map(name => [name, data[name]]) ?? []
   const body = { ...Object.fromEntries(always), ...changed }
   return write(resource, 'update', `${resource}/${id}`, body, { ifMatch: tag })
 }
 
-function changedMeanwhile(names: string[], now: Row): HttpError {
+/**
+ * @param changed what is to be saved
+ * @param now the record as it is on the server
+ * @param before the record that the form began with
+ * @throws HttpError when somebody else has changed the same, unless that was told already
+ */
+export function refuseContested(changed: object, now: object, before: object): void {
+  const theirs = changes({ ...now }, { ...(told.get(before) ?? before) })
+  const contested = Object.keys(changes({ ...changed }, { ...now })).filter(name => name in theirs)
+  if (contested.length === 0) return
+  told.set(before, now)
+  throw changedMeanwhile(contested, { ...now })
+}
+
+function changedMeanwhile(names: string[], now: Record<string, unknown>): HttpError {
   const message = 'Somebody else has changed this meanwhile. Save again to replace what they wrote.'
   const said = names.map(name => [name, now[name] ? `It is ${now[name]} by now.` : 'It is empty by now.'])
   return new HttpError(message, 412, {

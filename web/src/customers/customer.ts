@@ -2,7 +2,9 @@ import type { RaRecord } from 'react-admin'
 import type { Static } from 'typebox'
 import type { customer } from '../../../src/programme/customers/customer.ts'
 
-export type Customer = Static<(typeof customer)['record']> & RaRecord<number>
+/** As the pages ask for it: with the affiliates to whom the customer is linked. */
+export type Customer = Static<(typeof customer)['record']> &
+  RaRecord<number> & { meta?: { affiliate_id: number[] } }
 
 export const nameOf = ({ id, first_name, last_name, email }: Customer) =>
   `${first_name} ${last_name}`.trim() || email || `Customer ${id}`

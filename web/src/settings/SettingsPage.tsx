@@ -11,7 +11,7 @@ import {
 import { useWatch } from 'react-hook-form'
 import type { SettingsRecord } from '../../../src/settings/schema.ts'
 import { get, request } from '../api.ts'
-import { changes } from '../dataProvider.ts'
+import { changes, refuseContested } from '../dataProvider.ts'
 import { CarefulForm, FormButtons, FormSection, RateInput, Row, rateOf } from '../ui/form.tsx'
 import { Page, Problem } from '../ui/Page.tsx'
 import { useSubmit } from '../ui/submit.ts'
@@ -32,6 +32,7 @@ export function SettingsPage() {
   const submit = useSubmit(async values => {
     const changed = changes(values, { id: 'settings', ...data })
     if ('default_rate' in changed) changed.default_rate = rateOf(changed.default_rate)
+    refuseContested(changed, await get<SettingsRecord>('settings'), data!)
     await request('PATCH', 'settings', { body: changed })
     await Promise.all(['settings', 'session'].map(key => queryClient.invalidateQueries({ queryKey: [key] })))
     notify('Settings saved', { type: 'success' })
@@ -64,6 +65,7 @@ function Fields({ settings }: { settings: SettingsRecord }) {
         <Row>
           <RateInput
             source="default_rate"
+            typeSource="default_rate_type"
             label="Default rate"
             helperText="From 0 on, with at most 4 decimals."
           />

@@ -2,7 +2,16 @@
 import HistoryIcon from '@mui/icons-material/History'
 import { Box, Card, Link, Stack, Typography } from '@mui/material'
 import { useQuery } from '@tanstack/react-query'
-import { DateInput, ListBase, SelectInput, TextInput, useListContext, useReference } from 'react-admin'
+import {
+  AutocompleteInput,
+  DateInput,
+  ListBase,
+  ReferenceInput,
+  SelectInput,
+  TextInput,
+  useListContext,
+  useReference,
+} from 'react-admin'
 import { Link as RouterLink } from 'react-router-dom'
 import type { EntryRecord } from '../../../src/operations/audit/schema.ts'
 import { choicesOf, describe, get } from '../api.ts'
@@ -14,6 +23,7 @@ import { Filters, Rows } from '../ui/ListFrame.tsx'
 import { Empty, Problem } from '../ui/Page.tsx'
 import { pageOf } from '../ui/pages.ts'
 import { RecordTable } from '../ui/RecordTable.tsx'
+import { type User, userName } from '../users/user.ts'
 
 type Entry = EntryRecord
 
@@ -61,6 +71,10 @@ export function AuditLog() {
 const width = (pixels: number) => ({ width: { sm: pixels } })
 const text = (typed: string) => typed
 
+/** The same functions each time: others erase what is being typed. */
+const accountOf = (user?: User) => (user ? userName(user) : '')
+const searchOf = (search: string) => (search ? { search } : {})
+
 function AuditFilters() {
   const { kinds, actions } = useVocabulary()
   return (
@@ -74,7 +88,15 @@ function AuditFilters() {
         margin="none"
         sx={width(190)}
       />
-      <TextInput source="user_id" label="Account number" parse={text} helperText={false} sx={width(152)} />
+      <ReferenceInput source="user_id" reference="users" sort={{ field: 'login', order: 'ASC' }}>
+        <AutocompleteInput
+          label="Account"
+          optionText={accountOf}
+          filterToQuery={searchOf}
+          helperText={false}
+          sx={width(200)}
+        />
+      </ReferenceInput>
       <SelectInput
         source="action"
         label="What"

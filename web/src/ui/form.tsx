@@ -3,6 +3,7 @@ import { Alert, Button, Card, Stack, Typography } from '@mui/material'
 import { type ReactNode, useEffect, useRef } from 'react'
 import { Form, type FormProps, required, SaveButton, TextInput, type TextInputProps } from 'react-admin'
 import { type FieldError, useFormState, useWatch } from 'react-hook-form'
+import { useSession } from '../session.tsx'
 import { type Money, useMoney } from './format.ts'
 import { useGoBack } from './lists.ts'
 
@@ -186,23 +187,41 @@ function amountProblem(
 const example = ({ decimals }: Money) =>
   decimals === 0 ? '1250' : `1250.${'50'.padEnd(decimals, '0').slice(0, decimals)}`
 
-/** A rate as text, so that "not set" and zero stay apart. */
+/**
+ * A rate as text, so that "not set" and zero stay apart. More than all of a sale is most often a slip: it is said, and
+ * saved when it is sent again.
+ * @param typeSource the field with the rate type; without one, or empty there, the default's counts
+ */
 export function RateInput({
   source,
   label,
   helperText,
+  typeSource = 'rate_type',
 }: {
   source: string
   label: string
   helperText?: string
+  typeSource?: string
 }) {
+  const { default_rate_type } = useSession().settings
+  const type = useWatch({ name: typeSource }) || default_rate_type
+  const { submitCount } = useFormState()
+  const said = useRef({ text: '', submitCount: 0 })
+  const beyond = (typed: unknown) => {
+    const text = rateOf(typed)
+    if (type !== 'percentage' || Number(text) <= 100) return undefined
+    // A form is checked more often than it is sent: what was said before the last time was seen.
+    if (said.current.text !== text) said.current = { text, submitCount }
+    if (said.current.submitCount < submitCount) return undefined
+    return 'That is more than the whole sale. Save again if it is meant.'
+  }
   return (
     <TextInput
       source={source}
       label={label}
-      format={shown => (shown === undefined || shown === null ? '' : String(shown))}
+      format={kept => (kept === undefined || kept === null ? '' : String(kept))}
       parse={typed => typed}
-      validate={typed => rateProblem(String(typed ?? '').trim())}
+      validate={[typed => rateProblem(rateOf(typed)), beyond]}
       helperText={helperText ?? false}
       slotProps={{ htmlInput: { inputMode: 'decimal', autoComplete: 'off' } }}
     />
