@@ -84,7 +84,7 @@ describeService('keys', service => {
     const wrong = await admin.post('/keys', {
       name: ' ',
       user_id: 0,
-      permissions: ['users.read'],
+      permissions: ['settings.edit'],
       expires: 'soon',
     })
     assertFailure(wrong, 400, 'rest_invalid_param')
