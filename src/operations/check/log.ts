@@ -174,7 +174,8 @@ function differenceOf(
   hasToBeLogged: boolean,
 ): string | undefined {
   if (record === undefined) {
-    return trace?.exists
+    // Of what nobody is told when it is made, nobody is told when it is kept no longer.
+    return trace?.exists && logged.actions.includes('create')
       ? 'the log says that it exists, and it is not there; it was removed beside the service.'
       : undefined
   }
