@@ -87,7 +87,7 @@ async function byAutocannon(target: Target, seconds: number): Promise<Measured> 
     perSecond: result.requests.total / result.duration,
     p50Ms: result.latency.p50,
     p99Ms: result.latency.p99,
-    errors: result.non2xx + result.errors,
+    errors: result['4xx'] + result['5xx'] + result.errors,
   }
 }
 

@@ -51,6 +51,7 @@ export async function fill(
     return JSON.parse(stdout)
   }
   await run('demo', '--affiliates', String(affiliates), '--payouts', String(affiliates * 5))
+  await run('settings', 'set', 'programme_page', 'https://shop.example/welcome')
   await run('users', 'create', '--login', 'bench', '--email', 'bench@bench.example')
   const { token } = await run('keys', 'create', '--name', 'bench', '--user', 'bench')
   return { engine, database, authorization: `Bearer ${token}` }
@@ -80,7 +81,7 @@ export async function measure(
 export function targetOf(server: Process, request: BenchRequest, authorization: string): Target {
   const { path, method, body, connections, stride } = request
   return {
-    url: `${server.url}/v1${path}`,
+    url: `${server.url}${request.visitor ? '' : '/v1'}${path}`,
     method,
     headers: headersOf(request, authorization),
     connections,
@@ -97,8 +98,9 @@ export async function copyAnswer(
   authorization: string,
 ): Promise<void> {
   const filled = (text: string) => text.replace('{row}', '7').replace('{number}', String(Date.now()))
-  const response = await fetch(`${server.url}/v1${filled(request.path)}`, {
+  const response = await fetch(`${server.url}${request.visitor ? '' : '/v1'}${filled(request.path)}`, {
     method: request.method,
+    redirect: 'manual',
     headers: headersOf(request, authorization),
     ...(request.body !== undefined && { body: filled(request.body) }),
   })
@@ -108,7 +110,12 @@ export async function copyAnswer(
   await floor.answer({ status: response.status, headers, body })
 }
 
-function headersOf({ refused, body }: BenchRequest, authorization: string): Record<string, string> {
+/** Of a person, so that what is counted is measured as well. */
+const BROWSER =
+  'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36'
+
+function headersOf({ refused, visitor, body }: BenchRequest, authorization: string): Record<string, string> {
+  if (visitor) return { 'User-Agent': BROWSER, 'Accept-Encoding': 'br' }
   return {
     Authorization: refused ? 'Bearer affiliated_sk_nobody-has-this-token' : authorization,
     ...(body !== undefined && { 'Content-Type': 'application/json' }),

@@ -6,6 +6,8 @@ export interface BenchRequest extends Omit<Target, 'url' | 'headers'> {
   readonly name: string
   readonly path: string
   readonly status: number
+  /** Of a visitor, who has no key; the path is the whole one. */
+  readonly visitor?: true
   /** Sent with a token that no key has. */
   readonly refused?: true
 }
@@ -67,6 +69,8 @@ export async function requestsTo(server: Process, authorization: string): Promis
       affiliate_id: active,
     }),
     { ...get('options', '/affiliates'), method: 'OPTIONS' },
+    { ...get('redirect', '/r/7'), status: 302, visitor: true },
+    { ...get('script', '/a.js'), visitor: true },
     { ...get('refused key', '/affiliates/7'), status: 401, refused: true },
   ]
   return all.map(request => ({ ...request, stride }))
