@@ -40,7 +40,7 @@ export function ruleScenarios(world: () => World): void {
         await page.getByRole('link', { name: 'Readers' }).first().click()
         await page.getByLabel('Rate', { exact: true }).fill('15')
         await page.getByRole('button', { name: 'Save' }).click()
-        await page.getByText('15%').waitFor()
+        await page.getByRole('cell', { name: '15%' }).waitFor()
       })
       const [rule] = await world().read(`/rules?group_id=${group_id}&status=current`)
       assert.deepEqual(

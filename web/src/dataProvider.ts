@@ -11,7 +11,12 @@ async function list(resource: string, args: Record<string, unknown>, signal?: Ab
     ...(signal && { signal }),
   })
   // A record begins with its identifier; one that is only ever listed has no other.
-  const data = body.map(row => ('id' in row ? row : { ...row, id: Number(Object.values(row)[0]) }))
+  const { adds } = pagesOf(resource) ?? {}
+  const data = body.map(row => {
+    const record = 'id' in row ? row : { ...row, id: Number(Object.values(row)[0]) }
+    // Forms begin with the record of the list, until the whole one is there.
+    return adds ? { ...record, ...adds(record as never) } : record
+  })
   return { data, total: Number(headers.get('x-total-count') ?? body.length) }
 }
 
@@ -180,7 +185,8 @@ export const dataProvider: DataProvider = {
   },
   update: async (resource, { id, data, previousData }) => {
     const record = await edit(resource, id, data as Row, previousData as Row)
-    return { data: (await written(resource, record)) as never }
+    // The next version of a rule is another record: the form goes on with the one that it is about.
+    return { data: { ...(await written(resource, record)), id } as never }
   },
   updateMany: async () => {
     throw new Error('Many are changed by doToMany.')

@@ -107,7 +107,7 @@ function partOf(part: Part, { currency: ofSale }: Earned, settings: Settings): S
   return {
     source,
     rule_id: rule?.id ?? 0,
-    series: rule?.series ?? 0,
+    series: rule && rule.id !== 0 ? rule.series : 0,
     version: rule?.version ?? 0,
     name: rule?.name ?? '',
     rate_type: type,
@@ -149,7 +149,7 @@ function sentencesOfPart(part: Part, earned: Earned, settings: Settings): string
     return [`The amount of ${data.earned} ${data.currency} was sent with the referral; no rule was applied.`]
   const by = {
     affiliate: "The affiliate's own rate applies",
-    rule: `The rule “${data.name}” (number ${data.series}, version ${data.version}) applies`,
+    rule: `The rule “${data.name}”${numbersOf(data)} applies`,
     default: 'No rule applies, so it is the default rate of the programme',
   }[source]
   const beginning = `${by}${which}: ${rateText(data, settings)}.`
@@ -159,6 +159,11 @@ function sentencesOfPart(part: Part, earned: Earned, settings: Settings): string
       'The customer has bought for longer or more often than the rule pays for, so nothing is earned.',
     ]
   return [beginning, sentenceOfBase(data, earned)]
+}
+
+/** A rule that is only tried has none. */
+function numbersOf({ rule_id, series, version }: Static<typeof partSchema>): string {
+  return rule_id === 0 ? '' : ` (number ${series}, version ${version})`
 }
 
 function rateText({ rate_type, rate }: Static<typeof partSchema>, { currency }: Settings): string {

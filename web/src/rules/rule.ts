@@ -88,7 +88,7 @@ export const conditionText = ({ field, how, value }: ConditionRow) =>
 /** 'Sales and renewals', or nothing when it is for all. */
 export const kindsText = (some: Rule['kinds']) => some.map(kind => `${capital(kind)}s`).join(', ')
 
-/** What is sent for what was typed. */
+/** What is sent for what was typed. A record that is not whole yet has no lines. */
 export function argumentsOf({ condition_rows: rows, ...values }: Record<string, unknown>) {
   const emptied = Object.fromEntries(Object.entries(values).map(([name, value]) => [name, value ?? '']))
   return {
@@ -96,6 +96,6 @@ export function argumentsOf({ condition_rows: rows, ...values }: Record<string, 
     affiliate_id: values.affiliate_id || 0,
     group_id: values.group_id || 0,
     kinds: values.kinds || [],
-    conditions: conditionsOf((rows ?? []) as ConditionRow[]),
+    conditions: rows === undefined ? (values.conditions ?? []) : conditionsOf(rows as ConditionRow[]),
   }
 }
