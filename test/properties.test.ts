@@ -192,6 +192,8 @@ function flatten(value: unknown, prefix = ''): [string, string][] {
   return [[prefix, String(value).toWellFormed()]]
 }
 
+const parse = (text: string) => JSON.parse(text)
+
 async function send(service: Service, { method, path, query, body, type }: Generated): Promise<number> {
   const response = await fetch(`${service.url}/v1${path}?${query}`, {
     method,
@@ -201,7 +203,9 @@ async function send(service: Service, { method, path, query, body, type }: Gener
   const received = await response.text()
   const what = `${method} ${path}?${query} -> ${response.status} ${received.slice(0, 300)}`
   assert.ok(response.status < 500, what)
-  const answer = JSON.parse(received)
+  // A result on each line, where many were sent.
+  const isLines = response.headers.get('content-type') === 'application/x-ndjson'
+  const answer = isLines ? received.split('\n').filter(Boolean).map(parse) : parse(received)
   if (response.status >= 400) {
     assert.equal(typeof answer.code, 'string', what)
     assert.equal(answer.data.status, response.status, what)
