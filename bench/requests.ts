@@ -41,9 +41,16 @@ const write = (name: string, method: string, path: string, status: number, body:
  * @param server the pages are those of its database
  */
 export async function requestsTo(server: Process, authorization: string): Promise<BenchRequest[]> {
-  const { last, page: lastPage, active } = await lastPageOf(server, authorization)
+  const { last, page: lastPage, active, first } = await lastPageOf(server, authorization)
   const stride = Math.floor(last / ROWS)
   const payout = { affiliate_id: 7, amount: 27.87, referrals: '{number}' }
+  const referral = (affiliate_id: string) => ({
+    affiliate_id,
+    amount: 12.5,
+    context: 'bench',
+    reference: '{number}',
+    status: 'unpaid',
+  })
   const all: WithoutStride[] = [
     get('get one', '/affiliates/{row}'),
     get('get one, built anew', '/affiliates/{row}?n={number}'),
@@ -60,6 +67,16 @@ export async function requestsTo(server: Process, authorization: string): Promis
     }),
     write('edit', 'PATCH', '/affiliates/{row}', 200, { payment_email: '{number}@bench.example' }),
     write('create payout', 'POST', '/payouts', 201, payout),
+    write('create referral', 'POST', '/referrals', 201, referral('{row}')),
+    write('create referral of one affiliate', 'POST', '/referrals', 201, referral('7')),
+    write('create visit', 'POST', '/visits', 201, {
+      affiliate_id: '{row}',
+      url: 'https://shop.example/page',
+      campaign: 'bench',
+      ip: '203.0.113.7',
+    }),
+    get('get referral, built anew', `/referrals/${first}?n={number}`),
+    get('list of 20 referrals, built anew', '/referrals?exclude={number}'),
     write('report sale', 'POST', '/conversions', 201, {
       kind: 'sale',
       context: 'bench',
@@ -87,12 +104,14 @@ interface Filling {
   readonly page: string
   /** An affiliate who earns. */
   readonly active: number
+  /** A referral. */
+  readonly first: number
 }
 
 /** The last record, and the last page of the list, by the kind of cursor that a client gets who follows the links. */
 async function lastPageOf({ url }: Process, authorization: string): Promise<Filling> {
-  const ask = async <T>(query: string) => {
-    const response = await fetch(`${url}/v1/affiliates?${query}`, { headers: { authorization } })
+  const ask = async <T>(query: string, list = 'affiliates') => {
+    const response = await fetch(`${url}/v1/${list}?${query}`, { headers: { authorization } })
     return (await response.json()) as T
   }
   const ids = await ask<number[]>(`number=${2 * PAGE}&order=desc&fields=ids`)
@@ -100,6 +119,7 @@ async function lastPageOf({ url }: Process, authorization: string): Promise<Fill
   const cursor = Buffer.from(JSON.stringify(['affiliate_id', 'asc', before, before])).toString('base64url')
   const page = await ask<unknown[]>(`cursor=${cursor}`)
   if (page.length !== PAGE) throw new Error(`The last page has ${page.length} records.`)
+  const [first] = await ask<number[]>('number=1&fields=ids', 'referrals')
   const [active] = await ask<number[]>('status=active&number=1&fields=ids')
-  return { last: ids[0]!, page: `/affiliates?cursor=${cursor}`, active: active! }
+  return { last: ids[0]!, page: `/affiliates?cursor=${cursor}`, active: active!, first: first! }
 }
