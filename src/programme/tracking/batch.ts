@@ -4,7 +4,7 @@
  * process loses when it is killed is at most the last batch; no credit with it, because the token of the click says who it is.
  * See docs/decisions/visitors.md.
  */
-import { createHmac, randomBytes } from 'node:crypto'
+import { hash, randomBytes } from 'node:crypto'
 import { setImmediate as turn } from 'node:timers/promises'
 import { Rounds } from '../../base/rounds.ts'
 import { type RequestContext, write } from '../../events/write.ts'
@@ -144,10 +144,8 @@ async function newcomers(tx: Tx, batch: readonly Answered[]): Promise<boolean[]>
   const day = dayOf(Date.now() / 1000)
   const salt = await store.saltOf(tx, day, randomBytes(32).toString('base64url'))
   const hashes = batch.map(({ network, userAgent, affiliateId }) =>
-    createHmac('sha256', salt)
-      .update(`${affiliateId} ${network} ${userAgent}`)
-      .digest()
-      .toString('base64url', 0, 12),
+    // Of fixed length and cut, so nobody can go on from it; a HMAC takes five times as long.
+    hash('sha256', `${salt} ${affiliateId} ${network} ${userAgent}`, 'base64url').slice(0, 16),
   )
   const fresh = new Set<string>()
   for await (const rows of store.addVisitors(tx, [...new Set(hashes)], day)) {
