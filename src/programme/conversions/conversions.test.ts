@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import { sql } from 'kysely'
-import { assertFailure, describeService } from '../../../test/harness.ts'
+import { assertFailure, describeService, operatorOf } from '../../../test/harness.ts'
+import { erasePerson } from '../../operations/privacy/rules.ts'
 
 describeService('conversions', service => {
   let affiliate: { id: number; user_id: number }
@@ -152,6 +153,21 @@ describeService('conversions', service => {
     await run(`UPDATE conversions SET customer = '', metadata = '' WHERE id = ${id}`)
     const { body: erased } = await service().get(`/conversions/${id}`)
     assert.deepEqual([erased.customer, erased.country], [{}, 'DE'])
+  })
+
+  test('who is erased is erased as the customer of what they bought; what it was worth stays', async () => {
+    const { user_id } = await service().newAffiliate('buyer')
+    const email = 'buyer@shop.example'
+    const sent = { email, first_name: 'Bea' }
+    const reference = fresh()
+    const { body } = await report({ reference, amount: 10, affiliate_id: affiliate.id, customer: sent })
+    const { id, customer_id } = body.conversion
+    await service().patch(`/customers/${customer_id}`, { user_id })
+    await erasePerson(operatorOf(service().database), user_id)
+    const { body: erased } = await service().get(`/conversions/${id}`)
+    assert.deepEqual([erased.customer, erased.amount, erased.affiliate_id], [{}, 10, affiliate.id])
+    const rows = await service().database.reader.selectFrom('events').selectAll().execute()
+    assert.ok(!JSON.stringify(rows).includes(email))
   })
 
   test('credited is the first of: named, owner of the customer, coupon, click; and only who is active', async () => {
