@@ -14,7 +14,7 @@ import { earning, type Step } from './migrations/earning.ts'
 import { events } from './migrations/events.ts'
 import { payoutNotes } from './migrations/payout-notes.ts'
 import { reports } from './migrations/reports.ts'
-import { runs } from './migrations/runs.ts'
+import { runs, runsOfGroups } from './migrations/runs.ts'
 import { sources } from './migrations/sources.ts'
 import { clickKeys, links, scriptPages } from './migrations/tracking.ts'
 import { visitDays } from './migrations/visit-days.ts'
@@ -47,6 +47,7 @@ const migrations: readonly Migration[] = [
   sources,
   scriptPages,
   visitDays,
+  runsOfGroups,
 ]
 
 /** How a referral's amount came to be stands in `calculation` alone. */

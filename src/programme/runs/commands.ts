@@ -38,6 +38,7 @@ export function addRunCommands(program: Command): void {
   addCommand(runs, 'prepare', 'prepare a run, which reserves nothing, and show who is in and who is not')
     .option('--method <name>', 'csv, paypal, sepa or nacha (default: csv)')
     .option('--cut-off <date>', 'earnings until the end of this day are paid (default: all)')
+    .option('--group <id>', 'only affiliates of this group (default: all)')
     .option('--minimum <amount>', 'the least that somebody is paid (default: 0)')
     .option('--note <text>', 'what payees read beside the payment')
     .option('--exclude <list>', 'identifiers of affiliates that are left out, with commas')
@@ -96,14 +97,22 @@ async function list(options: CommonOptions): Promise<void> {
 interface PrepareOptions extends CommonOptions {
   method?: string
   cutOff?: string
+  group?: string
   minimum?: string
   note?: string
   exclude?: string
 }
 
 async function prepare(options: PrepareOptions): Promise<void> {
-  const { method, cutOff, minimum, note, exclude } = options
-  const args = checkedArguments(prepareArguments, { method, cut_off: cutOff, minimum, note, exclude })
+  const { method, cutOff, group, minimum, note, exclude } = options
+  const args = checkedArguments(prepareArguments, {
+    method,
+    cut_off: cutOff,
+    group_id: group,
+    minimum,
+    note,
+    exclude,
+  })
   await onDatabase(options, async context => {
     const { id } = await rules.prepare(context, args)
     await rules.proceed(context, id, FOR_EVER)

@@ -12,7 +12,7 @@ const AFFILIATES_AT_ONCE = 200
 export async function prepareSome(context: RequestContext, run: Run): Promise<boolean> {
   const { reader } = context.database.background()
   const settings = await context.settings.current()
-  const ids = await store.candidatesAfter(reader, run.prepared_to, AFFILIATES_AT_ONCE)
+  const ids = await store.candidatesAfter(reader, run, run.prepared_to, AFFILIATES_AT_ONCE)
   const { proposals } = await propose(reader, run, ids, settings)
   const isLast = ids.length < AFFILIATES_AT_ONCE
   return write(context, async tx => {

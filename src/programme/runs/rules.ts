@@ -34,7 +34,12 @@ export async function prepare(context: RequestContext, args: PrepareArguments): 
   const { exclude = [], ...sent } = args
   const run = await write(context, async tx => {
     const settings = await context.settings.hold(tx)
-    refuseInvalid(payoutRun.problems(sent, settings))
+    const { group_id: group = 0 } = sent
+    const isUnknown = group !== 0 && !(await store.groupExists(tx, group))
+    refuseInvalid({
+      ...payoutRun.problems(sent, settings),
+      ...(isUnknown && { group_id: 'must be the identifier of an existing group, or 0.' }),
+    })
     refuseUnpayable({ method: 'csv', note: '', ...sent }, settings)
     const fresh = payoutRun.fresh(sent, settings, { time: now(), actor: context.actor.userId })
     const run = await store.runs.insert(tx, {

@@ -66,6 +66,7 @@ const fields = {
     ),
     keep: (value: string) => parseMoment(value)!.last,
   },
+  group_id: atCreation(link('The group whose affiliates are paid')),
   minimum: atCreation(amount('The least that somebody is paid.')),
   note: atCreation(words(line(140), 'What payees read beside the payment.', neither)),
   payees: count('How many are paid.'),

@@ -77,6 +77,14 @@ describeService('a payout run from who is owed to who is paid', service => {
       [silent!]: 'left_out',
     })
     assert.equal((await balances(rich!)).reserved, 0)
+    const { body: group } = await service().post('/groups', { name: 'Resellers' })
+    await service().patch(`/affiliates/${poor}`, { group_id: group.id })
+    const ofGroup = await items((await prepare({ group_id: group.id })).id)
+    assert.deepEqual(
+      ofGroup.map((item: any) => item.affiliate_id),
+      [poor],
+    )
+    assertFailure(await service().post('/payout-runs', { group_id: 99_999 }), 400, 'rest_invalid_param')
     assert.equal((await step(run.id, '/cancel')).body.status, 'cancelled')
     assert.equal((await items(run.id, '&status=included')).length, 0)
     await sound()

@@ -20,10 +20,22 @@ export async function findWhole(db: Db, id: number): Promise<Run | undefined> {
   return (await whole(db, { id }))[0]
 }
 
+export async function groupExists(db: Db, id: number): Promise<boolean> {
+  const row = await db.selectFrom('groups').select('id').where('id', '=', id).executeTakeFirst()
+  return row !== undefined
+}
+
 /** So that one statement has no more values than engines take. */
 const ROWS_PER_STATEMENT = 500
 
-const candidates = prepared((db: Db, { after, limit }: { after: number; limit: number }) =>
+interface Candidates {
+  readonly after: number
+  readonly limit: number
+  /** Only those who belong to it. */
+  readonly group?: number
+}
+
+const candidates = prepared((db: Db, { after, limit, group }: Candidates) =>
   db
     .selectFrom('balances')
     .select('affiliate_id')
@@ -31,13 +43,24 @@ const candidates = prepared((db: Db, { after, limit }: { after: number; limit: n
     .where('account', 'in', [sql.lit('unpaid'), sql.lit('pending')] as never)
     .where('amount', '!=', sql.lit(0) as never)
     .where('affiliate_id', '>', after)
+    .$if(group !== undefined, query =>
+      query.where(
+        sql<boolean>`affiliate_id IN (SELECT affiliates.id FROM affiliates WHERE affiliates.group_id = ${group})`,
+      ),
+    )
     .orderBy('affiliate_id')
     .limit(limit),
 )
 
 /** The next affiliates who are owed something or wait for it, by identifier. */
-export async function candidatesAfter(db: Db, after: number, limit: number): Promise<number[]> {
-  return (await candidates(db, { after, limit })).map(row => row.affiliate_id)
+export async function candidatesAfter(
+  db: Db,
+  { group_id }: Pick<Run, 'group_id'>,
+  after: number,
+  limit: number,
+): Promise<number[]> {
+  const args = { after, limit, ...(group_id !== 0 && { group: group_id }) }
+  return (await candidates(db, args)).map(row => row.affiliate_id)
 }
 
 const waiting = prepared((db: Db, { ids }: { ids: readonly number[] }) =>

@@ -67,3 +67,8 @@ export function runs({ identity, integer, text, tableOptions }: Engine): string[
     'CREATE INDEX payouts_run_item_id ON payouts (run_item_id, id) WHERE run_item_id <> 0',
   ]
 }
+
+/** Which group of affiliates a run pays; 0 is all. */
+export function runsOfGroups({ integer }: Engine): string[] {
+  return [`ALTER TABLE payout_runs ADD COLUMN group_id ${integer} NOT NULL DEFAULT 0`]
+}
