@@ -1,5 +1,6 @@
 import { DateInput, required, SelectInput, TextInput } from 'react-admin'
 import { useWatch } from 'react-hook-form'
+import { GroupInput } from '../groups/GroupInput.tsx'
 import { FormSection, MoneyInput, numbersProblem, Row } from '../ui/form.tsx'
 import { RecordCreate } from '../ui/RecordForms.tsx'
 import { payoutRuns } from './pages.ts'
@@ -7,13 +8,14 @@ import { methods } from './run.ts'
 
 type Values = Record<string, unknown>
 
-function argumentsOf({ method, cut_off, minimum, note, exclude }: Values): Values {
+function argumentsOf({ method, cut_off, minimum, note, exclude, group_id }: Values): Values {
   const excluded = String(exclude ?? '').trim()
   return {
     method,
     minimum: Number(minimum),
     ...(cut_off ? { cut_off } : {}),
     ...(note ? { note } : {}),
+    ...(group_id ? { group_id } : {}),
     ...(excluded && { exclude: excluded.split(',').map(part => Number(part.trim())) }),
   }
 }
@@ -48,6 +50,7 @@ function Fields() {
           />
           <MoneyInput source="minimum" label="Minimum" />
         </Row>
+        <GroupInput helperText="All affiliates when empty." />
         <TextInput
           source="exclude"
           label="Leave out"
