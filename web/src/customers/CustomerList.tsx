@@ -1,3 +1,5 @@
+import { AffiliateInput } from '../affiliates/AffiliateInput.tsx'
+import { numberedName } from '../affiliates/affiliate.tsx'
 import type { Column } from '../ui/column.ts'
 import { Day } from '../ui/Day.tsx'
 import { DateFilter } from '../ui/filters.tsx'
@@ -12,7 +14,12 @@ export function CustomerList() {
       of={customers}
       columns={columns}
       search="Name, e-mail or number"
-      filters={<DateFilter source="date_created" label="First seen" />}
+      filters={
+        <>
+          <AffiliateInput nameOf={numberedName} helperText={false} sx={{ width: { sm: 220 } }} />
+          <DateFilter source="date_created" label="First seen" />
+        </>
+      }
       empty="A customer is who bought because of an affiliate. Your shop sends them with its sales."
       createLabel="Create customer"
     />

@@ -1,6 +1,7 @@
 import EditIcon from '@mui/icons-material/EditOutlined'
 import { Button } from '@mui/material'
 import { Link } from 'react-router-dom'
+import { AffiliateName } from '../affiliates/AffiliateName.tsx'
 import { CopyButton } from '../ui/CopyButton.tsx'
 import { Details } from '../ui/Details.tsx'
 import { time } from '../ui/format.ts'
@@ -36,7 +37,11 @@ export function CustomerShow() {
               'Account',
               customer.user_id ? <RecordLink key="account" kind="user" id={customer.user_id} /> : '',
             ],
-            ['Address', customer.ip],
+            [
+              'Affiliate',
+              customer.meta?.affiliate_id.map(id => <AffiliateName key={id} id={id} link />) ?? '–',
+            ],
+            ['Network', customer.ip],
             ['First seen', time(customer.date_created)],
           ]}
         />

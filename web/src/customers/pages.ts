@@ -14,5 +14,6 @@ export const customers: RecordPages = {
   edit: lazily(() => import('./CustomerForms.tsx'), 'CustomerEdit'),
   show: lazily(() => import('./CustomerShow.tsx'), 'CustomerShow'),
   titleOf: (customer: Customer) => `${nameOf(customer)}, ${customer.email}`,
+  reads: { meta: 1 },
   conflicts: { affwp_rest_customer_email_in_use: { create: 'email', update: 'email' } },
 }
