@@ -5,8 +5,8 @@ import { type KyselyPlugin, sql } from 'kysely'
 import { engines, type FreshDatabase, openDatabase, operatorOf } from '../../test/harness.ts'
 import { until } from '../../test/load.ts'
 import { type Database, within } from '../storage/database.ts'
-import { sealEntries } from './seal.ts'
-import { entriesAfter } from './store.ts'
+import { Sealer, sealEntries } from './seal.ts'
+import { countAfter, entriesAfter, holdChain, readChain } from './store.ts'
 import { verifyChain } from './verify.ts'
 import { write } from './write.ts'
 
@@ -100,6 +100,22 @@ describe('events that are committed after later ones (PostgreSQL)', () => {
         RETURNING before_values AS number`.execute(tx),
     )
     assert.match(rows[0]!.number, /^\d+$/)
+  })
+
+  test('who stops waits for another who seals, and leaves nothing unsealed', async () => {
+    await add(77)
+    const [held, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const other = database.transaction(async tx => {
+      await holdChain(tx, database.engine, true)
+      held.resolve()
+      await released.promise
+    })
+    await held.promise
+    const closed = new Sealer(database).close()
+    setTimeout(released.resolve, 50)
+    await Promise.all([closed, other])
+    const { last_entry } = (await readChain(database.reader))!
+    assert.equal(await countAfter(database.reader, last_entry), 0)
   })
 
   test('of two changes, the second is never sealed before the first', async () => {
