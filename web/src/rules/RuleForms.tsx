@@ -87,70 +87,9 @@ function NotCurrent() {
 function Fields() {
   return (
     <>
-      <FormSection
-        title="Rule"
-        hint="Saving makes a new version. Referrals keep the one that they were judged by."
-      >
-        <TextInput
-          source="name"
-          label="Name"
-          validate={required('A rule needs a name.')}
-          helperText="A rate type of the settings that has this name stands for the rule."
-        />
-        <Row>
-          <SelectInput
-            margin="none"
-            source="rate_type"
-            label="Pays"
-            choices={[
-              { id: rateTypes[0]!, name: 'A percentage' },
-              { id: rateTypes[1]!, name: 'An amount for the sale' },
-              { id: rateTypes[2]!, name: 'An amount for each item' },
-            ]}
-            translateChoice={false}
-            validate={required()}
-            helperText={false}
-          />
-          <RateInput source="rate" label="Rate" helperText="Percent, or an amount." />
-          <SelectInput
-            margin="none"
-            source="base"
-            label="Of"
-            choices={[
-              { id: bases[0]!, name: 'Without tax and shipping' },
-              { id: bases[1]!, name: 'With tax and shipping' },
-            ]}
-            translateChoice={false}
-            validate={required()}
-            helperText="What a percentage is taken of."
-          />
-        </Row>
-      </FormSection>
-      <FormSection title="For whom" hint="For everybody, unless an affiliate or a group is chosen.">
-        <AffiliateInput nameOf={numberedName} helperText="Search by name, e-mail address or number." />
-        <GroupInput helperText="Only where no affiliate is chosen." />
-        <TextInput
-          source="priority"
-          label="Priority"
-          parse={typed => typed}
-          helperText="Among rules of the same affiliate, of the same group or for everybody, the lowest is tried first."
-          slotProps={{ htmlInput: { inputMode: 'numeric' } }}
-        />
-      </FormSection>
-      <FormSection title="When" hint="It applies when all of this is met.">
-        <SelectArrayInput
-          source="kinds"
-          label="Kinds of sale"
-          choices={choicesOf(kinds)}
-          translateChoice={false}
-          helperText="All, when none is chosen."
-        />
-        <Row>
-          <DateInput source="from" label="From" parse={typed => typed} helperText={false} />
-          <DateInput source="until" label="Until" parse={typed => typed} helperText={false} />
-        </Row>
-        <Conditions />
-      </FormSection>
+      <Terms />
+      <ForWhom />
+      <When />
       <FormSection title="For how long">
         <Row>
           <Limit source="max_months" label="Months at most" hint="After the customer's first order." />
@@ -159,6 +98,85 @@ function Fields() {
         </Row>
       </FormSection>
     </>
+  )
+}
+
+function Terms() {
+  return (
+    <FormSection
+      title="Rule"
+      hint="Saving makes a new version. Referrals keep the one that they were judged by."
+    >
+      <TextInput
+        source="name"
+        label="Name"
+        validate={required('A rule needs a name.')}
+        helperText="A rate type of the settings that has this name stands for the rule."
+      />
+      <Row>
+        <SelectInput
+          margin="none"
+          source="rate_type"
+          label="Pays"
+          choices={[
+            { id: rateTypes[0]!, name: 'A percentage' },
+            { id: rateTypes[1]!, name: 'An amount for the sale' },
+            { id: rateTypes[2]!, name: 'An amount for each item' },
+          ]}
+          translateChoice={false}
+          validate={required()}
+          helperText={false}
+        />
+        <RateInput source="rate" label="Rate" helperText="Percent, or an amount." />
+        <SelectInput
+          margin="none"
+          source="base"
+          label="Of"
+          choices={[
+            { id: bases[0]!, name: 'Without tax and shipping' },
+            { id: bases[1]!, name: 'With tax and shipping' },
+          ]}
+          translateChoice={false}
+          validate={required()}
+          helperText="What a percentage is taken of."
+        />
+      </Row>
+    </FormSection>
+  )
+}
+
+function ForWhom() {
+  return (
+    <FormSection title="For whom" hint="For everybody, unless an affiliate or a group is chosen.">
+      <AffiliateInput nameOf={numberedName} helperText="Search by name, e-mail address or number." />
+      <GroupInput helperText="Only where no affiliate is chosen." />
+      <TextInput
+        source="priority"
+        label="Priority"
+        parse={typed => typed}
+        helperText="Among rules of the same affiliate, of the same group or for everybody, the lowest is tried first."
+        slotProps={{ htmlInput: { inputMode: 'numeric' } }}
+      />
+    </FormSection>
+  )
+}
+
+function When() {
+  return (
+    <FormSection title="When" hint="It applies when all of this is met.">
+      <SelectArrayInput
+        source="kinds"
+        label="Kinds of sale"
+        choices={choicesOf(kinds)}
+        translateChoice={false}
+        helperText="All, when none is chosen."
+      />
+      <Row>
+        <DateInput source="from" label="From" parse={typed => typed} helperText={false} />
+        <DateInput source="until" label="Until" parse={typed => typed} helperText={false} />
+      </Row>
+      <Conditions />
+    </FormSection>
   )
 }
 
