@@ -16,6 +16,7 @@ import { serveWithWorkers } from './process/cluster.ts'
 import { type ServeConfig, serveOptions } from './process/config.ts'
 import { serve } from './process/serve.ts'
 import { addDetailsCommands } from './programme/details/commands.ts'
+import { addExchangeCommands } from './programme/exchange/commands.ts'
 import { addLedgerCommands } from './programme/ledger/commands.ts'
 import { addReferralCommands } from './programme/referrals/commands.ts'
 import { addRunCommands } from './programme/runs/commands.ts'
@@ -53,6 +54,7 @@ addRunCommands(program)
 addDetailsCommands(program)
 addCustomerCommands(program)
 addReferralCommands(program)
+addExchangeCommands(program)
 addLedgerCommands(program)
 addDataCommands(program)
 addAuditCommands(program)

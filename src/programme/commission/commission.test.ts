@@ -1,6 +1,15 @@
 import assert from 'node:assert/strict'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { test } from 'node:test'
-import { assertFailure, describeService, openDatabase, operatorOf } from '../../../test/harness.ts'
+import {
+  affiliated,
+  assertFailure,
+  describeService,
+  openDatabase,
+  operatorOf,
+  temporaryFolder,
+} from '../../../test/harness.ts'
 import { endHolds } from '../referrals/holds.ts'
 
 const DAY_MS = 86_400_000
@@ -478,5 +487,42 @@ describeService('commission rules', service => {
     assert.deepEqual(Object.keys(wrong.body.data.params), ['rule[conditions]'])
     assert.equal((await service().get(`/rules?affiliate_id=${id}&count=1`)).headers.get('x-total-count'), '1')
     await end(now.id)
+  })
+
+  test('exchange rates out of a file: wrong lines are named, and the same file again changes nothing', async () => {
+    const folder = await temporaryFolder()
+    const file = join(folder.path, 'rates.csv')
+    const lines = [
+      'From_Currency,rate,date',
+      'THB,0.0281,2026-01-01',
+      'THB,x,2026-01-02',
+      'THB,0.0279,2026-01-03',
+    ]
+    await writeFile(file, lines.join('\n'))
+    const run = async () => {
+      const args = ['exchange-rates', 'import', file, '--json', '--database', service().databaseUrl]
+      const { stdout, code } = await affiliated(args)
+      return { code, ...JSON.parse(stdout) }
+    }
+    const { errors, ...first } = await run()
+    assert.deepEqual(first, { code: 1, lines: 3, imported: 2, existing: 0, wrong: 1 })
+    assert.equal(errors[0].line, 3)
+    const { imported, existing } = await run()
+    assert.deepEqual([imported, existing], [0, 2])
+    await folder.remove()
+    const admin = await service().admin()
+    await rule({
+      name: 'Exported',
+      rate: 1.5,
+      affiliate_id: (await service().newAffiliate('exported')).id,
+      conditions: [{ field: 'country', is: ['DE'] }],
+    })
+    const { body: csv } = await admin.get('/exports/rules?status=current&search=exported')
+    assert.match(
+      csv,
+      /Exported,\d+,,100,,"\[\{""field"":""country"",""is"":\[""DE""\]\}\]",percentage,1\.5,USD,net/,
+    )
+    const { body: rates } = await admin.get('/exports/exchange-rates?from_currency=THB')
+    assert.match(rates, /THB,USD,0\.0281,2026-01-01 00:00:00/)
   })
 })

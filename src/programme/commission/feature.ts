@@ -1,5 +1,32 @@
-import { feature } from '../../records/feature.ts'
+import { formatRate } from '../../base/money.ts'
+import { formatTime } from '../../base/time.ts'
+import { feature, type SheetColumns } from '../../records/feature.ts'
 import { listing, rules as resource } from './routes.ts'
-import { rule } from './rule.ts'
+import { type RuleRow, rule } from './rule.ts'
 
-export const commissionRules = feature(rule, { resource, listing })
+const time = (value: number | null) => (value === null ? '' : formatTime(value))
+
+const columns: SheetColumns<RuleRow> = {
+  rule_id: row => row.id,
+  series: row => row.series,
+  version: row => row.version,
+  status: row => row.status,
+  name: row => row.name,
+  affiliate_id: row => row.affiliate_id ?? '',
+  group_id: row => row.group_id ?? '',
+  priority: row => row.priority,
+  kinds: row => row.kinds,
+  conditions: row => (row.conditions === '[]' ? '' : row.conditions),
+  rate_type: row => row.rate_type,
+  rate: row => formatRate(row.rate),
+  currency: (_row, { currency }) => currency,
+  base: row => row.base,
+  max_months: row => row.max_months ?? '',
+  max_payments: row => row.max_payments ?? '',
+  hold_days: row => row.hold_days ?? '',
+  from: row => time(row.valid_from),
+  until: row => time(row.valid_until),
+  date: row => formatTime(row.created_at),
+}
+
+export const commissionRules = feature(rule, { resource, listing, sheet: { columns } })

@@ -7,7 +7,7 @@ import { settleDrafts } from '../referrals/drafts.ts'
 import { type ExchangeRate, exchangeRate } from './exchange-rate.ts'
 import { exchangeRates } from './store.ts'
 
-type CreateArguments = Static<typeof exchangeRate.create>
+export type CreateArguments = Static<typeof exchangeRate.create>
 type EditArguments = Static<typeof exchangeRate.edit>
 
 const plain = plainRules(exchangeRate, exchangeRates)

@@ -1,0 +1,44 @@
+import { createReadStream } from 'node:fs'
+import type { Command } from 'commander'
+import { commandLine } from '../../base/actor.ts'
+import { CsvError } from '../../base/csv.ts'
+import {
+  addCommand,
+  CommandFailed,
+  type CommonOptions,
+  checkedArguments,
+  print,
+  withDatabase,
+} from '../../cli/command.ts'
+import { onBehalfOf } from '../../settings/rules.ts'
+import { exchangeRate } from './exchange-rate.ts'
+import { importRates } from './importing.ts'
+
+export function addExchangeCommands(program: Command): void {
+  const rates = program.command('exchange-rates').description('work on exchange rates')
+  addCommand(rates, 'import', 'enter exchange rates out of a CSV file; those that are there already stay')
+    .argument('<file>', 'a CSV file with the columns from_currency, to_currency, rate, date')
+    .action(runImport)
+}
+
+async function runImport(file: string, options: CommonOptions): Promise<void> {
+  const result = await withDatabase(options, database =>
+    importRates(onBehalfOf(commandLine, database), createReadStream(file, { encoding: 'utf8' }), argumentsIn),
+  ).catch((error: unknown) => {
+    if (error instanceof CsvError) throw new CommandFailed(`line ${error.line} ${error.message}`)
+    throw error
+  })
+  const { lines, imported, existing, wrong, errors } = result
+  if (wrong > 0) process.exitCode = 1
+  print(options, result, [
+    `Imported ${imported} of ${lines} lines; ${existing} were there already.`,
+    ...errors.map(({ line, message }) => `line ${line}: ${message}`),
+    ...(wrong > errors.length ? [`and ${wrong - errors.length} more lines that are wrong.`] : []),
+  ])
+}
+
+/** Empty cells are not sent. */
+function argumentsIn(values: Record<string, string>) {
+  const sent = Object.entries(values).filter(([, value]) => value.trim() !== '')
+  return checkedArguments(exchangeRate.create, Object.fromEntries(sent))
+}
