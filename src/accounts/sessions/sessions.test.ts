@@ -125,7 +125,7 @@ describeService('sessions: log in', service => {
       default_rate_type: 'percentage',
     })
     assert.equal(body.user.login, 'admin')
-    assert.deepEqual(body.permissions.slice(0, 2), ['affiliates.read', 'affiliates.create'])
+    assert.ok(['affiliates.read', 'affiliates.create'].every(name => body.permissions.includes(name)))
     assert.match(body.version, /^\d+\.\d+\.\d+/)
   })
 

@@ -39,6 +39,7 @@ describeService('events', service => {
       status: 'paid',
       date: paid,
       owner: 1,
+      run_item_id: 0,
     }
     const [made, ...others] = own
     assert.deepEqual(
