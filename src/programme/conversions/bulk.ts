@@ -16,23 +16,44 @@ const AT_ONCE = 64
 
 const reader = new ArgumentReader(createArguments)
 
-async function reported(context: RequestContext, line: string): Promise<Created | Failure> {
+/** What a function that may fail gives, or how it has failed. */
+async function attempted<T>(work: () => T | Promise<T>): Promise<T | Failure> {
   try {
-    const { args, problems, missing } = reader.read(noParameters, parseJson(line), noParameters)
-    refuse(missing, problems)
-    return await create(context, args as CreateArguments)
+    return await work()
   } catch (failure) {
     if (failure instanceof Failure) return failure
     throw failure
   }
 }
 
+function read(line: string): CreateArguments {
+  const { args, problems, missing } = reader.read(noParameters, parseJson(line), noParameters)
+  refuse(missing, problems)
+  return args as CreateArguments
+}
+
+/** Reports lines at once, but those of one payment in their order, so that the first of two equal ones is the new one. */
+async function reportAll(context: RequestContext, lines: readonly string[]): Promise<(Created | Failure)[]> {
+  const payments = new Map<string, Promise<unknown>>()
+  const all = await Promise.all(lines.map(line => attempted(() => read(line))))
+  return Promise.all(
+    all.map(args => {
+      if (args instanceof Failure) return args
+      const names = [args.reference, ...(args.references ?? [])].map(name => `${args.context} ${name}`)
+      const earlier = Promise.all(names.map(name => payments.get(name)))
+      const report = earlier.then(() => attempted(() => create(context, args)))
+      for (const name of names) payments.set(name, report)
+      return report
+    }),
+  )
+}
+
 /** One result for each line, in their order. */
 async function* results(call: Call, lines: readonly string[]): AsyncGenerator<string> {
   const settings = await call.settings.current()
   for (let start = 0; start < lines.length; start += AT_ONCE) {
-    const some = lines.slice(start, start + AT_ONCE).map(line => reported(call, line))
-    const texts = (await Promise.all(some)).map((result, place) => {
+    const reports = await reportAll(call, lines.slice(start, start + AT_ONCE))
+    const texts = reports.map((result, place) => {
       const line = start + place + 1
       if (result instanceof Failure) {
         const { status, code } = entryOf(result.failure)
