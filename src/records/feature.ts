@@ -45,6 +45,8 @@ export interface Feature {
   readonly checks: readonly Check[]
   /** Fields of a record that a change of many records writes, which has one entry of the log for all. */
   readonly unlogged?: ((record: Readonly<Record<string, unknown>>) => readonly string[]) | undefined
+  /** Whether a record is made with another one, whose entry of the log is the only one. */
+  readonly implied?: ((record: Readonly<Record<string, unknown>>) => boolean) | undefined
   /** Whether `demo` fills it with samples; others are filled by hand. */
   readonly sampled: boolean
 }

@@ -27,6 +27,7 @@ describeService('check', service => {
     const { database } = service()
     const { id } = await service().newAffiliate('checked')
     await service().patch(`/affiliates/${id}`, { rate: 20, payment_email: 'paid@example.com' })
+    await service().post('/links', { affiliate_id: id, code: 'spring' })
     const gone = await service().newAffiliate('gone')
     await service().delete(`/affiliates/${gone.id}`)
     const erased = await service().newAffiliate('erased')

@@ -24,6 +24,8 @@ export interface Trail {
   readonly derived: readonly string[]
   /** Fields that are written in other records' changes, which have one entry for many. */
   readonly unlogged?: Feature['unlogged']
+  /** Whether a record is made with another one. */
+  readonly implied?: Feature['implied']
   /** What an entry would say of the row. */
   show(row: never, settings: Settings): object
 }
@@ -37,10 +39,11 @@ export function trailsOf(features: readonly Feature[]): Trail[] {
       show: (row: object) => recordOf({ ...row, affiliate_id: null } as never),
     },
     { table: keysTable, derived: [], show: (row: object) => writtenOf({ ...row, owner: '' } as never) },
-    ...features.map(({ kind, unlogged }) => ({
+    ...features.map(({ kind, unlogged, implied }) => ({
       table: kind.table,
       derived: kind.derived,
       unlogged,
+      implied,
       show: (row: never, settings: Settings) => kind.logged(row, settings),
     })),
   ]
@@ -168,7 +171,7 @@ class Trace {
 }
 
 function differenceOf(
-  { table: { logged }, derived, unlogged }: Trail,
+  { table: { logged }, derived, unlogged, implied }: Trail,
   record: object | undefined,
   trace: Trace | undefined,
   hasToBeLogged: boolean,
@@ -182,7 +185,7 @@ function differenceOf(
   const values = record as Readonly<Record<string, unknown>>
   if (trace === undefined) {
     // An account without a role can do nothing; those of the demo come after the first administrator.
-    return hasToBeLogged && values[ROLE] !== ''
+    return hasToBeLogged && values[ROLE] !== '' && !implied?.(values)
       ? 'no entry of the log says who made it; it was put in beside the service.'
       : undefined
   }
