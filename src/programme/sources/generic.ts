@@ -3,7 +3,8 @@
  * what it is. Pure.
  */
 import { decimalsOf } from '../../base/currencies.ts'
-import { isObject, number } from './reading.ts'
+import { isTaking, kinds } from '../conversions/conversion.ts'
+import { isObject, number, text } from './reading.ts'
 import { type Delivery, ignored, type Reported } from './report.ts'
 
 /** Where each argument is found. `kinds` turns the sender's words for what happened into ours. */
@@ -74,8 +75,10 @@ function at(payload: unknown, pointer: unknown): unknown {
 export function readGeneric(payload: unknown, mapping: Mapping): Delivery {
   const found = (name: string) => at(payload, mapping[name])
   const word = found('kind')
-  const kind = mapping.kinds ? mapping.kinds[String(word)] : word
-  if (kind === undefined || kind === '') return ignored(`Nothing is said about what ${String(word)} is.`)
+  const said = text(word)
+  const words = mapping.kinds
+  const kind = words ? (Object.hasOwn(words, said) ? words[said] : undefined) : word
+  if (kind === undefined || kind === '') return ignored(`Nothing is said about what ${said || 'it'} is.`)
   const currency = String(found('currency') ?? '').toUpperCase()
   const scale = mapping.minor_units === true ? 10 ** (decimalsOf(currency) ?? 2) : 1
   const report: Record<string, unknown> = { kind }
@@ -83,7 +86,7 @@ export function readGeneric(payload: unknown, mapping: Mapping): Delivery {
     if (value !== undefined && value !== '') report[name] = value
   }
   for (const name of plain) if (name !== 'kind') put(name, textual(name, found(name)))
-  for (const name of amounts) put(name, amountOf(found(name), scale))
+  for (const name of amounts) put(name, amountOf(found(name), scale, kind))
   put('references', referencesOf(payload, mapping.references))
   put('customer', membersOf(customer, found))
   put('click', membersOf(clicks, found))
@@ -96,23 +99,27 @@ function textual(name: string, value: unknown): unknown {
   return typeof value === 'number' ? String(value) : value
 }
 
-/** In whole units of the currency. */
-function amountOf(value: unknown, scale: number): unknown {
+const takings: ReadonlySet<unknown> = new Set(kinds.filter(isTaking))
+
+/** In whole units of the currency. What was given back is often below zero; a sale that is earns nobody anything. */
+function amountOf(value: unknown, scale: number, kind: unknown): unknown {
   const amount = number(value)
   if (amount === undefined) return value
-  return Math.abs(amount / scale)
+  return (takings.has(kind) ? Math.abs(amount) : amount) / scale
 }
 
 function referencesOf(payload: unknown, pointers: unknown): unknown {
   if (pointers === undefined) return undefined
   const values = (isTexts(pointers) ? pointers : [pointers]).flatMap(one => at(payload, one) ?? [])
-  return values.map(String).filter(value => value !== '')
+  return values.map(text).filter(value => value !== '')
 }
 
 function membersOf(names: readonly string[], found: (name: string) => unknown) {
   const members = names.flatMap(name => {
     const value = found(name)
-    return value === undefined || value === '' ? [] : [[name.slice(name.indexOf('.') + 1), String(value)]]
+    return value === undefined || value === ''
+      ? []
+      : [[name.slice(name.indexOf('.') + 1), textual(name, value)]]
   })
   return members.length === 0 ? undefined : Object.fromEntries(members)
 }

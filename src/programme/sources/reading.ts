@@ -1,5 +1,7 @@
 /** Reads what others send, which may have any shape. Pure. */
 
+import { MAX_REFERENCE } from '../conversions/conversion.ts'
+
 export type Json = { readonly [name: string]: unknown }
 
 export const isObject = (value: unknown): value is Json =>
@@ -24,9 +26,12 @@ export function number(value: unknown): number | undefined {
 /** The identifier of what may be expanded to the whole object. */
 export const idOf = (value: unknown): string => text(isObject(value) ? value.id : value)
 
-/** Those that are not empty, without `own`. */
+/** Those that may be a name, without `own`. */
 export const names = (values: readonly string[], own: string): string[] =>
-  [...new Set(values)].filter(value => value !== '' && value !== own)
+  [...new Set(values)].filter(value => isName(value) && value !== own)
+
+const isName = (value: string) =>
+  value !== '' && value.length <= MAX_REFERENCE && !/\p{Cc}/u.test(value) && value.isWellFormed()
 
 /** The same without members that say nothing. */
 export function withoutEmpty<T extends object>(value: T): T {
@@ -34,6 +39,10 @@ export function withoutEmpty<T extends object>(value: T): T {
   return Object.fromEntries(members) as T
 }
 
-/** Seconds as the service reads times. */
+const LATEST = Date.UTC(9999, 11, 31) / 1000
+
+/** Seconds as the service reads times; what is no time is refused there. */
 export const moment = (seconds: number): string =>
-  new Date(seconds * 1000).toISOString().slice(0, 19).replace('T', ' ')
+  seconds >= 0 && seconds <= LATEST
+    ? new Date(seconds * 1000).toISOString().slice(0, 19).replace('T', ' ')
+    : String(seconds)

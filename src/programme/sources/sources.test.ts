@@ -184,6 +184,30 @@ describeService('sources', service => {
     assert.equal(await owed(id), 0)
   })
 
+  test('signed deliveries of any shape are answered, and a sale below zero earns nothing', async () => {
+    const conversions = await counted()
+    const strange = { toString: 1, valueOf: 1 }
+    const bodies = [
+      { event: strange },
+      { event: 'constructor' },
+      { event: 'paid', order: { id: 'odd-1', charge: strange }, cents: -500 },
+      { event: 'paid', order: { id: 'odd-2', 'buyer/mail': strange }, cents: 500 },
+    ]
+    for (const body of bodies) {
+      const text = JSON.stringify(body)
+      const reply = await send(generic, text, { 'x-own-signature': mac(text, 'hex') })
+      assert.equal(reply.status, 200, text)
+    }
+    const events = [
+      event('constructor', {}),
+      event('__proto__', {}),
+      event('invoice.paid', { id: 'in_odd', amount_paid: 100, currency: 'usd' }, 1e300),
+      event('invoice_payment.paid', { invoice: 'in_\0', payment: { payment_intent: 'pi_\0' } }),
+    ]
+    for (const each of events) assert.equal((await byStripe(each)).status, 200, JSON.stringify(each))
+    assert.equal(await counted(), conversions)
+  })
+
   test('a source of one’s own: fields by JSON pointers, tried on a sample, signed by HMAC', async () => {
     const id = await seller('own')
     const paid = {

@@ -24,8 +24,9 @@ export function readStripe(payload: unknown): Delivery {
   const of = object(object(event.data).object)
   const at = number(event.created)
   const occurred = at === undefined ? {} : { occurred_at: moment(at) }
-  const read = readers[text(event.type)]
-  if (!read) return ignored(`Events of the type ${text(event.type) || 'none'} are not read.`)
+  const type = text(event.type)
+  const read = Object.hasOwn(readers, type) ? readers[type] : undefined
+  if (!read) return ignored(`Events of the type ${type || 'none'} are not read.`)
   const delivery = read(of)
   return { ...delivery, conversions: delivery.conversions.map(one => ({ ...one, ...occurred })) }
 }
