@@ -23,7 +23,9 @@ export function ExportTab() {
   const [format, setFormat] = useState('csv')
   if (error) return <Problem error={error} retry={() => refetch()} />
   if (!data) return <Waiting />
-  const what = chosen ?? data[0]!
+  const choices = data.map((name): [string, string] => [name, nameOfResource(name)])
+  choices.sort(([, one], [, other]) => one.localeCompare(other))
+  const what = chosen ?? choices[0]![0]
   return (
     <Card sx={{ p: { xs: 2, sm: 3 }, maxWidth: 640 }}>
       <Stack sx={{ gap: 2.5, alignItems: 'flex-start' }}>
@@ -31,12 +33,7 @@ export function ExportTab() {
           Downloads all records of a kind. To export a part, narrow the list on its own page and use Export
           CSV there.
         </Typography>
-        <Choice
-          label="What"
-          value={what}
-          onChange={setChosen}
-          choices={data.map(name => [name, nameOfResource(name)])}
-        />
+        <Choice label="What" value={what} onChange={setChosen} choices={choices} />
         <Choice
           label="Format"
           value={format}
