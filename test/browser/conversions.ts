@@ -18,6 +18,8 @@ export function conversionScenarios(world: () => World): void {
         await row.getByRole('link').first().click()
         await page.getByRole('button', { name: 'Credit to an affiliate' }).click()
         const dialog = page.getByRole('dialog', { name: 'Credit to an affiliate' })
+        await page.waitForLoadState('networkidle')
+        await dialog.getByText('Search by name, e-mail address or number.').waitFor()
         await dialog
           .getByRole('combobox', { name: 'Affiliate' })
           .pressSequentially('latecomer', { delay: 60 })

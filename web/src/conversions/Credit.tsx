@@ -6,6 +6,9 @@ import { payeeOf } from '../affiliates/affiliate.tsx'
 import { messageOf, request } from '../api.ts'
 import { type Conversion, nameOf } from './conversion.ts'
 
+/** Of the conversion itself the dialog asks nothing. */
+const nobody = {}
+
 /** Credits, by hand, what nobody was credited for. */
 export function Credit({ conversion }: { conversion: Conversion }) {
   const [open, setOpen] = useState(false)
@@ -29,7 +32,7 @@ export function Credit({ conversion }: { conversion: Conversion }) {
         Credit to an affiliate
       </Button>
       <Dialog open={open} onClose={() => setOpen(false)} aria-labelledby="credit" maxWidth="xs" fullWidth>
-        <Form onSubmit={credit}>
+        <Form record={nobody} onSubmit={credit}>
           <DialogTitle id="credit">Credit to an affiliate</DialogTitle>
           <DialogContent>
             <Typography sx={{ mb: 2, color: 'text.secondary' }}>
