@@ -17,11 +17,7 @@ export function ruleScenarios(world: () => World): void {
         await page.getByRole('link', { name: 'Create rule' }).first().click()
         await page.getByLabel('Name').fill('Readers')
         const preview = page.getByRole('region', { name: 'What a sale would earn' })
-        await preview
-          .getByText('This sale would earn $', { exact: false })
-          .or(preview.getByText('0.00'))
-          .first()
-          .waitFor()
+        await preview.getByText('Type the rate to see what a sale would earn.').waitFor()
         await page.getByLabel('Rate', { exact: true }).fill('12.4')
         await preview.getByText('This sale would earn 12.40 USD.').waitFor()
         await page.getByRole('button', { name: 'Add condition' }).click()

@@ -33,7 +33,9 @@ export function Preview() {
   const replaced = useRecordContext<Rule>()
   const body = JSON.stringify(questionOf(sale, typed, replaced))
   const question = useDeferredValue(body)
+  const hasRate = String(typed.rate ?? '').trim() !== ''
   const { data, error } = useQuery({
+    enabled: hasRate,
     queryKey: ['rules', 'preview', question],
     queryFn: async ({ signal }) => {
       await new Promise(resolve => setTimeout(resolve, WAIT_MS))
@@ -62,10 +64,21 @@ export function Preview() {
         ))}
       </Stack>
       <Stack aria-live="polite" sx={{ mt: 2, gap: 0.75 }}>
-        {error ? <Problem error={error} /> : data && <Result answer={data} />}
+        {hasRate ? (
+          <Outcome error={error} answer={data} />
+        ) : (
+          <Typography variant="body2" sx={{ color: 'text.secondary' }}>
+            Type the rate to see what a sale would earn.
+          </Typography>
+        )}
       </Stack>
     </Card>
   )
+}
+
+function Outcome({ error, answer }: { error: unknown; answer: Answer | undefined }) {
+  if (error) return <Problem error={error} />
+  return answer ? <Result answer={answer} /> : null
 }
 
 function Problem({ error }: { error: unknown }) {
@@ -104,7 +117,7 @@ function Result({ answer: { sentences, tried } }: { answer: Answer }) {
 
 const NUMBERS = new Set(['amount', 'tax', 'shipping', 'order'])
 
-/** Without what was left empty; a rule that has no rate yet pays nothing. */
+/** Without what was left empty. */
 function questionOf(sale: Sale, typed: Record<string, unknown>, replaced: Rule | undefined): object {
   const { product, ...facts } = sale
   const given = Object.entries(facts)

@@ -95,13 +95,15 @@ function useKnownOrder(error: unknown): void {
 interface RowsProps {
   /** What to say when there is nothing at all, whatever the filters. */
   empty: ReactNode
+  /** What it is narrowed to at first, which nobody has asked for. */
+  first?: object | undefined
   table: ReactNode
   cards: ReactNode
   /** What can be done with several that are chosen. */
   bulkActions?: ReactNode
 }
 
-export function Rows({ empty, table, cards, bulkActions }: RowsProps) {
+export function Rows({ empty, first = {}, table, cards, bulkActions }: RowsProps) {
   const { error, isPending, total, filterValues, setFilters, refetch } = useListContext()
   const list = useRef<HTMLDivElement>(null)
   useKnownOrder(error)
@@ -109,7 +111,8 @@ export function Rows({ empty, table, cards, bulkActions }: RowsProps) {
   const wide = useMediaQuery<Theme>(theme => theme.breakpoints.up('md'))
   if (error) return <Problem error={error} retry={() => refetch()} />
   if (!isPending && total === 0) {
-    const narrowed = Object.keys(filterValues).length > 0
+    const asked = JSON.stringify(filterValues)
+    const narrowed = asked !== '{}' && asked !== JSON.stringify(first)
     return (
       <Card>
         {narrowed ? (

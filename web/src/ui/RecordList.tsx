@@ -63,6 +63,7 @@ export function RecordList<R extends RaRecord<number>>(props: Props<R>) {
         {above}
         <Filters search={<Search hint={search} />}>{filters}</Filters>
         <Rows
+          first={filter}
           empty={
             <Empty icon={<Icon />} title={`No ${several.toLowerCase()} yet`} action={create}>
               {empty}
