@@ -20,6 +20,7 @@ export function runScenarios(world: () => World): void {
         await page.getByRole('heading', { level: 1, name: /^Payout run \d+$/ }).waitFor()
         const run = Number(page.url().match(/payout-runs\/(\d+)\/show/)![1])
         await page.getByText('Would be paid').waitFor()
+        await page.getByRole('region', { name: 'Details' }).getByRole('link', { name: 'admin' }).waitFor()
         await page.getByText('Below minimum').first().waitFor()
         await page.getByRole('button', { name: 'Approve' }).click()
         await page.getByRole('alertdialog').getByRole('button', { name: 'Approve' }).click()

@@ -105,7 +105,8 @@ function Close({ run }: { run: Run }) {
         onClose={() => setAsking(false)}
       >
         <Typography>
-          Nothing is open any more. A payment that comes back later can still be recorded.
+          A run can be closed once the outcome of every payment is recorded. A payment that comes back later
+          can still be recorded.
         </Typography>
       </Confirm>
     </>

@@ -3,10 +3,10 @@ import { useQuery } from '@tanstack/react-query'
 import { get } from '../api.ts'
 import { Details } from '../ui/Details.tsx'
 import { count, plural, time, useMoney } from '../ui/format.ts'
-import { RecordLink } from '../ui/RecordLink.tsx'
 import { RecordShow } from '../ui/RecordShow.tsx'
 import { StatusChip } from '../ui/StatusChip.tsx'
 import { Tile, Tiles } from '../ui/Tile.tsx'
+import { UserName } from '../users/UserName.tsx'
 import { Files } from './Files.tsx'
 import { payoutRuns } from './pages.ts'
 import { Results } from './Results.tsx'
@@ -63,7 +63,7 @@ function Preview({ run }: { run: Run }) {
   return (
     <Tiles>
       <Tile label="Would be paid" value={money.full(run.amount)} hint={plural(run.payees, 'payee')} />
-      <Tile label="Left out" value={count(run.excluded)} hint="each for the reason below" />
+      <Tile label="Excluded" value={plural(run.excluded, 'affiliate')} hint="each for the reason below" />
     </Tiles>
   )
 }
@@ -101,15 +101,15 @@ function Reconciled({ run }: { run: Run }) {
 function RunDetails({ run }: { run: Run }) {
   const money = useMoney()
   const account = (id: number, key: string) =>
-    id === 0 ? 'the command line' : <RecordLink key={key} kind="user" id={id} />
+    id === 0 ? 'the command line' : <UserName key={key} id={id} />
   return (
     <Details
       items={[
         ['Method', methodName(run.method)],
-        ['Earned until', run.cut_off ? time(run.cut_off) : 'all'],
+        ['Earned until', run.cut_off ? time(run.cut_off) : 'Any date'],
         ['Minimum', money.full(run.minimum)],
         ['Note', run.note && <bdi key="note">{run.note}</bdi>],
-        ['Persons', run.approval === 'two' ? 'Two: who prepared it can not approve it' : 'One'],
+        ['Approval', run.approval === 'two' ? 'Two people: who prepared it can’t approve it' : 'One person'],
         ['Prepared', time(run.date)],
         ['Prepared by', account(run.prepared_by, 'prepared')],
         ['Approved', run.approved_at && time(run.approved_at)],
