@@ -201,6 +201,15 @@ export async function download(url: string): Promise<void> {
   link.click()
 }
 
+/** What is wrong, in a sentence or some, where no field can say it. */
 export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : 'Something went wrong.'
+  if (!(error instanceof Error)) return 'Something went wrong.'
+  const params = error instanceof HttpError ? (error.body as Partial<Envelope>).data?.params : undefined
+  if (!params || Array.isArray(params)) return error.message
+  return Object.entries(params)
+    .map(([name, reason]) => `${sentence(lastPart(name).replaceAll('_', ' '))}: ${reason}`)
+    .join(' ')
 }
+
+/** 'rule[conditions]' is the conditions to whom writes a rule. */
+const lastPart = (name: string) => name.replace(/^.*\[(\w+)\]$/, '$1')

@@ -60,7 +60,7 @@ function Fields() {
       </Row>
       <TextInput
         source="date"
-        label="From"
+        label="Valid from"
         parse={typed => typed}
         helperText="YYYY-MM-DD or YYYY-MM-DD HH:MM:SS, in UTC. Empty: from now on."
       />

@@ -16,7 +16,7 @@ export function ExchangeRateList() {
       filters={
         <>
           <TextFilter source="from_currency" label="Currency" />
-          <DateFilter label="From" />
+          <DateFilter label="Valid" />
         </>
       }
       empty="An exchange rate says what a currency is worth from a day on. Sales in another currency wait as drafts until there is one for their date."
@@ -39,5 +39,11 @@ const columns: Column<ExchangeRate>[] = [
     minWidth: 160,
     card: '2 left',
   },
-  { label: 'From', sort: 'date', cell: ({ date }) => <Day text={date} />, figures: true, card: '1 right' },
+  {
+    label: 'Valid from',
+    sort: 'date',
+    cell: ({ date }) => <Day text={date} />,
+    figures: true,
+    card: '1 right',
+  },
 ]

@@ -64,7 +64,7 @@ const lines: Line[] = [
   },
   {
     account: 'external',
-    name: 'Elsewhere',
+    name: 'External',
     why: 'Referrals that were marked as paid by hand, less what payouts paid for another system.',
     rare: true,
   },

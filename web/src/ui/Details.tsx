@@ -28,7 +28,7 @@ export function Details({
         }}
       >
         {items
-          .filter(([, value]) => value !== undefined && value !== null && value !== '')
+          .filter(([, value]) => value !== undefined && value !== null && value !== '' && value !== false)
           .map(([label, value]) => (
             <Detail key={label} label={label}>
               {value}
