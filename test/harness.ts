@@ -419,6 +419,7 @@ function cleanEnvironment(): NodeJS.ProcessEnv {
   const {
     DATABASE_URL,
     READ_DATABASE_URL,
+    AUDIT_ANCHOR,
     DATABASE_POOL,
     HOST,
     PORT,

@@ -178,6 +178,11 @@ export async function sealsAfter(db: Db, number: number, limit: number): Promise
     .execute()
 }
 
+export async function sealsNumbered(db: Db, numbers: readonly number[]): Promise<Seal[]> {
+  if (numbers.length === 0) return []
+  return db.selectFrom('audit_seals').selectAll().where('number', 'in', numbers).execute()
+}
+
 /** The seal that covers a position, and those behind it, at most `limit`. */
 export async function sealsFrom(
   db: Db,

@@ -15,6 +15,7 @@ import type { Logger } from 'pino'
 import { schema } from '../app.ts'
 import { CommandFailed } from '../cli/command.ts'
 import { openLog } from '../http/log.ts'
+import { Anchor } from '../operations/audit/anchor.ts'
 import { openDatabase } from '../storage/open.ts'
 import type { ServeConfig } from './config.ts'
 import { listensOn } from './listen.ts'
@@ -36,11 +37,13 @@ export async function serveWithWorkers(config: ServeConfig, announce: Announce):
   const crew = new Crew(config.workers || availableParallelism(), port, log)
   process.on('SIGHUP', () => crew.roll())
   let metrics: Server | undefined
+  let anchor: { close: () => Promise<void> } | undefined
   try {
     if (config.metricsPort !== undefined) {
       const { serveMetrics } = await import('./metrics.ts')
       metrics = await serveMetrics(config.metricsHost, config.metricsPort, true)
     }
+    anchor = await openAnchor(config, log)
     const database = await openDatabase(config.database, schema, { secretKeyFile: config.secretKeyFile })
     // Before there are workers, a signal ends the process at once.
     const stop = stopSignal()
@@ -55,8 +58,25 @@ export async function serveWithWorkers(config: ServeConfig, announce: Announce):
   } finally {
     metrics?.close()
     await crew.stop()
+    await anchor?.close()
     await closeLog()
   }
+}
+
+/** On a database of its own, because the first process needs none once the workers are there. */
+async function openAnchor(
+  config: ServeConfig,
+  log: Logger,
+): Promise<{ close: () => Promise<void> } | undefined> {
+  if (config.auditAnchor === undefined) return undefined
+  const { secretKeyFile } = config
+  const database = await openDatabase(config.database, schema, { secretKeyFile, poolSize: 1 })
+  const anchor = new Anchor(database, config.auditAnchor, log)
+  const close = async () => {
+    await anchor.close()
+    await database.close()
+  }
+  return { close }
 }
 
 async function work(config: ServeConfig): Promise<void> {

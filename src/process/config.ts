@@ -2,12 +2,14 @@
 import { isIP } from 'node:net'
 import { InvalidArgumentError, Option } from 'commander'
 import { databaseOption, secretKeyOption, wholeNumber } from '../cli/options.ts'
+import { isUrl } from '../operations/audit/anchor-places.ts'
 
 export interface ServeConfig {
   readonly database: string
   readonly readDatabase?: string
   readonly databasePool: number
   readonly secretKeyFile?: string
+  readonly auditAnchor?: string
   readonly host: string
   readonly port: number
   readonly workers: number
@@ -38,6 +40,12 @@ const placeOptions = (): Option[] => [
     .default(10)
     .argParser(wholeNumber(1, 1000)),
   secretKeyOption(),
+  new Option(
+    '--audit-anchor <place>',
+    'file or URL, out of reach of who owns the database, that gets each seal of the audit log',
+  )
+    .env('AUDIT_ANCHOR')
+    .argParser(anchor),
   new Option('--host <address>', 'address to listen on').env('HOST').default('127.0.0.1'),
   new Option('--port <number>', 'port to listen on; 0 takes a free one')
     .env('PORT')
@@ -108,6 +116,15 @@ function parts(text: string): string[] {
     .split(',')
     .map(part => part.trim())
     .filter(part => part !== '')
+}
+
+function anchor(text: string): string {
+  if (text === '')
+    throw new InvalidArgumentError('It must be a file, or a URL that begins with https:// or http://.')
+  if (isUrl(text) && !['https:', 'http:'].includes(URL.parse(text)?.protocol ?? '')) {
+    throw new InvalidArgumentError('A URL must begin with https:// or http://, and name a host.')
+  }
+  return text
 }
 
 const MOST_PROXIES = 16

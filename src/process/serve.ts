@@ -14,6 +14,7 @@ import { buildApp, features, permissions, schema } from '../app.ts'
 import { service } from '../base/actor.ts'
 import { Failure } from '../base/errors.ts'
 import { openLog } from '../http/log.ts'
+import { Anchor } from '../operations/audit/anchor.ts'
 import { onBehalfOf } from '../settings/rules.ts'
 import { type Database, DatabaseUnavailable, within } from '../storage/database.ts'
 import { openDatabase } from '../storage/open.ts'
@@ -48,10 +49,15 @@ export async function serve(config: ServeConfig, announce: Announce): Promise<vo
     secretKeyFile: config.secretKeyFile,
     statementMs: config.readSeconds * 1000,
   })
+  const { auditAnchor } = config
+  // Where there are workers, the process that they have in common delivers what they seal.
+  const anchor =
+    auditAnchor === undefined || cluster.isWorker ? undefined : new Anchor(database, auditAnchor, log)
   try {
     makeSecretKey()
     await run(database, config, log, announce)
   } finally {
+    await anchor?.close()
     await database.close()
     await closeLog()
   }

@@ -12,30 +12,37 @@ import { showProgress } from '../../cli/progress.ts'
 import { entryRowsAfter } from '../../events/store.ts'
 import { verifyChain } from '../../events/verify.ts'
 import type { Db } from '../../storage/database.ts'
+import { compareAnchor } from './anchor-check.ts'
 import { recordOf } from './rules.ts'
 
 const ENTRIES_AT_ONCE = 500
 
 export function addAuditCommands(program: Command): void {
   const audit = program.command('audit').description('check and read the audit log')
-  addCommand(audit, 'verify', 'check the hash chain; exit 1 when anything was changed').action(verify)
+  addCommand(audit, 'verify', 'check the hash chain; exit 1 when anything was changed')
+    .option('--anchor <file>', 'compare the seals with those that serve --audit-anchor has written there')
+    .action(verify)
   addCommand(audit, 'export', 'write every entry to standard output, one JSON object a line').action(
     exportEntries,
   )
 }
 
-async function verify(options: CommonOptions): Promise<void> {
+async function verify(options: CommonOptions & { anchor?: string }): Promise<void> {
+  const { anchor } = options
   const { progress, end } = showProgress('audit log')
-  const verdict = await withUntouchedDatabase(options, ({ reader }) => verifyChain(reader, progress)).finally(
-    end,
-  )
-  if (verdict.problem !== undefined)
-    throw new CommandFailed(`The audit log was tampered with. ${verdict.problem}`)
-  const { seals, entries, unsealed, last_hash } = verdict
-  print(options, verdict, [
+  const { chain, compared } = await withUntouchedDatabase(options, async ({ reader }) => ({
+    chain: await verifyChain(reader, progress),
+    compared: anchor === undefined ? undefined : await compareAnchor(reader, anchor),
+  })).finally(end)
+  const problems = [chain.problem, compared?.problem].filter(problem => problem !== undefined)
+  if (problems.length > 0) throw new CommandFailed(`The audit log was tampered with. ${problems.join(' ')}`)
+  const { seals, entries, unsealed, last_hash } = chain
+  print(options, { ...chain, ...(compared && { anchor_heads: compared.heads }) }, [
     `The audit log is whole: ${entries} entries under ${seals} seals, ${unsealed} not sealed yet.`,
     `last seal  ${seals} ${last_hash}`,
-    'Keep this line elsewhere: it shows later whether the end of the log was cut off.',
+    compared
+      ? `All ${compared.heads} heads of ${anchor} are in the log.`
+      : 'Keep this line elsewhere: it shows later whether the end of the log was cut off.',
   ])
 }
 

@@ -1,0 +1,114 @@
+/** Where the heads of the audit log go: a file that is only added to, or a URL. */
+import { type FileHandle, open } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { unescape as decoded } from 'node:querystring'
+import { type Head, headIn, isBrokenOff, lineOf } from './anchor-line.ts'
+
+export interface Place {
+  /** As messages name it. A URL may have a secret in its path. */
+  readonly name: string
+  /** Whether a place without a head gets all of them, and not only the last. */
+  readonly wantsAll: boolean
+  /** The last head that is there, as far as this process can tell. */
+  last(): Promise<Head | undefined>
+  /** Resolves once they are there for good. */
+  add(heads: readonly Head[], signal: AbortSignal): Promise<void>
+}
+
+export const isUrl = (text: string): boolean => /^[a-z][a-z\d+.-]*:\/\//i.test(text)
+
+export function placeOf(target: string): Place {
+  return isUrl(target) ? new UrlPlace(target) : new FilePlace(target)
+}
+
+/** Several lines are longer than this; what one write has left behind is at the end. */
+const TAIL_BYTES = 4096
+
+/** Opened anew each time: it may be moved away while the service runs. */
+class FilePlace implements Place {
+  readonly name: string
+  readonly wantsAll = true
+
+  constructor(path: string) {
+    this.name = path
+  }
+
+  async last(): Promise<Head | undefined> {
+    await using file = await this.#open()
+    return (await this.#tailOf(file)).head
+  }
+
+  async add(heads: readonly Head[]): Promise<void> {
+    await using file = await this.#open()
+    const { head, broken } = await this.#tailOf(file)
+    // The line that was broken off is begun anew: whoever may only add to a file can't remove it.
+    await file.appendFile(`${broken ? '\n' : ''}${heads.map(lineOf).join('')}`)
+    await file.sync()
+    if (!head) await syncFolderOf(this.name)
+  }
+
+  async #open(): Promise<FileHandle> {
+    const file = await open(this.name, 'a+', 0o600)
+    if ((await file.stat()).isFile()) return file
+    await file.close()
+    throw new Error('not a file')
+  }
+
+  async #tailOf(file: FileHandle): Promise<{ head: Head | undefined; broken: boolean }> {
+    const { size } = await file.stat()
+    const start = Math.max(0, size - TAIL_BYTES)
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(size - start), 0, size - start, start)
+    const lines = buffer.toString('utf8', 0, bytesRead).split('\n')
+    const rest = lines.pop()!
+    const head = lines.map(headIn).findLast(found => found !== undefined)
+    if (!head && !isBrokenOff(lines.at(-1) || rest)) {
+      throw new Error('it holds something else than heads of the audit log: choose another path')
+    }
+    return { head, broken: rest !== '' }
+  }
+}
+
+async function syncFolderOf(path: string): Promise<void> {
+  await using folder = await open(dirname(path))
+  await folder.sync()
+}
+
+const ANSWER_WITHIN_MS = 10_000
+
+/** What it has is known only of what this process has sent. The chain's last head stands for all before it. */
+class UrlPlace implements Place {
+  readonly name: string
+  readonly wantsAll = false
+  readonly #url: URL
+  readonly #headers: Record<string, string> = { 'content-type': 'application/x-ndjson' }
+  #last: Head | undefined
+
+  constructor(url: string) {
+    this.#url = new URL(url)
+    this.name = this.#url.origin
+    const { username, password } = this.#url
+    if (username === '' && password === '') return
+    const credentials = `${decoded(username)}:${decoded(password)}`
+    this.#headers.authorization = `Basic ${Buffer.from(credentials).toString('base64')}`
+    // `fetch` refuses a URL that has them.
+    this.#url.username = ''
+    this.#url.password = ''
+  }
+
+  async last(): Promise<Head | undefined> {
+    return this.#last
+  }
+
+  async add(heads: readonly Head[], signal: AbortSignal): Promise<void> {
+    const response = await fetch(this.#url, {
+      method: 'POST',
+      headers: this.#headers,
+      body: heads.map(lineOf).join(''),
+      redirect: 'manual',
+      signal: AbortSignal.any([signal, AbortSignal.timeout(ANSWER_WITHIN_MS)]),
+    })
+    await response.body?.cancel()
+    if (!response.ok) throw new Error(`it answered ${response.status}`)
+    this.#last = heads.at(-1)
+  }
+}
