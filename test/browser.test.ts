@@ -3,15 +3,11 @@ import { after, before, describe } from 'node:test'
 import { affiliateScenarios } from './browser/affiliates.ts'
 import { conversionScenarios } from './browser/conversions.ts'
 import { formScenarios } from './browser/forms.ts'
-import { homeScenarios } from './browser/home.ts'
-import { hostileScenarios } from './browser/hostile.ts'
 import { linkScenarios } from './browser/links.ts'
-import { pageScenarios } from './browser/pages.ts'
 import { payoutScenarios } from './browser/payouts.ts'
 import { referralScenarios } from './browser/referrals.ts'
 import { ruleScenarios } from './browser/rules.ts'
 import { runScenarios } from './browser/runs.ts'
-import { sessionScenarios } from './browser/session.ts'
 import { toolScenarios } from './browser/tools.ts'
 import { World } from './browser/world.ts'
 
@@ -22,8 +18,6 @@ describe('administration area in a browser', () => {
   })
   after(() => world.close())
   const theWorld = () => world
-  sessionScenarios(theWorld)
-  homeScenarios(theWorld)
   affiliateScenarios(theWorld)
   payoutScenarios(theWorld)
   referralScenarios(theWorld)
@@ -33,6 +27,4 @@ describe('administration area in a browser', () => {
   linkScenarios(theWorld)
   formScenarios(theWorld)
   toolScenarios(theWorld)
-  pageScenarios(theWorld)
-  hostileScenarios()
 })
