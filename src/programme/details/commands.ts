@@ -6,13 +6,19 @@ import { onBehalfOf } from '../../settings/rules.ts'
 import { rotate } from './rules.ts'
 
 export function addDetailsCommands(program: Command): void {
-  const key = program.command('secret-key').description('look after the key that seals payment details')
-  addCommand(key, 'rotate', 'seal all payment details by a new key, and forget the old one')
+  const key = program
+    .command('secret-key')
+    .description('look after the key that seals payment details and secrets of sources')
+  addCommand(
+    key,
+    'rotate',
+    'seal all payment details and secrets of sources by a new key, and forget the old one',
+  )
     .addOption(secretKeyOption())
     .action(rotateKey)
 }
 
 async function rotateKey(options: CommonOptions): Promise<void> {
   const resealed = await withDatabase(options, database => rotate(onBehalfOf(commandLine, database)))
-  print(options, { resealed }, [`Sealed ${resealed} payment details by a new key.`])
+  print(options, { resealed }, [`Sealed ${resealed} payment details and secrets of sources by a new key.`])
 }

@@ -7,9 +7,10 @@ import { invalidArguments, type Problems, refuseInvalid } from '../../base/error
 import { now } from '../../base/time.ts'
 import { type Context, type RequestContext, type WriteTx, write } from '../../events/write.ts'
 import { existing, readingOf } from '../../records/rules.ts'
-import type { Db } from '../../storage/database.ts'
+import type { Database, Db } from '../../storage/database.ts'
 import { isSealedAnew, rotateSecretKey, seal, unseal } from '../../storage/secret-keys.ts'
 import { isThere } from '../affiliates/store.ts'
+import { resealSecret, secretsAfter } from '../sources/store.ts'
 import { type Account, type CreateArguments, type PaymentDetail, paymentDetail } from './details.ts'
 import * as store from './store.ts'
 
@@ -124,10 +125,13 @@ function accountOf(args: CreateArguments): Account {
 /** What can be read of it: the end of an account, the beginning of an address and where it is. */
 function masked({ paypalEmail, iban, accountNumber }: Account): string {
   if (iban !== undefined) return `${iban.slice(0, 2)} •••• ${iban.slice(-4)}`
-  if (accountNumber !== undefined) return `•••• ${accountNumber.slice(-4).padStart(4, '•')}`
+  if (accountNumber !== undefined) return `•••• ${endOf(accountNumber).padStart(4, '•')}`
   const [name = '', host = ''] = paypalEmail!.split('@')
   return `${name.slice(0, 1)}•••@${host}`
 }
+
+/** At most half of a short one. */
+const endOf = (account: string) => account.slice(Math.max(account.length - 4, Math.ceil(account.length / 2)))
 
 const aboutOf = ({ affiliate_id, method }: Pick<PaymentDetail, 'affiliate_id' | 'method'>) =>
   `payment details of affiliate ${affiliate_id}, ${method}`
@@ -146,11 +150,17 @@ const ROWS_AT_ONCE = 200
 
 /**
  * Seals everything by a new key, and forgets the old one.
- * @returns how many details were sealed anew
+ * @returns how many details and secrets of sources were sealed anew
  * @throws Failure secret_key
  */
 export async function rotate({ database }: Context): Promise<number> {
   rotateSecretKey('begin')
+  const count = (await resealDetails(database)) + (await resealSources(database))
+  rotateSecretKey('end')
+  return count
+}
+
+async function resealDetails(database: Database): Promise<number> {
   let count = 0
   for (let after = 0; ; ) {
     const rows = await store.sealedAfter(database.reader, after, ROWS_AT_ONCE)
@@ -163,6 +173,18 @@ export async function rotate({ database }: Context): Promise<number> {
     })
     after = rows.at(-1)!.id
   }
-  rotateSecretKey('end')
+  return count
+}
+
+async function resealSources(database: Database): Promise<number> {
+  let count = 0
+  for (let after = 0; ; ) {
+    const rows = await secretsAfter(database.reader, after, ROWS_AT_ONCE)
+    if (rows.length === 0) break
+    await database.transaction(async tx => {
+      for (const row of rows) if (await resealSecret(tx, row)) count += 1
+    })
+    after = rows.at(-1)!.id
+  }
   return count
 }

@@ -5,6 +5,7 @@ import { type CrudAction, kind, type RowOf, type TableOf } from '../../records/k
 import { created, creator, status, text, words } from '../../records/kinds-of-field.ts'
 import { neither } from '../../storage/table.ts'
 import { problemOfMapping } from './generic.ts'
+import { sealedSecret } from './sealing.ts'
 
 const types = ['stripe', 'woocommerce', 'generic'] as const
 type SourceType = (typeof types)[number]
@@ -42,7 +43,7 @@ const fields = {
     edit: Type.Optional(secret('The new secret.')),
     initial: '',
     show: (value: string) => value,
-    keep: (value: string) => value,
+    keep: sealedSecret,
     sample: () => 'a secret of the demo',
   },
   signature_header: {

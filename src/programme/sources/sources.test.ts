@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
-import { createHmac } from 'node:crypto'
+import { createHmac, randomBytes } from 'node:crypto'
 import { before, test } from 'node:test'
 import { assertFailure, describeService } from '../../../test/harness.ts'
 
 const SECRET = 'whsec_of_the_test'
+process.env.SECRET_KEY = randomBytes(32).toString('base64')
 
 /** The same shuffles each time. */
 function shuffled<T>(values: readonly T[], seed: number): T[] {
@@ -80,6 +81,9 @@ describeService('sources', service => {
     assert.ok(!JSON.stringify(body).includes(SECRET))
     const { body: events } = await service().get('/events?number=0')
     assert.ok(!JSON.stringify(events).includes(SECRET))
+    const stored = await service().database.reader.selectFrom('sources').select('secret').execute()
+    assert.ok(stored.length > 0)
+    for (const { secret } of stored) assert.ok(!secret.includes(SECRET))
   })
 
   test('401 - a wrong signature, a replay, an unknown source: all alike, and nothing is written', async () => {
