@@ -20,6 +20,9 @@ import { figures } from '../ui/table.tsx'
 import { useStep } from './RunActions.tsx'
 import { methodName, type Run, type RunFile } from './run.ts'
 
+/** What gives way to the buttons where there is little room. */
+const wide = { display: { xs: 'none', sm: 'table-cell' } }
+
 /** The files that the run can be sent as, and who has them. */
 export function Files({ run }: { run: Run }) {
   const { data, error } = useQuery({
@@ -37,8 +40,8 @@ export function Files({ run }: { run: Run }) {
           <TableHead>
             <TableRow>
               <TableCell>File</TableCell>
-              <TableCell sx={figures}>Payees</TableCell>
-              <TableCell>Downloaded</TableCell>
+              <TableCell sx={{ ...figures, ...wide }}>Payees</TableCell>
+              <TableCell sx={wide}>Downloaded</TableCell>
               <TableCell>Handed over</TableCell>
               <TableCell />
             </TableRow>
@@ -63,10 +66,10 @@ function FileRow({ run, file }: { run: Run; file: RunFile }) {
   return (
     <TableRow>
       <TableCell>{name}</TableCell>
-      <TableCell sx={figures}>{count(payees)}</TableCell>
-      <TableCell>{downloaded ? time(downloaded) : '–'}</TableCell>
+      <TableCell sx={{ ...figures, ...wide }}>{count(payees)}</TableCell>
+      <TableCell sx={wide}>{downloaded ? time(downloaded) : '–'}</TableCell>
       <TableCell>{handed_over ? time(handed_over) : '–'}</TableCell>
-      <TableCell sx={{ whiteSpace: 'nowrap', textAlign: 'right' }}>
+      <TableCell sx={{ whiteSpace: { sm: 'nowrap' }, textAlign: 'right' }}>
         <ExportLink href={`${API}/${path}?part=${part}`} label="Download" aria-label={`Download ${name}`} />
         {!handed_over && run.status !== 'closed' && (
           <Button onClick={() => setAsking(true)} aria-label={`Handed over: ${name}`}>

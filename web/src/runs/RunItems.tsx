@@ -46,6 +46,7 @@ export function RunItems({ run }: { run: Run }) {
                     right={columns.find(({ label }) => label === 'Amount')!.cell(item)}
                   />
                   <Ends left={<Reason item={item} />} right={<StatusChip status={item.status} />} />
+                  <Settle item={item} />
                 </>
               )}
             </Cards>

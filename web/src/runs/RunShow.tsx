@@ -1,5 +1,7 @@
 import { Alert, Stack } from '@mui/material'
 import { useQuery } from '@tanstack/react-query'
+import { useEffect } from 'react'
+import { useRefresh } from 'react-admin'
 import { get } from '../api.ts'
 import { Details } from '../ui/Details.tsx'
 import { count, plural, time, useMoney } from '../ui/format.ts'
@@ -42,18 +44,25 @@ export function RunShow() {
 
 /** Of a step that goes on by itself. */
 function Progress({ run }: { run: Run }) {
+  const isPreparing = run.status === 'draft' && run.hash === ''
+  const refresh = useRefresh()
+  useEffect(() => {
+    if (!isPreparing && run.status !== 'approving') return
+    const timer = setInterval(refresh, 2_000)
+    return () => clearInterval(timer)
+  }, [isPreparing, run.status, refresh])
   if (run.status === 'approving') {
     return (
       <Alert severity="info" role="status">
-        The earnings of {count(run.done)} of {plural(run.payees, 'payee')} are reserved. It goes on by itself;
-        load the page again in a moment.
+        The earnings of {count(run.done)} of {plural(run.payees, 'payee')} are reserved. It goes on by itself,
+        and this page follows it.
       </Alert>
     )
   }
-  if (run.status !== 'draft' || run.hash !== '') return null
+  if (!isPreparing) return null
   return (
     <Alert severity="info" role="status">
-      The run is still being prepared. It goes on by itself; load the page again in a moment.
+      The run is still being prepared. It goes on by itself, and this page follows it.
     </Alert>
   )
 }
