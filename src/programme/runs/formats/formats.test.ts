@@ -51,6 +51,8 @@ describeService('the files of a payout run', service => {
     const first = await enter(id, { method: 'sepa', iban: 'DE89 3704 0044 0532 0130 00', holder: 'Ada B' })
     assert.equal(first.status, 201, JSON.stringify(first.body))
     assert.equal(first.body.account, 'DE •••• 3000')
+    const short = { method: 'nacha', routing_number: '021000021', account_number: '12345', holder: 'A B' }
+    assert.equal((await enter((await people(['short']))[0]!, short)).body.account, '•••• ••45')
     const second = await enter(id, { method: 'sepa', iban: IBANS[2], holder: 'Ada B' })
     assert.ok(second.body.usable_from > second.body.date)
     const { body: history } = await service().get(`/payment-details?affiliate_id=${id}`)
