@@ -93,7 +93,7 @@ test('0 - a database of a version that did not mark its files is marked', async 
   const affl = Buffer.from('affl').readUInt32BE()
   assert.equal(mark('PRAGMA application_id'), affl)
   mark('PRAGMA application_id = 0')
-  assert.equal((await affiliated(['check', ...database])).code, 0)
+  assert.equal((await affiliated(['migrate', ...database])).code, 0)
   assert.equal(mark('PRAGMA application_id'), affl)
 })
 
