@@ -157,10 +157,7 @@ describeService('authentication', service => {
     test('every endpoint names a permission of its resource', () => {
       for (const { name, endpoints } of resources) {
         for (const { permission } of endpoints)
-          assert.match(
-            permission,
-            new RegExp(`^${name.replaceAll('-', '_')}\\.(read|create|edit|delete)$`),
-          )
+          assert.match(permission, new RegExp(`^${name.replaceAll('-', '_')}\\.(read|create|edit|delete)$`))
       }
     })
   })

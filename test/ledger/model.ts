@@ -151,8 +151,8 @@ export class Model {
   #do(operation: Operation, id: number): void {
     switch (operation.do) {
       case 'create referral': {
-        this.#refuseUnless(this.#isThere(operation.affiliate), 'invalid_argument')
         const { affiliate, type, status, amount } = operation
+        this.#refuseUnless(this.#mayEarn(affiliate, type), 'invalid_argument')
         this.referrals.set(id, { affiliate, type, status, amount, payout: undefined })
         return
       }
@@ -195,7 +195,8 @@ export class Model {
   #editReferral(operation: Extract<Operation, { do: 'edit referral' }>): void {
     const referral = this.#referral(operation.referral)
     const { affiliate = referral.affiliate, status = referral.status, amount = referral.amount } = operation
-    if (affiliate !== referral.affiliate) this.#refuseUnless(this.#isThere(affiliate), 'invalid_argument')
+    const isMoved = affiliate !== referral.affiliate
+    if (isMoved) this.#refuseUnless(this.#mayEarn(affiliate, referral.type), 'invalid_argument')
     const isSame =
       affiliate === referral.affiliate && status === referral.status && amount === referral.amount
     this.#refuseUnless(isSame || referral.payout === undefined, 'referral_conflict')
@@ -257,6 +258,12 @@ export class Model {
 
   #isThere(affiliate: number): boolean {
     return this.affiliates.get(affiliate)?.gone === false
+  }
+
+  /** What is open with a deleted affiliate can be written off, either way. */
+  #mayEarn(affiliate: number, type: Referral['type']): boolean {
+    if (this.#isThere(affiliate)) return true
+    return type === 'write_off' && this.affiliates.has(affiliate) && this.figures(affiliate).unpaid !== 0
   }
 
   #mayBePaid(affiliate: number): boolean {

@@ -19,7 +19,7 @@ const resource: Resource = {
     endpoint({
       methods: ['GET'],
       path,
-      permission: 'payment-details.read',
+      permission: 'payment_details.read',
       summary: 'List payment details, and those before them',
       arguments: listArguments(listing.fields, Object.keys(listing.orders), paymentDetail.filters),
       answer: { status: 200, schema: Type.Array(paymentDetail.record) },
@@ -29,7 +29,7 @@ const resource: Resource = {
     endpoint({
       methods: ['POST'],
       path,
-      permission: 'payment-details.create',
+      permission: 'payment_details.create',
       summary: 'Enter where an affiliate is paid to',
       arguments: createArguments,
       answer: { status: 201, schema: paymentDetail.record },
@@ -40,7 +40,7 @@ const resource: Resource = {
     endpoint({
       methods: ['GET'],
       path: item,
-      permission: 'payment-details.read',
+      permission: 'payment_details.read',
       summary: 'Get payment details',
       arguments: paymentDetail.item,
       answer: { status: 200, schema: paymentDetail.record },
@@ -53,7 +53,7 @@ const resource: Resource = {
     endpoint({
       methods: ['DELETE'],
       path: item,
-      permission: 'payment-details.delete',
+      permission: 'payment_details.delete',
       summary: 'Use payment details no more',
       arguments: paymentDetail.item,
       answer: { status: 200, schema: deletionOf(paymentDetail.record) },

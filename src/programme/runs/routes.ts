@@ -23,7 +23,7 @@ import {
 
 const path = '/payout-runs'
 const item = `${path}/{payout_run_id}`
-const [reads, prepares, edits] = ['payout-runs.read', 'payout-runs.create', 'payout-runs.edit'] as const
+const [reads, prepares, edits] = ['payout_runs.read', 'payout_runs.create', 'payout_runs.edit'] as const
 
 export const runListing = listingOf(payoutRun, rules.reading)
 export const itemListing = listingOf(runItem, rules.itemReading)
@@ -215,7 +215,7 @@ export const runItemResource: Resource = {
     endpoint({
       methods: ['GET'],
       path: '/run-items',
-      permission: 'run-items.read',
+      permission: 'run_items.read',
       summary: 'List items of payout runs',
       arguments: listed(runItem, itemListing),
       answer: { status: 200, schema: Type.Array(runItem.record) },
@@ -225,7 +225,7 @@ export const runItemResource: Resource = {
     endpoint({
       methods: ['GET'],
       path: '/run-items/{run_item_id}',
-      permission: 'run-items.read',
+      permission: 'run_items.read',
       summary: 'Get an item of a payout run',
       arguments: runItem.item,
       answer: { status: 200, schema: runItem.record },
@@ -238,7 +238,7 @@ export const runItemResource: Resource = {
     endpoint({
       methods: ['POST'],
       path: '/run-items/{run_item_id}',
-      permission: 'run-items.edit',
+      permission: 'run_items.edit',
       summary: 'Record what became of one payment',
       arguments: settleArguments,
       answer: { status: 200, schema: runItem.record },
