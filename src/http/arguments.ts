@@ -280,7 +280,7 @@ export function expectation(schema: TSchema | Schema): string {
     case 'number': {
       if (format) return formats[format]!.expects
       const kind = type === 'integer' ? 'a whole number' : 'a number'
-      return `${kind} from ${minimum} to ${maximum}`
+      return maximum === undefined ? `${kind} of ${minimum} or more` : `${kind} from ${minimum} to ${maximum}`
     }
     case 'boolean':
       return 'true or false'

@@ -222,7 +222,9 @@ export function affiliateScenarios(world: () => World): void {
           )
         })
 
+        const all = await world().read('/affiliates?number=-1')
         await page.getByRole('button', { name: /^All/ }).click()
+        await page.getByText(`of ${all.length}`).waitFor()
         await page.getByRole('button', { name: 'Go to page 2' }).click()
         await page.waitForURL(/page=2/)
         await page.getByText(/^26-50 of/).waitFor()

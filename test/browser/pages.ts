@@ -324,7 +324,7 @@ export function pageScenarios(world: () => World): void {
           await page.goto('/admin/payouts')
           await page.getByText('No payouts yet').waitFor()
           await page.goto('/admin/reports')
-          await page.getByText('Nothing in this span').first().waitFor()
+          await page.getByText('Nothing in these days').first().waitFor()
           await page.getByRole('button', { name: 'All', exact: true }).click()
           await page.getByText('Nothing to draw yet').first().waitFor()
 

@@ -176,8 +176,8 @@ function deeper(to: string | null, page: URL, settings: TrackingSettings): URL {
  */
 function placeOf(url: string, { page, hosts }: TrackingSettings): string | undefined {
   if (page === '' && hosts.length === 0) return ''
-  const host = URL.parse(url)?.host
-  if (host === undefined) return undefined
+  const { protocol, host } = URL.parse(url) ?? {}
+  if (host === undefined || (protocol !== 'https:' && protocol !== 'http:')) return undefined
   const shop = URL.parse(page)?.host
   return [...(shop === undefined ? [] : [shop]), ...hosts].find(allowed => isOn(host, allowed))
 }
