@@ -257,6 +257,10 @@ function choiceCoercer(choices: readonly string[]): (value: unknown) => unknown 
   return value => (typeof value === 'string' ? value.toLowerCase() : value)
 }
 
+function rangeOf(minimum: number | undefined, maximum: number | undefined): string {
+  return maximum === undefined ? `of ${minimum} or more` : `from ${minimum} to ${maximum}`
+}
+
 /** Completes the sentence "must be …". */
 export function expectation(schema: TSchema | Schema): string {
   const {
@@ -280,7 +284,7 @@ export function expectation(schema: TSchema | Schema): string {
     case 'number': {
       if (format) return formats[format]!.expects
       const kind = type === 'integer' ? 'a whole number' : 'a number'
-      return maximum === undefined ? `${kind} of ${minimum} or more` : `${kind} from ${minimum} to ${maximum}`
+      return `${kind} ${rangeOf(minimum, maximum)}`
     }
     case 'boolean':
       return 'true or false'
