@@ -31,7 +31,7 @@ export function referralScenarios(world: () => World): void {
         await page.getByRole('button', { name: `Approve: Referral ${id}` }).click()
         await ledger.getByText('Pending → Unpaid').waitFor()
         assert.equal(await owed(), 12.5)
-        await page.getByRole('button', { name: /^Undo/ }).click()
+        await page.getByRole('button', { name: /^Undo/ }).press('Enter')
         await ledger.getByText('Unpaid → Pending').waitFor()
         assert.equal(await owed(), 0)
 
