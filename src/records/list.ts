@@ -168,8 +168,14 @@ export async function answerList<Row, Args extends ListArguments>(
   }
 }
 
-/** What leaves a list one that is read by an index alone, whatever its value. */
-const HARMLESS = new Set(['number', 'offset', 'orderby', 'order', 'cursor', 'fields'])
+/**
+ * What leaves a list one that is read by an index alone, whatever its value: what is left out is at most as long as the
+ * argument, and what a record has beside it is looked up by identifier.
+ */
+const HARMLESS = new Set([
+  ...['number', 'offset', 'orderby', 'order', 'cursor', 'fields'],
+  ...['exclude', 'user', 'meta', 'effective'],
+])
 
 /** Whether a list is one piece of all rows in order of identifier; any other may look at every row. */
 function isQuick(
