@@ -96,6 +96,8 @@ export interface Listing<Row, Args> {
   readonly orders: Readonly<Record<string, Order>>
   /** Names that are fields of the record; others are shown whenever they are there. */
   readonly fields: readonly string[]
+  /** Arguments that add to each record what is looked up by identifier, and narrow nothing. */
+  readonly extras?: readonly string[]
   readonly page: (call: Call, args: Args, page: Page) => Promise<Row[]>
   readonly count: (call: Call, args: Args) => Promise<number>
   readonly identifier: (row: Row) => number
@@ -127,7 +129,7 @@ export async function answerList<Row, Args extends ListArguments>(
   const wanted = number <= 0 ? Number.POSITIVE_INFINITY : number
   if (wanted > ONE_PIECE_ROWS) by.beginStream()
   const order = listing.orders[start.orderby]!
-  const call = isQuick(args, order === Object.values(listing.orders)[0]) ? by : by.patient
+  const call = isQuick(args, listing, order) ? by : by.patient
   const write = await rowWriter(call, args, listing)
 
   const headers: Record<string, string> = {}
@@ -169,21 +171,23 @@ export async function answerList<Row, Args extends ListArguments>(
 }
 
 /**
- * What leaves a list one that is read by an index alone, whatever its value: what is left out is at most as long as the
- * argument, and what a record has beside it is looked up by identifier.
+ * What leaves a list one that is read by an index alone, whatever its value: what `exclude` leaves out is at most as long
+ * as the argument.
  */
-const HARMLESS = new Set([
-  ...['number', 'offset', 'orderby', 'order', 'cursor', 'fields'],
-  ...['exclude', 'user', 'meta', 'effective'],
-])
+const HARMLESS = ['number', 'offset', 'orderby', 'order', 'cursor', 'fields', 'exclude']
 
 /** Whether a list is one piece of all rows in order of identifier; any other may look at every row. */
-function isQuick(
+function isQuick<Row, Args>(
   { number = DEFAULT_NUMBER, offset = 0, ...args }: ListArguments,
-  byIdentifier: boolean,
+  { orders, extras = [] }: Listing<Row, Args>,
+  order: Order,
 ): boolean {
   const isShort = number > 0 && number + offset <= ONE_PIECE_ROWS
-  const others = Object.entries(args).filter(([name, value]) => value !== undefined && !HARMLESS.has(name))
+  const byIdentifier = order === Object.values(orders)[0]
+  const harmless = [...HARMLESS, ...extras]
+  const others = Object.entries(args).filter(
+    ([name, value]) => value !== undefined && !harmless.includes(name),
+  )
   return isShort && byIdentifier && others.length === 0
 }
 

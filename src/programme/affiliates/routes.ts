@@ -35,6 +35,7 @@ async function writer(call: Call, extras: rules.Extras) {
 export const listing: Listing<rules.AffiliateRow, ListArguments & rules.Extras> = {
   orders: rules.orders,
   fields,
+  extras: Object.keys(extrasArguments),
   page: rules.page,
   count: rules.count,
   identifier: row => row.id,
