@@ -84,13 +84,13 @@ describeService('settings', service => {
     }
     const wrong = await admin.patch('/settings', {
       programme_page: 'javascript:alert(1)',
-      allowed_hosts: ['https://a.test', 'a.test/b', 'a@b', '*', 'a.*', 'ok.test'],
+      allowed_hosts: ['https://a.test', 'a.test/b', 'a@b', '*', 'a.*', '*.test', 'ok.test'],
     })
     assertFailure(wrong, 400, 'rest_invalid_param')
     assert.deepEqual(wrong.body.data.params, {
       programme_page: 'must begin with https:// or http://, or be empty.',
       allowed_hosts:
-        'must be hosts such as shop.example, without a scheme or a path. Not: https://a.test, a.test/b, a@b, *, a.*.',
+        'must be hosts such as shop.example or *.shop.example, without a scheme or a path. Not: https://a.test, a.test/b, a@b, *, a.*, *.test.',
     })
     const cleared = await admin.patch('/settings', TRACKING)
     for (const [name, value] of Object.entries(TRACKING)) assert.deepEqual(cleared.body[name], value, name)

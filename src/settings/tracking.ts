@@ -51,7 +51,7 @@ export function trackingProblems({ programme_page: page, allowed_hosts: hosts }:
   return {
     ...(page && !isWebPage(page) && { programme_page: 'must begin with https:// or http://, or be empty.' }),
     ...(wrong.length > 0 && {
-      allowed_hosts: `must be hosts such as shop.example, without a scheme or a path. Not: ${wrong.join(', ')}.`,
+      allowed_hosts: `must be hosts such as shop.example or *.shop.example, without a scheme or a path. Not: ${wrong.join(', ')}.`,
     }),
     ...(hosts && hosts.length > MOST_HOSTS && { allowed_hosts: `must be at most ${MOST_HOSTS}.` }),
   }
@@ -94,9 +94,13 @@ function isWebPage(text: string): boolean {
   return /^https?:\/\//i.test(text) && url !== null && url.username === '' && url.password === ''
 }
 
-/** As URLs have it: in small letters, without the port that goes without saying; undefined when it is no host. */
+/**
+ * As URLs have it: in small letters, without the default port; undefined when it is no host. All hosts below one label, such as
+ * `*.com`, would be other people's.
+ */
 function canonicalHost(text: string): string | undefined {
   const [, below = '', name] = /^(\*\.)?([^\s*/?#@\\,]+)$/.exec(text) ?? []
   const url = name === undefined ? null : URL.parse(`https://${name}/`)
-  return url?.host ? below + url.host : undefined
+  if (!url?.host || (below !== '' && !url.hostname.includes('.'))) return undefined
+  return below + url.host
 }
