@@ -52,10 +52,12 @@ export async function rotateKeys(
         tx,
         removed.map(({ id }) => id),
       )
+      for (const { id } of removed) tx.log('click_key.delete', id)
     }
     if (!isDue) return
     const id = randomInt(1, 2 ** 32)
     await store.insertKey(tx, { id, secret: randomBytes(32).toString('base64url'), created_at: time })
+    tx.log('click_key.create', id)
   })
 }
 

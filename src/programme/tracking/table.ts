@@ -1,3 +1,4 @@
+import type {} from '../../events/schema.ts'
 import { integer, neither, type RowsOf, type Table, text } from '../../storage/table.ts'
 
 const clickKeyColumns = {
@@ -14,6 +15,13 @@ export const clickKeysTable = {
   key: ['id'],
   columns: clickKeyColumns,
   copied: 'rows',
+  logged: {
+    kind: 'click_key',
+    actions: ['create', 'delete'],
+    plain: [],
+    personal: [],
+    public: false,
+  },
 } as const satisfies Table
 
 const visitorSaltColumns = {
@@ -77,5 +85,11 @@ declare module '../../storage/tables.ts' {
     visitor_salt: VisitorSaltTable
     visitors: VisitorsTable
     script_pages: ScriptPagesTable
+  }
+}
+
+declare module '../../events/schema.ts' {
+  interface Actions {
+    click_key: (typeof clickKeysTable.logged.actions)[number]
   }
 }

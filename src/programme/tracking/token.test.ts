@@ -102,5 +102,15 @@ describeService('keys of click tokens', service => {
     assert.deepEqual(await read(token), { refusal: 'foreign' })
     const last = signClick(click, await newest())
     assert.deepEqual(await read(last), { click })
+    const events = await service()
+      .database.reader.selectFrom('events')
+      .select('action')
+      .where('action', 'like', 'click_key.%')
+      .orderBy('id')
+      .execute()
+    assert.deepEqual(
+      events.map(({ action }) => action),
+      ['click_key.create', 'click_key.create', 'click_key.delete', 'click_key.delete', 'click_key.create'],
+    )
   })
 })
