@@ -5,6 +5,8 @@
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { queryOf } from './call.ts'
+import { VisitorQueue } from './limits/visitor-queue.ts'
+import { refuse } from './stages/shed.ts'
 
 /** A request as those who answer it see it. */
 export interface OpenRequest {
@@ -43,6 +45,10 @@ export async function open(
   scope: FastifyInstance,
   { routes }: { routes: readonly OpenRoute[] },
 ): Promise<void> {
+  const queue = new VisitorQueue()
+  scope.addHook('onRequest', (_request, reply, done) => {
+    if (!queue.add(done)) refuse(reply)
+  })
   scope.removeAllContentTypeParsers()
   scope.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body))
   for (const route of routes) {
