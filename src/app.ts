@@ -256,9 +256,14 @@ async function serveVisitors(app: FastifyInstance, database: Database, options: 
     const spent = allowances.spend(`visitor ${networksOf(address)[0]}`, rateLimit)
     return spent instanceof Promise ? spent.then(({ allowed }) => allowed) : spent.allowed
   }
-  const tracking = new Tracking(onBehalfOf(service, database), allow, err =>
-    logger.error({ err }, 'visits could not be written; they are tried again'),
-  )
+  const tracking = new Tracking(onBehalfOf(service, database), allow, {
+    failed: err => logger.error({ err }, 'visits could not be written; they are tried again'),
+    dropped: visits =>
+      logger.warn(
+        { visits },
+        'more visits came than could be written: they were answered and are not counted',
+      ),
+  })
   await app.register(open, { routes: visitorRoutes(tracking, HOME) })
   app.addHook('onClose', () => tracking.close())
 }

@@ -37,32 +37,34 @@ export interface Answered {
   readonly time: number
 }
 
+/** Who is told what did not go as it should. */
+export interface VisitReports {
+  /** A batch could not be written; it is tried again. */
+  failed(error: unknown): void
+  /** So many visits were answered and are not counted, because too many waited. */
+  dropped(visits: number): void
+}
+
 export class VisitBatch {
   readonly #context: RequestContext
-  readonly #report: (error: unknown) => void
+  readonly #reports: VisitReports
   readonly #rounds: Rounds
   #waiting: Answered[] = []
-  #shed = 0
+  #dropped = 0
   /** By place. The settings have few. */
   readonly #sightings = new Map<string, store.Sighting>()
   readonly #loads = new Map<string, number>()
 
-  /** @param report is told why a batch could not be written; it is tried again */
-  constructor(context: RequestContext, report: (error: unknown) => void) {
+  constructor(context: RequestContext, reports: VisitReports) {
     this.#context = context
-    this.#report = report
+    this.#reports = reports
     this.#rounds = new Rounds(EVERY_MS, () => this.#flush())
-  }
-
-  /** How many visits were answered and not written, because too many waited. */
-  get shed(): number {
-    return this.#shed
   }
 
   /** Takes a visit, and returns at once. */
   add(answered: Answered): void {
     if (this.#waiting.length < MOST_WAITING) this.#waiting.push(answered)
-    else this.#shed += 1
+    else this.#dropped += 1
   }
 
   /** Takes what the script has sent, of which the last of each place is kept. */
@@ -84,6 +86,8 @@ export class VisitBatch {
   }
 
   async #flush(): Promise<void> {
+    if (this.#dropped > 0) this.#reports.dropped(this.#dropped)
+    this.#dropped = 0
     const batch = this.#waiting
     const sightings = [...this.#sightings.values()]
     const loads = [...this.#loads]
@@ -98,10 +102,10 @@ export class VisitBatch {
         for (const [place, time] of loads) await store.keepLoad(tx, place, time)
       })
     } catch (error) {
-      this.#report(error)
+      this.#reports.failed(error)
       const kept = [...batch, ...this.#waiting]
       this.#waiting = kept.slice(0, MOST_WAITING)
-      this.#shed += kept.length - this.#waiting.length
+      this.#dropped += kept.length - this.#waiting.length
     }
   }
 

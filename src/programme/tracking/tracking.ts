@@ -6,7 +6,7 @@ import type { Settings, TrackingSettings } from '../../base/settings.ts'
 import { now } from '../../base/time.ts'
 import type { RequestContext } from '../../events/write.ts'
 import { allowedUrl, destinationOf, isOn, withToken } from '../links/destination.ts'
-import { VisitBatch } from './batch.ts'
+import { VisitBatch, type VisitReports } from './batch.ts'
 import { isPart, isPrefetch, isProgram } from './bots.ts'
 import { type Followed, FollowedLinks } from './followed.ts'
 import { currentKey, rotateKeys } from './keys.ts'
@@ -51,12 +51,11 @@ export class Tracking {
   readonly #rounds: Rounds
   #key: ClickKey | undefined
 
-  /** @param report is told what could not be done; it is tried again */
-  constructor(context: RequestContext, allow: Allow, report: (error: unknown) => void) {
+  constructor(context: RequestContext, allow: Allow, reports: VisitReports) {
     this.#context = context
     this.#allow = allow
     this.links = new FollowedLinks(context.database)
-    this.#batch = new VisitBatch(context, report)
+    this.#batch = new VisitBatch(context, reports)
     // Who leads nobody needs no key.
     this.#rounds = new Rounds(KEYS_EVERY_MS, async () => this.#key && this.#readKey())
   }
