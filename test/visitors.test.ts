@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { Agent, request } from 'node:http'
 import { after, before, describe, test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
 import { openDatabase, type ServeProcess, serveProcess, temporaryFolder } from './harness.ts'
 
 const BROWSER =
@@ -120,6 +121,41 @@ describe('visitors by the thousand', () => {
     assert.deepEqual(failed, [], JSON.stringify([...statuses]))
     assert.ok((statuses.get(302) ?? 0) > HOSTILE / 5)
     assert.ok(memory() < MOST_MEMORY, `${memory()} bytes`)
+  })
+
+  test('kill -9 - at most the last batch of visits is lost, and no credit', async () => {
+    const { url, token } = server.announced
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+    const visits = async (at: string) => {
+      const answer = await fetch(`${at}/v1/visits?campaign=killed&count=true&number=1`, { headers })
+      return Number(answer.headers.get('x-total-count'))
+    }
+    const click = async (at: string) => {
+      const path = `/r/${affiliate.id}?campaign=killed`
+      const answer = await fetch(at + path, { headers: { 'user-agent': BROWSER }, redirect: 'manual' })
+      return new URL(answer.headers.get('location')!).searchParams.get('aff_click')!
+    }
+    await Promise.all(Array.from({ length: 100 }, () => click(url)))
+    while ((await visits(url)) < 100) await delay(50)
+    const last = await click(url)
+    await server.stop('SIGKILL')
+    server = await serveProcess(['--database', database, '--log-level', 'error'])
+    const again = server.announced.url
+    assert.ok([100, 101].includes(await visits(again)))
+    const sale = await fetch(`${again}/v1/conversions`, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify({
+        kind: 'sale',
+        context: 'shop',
+        reference: 'killed',
+        amount: 10,
+        click: { last },
+      }),
+    })
+    const credited = (await sale.json()) as { referrals: { affiliate_id: number }[] }
+    assert.equal(sale.status, 201, JSON.stringify(credited))
+    assert.equal(credited.referrals[0]?.affiliate_id, affiliate.id)
   })
 
   test('SIGTERM under load - every visit that was answered is there', async () => {
