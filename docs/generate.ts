@@ -35,6 +35,8 @@ function interfaceReference(): string {
     'not sent and is named there as well. So does, on edit, empty text in a query or a form; empty text in JSON unsets.\n',
     'Lists have a `Link` header with `rel="next"` while there is more (and `number` is at most 100,000), and `X-Total-Count` with `count=1`. Several values of one',
     'argument mean "any of"; different arguments mean "all of"; an empty list of values narrows nothing. Dates are UTC.\n',
+    '`search` is an identifier when it is digits alone, with or without #. Else it is words: each stands in one of the texts that the list names, whole or as a',
+    'part, in any order and in any case of letters. Names are found with and without their accents; addresses and codes keep theirs.\n',
     "A write may carry the header `Idempotency-Key`, 1 to 255 printable ASCII characters of the caller's choice. Its first answer is kept",
     'together with its effect; the same request under the same key (of the same API key) is not done again within 24 hours but gets that',
     'answer, with `Idempotent-Replayed: true`. Sent at once, the second waits for the first. Another request under the key is 409. A failure',

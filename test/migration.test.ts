@@ -30,7 +30,9 @@ const payouts = [
 
 async function fillAsBefore(tx: Tx): Promise<void> {
   const run = (statement: string) => sql.raw(statement).execute(tx)
-  await run("INSERT INTO users VALUES (1, 'a', 'a', 'a@b.co', 'a@b.co', '', '', '', '', '', '', 1, 1)")
+  await run(
+    "INSERT INTO users VALUES (1, 'a', 'a', 'a@b.co', 'a@b.co', 'Zoë', '', 'Zoë', 'zoë', 'administrator', '', 1, 1)",
+  )
   await run(first)
   for (const [id, affiliate, referrals, amount, status, at] of payouts) {
     await run(
@@ -88,6 +90,20 @@ for (const [engine, fresh] of Object.entries(engines)) {
         { ...affiliate },
         { earnings: 0, unpaid_earnings: 0, referrals: 0, visits: 0, updated_at: 10 },
       )
+    })
+
+    test('names are found without their accents', async t => {
+      const { url, remove } = await fresh()
+      t.after(remove)
+      const old = await open(url)
+      await migrate(old, VERSION_OF_0_1)
+      await old.transaction(fillAsBefore)
+      await old.close()
+
+      const database = await openDatabase(url)
+      t.after(() => database.close())
+      const user = await database.reader.selectFrom('users').selectAll().executeTakeFirstOrThrow()
+      assert.deepEqual([user.display_name, user.display_name_key, user.role], ['Zoë', 'zoe', 'administrator'])
     })
 
     test('no new referral has a number that a payout names', async t => {

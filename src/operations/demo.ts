@@ -2,7 +2,7 @@
 
 import { sql } from 'kysely'
 import { insertUsers, type NewUser } from '../accounts/users/store.ts'
-import { foldCase } from '../base/text.ts'
+import { foldAccents, foldCase } from '../base/text.ts'
 import { now } from '../base/time.ts'
 import { affiliates as affiliateStore } from '../programme/affiliates/store.ts'
 import { payouts as payoutStore } from '../programme/payouts/store.ts'
@@ -168,7 +168,7 @@ function demoUser(number: number, time: number, random: () => number): NewUser {
     first_name,
     last_name,
     display_name,
-    display_name_key: foldCase(display_name),
+    display_name_key: foldAccents(display_name),
     role: '',
     password_hash: '',
     registered_at: time,
@@ -210,7 +210,7 @@ function demoPayout(
     amount: 500 + Math.floor(random() ** 3 * 200_000),
     payout_method: method,
     run_item_id: 0,
-    payout_method_key: foldCase(method),
+    payout_method_key: foldAccents(method),
     reference: '',
     note: '',
     status: random() < 0.07 ? ('failed' as const) : ('paid' as const),

@@ -8,10 +8,11 @@ import { type Static, type TInteger, type TObject, type TProperties, type TSchem
 import type { Problems } from '../base/errors.ts'
 import { identifier, identifiers, line, since } from '../base/schemas.ts'
 import type { Settings } from '../base/settings.ts'
-import { foldCase, parseSearch } from '../base/text.ts'
+import { parseSearch } from '../base/text.ts'
 import { parseMoment } from '../base/time.ts'
 import {
   type Column,
+  foldedText,
   type Identity,
   identity,
   integer,
@@ -230,7 +231,9 @@ function loggedOf(
 
 function searchDescription(parts: readonly Part[]): string {
   const names = parts.filter(({ field }) => field.folded).map(({ name }) => name.replaceAll('_', ' '))
-  return names.length > 0 ? `An identifier, or a part of the ${names.join(' or ')}.` : 'An identifier.'
+  return names.length > 0
+    ? `An identifier, or words of the ${names.join(' or ')}, each or a part of it, in any order.`
+    : 'An identifier.'
 }
 
 function problemsOf(parts: readonly Part[], args: Row, settings: Settings): Problems {
@@ -274,9 +277,9 @@ function sample(parts: readonly Part[], samples: Samples): Record<string, unknow
   return row
 }
 
-function put(row: Record<string, unknown>, column: string, { folded }: Field, value: unknown): void {
+function put(row: Record<string, unknown>, column: string, field: Field, value: unknown): void {
   row[column] = value
-  if (folded) row[`${column}_key`] = foldCase(value as string)
+  if (field.folded) row[`${column}_key`] = foldedText(field, value as string)
 }
 
 function shownBy(own: string, parts: readonly Part[], idLast: boolean) {

@@ -63,6 +63,7 @@ export const text = (maxLength: number, description: string, facts: Facts) =>
     nullable: false,
     ...facts,
     folded: true,
+    isName: true as boolean,
     wire: Type.String({ description }),
     create: Type.Optional(withDefault(line(maxLength, description), '')),
     edit: Type.Optional(line(maxLength, description)),

@@ -6,6 +6,7 @@ import { type Expression, type Insertable, type Kysely, type SqlBool, sql, type 
 import type { Problems } from '../base/errors.ts'
 import type { Search, TextSearch } from '../base/text.ts'
 import { byIdentifier } from '../storage/by-identifier.ts'
+import { containing } from '../storage/containing.ts'
 import type { Db, Tx } from '../storage/database.ts'
 import {
   anyShort,
@@ -181,18 +182,12 @@ function matcher(table: string, filters: Filters, search: (search: TextSearch) =
   }
 }
 
-/** Finds the text in any folded field. */
+/** Finds the words in the folded fields. */
 function searchOf(table: string, parts: readonly Part[]) {
   const keys = parts
     .filter(({ field }) => field.folded)
     .map(({ column }) => sql.ref(`${table}.${column}_key`))
-  return ({ pattern }: TextSearch): Expression<SqlBool> =>
-    keys.length === 0
-      ? sql<boolean>`1 = 0`
-      : sql<boolean>`(${sql.join(
-          keys.map(key => sql`${key} LIKE ${pattern} ESCAPE '\\'`),
-          sql` OR `,
-        )})`
+  return (search: TextSearch) => containing(keys, search)
 }
 
 function few({ date, updated }: Criteria): boolean {

@@ -12,6 +12,7 @@ import { customers } from './migrations/customers.ts'
 import { details } from './migrations/details.ts'
 import { earning, type Step } from './migrations/earning.ts'
 import { events } from './migrations/events.ts'
+import { namesWithoutAccents } from './migrations/names.ts'
 import { payoutNotes } from './migrations/payout-notes.ts'
 import { reports } from './migrations/reports.ts'
 import { runs, runsOfGroups } from './migrations/runs.ts'
@@ -48,6 +49,7 @@ const migrations: readonly Migration[] = [
   scriptPages,
   visitDays,
   runsOfGroups,
+  namesWithoutAccents,
 ]
 
 /** How a referral's amount came to be stands in `calculation` alone. */

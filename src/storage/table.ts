@@ -4,6 +4,7 @@
  * See docs/decisions/records-as-data.md.
  */
 import type { ColumnType } from 'kysely'
+import { foldAccents, foldCase } from '../base/text.ts'
 
 /** Has to be said of every column: forgetting it does not compile. */
 export interface Facts {
@@ -32,6 +33,8 @@ export interface Column<K = unknown> extends Facts {
   readonly references?: Reference
   /** Beside it stands NAME_key, the text folded by `foldCase`, to search and compare by. */
   readonly folded?: true
+  /** It is folded by `foldAccents`, and only searched by: a name, and neither an address nor a code. */
+  readonly isName?: boolean
   /** For the compiler alone: what the column holds. */
   readonly holds?: K | undefined
 }
@@ -110,6 +113,10 @@ export const nullable = <K>(column: Column<K>): Column<K | null> => ({
   nullable: true,
   holds: undefined,
 })
+
+/** What stands beside folded text. */
+export const foldedText = ({ isName }: Pick<Column, 'isName'>, text: string): string =>
+  isName ? foldAccents(text) : foldCase(text)
 
 /** Every column by its name in the database, with those of folded text. */
 export function columnsOf({ columns }: Table): Map<string, Column> {

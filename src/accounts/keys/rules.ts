@@ -6,7 +6,7 @@
 import { hash, randomBytes } from 'node:crypto'
 import type { Actor } from '../../base/actor.ts'
 import { Failure, invalidArguments, type Problems, refuseInvalid } from '../../base/errors.ts'
-import { foldCase, parseSearch } from '../../base/text.ts'
+import { foldAccents, parseSearch } from '../../base/text.ts'
 import { formatTime, now, parseMoment } from '../../base/time.ts'
 import { type Context, type RequestContext, type WriteTx, write } from '../../events/write.ts'
 import { type Database, ReferenceViolation, type Tx } from '../../storage/database.ts'
@@ -46,7 +46,7 @@ export async function createKey(
         token_hash: hashToken(token),
         user_id: args.user_id,
         name: args.name,
-        name_key: foldCase(args.name),
+        name_key: foldAccents(args.name),
         permissions: known.filter(permission => args.permissions.includes(permission)).join(','),
         created_at: now(),
         last_used_at: null,

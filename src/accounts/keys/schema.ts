@@ -52,7 +52,9 @@ export const itemArguments = { key_id: identifier('Identifier of the key.') }
 
 /** What a list can be narrowed by. */
 export const filterArguments = {
-  search: Type.Optional(line(254, 'A part of the name or of the public key.')),
+  search: Type.Optional(
+    line(254, 'Words of the name or of the public key, each or a part of it, in any order.'),
+  ),
   user_id: Type.Optional(identifiers('Only the keys of these accounts.')),
 }
 

@@ -7,7 +7,8 @@ import {
   type SqlBool,
   sql,
 } from 'kysely'
-import type { Search, TextSearch } from '../../base/text.ts'
+import type { Search } from '../../base/text.ts'
+import { containing } from '../../storage/containing.ts'
 import type { Db, Tx } from '../../storage/database.ts'
 import { countOf, type Order, type Page, PagedList } from '../../storage/page.ts'
 import { prepared } from '../../storage/prepared.ts'
@@ -114,9 +115,7 @@ function rows(db: Db) {
     .select('users.login as owner')
 }
 
-function keyMatches({ pattern }: TextSearch): Expression<SqlBool> {
-  return sql<boolean>`(api_keys.name_key LIKE ${pattern} ESCAPE '\\' OR api_keys.public_key LIKE ${pattern} ESCAPE '\\')`
-}
+const searched = [sql.ref('api_keys.name_key'), sql.ref('api_keys.public_key')]
 
 /** What has to hold of a row, all of it. */
 function matching(
@@ -126,7 +125,7 @@ function matching(
   const all: Expression<SqlBool>[] = []
   if (userIds) all.push(expression('api_keys.user_id', 'in', userIds))
   if (search) {
-    all.push('id' in search ? expression('api_keys.id', '=', search.id) : keyMatches(search))
+    all.push('id' in search ? expression('api_keys.id', '=', search.id) : containing(searched, search))
   }
   return expression.and(all)
 }

@@ -18,7 +18,7 @@ const columns = {
   /** SHA-256 of the token, as 64 hexadecimal digits. */
   token_hash: text({ ...neither, secret: true }),
   user_id: integer({ ...neither, references: { table: 'users', person: true } }),
-  name: folded(neither),
+  name: { ...folded(neither), isName: true },
   /** Comma-separated, such as 'affiliates.read,payouts.create'. */
   permissions: text(neither),
   created_at: integer(neither),

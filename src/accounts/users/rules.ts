@@ -2,7 +2,7 @@
 
 import type { Origin } from '../../base/actor.ts'
 import { Failure, type Problems, refuseInvalid } from '../../base/errors.ts'
-import { foldCase, parseSearch } from '../../base/text.ts'
+import { foldAccents, foldCase, parseSearch } from '../../base/text.ts'
 import { formatTime, now } from '../../base/time.ts'
 import { type Context, type RequestContext, type WriteTx, write } from '../../events/write.ts'
 import { type Db, type Tx, UniqueViolation } from '../../storage/database.ts'
@@ -91,7 +91,7 @@ function namesAfter(before: store.UserRow, { first_name, last_name, display_name
   const names = { first_name: first_name ?? before.first_name, last_name: last_name ?? before.last_name }
   const displayName =
     display_name === undefined ? before.display_name : nameOf({ ...before, ...names, display_name })
-  return { ...names, display_name: displayName, display_name_key: foldCase(displayName) }
+  return { ...names, display_name: displayName, display_name_key: foldAccents(displayName) }
 }
 
 /**
@@ -246,7 +246,7 @@ function accountOf(login: string, args: Omit<UserArguments, 'login'>, password_h
     first_name,
     last_name,
     display_name,
-    display_name_key: foldCase(display_name),
+    display_name_key: foldAccents(display_name),
     role: args.role ?? ('' as const),
     password_hash,
     registered_at: time,

@@ -54,7 +54,12 @@ export type EditArguments = Static<typeof editArguments>
 
 /** What a list can be narrowed by. */
 export const filterArguments = {
-  search: Type.Optional(line(254, 'An identifier, or a part of the login, e-mail or display name.')),
+  search: Type.Optional(
+    line(
+      254,
+      'An identifier, or words of the login, e-mail or display name, each or a part of it, in any order.',
+    ),
+  ),
   user_id: Type.Optional(identifiers('Only these accounts.')),
   role: Type.Optional(listOf(choice(roles), 'Only these roles.')),
 }

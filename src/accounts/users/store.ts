@@ -9,6 +9,7 @@ import {
   type Updateable,
 } from 'kysely'
 import type { Search, TextSearch } from '../../base/text.ts'
+import { containing } from '../../storage/containing.ts'
 import type { Db, Tx } from '../../storage/database.ts'
 import { countOf, idsInOrder, type Order, type Page, PagedList } from '../../storage/page.ts'
 import { prepared } from '../../storage/prepared.ts'
@@ -156,12 +157,10 @@ export async function countUsers(db: Db, criteria: Criteria): Promise<number> {
   return countOf(narrowed ? all.where(expression => matching(expression, criteria)) : all)
 }
 
-/** Whether the text stands in an account's login, e-mail or display name. */
-export function accountMatches({ pattern }: TextSearch): Expression<SqlBool> {
-  const like = (name: 'login_key' | 'email_key' | 'display_name_key') =>
-    sql<boolean>`${sql.ref(`users.${name}`)} LIKE ${pattern} ESCAPE '\\'`
-  return sql<boolean>`(${like('login_key')} OR ${like('email_key')} OR ${like('display_name_key')})`
-}
+const searched = ['login_key', 'email_key', 'display_name_key'].map(name => sql.ref(`users.${name}`))
+
+/** Whether the words stand in an account's login, e-mail or display name. */
+export const accountMatches = (search: TextSearch): Expression<SqlBool> => containing(searched, search)
 
 function rows(db: Db) {
   return db

@@ -9,7 +9,7 @@ const columns = {
   email: folded(name),
   first_name: text(name),
   last_name: text(name),
-  display_name: folded(name),
+  display_name: { ...folded(name), isName: true },
   role: text<'administrator' | ''>(neither),
   /** scrypt, see `password.ts`; '' when the account can't log in. */
   password_hash: text({ ...neither, secret: true }),

@@ -142,6 +142,22 @@ describeService('users', service => {
     assert.equal((await visitor.logIn('reset', 'another password')).status, 201)
   })
 
+  test('200 - a search is for all of its words, in any order, without regard to accents in names', async () => {
+    const { id } = await create('seeker', { first_name: 'José Łukasz', last_name: 'Müller-Straße' })
+    const other = await create('bystander', { first_name: 'José', last_name: 'Ibsen' })
+    const found = async (search: string) =>
+      (await admin.get(`/users?fields=id&orderby=id&search=${encodeURIComponent(search)}`)).body
+    const one = [{ id }]
+    for (const search of ['jose muller', 'MÜLLER José', 'strasse  lukasz', 'mull seeker@', 'josé seek']) {
+      assert.deepEqual(await found(search), one, search)
+    }
+    assert.deepEqual(await found('jose'), [{ id }, { id: other.id }])
+    assert.deepEqual(await found('jose nobody'), [])
+    assert.deepEqual(await found('j_se'), [])
+    // An address with an accent is another address.
+    assert.equal((await admin.post('/users', { login: 'séeker', email: 'séeker@example.com' })).status, 201)
+  })
+
   test('200 - the list: search, role, order, pages, count', async () => {
     for (const login of ['list.c', 'list.a', 'list.b']) await create(login)
     const logins = async (query: string) =>

@@ -69,7 +69,12 @@ export const wordPressUsers: Resource = {
         per_page: Type.Optional(
           Type.Integer({ minimum: 1, maximum: MOST_PER_PAGE, default: DEFAULT_PER_PAGE }),
         ),
-        search: Type.Optional(line(254, 'An identifier, or a part of the login, e-mail or display name.')),
+        search: Type.Optional(
+          line(
+            254,
+            'An identifier, or words of the login, e-mail or display name, each or a part of it, in any order.',
+          ),
+        ),
         include: Type.Optional(identifiers('Only these accounts.')),
         orderby: Type.Optional(choice(['name', 'id', 'email', 'registered_date'])),
         order: Type.Optional(choice(['asc', 'desc'])),

@@ -1,10 +1,9 @@
 /** Whether what is kept twice agrees, and what is kept once is whole. */
-import { foldCase } from '../../base/text.ts'
 import { verifyChain } from '../../events/verify.ts'
 import type { Feature } from '../../records/feature.ts'
 import { loadSettings } from '../../settings/rules.ts'
 import type { Database, Db } from '../../storage/database.ts'
-import type { Table } from '../../storage/table.ts'
+import { foldedText, type Table } from '../../storage/table.ts'
 import { differencesFromLog, trailsOf } from './log.ts'
 import { objectProblems } from './objects.ts'
 import * as store from './store.ts'
@@ -99,7 +98,9 @@ export async function repairKeys(database: Database): Promise<number> {
       const rows = await database.transaction(async tx => {
         const some = await store.rowsAfter(tx, table, last, ROWS_AT_ONCE)
         for (const row of some) {
-          const keys = names.map(name => [`${name}_key`, foldCase(row[name] as string)] as const)
+          const keys = names.map(
+            name => [`${name}_key`, foldedText(table.columns[name]!, row[name] as string)] as const,
+          )
           if (keys.every(([column, key]) => row[column] === key)) continue
           await store.writeKeys(tx, table, row.id, Object.fromEntries(keys))
           repaired += 1
@@ -122,7 +123,9 @@ async function staleKeys(db: Db, table: Table): Promise<{ count: number; wrong: 
     const rows = await store.rowsAfter(db, table, last, ROWS_AT_ONCE)
     if (rows.length === 0) return { count, wrong }
     for (const row of rows) {
-      const stale = names.filter(name => foldCase(row[name] as string) !== row[`${name}_key`])
+      const stale = names.filter(
+        name => foldedText(table.columns[name]!, row[name] as string) !== row[`${name}_key`],
+      )
       if (stale.length > 0)
         wrong.push(
           `${table.name} ${row.id}: stale search key of ${stale.join(', ')}; run \`affiliated check --repair\`.`,

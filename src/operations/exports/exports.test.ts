@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import { assertFailure, describeService, type Visitor } from '../../../test/harness.ts'
-import { foldCase } from '../../base/text.ts'
+import { foldAccents } from '../../base/text.ts'
 import { payouts } from '../../programme/payouts/store.ts'
 
 /** Reads CSV by RFC 4180, on its own way: character by character. */
@@ -158,7 +158,7 @@ describeService('exports', service => {
             amount: 0,
             payout_method: method,
             run_item_id: 0,
-            payout_method_key: foldCase(method),
+            payout_method_key: foldAccents(method),
             reference: '',
             note: '',
             status: 'paid',

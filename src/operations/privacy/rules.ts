@@ -11,7 +11,7 @@ import {
 import { findUser, findUserRow, loginExists, type User, updateUser } from '../../accounts/users/store.ts'
 import { Failure, invalidArguments } from '../../base/errors.ts'
 import type { Settings } from '../../base/settings.ts'
-import { foldCase } from '../../base/text.ts'
+import { foldAccents, foldCase } from '../../base/text.ts'
 import { formatTime, now } from '../../base/time.ts'
 import { orders as entryOrders, listEntries } from '../../events/store.ts'
 import { type Context, type RequestContext, write } from '../../events/write.ts'
@@ -98,7 +98,7 @@ export async function erasePerson(context: RequestContext, userId: number): Prom
       first_name: '',
       last_name: '',
       display_name: login,
-      display_name_key: foldCase(login),
+      display_name_key: foldAccents(login),
       role: '',
       password_hash: '',
       updated_at: now(),

@@ -130,7 +130,7 @@ export const affiliate = kind({
   fields,
   personal: ['account_login', 'account_email'],
   search:
-    'An identifier, an e-mail address (of the account or for payments), or a part of the login, e-mail or display name.',
+    'An identifier, an e-mail address (of the account or for payments), or words of the login, e-mail or display name, each or a part of it, in any order.',
 })
 
 export type AffiliateRecord = Static<typeof affiliate.record>

@@ -15,6 +15,7 @@ const { create: _create, edit: _edit, ...code } = text(MAX_CODE, description, ne
 const fields = {
   code: {
     ...code,
+    isName: false,
     create: line(MAX_CODE, description),
     edit: Type.Optional(line(MAX_CODE, 'New code.')),
     problem: (value: string) =>

@@ -12,6 +12,7 @@ const { create: _create, edit: _edit, ...name } = text(100, description, neither
 const fields = {
   name: {
     ...name,
+    isName: false,
     create: line(100, description),
     edit: Type.Optional(line(100, 'New name.')),
     problem: (value: string) => (value.trim() === '' ? 'must name the group.' : undefined),

@@ -20,6 +20,7 @@ const fields = {
   affiliate_id: reference('affiliates', 'The affiliate whose link it is.', { person: true, outlives: true }),
   code: {
     ...text(64, CODE, neither),
+    isName: false,
     create: Type.Optional(code),
     edit: Type.Optional(code),
     problem: (value: string) =>

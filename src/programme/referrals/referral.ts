@@ -79,6 +79,7 @@ const fields = {
     ...words(paragraphs(MAX_JSON, 'What was bought.'), 'What was bought.', ofBuyer),
     order: false,
     folded: true,
+    isName: true,
   },
   status: {
     type: 'text',

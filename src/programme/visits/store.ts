@@ -1,15 +1,15 @@
 /** The queries that only visits have: their search, and the referral that one led to. */
 import { sql } from 'kysely'
 import { storeOf } from '../../records/store.ts'
+import { containing } from '../../storage/containing.ts'
 import type { Db, Tx } from '../../storage/database.ts'
 import { prepared } from '../../storage/prepared.ts'
 import type { VisitDaysTable } from './table.ts'
 import { visit } from './visit.ts'
 
 export const visits = storeOf(visit, {
-  search: ({ pattern }) => sql<boolean>`(visits.ip LIKE ${pattern} ESCAPE '\\'
-    OR visits.url_key LIKE ${pattern} ESCAPE '\\'
-    OR visits.referrer_key LIKE ${pattern} ESCAPE '\\')`,
+  search: search =>
+    containing([sql.ref('visits.ip'), sql.ref('visits.url_key'), sql.ref('visits.referrer_key')], search),
 })
 
 interface Conversion {

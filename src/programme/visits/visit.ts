@@ -99,7 +99,8 @@ export const visit = kind({
   idLast: true,
   actions,
   internal: true,
-  search: 'An identifier, or a part of the url, the referrer or the address.',
+  search:
+    'An identifier, or words of the url, the referrer or the address, each or a part of it, in any order.',
 })
 
 export type Visit = RowOf<typeof fields>
