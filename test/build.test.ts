@@ -5,7 +5,7 @@ import { cpSync, mkdirSync, readFileSync, symlinkSync, utimesSync, writeFileSync
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { engines, serveProcess, temporaryFolder } from './harness.ts'
+import { serveProcess, temporaryFolder, unopened } from './harness.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
@@ -21,9 +21,9 @@ describe('the package', () => {
   })
   after(() => folder.remove())
 
-  for (const engine of Object.keys(engines)) {
+  for (const engine of Object.keys(unopened)) {
     test(`runs without any other package, on ${engine}`, async t => {
-      const fresh = await engines[engine]!()
+      const fresh = await unopened[engine]!()
       const service = await serveProcess(['--database', fresh.url, '--log-level', 'fatal'], {
         program: launcher,
       })

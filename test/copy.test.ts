@@ -10,12 +10,12 @@ import { erasePerson } from '../src/operations/privacy/rules.ts'
 import { changeSettings, loadSettings } from '../src/settings/rules.ts'
 import {
   affiliated,
-  engines,
   type FreshDatabase,
   openDatabase,
   operatorOf,
   type Service,
   startService,
+  unopened,
 } from './harness.ts'
 
 /** Nothing of it is copied where nothing is said of it. */
@@ -36,7 +36,7 @@ for (const [from, to] of [
     let source: string
     before(async () => {
       service = await startService(from)
-      target = await engines[to]!()
+      target = await unopened[to]!()
       await affiliated([
         'demo',
         '--affiliates',
@@ -170,7 +170,7 @@ for (const [from, to] of [
     })
 
     test('a source that changes meanwhile is noticed, and nothing half is left', async () => {
-      const fresh = await engines[to]!()
+      const fresh = await unopened[to]!()
       const aim = await openDatabase(fresh.url)
       let changed = false
       const change = (step: string) => {
@@ -218,7 +218,7 @@ for (const [from, to] of [
     })
 
     async function brokenOff() {
-      const fresh = await engines[to]!()
+      const fresh = await unopened[to]!()
       const aim = await openDatabase(fresh.url)
       const breakOff = async () => {
         await sealEntries(service.database)

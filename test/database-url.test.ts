@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, test } from 'node:test'
 import pg from 'pg'
-import { affiliated, engines, temporaryFolder } from './harness.ts'
+import { affiliated, temporaryFolder, unopened } from './harness.ts'
 
 /** One line, and no stack. */
 async function assertRefused(message: RegExp, ...args: string[]): Promise<void> {
@@ -65,7 +65,7 @@ describe('a database of another program', () => {
   }
 
   test('1 - PostgreSQL, for a command that looks', async t => {
-    const fresh = await engines.PostgreSQL!()
+    const fresh = await unopened.PostgreSQL!()
     t.after(fresh.remove)
     for (const command of commands.slice(0, 3)) {
       await assertRefused(/no database of affiliated at this URL/, ...command, '--database', fresh.url)

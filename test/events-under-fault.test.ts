@@ -11,7 +11,15 @@ import { verifyChain } from '../src/events/verify.ts'
 import { publicVocabulary } from '../src/operations/events/schema.ts'
 import { edit } from '../src/programme/affiliates/rules.ts'
 import { type Database, within } from '../src/storage/database.ts'
-import { affiliated, engines, openDatabase, operatorOf, type ServeProcess, serveProcess } from './harness.ts'
+import {
+  affiliated,
+  engines,
+  openDatabase,
+  operatorOf,
+  type ServeProcess,
+  serveProcess,
+  unopened,
+} from './harness.ts'
 import { type Ask, type Load, load, tally, until } from './load.ts'
 
 const WRITERS = 8
@@ -43,7 +51,7 @@ for (const [engine, other, nodes] of [
     t.after(async () => {
       for (const end of ends.toReversed()) await end()
     })
-    const [fresh, target] = await Promise.all([engines[engine]!(), engines[other]!()])
+    const [fresh, target] = await Promise.all([engines[engine]!(), unopened[other]!()])
     ends.push(fresh.remove, target.remove)
     const programme = new Programme(fresh.url, nodes)
     ends.push(() => programme.stop('SIGKILL'))

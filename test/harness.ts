@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { copyFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { after, before, describe, type TestContext } from 'node:test'
@@ -234,17 +235,29 @@ export interface FreshDatabase {
   readonly remove: () => Promise<void>
 }
 
-/** Every engine that scenarios run on. */
+/** Every engine that scenarios run on: a database that has its tables. */
 export const engines: Record<string, () => Promise<FreshDatabase>> = {
-  SQLite: async () => {
-    const folder = await temporaryFolder()
-    return { url: `sqlite:${join(folder.path, 'test.db')}`, remove: folder.remove }
-  },
-  PostgreSQL: async () => {
-    const server = process.env.TEST_DATABASE_URL
-    assert.ok(server, 'Run the tests by "npm test", which starts PostgreSQL, or set TEST_DATABASE_URL.')
-    return freshDatabase(server)
-  },
+  SQLite: () => newFile(process.env.TEST_TEMPLATE_FILE),
+  PostgreSQL: () => freshDatabase(server(), process.env.TEST_TEMPLATE_DATABASE),
+}
+
+/** The same for those who are about its beginning: a database that nobody has opened yet. */
+export const unopened: typeof engines = {
+  SQLite: () => newFile(),
+  PostgreSQL: () => freshDatabase(server()),
+}
+
+async function newFile(template?: string): Promise<FreshDatabase> {
+  const folder = await temporaryFolder()
+  const file = join(folder.path, 'test.db')
+  if (template) await copyFile(template, file)
+  return { url: `sqlite:${file}`, remove: folder.remove }
+}
+
+function server(): string {
+  const url = process.env.TEST_DATABASE_URL
+  assert.ok(url, 'Run the tests by "npm test", which starts PostgreSQL, or set TEST_DATABASE_URL.')
+  return url
 }
 
 export async function startService(engine = 'SQLite', options: ServiceOptions = {}): Promise<Service> {

@@ -15,6 +15,7 @@ import {
   type Reply,
   Service,
   startService,
+  unopened,
 } from './harness.ts'
 
 const RACERS = 100
@@ -189,7 +190,7 @@ for (const engine of Object.keys(engines)) {
     })
 
     test('a fresh database is migrated once by nodes that start together', async () => {
-      const fresh = await engines[engine]!()
+      const fresh = await unopened[engine]!()
       const databases = await Promise.all(Array.from({ length: 8 }, () => openDatabase(fresh.url)))
       const versions = await databases[0]!.reader.selectFrom('rate_types').selectAll().execute()
       assert.equal(versions.length, 2)

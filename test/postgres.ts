@@ -123,14 +123,18 @@ export class PostgresServer {
   }
 }
 
-/** A database of its own on a server. */
+/**
+ * A database of its own on a server.
+ * @param template name of the one that it begins as a copy of, to which nobody may be connected
+ */
 export async function freshDatabase(
   serverUrl: string,
+  template = 'template1',
 ): Promise<{ url: string; remove: () => Promise<void> }> {
   const name = `affiliated_${randomBytes(8).toString('hex')}`
   const url = new URL(serverUrl)
   url.pathname = name
-  await execute(serverUrl, `CREATE DATABASE ${name}`)
+  await execute(serverUrl, `CREATE DATABASE ${name} TEMPLATE ${template}`)
   return { url: url.href, remove: () => execute(serverUrl, `DROP DATABASE ${name} WITH (FORCE)`) }
 }
 

@@ -1,20 +1,40 @@
 /**
- * Runs once for all test files: one PostgreSQL server, on which every service has a database of its own, and one place
- * for what Node compiled, so that not every process of a test compiles the same sources again.
+ * Runs once for all test files: one PostgreSQL server, on which every service has a database of its own; of each engine
+ * a database that has its tables, so that not every service makes them again; and one place for what Node compiled, so
+ * that not every process of a test compiles the same sources again.
  */
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { PostgresServer } from './postgres.ts'
+import { openDatabase } from '../src/storage/open.ts'
+import { temporaryFolder } from './folder.ts'
+import { freshDatabase, PostgresServer } from './postgres.ts'
 
-let server: PostgresServer | undefined
+const ends: (() => Promise<void>)[] = []
 
 export async function globalSetup(): Promise<void> {
-  process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('../node_modules/.cache/tests', import.meta.url))
-  if (process.env.TEST_DATABASE_URL) return
-  // What these tests write need not outlive a loss of power.
-  server = await PostgresServer.launch(['fsync=off', 'max_connections=300'])
-  process.env.TEST_DATABASE_URL = server.url
+  const { env } = process
+  env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('../node_modules/.cache/tests', import.meta.url))
+  if (!env.TEST_DATABASE_URL) {
+    // What these tests write need not outlive a loss of power.
+    const server = await PostgresServer.launch(['fsync=off', 'max_connections=300'])
+    ends.push(() => server.remove())
+    env.TEST_DATABASE_URL = server.url
+  }
+  const database = await freshDatabase(env.TEST_DATABASE_URL)
+  ends.push(database.remove)
+  await migrated(database.url)
+  env.TEST_TEMPLATE_DATABASE = new URL(database.url).pathname.slice(1)
+  const folder = await temporaryFolder()
+  ends.push(folder.remove)
+  env.TEST_TEMPLATE_FILE = join(folder.path, 'template.db')
+  await migrated(`sqlite:${env.TEST_TEMPLATE_FILE}`)
 }
 
 export async function globalTeardown(): Promise<void> {
-  await server?.remove()
+  for (const end of ends.toReversed()) await end()
+}
+
+async function migrated(url: string): Promise<void> {
+  const database = await openDatabase(url, [])
+  await database.close()
 }
