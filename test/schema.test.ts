@@ -1,9 +1,10 @@
 /** Whether the tables that the code declares are those that the migrations make, on both engines. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import { features, schema } from '../src/app.ts'
 import { partsOf } from '../src/records/kind.ts'
+import { storeOf } from '../src/records/store.ts'
 import { earningOf } from '../src/settings/earning.ts'
 import { payoutsOf } from '../src/settings/payouts.ts'
 import { trackingOf } from '../src/settings/tracking.ts'
@@ -57,6 +58,38 @@ describeService('the tables that are declared', service => {
     const declared = [...schema.map(({ name }) => name), 'schema_version']
     assert.deepEqual(rows.map(({ name }) => name).sort(), declared.sort())
   })
+})
+
+describeService('the fields that are declared to be indexed', service => {
+  /** @returns what SQLite does beyond reading an index in its order */
+  const detours = async (query: RawBuilder<unknown>) => {
+    const { rows } = await sql<{ detail: string }>`EXPLAIN QUERY PLAN ${query}`.execute(
+      service().database.reader,
+    )
+    return rows
+      .map(({ detail }) => detail)
+      .filter(detail => !/^(SEARCH|SCAN) \w+ USING .*(INDEX|KEY)/.test(detail))
+  }
+
+  for (const { kind } of features) {
+    test(`${kind.name}: a page of one value, or in the order of each, is read from an index in order`, async () => {
+      if (service().database.engine.name !== 'SQLite') return
+      const table = sql.table(kind.table.name)
+      const { orders } = storeOf(kind as never)
+      for (const { name, column, field } of partsOf(kind.fields)) {
+        if (!kind.indexed.includes(name)) continue
+        const order = orders[name]
+        if (order) {
+          const query = sql`SELECT * FROM ${table} ORDER BY ${order.expression}, id LIMIT 21`
+          assert.deepEqual(await detours(query), [], `${name}: order`)
+        }
+        if (field.filter === undefined || field.money) continue
+        const [condition] = field.filter.where(sql.ref(`${kind.table.name}.${column}`), [1])
+        const query = sql`SELECT * FROM ${table} WHERE ${condition} AND id > 5 AND id NOT IN (7) ORDER BY id LIMIT 21`
+        assert.deepEqual(await detours(query), [], `${name}: one value`)
+      }
+    })
+  }
 })
 
 describe('the kinds of record that are declared', () => {

@@ -40,6 +40,7 @@ export function listingOf<N extends string, F extends Fields>(
   return {
     orders,
     fields: Object.keys(kind.record.properties),
+    indexed: kind.indexed,
     page,
     count,
     identifier: row => (row as { id: number }).id,

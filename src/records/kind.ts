@@ -88,6 +88,8 @@ export interface Kind<N extends string = string, T extends string = string, F ex
   readonly filters: TProperties
   /** Fields that nobody sends: they follow from other records. */
   readonly derived: readonly string[]
+  /** Fields of which an index has the records in order, those with the same value by identifier. */
+  readonly indexed: readonly string[]
   /** What is wrong with arguments beyond what their schemas say; those that are absent are not spoken of. */
   problems(args: object, settings: Settings): Problems
   /** The columns of what was sent. */
@@ -131,6 +133,11 @@ interface Definition<N, T, F> {
   readonly personal?: readonly string[]
   /** What a search finds, where it is more than the identifier and the folded fields. */
   readonly search?: string
+  /**
+   * Fields of which an index has the records in order, those with the same value by identifier: who asks for a page in this order, or
+   * of one value, waits for nobody else. A test holds that the database has it.
+   */
+  readonly indexed?: readonly (keyof F & string)[]
   /** Programs don't read its events: they are for the people of the administration area. */
   readonly internal?: true
 }
@@ -183,6 +190,7 @@ export function kind<const N extends string, const T extends string, const F ext
     derived: parts
       .filter(({ field }) => field.wire && !field.create && !field.edit && !field.made)
       .map(({ name }) => name),
+    indexed: definition.indexed ?? [],
     filters: {
       search: Type.Optional(line(254, definition.search ?? searchDescription(parts))),
       [own]: Type.Optional(identifiers(`Only ${article} ${name} with one of these identifiers.`)),
@@ -285,11 +293,6 @@ function put(row: Record<string, unknown>, column: string, field: Field, value: 
 function shownBy(own: string, parts: readonly Part[], idLast: boolean) {
   const visible = parts.filter(({ field }) => field.wire)
   const hidden = parts.filter(({ field }) => !field.wire)
-  const texts = visible.map(({ name, column, field }) => ({
-    beginning: `,"${name}":`,
-    column,
-    json: field.json ?? ((value: unknown, settings: Settings) => JSON.stringify(field.show(value, settings))),
-  }))
   const show = (row: Row, settings: Settings) => {
     const record: Record<string, unknown> = idLast ? { [own]: row.id } : { [own]: row.id, id: row.id }
     for (const { name, column, field } of visible) record[name] = field.show(row[column], settings)
@@ -298,17 +301,36 @@ function shownBy(own: string, parts: readonly Part[], idLast: boolean) {
   }
   return {
     show,
-    write: (row: Row, settings: Settings) => {
-      let text = idLast ? `{"${own}":${row.id}` : `{"${own}":${row.id},"id":${row.id}`
-      for (const { beginning, column, json } of texts) text += beginning + json(row[column], settings)
-      return idLast ? `${text},"id":${row.id}` : text
-    },
+    write: compileWriter(own, visible, idLast),
     logged: (row: Row, settings: Settings) => {
       const record = show(row, settings)
       for (const { name, column, field } of hidden) record[name] = field.show(row[column], settings)
       return record
     },
   }
+}
+
+type JsonOf = (value: unknown, settings: Settings) => string
+
+/**
+ * The text of a record is what most of a list's time goes into. One expression that names each column and calls each field's own function
+ * takes two thirds of the time of a loop over fields, in which no call is known beforehand; so it is compiled from the definition.
+ */
+function compileWriter(
+  own: string,
+  visible: readonly Part[],
+  idLast: boolean,
+): (row: Row, settings: Settings) => string {
+  const jsons = visible.map(
+    ({ field }): JsonOf => field.json ?? ((value, settings) => JSON.stringify(field.show(value, settings))),
+  )
+  const id = `',"id":' + row.id`
+  const texts = visible.map(
+    ({ name, column }, index) => `',"${name}":' + json${index}(row.${column}, settings)`,
+  )
+  const expression = [`'{"${own}":' + row.id`, ...(idLast ? [...texts, id] : [id, ...texts])].join(' + ')
+  const names = jsons.map((_, index) => `json${index}`)
+  return new Function(...names, `return (row, settings) => ${expression}`)(...jsons)
 }
 
 /** Each filter by the name of its argument, and the column that it looks at. */

@@ -240,7 +240,10 @@ export const derivedAmount = (description: string) =>
     initial: 0,
     // Raw JSON, where it is larger than a number can be exactly.
     show: (value: number, { decimals }: Settings) => sumFromUnits(value, decimals) as number,
-    json: (value: number, { decimals }: Settings) => JSON.stringify(sumFromUnits(value, decimals)),
+    json: (value: number | string, { decimals }: Settings) =>
+      typeof value === 'number'
+        ? String(fromUnits(value, decimals))
+        : JSON.stringify(sumFromUnits(value, decimals)),
     sample: () => 0,
   }) as const
 

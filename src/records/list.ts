@@ -98,6 +98,11 @@ export interface Listing<Row, Args> {
   readonly fields: readonly string[]
   /** Arguments that add to each record what is looked up by identifier, and narrow nothing. */
   readonly extras?: readonly string[]
+  /**
+   * Orders, and arguments that narrow to one value of their field, of which an index has the rows in order: a page of them is all that is
+   * read, whatever the value.
+   */
+  readonly indexed?: readonly string[]
   readonly page: (call: Call, args: Args, page: Page) => Promise<Row[]>
   readonly count: (call: Call, args: Args) => Promise<number>
   readonly identifier: (row: Row) => number
@@ -174,21 +179,29 @@ export async function answerList<Row, Args extends ListArguments>(
  * What leaves a list one that is read by an index alone, whatever its value: what `exclude` leaves out is at most as long
  * as the argument.
  */
-const HARMLESS = ['number', 'offset', 'orderby', 'order', 'cursor', 'fields', 'exclude']
+const HARMLESS = new Set(['number', 'offset', 'orderby', 'order', 'cursor', 'fields', 'exclude'])
 
-/** Whether a list is one piece of all rows in order of identifier; any other may look at every row. */
+/**
+ * Whether a list is one piece that an index has in order: of all rows, or of those with one value, in order of identifier, or of all
+ * rows in another order. Any other may look at every row.
+ */
 function isQuick<Row, Args>(
   { number = DEFAULT_NUMBER, offset = 0, ...args }: ListArguments,
-  { orders, extras = [] }: Listing<Row, Args>,
+  { orders, extras = [], indexed = [] }: Listing<Row, Args>,
   order: Order,
 ): boolean {
-  const isShort = number > 0 && number + offset <= ONE_PIECE_ROWS
+  if (number <= 0 || number + offset > ONE_PIECE_ROWS) return false
   const byIdentifier = order === Object.values(orders)[0]
-  const harmless = [...HARMLESS, ...extras]
-  const others = Object.entries(args).filter(
-    ([name, value]) => value !== undefined && !harmless.includes(name),
-  )
-  return isShort && byIdentifier && others.length === 0
+  if (!byIdentifier && !indexed.some(name => orders[name] === order)) return false
+  // One index has one order, and one thing that it is narrowed by.
+  let mayNarrow = byIdentifier
+  for (const [name, value] of Object.entries(args)) {
+    if (value === undefined || HARMLESS.has(name) || extras.includes(name)) continue
+    const isOne = Array.isArray(value) && value.length === 1
+    if (!mayNarrow || !isOne || !indexed.includes(name)) return false
+    mayNarrow = false
+  }
+  return true
 }
 
 /** All rows of a list, page by page; a page is never empty. */

@@ -36,6 +36,7 @@ export const listing: Listing<rules.AffiliateRow, ListArguments & rules.Extras> 
   orders: rules.orders,
   fields,
   extras: Object.keys(extrasArguments),
+  indexed: affiliate.indexed,
   page: rules.page,
   count: rules.count,
   identifier: row => row.id,

@@ -182,7 +182,13 @@ const fields = {
 
 const actions = ['create', 'unattributed', 'attribute'] as const
 
-const plain = kind({ name: 'conversion', table: 'conversions', fields, actions })
+const plain = kind({
+  name: 'conversion',
+  table: 'conversions',
+  fields,
+  actions,
+  indexed: ['affiliate_id', 'date'],
+})
 
 const amounts = ['amount', 'tax', 'shipping', 'discount'] as const
 

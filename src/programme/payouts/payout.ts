@@ -86,7 +86,12 @@ const fields = {
   note,
 } as const
 
-export const payout = kind({ name: 'payout', table: 'payouts', fields })
+export const payout = kind({
+  name: 'payout',
+  table: 'payouts',
+  fields,
+  indexed: ['affiliate_id', 'amount', 'payout_method', 'reference', 'status', 'date', 'owner'],
+})
 
 export type PayoutRecord = Static<typeof payout.record>
 export type Payout = RowOf<typeof fields>

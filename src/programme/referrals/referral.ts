@@ -249,6 +249,7 @@ export const referral = kind({
   name: 'referral',
   table: 'referrals',
   fields,
+  indexed: ['affiliate_id', 'amount', 'reference', 'status', 'date'],
   idLast: true,
   actions,
 })

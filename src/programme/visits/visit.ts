@@ -96,6 +96,7 @@ export const visit = kind({
   name: 'visit',
   table: 'visits',
   fields,
+  indexed: ['affiliate_id', 'date'],
   idLast: true,
   actions,
   internal: true,

@@ -1,10 +1,11 @@
 import type { DatabaseSync, SQLInputValue, SQLOutputValue, StatementSync } from 'node:sqlite'
+import { type RowMaker, rowMaker } from '../rows.ts'
 
 const STATEMENTS_KEPT = 500
 
 interface Known {
   readonly statement: StatementSync
-  readonly columns: readonly string[]
+  readonly rowOf: RowMaker<SQLOutputValue>
   /** Whole numbers come as bigint, which hold what a JavaScript number may not. */
   large: boolean
 }
@@ -26,15 +27,14 @@ export class Statements {
     const known = this.#prepare(text)
     // Objects that are made here take half of the time of those that `node:sqlite` makes, and are faster to read.
     const rows = rowsOf(known, parameters)
-    const { columns, large } = known
-    return rows.map(values => {
-      const row: Record<string, SQLOutputValue> = {}
-      for (let index = 0; index < columns.length; index += 1) {
-        const value = values[index]!
-        row[columns[index]!] = large && typeof value === 'bigint' ? plain(value) : value
+    if (known.large) {
+      for (const values of rows) {
+        for (const [index, value] of values.entries()) {
+          if (typeof value === 'bigint') values[index] = plain(value)
+        }
       }
-      return row
-    })
+    }
+    return rows.map(known.rowOf)
   }
 
   /** Runs a statement that has neither parameters nor rows. */
@@ -49,7 +49,11 @@ export class Statements {
     const statement = this.#database.prepare(text)
     statement.setReturnArrays(true)
     const columns = statement.columns().map(column => column.name)
-    const prepared = { statement, columns, large: columns.length > 0 && !READS.test(text) }
+    const prepared = {
+      statement,
+      rowOf: rowMaker<SQLOutputValue>(columns),
+      large: columns.length > 0 && !READS.test(text),
+    }
     if (prepared.large) statement.setReadBigInts(true)
     this.#known.set(text, prepared)
     return prepared

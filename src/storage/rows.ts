@@ -1,0 +1,11 @@
+/**
+ * Makes rows of what an engine returns as arrays. An object that a literal makes has all of its properties at once, where one that is
+ * filled by name, column by column, takes eight times as long; so such a literal is compiled for the columns of each statement.
+ */
+export type RowMaker<V> = (values: readonly V[]) => Record<string, V>
+
+/** @param columns by their names in the statement, which are part of the program and never a caller's */
+export function rowMaker<V>(columns: readonly string[]): RowMaker<V> {
+  const properties = columns.map((name, index) => `${JSON.stringify(name)}: values[${index}]`)
+  return new Function('values', `return { ${properties.join(', ')} }`) as RowMaker<V>
+}
