@@ -1,7 +1,7 @@
 /**
  * Has the same conversation with this checkout and with another, and prints every difference in status, headers and
  * body: what a change of the house must not change. Both run under one clock, which goes on by a second with each
- * request; what is random is compared by name.
+ * request; what is random is compared by name. Lists are asked of the demo data of the other, as this one migrates it.
  *
  *     npm run conversation -- --against ../other
  *     npm run conversation -- --against ../other --engine SQLite --chapter lists --ignore message --ignore description
@@ -9,6 +9,7 @@
  * Without `--against` this checkout talks to itself: then nothing may differ.
  */
 import { openSync, readFileSync, writeSync } from 'node:fs'
+import { copyFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { fileURLToPath } from 'node:url'
@@ -135,6 +136,21 @@ function titleOf(step: Ask | { raw: string }): string {
   return `${method} ${path} ${text.slice(0, 120)}`
 }
 
+/** Both get the demo data of the other checkout, which this one migrates. */
+async function fill(databases: Both<string>) {
+  const access = await Side.filled(checkouts[1], databases.its)
+  const [mine, its] = [databases.mine, databases.its].map(url => url.slice(url.lastIndexOf('/') + 1))
+  if (databases.its.startsWith('sqlite:')) {
+    await copyFile(join(folder.path, its!), join(folder.path, mine!))
+  } else {
+    const maintenance = new URL(databases.its)
+    maintenance.pathname = 'postgres'
+    await execute(maintenance.href, `DROP DATABASE ${mine}`)
+    await execute(maintenance.href, `CREATE DATABASE ${mine} TEMPLATE ${its}`)
+  }
+  return access
+}
+
 async function talk(engine: string, { name, flags, steps }: Chapter): Promise<void> {
   time = START
   pass(0)
@@ -143,7 +159,11 @@ async function talk(engine: string, { name, flags, steps }: Chapter): Promise<vo
   const databases = await both(async side =>
     postgres ? (await freshDatabase(postgres.url)).url : `sqlite:${folder.path}/${name}-${side}.db`,
   )
-  const sides = await both(side => Side.start(checkouts[side], [databases.mine, databases.its][side]!, flags))
+  const access = flags.includes('--demo') ? await fill(databases) : undefined
+  const more = flags.filter(flag => flag !== '--demo')
+  const sides = await both(side =>
+    Side.start(checkouts[side], [databases.mine, databases.its][side]!, more, access),
+  )
   try {
     for (const [index, step] of steps.entries()) {
       const answers = await take({ engine, sides, databases, postgres }, step)

@@ -5,7 +5,7 @@ import { Agent, type IncomingMessage, request } from 'node:http'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { serveProcess } from '../harness.ts'
+import { type ServeProcess, serveProcess } from '../harness.ts'
 import type { Ask } from './ask.ts'
 
 /** The name that every request gives to the service, so that addresses in answers are the same. */
@@ -17,6 +17,9 @@ export interface Answer {
   readonly headers: ReadonlyMap<string, string>
   readonly body: string
 }
+
+/** What a service says of itself once it listens. */
+type Announced = ServeProcess['announced']
 
 /** What a connection says that broke off. */
 const NOTHING: Answer = { status: 0, headers: new Map(), body: '' }
@@ -32,11 +35,7 @@ export class Side {
   readonly #version: string
   readonly #stop: () => Promise<unknown>
 
-  private constructor(
-    checkout: string,
-    { url, ...access }: { url: string; public_key: string; token: string },
-    stop: () => Promise<unknown>,
-  ) {
+  private constructor(checkout: string, { url, ...access }: Announced, stop: () => Promise<unknown>) {
     this.#url = new URL(url)
     this.#memory = new Map(Object.entries(access))
     this.#memory.set('basic', Buffer.from(`${access.public_key}:${access.token}`).toString('base64'))
@@ -45,11 +44,27 @@ export class Side {
     this.#stop = stop
   }
 
-  /** @param checkout its folder */
-  static async start(checkout: string, database: string, flags: readonly string[]): Promise<Side> {
+  /**
+   * @param checkout its folder
+   * @param access   what `filled` returned, for a database that is not new
+   */
+  static async start(
+    checkout: string,
+    database: string,
+    flags: readonly string[],
+    access?: Announced,
+  ): Promise<Side> {
     const program = join(checkout, 'bin/affiliated.js')
     const { announced, stop } = await serveProcess(['--database', database, ...flags], { program })
-    return new Side(checkout, announced, () => stop())
+    return new Side(checkout, { ...access, ...announced }, () => stop())
+  }
+
+  /** Fills a new database with the demo data of a checkout, and returns the key of its first start. */
+  static async filled(checkout: string, database: string): Promise<Announced> {
+    const program = join(checkout, 'bin/affiliated.js')
+    const { announced, stop } = await serveProcess(['--database', database, '--demo'], { program })
+    await stop()
+    return announced
   }
 
   async stop(): Promise<void> {
