@@ -112,7 +112,8 @@ interface Filling {
 async function lastPageOf({ url }: Process, authorization: string): Promise<Filling> {
   const ask = async <T>(query: string, list = 'affiliates') => {
     const response = await fetch(`${url}/v1/${list}?${query}`, { headers: { authorization } })
-    return (await response.json()) as T
+    // Another checkout may be of before there were referrals.
+    return (response.ok ? await response.json() : []) as T
   }
   const ids = await ask<number[]>(`number=${2 * PAGE}&order=desc&fields=ids`)
   const before = ids.at(-1)!
@@ -121,5 +122,5 @@ async function lastPageOf({ url }: Process, authorization: string): Promise<Fill
   if (page.length !== PAGE) throw new Error(`The last page has ${page.length} records.`)
   const [first] = await ask<number[]>('number=1&fields=ids', 'referrals')
   const [active] = await ask<number[]>('status=active&number=1&fields=ids')
-  return { last: ids[0]!, page: `/affiliates?cursor=${cursor}`, active: active!, first: first! }
+  return { last: ids[0]!, page: `/affiliates?cursor=${cursor}`, active: active!, first: first ?? 0 }
 }

@@ -6,7 +6,9 @@ import { describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { parseSync } from 'vite'
 import { generated } from '../docs/generate.ts'
+import { schema } from '../src/app.ts'
 import { serveOptions } from '../src/process/config.ts'
+import { tablesNamed } from './table-names.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const source = join(root, 'src')
@@ -72,6 +74,58 @@ describe(`the import arrow: ${arrow.join(' <- ')}`, () => {
     assert.deepEqual(cycles, [])
   })
 })
+
+/**
+ * The tables of other folders that a store may name: joins, and figures made of several kinds of record. Whatever works
+ * on all tables or on all kinds of record goes through what they declare instead.
+ */
+const joins: Readonly<Record<string, string>> = {
+  // Who did it, whose it is, and which affiliate an account is.
+  'events/store.ts': 'users',
+  'accounts/keys/store.ts': 'users',
+  'accounts/sessions/store.ts': 'users',
+  'accounts/users/store.ts': 'affiliates',
+  'programme/affiliates/store.ts': 'groups users',
+  'programme/links/store.ts': 'affiliates users',
+  // What an affiliate has sold, who belongs to a group, who is owed though deleted.
+  'programme/commission/store.ts': 'referrals',
+  'programme/groups/store.ts': 'affiliates rules',
+  'programme/ledger/store.ts': 'affiliates',
+  // One sale writes several kinds of record; many visits are written together; a run pays what is unpaid.
+  'programme/conversions/store.ts': 'affiliates customers payouts referrals users visits',
+  'programme/tracking/store.ts': 'visits',
+  'programme/runs/store.ts': 'affiliates balances groups payouts referrals users',
+  // What is stored twice is compared.
+  'programme/ledger/check/store.ts': 'affiliates payout_referrals payouts referrals visit_days visits',
+  'operations/check/store.ts': 'events ledger_transfers users',
+  // Figures of the area.
+  'admin/reports/earning-store.ts': 'affiliates balances ledger_transfers referrals users visit_days visits',
+  'admin/reports/store.ts': 'affiliates payouts users',
+  'admin/tracking/store.ts': 'visits',
+}
+
+test('a table is named in its own folder, in migrations and in the joins above, nowhere else', () => {
+  const owners = new Map(files.flatMap(tablesDeclaredIn))
+  assert.deepEqual(
+    schema.map(({ name }) => name).filter(name => !owners.has(name)),
+    [],
+    'whoever declares a table adds it to Tables',
+  )
+  const named = files
+    .filter(path => !path.startsWith('storage/migrations'))
+    .map(path => {
+      const tables = tablesNamed(path, read(`src/${path}`), new Set(owners.keys()))
+      return [path, [...tables].filter(name => !path.startsWith(`${owners.get(name)}/`)).toSorted()] as const
+    })
+    .filter(([, names]) => names.length > 0)
+  assert.deepEqual(Object.fromEntries(named.map(([path, names]) => [path, names.join(' ')])), joins)
+})
+
+/** Each table of `interface Tables`, with the folder. */
+function tablesDeclaredIn(path: string): [table: string, folder: string][] {
+  const [, members = ''] = /interface Tables \{\n([^}]*)\}/.exec(read(`src/${path}`)) ?? []
+  return [...members.matchAll(/^ +(\w+):/gm)].map(([, name]) => [name!, dirname(path)])
+}
 
 const MOST_LINES = 60
 

@@ -204,6 +204,83 @@ export async function sealsFrom(
     .execute()
 }
 
+/** The lowest identifier of which the log says that it was made; records below may be older than the log, or the demo's. */
+export async function firstCreated(db: Db, kind: string): Promise<number> {
+  const { first } = await db
+    .selectFrom('events')
+    .select(({ fn }) => fn.min('record_id').as('first'))
+    .where('record_kind', '=', kind)
+    .where('action', '=', `${kind}.create`)
+    .executeTakeFirstOrThrow()
+  return first ?? Number.MAX_SAFE_INTEGER
+}
+
+/** Whether the log tells of the account, beside entries of its own. */
+export async function isSpokenOf(db: Db, userId: number): Promise<boolean> {
+  const rows = await db.selectFrom('events').select('id').where('person_id', '=', userId).limit(1).execute()
+  return rows.length > 0
+}
+
+/** The next records that the log speaks of. */
+export async function recordsInLog(db: Db, kind: string, after: number, limit: number): Promise<number[]> {
+  const rows = await db
+    .selectFrom('events')
+    .select('record_id')
+    .distinct()
+    .where('record_kind', '=', kind)
+    .where('record_id', '>', after)
+    .orderBy('record_id')
+    .limit(limit)
+    .execute()
+  return rows.map(({ record_id }) => record_id!)
+}
+
+const ENTRIES_AT_ONCE = 1000
+
+/** What the log says of the records from one to another, in its order. */
+export async function* entriesOf(db: Db, kind: string, first: number, last: number): AsyncGenerator<Entry> {
+  for (let [record, id] = [first, 0]; ; ) {
+    const rows = await db
+      .selectFrom('events')
+      .selectAll()
+      .where('record_kind', '=', kind)
+      .where('record_id', '<=', last)
+      .where(sql<boolean>`(record_id, id) > (${record}, ${id})`)
+      .orderBy('record_id')
+      .orderBy('id')
+      .limit(ENTRIES_AT_ONCE)
+      .execute()
+    yield* rows
+    if (rows.length < ENTRIES_AT_ONCE) return
+    ;[record, id] = [rows.at(-1)!.record_id!, rows.at(-1)!.id]
+  }
+}
+
+/** The records of a kind that were about an account, deleted ones too. */
+export async function recordsOfPerson(db: Db, kind: string, userId: number): Promise<number[]> {
+  const rows = await db
+    .selectFrom('events')
+    .select('record_id')
+    .distinct()
+    .where('record_kind', '=', kind)
+    .where('person_id', '=', userId)
+    .where('record_id', 'is not', null)
+    .execute()
+  return rows.map(({ record_id }) => record_id!)
+}
+
+/** Empties what is personal in the entries of some records: where there is no account, no entry names one. */
+export async function eraseEntriesOf(tx: Tx, kind: string, ids: readonly number[]): Promise<void> {
+  if (ids.length === 0) return
+  await tx
+    .updateTable('events')
+    .set({ personal: '' })
+    .where('record_kind', '=', kind)
+    .where('record_id', 'in', ids)
+    .where('personal', '<>', '')
+    .execute()
+}
+
 function rows(db: Db) {
   return db
     .selectFrom('events')

@@ -1,4 +1,13 @@
-import { identity, integer, neither, nullable, type RowsOf, type Table, text } from '../storage/table.ts'
+import {
+  ACCOUNTS,
+  identity,
+  integer,
+  neither,
+  nullable,
+  type RowsOf,
+  type Table,
+  text,
+} from '../storage/table.ts'
 
 const entryColumns = {
   id: identity,
@@ -18,7 +27,7 @@ const entryColumns = {
   before_values: text(neither),
   after_values: text(neither),
   /** The account whom the change is about. */
-  person_id: nullable(integer({ ...neither, references: { table: 'users', person: true, outlives: true } })),
+  person_id: nullable(integer({ ...neither, references: { table: ACCOUNTS, person: true, outlives: true } })),
   /** SHA-256 of `personal` as it was written, which begins with a salt; '' when there was nothing personal. */
   personal_hash: text(neither),
   /** JSON with `salt`, `before` and `after`; '' when there was nothing personal, or it is erased. */

@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import type { Settings } from '../base/settings.ts'
 import { postPayout, postReferral } from '../programme/ledger/rules.ts'
-import { payouts, replaceNames } from '../programme/payouts/store.ts'
+import { lastPaid, type PaidPayout, payouts, replaceNames } from '../programme/payouts/store.ts'
 import { type Referral, referral } from '../programme/referrals/referral.ts'
 import { referrals } from '../programme/referrals/store.ts'
 import { loadSettings } from '../settings/rules.ts'
@@ -39,8 +39,8 @@ export async function fillReferrals(
   const make = (tx: Tx, made: Made) => insert(tx, made, settings, random)
   const count = Math.min(MOST_REFERRALS, affiliates.length * PER_AFFILIATE)
   await database.transaction(async tx => {
-    await database.engine.continueIdentity(tx, 'referrals', after)
-    const paying = await lastPaid(tx)
+    await database.engine.continueIdentity(tx, referral.table.name, after)
+    const paying = await lastPaid(tx, count => Math.min(MOST_PAYING, Math.floor(count / PAYOUTS_PER_PAYING)))
     for (const statement of paidElsewhere(paying[0]?.id)) await sql.raw(statement).execute(tx)
     for (const payout of paying) await payReferrals(tx, payout, make)
     for (let number = 0; number < count; number += 1) {
@@ -54,22 +54,10 @@ export async function fillReferrals(
   })
 }
 
-/** The last payouts that are paid, in order. */
-async function lastPaid(tx: Tx) {
-  const paid = tx.selectFrom('payouts').where('status', '=', 'paid')
-  const { count } = await paid.select(({ fn }) => fn.countAll<number>().as('count')).executeTakeFirstOrThrow()
-  const rows = await paid
-    .select(['id', 'affiliate_id', 'amount', 'created_at'])
-    .orderBy('id', 'desc')
-    .limit(Math.min(MOST_PAYING, Math.floor(count / PAYOUTS_PER_PAYING)))
-    .execute()
-  return rows.reverse()
-}
-
 /** Lets a payout pay two referrals that come to its amount. */
 async function payReferrals(
   tx: Tx,
-  { id, affiliate_id, amount, created_at }: Awaited<ReturnType<typeof lastPaid>>[number],
+  { id, affiliate_id, amount, created_at }: PaidPayout,
   make: (tx: Tx, made: Made) => Promise<Referral>,
 ): Promise<void> {
   const part = Math.floor(amount / 3)

@@ -1,7 +1,7 @@
 /** Made-up affiliates, referrals and payouts until today, otherwise the same every time, to look at and to measure with. */
 
 import { sql } from 'kysely'
-import { insertUsers, type NewUser } from '../accounts/users/store.ts'
+import { firstAdministrator, insertUsers, type NewUser } from '../accounts/users/store.ts'
 import { foldAccents, foldCase } from '../base/text.ts'
 import { now } from '../base/time.ts'
 import { affiliates as affiliateStore } from '../programme/affiliates/store.ts'
@@ -67,7 +67,7 @@ export async function fillWithDemo(
   const timeAt = (part: number) => firstDay + Math.floor(part * (DAYS - 1)) * DAY + Math.floor(random() * DAY)
   const total = affiliates + payouts
   const ids: number[] = []
-  let owner = await administrator(database.reader)
+  let owner = await firstAdministrator(database.reader)
   await inTransactions(database, affiliates, async (tx, numbers) => {
     const users = await insertUsers(
       tx,
@@ -99,12 +99,6 @@ export async function fillWithDemo(
     await fillWithSamples(database, feature, random, timeAt)
   }
   return true
-}
-
-/** Who made the payouts, where there is one. */
-async function administrator(db: Db): Promise<number | undefined> {
-  const query = db.selectFrom('users').select('id').where('role', '=', 'administrator').orderBy('id').limit(1)
-  return (await query.executeTakeFirst())?.id
 }
 
 async function isEmpty(db: Db, features: readonly Feature[]): Promise<boolean> {

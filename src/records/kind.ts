@@ -11,6 +11,7 @@ import type { Settings } from '../base/settings.ts'
 import { parseSearch } from '../base/text.ts'
 import { parseMoment } from '../base/time.ts'
 import {
+  ACCOUNTS,
   type Column,
   foldedText,
   type Identity,
@@ -225,7 +226,7 @@ function loggedOf(
       .filter(({ field }) => !field.secret && (field.personal === 'erase') === personal)
       .map(({ name }) => name)
   const person = parts.find(
-    ({ field }) => field.references?.table === 'users' && field.references.person,
+    ({ field }) => field.references?.table === ACCOUNTS && field.references.person,
   )?.name
   return {
     kind,

@@ -15,7 +15,7 @@ import {
 } from '../base/schemas.ts'
 import type { Settings } from '../base/settings.ts'
 import { formatTime, parseMoment, parseSpan } from '../base/time.ts'
-import { type Facts, neither, type Reference } from '../storage/table.ts'
+import { ACCOUNTS, type Facts, neither, type Reference } from '../storage/table.ts'
 import { type Filter, filter, type Samples } from './field.ts'
 
 const withDefault = <S extends TSchema>(schema: S, value: unknown): S => ({ ...schema, default: value })
@@ -180,13 +180,13 @@ export const creator = (description: string) =>
     type: 'integer',
     nullable: false,
     ...neither,
-    references: { table: 'users' },
+    references: { table: ACCOUNTS },
     made: 'actor',
     wire: Type.Integer({ description }),
     filter: anyOf(identifiers('Only those created by these accounts.')),
     show: (value: number) => value,
     json: number as (value: number) => string,
-    sample: ({ row }: Samples) => row('users'),
+    sample: ({ row }: Samples) => row(ACCOUNTS),
   }) as const
 
 /**

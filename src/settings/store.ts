@@ -93,3 +93,26 @@ async function anyRow(db: Db, table: string, where: RawBuilder<unknown> = sql``)
   const { rows } = await sql`SELECT 1 FROM ${sql.table(table)} ${where} LIMIT 1`.execute(db)
   return rows.length > 0
 }
+
+/** Lets those who try to log in do so one after the other, until the transaction ends: together they are to be few. */
+export async function waitForTurn(tx: Tx): Promise<void> {
+  await tx.selectFrom('settings').select('value').where('name', '=', 'first_login_at').forUpdate().execute()
+}
+
+export async function anyLogin(db: Db): Promise<boolean> {
+  const row = await db
+    .selectFrom('settings')
+    .select('value')
+    .where('name', '=', 'first_login_at')
+    .executeTakeFirstOrThrow()
+  return row.value !== ''
+}
+
+export async function noteFirstLogin(tx: Tx, time: number): Promise<void> {
+  await tx
+    .updateTable('settings')
+    .set({ value: String(time) })
+    .where('name', '=', 'first_login_at')
+    .where('value', '=', '')
+    .execute()
+}

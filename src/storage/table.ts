@@ -14,6 +14,9 @@ export interface Facts {
   readonly money: boolean | 'derived'
 }
 
+/** The table of accounts, which folders refer to that stand to the left of its own. */
+export const ACCOUNTS = 'users'
+
 /** A column that holds the identifier of a row of another table. */
 export interface Reference {
   readonly table: string

@@ -2,49 +2,10 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import axe from 'axe-core'
 import type { Page } from 'playwright-core'
+import { addresses, lists } from './addresses.ts'
 import { eventually, World } from './world.ts'
 
-const PAGES = [
-  '/',
-  '/affiliates',
-  '/affiliates/create',
-  '/affiliates/1',
-  '/affiliates/1/show',
-  '/affiliates/1/ledger',
-  '/affiliates/deleted',
-  '/referrals',
-  '/referrals/create',
-  '/visits',
-  '/customers',
-  '/customers/create',
-  '/creatives',
-  '/creatives/create',
-  '/payouts',
-  '/payouts/create',
-  '/payouts/1',
-  '/reports',
-  '/tools/api-keys',
-  '/tools/audit-log',
-  '/tools/export',
-  '/tools/system',
-  '/users',
-  '/users/create',
-  '/users/1',
-  '/settings',
-  '/account',
-]
-
-const LISTS = [
-  '/affiliates',
-  '/referrals',
-  '/visits',
-  '/customers',
-  '/creatives',
-  '/payouts',
-  '/users',
-  '/tools/api-keys',
-  '/tools/audit-log',
-]
+const LISTS = [...lists, '/tools/api-keys', '/tools/audit-log']
 
 const MAX_SCRIPT_BYTES = 400 * 1024
 
@@ -63,7 +24,7 @@ export function pageScenarios(world: () => World): void {
         await world().work(
           '/affiliates',
           async page => {
-            for (const path of PAGES) {
+            for (const path of await addresses(page)) {
               await page.goto(`/admin${path}`)
               await examine(page)
             }
@@ -84,7 +45,7 @@ export function pageScenarios(world: () => World): void {
       world().work(
         '/affiliates',
         async page => {
-          for (const path of PAGES) {
+          for (const path of await addresses(page)) {
             await page.goto(`/admin${path}`)
             await settled(page)
             const width = await page.evaluate('document.documentElement.scrollWidth')

@@ -12,6 +12,7 @@ import { Failure } from '../../base/errors.ts'
 import { networksOf } from '../../base/network.ts'
 import { foldCase } from '../../base/text.ts'
 import { now } from '../../base/time.ts'
+import { waitForTurn } from '../../settings/store.ts'
 import type { Database, Tx } from '../../storage/database.ts'
 import type { User } from '../users/store.ts'
 import * as store from './store.ts'
@@ -56,7 +57,7 @@ export const ofAccount = (userId: number): Counter[] => [counter('password', use
 export async function countAttempt(database: Database, counters: readonly Counter[]): Promise<string> {
   const attempt = randomUUID()
   await database.transaction(async tx => {
-    await store.waitForTurn(tx)
+    await waitForTurn(tx)
     const time = now()
     // What the clock has made later than now, when it was set back, counts for no longer than what is tried now.
     await store.bringAttemptsBack(tx, time)

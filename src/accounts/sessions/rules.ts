@@ -9,6 +9,7 @@ import type { Actor } from '../../base/actor.ts'
 import { Failure, invalidArguments, refuseInvalid } from '../../base/errors.ts'
 import { formatTime, now } from '../../base/time.ts'
 import { type Context, type RequestContext, write } from '../../events/write.ts'
+import { anyLogin, noteFirstLogin } from '../../settings/store.ts'
 import type { Database, Db, Tx } from '../../storage/database.ts'
 import { hashToken } from '../keys/rules.ts'
 import { hashPassword, passwordMatches, passwordProblem } from '../users/password.ts'
@@ -57,7 +58,7 @@ export async function logIn(
     }
     await store.removeAttempt(tx, attempt)
     await store.removeExpiredSessions(tx, time)
-    await store.noteFirstLogin(tx, time)
+    await noteFirstLogin(tx, time)
     await store.insertSession(tx, {
       token_hash: hashToken(token),
       user_id: user.id,
@@ -173,7 +174,7 @@ export async function changePassword(
 
 /** Whether anybody has logged in since the database was made. */
 export async function everLoggedIn({ database }: Context): Promise<boolean> {
-  return store.everLoggedIn(database.reader)
+  return anyLogin(database.reader)
 }
 
 function recordOf({ id, login, email, display_name }: User, expiresAt: number): SessionRecord {

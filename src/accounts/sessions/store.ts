@@ -56,11 +56,6 @@ export async function countSessions(db: Db, time: number): Promise<number> {
   return countOf(db.selectFrom('sessions').where('expires_at', '>=', time))
 }
 
-/** Lets those who try to log in do so one after the other, until the transaction ends: together they are to be few. */
-export async function waitForTurn(tx: Tx): Promise<void> {
-  await tx.selectFrom('settings').select('value').where('name', '=', 'first_login_at').forUpdate().execute()
-}
-
 export async function insertAttempts(tx: Tx, attempts: Insertable<LoginAttemptsTable>[]): Promise<void> {
   await tx.insertInto('login_attempts').values(attempts).execute()
 }
@@ -141,22 +136,4 @@ export async function removeDevices(tx: Tx, userId: number): Promise<void> {
 
 export async function removeExpiredDevices(tx: Tx, before: number): Promise<void> {
   await tx.deleteFrom('devices').where('expires_at', '<', before).execute()
-}
-
-export async function everLoggedIn(db: Db): Promise<boolean> {
-  const row = await db
-    .selectFrom('settings')
-    .select('value')
-    .where('name', '=', 'first_login_at')
-    .executeTakeFirstOrThrow()
-  return row.value !== ''
-}
-
-export async function noteFirstLogin(tx: Tx, time: number): Promise<void> {
-  await tx
-    .updateTable('settings')
-    .set({ value: String(time) })
-    .where('name', '=', 'first_login_at')
-    .where('value', '=', '')
-    .execute()
 }

@@ -132,6 +132,12 @@ export async function anyOtherAdministrator(tx: Tx, id: number): Promise<boolean
   return administrators.some(other => other.id !== id)
 }
 
+/** The administrator with the lowest identifier. */
+export async function firstAdministrator(db: Db): Promise<number | undefined> {
+  const query = db.selectFrom('users').select('id').where('role', '=', 'administrator').orderBy('id').limit(1)
+  return (await query.executeTakeFirst())?.id
+}
+
 /** The next accounts by identifier, at most `limit`. */
 export async function usersAfter(db: Db, id: number, limit: number): Promise<User[]> {
   return db.selectFrom('users').selectAll().where('id', '>', id).orderBy('id').limit(limit).execute()

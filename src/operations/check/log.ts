@@ -8,7 +8,7 @@ import { recordOf } from '../../accounts/users/rules.ts'
 import { usersTable } from '../../accounts/users/table.ts'
 import type { Settings } from '../../base/settings.ts'
 import { brief } from '../../events/append.ts'
-import type { Entry } from '../../events/store.ts'
+import { type Entry, entriesOf, firstCreated, isSpokenOf, recordsInLog } from '../../events/store.ts'
 import type { Feature } from '../../records/feature.ts'
 import type { Db } from '../../storage/database.ts'
 import type { Logged, Table } from '../../storage/table.ts'
@@ -52,7 +52,7 @@ export function trailsOf(features: readonly Feature[]): Trail[] {
 /** Names each record that is not what the log says, or that only one of the two knows. */
 export async function* differencesFromLog(db: Db, trail: Trail, settings: Settings): AsyncGenerator<string> {
   const { table } = trail
-  const firstLogged = await store.firstCreated(db, table.logged.kind)
+  const firstLogged = await firstCreated(db, table.logged.kind)
   for (let after = 0; ; ) {
     const page = await pageOf(db, trail, after)
     if (page === undefined) return
@@ -79,7 +79,7 @@ type Row = { readonly id: number } & Readonly<Record<string, unknown>>
 
 /** Of an account that was made with an affiliate, the entry of the affiliate speaks. */
 async function impliedTrace(db: Db, { table }: Trail, id: number): Promise<Trace | undefined> {
-  if (table.logged.person !== 'id' || !(await store.isSpokenOf(db, id))) return undefined
+  if (table.logged.person !== 'id' || !(await isSpokenOf(db, id))) return undefined
   const trace = new Trace(table.logged)
   trace.exists = true
   return trace
@@ -98,7 +98,7 @@ async function pageOf(
   most = Number.MAX_SAFE_INTEGER,
 ): Promise<Page | undefined> {
   const rows = await store.rowsAfter(db, table, after, RECORDS_AT_ONCE)
-  const logged = await store.recordsInLog(db, table.logged.kind, after, RECORDS_AT_ONCE)
+  const logged = await recordsInLog(db, table.logged.kind, after, RECORDS_AT_ONCE)
   if (rows.length + logged.length === 0) return undefined
   const endOf = (ids: readonly number[]) =>
     ids.length < RECORDS_AT_ONCE ? Number.MAX_SAFE_INTEGER : ids.at(-1)!
@@ -107,7 +107,7 @@ async function pageOf(
   const ids = [...new Set([...byId.keys(), ...logged.filter(id => id <= bound)])].sort((a, b) => a - b)
   if (ids.length === 0) return undefined
   const traces = new Map<number, Trace>()
-  for await (const entry of store.entriesOf(db, table.logged.kind, ids[0]!, ids.at(-1)!)) {
+  for await (const entry of entriesOf(db, table.logged.kind, ids[0]!, ids.at(-1)!)) {
     const trace = traces.get(entry.record_id!) ?? new Trace(table.logged)
     trace.add(entry)
     traces.set(entry.record_id!, trace)

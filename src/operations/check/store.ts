@@ -1,6 +1,7 @@
 /** Queries that look for what can't be, in every table by what is declared of it. */
 import { sql } from 'kysely'
-import type { Entry } from '../../events/store.ts'
+import { keysTable } from '../../accounts/keys/table.ts'
+import { entriesTable } from '../../events/table.ts'
 import type { Database, Db, Tx } from '../../storage/database.ts'
 import { columnsOf, type Schema, type Table } from '../../storage/table.ts'
 
@@ -53,63 +54,12 @@ export async function orphans(db: Db, schema: Schema): Promise<{ column: string;
   return found
 }
 
-/** The lowest identifier of which the log says that it was made; records below may be older than the log, or the demo's. */
-export async function firstCreated(db: Db, kind: string): Promise<number> {
-  const { first } = await db
-    .selectFrom('events')
-    .select(({ fn }) => fn.min('record_id').as('first'))
-    .where('record_kind', '=', kind)
-    .where('action', '=', `${kind}.create`)
-    .executeTakeFirstOrThrow()
-  return first ?? Number.MAX_SAFE_INTEGER
-}
-
-/** Whether the log tells of the account, beside entries of its own. */
-export async function isSpokenOf(db: Db, userId: number): Promise<boolean> {
-  const rows = await db.selectFrom('events').select('id').where('person_id', '=', userId).limit(1).execute()
-  return rows.length > 0
-}
-
-/** The next records that the log speaks of. */
-export async function recordsInLog(db: Db, kind: string, after: number, limit: number): Promise<number[]> {
-  const rows = await db
-    .selectFrom('events')
-    .select('record_id')
-    .distinct()
-    .where('record_kind', '=', kind)
-    .where('record_id', '>', after)
-    .orderBy('record_id')
-    .limit(limit)
-    .execute()
-  return rows.map(({ record_id }) => record_id!)
-}
-
-const ENTRIES_AT_ONCE = 1000
-
-/** What the log says of the records from one to another, in its order. */
-export async function* entriesOf(db: Db, kind: string, first: number, last: number): AsyncGenerator<Entry> {
-  for (let [record, id] = [first, 0]; ; ) {
-    const rows = await db
-      .selectFrom('events')
-      .selectAll()
-      .where('record_kind', '=', kind)
-      .where('record_id', '<=', last)
-      .where(sql<boolean>`(record_id, id) > (${record}, ${id})`)
-      .orderBy('record_id')
-      .orderBy('id')
-      .limit(ENTRIES_AT_ONCE)
-      .execute()
-    yield* rows
-    if (rows.length < ENTRIES_AT_ONCE) return
-    ;[record, id] = [rows.at(-1)!.record_id!, rows.at(-1)!.id]
-  }
-}
-
 /** Whether the log is empty though there is what could not be there without an entry. */
 export async function isLogEmptied({ reader, engine }: Database): Promise<boolean> {
-  const any = (table: 'events' | 'api_keys') => reader.selectFrom(table).select('id').limit(1).execute()
-  if ((await any('events')).length > 0) return false
-  return (await engine.lastIdentity(reader, 'events')) > 0 || (await any('api_keys')).length > 0
+  const any = async ({ name }: Table) =>
+    (await sql`SELECT 1 FROM ${sql.table(name)} LIMIT 1`.execute(reader)).rows.length > 0
+  if (await any(entriesTable)) return false
+  return (await engine.lastIdentity(reader, entriesTable.name)) > 0 || any(keysTable)
 }
 
 /** Accounts of which the log says that they were erased, and which can do or tell something nevertheless. */

@@ -3,23 +3,26 @@
 import { recordOf as keyRecordOf, revokeKeysOf } from '../../accounts/keys/rules.ts'
 import { orders as keyOrders, listKeys } from '../../accounts/keys/store.ts'
 import { endSessions } from '../../accounts/sessions/store.ts'
+import { devicesTable, sessionsTable } from '../../accounts/sessions/table.ts'
 import {
   forgetBrowsers,
   refuseLastAdministrator,
   recordOf as userRecordOf,
 } from '../../accounts/users/rules.ts'
 import { findUser, findUserRow, loginExists, type User, updateUser } from '../../accounts/users/store.ts'
+import { usersTable } from '../../accounts/users/table.ts'
 import { Failure, invalidArguments } from '../../base/errors.ts'
 import type { Settings } from '../../base/settings.ts'
 import { foldAccents, foldCase } from '../../base/text.ts'
 import { formatTime, now } from '../../base/time.ts'
-import { orders as entryOrders, listEntries } from '../../events/store.ts'
+import { orders as entryOrders, eraseEntriesOf, listEntries } from '../../events/store.ts'
 import { type Context, type RequestContext, write } from '../../events/write.ts'
 import { customer } from '../../programme/customers/customer.ts'
 import { customers } from '../../programme/customers/store.ts'
 import type { Feature } from '../../records/feature.ts'
 import { existing } from '../../records/rules.ts'
-import type { Db } from '../../storage/database.ts'
+import type { Db, Tx } from '../../storage/database.ts'
+import type { Schema, Table } from '../../storage/table.ts'
 import { recordOf as entryRecordOf } from '../audit/rules.ts'
 import * as store from './store.ts'
 
@@ -34,12 +37,9 @@ export async function exportPerson(
   const { reader, schema } = database
   const user = await findUserRow(reader, userId)
   if (!user) throw new Failure('no_user')
-  const person = await store.personOf(reader, userId)
+  const person = await store.personOf(reader, schema, usersTable, userId)
   const { affiliates, ...records } = await recordsAbout(reader, features, person, await settings.current())
-  const spans = async (name: string) => {
-    const table = schema.find(table => table.name === name)!
-    return (await store.rowsAbout<Span>(reader, table, person)).map(spanOf)
-  }
+  const spans = async (table: Table) => (await store.rowsAbout<Span>(reader, table, person)).map(spanOf)
   const keys = await listKeys(reader, { userIds: [userId] }, { ...all, order: keyOrders.id! })
   const entries = await listEntries(reader, { personId: userId }, { ...all, order: entryOrders.id! })
   return {
@@ -47,8 +47,8 @@ export async function exportPerson(
     affiliate: affiliates?.[0] ?? null,
     ...records,
     keys: keys.map(keyRecordOf),
-    sessions: await spans('sessions'),
-    devices: await spans('devices'),
+    sessions: await spans(sessionsTable),
+    devices: await spans(devicesTable),
     audit: entries.map(entryRecordOf),
   }
 }
@@ -103,14 +103,16 @@ export async function erasePerson(context: RequestContext, userId: number): Prom
       password_hash: '',
       updated_at: now(),
     })
-    const person = await store.personOf(tx, userId)
-    for (const table of context.database.schema) {
-      if (table.name !== 'users') await store.eraseAbout(tx, table, person, now())
-    }
-    await store.eraseCustomerEvents(tx, person.customers)
+    const { schema } = context.database
+    const person = await store.personOf(tx, schema, usersTable, userId)
+    await eraseAll(
+      tx,
+      schema.filter(table => table !== usersTable),
+      person,
+    )
     await endSessions(tx, userId)
     await forgetBrowsers(tx, user)
-    await store.removeAnswers(tx, userId)
+    await store.removeAnswersWith(tx, `"user_id":${userId},`)
     await revokeKeysOf(tx, userId)
     tx.log('user.erase', userId)
     return (await findUser(tx, userId))!
@@ -129,10 +131,8 @@ export async function eraseCustomer(context: RequestContext, id: number): Promis
         customer: `must have no account: erase account ${user_id}, and the customer with it.`,
       })
     }
-    const person = { users: [], affiliates: [], customers: [id] }
-    for (const table of context.database.schema) await store.eraseAbout(tx, table, person, now())
-    await store.eraseCustomerEvents(tx, [id])
-    await store.removeCustomerAnswers(tx, id)
+    await eraseAll(tx, context.database.schema, new Map([[customer.table.name, [id]]]))
+    await store.removeAnswersWith(tx, `"customer_id":${id},"user_id":`)
     tx.log('customer.erase', id)
   })
 }
@@ -144,8 +144,17 @@ export async function exportCustomer(
   id: number,
 ) {
   const row = existing(customer, await customers.find(database.reader, id))
-  const person = { users: [], affiliates: [], customers: [row.id] }
+  const person = new Map([[customer.table.name, [row.id]]])
   return recordsAbout(database.reader, features, person, await settings.current())
+}
+
+/** Empties what is personal in every table, and in what the log says of the rows that stand for the person. */
+async function eraseAll(tx: Tx, schema: Schema, person: store.Person): Promise<void> {
+  for (const table of schema) {
+    await store.eraseAbout(tx, table, person, now())
+    const ids = person.get(table.name)
+    if (table.logged && ids) await eraseEntriesOf(tx, table.logged.kind, ids)
+  }
 }
 
 /** Somebody may have taken the plain one. */

@@ -1,39 +1,51 @@
 /** Queries for everything about one person, in every table by what is declared of it. See docs/decisions/erasure.md. */
 import { type RawBuilder, sql } from 'kysely'
+import { recordsOfPerson } from '../../events/store.ts'
+import { idempotencyTable } from '../../http/idempotency-table.ts'
 import type { Db, Tx } from '../../storage/database.ts'
-import { columnsOf, type Table } from '../../storage/table.ts'
+import { columnsOf, type Schema, type Table } from '../../storage/table.ts'
 
-/** The rows by which a person is known: the account, every affiliate that it is or was, and the customer. */
-export interface Person {
-  readonly users: readonly number[]
-  readonly affiliates: readonly number[]
-  readonly customers: readonly number[]
-}
+/** The rows that stand for a person, by table: the account, and each row that refers to it and is referred to as a person. */
+export type Person = ReadonlyMap<string, readonly number[]>
 
-export async function personOf(db: Db, userId: number): Promise<Person> {
-  const { rows } = await sql<{ id: number }>`
-    SELECT id FROM affiliates WHERE user_id = ${userId}
-    UNION SELECT record_id FROM events WHERE record_kind = 'affiliate' AND person_id = ${userId}
-    ORDER BY 1`.execute(db)
-  const { rows: customers } = await sql<{ id: number }>`
-    SELECT id FROM customers WHERE user_id = ${userId} ORDER BY 1`.execute(db)
-  return {
-    users: [userId],
-    affiliates: rows.map(row => row.id),
-    customers: customers.map(row => row.id),
+/** @param account the table of accounts */
+export async function personOf(db: Db, schema: Schema, account: Table, id: number): Promise<Person> {
+  const person = new Map([[account.name, [id]]])
+  for (const table of schema.filter(table => table !== account && standsForPeople(table, schema))) {
+    const about = aboutPerson(table, person)
+    if (!about) continue
+    const { rows } = await sql<{
+      id: number
+    }>`SELECT id FROM ${sql.table(table.name)} WHERE ${about}`.execute(db)
+    // Rows outlive those that were deleted, which the log names.
+    const deleted = table.logged ? await recordsOfPerson(db, table.logged.kind, id) : []
+    const ids = new Set([...rows.map(row => row.id), ...deleted])
+    person.set(
+      table.name,
+      [...ids].sort((a, b) => a - b),
+    )
   }
+  return person
 }
+
+const standsForPeople = ({ name }: Table, schema: Schema) =>
+  schema.some(table =>
+    [...columnsOf(table).values()].some(({ references }) => references?.person && references.table === name),
+  )
 
 /** What holds of the rows of a table that are about a person; undefined where none can be. */
 function aboutPerson(table: Table, person: Person): RawBuilder<unknown> | undefined {
-  // By themselves, whether or not they have an account.
-  const own = ['users', 'customers'].includes(table.name) ? person[table.name as keyof Person] : undefined
-  if (own) return own.length === 0 ? sql`1 = 0` : sql`id IN (${sql.join(own)})`
+  const own = person.get(table.name)
+  if (own) return among('id', own)
   for (const [name, { references }] of columnsOf(table)) {
-    const ids = references?.person ? person[references.table as keyof Person] : undefined
-    if (ids) return ids.length === 0 ? sql`1 = 0` : sql`${sql.ref(name)} IN (${sql.join(ids)})`
+    const ids = references?.person ? person.get(references.table) : undefined
+    if (ids) return among(name, ids)
   }
   return undefined
+}
+
+function among(column: string, ids: readonly number[]): RawBuilder<unknown> {
+  return ids.length === 0 ? sql`1 = 0` : sql`${sql.ref(column)} IN (${sql.join(ids)})`
 }
 
 /** The rows about a person in order of their key, and nothing secret. */
@@ -59,19 +71,7 @@ export async function eraseAbout(tx: Tx, table: Table, person: Person, time: num
     WHERE ${about} AND (${sql.join(full, sql` OR `)})`.execute(tx)
 }
 
-/** Empties what is personal in the log of customers, which names no account where there is none. */
-export async function eraseCustomerEvents(tx: Tx, ids: readonly number[]): Promise<void> {
-  if (ids.length === 0) return
-  await sql`UPDATE events SET personal = '' WHERE record_kind = 'customer' AND record_id IN (${sql.join(ids)})
-    AND personal <> ''`.execute(tx)
-}
-
-/** Answers that are kept to be replayed and show the customer. */
-export async function removeCustomerAnswers(tx: Tx, id: number): Promise<void> {
-  await tx.deleteFrom('idempotency_keys').where('body', 'like', `%"customer_id":${id},"user_id":%`).execute()
-}
-
-/** Answers that are kept to be replayed and show a record of the account: its affiliate, as it was. */
-export async function removeAnswers(tx: Tx, userId: number): Promise<void> {
-  await tx.deleteFrom('idempotency_keys').where('body', 'like', `%"user_id":${userId},%`).execute()
+/** @param text what the stored answers to remove hold, such as the identifier of whom they show */
+export async function removeAnswersWith(tx: Tx, text: string): Promise<void> {
+  await sql`DELETE FROM ${sql.table(idempotencyTable.name)} WHERE body LIKE ${`%${text}%`}`.execute(tx)
 }

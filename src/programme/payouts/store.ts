@@ -3,6 +3,7 @@ import { type AliasedRawBuilder, type Insertable, sql } from 'kysely'
 import type { Criteria } from '../../records/kind.ts'
 import { storeOf } from '../../records/store.ts'
 import type { Db, Tx } from '../../storage/database.ts'
+import { countOf } from '../../storage/page.ts'
 import { prepared } from '../../storage/prepared.ts'
 import { exactSum } from '../../storage/sums.ts'
 import type { Tables } from '../../storage/tables.ts'
@@ -108,6 +109,22 @@ export async function notesOf(
     .where('id', 'in', ids)
     .execute()
   return new Map(rows.map(row => [row.id, row]))
+}
+
+export type PaidPayout = Pick<Payout, 'id' | 'affiliate_id' | 'amount' | 'created_at'>
+
+/**
+ * The last payouts that are paid, in order.
+ * @param part how many of so many
+ */
+export async function lastPaid(db: Db, part: (count: number) => number): Promise<PaidPayout[]> {
+  const paid = db.selectFrom('payouts').where('status', '=', 'paid')
+  const rows = await paid
+    .select(['id', 'affiliate_id', 'amount', 'created_at'])
+    .orderBy('id', 'desc')
+    .limit(part(await countOf(paid)))
+    .execute()
+  return rows.reverse()
 }
 
 /** The next payouts by identifier. */
