@@ -43,6 +43,8 @@ export interface WriteTx extends Tx {
   log(action: Action, id: number | null, change?: Change): void
   /** The identifier of an event that is yet to be logged, for rows that refer to it. */
   reserveEvent(): Promise<number>
+  /** The same for several events. */
+  reserveEvents(count: number): Promise<number[]>
 }
 
 /**
@@ -65,7 +67,10 @@ export function write<T>(
     // A view of its own: the embedded engine has one `Tx` for all transactions, and a joined one has another's origin.
     const view = tx.$pickTables<keyof Tables>()
     const reserveEvent = () => database.engine.reserveIdentity(tx, 'events')
-    const result = await work(Object.assign(view, { writes: true as const, log, reserveEvent }))
+    const reserveEvents = (count: number) => database.engine.reserveIdentities(tx, 'events', count)
+    const result = await work(
+      Object.assign(view, { writes: true as const, log, reserveEvent, reserveEvents }),
+    )
     ended = true
     if (entries.length > 0) await insertEntries(tx, entries)
     return result

@@ -145,6 +145,8 @@ export interface Engine {
   lastIdentity(db: Db, table: string): Promise<number>
   /** An identifier for a row that is yet to be inserted. */
   reserveIdentity(tx: Tx, table: string): Promise<number>
+  /** The same for several rows, in ascending order. */
+  reserveIdentities(tx: Tx, table: string, count: number): Promise<number[]>
   /** Goes on behind this identifier, where rows were given theirs. */
   continueIdentity(tx: Tx, table: string, last: number): Promise<void>
   /** The action of a trigger that refuses what set it off. */

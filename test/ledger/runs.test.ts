@@ -213,7 +213,7 @@ for (const engine of Object.keys(engines)) {
     test('a process that ends between the chunks of an approval, or of a cancellation, leaves a run that goes on', async t => {
       const books = await booksOn(engine, t)
       const { context, database } = books
-      const payees = 130
+      const payees = 70
       for (let index = 0; index < payees; index += 1) {
         await owe(books, await newAffiliate(books, `chunk${index}`), 10)
       }
@@ -227,7 +227,8 @@ for (const engine of Object.keys(engines)) {
       await runs.proceed(context, run.id, 0)
       assert.equal(await reserved(), 0)
       await runs.proceed(context, run.id, 0)
-      assert.equal(await reserved(), 100)
+      const chunk = await reserved()
+      assert.ok(chunk > 0 && chunk < payees)
       assert.equal((await runs.reading.get(context, run.id)).status, 'approving')
       await assertSound(books)
       const other = await runs.prepare(context, {})
@@ -240,7 +241,7 @@ for (const engine of Object.keys(engines)) {
         sql`UPDATE payout_runs SET status = 'cancelled' WHERE id = ${run.id}`.execute(tx),
       )
       await runs.proceed(context, run.id, 0)
-      assert.equal(await reserved(), 30)
+      assert.equal(await reserved(), payees - chunk)
       await assertSound(books)
       await runs.proceedAll(context, () => false)
       assert.equal(await reserved(), 0)

@@ -40,6 +40,41 @@ export async function addToCounters(tx: Tx, id: number, added: Addition): Promis
   await addition(tx, { id, added })
 }
 
+/** Each with the same figures. */
+const additions = prepared((tx: Db, added: readonly (Addition & { readonly id: number })[]) => {
+  const names = Object.keys(added[0]!)
+  const column = (name: string) => sql.ref(`added.column${names.indexOf(name) + 1}`)
+  const rows = added.map(
+    one => sql`(${sql.join(Object.values(one).map(value => sql`cast(${value} as bigint)`))})`,
+  )
+  return tx
+    .updateTable('affiliates')
+    .from(sql`(VALUES ${sql.join(rows)})`.as('added'))
+    .set(
+      Object.fromEntries(
+        names
+          .filter(name => name !== 'id')
+          .map(name => [name, sql`${sql.ref(`affiliates.${name}`)} + ${column(name)}`]),
+      ),
+    )
+    .where('affiliates.id', '=', column('id') as never)
+})
+
+/** The same for several: one statement for those who gain the same figures. */
+export async function addToCountersOf(
+  tx: Tx,
+  all: readonly (readonly [id: number, added: Addition])[],
+): Promise<void> {
+  if (all.length === 1) return addToCounters(tx, ...all[0]!)
+  const byFigures = Map.groupBy(all, ([, added]) => Object.keys(added).join())
+  for (const some of byFigures.values()) {
+    await additions(
+      tx,
+      some.map(([id, added]) => ({ id, ...added })),
+    )
+  }
+}
+
 type User = Selectable<UsersTable>
 
 /** The columns of the account and the group, as they stand beside those of the affiliate. */

@@ -10,7 +10,7 @@ import { formatTime, now, parseMoment, parseSpan } from '../../base/time.ts'
 import type { Context } from '../../events/write.ts'
 import { BoundViolation, type Db, type Tx } from '../../storage/database.ts'
 import type { Page } from '../../storage/page.ts'
-import { type Addition, addToCounters, affiliates } from '../affiliates/store.ts'
+import { type Addition, addToCountersOf, affiliates } from '../affiliates/store.ts'
 import {
   type Account,
   accounts,
@@ -71,10 +71,16 @@ export async function postPayout(
 export interface RunMove extends Move {
   readonly runItemId: number
   readonly payoutId?: number
+  /** That of the cause when omitted. */
+  readonly eventId?: number
 }
 
 /** Posts what the items of a payout run move: one transfer each, however many referrals they have. */
-export async function postRun(tx: Tx, moves: readonly RunMove[], cause: Cause): Promise<void> {
+export async function postRun(
+  tx: Tx,
+  moves: readonly RunMove[],
+  cause: Pick<Cause, 'reason' | 'eventId'>,
+): Promise<void> {
   await post(tx, moves, [], cause)
 }
 
@@ -88,7 +94,7 @@ async function post(
   if (moves.length > 0) {
     await store.insertTransfers(
       tx,
-      moves.map(({ affiliateId, from, to, amount, runItemId, payoutId: own }) => ({
+      moves.map(({ affiliateId, from, to, amount, runItemId, payoutId: own, eventId: ownEvent }) => ({
         affiliate_id: affiliateId,
         amount,
         debit: from,
@@ -97,14 +103,14 @@ async function post(
         referral_id: referralId,
         payout_id: own ?? payoutId,
         run_item_id: runItemId ?? null,
-        event_id: eventId,
+        event_id: ownEvent ?? eventId,
         at,
       })),
     )
     const added = additionsOf(moves)
     if (added.length > 0) await refuseExceeded(() => store.addToBalances(tx, added))
   }
-  for (const [id, added] of figuresOf(moves, changes)) await addToCounters(tx, id, added)
+  await addToCountersOf(tx, figuresOf(moves, changes))
 }
 
 /** @throws Failure balance_exceeded instead of the database's refusal */

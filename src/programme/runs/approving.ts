@@ -19,9 +19,12 @@ import { differenceOf, isSame } from './proposal.ts'
 import { payoutRun, type Run } from './run.ts'
 import * as store from './store.ts'
 
-const ITEMS_AT_ONCE = 100
+/** Whoever waits for an answer waits for a chunk. */
+const ITEMS_AT_ONCE = 50
 /** Of a chunk; one item may have more. */
-const REFERRALS_AT_ONCE = 5000
+const REFERRALS_AT_ONCE = 1000
+/** Of which nothing is written. */
+const COMPARED_AT_ONCE = 200
 /** A refusal names so many of what has changed. */
 const MOST_NAMED = 100
 
@@ -101,7 +104,7 @@ export async function verify(context: RequestContext, run: Run): Promise<void> {
   const { reader } = context.database.background()
   const changed: Changed = {}
   for (let after = 0; ; ) {
-    const page = { runId: run.id, statuses: ['included'], after, limit: ITEMS_AT_ONCE } as const
+    const page = { runId: run.id, statuses: ['included'], after, limit: COMPARED_AT_ONCE } as const
     const items = await store.itemsAfter(reader, page)
     if (items.length === 0) break
     const { proposals } = await propose(
@@ -114,7 +117,7 @@ export async function verify(context: RequestContext, run: Run): Promise<void> {
       const now = proposals[index]!
       if (!isSame(item, now)) changed[item.affiliate_id] = differenceOf(item, now)
     }
-    after = items.at(-1)!.id
+    after = items.at(-1)!.affiliate_id
     if (Object.keys(changed).length >= MOST_NAMED) break
   }
   const names = Object.entries(changed)
@@ -181,8 +184,7 @@ export async function reserveSome(context: RequestContext, run: Run): Promise<bo
 
 /** The next items, with not much more referrals than one transaction should hold. */
 async function chunkOf(tx: WriteTx, runId: number): Promise<Item[]> {
-  const page = { runId, statuses: ['included'], after: 0, limit: ITEMS_AT_ONCE } as const
-  const items = await store.itemsAfter(tx, page)
+  const items = await store.firstItems(tx, runId, 'included', ITEMS_AT_ONCE)
   let referrals = 0
   const end = items.findIndex(item => {
     referrals += item.referrals

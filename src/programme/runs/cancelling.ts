@@ -7,7 +7,7 @@ import { conflict } from './conflict.ts'
 import { payoutRun, type Run } from './run.ts'
 import * as store from './store.ts'
 
-const ITEMS_AT_ONCE = 100
+const ITEMS_AT_ONCE = 50
 
 /**
  * @param args.not_handed_over the caller knows that no file of the run has gone to a bank
@@ -50,15 +50,10 @@ export async function releaseSome(context: RequestContext, run: Run): Promise<bo
   return write(context, async tx => {
     const before = await store.runs.hold(tx, run.id)
     if (before?.status !== 'cancelled') return false
-    const page = {
-      runId: run.id,
-      statuses: ['included', 'reserved'],
-      after: 0,
-      limit: ITEMS_AT_ONCE,
-    } as const
-    const items = await store.itemsAfter(tx, page)
+    const reserved = await store.firstItems(tx, run.id, 'reserved', ITEMS_AT_ONCE)
+    const items =
+      reserved.length > 0 ? reserved : await store.firstItems(tx, run.id, 'included', ITEMS_AT_ONCE)
     if (items.length === 0) return false
-    const reserved = items.filter(item => item.status === 'reserved')
     const eventId = await tx.reserveEvent()
     if (reserved.length > 0) {
       const ids = reserved.map(item => item.id)
@@ -79,6 +74,6 @@ export async function releaseSome(context: RequestContext, run: Run): Promise<bo
       { status: 'excluded', reason: 'cancelled', settled_at: now(), updated_at: now() },
     )
     tx.log('payout_run.cancel', run.id, { event: eventId })
-    return items.length === ITEMS_AT_ONCE
+    return reserved.length > 0 || items.length === ITEMS_AT_ONCE
   })
 }

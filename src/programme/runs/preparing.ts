@@ -6,7 +6,7 @@ import { digestWith, type Proposal } from './proposal.ts'
 import { payoutRun, type Run } from './run.ts'
 import * as store from './store.ts'
 
-const AFFILIATES_AT_ONCE = 200
+const AFFILIATES_AT_ONCE = 100
 
 /** Adds the next affiliates to a draft. @returns whether there may be more */
 export async function prepareSome(context: RequestContext, run: Run): Promise<boolean> {
@@ -42,10 +42,13 @@ export async function prepareSome(context: RequestContext, run: Run): Promise<bo
       excluded: before.excluded + proposals.length - included.length,
       updated_at: now(),
     })
-    tx.log('payout_run.prepare', run.id, {
-      before: payoutRun.logged(before, settings),
-      after: payoutRun.logged(after, settings),
-    })
+    // One event for all of it: what a draft has in part is nothing yet.
+    if (isLast) {
+      tx.log('payout_run.prepare', run.id, {
+        before: payoutRun.logged({ ...before, payees: 0, amount: 0, excluded: 0 }, settings),
+        after: payoutRun.logged(after, settings),
+      })
+    }
     return !isLast
   })
 }

@@ -16,7 +16,13 @@ import type { ResultArguments, ResultRecord, SettleArguments } from './schema.ts
 import { problemOf, settle } from './settling.ts'
 import * as store from './store.ts'
 
-const ITEMS_AT_ONCE = 100
+/** That are compared with what is recorded. */
+const ITEMS_AT_ONCE = 500
+/** That are recorded together, and their referrals: whoever waits for an answer waits for so many. */
+const RECORDED_AT_ONCE = 50
+const REFERRALS_AT_ONCE = 1000
+/** Of a file, until somebody else has their turn. */
+const ENTRIES_AT_ONCE = 1000
 const MOST_NAMED = 100
 
 /** By what `format` names. */
@@ -42,7 +48,7 @@ export async function recordResults(context: RequestContext, args: ResultArgumen
   const run = existing(payoutRun, await store.runs.find(context.database.reader, id))
   refuseUnsent(run)
   refuseReplaced(content)
-  const read = entriesOf(readers[format](content), id)
+  const read = await entriesOf(readers[format](content), id)
   if (read.whole) await addOpen(context, id, read.said, read.whole)
   const result = {
     payout_run_id: id,
@@ -56,19 +62,35 @@ export async function recordResults(context: RequestContext, args: ResultArgumen
   const affiliates = [...read.said.keys()]
   for (let start = 0; start < affiliates.length; start += ITEMS_AT_ONCE) {
     const some = affiliates.slice(start, start + ITEMS_AT_ONCE)
-    const work = (items: readonly Item[]) => sort(items, some, read.said, id)
-    const sorted = dry_run
-      ? work(await store.itemsOf(context.database.reader, id, some))
-      : await recordSome(context, id, some, work)
-    for (const { outcome } of sorted.fresh.values()) result.recorded[outcome] += 1
-    result.unchanged += sorted.unchanged
-    result.conflicts.push(...sorted.conflicts.slice(0, MOST_NAMED - result.conflicts.length))
+    const found = await store.itemsOf(context.database.reader, id, some)
+    const there = new Set(found.map(item => item.affiliate_id))
+    const unknown = some.filter(one => !there.has(one)).map(one => `R${id}A${one}`)
     result.unknown_references.push(
-      ...sorted.unknown.slice(0, Math.max(0, MOST_NAMED - result.unknown_references.length)),
+      ...unknown.slice(0, Math.max(0, MOST_NAMED - result.unknown_references.length)),
     )
-    await new Promise(setImmediate)
+    for (const items of dry_run ? [found] : chunksOf(found)) {
+      const sorted = dry_run ? sort(items, read.said) : await recordSome(context, id, items, read.said)
+      for (const { outcome } of sorted.fresh.values()) result.recorded[outcome] += 1
+      result.unchanged += sorted.unchanged
+      result.conflicts.push(...sorted.conflicts.slice(0, MOST_NAMED - result.conflicts.length))
+      await new Promise(setImmediate)
+    }
   }
   return result
+}
+
+function chunksOf(items: readonly Item[]): Item[][] {
+  const chunks: Item[][] = []
+  let referrals = Number.POSITIVE_INFINITY
+  for (const item of items) {
+    referrals += item.referrals
+    if (referrals > REFERRALS_AT_ONCE || chunks.at(-1)!.length >= RECORDED_AT_ONCE) {
+      chunks.push([])
+      referrals = item.referrals
+    }
+    chunks.at(-1)!.push(item)
+  }
+  return chunks
 }
 
 interface Read {
@@ -81,13 +103,13 @@ interface Read {
 }
 
 /** @throws Failure invalid_argument when it can't be read, or is of another run */
-function entriesOf(entries: Iterable<Entry>, runId: number): Read {
+async function entriesOf(entries: Iterable<Entry>, runId: number): Promise<Read> {
   const said = new Map<number, Said>()
   const unknown: string[] = []
   let ignored = 0
   let others: number | undefined
   let whole: Said | undefined
-  for (const { reference, outcome, note } of entries) {
+  for await (const { reference, outcome, note } of inTurns(entries)) {
     const parsed = parseReference(reference)
     const file = FILE.exec(reference)
     if (Number(file?.[1]) === runId && outcome !== undefined) whole = { outcome, note }
@@ -105,6 +127,15 @@ function entriesOf(entries: Iterable<Entry>, runId: number): Read {
     )
   }
   return { said, whole, unknown, ignored }
+}
+
+async function* inTurns<T>(values: Iterable<T>): AsyncGenerator<T> {
+  let count = 0
+  for (const value of values) {
+    yield value
+    count += 1
+    if (count % ENTRIES_AT_ONCE === 0) await new Promise(setImmediate)
+  }
 }
 
 /** How the file of a run names itself. */
@@ -129,7 +160,7 @@ async function addOpen(
     const items = await store.itemsAfter(database.reader, page)
     for (const { affiliate_id } of items) if (!said.has(affiliate_id)) said.set(affiliate_id, whole)
     if (items.length < ITEMS_AT_ONCE) return
-    after = items.at(-1)!.id
+    after = items.at(-1)!.affiliate_id
   }
 }
 
@@ -138,16 +169,10 @@ interface Sorted {
   readonly fresh: ReadonlyMap<number, Said>
   readonly unchanged: number
   readonly conflicts: readonly { reference: string; reason: string }[]
-  readonly unknown: readonly string[]
 }
 
 /** What of a file is new, is recorded already, or contradicts what is. */
-function sort(
-  items: readonly Item[],
-  affiliates: readonly number[],
-  said: ReadonlyMap<number, Said>,
-  runId: number,
-): Sorted {
+function sort(items: readonly Item[], said: ReadonlyMap<number, Said>): Sorted {
   const fresh = new Map<number, Said>()
   const conflicts: { reference: string; reason: string }[] = []
   let unchanged = 0
@@ -158,23 +183,22 @@ function sort(
     else if (item.status === one.outcome) unchanged += 1
     else fresh.set(item.id, one)
   }
-  const there = new Set(items.map(item => item.affiliate_id))
-  const unknown = affiliates.filter(id => !there.has(id)).map(id => `R${runId}A${id}`)
-  return { fresh, unchanged, conflicts, unknown }
+  return { fresh, unchanged, conflicts }
 }
 
 async function recordSome(
   context: RequestContext,
   runId: number,
-  affiliates: readonly number[],
-  sort: (items: readonly Item[]) => Sorted,
+  found: readonly Item[],
+  said: ReadonlyMap<number, Said>,
 ): Promise<Sorted> {
   return write(context, async tx => {
     const settings = await context.settings.hold(tx)
     const run = existing(payoutRun, await store.runs.hold(tx, runId))
     refuseUnsent(run)
+    const affiliates = found.map(item => item.affiliate_id)
     const items = await store.itemsOf(tx, runId, affiliates)
-    const sorted = sort(items)
+    const sorted = sort(items, said)
     const fresh = items.filter(item => sorted.fresh.has(item.id))
     if (fresh.length === 0) return sorted
     if (run.status === 'approved') {

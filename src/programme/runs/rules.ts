@@ -48,7 +48,7 @@ export async function prepare(context: RequestContext, args: PrepareArguments): 
       prepared_by: context.actor.userId,
       left_out: distinct(exclude),
     })
-    tx.log('payout_run.prepare', run.id, { after: payoutRun.logged(run, settings) })
+    tx.log('payout_run.create', run.id, { after: payoutRun.logged(run, settings) })
     return run
   })
   await proceed(context, run.id)

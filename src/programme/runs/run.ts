@@ -102,6 +102,7 @@ const fields = {
 } as const
 
 const actions = [
+  'create',
   'prepare',
   'edit',
   'approve',

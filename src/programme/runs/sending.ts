@@ -114,7 +114,7 @@ async function* linesOf(
     if (lines.length > 0) yield await withAccounts(reader, lines)
     passed += items.length
     if (items.length < LINES_AT_ONCE || passed >= part * most) return
-    after = items.at(-1)!.id
+    after = items.at(-1)!.affiliate_id
   }
 }
 

@@ -95,7 +95,8 @@ const owedRows = (db: Db, { ids, after, limit }: OwedPage) =>
     .selectFrom('referrals')
     .select(['id', 'affiliate_id', 'amount', 'created_at'])
     .where('affiliate_id', 'in', ids)
-    .where('status', '=', sql.lit('unpaid') as never)
+    // Of no use to the index of statuses: most of what is unpaid is that of others.
+    .where(sql<boolean>`coalesce(status, '') = 'unpaid'`)
     .where('run_item_id', '=', sql.lit(0) as never)
     .where(sql<boolean>`(affiliate_id, id) > (${after.affiliateId}, ${after.id})`)
     .orderBy('affiliate_id')
@@ -129,6 +130,7 @@ export async function insertItems(tx: Tx, rows: readonly Insertable<Tables['run_
 interface ItemPage {
   readonly runId: number
   readonly statuses: readonly ItemStatus[]
+  /** The affiliate of the last item that was read. */
   readonly after: number
   readonly limit: number
 }
@@ -138,15 +140,32 @@ const page = prepared((db: Db, { runId, statuses, after, limit }: ItemPage) =>
     .selectFrom('run_items')
     .selectAll()
     .where('run_id', '=', runId)
-    .where('status', 'in', statuses)
-    .where('id', '>', after)
-    .orderBy('id')
+    // The index of statuses would have to be sorted for each page.
+    .where(sql<string>`coalesce(status, '')`, 'in', statuses)
+    .where('affiliate_id', '>', after)
+    .orderBy('affiliate_id')
     .limit(limit),
 )
 
-/** The next items of a run with one of these statuses. */
+/** The next items of a run with one of these statuses, in order of affiliate. */
 export async function itemsAfter(db: Db, args: ItemPage): Promise<Item[]> {
   return page(db, args)
+}
+
+const first = prepared(
+  (db: Db, { runId, status, limit }: { runId: number; status: ItemStatus; limit: number }) =>
+    db
+      .selectFrom('run_items')
+      .selectAll()
+      .where('run_id', '=', runId)
+      .where('status', '=', status)
+      .orderBy('id')
+      .limit(limit),
+)
+
+/** The first items of a run with a status, however many have another one. */
+export async function firstItems(db: Db, runId: number, status: ItemStatus, limit: number): Promise<Item[]> {
+  return first(db, { runId, status, limit })
 }
 
 const ofAffiliates = prepared(
@@ -183,6 +202,35 @@ export async function changeItems(tx: Tx, ids: readonly number[], values: ItemCh
   for (const some of inParts(ids)) await change(tx, { ids: some, change: values })
 }
 
+interface Settled {
+  readonly id: number
+  readonly outcome: ItemStatus
+  readonly note: string
+}
+
+const settlement = prepared((tx: Db, { items, time }: { items: readonly Settled[]; time: number }) => {
+  const rows = items.map(
+    ({ id, outcome, note }) => sql`(cast(${id} as bigint), cast(${outcome} as text), cast(${note} as text))`,
+  )
+  return tx
+    .updateTable('run_items')
+    .from(sql`(VALUES ${sql.join(rows)})`.as('settled'))
+    .set({
+      status: sql`settled.column2`,
+      note: sql`settled.column3`,
+      payout_id: sql<number>`(SELECT min(payouts.id) FROM payouts 
+        WHERE payouts.run_item_id = run_items.id AND payouts.run_item_id <> 0)`,
+      settled_at: time,
+      updated_at: time,
+    })
+    .where('run_items.id', '=', sql.ref('settled.column1') as never)
+})
+
+/** Of items whose payouts are made. */
+export async function settleItems(tx: Tx, items: readonly Settled[], time: number): Promise<void> {
+  await settlement(tx, { items, time })
+}
+
 const reservation = prepared(
   (tx: Db, { runId, ids, time }: { runId: number; ids: readonly number[]; time: number }) =>
     tx
@@ -210,11 +258,14 @@ const inItems = prepared((tx: Db, { ids }: { ids: readonly number[] }) =>
     .forUpdate(),
 )
 
+export interface Reserved {
+  readonly id: number
+  readonly run_item_id: number
+  readonly amount: number
+}
+
 /** The referrals that items have reserved. Nobody else changes them until the transaction ends. */
-export async function holdReserved(
-  tx: Tx,
-  itemIds: readonly number[],
-): Promise<Map<number, { id: number; amount: number }[]>> {
+export async function holdReserved(tx: Tx, itemIds: readonly number[]): Promise<Map<number, Reserved[]>> {
   const rows = await inItems(tx, { ids: itemIds })
   return Map.groupBy(rows, row => row.run_item_id)
 }
@@ -232,26 +283,23 @@ export async function releaseReferrals(tx: Tx, itemIds: readonly number[], time:
   for (const some of inParts(itemIds)) await release(tx, { ids: some, time })
 }
 
-const payment = prepared(
-  (tx: Db, { ids, payoutId, time }: { ids: readonly number[]; payoutId: number; time: number }) =>
-    tx
-      .updateTable('referrals')
-      .set({
-        status: sql.lit('paid') as never,
-        payout_id: payoutId,
-        run_item_id: sql.lit(0) as never,
-        updated_at: time,
-      })
-      .where('id', 'in', ids),
+const payment = prepared((tx: Db, { itemIds, time }: { itemIds: readonly number[]; time: number }) =>
+  tx
+    .updateTable('referrals')
+    .set({
+      status: sql.lit('paid') as never,
+      // Those before it have failed.
+      payout_id: sql<number>`(SELECT max(payout_id) FROM payout_referrals WHERE referral_id = referrals.id)`,
+      run_item_id: sql.lit(0) as never,
+      updated_at: time,
+    })
+    .where('run_item_id', 'in', itemIds)
+    .where('run_item_id', '!=', sql.lit(0) as never),
 )
 
-export async function payReferrals(
-  tx: Tx,
-  ids: readonly number[],
-  payoutId: number,
-  time: number,
-): Promise<void> {
-  for (const some of inParts(ids)) await payment(tx, { ids: some, payoutId, time })
+/** What items have reserved is paid by the newest payout that names it. */
+export async function payReferrals(tx: Tx, itemIds: readonly number[], time: number): Promise<void> {
+  if (itemIds.length > 0) await payment(tx, { itemIds, time })
 }
 
 const returning = prepared((tx: Db, { id, time }: { id: number; time: number }) =>

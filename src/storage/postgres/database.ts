@@ -82,6 +82,13 @@ const postgres: Engine = {
       SELECT nextval(pg_get_serial_sequence(${table}, 'id')) AS next`.execute(tx)
     return rows[0]!.next
   },
+  async reserveIdentities(tx, table, count) {
+    const { rows } = await sql<{ next: number }>`
+      SELECT nextval(pg_get_serial_sequence(${table}, 'id')) AS next FROM generate_series(1, ${count}::integer)`.execute(
+      tx,
+    )
+    return rows.map(({ next }) => next).sort((a, b) => a - b)
+  },
   async continueIdentity(tx, table, last) {
     if (last > 0) await sql`SELECT setval(pg_get_serial_sequence(${table}, 'id'), ${last})`.execute(tx)
   },

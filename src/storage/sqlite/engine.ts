@@ -4,10 +4,10 @@ import type { Db, Engine } from '../database.ts'
 import { refusals } from '../migrations.ts'
 import { prepared } from '../prepared.ts'
 
-const nextInSequence = prepared((tx: Db, { table }: { table: string }) =>
+const furtherInSequence = prepared((tx: Db, { table, count }: { table: string; count: number }) =>
   (tx as unknown as Kysely<{ sqlite_sequence: { name: string; seq: number } }>)
     .updateTable('sqlite_sequence')
-    .set({ seq: sql<number>`seq + 1` })
+    .set({ seq: sql<number>`seq + ${count}` })
     .where('name', '=', table)
     .returning('seq'),
 )
@@ -27,10 +27,14 @@ export const sqlite: Engine = {
     return rows[0]?.seq ?? 0
   },
   async reserveIdentity(tx, table) {
-    const [row] = await nextInSequence(tx, { table })
-    if (row) return row.seq
-    await sqlite.continueIdentity(tx, table, 1)
-    return 1
+    const [id] = await sqlite.reserveIdentities(tx, table, 1)
+    return id!
+  },
+  async reserveIdentities(tx, table, count) {
+    const [row] = await furtherInSequence(tx, { table, count })
+    if (!row) await sqlite.continueIdentity(tx, table, count)
+    const last = row?.seq ?? count
+    return Array.from({ length: count }, (_, index) => last - count + 1 + index)
   },
   async continueIdentity(tx, table, last) {
     await sql`DELETE FROM sqlite_sequence WHERE name = ${table}`.execute(tx)

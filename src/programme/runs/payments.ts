@@ -1,0 +1,92 @@
+/** The payouts that are made of what items have reserved. */
+import type { Settings } from '../../base/settings.ts'
+import { now } from '../../base/time.ts'
+import type { WriteTx } from '../../events/write.ts'
+import { postRun } from '../ledger/rules.ts'
+import { type Payout, payout } from '../payouts/payout.ts'
+import { payouts } from '../payouts/store.ts'
+import type { Item } from './item.ts'
+import type { Run } from './run.ts'
+import type { Reserved } from './store.ts'
+
+/** As many as a payout may name. */
+const MOST_REFERRALS = 10_000
+
+/** What becomes one payout. */
+export interface Payment {
+  readonly item: Item
+  readonly status: Payout['status']
+  readonly referrals: readonly number[]
+  readonly net: bigint
+  /** Whether it is all that the item has reserved. */
+  readonly isWhole: boolean
+}
+
+/**
+ * What of an item becomes which payout: a payout names only so many referrals, so an item that has more becomes several,
+ * each worth 0 or more.
+ */
+export function paymentsOf(item: Item, status: Payout['status'], reserved: readonly Reserved[]): Payment[] {
+  const sum = reserved.reduce((sum, { amount }) => sum + BigInt(amount), 0n)
+  if (sum !== BigInt(item.amount)) {
+    throw new Error(
+      `Item ${item.id} of payout run ${item.run_id} is not the sum of the referrals that it has reserved.`,
+    )
+  }
+  const count = Math.ceil(reserved.length / MOST_REFERRALS)
+  const paymentOf = (rows: readonly Reserved[]): Payment => ({
+    item,
+    status,
+    referrals: rows.map(({ id }) => id).sort((a, b) => a - b),
+    net: rows.reduce((sum, { amount }) => sum + BigInt(amount), 0n),
+    isWhole: rows.length === reserved.length,
+  })
+  if (count === 1) return [paymentOf(reserved)]
+  const parts: Reserved[][] = Array.from({ length: count }, () => [])
+  // The largest first, one to each in turn, so that what lowers the sum meets what raises it.
+  const sorted = reserved.toSorted((a, b) => b.amount - a.amount || a.id - b.id)
+  for (const [index, row] of sorted.entries()) parts[index % count]!.push(row)
+  const payments = parts.map(paymentOf)
+  return payments.some(({ net }) => net < 0n) ? [paymentOf(reserved)] : payments
+}
+
+/** Makes payouts, and posts each. @param owner the account that they belong to */
+export async function record(
+  tx: WriteTx,
+  { method }: Pick<Run, 'method'>,
+  payments: readonly Payment[],
+  owner: number,
+  settings: Settings,
+): Promise<void> {
+  const rows = payments.map(({ item, status, referrals, net }) => ({
+    ...payout.fresh({ affiliate_id: item.affiliate_id, referrals, payout_method: method }, settings, {
+      time: now(),
+      actor: owner,
+    }),
+    amount: Number(net),
+    status,
+    run_item_id: item.id,
+  }))
+  const wholes = rows.filter((_, index) => payments[index]!.isWhole)
+  const ids = wholes.length > 0 ? await payouts.insertOfItems(tx, wholes) : []
+  const eventIds = await tx.reserveEvents(rows.length)
+  const moves = []
+  for (const [index, row] of rows.entries()) {
+    const { item, isWhole, referrals, net } = payments[index]!
+    const names = () => new Map(referrals.map(id => [id, true]))
+    const id = isWhole ? ids.shift()! : (await payouts.insert(tx, row, names())).id
+    const eventId = eventIds[index]!
+    tx.log('payout.create', id, { after: payout.logged({ ...row, id }, settings), event: eventId })
+    if (net === 0n) continue
+    moves.push({
+      affiliateId: item.affiliate_id,
+      from: 'reserved' as const,
+      to: row.status === 'paid' ? ('paid_out' as const) : ('unpaid' as const),
+      amount: net,
+      runItemId: item.id,
+      payoutId: id,
+      eventId,
+    })
+  }
+  await postRun(tx, moves, { reason: 'payout.create', eventId: null })
+}
