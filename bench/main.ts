@@ -10,11 +10,12 @@ import { table } from '../src/cli/command.ts'
 import { temporaryFolder } from '../test/harness.ts'
 import { freshDatabase, PostgresServer } from '../test/postgres.ts'
 import { compareCheckouts, REQUESTS, refuseUnbuilt } from './against.ts'
+import { measureBulk } from './bulk.ts'
 import { generator } from './load.ts'
 import { type Filled, fill, type Spread } from './measure.ts'
 import { besideDriver, compareWithFloor, compareWorkers, grow, timeStarts, weigh } from './parts.ts'
 
-const parts = ['requests', 'start', 'memory', 'workers', 'driver', 'growth'] as const
+const parts = ['requests', 'bulk', 'start', 'memory', 'workers', 'driver', 'growth'] as const
 
 const { values } = parseArgs({
   options: {
@@ -63,6 +64,7 @@ async function measureEngine(engine: string) {
   const [first] = [...filled.values()] as [Filled]
   return {
     requests: wants('requests') ? await compareWithFloor(first, run) : [],
+    bulk: wants('bulk') ? await measureBulk(first, run) : [],
     start: wants('start') ? [await timeStarts(first, run)] : [],
     memory: wants('memory') ? [await weigh(first, run)] : [],
     workers: wants('workers') ? await compareWorkers(first, run) : [],
@@ -110,6 +112,20 @@ async function measureAll() {
       one.p99Ms.toFixed(2),
       number(one.cpuUs, 1),
       number(one.floorCpuUs, 1),
+    ],
+  )
+  tell(
+    'bulk',
+    '10,000 lines by one request, and the longest that a get one waits meanwhile',
+    ['', 'lines', 'lines/s', 'CPU us', 'get one, longest ms', 'MiB'],
+    results.flatMap(one => one.bulk),
+    one => [
+      one.engine,
+      one.lines,
+      spread(one.perSecond),
+      number(one.cpuUs, 1),
+      spread(one.longestMs),
+      number(one.mib),
     ],
   )
   tell(

@@ -171,9 +171,7 @@ export async function buildApp(database: Database, options: AppOptions): Promise
   const load = new Load(options.readSeconds * 1000)
   const limiter = new Limiter(options.rateLimit, options.grantor ?? grantAll)
 
-  app.decorateRequest('actor', null)
-  app.decorateRequest('args', null)
-  app.decorateRequest('reading', null)
+  for (const property of ['actor', 'args', 'lines', 'reading'] as const) app.decorateRequest(property, null)
   app.decorateReply('shed', false)
   app.addHook('onRequest', forwarded)
   app.addHook('onRequest', name)

@@ -172,7 +172,8 @@ export const catalogue = {
   unsupported_media_type: {
     status: 415,
     code: 'rest_unsupported_media_type',
-    message: 'Send the body as application/json, application/x-www-form-urlencoded or multipart/form-data.',
+    message:
+      'Send the body as application/json, application/x-www-form-urlencoded or multipart/form-data; where many can be sent at once, as application/x-ndjson.',
   },
   too_many_requests: {
     status: 429,
@@ -189,6 +190,11 @@ export const catalogue = {
     status: 429,
     code: 'rest_too_many_requests',
     message: 'This caller reads too many long lists at once: read one to its end first.',
+  },
+  too_many_batches: {
+    status: 429,
+    code: 'rest_too_many_requests',
+    message: 'This caller sends too many bodies of many lines at once: wait for the answer to one first.',
   },
   too_many_answers: {
     status: 429,
@@ -266,6 +272,17 @@ export class Failure extends Error {
     this.name = 'Failure'
     this.failure = failure
     this.data = details.data ?? {}
+  }
+}
+
+/** What a judgement throws that is a failure; undefined when it throws nothing. */
+export function refusalOf(judge: () => void): Failure | undefined {
+  try {
+    judge()
+    return undefined
+  } catch (error) {
+    if (error instanceof Failure) return error
+    throw error
   }
 }
 

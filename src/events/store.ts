@@ -8,6 +8,7 @@ import {
   sql,
 } from 'kysely'
 import type { Db, Engine, Tx } from '../storage/database.ts'
+import { insertMany } from '../storage/insert-many.ts'
 import { countOf, type Order, type Page, PagedList } from '../storage/page.ts'
 import { prepared } from '../storage/prepared.ts'
 import type { Tables } from '../storage/tables.ts'
@@ -22,8 +23,7 @@ export type Chain = Selectable<AuditChainTable>
 /** An entry, and the login of the account that acted, as it is now. */
 export type EntryRow = Entry & { login: string | null }
 
-/** So that one statement has no more values than engines take. */
-const ENTRIES_PER_STATEMENT = 1000
+const MANY = 20
 
 /** What a list is narrowed by, in stored form. Several values of one mean any of them. */
 export interface Criteria {
@@ -56,9 +56,13 @@ export async function insertEntries(tx: Tx, entries: readonly NewEntry[]): Promi
     await insertion(tx, entries[0]!)
     return
   }
-  for (let start = 0; start < entries.length; start += ENTRIES_PER_STATEMENT) {
-    const some = entries.slice(start, start + ENTRIES_PER_STATEMENT)
-    await tx.insertInto('events').values(some).execute()
+  if (entries.length < MANY) {
+    await tx.insertInto('events').values(entries).execute()
+    return
+  }
+  // Those that were given an identifier beforehand have a column more.
+  for (const some of Map.groupBy(entries, ({ id }) => id === undefined).values()) {
+    await insertMany(tx, { table: 'events' }, some)
   }
 }
 

@@ -10,10 +10,12 @@ import { refuseEnded } from './allowed.ts'
 import { absolute } from './call.ts'
 import { byPath, describeIndex, describeRoute, openApi } from './discovery.ts'
 import { type Answer, type Endpoint, type Resource, segmentOf } from './endpoint.ts'
+import { LINES_TYPE } from './parameters.ts'
 import { type Admission, admit } from './stages/admit.ts'
 import { readArguments } from './stages/arguments.ts'
 import { type Authenticate, authenticate } from './stages/authenticate.ts'
 import { authorize, Routes } from './stages/authorize.ts'
+import { LINES_BYTES, lines } from './stages/lines.ts'
 import { origin } from './stages/origin.ts'
 import { type Guards, perform } from './stages/perform.ts'
 import { send } from './stages/send.ts'
@@ -41,6 +43,11 @@ export async function api(scope: FastifyInstance, options: ApiOptions): Promise<
 
   // A body is taken as it is: what it means is decided where the other arguments are read.
   scope.removeAllContentTypeParsers()
+  scope.addContentTypeParser(
+    LINES_TYPE,
+    { parseAs: 'buffer', bodyLimit: Math.max(LINES_BYTES, scope.initialConfig.bodyLimit ?? 0) },
+    (_request, body, done) => done(null, body),
+  )
   scope.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
 
   const routes = new Routes(options.base)
@@ -63,13 +70,13 @@ function addEndpoint(
   endpoint: Endpoint,
   options: ApiOptions,
 ): void {
-  const { confirm } = options
+  const { confirm, load } = options
   const answerOf = perform(resource, endpoint, options)
   scope.route({
     method: [...endpoint.methods],
     url,
     ...(endpoint.bodyLimitBytes !== undefined && { bodyLimit: endpoint.bodyLimitBytes }),
-    onRequest: authorize(endpoint.permission),
+    onRequest: [authorize(endpoint.permission), ...(takesBody(endpoint) ? [lines(endpoint, load)] : [])],
     preHandler: [admit(endpoint, options), readArguments(resource, endpoint, options)],
     handler: async (request, reply) =>
       send(request, reply, await answerOf(request, reply), () =>
@@ -77,6 +84,8 @@ function addEndpoint(
       ),
   })
 }
+
+const takesBody = ({ methods }: Endpoint) => !methods.includes('GET') && !methods.includes('DELETE')
 
 /** OPTIONS: what a route takes. */
 function addDescription(

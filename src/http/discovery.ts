@@ -2,7 +2,9 @@
 import type { TSchema } from 'typebox'
 import { entryOf, type FailureName } from '../base/errors.ts'
 import type { Settings } from '../base/settings.ts'
-import { type Endpoint, inPath, type Resource } from './endpoint.ts'
+import { type Endpoint, inPath, type Lines, type Resource } from './endpoint.ts'
+import { MOST_LINES } from './lines.ts'
+import { LINES_TYPE } from './parameters.ts'
 
 type Json = Record<string, unknown>
 
@@ -211,10 +213,13 @@ function operation(resource: Resource, endpoint: Endpoint, method: string): Json
     ...(parameters.length > 0 && { parameters }),
     ...(takesBody && { requestBody: requestBody(endpoint, Object.fromEntries(others)) }),
     responses: {
-      [endpoint.answer.status]: {
-        description: endpoint.summary,
-        content: { 'application/json': { schema: endpoint.answer.schema } },
-      },
+      ...(!endpoint.onlyLines && {
+        [endpoint.answer.status]: {
+          description: endpoint.summary,
+          content: { 'application/json': { schema: endpoint.answer.schema } },
+        },
+      }),
+      ...(endpoint.lines && { 200: linesAnswer(endpoint, endpoint.lines) }),
       ...(reads && ofItem.length > 0 && { 304: { description: 'The record is what If-None-Match names.' } }),
       ...failureResponses(failuresOf(resource, endpoint, reads)),
     },
@@ -234,6 +239,7 @@ function failuresOf(resource: Resource, endpoint: Endpoint, reads: boolean): Fai
   const failures: FailureName[] = [...everywhere]
   if (reads) failures.push('took_too_long')
   if (!reads && others.length > 0) failures.push(...withBody)
+  if (endpoint.lines) failures.push('too_many_batches')
   if (!reads && isReplayed(resource, endpoint)) failures.push('idempotency_mismatch')
   if (!reads && ofItem.length > 0) failures.push('precondition_failed')
   failures.push(...endpoint.failures)
@@ -263,9 +269,41 @@ function requestBody(endpoint: Endpoint, properties: Json): Json {
   return {
     required: required.length > 0,
     content: {
-      'application/json': { schema },
-      'application/x-www-form-urlencoded': { schema },
-      'multipart/form-data': { schema },
+      ...(!endpoint.onlyLines && {
+        'application/json': { schema },
+        'application/x-www-form-urlencoded': { schema },
+        'multipart/form-data': { schema },
+      }),
+      ...(endpoint.lines && { [LINES_TYPE]: { schema } }),
+    },
+  }
+}
+
+/** Of many lines: each result as it would stand in a list. */
+function linesAnswer({ answer, onlyLines }: Endpoint, { result }: Lines): Json {
+  const own = answer.status === 200 && !onlyLines
+  const line = {
+    type: 'object',
+    required: ['line', 'status'],
+    properties: {
+      line: { type: 'integer', description: 'The number of the line, from 1.' },
+      status: { type: 'integer', description: 'As of a request that has this line alone as its body.' },
+      code: { type: 'string', description: 'Of the error, where the line was not done.' },
+      message: { type: 'string', description: 'What is wrong with the line.' },
+      data: { type: 'object', description: 'As of an error.' },
+      ignored: {
+        type: 'array',
+        items: { type: 'string' },
+        description: 'Names in the line that are no arguments, or have no value.',
+      },
+      ...result,
+    },
+  }
+  return {
+    description: `A result for each line of application/x-ndjson, in their order; at most ${MOST_LINES}.`,
+    content: {
+      ...(own && { 'application/json': { schema: answer.schema } }),
+      [LINES_TYPE]: { schema: line },
     },
   }
 }

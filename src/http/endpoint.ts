@@ -4,7 +4,7 @@
  * See docs/decisions/one-declaration.md.
  */
 import type { Static, TObject, TProperties } from 'typebox'
-import type { FailureName, Problems } from '../base/errors.ts'
+import type { Failure, FailureName, Problems } from '../base/errors.ts'
 import type { RequestContext } from '../events/write.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
@@ -41,6 +41,21 @@ export interface Call extends RequestContext {
   readonly secure: boolean
 }
 
+/** How an endpoint takes many at once: the same body as one has, a line each (NDJSON). See docs/decisions/lines.md. */
+export interface Lines {
+  /** What is answered for a line that was done, as JSON Schema. */
+  readonly result: TProperties
+  /**
+   * Does some of the lines in the transaction that the call is part of.
+   * @param careful each line by itself, so that one that can't be done leaves the others; else any may fail all
+   * @returns what is to be answered for each, in their order
+   */
+  readonly perform: (call: Call, texts: readonly string[], careful: boolean) => Promise<LineResult[]>
+}
+
+/** What a line has led to: members of a JSON object, without its braces. */
+export type LineResult = Failure | { readonly status: 200 | 201; readonly members: string }
+
 export interface Endpoint {
   /** The first is the one to recommend; the others do the same. */
   readonly methods: readonly Method[]
@@ -66,6 +81,9 @@ export interface Endpoint {
   readonly inParts?: true
   /** Arguments that it does not know, or that have no value, are refused: without them it would do more than is meant. */
   readonly strict?: true
+  readonly lines?: Lines | undefined
+  /** Takes nothing but lines. */
+  readonly onlyLines?: true
   /**
    * What the rules find wrong with the arguments that passed their schemas. Asked only when others did not, so
    * that the caller hears of every wrong argument at once.

@@ -7,6 +7,7 @@
  * See docs/decisions/idempotency.md.
  */
 import { hash } from 'node:crypto'
+import { deflateRawSync, inflateRawSync } from 'node:zlib'
 import type { Actor } from '../base/actor.ts'
 import { Failure, invalidArguments } from '../base/errors.ts'
 import { now } from '../base/time.ts'
@@ -88,6 +89,34 @@ export async function once(
   }
   await store.storeAnswer(tx, owner, key, { status, location: headers?.Location ?? '', body })
   return answer
+}
+
+export interface Part {
+  readonly text: string
+  /** It was done before. */
+  readonly replayed: boolean
+}
+
+/**
+ * The same of a part of what a request asks for. The first is known by the key itself, so that another request under it is
+ * refused.
+ * @throws Failure idempotency_mismatch, too_many_answers
+ */
+export async function partOnce(
+  tx: Tx,
+  named: Named,
+  number: number,
+  work: () => Promise<string>,
+): Promise<Part> {
+  // No key of a caller has a line break.
+  const key = number === 0 ? named.key : `${named.key}\n${number}`
+  let done: string | undefined
+  const { body } = await once(tx, { ...named, key }, async () => {
+    done = await work()
+    return { status: 200, body: deflateRawSync(done, { level: 1 }).toString('base64') }
+  })
+  if (done !== undefined) return { text: done, replayed: false }
+  return { text: inflateRawSync(Buffer.from(body as string, 'base64')).toString(), replayed: true }
 }
 
 function replay(stored: store.StoredAnswer, fingerprint: string): Answer {

@@ -13,6 +13,7 @@ const MAX_PARAMETERS = 20_000
 const MAX_BROKEN = 100
 const MAX_DEPTH = 4
 const JSON_TYPE = 'application/json'
+export const LINES_TYPE = 'application/x-ndjson'
 const MAX_JSON_DEPTH = 32
 
 const [QUOTE, BACKSLASH, OPEN_BRACKET, CLOSE_BRACKET, OPEN_BRACE, CLOSE_BRACE, COLON] =
@@ -76,8 +77,6 @@ export async function parseBody(mediaType: string, body: Buffer): Promise<Parame
   switch (mediaTypeOf(mediaType)) {
     case JSON_TYPE:
       return parseJson(body)
-    case 'application/x-ndjson':
-      return { lines: linesOf(body) }
     case 'application/x-www-form-urlencoded':
       return parseForm(body)
     case 'multipart/form-data':
@@ -87,12 +86,14 @@ export async function parseBody(mediaType: string, body: Buffer): Promise<Parame
   }
 }
 
-/** The lines of NDJSON, each to be read by itself; those that are empty are left out. */
-function linesOf(body: Buffer): string[] {
-  return utf8(body)
-    .split('\n')
-    .map(line => line.trim())
-    .filter(line => line !== '')
+/** Whether the body has many lines, each to be read by itself. */
+export function hasLines(header: string): boolean {
+  return mediaTypeOf(header) === LINES_TYPE
+}
+
+/** The lines of NDJSON; empty ones stay, so that each has the number that its sender counts. @throws Failure invalid_argument */
+export function linesOf(body: Buffer): string[] {
+  return utf8(body).split('\n')
 }
 
 /** Reads one object. @throws Failure invalid_json, invalid_argument */

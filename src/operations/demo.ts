@@ -5,7 +5,7 @@ import { firstAdministrator, insertUsers, type NewUser } from '../accounts/users
 import { foldAccents, foldCase } from '../base/text.ts'
 import { now } from '../base/time.ts'
 import { affiliates as affiliateStore } from '../programme/affiliates/store.ts'
-import { payouts as payoutStore } from '../programme/payouts/store.ts'
+import { payouts as payoutStore, unknownNames } from '../programme/payouts/store.ts'
 import type { Feature } from '../records/feature.ts'
 import { storeOf } from '../records/store.ts'
 import type { Database, Db, Tx } from '../storage/database.ts'
@@ -91,7 +91,7 @@ export async function fillWithDemo(
       const affiliate = ids[Math.floor(random() ** 2 * Math.ceil((number / payouts) * ids.length))]!
       return demoPayout(affiliate, owner!, referrals, timeAt(number / payouts), random)
     })
-    await payoutStore.insertMany(tx, rows)
+    await payoutStore.insertMany(tx, rows, rows.map(unknownNames))
     progress(affiliates + numbers.at(-1)!, total)
   })
   await fillReferrals(database, ids, { after: referral - 1, random, timeAt })

@@ -1,7 +1,15 @@
 /** The endpoints of a kind of record: list, create, get, edit, delete, and what only its rules can say about them. */
 import { type TObject, Type } from 'typebox'
 import type { FailureName } from '../base/errors.ts'
-import { type Answer, type Call, type Endpoint, endpoint, type Resource } from '../http/endpoint.ts'
+import {
+  type Answer,
+  type Call,
+  type Endpoint,
+  endpoint,
+  type Lines,
+  type Resource,
+} from '../http/endpoint.ts'
+import { linesOf } from './bulk-create.ts'
 import type { Fields } from './field.ts'
 import type { Kind, RowOf, ShownOf } from './kind.ts'
 import { answerList, type ListArguments, type Listing, listArguments } from './list.ts'
@@ -28,6 +36,25 @@ export async function answerCreated<F extends Fields>(
     headers: { Location: `${call.collectionUrl}/${row.id}` },
     body: await body(call, kind, row),
   }
+}
+
+/**
+ * Many by one request, as each kind takes them.
+ * @param args of one
+ */
+export function linesOfKind<A, F extends Fields>(
+  { name, record, write }: Pick<Kind<string, string, F>, 'name' | 'record' | 'write'>,
+  args: TObject,
+  { problems, create, createMany }: Pick<Writing<A, never, ShownOf<F>>, 'problems' | 'create' | 'createMany'>,
+): Lines {
+  return linesOf<A, ShownOf<F>>({
+    arguments: args,
+    result: { [name]: record },
+    problems,
+    create,
+    ...(createMany && { createMany }),
+    tell: (row, settings) => ({ members: `"${name}":${write(row, settings)}}` }),
+  })
 }
 
 export const deletionOf = (record: TObject) => Type.Object({ deleted: Type.Boolean(), previous: record })
@@ -122,6 +149,7 @@ function create({ kind, rules, path, a, failures }: Parts): Endpoint {
     arguments: kind.create,
     answer: { status: 201, schema: kind.record },
     failures: failures.create ?? [],
+    lines: linesOfKind(kind, kind.create, rules),
     check: (call, args) => rules.problems(call, args),
     handle: async (call, args) => answerCreated(call, kind, await rules.create(call, args as never)),
   })

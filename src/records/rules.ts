@@ -22,6 +22,12 @@ export interface Reading<Row> {
 /** How records are written; each returns the row as it is then, or as it was before it was deleted. */
 export interface Writing<Create, Edit, Row> {
   create(context: RequestContext, args: Create): Promise<Row>
+  /**
+   * The same for many in one transaction, where that is faster than one after the other.
+   * @returns for each the row, or why it can't be made
+   * @throws what can't be told of one of them beforehand; nothing is made then
+   */
+  createMany?(context: RequestContext, all: readonly Create[]): Promise<(Row | Failure)[]>
   edit(context: RequestContext, args: Edit): Promise<Row>
   remove(context: RequestContext, id: number): Promise<Row>
   /** What is wrong with arguments beyond their schemas, so that the caller hears of all at once. */

@@ -8,6 +8,7 @@ import type { Search, TextSearch } from '../base/text.ts'
 import { byIdentifier } from '../storage/by-identifier.ts'
 import { containing } from '../storage/containing.ts'
 import type { Db, Tx } from '../storage/database.ts'
+import { insertMany } from '../storage/insert-many.ts'
 import {
   anyShort,
   countOf,
@@ -44,6 +45,8 @@ export interface Store<F extends Fields> {
   readonly orders: Readonly<Record<string, Order>>
   find(db: Db, id: number): Promise<ShownOf<F> | undefined>
   exists(db: Db, id: number): Promise<boolean>
+  /** Those of the identifiers that there are. */
+  among(db: Db, ids: readonly number[]): Promise<Set<number>>
   /** Whether an identifier was given out, as far as can be told: there is this row, or one behind it. */
   reaches(db: Db, id: number): Promise<boolean>
   /** Nobody else changes it until the transaction ends. */
@@ -105,6 +108,11 @@ export function storeOf<N extends string, T extends keyof Tables & string, F ext
     orders: ordersOf(name, table, parts),
     find: byIdentifier(db => selection(db) as never, `${table}.id`),
     exists: async (db: Db, id: number) => (await existing(db, { id })).length > 0,
+    among: async (db: Db, ids: readonly number[]) => {
+      if (ids.length === 0) return new Set()
+      const rows = await untyped(db).selectFrom(table).select('id').where('id', 'in', ids).execute()
+      return new Set(rows.map(({ id }) => id))
+    },
     reaches: async (db: Db, id: number) => (await reaching(db, { id })).length > 0,
     hold: async (tx: Tx, id: number) => (await holding(tx, { id }))[0],
     holdAll: async (tx: Tx, ids: readonly number[]) => {
@@ -112,9 +120,7 @@ export function storeOf<N extends string, T extends keyof Tables & string, F ext
     },
     insert: async (tx: Tx, row: object) => (await insertion(tx, row))[0],
     insertMany: async (tx: Tx, rows: readonly object[]) =>
-      idsInOrder(
-        (await untyped(tx).insertInto(table).values(rows).returning('id').execute()) as { id: number }[],
-      ),
+      idsInOrder(await insertMany(tx, { table: definition.name, ending: 'RETURNING id' }, rows)),
     update: async (tx: Tx, id: number, values: object) => (await change(tx, { id, change: values }))[0],
     remove: async (tx: Tx, id: number) => {
       await untyped(tx).deleteFrom(table).where('id', '=', id).execute()

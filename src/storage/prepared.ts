@@ -27,6 +27,11 @@ export function isDirect(db: Db): boolean {
   return direct.has(db.getExecutor())
 }
 
+/** Runs a statement without Kysely's way; undefined on engines that can't. */
+export function directRun(db: Db): RunDirectly | undefined {
+  return direct.get(db.getExecutor())
+}
+
 type Query<A, R> = (db: Db, args: A) => Promise<R[]>
 
 let comparing = false

@@ -234,6 +234,45 @@ export async function addAccount(
   }
 }
 
+interface NewAccount {
+  /** One is made from the e-mail address where there is none. */
+  readonly login: string | undefined
+  readonly email: string
+}
+
+export interface Account {
+  readonly id: number
+  readonly login: string
+}
+
+/** The same of many; those that can't be added are answered by why. */
+export async function addAccounts(tx: Tx, all: readonly NewAccount[]): Promise<(Account | Failure)[]> {
+  const rows = all.map(args => accountOf(args.login ?? loginFrom(args.email, 1), args, ''))
+  const keys = (name: 'email_key' | 'login_key') => rows.map(row => row[name])
+  const emails = await store.takenAmong(tx, 'email_key', keys('email_key'))
+  const logins = await store.takenAmong(tx, 'login_key', keys('login_key'))
+  const added = rows.map((row, place): Failure | typeof row | undefined => {
+    if (emails.has(row.email_key)) return new Failure('email_taken')
+    const isTaken = logins.has(row.login_key)
+    if (isTaken && all[place]!.login !== undefined) return new Failure('login_taken')
+    emails.add(row.email_key)
+    logins.add(row.login_key)
+    return isTaken ? undefined : row
+  })
+  const free = added.filter(
+    (row): row is store.NewUser & { login: string } => row !== undefined && !(row instanceof Failure),
+  )
+  const ids = (await store.insertUsers(tx, free)).values()
+  const accounts: (Account | Failure)[] = []
+  for (const [place, row] of added.entries()) {
+    if (row instanceof Failure) accounts.push(row)
+    else if (row) accounts.push({ id: ids.next().value!, login: row.login })
+    // Another login has to be made for it, when those of the others are there.
+    else accounts.push(await addAccount(tx, all[place]!))
+  }
+  return accounts
+}
+
 function accountOf(login: string, args: Omit<UserArguments, 'login'>, password_hash: string) {
   const { first_name = '', last_name = '' } = args
   const display_name = nameOf({ ...args, first_name, last_name, login })

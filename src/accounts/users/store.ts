@@ -11,6 +11,7 @@ import {
 import type { Search, TextSearch } from '../../base/text.ts'
 import { containing } from '../../storage/containing.ts'
 import type { Db, Tx } from '../../storage/database.ts'
+import { insertMany } from '../../storage/insert-many.ts'
 import { countOf, idsInOrder, type Order, type Page, PagedList } from '../../storage/page.ts'
 import { prepared } from '../../storage/prepared.ts'
 import type { Tables } from '../../storage/tables.ts'
@@ -54,7 +55,7 @@ export async function insertUser(tx: Tx, user: NewUser): Promise<number> {
 
 /** @returns their identifiers, in the same order */
 export async function insertUsers(tx: Tx, users: NewUser[]): Promise<number[]> {
-  return idsInOrder(await tx.insertInto('users').values(users).returning('id').execute())
+  return idsInOrder(await insertMany(tx, { table: 'users', ending: 'RETURNING id' }, users))
 }
 
 const insertionUnlessTaken = prepared((tx: Db, user: NewUser) =>
@@ -94,6 +95,24 @@ export async function findUserByEmailKey(db: Db, emailKey: string): Promise<User
 const existing = prepared((db: Db, { id }: { id: number }) =>
   db.selectFrom('users').select('id').where('id', '=', id),
 )
+
+/** Those of the identifiers that are accounts. */
+export async function usersAmong(db: Db, ids: readonly number[]): Promise<Set<number>> {
+  if (ids.length === 0) return new Set()
+  const rows = await db.selectFrom('users').select('id').where('id', 'in', ids).execute()
+  return new Set(rows.map(row => row.id))
+}
+
+/** Those of the keys that accounts have. */
+export async function takenAmong(
+  db: Db,
+  column: 'login_key' | 'email_key',
+  keys: readonly string[],
+): Promise<Set<string>> {
+  if (keys.length === 0) return new Set()
+  const rows = await db.selectFrom('users').select(`${column} as key`).where(column, 'in', keys).execute()
+  return new Set(rows.map(row => row.key))
+}
 
 export async function userExists(db: Db, id: number): Promise<boolean> {
   return (await existing(db, { id })).length > 0

@@ -7,7 +7,7 @@
  * would have to tune. Who waits for a password's hash stands apart, so that a flood of log-ins refuses nobody else.
  * See docs/decisions/overload.md.
  */
-import { Failure } from '../../base/errors.ts'
+import { Failure, type FailureName } from '../../base/errors.ts'
 
 /** So few at once are taken however long they take: it is then the work that is heavy, not the number of callers. */
 const TAKEN_IN_ANY_TURN = 64
@@ -27,6 +27,10 @@ const HASHES = 32
 const STREAMS = 128
 const STREAMS_PER_CALLER = 16
 
+/** Bodies of many lines: each may take as much memory as a body may be large. */
+const BATCHES = 16
+const BATCHES_PER_CALLER = 4
+
 export class Load {
   /** How long a request may read before it has its answer, or the next part of it. */
   readonly readMs: number
@@ -43,8 +47,8 @@ export class Load {
   #adaptedAt = 0
 
   #hashes = 0
-  readonly #streams = new Map<string, number>()
-  #streamCount = 0
+  readonly #streams = new Places(STREAMS, STREAMS_PER_CALLER, 'too_many_streams')
+  readonly #batches = new Places(BATCHES, BATCHES_PER_CALLER, 'too_many_batches')
 
   constructor(readMs: number) {
     this.readMs = readMs
@@ -104,17 +108,15 @@ export class Load {
    * @throws Failure too_many_streams, overloaded
    */
   stream(caller: string): () => void {
-    const own = this.#streams.get(caller) ?? 0
-    if (own >= STREAMS_PER_CALLER) throw new Failure('too_many_streams', { data: { retry_after: 1 } })
-    if (this.#streamCount >= STREAMS) throw new Failure('overloaded')
-    this.#streams.set(caller, own + 1)
-    this.#streamCount += 1
-    return () => {
-      const left = this.#streams.get(caller)! - 1
-      if (left === 0) this.#streams.delete(caller)
-      else this.#streams.set(caller, left)
-      this.#streamCount -= 1
-    }
+    return this.#streams.take(caller)
+  }
+
+  /**
+   * The same of a body of many lines, before it is read.
+   * @throws Failure too_many_batches, overloaded
+   */
+  batch(caller: string): () => void {
+    return this.#batches.take(caller)
   }
 
   #endTurn = () => {
@@ -136,5 +138,36 @@ export class Load {
     this.#peak = this.#underWay
     this.#finished = 0
     this.#tookMs = 0
+  }
+}
+
+/** How many callers do at once what takes long, and how often one of them does. */
+class Places {
+  readonly #most: number
+  readonly #mostPerCaller: number
+  readonly #failure: FailureName
+  readonly #taken = new Map<string, number>()
+  #count = 0
+
+  /** @param failure of a caller who has taken as many as one may */
+  constructor(most: number, mostPerCaller: number, failure: FailureName) {
+    this.#most = most
+    this.#mostPerCaller = mostPerCaller
+    this.#failure = failure
+  }
+
+  /** @returns to be called when it has ended */
+  take(caller: string): () => void {
+    const own = this.#taken.get(caller) ?? 0
+    if (own >= this.#mostPerCaller) throw new Failure(this.#failure, { data: { retry_after: 1 } })
+    if (this.#count >= this.#most) throw new Failure('overloaded')
+    this.#taken.set(caller, own + 1)
+    this.#count += 1
+    return () => {
+      const left = this.#taken.get(caller)! - 1
+      if (left === 0) this.#taken.delete(caller)
+      else this.#taken.set(caller, left)
+      this.#count -= 1
+    }
   }
 }

@@ -4,12 +4,16 @@ import type { Context } from '../../events/write.ts'
 import { ArgumentReader, refuse } from '../arguments.ts'
 import { HttpCall, queryOf } from '../call.ts'
 import { type Endpoint, inPath, type Resource } from '../endpoint.ts'
-import { isTyped, noParameters, type Parameters, parseBody, parseUrlEncoded } from '../parameters.ts'
+import { MOST_LINES, numbered } from '../lines.ts'
+import { isTyped, linesOf, noParameters, type Parameters, parseBody, parseUrlEncoded } from '../parameters.ts'
+import { sendsLines } from './lines.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
     /** What was sent, as the endpoint declares it. Set once it was read. */
     args: Record<string, unknown> | null
+    /** Those of a body that has many, each to be read by itself. */
+    lines: readonly string[] | null
   }
 }
 
@@ -29,7 +33,7 @@ export function readArguments(
   const edits = endpoint.permission.endsWith('.edit')
   const takesBody = !endpoint.methods.includes('GET') && !endpoint.methods.includes('DELETE')
 
-  return async (request, reply) => {
+  const take: preHandlerAsyncHookHandler = async (request, reply) => {
     const empty: string[] = []
     const filledIn = (source: Parameters) => (edits ? withoutEmpty(source, empty) : source)
     const sent = takesBody ? await bodyOf(request) : noParameters
@@ -49,6 +53,28 @@ export function readArguments(
     refuse(missing, problems)
     request.args = args
   }
+  if (!endpoint.lines) return take
+  return async function (request, reply) {
+    if (sendsLines(request)) takeLines(request)
+    else await take.call(this, request, reply)
+  }
+}
+
+/** @throws Failure invalid_argument */
+function takeLines(request: FastifyRequest): void {
+  const query = parseUrlEncoded(queryOf(request))
+  refuseInvalid(methodsIn(request, query))
+  const outside = Object.keys(query).slice(0, IGNORED_REFUSED)
+  refuseInvalid(Object.fromEntries(outside.map(name => [name, 'must stand in the lines.'])))
+  const lines = linesOf((request.body as Buffer | undefined) ?? Buffer.alloc(0))
+  const count = [...numbered(lines)].length
+  if (count === 0 || count > MOST_LINES) {
+    refuseInvalid({ body: `must have 1 to ${MOST_LINES} lines, each a JSON object; it has ${count}.` })
+  }
+  request.lines = lines
+  request.args = {}
+  // It would be held until the last line is done.
+  request.body = undefined
 }
 
 async function bodyOf(request: FastifyRequest): Promise<Parameters> {

@@ -5,13 +5,15 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Actor } from '../../base/actor.ts'
 import type { Context } from '../../events/write.ts'
-import { GuardedDatabase, type Tx } from '../../storage/database.ts'
+import { type Database, GuardedDatabase, type Tx } from '../../storage/database.ts'
 import { isLate } from '../allowed.ts'
 import { HttpCall } from '../call.ts'
 import type { Answer, Endpoint, Resource } from '../endpoint.ts'
 import { fingerprintOf, once, ownerOf, readIdempotencyKey } from '../idempotency.ts'
 import type { Load } from '../limits/load.ts'
 import { Reading } from '../limits/reading.ts'
+import { performLines } from '../lines.ts'
+import { LINES_TYPE } from '../parameters.ts'
 import { answersRecord, derivedFields, entityTag, refuseChanged, showing } from '../preconditions.ts'
 import { tooLong } from '../too-long.ts'
 import type { Admission } from './admit.ts'
@@ -45,7 +47,7 @@ export function perform(resource: Resource, endpoint: Endpoint, options: Perform
     const ended = endpoint.hashes ? load.hash() : load.begin()
     try {
       const answer = await act(request, reply)
-      if (!isTagged) return answer
+      if (!isTagged || request.lines !== null) return answer
       return { ...answer, headers: { ...answer.headers, ETag: entityTag(answer.body as string, derived) } }
     } finally {
       ended()
@@ -83,6 +85,7 @@ function writer(resource: Resource, endpoint: Endpoint, { context, base, guards 
     })
     const call = new HttpCall({ ...context, database }, request, resource, base)
     const key = keyIn(request, resource, endpoint)
+    if (request.lines !== null) return answerLines(request, { call, database, endpoint, key })
     const condition = show && headers['if-match']
     const prepared = await endpoint.prepare?.(call, args as never)
     const rule = (by: HttpCall) => endpoint.handle(by, args as never, prepared as never)
@@ -101,6 +104,34 @@ function writer(resource: Resource, endpoint: Endpoint, { context, base, guards 
       },
       { steady: condition !== undefined },
     )
+  }
+}
+
+interface WithLines {
+  readonly call: HttpCall
+  readonly database: Database
+  readonly endpoint: Endpoint
+  readonly key: string | undefined
+}
+
+/** The first lines are done before anything is answered, so that what refuses all of them is an answer by itself. */
+async function answerLines(
+  request: FastifyRequest,
+  { call, database, endpoint, key }: WithLines,
+): Promise<Answer> {
+  const { method, lines, log, id } = request
+  const fingerprint = key === undefined ? '' : fingerprintOf(method, endpoint.path, { lines })
+  const { replayed, results } = await performLines(lines!, {
+    call,
+    database,
+    lines: endpoint.lines!,
+    named: key === undefined ? undefined : { owner: ownerOf(call.actor), key, fingerprint },
+    report: err => log.error({ id, err }, 'request failed'),
+  })
+  return {
+    status: 200,
+    headers: { 'Content-Type': LINES_TYPE, ...(replayed && { 'Idempotent-Replayed': 'true' }) },
+    body: results,
   }
 }
 

@@ -1,8 +1,8 @@
 import { Type } from 'typebox'
-import type { RequestContext } from '../../events/write.ts'
+import type { Context, RequestContext } from '../../events/write.ts'
 import { type Call, endpoint, type Resource } from '../../http/endpoint.ts'
 import { bulkEndpoints } from '../../records/bulk.ts'
-import { answerCreated, body, deletionOf } from '../../records/crud.ts'
+import { answerCreated, body, deletionOf, linesOfKind } from '../../records/crud.ts'
 import { answerList, type ListArguments, type Listing, listArguments, narrowing } from '../../records/list.ts'
 import { deletedButOwed, ledgerEndpoints } from '../ledger/routes.ts'
 import { affiliate } from './affiliate.ts'
@@ -47,6 +47,9 @@ const become =
   (status: NonNullable<EditArguments['status']>) => (context: RequestContext, affiliate_id: number) =>
     rules.edit(context, { affiliate_id, status })
 
+const problemsOfCreate = async ({ database, settings }: Context, args: object) =>
+  rules.problemsOfCreate(database.reader, await settings.current(), args)
+
 export const affiliates: Resource = {
   name: 'affiliates',
   title: 'Affiliates',
@@ -76,8 +79,12 @@ export const affiliates: Resource = {
       arguments: createArguments,
       answer: { status: 201, schema: affiliate.record },
       failures: ['missing_user', 'affiliate_exists', 'email_taken', 'login_taken', 'already_affiliate'],
-      check: async (call, args) =>
-        rules.problemsOfCreate(call.database.reader, await call.settings.current(), args),
+      lines: linesOfKind(affiliate, createArguments, {
+        problems: problemsOfCreate,
+        create: rules.create,
+        createMany: rules.createMany,
+      }),
+      check: problemsOfCreate,
       handle: async (call, args) => answerCreated(call, affiliate, await rules.create(call, args)),
     }),
     endpoint({

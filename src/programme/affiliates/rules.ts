@@ -1,13 +1,20 @@
 /** What is true of affiliates. */
 
 import { linkedAccountOf } from '../../accounts/users/extra.ts'
-import { addAccount, changeEmail, loginProblem } from '../../accounts/users/rules.ts'
-import { userExists } from '../../accounts/users/store.ts'
+import {
+  type Account,
+  addAccount,
+  addAccounts,
+  changeEmail,
+  loginProblem,
+} from '../../accounts/users/rules.ts'
+import { userExists, usersAmong } from '../../accounts/users/store.ts'
 import {
   Failure,
   invalidArguments,
   missingArguments,
   type Problems,
+  refusalOf,
   refuseInvalid,
 } from '../../base/errors.ts'
 import { formatRate } from '../../base/money.ts'
@@ -16,10 +23,10 @@ import { now } from '../../base/time.ts'
 import { type Context, type RequestContext, write } from '../../events/write.ts'
 import type { Many } from '../../records/bulk-rules.ts'
 import { existing, narrowed, readingOf } from '../../records/rules.ts'
-import { type Db, ReferenceViolation, UniqueViolation } from '../../storage/database.ts'
+import { type Db, ReferenceViolation, type Tx, UniqueViolation } from '../../storage/database.ts'
 import type { Page } from '../../storage/page.ts'
 import { groups } from '../groups/store.ts'
-import { addDefaultLink } from '../links/store.ts'
+import { addDefaultLink, addDefaultLinks } from '../links/store.ts'
 import { type Affiliate, affiliate, statuses } from './affiliate.ts'
 import type { AffiliateExtras, AffiliateTotals, CreateArguments, EditArguments } from './schema.ts'
 import * as store from './store.ts'
@@ -41,29 +48,107 @@ export const many: Many = { name: affiliate.name, reading, store: store.affiliat
 
 /** @throws Failure affiliate_exists, missing_user, already_affiliate, email_taken, login_taken, … */
 export async function create(context: RequestContext, args: CreateArguments): Promise<Affiliate> {
-  if (args.affiliate_id !== undefined || args.id !== undefined) throw new Failure('affiliate_exists')
-  if (args.create_user && !args.payment_email) throw missingArguments(['payment_email'])
-  if (!args.create_user && args.user_id === undefined) throw new Failure('missing_user')
+  refuseIncomplete(args)
   const settings = await context.settings.current()
   return write(context, async tx => {
     refuseInvalid(await problemsOfCreate(tx, settings, args))
-    const email = args.payment_email ?? ''
-    const account = args.create_user
-      ? await addAccount(tx, { login: args.username || undefined, email })
-      : undefined
+    const account = args.create_user ? await addAccount(tx, accountIn(args)) : undefined
     const made = { time: now(), actor: context.actor.userId }
     const row = affiliate.fresh({ ...args, user_id: account?.id ?? args.user_id! }, settings, made)
     const created = await refuseConflict(() => store.affiliates.insert(tx, row))
-    await addDefaultLink(tx, created.id, made.time, created.user_id)
-    tx.log('affiliate.create', created.id, {
-      after: {
-        ...affiliate.logged(created, settings),
-        ...(account && { account_login: account.login, account_email: email }),
-      },
-    })
+    await addDefaultLink(tx, created, made.time)
+    tx.log('affiliate.create', created.id, { after: loggedWith(created, account, settings) })
     return created
   })
 }
+
+/** The same of many; those that can't be made are answered by why. */
+export async function createMany(
+  context: RequestContext,
+  all: readonly CreateArguments[],
+): Promise<(Affiliate | Failure)[]> {
+  const settings = await context.settings.current()
+  return write(context, async tx => {
+    const outcomes = new Map<CreateArguments, Affiliate | Failure>(await refusedAmong(tx, settings, all))
+    const accounts = await accountsFor(
+      tx,
+      all.filter(args => args.create_user && !outcomes.has(args)),
+    )
+    for (const [args, account] of accounts) if (account instanceof Failure) outcomes.set(args, account)
+    const wanted = all.filter(args => !outcomes.has(args))
+    const made = { time: now(), actor: context.actor.userId }
+    const rows = wanted.map(args => {
+      const account = accounts.get(args) as Account | undefined
+      return affiliate.fresh({ ...args, user_id: account?.id ?? args.user_id! }, settings, made)
+    })
+    const ids = await store.affiliates.insertMany(tx, rows)
+    const created = rows.map((row, place) => ({ ...row, id: ids[place]! }))
+    await addDefaultLinks(tx, created, made.time)
+    for (const [place, args] of wanted.entries()) {
+      const row = created[place]!
+      outcomes.set(args, row)
+      const account = accounts.get(args) as Account | undefined
+      tx.log('affiliate.create', row.id, { after: loggedWith(row, account, settings) })
+    }
+    return all.map(args => outcomes.get(args)!)
+  })
+}
+
+/** Those of many that can't be made, as far as that does not depend on their accounts. */
+async function refusedAmong(
+  tx: Tx,
+  settings: Settings,
+  all: readonly CreateArguments[],
+): Promise<[CreateArguments, Failure][]> {
+  const own = all.flatMap(({ create_user, user_id }) =>
+    create_user || user_id === undefined ? [] : [user_id],
+  )
+  const known = {
+    users: await usersAmong(tx, own),
+    groups: await groups.among(
+      tx,
+      all.flatMap(({ group_id }) => group_id || []),
+    ),
+  }
+  const affiliates = await store.accountsAmong(tx, own)
+  const judge = (args: CreateArguments) => {
+    refuseIncomplete(args)
+    refuseInvalid(problemsAmong(known, settings, args))
+    if (args.create_user) return
+    if (affiliates.has(args.user_id!)) throw new Failure('already_affiliate')
+    affiliates.add(args.user_id!)
+  }
+  return all.flatMap((args): [CreateArguments, Failure][] => {
+    const refusal = refusalOf(() => judge(args))
+    return refusal ? [[args, refusal]] : []
+  })
+}
+
+async function accountsFor(
+  tx: Tx,
+  all: readonly CreateArguments[],
+): Promise<Map<CreateArguments, Account | Failure>> {
+  const added = await addAccounts(tx, all.map(accountIn))
+  return new Map(all.map((args, place) => [args, added[place]!]))
+}
+
+/** @throws Failure affiliate_exists, missing_argument, missing_user */
+function refuseIncomplete(args: CreateArguments): void {
+  if (args.affiliate_id !== undefined || args.id !== undefined) throw new Failure('affiliate_exists')
+  if (args.create_user && !args.payment_email) throw missingArguments(['payment_email'])
+  if (!args.create_user && args.user_id === undefined) throw new Failure('missing_user')
+}
+
+const accountIn = ({ username, payment_email = '' }: CreateArguments) => ({
+  login: username || undefined,
+  email: payment_email,
+})
+
+/** The account's names are logged beside what is logged of the affiliate. */
+const loggedWith = (row: Affiliate, account: { readonly login: string } | undefined, settings: Settings) => ({
+  ...affiliate.logged(row, settings),
+  ...(account && { account_login: account.login, account_email: row.payment_email }),
+})
 
 /**
  * Changes what was sent and leaves the rest.
@@ -146,14 +231,31 @@ export async function problemsOfCreate(
   settings: Settings,
   args: Partial<CreateArguments>,
 ): Promise<Problems> {
+  const { user_id, group_id } = args
+  const isUser = args.create_user || user_id === undefined || (await userExists(db, user_id))
+  const isGroup = !group_id || (await groups.exists(db, group_id))
+  const known = { users: new Set(isUser ? [user_id] : []), groups: new Set(isGroup ? [group_id] : []) }
+  return problemsAmong(known, settings, args)
+}
+
+/** @param known identifiers that there are, of those that are named */
+function problemsAmong(
+  known: { readonly users: ReadonlySet<unknown>; readonly groups: ReadonlySet<unknown> },
+  settings: Settings,
+  args: Partial<CreateArguments>,
+): Problems {
+  const { create_user, user_id, username, group_id } = args
   const problems = affiliate.problems(args, settings)
-  const wrongLogin = args.create_user && args.username ? loginProblem(args.username) : undefined
+  const wrongLogin = create_user && username ? loginProblem(username) : undefined
   if (wrongLogin) problems.username = wrongLogin
-  if (!args.create_user && args.user_id !== undefined && !(await userExists(db, args.user_id))) {
+  if (!create_user && user_id !== undefined && !known.users.has(user_id)) {
     problems.user_id = 'must be the identifier of an existing account.'
   }
-  return { ...problems, ...(await problemOfGroup(db, args)) }
+  if (group_id && !known.groups.has(group_id)) problems.group_id = NO_GROUP
+  return problems
 }
+
+const NO_GROUP = 'must be the identifier of an existing group, or 0.'
 
 /** The same of an edit. */
 export async function problemsOfEdit(
@@ -166,7 +268,7 @@ export async function problemsOfEdit(
 
 async function problemOfGroup(db: Db, { group_id: id }: { readonly group_id?: number }): Promise<Problems> {
   if (!id || (await groups.exists(db, id))) return {}
-  return { group_id: 'must be the identifier of an existing group, or 0.' }
+  return { group_id: NO_GROUP }
 }
 
 /** What a record shows beside its fields. */

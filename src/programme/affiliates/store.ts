@@ -137,6 +137,26 @@ export async function isThere(db: Db, id: number): Promise<boolean> {
   return (await thereToEarn(db, { id })).length > 0
 }
 
+/** The same of many: those of the identifiers that there are. */
+export async function thereAmong(tx: Tx, ids: readonly number[]): Promise<Set<number>> {
+  if (ids.length === 0) return new Set()
+  const rows = await tx
+    .selectFrom('affiliates')
+    .select('id')
+    .where('id', 'in', ids)
+    .orderBy('id')
+    .forKeyShare()
+    .execute()
+  return new Set(rows.map(({ id }) => id))
+}
+
+/** Those of the accounts that are affiliates. */
+export async function accountsAmong(db: Db, userIds: readonly number[]): Promise<Set<number>> {
+  if (userIds.length === 0) return new Set()
+  const rows = await db.selectFrom('affiliates').select('user_id').where('user_id', 'in', userIds).execute()
+  return new Set(rows.map(({ user_id }) => user_id))
+}
+
 const ofAccount = prepared((db: Db, by: { userId?: number; login?: string }) =>
   db
     .selectFrom('affiliates')

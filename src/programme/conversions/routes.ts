@@ -1,7 +1,7 @@
 import { type Answer, type Call, type Endpoint, endpoint, type Resource } from '../../http/endpoint.ts'
 import { crud, listingOf } from '../../records/crud.ts'
 import { referral } from '../referrals/referral.ts'
-import { reportMany } from './bulk.ts'
+import { reportLines, reportMany } from './bulk.ts'
 import { conversion } from './conversion.ts'
 import { explain, type Story } from './explanation.ts'
 import { type Created, create, problems, reading, story, storyWithBeside } from './rules.ts'
@@ -30,6 +30,7 @@ const report: Endpoint = endpoint({
   arguments: createArguments,
   answer: { status: 201, schema: createdSchema },
   failures: ['conversion_exists', 'conversion_conflict', 'reference_taken'],
+  lines: reportLines,
   check: problems,
   handle: async (call, args) => answer(call, await create(call, args)),
 })

@@ -67,6 +67,19 @@ export async function postPayout(
   await post(tx, [...netted(known), ...rest], referrals, cause)
 }
 
+/** Posts what payouts stand for that pay no known referrals. */
+export async function postPayouts(
+  tx: Tx,
+  payments: readonly (Payment & { readonly payoutId: number; readonly eventId: number })[],
+  reason: string,
+): Promise<void> {
+  const moves = payments.flatMap(payment => {
+    const { payoutId, eventId } = payment
+    return movesOfPayment(undefined, payment).map(move => ({ ...move, payoutId, eventId }))
+  })
+  await post(tx, moves, [], { reason, eventId: null })
+}
+
 /** What one item of a payout run moves. */
 export interface RunMove extends Move {
   readonly runItemId: number
@@ -145,14 +158,15 @@ const paid: readonly Account[] = ['paid_out', 'external', 'difference']
 
 /** What the affiliates' records gain, in order of identifier. */
 function figuresOf(moves: readonly Move[], changes: readonly Change[]): [number, Addition][] {
-  const ids = new Set(moves.map(({ affiliateId }) => affiliateId))
+  const byAffiliate = Map.groupBy(moves, ({ affiliateId }) => affiliateId)
+  const ids = new Set(byAffiliate.keys())
   for (const { before, after } of changes) {
     for (const side of [before, after]) if (side) ids.add(side.affiliate_id)
   }
   return [...ids]
     .sort((a, b) => a - b)
     .map((id): [number, Addition] => {
-      const own = moves.filter(({ affiliateId }) => affiliateId === id)
+      const own = byAffiliate.get(id) ?? []
       const earnings = gainOf(own, paid)
       const unpaid_earnings = gainOf(own, owed)
       const referrals = changes.reduce(

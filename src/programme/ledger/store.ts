@@ -1,18 +1,24 @@
 /** Every query on transfers and balances. Nothing else writes them, and nothing ever changes a transfer. */
 import { type Expression, type Insertable, type RawBuilder, type Selectable, type SqlBool, sql } from 'kysely'
 import type { Db, Tx } from '../../storage/database.ts'
+import { insertMany } from '../../storage/insert-many.ts'
 import { countOf, type Order, type Page, PagedList, type Span } from '../../storage/page.ts'
 import { prepared } from '../../storage/prepared.ts'
 import { exactSum, unitsOfSum } from '../../storage/sums.ts'
 import type { Account } from './holdings.ts'
 import type { BalancesTable, LedgerTransfersTable } from './table.ts'
 
+/** So few are one statement that is prepared. */
+const MANY = 8
+const ADDING = 'ON CONFLICT (affiliate_id, account) DO UPDATE SET amount = balances.amount + excluded.amount'
+
 const insertion = prepared((tx: Db, rows: Insertable<LedgerTransfersTable>[]) =>
   tx.insertInto('ledger_transfers').values(rows),
 )
 
 export async function insertTransfers(tx: Tx, rows: Insertable<LedgerTransfersTable>[]): Promise<void> {
-  await insertion(tx, rows)
+  if (rows.length < MANY) await insertion(tx, rows)
+  else await insertMany(tx, { table: 'ledger_transfers' }, rows)
 }
 
 const addition = prepared((tx: Db, rows: Insertable<BalancesTable>[]) =>
@@ -28,7 +34,8 @@ const addition = prepared((tx: Db, rows: Insertable<BalancesTable>[]) =>
 
 /** @param rows in order of affiliate and account, so that two who add at the same moment don't wait for one another */
 export async function addToBalances(tx: Tx, rows: Insertable<BalancesTable>[]): Promise<void> {
-  await addition(tx, rows)
+  if (rows.length < MANY) await addition(tx, rows)
+  else await insertMany(tx, { table: 'balances', ending: ADDING }, rows)
 }
 
 const balances = prepared((db: Db, { affiliateId }: { affiliateId: number }) =>

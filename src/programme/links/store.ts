@@ -51,29 +51,41 @@ export async function findActiveAffiliate(db: Db, name: string): Promise<number 
   return row?.id
 }
 
-const defaultLink = prepared(
-  (tx: Db, row: { affiliate_id: number; code: string; time: number; owner: number }) =>
-    tx.insertInto('links').values({
-      affiliate_id: row.affiliate_id,
-      code: row.code,
-      code_key: row.code,
-      destination: '',
-      campaign: '',
-      visits: 0,
-      created_at: row.time,
-      owner: row.owner,
-      updated_at: row.time,
-    }),
-)
+interface NewAffiliate {
+  readonly id: number
+  readonly user_id: number
+}
 
 /** The link that leads to the programme page: its code is the identifier of the affiliate. */
-export async function addDefaultLink(
+const defaultLink = ({ id, user_id }: NewAffiliate, time: number) => ({
+  affiliate_id: id,
+  code: String(id),
+  code_key: String(id),
+  destination: '',
+  campaign: '',
+  visits: 0,
+  created_at: time,
+  owner: user_id,
+  updated_at: time,
+})
+
+const linkInsertion = prepared((tx: Db, row: ReturnType<typeof defaultLink>) =>
+  tx.insertInto('links').values(row),
+)
+
+export async function addDefaultLink(tx: Tx, affiliate: NewAffiliate, time: number): Promise<void> {
+  await linkInsertion(tx, defaultLink(affiliate, time))
+}
+
+export async function addDefaultLinks(
   tx: Tx,
-  affiliateId: number,
+  affiliates: readonly NewAffiliate[],
   time: number,
-  owner: number,
 ): Promise<void> {
-  await defaultLink(tx, { affiliate_id: affiliateId, code: String(affiliateId), time, owner })
+  await links.insertMany(
+    tx,
+    affiliates.map(affiliate => defaultLink(affiliate, time)),
+  )
 }
 
 const addition = prepared((tx: Db, { id, visits }: { id: number; visits: number }) =>

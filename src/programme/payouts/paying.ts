@@ -8,7 +8,7 @@ import type { Settings } from '../../base/settings.ts'
 import { now } from '../../base/time.ts'
 import type { WriteTx } from '../../events/write.ts'
 import type { Payment } from '../ledger/holdings.ts'
-import { type Change, postPayout } from '../ledger/rules.ts'
+import { type Change, postPayout, postPayouts } from '../ledger/rules.ts'
 import { type Referral, referral } from '../referrals/referral.ts'
 import { holdReferrals, settle } from '../referrals/store.ts'
 import type { Payout } from './payout.ts'
@@ -47,10 +47,24 @@ export async function plan(
   id: number | undefined,
   before: Standing | undefined,
   wanted: Wanted | undefined,
-  { earning }: Settings,
+  settings: Settings,
 ): Promise<Plan> {
   const knownBefore = before ? [...before.names].filter(([, known]) => known).map(([name]) => name) : []
   const held = await holdReferrals(tx, [...new Set([...knownBefore, ...(wanted?.referrals ?? [])])])
+  return planWith(held, id, before, wanted, settings)
+}
+
+/**
+ * The same with those of the referrals that there are, which are held already.
+ * @throws Failure payout_conflict
+ */
+export function planWith(
+  held: ReadonlyMap<number, Referral>,
+  id: number | undefined,
+  before: Standing | undefined,
+  wanted: Wanted | undefined,
+  { earning }: Settings,
+): Plan {
   if (!wanted) return { id, before, after: undefined, net: 0n, held }
   const names = new Map(wanted.referrals.map(name => [name, before?.names.get(name) ?? held.has(name)]))
   if (earning.unknownReferrals === 'refuse') refuseUnknown(names, before)
@@ -103,6 +117,19 @@ function problemOf(row: Referral | undefined, affiliateId: number, payoutId: num
   if (row.status === 'unpaid') return row.run_item_id === 0 ? undefined : 'is in an approved payout run.'
   if (row.status !== 'paid') return `is ${row.status}.`
   return row.payout_id === 0 || row.payout_id === payoutId ? undefined : `is paid by payout ${row.payout_id}.`
+}
+
+/** Posts what payouts that pay no known referral stand for. */
+export async function postAlone(
+  tx: WriteTx,
+  all: readonly { readonly id: number; readonly planned: Plan; readonly eventId: number }[],
+): Promise<void> {
+  const payments = all.map(({ id: payoutId, planned: { after, net }, eventId }) => ({
+    ...paymentOf(after!, net),
+    payoutId,
+    eventId,
+  }))
+  await postPayouts(tx, payments, 'payout.create')
 }
 
 /** Pays and gives back what the plan says, and posts it. */

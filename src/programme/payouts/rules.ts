@@ -3,19 +3,20 @@
  * settings until it ends, because the currency may be changed until the first payout exists.
  */
 import type { Static } from 'typebox'
-import { Failure, type Problems, refuseInvalid } from '../../base/errors.ts'
+import { Failure, type Problems, refusalOf, refuseInvalid } from '../../base/errors.ts'
 import { exactNumber } from '../../base/money.ts'
 import type { Settings } from '../../base/settings.ts'
 import { now } from '../../base/time.ts'
-import { type Context, type RequestContext, type WriteTx, write } from '../../events/write.ts'
+import { type Context, joined, type RequestContext, type WriteTx, write } from '../../events/write.ts'
 import type { Many } from '../../records/bulk-rules.ts'
 import { existing, narrowed, readingOf } from '../../records/rules.ts'
-import type { Db } from '../../storage/database.ts'
+import type { Db, Tx } from '../../storage/database.ts'
 import { unitsOfSum } from '../../storage/sums.ts'
-import { isThere } from '../affiliates/store.ts'
+import { isThere, thereAmong } from '../affiliates/store.ts'
 import { owedTo } from '../ledger/rules.ts'
+import { holdReferrals } from '../referrals/store.ts'
 import { markReturned } from '../runs/store.ts'
-import { carryOut, type Plan, plan } from './paying.ts'
+import { carryOut, type Plan, plan, planWith, postAlone } from './paying.ts'
 import { type Payout, payout, type ShownPayout } from './payout.ts'
 import * as store from './store.ts'
 
@@ -31,16 +32,85 @@ async function create(context: RequestContext, args: CreateArguments): Promise<P
   return write(context, async tx => {
     const settings = await context.settings.hold(tx)
     refuseInvalid(await problemsOfPayout(tx, settings, args))
-    const made = { time: now(), actor: context.actor.userId }
-    const draft = payout.fresh(args, settings, made)
-    const wanted = { ...draft, amount: args.amount === undefined ? undefined : draft.amount }
-    const pays = { ...wanted, referrals: distinct(args.referrals) }
-    const planned = await plan(tx, undefined, undefined, pays, settings)
+    const { draft, wanted } = draftOf(args, settings, context)
+    const planned = await plan(tx, undefined, undefined, wanted, settings)
     const { amount, names } = planned.after!
     const row = await store.payouts.insert(tx, { ...draft, amount }, names)
     await finish(tx, 'payout.create', planned, { after: row }, settings)
     return row
   })
+}
+
+/** A payout that is about to be made, and pays no referral that is known. */
+interface Alone {
+  readonly args: CreateArguments
+  readonly planned: Plan
+  readonly row: Omit<Payout, 'id'>
+}
+
+/** The same of many; those that can't be made are answered by why. */
+async function createMany(
+  context: RequestContext,
+  all: readonly CreateArguments[],
+): Promise<(Payout | Failure)[]> {
+  return write(context, async tx => {
+    const settings = await context.settings.hold(tx)
+    const outcomes = new Map<CreateArguments, Payout | Failure>(await refusedAmong(tx, settings, all))
+    const held = await holdReferrals(tx, distinct(all.flatMap(({ referrals }) => referrals ?? [])))
+    const isAlone = ({ referrals }: CreateArguments) => !referrals?.some(id => held.has(id))
+    const alone: Alone[] = []
+    for (const args of all) {
+      if (outcomes.has(args) || !isAlone(args)) continue
+      const { draft, wanted } = draftOf(args, settings, context)
+      const refusal = refusalOf(() => {
+        const planned = planWith(held, undefined, undefined, wanted, settings)
+        alone.push({ args, planned, row: { ...draft, amount: planned.after!.amount } })
+      })
+      if (refusal) outcomes.set(args, refusal)
+    }
+    const ids = await store.payouts.insertMany(
+      tx,
+      alone.map(({ row }) => row),
+      alone.map(({ planned }) => planned.after!.names),
+    )
+    const events = await tx.reserveEvents(alone.length)
+    const posted = alone.map(({ args, planned, row }, place) => {
+      const [id, eventId] = [ids[place]!, events[place]!]
+      const after = { ...row, id }
+      outcomes.set(args, after)
+      tx.log('payout.create', id, { after: payout.logged(after, settings), event: eventId })
+      return { id, planned, eventId }
+    })
+    await postAlone(tx, posted)
+    // Two of them may name the same referral: each sees what those before it have paid.
+    for (const args of all)
+      if (!outcomes.has(args)) outcomes.set(args, await create(joined(context, tx), args))
+    return all.map(args => outcomes.get(args)!)
+  })
+}
+
+/** Those of many whose arguments are wrong. */
+async function refusedAmong(
+  tx: Tx,
+  settings: Settings,
+  all: readonly CreateArguments[],
+): Promise<[CreateArguments, Failure][]> {
+  const named = distinct(all.map(({ affiliate_id }) => affiliate_id))
+  const known = await thereAmong(tx, named)
+  for (const id of named) if (!known.has(id) && (await owedTo(tx, id)) > 0n) known.add(id)
+  return all.flatMap((args): [CreateArguments, Failure][] => {
+    const isUnknown = !known.has(args.affiliate_id)
+    const refusal = refusalOf(() =>
+      refuseInvalid({ ...(isUnknown && NOBODY), ...payout.problems(args, settings) }),
+    )
+    return refusal ? [[args, refusal]] : []
+  })
+}
+
+function draftOf(args: CreateArguments, settings: Settings, { actor }: RequestContext) {
+  const draft = payout.fresh(args, settings, { time: now(), actor: actor.userId })
+  const amount = args.amount === undefined ? undefined : draft.amount
+  return { draft, wanted: { ...draft, amount, referrals: distinct(args.referrals) } }
 }
 
 /**
@@ -130,7 +200,7 @@ async function problems(
 
 const reading = readingOf(payout, store.payouts)
 
-export const rules = { ...reading, create, edit, remove, problems }
+export const rules = { ...reading, create, createMany, edit, remove, problems }
 
 export const many: Many = { name: payout.name, reading, store: store.payouts }
 
@@ -158,6 +228,11 @@ export async function totalPayouts(context: Context, args: object) {
   }
 }
 
+const NOBODY: Problems = {
+  affiliate_id:
+    'must be the identifier of an existing affiliate, or of a deleted one who is still owed something.',
+}
+
 /** @param before the payout that is edited: its affiliate may have been deleted, and it stays a payout to them */
 async function problemsOfPayout(
   db: Db,
@@ -169,10 +244,7 @@ async function problemsOfPayout(
   const isOther = affiliate_id !== undefined && affiliate_id !== before?.affiliate_id
   const isUnknown = isOther && !(await isThere(db, affiliate_id)) && (await owedTo(db, affiliate_id)) <= 0n
   return {
-    ...(isUnknown && {
-      affiliate_id:
-        'must be the identifier of an existing affiliate, or of a deleted one who is still owed something.',
-    }),
+    ...(isUnknown && NOBODY),
     ...payout.problems(args, settings),
   }
 }

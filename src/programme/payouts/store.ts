@@ -3,6 +3,7 @@ import { type AliasedRawBuilder, type Insertable, sql } from 'kysely'
 import type { Criteria } from '../../records/kind.ts'
 import { storeOf } from '../../records/store.ts'
 import type { Db, Tx } from '../../storage/database.ts'
+import { insertMany as insertRows } from '../../storage/insert-many.ts'
 import { countOf } from '../../storage/page.ts'
 import { prepared } from '../../storage/prepared.ts'
 import { exactSum } from '../../storage/sums.ts'
@@ -21,14 +22,23 @@ async function insert(tx: Tx, row: Insertable<Tables['payouts']>, names: Names):
   return made
 }
 
-/** Payouts whose referrals are all numbers of another system. */
-async function insertMany(tx: Tx, rows: readonly Insertable<Tables['payouts']>[]): Promise<void> {
+/** @returns their identifiers, in the same order */
+async function insertMany(
+  tx: Tx,
+  rows: readonly Insertable<Tables['payouts']>[],
+  names: readonly Names[],
+): Promise<number[]> {
   const ids = await plain.insertMany(tx, rows)
-  const named = rows.map(({ referrals }, index) => {
-    const numbers = referrals === '' ? [] : referrals.split(',').map(Number)
-    return [ids[index]!, new Map(numbers.map(number => [number, false]))] as const
-  })
-  await insertNames(tx, named)
+  await insertNames(
+    tx,
+    ids.map((id, place) => [id, names[place]!]),
+  )
+  return ids
+}
+
+/** What stands in the record, as numbers of another system. */
+export function unknownNames({ referrals }: Pick<Payout, 'referrals'>): Names {
+  return new Map(referrals === '' ? [] : referrals.split(',').map(number => [Number(number), false]))
 }
 
 const namesOfItems = prepared((tx: Db, { ids }: { ids: readonly number[] }) =>
@@ -101,18 +111,11 @@ export async function sumPayouts(db: Db, criteria: Criteria): Promise<TotalRow> 
     .executeTakeFirstOrThrow()
 }
 
-const namesInsertion = prepared((tx: Db, rows: Insertable<Tables['payout_referrals']>[]) =>
-  tx.insertInto('payout_referrals').values(rows),
-)
-
-/** Engines bound the parameters of a statement. */
 async function insertNames(tx: Tx, payouts: readonly (readonly [id: number, names: Names])[]): Promise<void> {
   const rows = payouts.flatMap(([payout_id, names]) =>
-    [...names].map(([referral_id, known]) => ({ referral_id, payout_id, known: known ? 1 : 0 }) as const),
+    [...names].map(([referral_id, known]) => ({ referral_id, payout_id, known: known ? 1 : 0 })),
   )
-  for (let start = 0; start < rows.length; start += 500) {
-    await namesInsertion(tx, rows.slice(start, start + 500))
-  }
+  await insertRows(tx, { table: 'payout_referrals' }, rows)
 }
 
 async function deleteNames(tx: Tx, payoutId: number): Promise<void> {

@@ -2,12 +2,13 @@ import { Type } from 'typebox'
 import type { RequestContext } from '../../events/write.ts'
 import { type Endpoint, endpoint, type Resource } from '../../http/endpoint.ts'
 import { bulkEndpoints } from '../../records/bulk.ts'
+import { linesOf } from '../../records/bulk-create.ts'
 import { answerCreated, body, crud, listingOf } from '../../records/crud.ts'
 import { narrowing } from '../../records/list.ts'
 import { explain, explanationSchema } from './explanation.ts'
 import { referral } from './referral.ts'
-import { many, rules } from './rules.ts'
-import { createArguments, type EditArguments } from './schema.ts'
+import { type Created, many, rules } from './rules.ts'
+import { type CreateArguments, createArguments, type EditArguments } from './schema.ts'
 import { referralTotals, totalReferrals } from './totals.ts'
 
 const plain = crud(
@@ -28,6 +29,16 @@ const create: Endpoint = endpoint({
   arguments: createArguments,
   answer: { status: 201, schema: referral.record },
   failures: ['reference_taken', 'balance_exceeded'],
+  lines: linesOf<CreateArguments, Created>({
+    arguments: createArguments,
+    result: { referral: referral.record },
+    problems: rules.problems,
+    create: rules.create,
+    tell: ({ row, replayed }, settings) => ({
+      members: `"referral":${referral.write(row, settings)}}`,
+      replayed,
+    }),
+  }),
   check: rules.problems,
   handle: async (call, args) => {
     const { row, replayed } = await rules.create(call, args)

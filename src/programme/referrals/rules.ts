@@ -33,7 +33,7 @@ const moves: Readonly<Record<Status, readonly Status[]>> = {
 /** Types that may be negative, and that no reference makes unique: a sale can be taken back in many parts. */
 const isCorrection = (type: Referral['type']) => type === 'refund' || type === 'write_off'
 
-interface Created {
+export interface Created {
   readonly row: Referral
   /** It was there already: the same was sent before. */
   readonly replayed: boolean

@@ -1,0 +1,137 @@
+/**
+ * One request that does the same many times, a line each. Lines are taken some at a time, each part in one transaction, so
+ * that nobody waits long for them; between parts other requests are answered, and what comes of a part is sent before the
+ * next one begins.
+ *
+ * Where one line of a part can't be done, the part is done anew with each line by itself. Under an Idempotency-Key a part
+ * stores its answer in its own transaction: the same request again is answered by what is stored, and does the rest.
+ * See docs/decisions/lines.md.
+ */
+import { setImmediate } from 'node:timers/promises'
+import { entryOf, Failure } from '../base/errors.ts'
+import { type Database, DatabaseUnavailable } from '../storage/database.ts'
+import type { HttpCall } from './call.ts'
+import type { LineResult, Lines } from './endpoint.ts'
+import { type Named, type Part, partOnce } from './idempotency.ts'
+import { failureOf } from './problems.ts'
+
+export const MOST_LINES = 10_000
+const AT_ONCE = 250
+
+/** Of whom it is asked is known no more: lines that are left would fail alike. */
+const endings: readonly string[] = [
+  'unauthenticated',
+  'session_required',
+  'forbidden',
+  'idempotency_mismatch',
+  'too_many_answers',
+]
+
+interface Line {
+  /** As its sender counts it, from 1. */
+  readonly number: number
+  readonly text: string
+}
+
+interface Performing {
+  readonly call: HttpCall
+  readonly database: Database
+  readonly lines: Lines
+  /** Where the caller has named the request. */
+  readonly named: Named | undefined
+  /** Is given what is not the caller's fault. */
+  readonly report: (error: unknown) => void
+}
+
+/** Lines that are not empty. */
+export function* numbered(texts: readonly string[]): Generator<Line> {
+  for (const [place, text] of texts.entries()) {
+    if (text.trim() !== '') yield { number: place + 1, text }
+  }
+}
+
+/**
+ * Does the first part, and the others as they are asked for.
+ * @returns whether the first part was done before, and the results
+ * @throws Failure what keeps the first part from being done
+ */
+export async function performLines(
+  texts: readonly string[],
+  performing: Performing,
+): Promise<{ replayed: boolean; results: AsyncGenerator<string> }> {
+  const all = [...numbered(texts)]
+  const first = await performPart(all.slice(0, AT_ONCE), 0, performing)
+  return { replayed: first.replayed, results: resultsOf(all, first.text, performing) }
+}
+
+async function* resultsOf(
+  all: readonly Line[],
+  first: string,
+  performing: Performing,
+): AsyncGenerator<string> {
+  yield first
+  for (let start = AT_ONCE; start < all.length; start += AT_ONCE) {
+    await setImmediate()
+    const lines = all.slice(start, start + AT_ONCE)
+    let text: string
+    try {
+      text = (await performPart(lines, start / AT_ONCE, performing)).text
+    } catch (error) {
+      // What was done stays done, and was answered: the rest is answered as well, by why it was not done.
+      yield* unanswered(all.slice(start), error, performing)
+      return
+    }
+    yield text
+  }
+}
+
+function* unanswered(lines: readonly Line[], error: unknown, { report }: Performing): Generator<string> {
+  const failure = failureOf(error)
+  if (entryOf(failure.failure).status >= 500) report(error)
+  for (let start = 0; start < lines.length; start += AT_ONCE) {
+    const some = lines.slice(start, start + AT_ONCE)
+    yield textOf(
+      some,
+      some.map(() => failure),
+    )
+  }
+}
+
+async function performPart(lines: readonly Line[], number: number, performing: Performing): Promise<Part> {
+  const { call, database, lines: endpoint, named } = performing
+  const texts = lines.map(({ text }) => text)
+  const attempt = (careful: boolean) =>
+    database.transaction(tx => {
+      const work = async () => textOf(lines, await endpoint.perform(call.within(tx), texts, careful))
+      return named ? partOnce(tx, named, number, work) : work().then(text => ({ text, replayed: false }))
+    })
+  try {
+    return await attempt(false)
+  } catch (error) {
+    if (!isOfOneLine(error)) throw error
+    return attempt(true)
+  }
+}
+
+/** Whether it may be that the other lines can be done. */
+function isOfOneLine(error: unknown): boolean {
+  if (error instanceof Failure) return !endings.includes(error.failure)
+  return !(error instanceof DatabaseUnavailable)
+}
+
+function textOf(lines: readonly Line[], results: readonly LineResult[]): string {
+  let text = ''
+  for (const [place, { number }] of lines.entries()) {
+    const result = results[place]!
+    text +=
+      result instanceof Failure
+        ? refused(number, result)
+        : `{"line":${number},"status":${result.status},${result.members}}\n`
+  }
+  return text
+}
+
+function refused(line: number, { failure, message, data }: Failure): string {
+  const { status, code } = entryOf(failure)
+  return `${JSON.stringify({ line, status, code, message, data: { status, ...data } })}\n`
+}
