@@ -43,6 +43,12 @@ export function existing<R>({ name }: Pick<Kind, 'name'>, row: R | undefined): R
   return row
 }
 
+/** Whether a record is what a change would make of it: then nothing is written, and its time stays. */
+export function isAlready(row: object, change: object): boolean {
+  const values: Readonly<Record<string, unknown>> = { ...row }
+  return Object.entries(change).every(([name, value]) => values[name] === value)
+}
+
 type Narrowing = Pick<Kind, 'filterProblems' | 'criteria'>
 
 /** What a list is narrowed to. @throws Failure invalid_argument */
@@ -120,7 +126,7 @@ export function plainRules<N extends string, T extends string, F extends Fields>
         const before = existing(any, await store.hold(tx, id))
         refuseInvalid({ ...kind.problems(args, settings), ...(await problemsOfReferences(tx, any, args)) })
         const change = kind.keep(args, settings)
-        if (Object.keys(change).length === 0) return before
+        if (isAlready(before, change)) return before
         const after = await store.update(tx, id, {
           ...change,
           updated_at: now(),

@@ -22,7 +22,7 @@ import type { Settings } from '../../base/settings.ts'
 import { now } from '../../base/time.ts'
 import { type Context, type RequestContext, write } from '../../events/write.ts'
 import type { Many } from '../../records/bulk-rules.ts'
-import { existing, narrowed, readingOf } from '../../records/rules.ts'
+import { existing, isAlready, narrowed, readingOf } from '../../records/rules.ts'
 import { type Db, ReferenceViolation, type Tx, UniqueViolation } from '../../storage/database.ts'
 import type { Page } from '../../storage/page.ts'
 import { groups } from '../groups/store.ts'
@@ -162,7 +162,7 @@ export async function edit(context: RequestContext, args: EditArguments): Promis
     refuseInvalid(await problemsOfEdit(tx, settings, args))
     if (account_email !== undefined) await changeEmail(tx, before.user_id, account_email)
     const change = affiliate.keep(args, settings)
-    if (Object.keys(change).length === 0) return before
+    if (isAlready(before, change)) return before
     const after = await refuseConflict(() =>
       store.affiliates.update(tx, id, { ...change, updated_at: now() }),
     )

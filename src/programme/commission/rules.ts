@@ -7,7 +7,7 @@ import { Failure, type Problems, refuseInvalid } from '../../base/errors.ts'
 import type { Settings } from '../../base/settings.ts'
 import { now } from '../../base/time.ts'
 import { type Context, type RequestContext, type WriteTx, write } from '../../events/write.ts'
-import { existing, readingOf } from '../../records/rules.ts'
+import { existing, isAlready, readingOf } from '../../records/rules.ts'
 import { problemsOfReferences } from '../../records/store.ts'
 import { markRules } from '../../settings/rules.ts'
 import type { Db } from '../../storage/database.ts'
@@ -45,7 +45,7 @@ async function edit(context: RequestContext, args: EditArguments): Promise<RuleR
     const before = await holdCurrent(tx, id)
     refuseInvalid(await problemsOf(tx, settings, sent, before))
     const kept = rule.keep(sent, settings)
-    if (Object.entries(kept).every(([name, value]) => before[name as keyof RuleRow] === value)) return before
+    if (isAlready(before, kept)) return before
     const { id: _id, ...rest } = before
     const time = now()
     await store.rules.update(tx, id, { status: 'replaced', updated_at: time })

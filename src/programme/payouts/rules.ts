@@ -9,7 +9,7 @@ import type { Settings } from '../../base/settings.ts'
 import { now } from '../../base/time.ts'
 import { type Context, joined, type RequestContext, type WriteTx, write } from '../../events/write.ts'
 import type { Many } from '../../records/bulk-rules.ts'
-import { existing, narrowed, readingOf } from '../../records/rules.ts'
+import { existing, isAlready, narrowed, readingOf } from '../../records/rules.ts'
 import type { Db, Tx } from '../../storage/database.ts'
 import { unitsOfSum } from '../../storage/sums.ts'
 import { isThere, thereAmong } from '../affiliates/store.ts'
@@ -124,8 +124,7 @@ async function edit(context: RequestContext, args: EditArguments): Promise<Payou
     const before = existing(payout, await store.payouts.hold(tx, id))
     refuseInvalid(await problemsOfPayout(tx, settings, args, before))
     const change = payout.keep(sent, settings)
-    const isChanged = Object.entries(change).some(([name, kept]) => before[name as keyof Payout] !== kept)
-    if (!isChanged) return before
+    if (isAlready(before, change)) return before
     refuseRun(before, { ...before, ...change })
     const names = await store.namesOf(tx, id)
     const referrals = sent.referrals === undefined ? [...names.keys()] : distinct(sent.referrals)

@@ -8,7 +8,7 @@ import type { Settings } from '../../base/settings.ts'
 import { now } from '../../base/time.ts'
 import { type Context, type RequestContext, type WriteTx, write } from '../../events/write.ts'
 import type { Many } from '../../records/bulk-rules.ts'
-import { existing, readingOf } from '../../records/rules.ts'
+import { existing, isAlready, readingOf } from '../../records/rules.ts'
 import { type Db, UniqueViolation } from '../../storage/database.ts'
 import { affiliateOfAccount, isThere } from '../affiliates/store.ts'
 import { customers } from '../customers/store.ts'
@@ -114,8 +114,7 @@ async function edit(context: RequestContext, args: EditArguments): Promise<Refer
     refuseMove(before.status, draft.status)
     refuseUnknownAmount(before, draft, sent)
     const unique_reference = isUnique(draft, settings)
-    const isChanged = Object.entries(change).some(([name, kept]) => before[name as keyof Referral] !== kept)
-    if (!isChanged) return before
+    if (isAlready(before, change)) return before
     // Whoever says what it is worth says what it waited for.
     const reason = before.status === 'draft' && draft.status !== 'draft' ? '' : before.reason
     const after = await refuseTaken(() =>
@@ -361,9 +360,7 @@ function isSame(
 ): boolean {
   if (taken.request_hash === row.request_hash) return true
   if (inCurrencyOf(sent, settings) !== settings) return false
-  return Object.entries(referral.keep(sent, settings)).every(
-    ([name, kept]) => taken[name as keyof Referral] === kept,
-  )
+  return isAlready(taken, referral.keep(sent, settings))
 }
 
 /** @throws Failure reference_taken instead of the database's refusal */

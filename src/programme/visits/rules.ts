@@ -9,7 +9,7 @@ import { withoutHost } from '../../base/network.ts'
 import type { Settings } from '../../base/settings.ts'
 import { now } from '../../base/time.ts'
 import { type Context, type RequestContext, write } from '../../events/write.ts'
-import { existing, readingOf } from '../../records/rules.ts'
+import { existing, isAlready, readingOf } from '../../records/rules.ts'
 import type { Db, Tx } from '../../storage/database.ts'
 import type { Page } from '../../storage/page.ts'
 import { addToCounters, isThere } from '../affiliates/store.ts'
@@ -42,8 +42,7 @@ async function edit(context: RequestContext, args: EditArguments): Promise<Visit
     refuseInvalid(await problemsOf(tx, settings, args, before))
     const { visit_id: _id, ...sent } = args
     const change = visit.keep(sent, settings)
-    const isChanged = Object.entries(change).some(([name, kept]) => before[name as keyof Visit] !== kept)
-    if (!isChanged) return before
+    if (isAlready(before, change)) return before
     const after = await store.visits.update(tx, before.id, { ...change, updated_at: now() })
     await move(tx, before.affiliate_id, after.affiliate_id)
     tx.log('visit.edit', after.id, {
