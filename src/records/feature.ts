@@ -47,6 +47,8 @@ export interface Feature {
   readonly unlogged?: ((record: Readonly<Record<string, unknown>>) => readonly string[]) | undefined
   /** Whether a record is made with another one, whose entry of the log is the only one. */
   readonly implied?: ((record: Readonly<Record<string, unknown>>) => boolean) | undefined
+  /** Whether a record was deleted, and stays for what refers to it. */
+  readonly ended?: ((record: Readonly<Record<string, unknown>>) => boolean) | undefined
   /** Whether `demo` fills it with samples; others are filled by hand. */
   readonly sampled: boolean
 }

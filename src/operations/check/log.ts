@@ -26,6 +26,8 @@ export interface Trail {
   readonly unlogged?: Feature['unlogged']
   /** Whether a record is made with another one. */
   readonly implied?: Feature['implied']
+  /** Whether a record was deleted, and is there all the same. */
+  readonly ended?: Feature['ended']
   /** What an entry would say of the row. */
   show(row: never, settings: Settings): object
 }
@@ -39,11 +41,12 @@ export function trailsOf(features: readonly Feature[]): Trail[] {
       show: (row: object) => recordOf({ ...row, affiliate_id: null } as never),
     },
     { table: keysTable, derived: [], show: (row: object) => writtenOf({ ...row, owner: '' } as never) },
-    ...features.map(({ kind, unlogged, implied }) => ({
+    ...features.map(({ kind, unlogged, implied, ended }) => ({
       table: kind.table,
       derived: kind.derived,
       unlogged,
       implied,
+      ended,
       show: (row: never, settings: Settings) => kind.logged(row, settings),
     })),
   ]
@@ -171,7 +174,7 @@ class Trace {
 }
 
 function differenceOf(
-  { table: { logged }, derived, unlogged, implied }: Trail,
+  { table: { logged }, derived, unlogged, implied, ended }: Trail,
   record: object | undefined,
   trace: Trace | undefined,
   hasToBeLogged: boolean,
@@ -189,7 +192,9 @@ function differenceOf(
       ? 'no entry of the log says who made it; it was put in beside the service.'
       : undefined
   }
-  if (!trace.exists) return 'the log says that it was deleted, and it is there.'
+  const hasEnded = ended?.(values) ?? false
+  if (!trace.exists) return hasEnded ? undefined : 'the log says that it was deleted, and it is there.'
+  if (hasEnded) return 'the log does not say that it was deleted; it was ended beside the service.'
   const unspoken = [...derived, ...(unlogged?.(values) ?? [])]
   const wrong = [...logged.plain, ...logged.personal].filter(name => {
     const said = unspoken.includes(name) || !(name in values) ? undefined : trace.of(name)

@@ -29,4 +29,11 @@ const columns: SheetColumns<RuleRow> = {
   date: row => formatTime(row.created_at),
 }
 
-export const commissionRules = feature(rule, { resource, listing, sheet: { columns } })
+export const commissionRules = feature(rule, {
+  resource,
+  listing,
+  sheet: { columns },
+  // The entry of a version says by its `before` that it has replaced another.
+  unlogged: ({ status }) => (status === 'current' ? [] : ['status']),
+  ended: ({ status }) => status === 'ended',
+})
