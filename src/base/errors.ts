@@ -151,7 +151,7 @@ export const catalogue = {
     status: 409,
     code: 'rest_secret_key',
     message:
-      'Payment details are sealed by a secret key, and the service has none: start it with SECRET_KEY or --secret-key-file.',
+      'Payment details and the secrets of sources are sealed by a secret key, and the service has none: start it with SECRET_KEY or --secret-key-file.',
   },
   second_person: {
     status: 403,

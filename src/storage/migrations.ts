@@ -16,7 +16,7 @@ import { namesWithoutAccents } from './migrations/names.ts'
 import { payoutNotes } from './migrations/payout-notes.ts'
 import { reports } from './migrations/reports.ts'
 import { runs, runsOfGroups } from './migrations/runs.ts'
-import { sources } from './migrations/sources.ts'
+import { sourceModes, sources } from './migrations/sources.ts'
 import { clickKeys, links, scriptPages } from './migrations/tracking.ts'
 import { visitDays } from './migrations/visit-days.ts'
 import { visits } from './migrations/visits.ts'
@@ -50,6 +50,7 @@ const migrations: readonly Migration[] = [
   visitDays,
   runsOfGroups,
   namesWithoutAccents,
+  sourceModes,
 ]
 
 /** How a referral's amount came to be stands in `calculation` alone. */

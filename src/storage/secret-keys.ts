@@ -76,9 +76,6 @@ function parse(text: string): readonly Key[] {
     })
 }
 
-/** Whether anything can be sealed: an embedded database makes a key where there is none. */
-export const canSeal = (): boolean => keys(true).length > 0
-
 /**
  * @param about what the text belongs to: it opens for nothing else
  * @throws Failure secret_key when there is none

@@ -11,6 +11,8 @@ export interface Taking {
   readonly part: string
   readonly cumulative: number
   readonly amount: number
+  /** In seconds. */
+  readonly occurred_at: number
 }
 
 const largest = (amounts: Iterable<bigint>): bigint => {
@@ -47,8 +49,15 @@ export function disputed(takings: readonly Taking[]): bigint {
   const won = partsOf(takings, 'dispute_won')
   const open = [...partsOf(takings, 'dispute')].filter(([part]) => !won.has(part))
   const parts = sum(open.map(([, amount]) => amount))
-  const all = total(takings, 'dispute') - total(takings, 'dispute_won')
+  const all = lastTotal(takings) - total(takings, 'dispute_won')
   return parts > all ? parts : all
+}
+
+/** A dispute can end, so of its totals the last one counts; of the same second the larger. */
+function lastTotal(takings: readonly Taking[]): bigint {
+  const totals = takings.filter(({ kind, cumulative }) => kind === 'dispute' && cumulative === 1)
+  const last = Math.max(...totals.map(({ occurred_at }) => occurred_at))
+  return largest(totals.filter(one => one.occurred_at === last).map(({ amount }) => BigInt(amount)))
 }
 
 /**

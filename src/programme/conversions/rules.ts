@@ -339,6 +339,14 @@ export async function join(context: RequestContext, shop: string, names: readonl
   })
 }
 
+/** Whether a payment was ever disputed. */
+export async function isDisputed({ database }: Context, shop: string, reference: string): Promise<boolean> {
+  const db = database.reader
+  const id = await store.paymentOf(db, { context: foldCase(shop), reference })
+  const payment = id === undefined ? [] : await store.membersOf(db, id, MOST_MEMBERS)
+  return payment.some(({ kind }) => kind === 'dispute')
+}
+
 function log(
   { tx, settings }: Report,
   row: Conversion,

@@ -87,7 +87,10 @@ const paymentId = prepared((db: Db, { context, reference }: Pick<Conversion, 'co
     .where('name', '=', reference),
 )
 
-export async function paymentOf(db: Db, { context, reference }: Conversion): Promise<string | undefined> {
+export async function paymentOf(
+  db: Db,
+  { context, reference }: Pick<Conversion, 'context' | 'reference'>,
+): Promise<string | undefined> {
   return (await paymentId(db, { context, reference }))[0]?.payment_id
 }
 

@@ -1,7 +1,10 @@
 /** What a delivery says: conversions, and names that belong to one payment. */
 import type { CreateArguments } from '../conversions/schema.ts'
 
-export type Reported = Omit<CreateArguments, 'context'>
+export type Reported = Omit<CreateArguments, 'context'> & {
+  /** Says nothing of a payment that was never disputed. */
+  readonly onlyIfDisputed?: boolean
+}
 
 export interface Delivery {
   readonly conversions: readonly Reported[]

@@ -4,7 +4,7 @@ import { crud, listingOf } from '../../records/crud.ts'
 import { rules, tryOut } from './rules.ts'
 import { source } from './source.ts'
 
-const plain = crud(source, rules)
+const plain = crud(source, rules, { create: ['secret_key'], edit: ['secret_key'] })
 
 /** How a sample of what is sent would be read. */
 const trial = endpoint({

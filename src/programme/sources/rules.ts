@@ -3,7 +3,7 @@ import { entryOf, Failure } from '../../base/errors.ts'
 import { now } from '../../base/time.ts'
 import { type Context, type RequestContext, write } from '../../events/write.ts'
 import { existing, plainRules } from '../../records/rules.ts'
-import { create, join } from '../conversions/rules.ts'
+import { create, isDisputed, join } from '../conversions/rules.ts'
 import type { CreateArguments } from '../conversions/schema.ts'
 import { type Mapping, readGeneric } from './generic.ts'
 import type { Delivery } from './report.ts'
@@ -13,7 +13,14 @@ import * as store from './store.ts'
 import { readStripe } from './stripe.ts'
 import { readWooCommerce } from './woocommerce.ts'
 
-export const rules = plainRules(source, store.sources)
+/** That a secret was replaced is told by its date, since it is not told itself. */
+const dating: typeof store.sources = {
+  ...store.sources,
+  update: (tx, id, change) =>
+    store.sources.update(tx, id, { ...change, ...(change.secret !== undefined && { secret_at: now() }) }),
+}
+
+export const rules = plainRules(source, dating)
 
 export interface Delivered {
   readonly headers: Headers
@@ -57,7 +64,8 @@ export async function deliver(
   const { conversions, names = [], ignored } = read(found, parse(body))
   const results: Result[] = []
   if (names.length > 1) await join(context, found.context, names)
-  for (const one of conversions) {
+  for (const { onlyIfDisputed, ...one } of conversions) {
+    if (onlyIfDisputed && !(await isDisputed(context, found.context, one.reference))) continue
     results.push(await report(context, id, () => argumentsOf({ ...one, context: found.context })))
   }
   const refused = results.find(result => 'message' in result)
@@ -66,8 +74,11 @@ export async function deliver(
 }
 
 /** What a payload says, by the source's type. */
-function read({ type, mapping }: Pick<Source, 'type' | 'mapping'>, payload: unknown): Delivery {
-  if (type === 'stripe') return readStripe(payload)
+function read(
+  { type, mapping, mode }: Pick<Source, 'type' | 'mapping' | 'mode'>,
+  payload: unknown,
+): Delivery {
+  if (type === 'stripe') return readStripe(payload, mode)
   return type === 'woocommerce'
     ? readWooCommerce(payload)
     : readGeneric(payload, JSON.parse(mapping) as Mapping)

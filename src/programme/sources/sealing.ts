@@ -1,13 +1,11 @@
-/**
- * Secrets of sources as they are stored: sealed where the service has a secret key. Without one they stand as they are, so that
- * deliveries are taken all the same.
- */
-import { canSeal, isSealedAnew, seal, unseal } from '../../storage/secret-keys.ts'
+/** Secrets of sources as they are stored: sealed. Those of before may stand as they are, until they are sealed anew. */
+import { isSealedAnew, seal, unseal } from '../../storage/secret-keys.ts'
 
 const MARK = 'sealed:'
 const ABOUT = 'secret of a source'
 
-export const sealedSecret = (secret: string): string => (canSeal() ? `${MARK}${seal(secret, ABOUT)}` : secret)
+/** @throws Failure secret_key when there is none */
+export const sealedSecret = (secret: string): string => `${MARK}${seal(secret, ABOUT)}`
 
 /** @throws Failure secret_key */
 export const openedSecret = (stored: string): string =>

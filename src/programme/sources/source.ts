@@ -33,6 +33,11 @@ const fields = {
     keep: (value: string) => value.toLowerCase(),
   },
   status: status(['active', 'inactive'], 'active'),
+  mode: status(
+    ['live', 'test'],
+    'live',
+    'Of Stripe: whether it takes what was really paid, or the events of test mode and of sandboxes.',
+  ),
   /** Never shown: deliveries are checked by it. */
   secret: {
     type: 'text',
@@ -46,6 +51,7 @@ const fields = {
     keep: sealedSecret,
     sample: () => 'a secret of the demo',
   },
+  secret_date: { ...created('secret_at', 'When the secret was given'), filters: {} },
   signature_header: {
     ...words(line(100), 'Of a generic source: the header with the signature.', neither),
     create: Type.Optional({

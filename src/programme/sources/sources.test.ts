@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { createHmac, randomBytes } from 'node:crypto'
 import { before, test } from 'node:test'
 import { assertFailure, describeService } from '../../../test/harness.ts'
+import { keepSecretKeyIn } from '../../storage/secret-keys.ts'
 
 const SECRET = 'whsec_of_the_test'
 process.env.SECRET_KEY = randomBytes(32).toString('base64')
@@ -186,6 +187,78 @@ describeService('sources', service => {
     assert.equal(await owed(id), 7.5)
     await deliver({ status: 'refunded', refunds: [...refunds, { id: 2, total: '-90.75' }] })
     assert.equal(await owed(id), 0)
+  })
+
+  test('WooCommerce: given up after it was paid, and paid again, in any order', async () => {
+    const deliver = async (order: object) => {
+      const body = JSON.stringify(order)
+      const reply = await send(woo, body, { 'x-wc-webhook-signature': mac(body, 'base64') })
+      const taken: any = await reply.json()
+      for (const { status, message } of taken.results) assert.ok(status < 300, message)
+      return taken.results.length as number
+    }
+    for (let seed = 0; seed < 8; seed += 1) {
+      const id = await seller(`again${seed}`)
+      const changed = (status: string, hour: number) => ({
+        id: 800 + seed,
+        currency: 'USD',
+        total: '50.00',
+        status,
+        date_paid_gmt: '2026-07-01T10:00:00',
+        date_modified_gmt: `2026-07-01T${hour}:00:05`,
+        meta_data: [{ key: 'affiliate_id', value: String(id) }],
+      })
+      const states = [
+        changed('processing', 10),
+        changed('cancelled', 11),
+        changed('processing', 12),
+        changed('cancelled', 13),
+        changed('processing', 14),
+        changed('completed', 15),
+      ]
+      for (const state of seed === 0 ? states : shuffled([...states, ...states], seed)) await deliver(state)
+      assert.equal(await owed(id), 5, `seed ${seed}`)
+      await deliver(changed('cancelled', 16))
+      assert.equal(await owed(id), 0)
+    }
+    // Nothing more is told of an order that was never given up.
+    const plain = { id: 900, currency: 'USD', total: '50.00', date_paid_gmt: '2026-07-01T10:00:00' }
+    const sent = { ...plain, status: 'completed', date_modified_gmt: '2026-07-04T10:00:00' }
+    assert.equal(await deliver(sent), 1)
+  })
+
+  test('a source takes live events or those of test mode, never both', async () => {
+    const before = await counted()
+    const sale = event('invoice.paid', { id: 'in_mode', amount_paid: 100, currency: 'usd' })
+    const { body: refused } = await byStripe({ ...sale, livemode: false })
+    assert.deepEqual(refused, {
+      results: [],
+      ignored: 'The source takes live events, and this is one of test mode.',
+    })
+    await service().patch(`/sources/${stripe}`, { mode: 'test' })
+    assert.match((await byStripe({ ...sale, livemode: true })).body.ignored, /takes test events/)
+    assert.equal(await counted(), before)
+    assert.equal((await byStripe({ ...sale, livemode: false })).body.results[0].status, 201)
+    await service().patch(`/sources/${stripe}`, { mode: 'live' })
+  })
+
+  test('a new secret is told by its date; without a key to seal it, none is taken', async t => {
+    const id = await setUp({ type: 'stripe' })
+    await service().database.transaction(tx => tx.updateTable('sources').set({ secret_at: 0 }).execute())
+    await service().patch(`/sources/${id}`, { secret: 'whsec_replaced' })
+    const { body: events } = await service().get('/events?number=1000&type=source.edit')
+    assert.equal(events.at(-1).record_id, id)
+    assert.deepEqual(Object.keys(events.at(-1).changes), ['secret_date'])
+    const { SECRET_KEY } = process.env
+    t.after(() => {
+      process.env.SECRET_KEY = SECRET_KEY
+      keepSecretKeyIn(undefined)
+    })
+    delete process.env.SECRET_KEY
+    keepSecretKeyIn(undefined)
+    const reply = await service().post('/sources', { name: 'unsealed', type: 'stripe', secret: SECRET })
+    assertFailure(reply, 409, 'rest_secret_key')
+    assert.match(reply.body.message, /secrets of sources/)
   })
 
   test('signed deliveries of any shape are answered, and a sale below zero earns nothing', async () => {

@@ -18,9 +18,17 @@ function amountIn(currency: string, value: unknown): number {
   return THREE_DECIMALS.has(currency) ? units / 1000 : units / 100
 }
 
-/** @param payload an event whose signature was right */
-export function readStripe(payload: unknown): Delivery {
+/**
+ * A source takes one kind of event. Those of test mode come to an address for live ones as well: of connected accounts, and when
+ * somebody takes the wrong secret.
+ * @param payload an event whose signature was right
+ */
+export function readStripe(payload: unknown, mode: 'live' | 'test'): Delivery {
   const event = object(payload)
+  const isTest = event.livemode === false
+  if (isTest !== (mode === 'test')) {
+    return ignored(`The source takes ${mode} events, and this is one of ${isTest ? 'test' : 'live'} mode.`)
+  }
   const of = object(object(event.data).object)
   const at = number(event.created)
   const occurred = at === undefined ? {} : { occurred_at: moment(at) }

@@ -19,11 +19,39 @@ export function readWooCommerce(payload: unknown): Delivery {
   const currency = text(order.currency)
   const payment = { reference, references: names_, currency }
   const refunds = list(order.refunds).map(one => refundOf(object(one), payment))
-  if (PAID.has(status)) return { conversions: [saleOf(order, payment), ...refunds] }
+  if (PAID.has(status))
+    return { conversions: [saleOf(order, payment), ...refunds, ...revivalOf(order, payment)] }
   if (!GIVEN_UP.has(status) || !order.date_paid_gmt) return ignored(`The order is ${status}: it is not paid.`)
-  // What was paid and then given up was worth nothing.
-  const amount = number(order.total) ?? 0
-  return { conversions: [...refunds, { kind: 'refund', cumulative: true, ...payment, amount }] }
+  // What was paid and then given up is worth nothing, until it is paid again.
+  return { conversions: [...refunds, standingOf(order, payment, number(order.total) ?? 0)] }
+}
+
+/** What of an order is given up when it was changed: as a dispute, since it may end. */
+function standingOf(order: Json, payment: Payment, amount: number): Reported {
+  if (number(order.total) === 0) return { kind: 'refund', cumulative: true, ...payment, amount }
+  const changed = text(order.date_modified_gmt)
+  return {
+    kind: 'dispute',
+    cumulative: true,
+    part: `order ${changed || 'given up'}`,
+    ...payment,
+    amount,
+    ...(changed !== '' && { occurred_at: timeOf(changed) }),
+  }
+}
+
+const timeOf = (date: string) => date.replace('T', ' ').slice(0, 19)
+const AT_ONCE_SECONDS = 60
+
+/** An order that is paid for and was changed since may have been given up between. */
+function revivalOf(order: Json, payment: Payment): readonly Reported[] {
+  const [paid, changed] = [order.date_paid_gmt, order.date_modified_gmt].map(date =>
+    Date.parse(`${text(date)}Z`),
+  )
+  const isChanged = changed! - paid! > AT_ONCE_SECONDS * 1000
+  if (!isChanged || number(order.total) === 0) return []
+  const isOld = text(order.status) !== 'processing'
+  return [{ ...standingOf(order, payment, 0), ...(isOld && { onlyIfDisputed: true }) }]
 }
 
 type Payment = Pick<Reported, 'reference' | 'references' | 'currency'>
@@ -52,7 +80,7 @@ function saleOf(order: Json, payment: Payment): Reported {
     }),
     ...withoutEmpty({
       coupon: text(object(list(order.coupon_lines)[0]).code),
-      occurred_at: paid.replace('T', ' ').slice(0, 19),
+      occurred_at: timeOf(paid),
       ...(affiliate !== undefined && { affiliate_id: affiliate }),
       ...(click !== '' && { click: { last: click } }),
     }),

@@ -19,3 +19,12 @@ export function sources({ identity, integer, text, tableOptions }: Engine): stri
     ) ${tableOptions}`,
   ]
 }
+
+/** Which events a source takes, and since when it has its secret. */
+export function sourceModes({ integer, text }: Engine): string[] {
+  return [
+    `ALTER TABLE sources ADD COLUMN mode ${text} NOT NULL DEFAULT 'live' CHECK (mode IN ('live', 'test'))`,
+    `ALTER TABLE sources ADD COLUMN secret_at ${integer} NOT NULL DEFAULT 0`,
+    'UPDATE sources SET secret_at = created_at',
+  ]
+}

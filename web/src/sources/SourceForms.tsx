@@ -30,7 +30,7 @@ export function SourceCreate() {
     <RecordCreate
       of={sources}
       title="Set up source"
-      defaults={{ type: 'stripe', status: 'active', signature_header: 'X-Signature' }}
+      defaults={{ type: 'stripe', status: 'active', mode: 'live', signature_header: 'X-Signature' }}
       argumentsOf={argumentsOf}
     >
       <Fields isNew />
@@ -79,6 +79,10 @@ const states = [
   { id: 'active', name: 'Active' },
   { id: 'inactive', name: 'Inactive' },
 ]
+const modes = [
+  { id: 'live', name: 'Live' },
+  { id: 'test', name: 'Test mode and sandboxes' },
+]
 const asText = (mapping: unknown) =>
   typeof mapping === 'string' ? mapping : JSON.stringify(mapping ?? {}, null, 2)
 
@@ -123,6 +127,17 @@ function Fields({ isNew = false }: { isNew?: boolean }) {
           helperText="By which the sender signs. It is never shown again."
         />
       </Row>
+      {type === 'stripe' && (
+        <SelectInput
+          margin="none"
+          source="mode"
+          label="Events"
+          choices={modes}
+          translateChoice={false}
+          validate={required()}
+          helperText="Only these are taken; the others are answered, and nothing follows from them."
+        />
+      )}
       {type === 'generic' && <Reading />}
     </FormSection>
   )
