@@ -1,4 +1,4 @@
-/** Made-up affiliates, referrals and payouts until today, otherwise the same every time, to look at and to measure with. */
+/** Made-up affiliates, referrals, payouts, and what shops have reported, until today, otherwise the same every time, to look at and to measure with. */
 
 import { sql } from 'kysely'
 import { firstAdministrator, insertUsers, type NewUser } from '../accounts/users/store.ts'
@@ -9,6 +9,7 @@ import { payouts as payoutStore, unknownNames } from '../programme/payouts/store
 import type { Feature } from '../records/feature.ts'
 import { storeOf } from '../records/store.ts'
 import type { Database, Db, Tx } from '../storage/database.ts'
+import { fillProgramme } from './demo-programme.ts'
 import { fillReferrals, pick } from './demo-referrals.ts'
 
 const FIRST_NAMES =
@@ -98,6 +99,7 @@ export async function fillWithDemo(
   for (const feature of features.filter(({ sampled }) => sampled)) {
     await fillWithSamples(database, feature, random, timeAt)
   }
+  await fillProgramme(database, random, until)
   return true
 }
 

@@ -101,11 +101,28 @@ describeService('the check of the ledger', service => {
 })
 
 describeService('the check of a demo', service => {
-  test('nothing is wrong, and some are owed, waiting and paid', async () => {
+  test('nothing is wrong, and some are owed, waiting and paid, by what shops have reported and rules say', async () => {
     const { database } = service()
     assert.equal(await fillWithDemo(database, features), true)
     assert.deepEqual((await checkDatabase(database, features)).problems, [])
     const rows = await database.reader.selectFrom('referrals').select('status').distinct().execute()
-    assert.deepEqual(rows.map(row => row.status).sort(), ['paid', 'pending', 'rejected', 'unpaid'])
+    assert.deepEqual(rows.map(row => row.status).sort(), ['draft', 'paid', 'pending', 'rejected', 'unpaid'])
+    const judged = await database.reader
+      .selectFrom('referrals')
+      .innerJoin('rules', 'rules.id', 'referrals.rule_id')
+      .innerJoin('conversions', 'conversions.id', 'referrals.conversion_id')
+      .select('rules.name')
+      .distinct()
+      .execute()
+    assert.ok(judged.length >= 4, JSON.stringify(judged))
+    const kinds = await database.reader.selectFrom('conversions').select('kind').distinct().execute()
+    for (const kind of ['lead', 'renewal', 'refund', 'dispute_won']) {
+      assert.ok(
+        kinds.some(row => row.kind === kind),
+        kind,
+      )
+    }
+    const { body: nobodys } = await service().get('/conversions?unattributed=1')
+    assert.ok(nobodys.length > 0)
   })
 })

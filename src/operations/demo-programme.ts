@@ -1,0 +1,203 @@
+/** What the demo's shops have reported lately, and the rules that it earns by: each made by the rules that any other is made by. */
+import type { Static } from 'typebox'
+import { commandLine } from '../base/actor.ts'
+import { formatTime } from '../base/time.ts'
+import { joined, type RequestContext } from '../events/write.ts'
+import { edit as editAffiliate } from '../programme/affiliates/rules.ts'
+import type { rule } from '../programme/commission/rule.ts'
+import { rules } from '../programme/commission/rules.ts'
+import { create as report } from '../programme/conversions/rules.ts'
+import type { CreateArguments } from '../programme/conversions/schema.ts'
+import { rules as coupons } from '../programme/coupons/rules.ts'
+import { rules as exchangeRates } from '../programme/exchange/rules.ts'
+import { rules as groups } from '../programme/groups/rules.ts'
+import { rules as referrals } from '../programme/referrals/rules.ts'
+import { rules as visits } from '../programme/visits/rules.ts'
+import { onBehalfOf } from '../settings/rules.ts'
+import type { Database, Db } from '../storage/database.ts'
+import { pick } from './demo-referrals.ts'
+
+const DAY = 86_400
+const SHOP = 'demo shop'
+/** How far back the shops report, and how often. */
+const DAYS = 60
+const SALES = 60
+const MOST_SELLERS = 12
+const GROUPS = ['Partners', 'Press']
+const PRODUCTS = [
+  { product: 'Handbook', category: 'books' },
+  { product: 'Desk lamp', category: 'light' },
+  { product: 'Notebook', category: 'paper' },
+]
+const COUNTRIES = ['DE', 'FR', 'US', 'GB']
+
+type RuleArguments = Static<typeof rule.create>
+
+/** In the order in which they are tried; those of groups come before. */
+const RULES: readonly RuleArguments[] = [
+  {
+    name: 'Books',
+    rate: 15,
+    priority: 10,
+    hold_days: 30,
+    conditions: [{ field: 'category', is: ['books'] }],
+  },
+  { name: 'Subscriptions', rate: 20, priority: 20, kinds: ['renewal'], max_months: 12, hold_days: 0 },
+  { name: 'Newsletter', rate_type: 'flat', rate: 1, priority: 30, kinds: ['lead'], hold_days: 0 },
+  {
+    name: 'From ten sales in the month',
+    rate: 12.5,
+    priority: 40,
+    hold_days: 30,
+    conditions: [{ field: 'sales_in_month', at_least: 10 }],
+  },
+  { name: 'Everything else', rate: 10, priority: 100, hold_days: 30 },
+]
+
+export async function fillProgramme(database: Database, random: () => number, until: number): Promise<void> {
+  await database.transaction(async tx => {
+    const sellers = await sellersIn(tx)
+    if (sellers.length === 0) return
+    const context = joined(onBehalfOf(commandLine, database), tx)
+    await makeRules(context, sellers)
+    const codes = await makeCoupons(context, sellers)
+    await new Shop(context, { sellers, codes, random, until }).report()
+  })
+}
+
+/** The newest who are active and earn by the rules. */
+async function sellersIn(db: Db): Promise<number[]> {
+  const query = db
+    .selectFrom('affiliates')
+    .select('id')
+    .where('status', '=', 'active')
+    .where('rate', 'is', null)
+  const rows = await query.orderBy('id', 'desc').limit(MOST_SELLERS).execute()
+  return rows.map(({ id }) => id)
+}
+
+async function makeRules(context: RequestContext, sellers: readonly number[]): Promise<void> {
+  for (const [place, name] of GROUPS.entries()) {
+    const { id: group_id } = await groups.create(context, { name })
+    for (const affiliate_id of sellers.slice(2 * place, 2 * place + 2)) {
+      await editAffiliate(context, { affiliate_id, group_id })
+    }
+    await rules.create(context, { name, rate: 17.5 - 5 * place, group_id, hold_days: 14 })
+  }
+  for (const one of RULES) await rules.create(context, one)
+}
+
+async function makeCoupons(context: RequestContext, sellers: readonly number[]): Promise<string[]> {
+  const codes: string[] = []
+  for (const [place, affiliate_id] of sellers.slice(0, 6).entries()) {
+    const code = `WELCOME${10 + place}`
+    await coupons.create(context, { code, affiliate_id, campaign: place % 2 === 0 ? 'spring' : '' })
+    codes.push(code)
+  }
+  return codes
+}
+
+interface Setting {
+  readonly sellers: readonly number[]
+  readonly codes: readonly string[]
+  readonly random: () => number
+  readonly until: number
+}
+
+/** What one shop reports, the oldest first. */
+class Shop {
+  readonly #context: RequestContext
+  readonly #setting: Setting
+
+  constructor(context: RequestContext, setting: Setting) {
+    this.#context = context
+    this.#setting = setting
+  }
+
+  async report(): Promise<void> {
+    const { currency } = await this.#context.settings.current()
+    const other = currency === 'EUR' ? 'USD' : 'EUR'
+    for (const [place, rate] of ['1.0731', '1.0842', '1.0815'].entries()) {
+      const date = this.#daysAgo(DAYS - 20 * place).slice(0, 10)
+      await exchangeRates.create(this.#context, { from_currency: other, rate, date })
+    }
+    // There is no rate of the last of them.
+    const currencies = [currency, currency, currency, other, currency, 'CHF']
+    for (let number = 1; number <= SALES; number += 1) {
+      await this.#sell(number, currencies[number % (number > SALES - 6 ? 6 : 5)]!)
+      if (number % 10 === 0) await this.#takeBack(number, currencies[number % 5]!)
+    }
+  }
+
+  #daysAgo = (days: number) => formatTime(this.#setting.until - Math.round(days * DAY))
+  #dayOf = (number: number) => (DAYS * (SALES - number + 1)) / (SALES + 1)
+  #pick = <T>(choices: readonly T[]) => pick(choices, this.#setting.random)
+
+  async #sell(number: number, currency: string): Promise<void> {
+    const { random } = this.#setting
+    const occurred_at = this.#daysAgo(this.#dayOf(number))
+    const net = 20 + Math.floor(random() ** 2 * 200)
+    const tax = Math.round(net / 5)
+    const buyer = Math.floor(random() * SALES * 0.7)
+    const customer = {
+      id: `c${buyer}`,
+      email: `buyer.${buyer}@example.com`,
+      country: COUNTRIES[buyer % COUNTRIES.length]!,
+    }
+    const kind =
+      number % 9 === 4 ? ('lead' as const) : number % 5 === 2 ? ('renewal' as const) : ('sale' as const)
+    const paid =
+      kind === 'lead'
+        ? {}
+        : { amount: net + tax, tax, currency, lines: [{ ...this.#pick(PRODUCTS), quantity: 1, amount: net }] }
+    await this.#tell({
+      kind,
+      reference: `${1000 + number}`,
+      customer,
+      occurred_at,
+      ...paid,
+      ...(await this.#origin(number)),
+    })
+  }
+
+  /** Through a link, by a coupon, named by the shop, or by nobody who is known. */
+  async #origin(number: number): Promise<Partial<CreateArguments>> {
+    const { sellers, codes } = this.#setting
+    const affiliate_id = this.#pick(sellers)
+    if (number % 4 === 0) return { coupon: this.#pick(codes) }
+    if (number % 4 === 1) return number % 8 === 1 ? {} : { affiliate_id }
+    const date = this.#daysAgo(this.#dayOf(number) + 0.1)
+    const campaign = number % 3 === 0 ? 'spring' : ''
+    const visit = await visits.create(this.#context, {
+      affiliate_id,
+      url: 'https://shop.example.com/',
+      referrer: 'https://blog.example.org/',
+      campaign,
+      date,
+    })
+    return { visit_id: visit.id }
+  }
+
+  /** Part of one sale, all of another after it was paid by hand, and a dispute that ends well or badly. */
+  async #takeBack(number: number, currency: string): Promise<void> {
+    const occurred_at = this.#daysAgo(this.#dayOf(number) - 0.5)
+    const back = { currency, occurred_at }
+    await this.#tell({ kind: 'refund', reference: `${1000 + number}`, part: 'r1', amount: 10, ...back })
+    const { referrals: earned } = await this.#tell({
+      kind: 'dispute',
+      reference: `${1000 + number - 5}`,
+      part: 'd1',
+      amount: 24,
+      ...back,
+    })
+    if (number % 20 === 0) {
+      await this.#tell({ kind: 'dispute_won', reference: `${1000 + number - 5}`, part: 'd1', ...back })
+    }
+    const owed = earned.find(({ status, type }) => status === 'unpaid' && type === 'sale')
+    if (!owed) return
+    await referrals.edit(this.#context, { referral_id: owed.id, status: 'paid' })
+    await this.#tell({ kind: 'refund', reference: owed.reference, part: 'r2', amount: 12, ...back })
+  }
+
+  #tell = (args: CreateArguments) => report(this.#context, { context: SHOP, ...args })
+}
