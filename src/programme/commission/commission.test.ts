@@ -10,6 +10,8 @@ import {
   operatorOf,
   temporaryFolder,
 } from '../../../test/harness.ts'
+import { features } from '../../app.ts'
+import { checkDatabase } from '../../operations/check/rules.ts'
 import { endHolds } from '../referrals/holds.ts'
 
 const DAY_MS = 86_400_000
@@ -81,6 +83,7 @@ describeService('commission rules', service => {
       actions.filter((action: string) => action.startsWith('rule.')),
       ['rule.create', 'rule.edit', 'rule.delete'],
     )
+    assert.deepEqual((await checkDatabase(service().database, features)).problems, [])
   })
 
   test('400 - conditions that can not be met, and wrong limits', async () => {
@@ -305,10 +308,9 @@ describeService('commission rules', service => {
       endHolds(operatorOf(other)),
     ])
     await other.close()
-    assert.equal(
-      ended.reduce((sum, one) => sum + one),
-      130,
-    )
+    // The service ends some by itself, when it is slow.
+    assert.ok(ended.reduce((sum, one) => sum + one) <= 130)
+    assert.equal(await endHolds(operatorOf(service().database)), 0)
     const { pending, unpaid } = await balances(id)
     assert.deepEqual([pending, unpaid], [11, 1300])
     for (const { id } of [later, reviewed]) {
@@ -412,10 +414,10 @@ describeService('commission rules', service => {
       },
     )
     assert.deepEqual(body.sentences, [
-      `The rule “Norway” (number ${old.id}, version 2) applies: 12.5%.`,
-      'That is taken of 333.3 NOK, which the customer pays with tax and shipping: 41.6625 NOK.',
-      'From 2026-02-01 on, 1 NOK was 0.09417 USD: 41.6625 NOK are 3.923357625 USD.',
-      'Refunds or disputes have left 66.66…% of the sale.',
+      `The rule “Norway” (rule ${old.id}, version 2) applies: 12.5%.`,
+      'It is taken of 333.30 NOK, which the customer pays with tax and shipping: 41.6625 NOK.',
+      'At the exchange rate of 2026-02-01, 1 NOK is 0.09417 USD: 41.6625 NOK are 3.923357625 USD.',
+      'Refunds or disputes have left 66.66…% of the sale: of 3.923357625 USD, 2.61557175 USD are earned.',
       '2.61557175 USD are rounded to 2 decimals, a half to the even digit: 2.62 USD.',
       'It is pending until 2036-02-01 10:00:00 UTC, and is owed from then on.',
     ])

@@ -7,8 +7,10 @@ import {
   fraction,
   fractionText,
   ONE,
+  parseFraction,
   plus,
   times,
+  whole,
   ZERO,
 } from '../../base/fraction.ts'
 import { decimalText, formatRate } from '../../base/money.ts'
@@ -79,6 +81,13 @@ const earning = Type.Object(earningSchema)
 const exactText = (value: Fraction, decimals: number) =>
   fractionText(times(value, fraction(1n, 10n ** BigInt(decimals))))
 
+/** The same with the decimals of its currency at least, as amounts are read. */
+function moneyText(value: Fraction, decimals: number): string {
+  const text = exactText(value, decimals)
+  const [units, digits = ''] = text.split('.')
+  return decimals === 0 || digits.length >= decimals ? text : `${units}.${digits.padEnd(decimals, '0')}`
+}
+
 export function dataOf(earned: Earned, settings: Settings): Static<typeof earning> {
   const { parts, exchange, left, result } = earned
   const { decimals } = settings
@@ -130,7 +139,7 @@ export function sentencesOf(earned: Earned, settings: Settings): string[] {
   return [
     ...parts.flatMap(part => sentencesOfPart(part, earned, settings)),
     ...(exchange ? [sentenceOfExchange(exchange, parts, settings)] : []),
-    ...(compared(left, ONE) === 0 ? [] : [sentenceOfLeft(left)]),
+    ...(compared(left, ONE) === 0 ? [] : [sentenceOfLeft(earned, settings)]),
     ...(result ? sentencesOfResult(result, parts, settings) : []),
   ]
 }
@@ -158,30 +167,36 @@ function sentencesOfPart(part: Part, earned: Earned, settings: Settings): string
       beginning,
       'The customer has bought for longer or more often than the rule pays for, so nothing is earned.',
     ]
-  return [beginning, sentenceOfBase(data, earned)]
+  return [beginning, sentenceOfBase(part, earned, settings)]
 }
 
 /** A rule that is only tried has none. */
 function numbersOf({ rule_id, series, version }: Static<typeof partSchema>): string {
-  return rule_id === 0 ? '' : ` (number ${series}, version ${version})`
+  return rule_id === 0 ? '' : ` (rule ${series}, version ${version})`
 }
 
-function rateText({ rate_type, rate }: Static<typeof partSchema>, { currency }: Settings): string {
+function rateText({ rate_type, rate }: Static<typeof partSchema>, { currency, decimals }: Settings): string {
   if (rate_type === 'percentage') return `${rate}%`
-  return `${rate} ${currency} for ${rate_type === 'flat' ? 'the sale' : 'each item'}`
+  const each = moneyText(times(parseFraction(rate)!, whole(10n ** BigInt(decimals))), decimals)
+  return `${each} ${currency} for ${rate_type === 'flat' ? 'the sale' : 'each item'}`
 }
 
 function sentenceOfBase(
-  { rate_type, base, of, items, earned, currency }: Static<typeof partSchema>,
+  { type, basis, base, items, earned, inSale }: Part,
   sale: Earned,
+  settings: Settings,
 ): string {
-  if (rate_type === 'percentage') {
-    const paid = base === 'net' ? 'without tax and shipping' : 'with tax and shipping'
-    return `That is taken of ${of} ${sale.currency}, which the customer pays ${paid}: ${earned} ${currency}.`
+  const ofSale = { currency: sale.currency, decimals: decimalsOf(sale.currency)! }
+  const money = (value: Fraction, { currency, decimals }: Pick<Settings, 'currency' | 'decimals'>) =>
+    `${moneyText(value, decimals)} ${currency}`
+  const sum = money(earned, inSale ? ofSale : settings)
+  if (type === 'percentage') {
+    const paid = basis === 'net' ? 'without tax and shipping' : 'with tax and shipping'
+    return `It is taken of ${money(base, ofSale)}, which the customer pays ${paid}: ${sum}.`
   }
-  return rate_type === 'flat'
-    ? `That is ${earned} ${currency}, whatever the customer pays.`
-    : `That is ${earned} ${currency} for ${items} ${items === 1 ? 'item' : 'items'}.`
+  return type === 'flat'
+    ? `That is ${sum}, whatever the customer pays.`
+    : `That is ${sum} for ${items} ${items === 1 ? 'item' : 'items'}.`
 }
 
 function sentenceOfExchange(
@@ -197,13 +212,17 @@ function sentenceOfExchange(
     ofSale,
     decimals,
   )
-  return `From ${formatTime(date).slice(0, 10)} on, 1 ${from} was ${rate} ${to}: ${exactText(sum, ofSale)} ${from} are ${exactText(times(sum, factor), decimals)} ${to}.`
+  return `At the exchange rate of ${formatTime(date).slice(0, 10)}, 1 ${from} is ${rate} ${to}: ${moneyText(sum, ofSale)} ${from} are ${moneyText(times(sum, factor), decimals)} ${to}.`
 }
 
-function sentenceOfLeft(left: Fraction): string {
-  return left.numerator === 0n
-    ? 'Refunds or disputes have left nothing of the sale.'
-    : `Refunds or disputes have left ${fractionText(times(left, { numerator: 100n, denominator: 1n }), 2)}% of the sale.`
+function sentenceOfLeft({ left, result }: Earned, { currency, decimals }: Settings): string {
+  if (left.numerator === 0n) return 'Refunds or disputes have left nothing of the sale.'
+  const part = `${fractionText(times(left, whole(100n)), 2)}%`
+  const all = result && times(result.exact, fraction(left.denominator, left.numerator))
+  const rest = all
+    ? `: of ${moneyText(all, decimals)} ${currency}, ${moneyText(result.exact, decimals)} ${currency} are`
+    : ', so as much of it is'
+  return `Refunds or disputes have left ${part} of the sale${rest} earned.`
 }
 
 function sentencesOfResult(
@@ -215,7 +234,7 @@ function sentencesOfResult(
   if (exact.denominator !== 1n) {
     const digits = decimals === 0 ? 'a whole number' : `${decimals} decimals`
     return [
-      `${exactText(exact, decimals)} ${currency} are rounded to ${digits}, a half to the even digit: ${rounded}.`,
+      `${moneyText(exact, decimals)} ${currency} are rounded to ${digits}, a half to the even digit: ${rounded}.`,
     ]
   }
   return parts.length > 1 ? [`Together that is ${rounded}.`] : []

@@ -315,9 +315,11 @@ describeService('conversions', service => {
   test('what is paid is taken back by a refund below it, and what a person has rejected stays so', async () => {
     const { id } = await active('paid')
     const [first, second] = [fresh(), fresh()]
-    const { body: sale } = await report({ reference: first, amount: 100, affiliate_id: id })
+    const occurred_at = '2026-07-01 10:00:00'
+    const { body: sale } = await report({ reference: first, amount: 100, affiliate_id: id, occurred_at })
     await service().newPayout(id, { referrals: [sale.referrals[0].id], amount: 10 })
-    const { body } = await report({ kind: 'refund', reference: first, part: '1', amount: 40 })
+    const refund = { kind: 'refund', reference: first, part: '1', amount: 40, occurred_at }
+    const { body } = await report(refund)
     assert.deepEqual(
       body.referrals.map((one: any) => [one.type, one.amount, one.status, one.parent_id]),
       [
@@ -331,9 +333,9 @@ describeService('conversions', service => {
       told.timeline.map(({ kind, text }: any) => [kind, text]),
       [
         ['conversion', 'Sale of 100.00 USD.'],
-        ['conversion', 'Refund of 40.00 USD.'],
         ['referral', `Affiliate ${id} earns 10.00 USD, paid.`],
-        ['referral', `Affiliate ${id} gives back or gets -4.00 USD, unpaid.`],
+        ['conversion', 'Refund of 40.00 USD.'],
+        ['referral', `Affiliate ${id} gives back 4.00 USD, unpaid.`],
         ['payout', 'Payout of 10.00 USD, paid.'],
       ],
     )

@@ -36,13 +36,20 @@ export function explain({ conversion, payment, referrals }: Story, settings: Set
     })),
     sentences: [
       ...candidates.map(sentenceOf),
-      ...(candidates.length === 0 && isEarning(conversion.kind)
-        ? ['Nothing that was sent names an affiliate.']
-        : []),
+      ...(isEarning(conversion.kind) ? sentencesOfCredit(conversion, candidates) : []),
       ...sentencesOfPayment(conversion, sale, payment),
       ...referrals.map(one => sentenceOfReferral(one, settings)),
     ],
   }
+}
+
+function sentencesOfCredit({ affiliate_id }: Conversion, candidates: readonly Candidate[]): string[] {
+  const wasCredited = candidates.some(({ reason }) => reason === '')
+  return [
+    ...(candidates.length === 0 ? ['Nothing that was sent names an affiliate.'] : []),
+    ...(affiliate_id === 0 ? ['Nobody is credited, so nothing is earned by it.'] : []),
+    ...(affiliate_id !== 0 && !wasCredited ? [`Affiliate ${affiliate_id} was credited later.`] : []),
+  ]
 }
 
 function paymentOf(sale: Conversion, payment: readonly Conversion[]) {
@@ -74,11 +81,16 @@ function sentencesOfPayment(
   const ofSale = payment.filter(one => one.currency === currency)
   const [back, open] = [refunded(ofSale), disputed(ofSale)]
   return [
-    ...(isPaid(sale.kind) ? [`The customer paid ${text(sale.amount)}.`] : []),
+    ...(isPaid(sale.kind) || sale.amount > 0 ? [`The customer paid ${text(sale.amount)}.`] : []),
     ...(back > 0n ? [`${text(back)} was refunded.`] : []),
-    ...(open > 0n ? [`${text(open)} is disputed or was lost.`] : []),
-    ...(back + open > 0n ? [`${text(left(sale, ofSale))} is left.`] : []),
+    ...(open > 0n ? [`${text(open)} is disputed, or was lost or cancelled.`] : []),
+    ...(back + open > 0n ? [leftText(sale, ofSale, text)] : []),
   ]
+}
+
+function leftText(sale: Conversion, payment: readonly Conversion[], text: (units: bigint) => string): string {
+  const rest = left(sale, payment)
+  return rest === 0n ? 'Nothing of it is left.' : `${text(rest)} is left.`
 }
 
 const reasons: Readonly<Record<string, string>> = {

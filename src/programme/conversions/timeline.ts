@@ -13,6 +13,8 @@ interface Moment {
   readonly kind: (typeof moments)[number]
   readonly id: number
   readonly text: string
+  /** The conversion that it follows from, of what happened in the same second. */
+  readonly from: number
 }
 
 /** What stands beside a payment. */
@@ -47,33 +49,49 @@ export function timelineOf(
 ) {
   const all: Moment[] = [
     ...visits.map(({ id, affiliate_id, created_at }): Moment => {
-      return { at: created_at, kind: 'visit', id, text: `Visit through a link of affiliate ${affiliate_id}.` }
+      return {
+        at: created_at,
+        kind: 'visit',
+        id,
+        text: `Visit through a link of affiliate ${affiliate_id}.`,
+        from: 0,
+      }
     }),
     ...payment.map((one): Moment => {
-      return { at: one.occurred_at, kind: 'conversion', id: one.id, text: textOf(one) }
+      return { at: one.occurred_at, kind: 'conversion', id: one.id, text: textOf(one), from: one.id }
     }),
     ...referrals.map((one): Moment => {
-      return { at: one.created_at, kind: 'referral', id: one.id, text: textOfReferral(one, settings) }
+      const { created_at: at, id, conversion_id: from } = one
+      return { at, kind: 'referral', id, text: textOfReferral(one, settings), from }
     }),
     ...payouts.map(({ id, status, amount, created_at }): Moment => {
       const sum = `${decimalText(amount, settings.decimals)} ${settings.currency}`
-      return { at: created_at, kind: 'payout', id, text: `Payout of ${sum}, ${status}.` }
+      return {
+        at: created_at,
+        kind: 'payout',
+        id,
+        text: `Payout of ${sum}, ${status}.`,
+        from: Number.MAX_SAFE_INTEGER,
+      }
     }),
   ]
-  const inOrder = all.toSorted((a, b) => a.at - b.at || moments.indexOf(a.kind) - moments.indexOf(b.kind))
-  return { timeline: inOrder.map(({ at, ...rest }) => ({ date: formatTime(at), ...rest })) }
+  const inOrder = all.toSorted(
+    (a, b) => a.at - b.at || a.from - b.from || moments.indexOf(a.kind) - moments.indexOf(b.kind),
+  )
+  return { timeline: inOrder.map(({ at, from: _from, ...rest }) => ({ date: formatTime(at), ...rest })) }
 }
 
 function textOf({ kind, amount, currency, cumulative, affiliate_id }: Conversion): string {
   if (kind === 'attribution') return `${titles.attribution}: to affiliate ${affiliate_id}.`
+  if (kind === 'dispute' && cumulative === 1 && amount === 0)
+    return 'Nothing of it is disputed or cancelled any more.'
   const isFree = amount === 0 && !isPaid(kind)
   const sum = isFree ? '' : ` of ${decimalText(amount, decimalsOf(currency)!)} ${currency}`
   return `${titles[kind]}${sum}${cumulative === 1 ? ' in all' : ''}.`
 }
 
 function textOfReferral({ type, amount, status, affiliate_id }: Referral, { decimals, currency }: Settings) {
-  const sum = `${decimalText(amount, decimals)} ${currency}`
-  return type === 'refund'
-    ? `Affiliate ${affiliate_id} gives back or gets ${sum}, ${status}.`
-    : `Affiliate ${affiliate_id} earns ${sum}, ${status}.`
+  const sum = `${decimalText(Math.abs(amount), decimals)} ${currency}`
+  const verb = type === 'refund' ? (amount < 0 ? 'gives back' : 'gets back') : 'earns'
+  return `Affiliate ${affiliate_id} ${verb} ${sum}, ${status}.`
 }

@@ -77,7 +77,7 @@ function explanationOf(row: Referral, children: readonly Referral[], settings: S
       ...standing(row),
       ...children.map(
         child =>
-          `Referral ${child.id} of ${formatTime(child.created_at).slice(0, 10)} ${child.amount < 0 ? 'takes back' : 'adds'} ${money(Math.abs(child.amount))} ${currency}.`,
+          `Referral ${child.id} of ${formatTime(child.created_at).slice(0, 10)} ${child.amount < 0 ? 'takes back' : 'adds'} ${money(Math.abs(child.amount))} ${currency}${causes[child.reason] ?? ''}.`,
       ),
     ],
   }
@@ -85,6 +85,13 @@ function explanationOf(row: Referral, children: readonly Referral[], settings: S
 
 function originalOf({ original_amount: amount, original_currency: currency }: Referral): string {
   return amount === null ? '' : decimalText(amount, decimalsOf(currency)!)
+}
+
+/** What a refund was recorded because of. */
+const causes: Readonly<Record<string, string>> = {
+  refund: ' after a refund',
+  dispute: ' after a dispute',
+  dispute_won: ' after a dispute that was won',
 }
 
 const draftReasons = ['no_rule', 'no_exchange_rate'] as const
