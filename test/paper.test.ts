@@ -105,7 +105,7 @@ describeService('referrals and the ledger on the command line', service => {
     const [head, ...lines] = (await readFile(path, 'utf8')).trimEnd().split('\r\n')
     assert.equal(
       head,
-      '\uFEFFtransfer_id,date,affiliate_id,account,amount,currency,reason,referral_id,payout_id,run_item_id,event_id',
+      '\uFEFFtransfer_id,date,affiliate_id,account,amount,currency,reason,referral_id,payout_id,run_item_id,event_id,record_date,reference',
     )
     const sums = new Map<string, bigint>()
     for (const line of lines) {
@@ -126,9 +126,11 @@ describeService('referrals and the ledger on the command line', service => {
     assert.equal(Number(statement.closing), balances.unpaid)
     assert.equal(statement.lines.length, 252)
     assert.deepEqual(
-      { ...statement.lines.at(-1), date: '' },
+      { ...statement.lines.at(-1), date: '', record_date: '' },
       {
         date: '',
+        record_date: '',
+        reference: '',
         reason: 'payout.create',
         referral_id: 0,
         payout_id,
@@ -136,6 +138,10 @@ describeService('referrals and the ledger on the command line', service => {
         balance: statement.closing,
       },
     )
+    // Posted today, and earned when the file says.
+    const [first] = statement.lines
+    assert.match(first.record_date, /^\d{4}-\d\d-\d\d /)
+    assert.match(first.reference, /^R-/)
     const later = JSON.parse(
       (await run('statement', String(affiliate), '--from', '2100-01-01', '--to', '2100-01-02', '--json'))
         .stdout,
@@ -143,7 +149,7 @@ describeService('referrals and the ledger on the command line', service => {
     assert.deepEqual([later.opening, later.closing, later.lines], [statement.closing, statement.closing, []])
     const csv = (await run('statement', String(affiliate), '--csv')).stdout.trimEnd().split('\r\n')
     assert.equal(csv.length, 255)
-    assert.match(csv.at(-1)!, new RegExp(`,closing balance,,,,${statement.closing}$`))
+    assert.match(csv.at(-1)!, new RegExp(`,closing balance,,,,${statement.closing},,$`))
     assert.match((await run('statement', '987654')).stderr, /^error: There is no affiliate/)
     const wrong = await run('statement', String(affiliate), '--from', '2024-02-30')
     assert.match(wrong.stderr, /^error: .*from: must be a date/)

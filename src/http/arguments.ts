@@ -20,6 +20,7 @@ interface Schema {
   format?: string
   minimum?: number
   maximum?: number
+  minLength?: number
   maxLength?: number
   maxItems?: number
 }
@@ -261,6 +262,11 @@ function rangeOf(minimum: number | undefined, maximum: number | undefined): stri
   return maximum === undefined ? `of ${minimum} or more` : `from ${minimum} to ${maximum}`
 }
 
+function lengthOf(minimum = 0, maximum: number | undefined): string {
+  if (maximum === undefined) return ''
+  return minimum > 1 ? `, from ${minimum} to ${maximum} characters` : `, at most ${maximum} characters`
+}
+
 /** Completes the sentence "must be …". */
 export function expectation(schema: TSchema | Schema): string {
   const {
@@ -273,6 +279,7 @@ export function expectation(schema: TSchema | Schema): string {
     format,
     minimum,
     maximum,
+    minLength,
     maxLength,
     maxItems,
   } = schema as Schema
@@ -296,7 +303,7 @@ export function expectation(schema: TSchema | Schema): string {
         .map(([name, property]) => `${name} (${expectation(property)})`)
         .join(', ')}`
     case 'string':
-      return `${format ? formats[format]!.expects : 'text'}${maxLength ? `, at most ${maxLength} characters` : ''}`
+      return `${format ? formats[format]!.expects : 'text'}${lengthOf(minLength, maxLength)}`
     default:
       return 'left out'
   }

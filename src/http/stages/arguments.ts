@@ -48,7 +48,8 @@ export function readArguments(
     if (ofItem.some(name => name in problems)) throw new Failure(resource.missing)
     if (missing.length === 0 && Object.keys(problems).length > 0) {
       const call = new HttpCall(context, request, resource, base)
-      Object.assign(problems, await endpoint.check?.(call, args as never))
+      // What is wrong by its schema was not sent to the check, which could only say that it is missing.
+      Object.assign(problems, { ...(await endpoint.check?.(call, args as never)), ...problems })
     }
     refuse(missing, problems)
     request.args = args

@@ -70,6 +70,9 @@ describeService('conversions', service => {
     assertFailure(await report({ reference: fresh(), currency: 'XXY', amount: 1 }), 400, 'rest_invalid_param')
     const missing = await report({ reference: fresh(), affiliate_id: affiliate.id })
     assert.deepEqual(missing.body.data.params, { amount: 'must be sent.' })
+    const beyond = await report({ reference: fresh(), amount: 1e15, occurred_at: '9999-12-31' })
+    assert.deepEqual(Object.keys(beyond.body.data.params).sort(), ['amount', 'occurred_at'])
+    assert.match(beyond.body.data.params.amount, /^must be a number from 0 to/)
     assertFailure(await report({ kind: 'attribution', reference: fresh() }), 400, 'rest_invalid_param')
   })
 

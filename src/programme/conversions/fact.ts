@@ -9,6 +9,8 @@ import type { ConversionKind } from './conversion.ts'
 import type { CreateArguments, SentLine } from './schema.ts'
 
 const MAX_JSON = 65_535
+/** Whoever tries out what recurs reports what is yet to come; what is still later is a slip. */
+const MOST_SECONDS_AHEAD = 10 * 366 * 86_400
 
 const needsAmount: readonly ConversionKind[] = ['sale', 'renewal', 'refund', 'dispute']
 const needsPart: readonly ConversionKind[] = ['refund', 'dispute', 'dispute_won']
@@ -49,6 +51,10 @@ export function problemsOf(args: Partial<CreateArguments>, settings: Settings): 
   }
   const country = args.customer?.country
   if (country && !/^[a-z]{2}$/i.test(country)) problems.customer = 'country must be two letters, ISO 3166-1.'
+  const at = args.occurred_at === undefined ? undefined : parseMoment(args.occurred_at)?.first
+  if (at !== undefined && at > now() + MOST_SECONDS_AHEAD) {
+    problems.occurred_at = 'must not lie more than ten years ahead.'
+  }
   if (metadata !== undefined && !isSmallObject(metadata)) {
     problems.metadata = `must be an object of at most ${MAX_JSON} characters of JSON.`
   }

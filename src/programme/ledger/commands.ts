@@ -11,6 +11,7 @@ import { addCommand, type CommonOptions, print, table, withDatabase } from '../.
 import { wholeNumber } from '../../cli/options.ts'
 import { onBehalfOf } from '../../settings/rules.ts'
 import { type Days, journalOf, type Statement, type StatementLine, statementOf } from './statements.ts'
+import type { Entry } from './store.ts'
 
 export function addLedgerCommands(program: Command): void {
   const from = ['--from <date>', 'the first day or moment, UTC (default: the first that there is)'] as const
@@ -44,6 +45,8 @@ const journalColumns = [
   'payout_id',
   'run_item_id',
   'event_id',
+  'record_date',
+  'reference',
 ]
 
 async function writeJournal(file: string, options: CommonOptions & Days): Promise<void> {
@@ -63,7 +66,7 @@ async function writeJournal(file: string, options: CommonOptions & Days): Promis
         const { id, at, affiliate_id, reason, referral_id, payout_id, run_item_id, event_id } = transfer
         const cells = [id, formatTime(at), affiliate_id, account, decimalText(amount, current.decimals)]
         const causes = [current.currency, reason, referral_id, payout_id, run_item_id, event_id]
-        yield csvLine([...cells, ...causes])
+        yield csvLine([...cells, ...causes, recordDate(transfer), transfer.reference])
       }
     }
   })
@@ -73,6 +76,9 @@ async function writeJournal(file: string, options: CommonOptions & Days): Promis
     `Wrote ${total.lines} lines into ${file}; together they come to ${sum} ${settings.currency}.`,
   ])
 }
+
+/** When the referral was earned or the payout made that it was posted because of, which may be long before. */
+const recordDate = ({ record_at }: Entry) => (record_at === null ? '' : formatTime(record_at))
 
 async function showStatement(
   affiliateId: number,
@@ -112,6 +118,8 @@ function lineOf({ transfer, amount, balance }: StatementLine, { decimals }: Sett
     payout_id: transfer.payout_id ?? 0,
     amount: decimalText(amount, decimals),
     balance: decimalText(balance, decimals),
+    record_date: recordDate(transfer),
+    reference: transfer.reference ?? '',
   }
 }
 
@@ -121,12 +129,21 @@ interface Ends {
 }
 
 function asCsv({ from, to }: Statement, lines: readonly Line[], { opening, closing }: Ends): string {
-  const columns = ['date', 'reason', 'referral_id', 'payout_id', 'amount', 'balance'] as const
+  const columns = [
+    'date',
+    'reason',
+    'referral_id',
+    'payout_id',
+    'amount',
+    'balance',
+    'record_date',
+    'reference',
+  ] as const
   return [
     CSV_BEGINNING + csvLine(columns),
-    csvLine([from ?? '', 'opening balance', null, null, null, opening]),
+    csvLine([from ?? '', 'opening balance', null, null, null, opening, null, null]),
     ...lines.map(line => csvLine(columns.map(name => line[name]))),
-    csvLine([to, 'closing balance', null, null, null, closing]),
+    csvLine([to, 'closing balance', null, null, null, closing, null, null]),
   ].join('')
 }
 
@@ -137,13 +154,14 @@ function asTable({ from, to }: Statement, lines: readonly Line[], ends: Ends, cu
     line.reason,
     id(line.referral_id),
     id(line.payout_id),
+    line.record_date.slice(0, 10),
     line.amount,
     line.balance,
   ])
-  const head = ['date', 'reason', 'referral', 'payout', `amount (${currency})`, 'balance']
+  const head = ['posted', 'reason', 'referral', 'payout', 'of', `amount (${currency})`, 'balance']
   return table(head, [
-    [from ?? '', 'opening balance', '', '', '', ends.opening],
+    [from ?? '', 'opening balance', '', '', '', '', ends.opening],
     ...rows,
-    [to, 'closing balance', '', '', '', ends.closing],
+    [to, 'closing balance', '', '', '', '', ends.closing],
   ])
 }

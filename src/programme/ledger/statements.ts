@@ -4,7 +4,7 @@ import { formatTime, now, parseMoment } from '../../base/time.ts'
 import type { Context } from '../../events/write.ts'
 import type { Account } from './holdings.ts'
 import { balancesOf, refuseNobody } from './rules.ts'
-import { nextTransfers, type Transfer } from './store.ts'
+import { type Entry, nextTransfers } from './store.ts'
 
 const AT_ONCE = 1000
 
@@ -38,7 +38,7 @@ async function* transfersOf(
   { database }: Context,
   seconds: Seconds,
   affiliateId?: number,
-): AsyncGenerator<Transfer> {
+): AsyncGenerator<Entry> {
   for (let after = 0; ; ) {
     const part = { after, limit: AT_ONCE, affiliateId, ...seconds }
     const rows = await nextTransfers(database.reader, part)
@@ -50,7 +50,7 @@ async function* transfersOf(
 
 /** One side of a transfer: what goes into an account is above 0, what leaves it below, so that all lines come to zero. */
 export interface JournalLine {
-  readonly transfer: Transfer
+  readonly transfer: Entry
   readonly account: Account
   readonly amount: bigint
 }
@@ -66,7 +66,7 @@ export async function* journalOf(context: Context, days: Days): AsyncGenerator<J
 
 /** A transfer that changes what the affiliate is owed. */
 export interface StatementLine {
-  readonly transfer: Transfer
+  readonly transfer: Entry
   readonly amount: bigint
   /** What they are owed after it. */
   readonly balance: bigint
@@ -96,7 +96,7 @@ export async function statementOf(context: Context, affiliateId: number, days: D
   }
 }
 
-async function* linesOf(transfers: AsyncIterable<Transfer>, opening: bigint): AsyncGenerator<StatementLine> {
+async function* linesOf(transfers: AsyncIterable<Entry>, opening: bigint): AsyncGenerator<StatementLine> {
   let balance = opening
   for await (const transfer of transfers) {
     const amount = BigInt(transfer.amount)

@@ -136,17 +136,26 @@ interface Part {
 const journal = prepared((db: Db, { after, limit, affiliateId, first, last }: Part) =>
   db
     .selectFrom('ledger_transfers')
-    .selectAll()
-    .where('id', '>', after)
-    .$if(affiliateId !== undefined, query => query.where('affiliate_id', '=', affiliateId!))
+    .leftJoin('referrals', 'referrals.id', 'ledger_transfers.referral_id')
+    .leftJoin('payouts', 'payouts.id', 'ledger_transfers.payout_id')
+    .selectAll('ledger_transfers')
+    .select(({ fn }) => [
+      fn.coalesce('referrals.created_at', 'payouts.created_at').as('record_at'),
+      fn.coalesce('referrals.reference', 'payouts.reference').as('reference'),
+    ])
+    .where('ledger_transfers.id', '>', after)
+    .$if(affiliateId !== undefined, query => query.where('ledger_transfers.affiliate_id', '=', affiliateId!))
     .$if(first !== undefined, query => query.where('at', '>=', first!))
     .$if(last !== undefined, query => query.where('at', '<=', last!))
-    .orderBy('id')
+    .orderBy('ledger_transfers.id')
     .limit(limit),
 )
 
+/** A transfer, and of the referral or payout because of which it was posted, as long as that is there, the date and reference. */
+export type Entry = Transfer & { readonly record_at: number | null; readonly reference: string | null }
+
 /** The next transfers in their order, of all affiliates or of one. */
-export async function nextTransfers(db: Db, part: Part): Promise<Transfer[]> {
+export async function nextTransfers(db: Db, part: Part): Promise<Entry[]> {
   return journal(db, part)
 }
 
