@@ -1,4 +1,7 @@
-/** Times are whole seconds since 1970, in UTC; callers read and write them as YYYY-MM-DD HH:MM:SS. */
+/**
+ * Times are whole seconds since 1970, in UTC; callers read and write them as YYYY-MM-DD HH:MM:SS.
+ * See docs/decisions/clock.md.
+ */
 
 const SECONDS_OF_DAY = 86_400
 const twoDigits = Array.from({ length: 60 }, (_, number) => String(number).padStart(2, '0'))
