@@ -186,5 +186,5 @@ async function problemOfCurrency(database: store.Source, before: Settings, curre
   if (decimalsOf(currency) === undefined)
     return 'must be the ISO 4217 code of a currency in use, such as EUR.'
   if (!(await store.anyMoney(database))) return undefined
-  return `must stay ${before.currency}: there are amounts, and they are in it.`
+  return `must stay ${before.currency}: amounts are recorded in it.`
 }

@@ -7,34 +7,19 @@ import { type Answer, endpoint, type Resource } from '../../http/endpoint.ts'
 import { problemsOfDays } from './periods.ts'
 import type { Wanted } from './report.ts'
 import * as rules from './rules.ts'
-import { affiliateArgument, type Report, reportArguments, reportRecord } from './schema.ts'
-
-const columns = {
-  'payouts-by-month': ['period', 'count', 'sum', 'failed_count', 'failed_sum'],
-  'affiliates-by-month': ['period', 'active', 'inactive', 'pending', 'rejected', 'total'],
-  'top-affiliates': ['affiliate_id', 'login', 'display_name', 'count', 'sum'],
-  'payouts-by-method': ['payout_method', 'count', 'sum'],
-  'earnings-by-month': ['period', 'referrals', 'earned', 'pending', 'refused', 'written_off', 'paid', 'owed'],
-  'conversion-by-month': ['period', 'visits', 'converted', 'rate'],
-  'best-affiliates': [
-    'affiliate_id',
-    'login',
-    'display_name',
-    'referrals',
-    'earned',
-    'visits',
-    'converted',
-    'rate',
-  ],
-  'best-campaigns': ['campaign', 'referrals', 'earned', 'visits', 'converted', 'rate'],
-} as const
-
-type Name = keyof typeof columns
+import {
+  affiliateArgument,
+  type Report,
+  type ReportName,
+  reportArguments,
+  reportRecord,
+  reportRows,
+} from './schema.ts'
 
 const wantedArguments = Type.Object({ ...reportArguments, ...affiliateArgument })
 
 function reportEndpoint(
-  name: Name,
+  name: ReportName,
   summary: string,
   make: (context: RequestContext, args: Wanted) => Promise<Report>,
   more: Partial<typeof affiliateArgument> = {},
@@ -45,7 +30,10 @@ function reportEndpoint(
     permission: 'reports.read',
     summary,
     arguments: Type.Object({ ...reportArguments, ...more }) as typeof wantedArguments,
-    answer: { status: 200, schema: reportRecord },
+    answer: {
+      status: 200,
+      schema: Type.Object({ ...reportRecord.properties, rows: Type.Array(reportRows[name]) }),
+    },
     check: async (_call, args) => problemsOfDays(args),
     handle: async (call, { format, ...args }: Static<typeof wantedArguments>) => {
       const report = await make(call, args)
@@ -92,10 +80,11 @@ function asJson({ decimals, ...report }: Report): string {
   )
 }
 
-function asCsv(name: Name, { decimals, from, to, rows }: Report): Answer {
+function asCsv(name: ReportName, { decimals, from, to, rows }: Report): Answer {
+  const columns = Object.keys(reportRows[name].properties)
   const lines = rows.map(row =>
     csvLine(
-      columns[name].map(column => {
+      columns.map(column => {
         const cell = row[column]!
         return typeof cell === 'bigint' ? decimalText(cell, decimals) : cell
       }),
@@ -105,5 +94,5 @@ function asCsv(name: Name, { decimals, from, to, rows }: Report): Answer {
     'Content-Type': CSV_TYPE,
     'Content-Disposition': `attachment; filename="${name}-${from}-${to}.csv"`,
   }
-  return { status: 200, headers, body: [CSV_BEGINNING, csvLine(columns[name]), ...lines].join('') }
+  return { status: 200, headers, body: [CSV_BEGINNING, csvLine(columns), ...lines].join('') }
 }

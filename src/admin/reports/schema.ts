@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import { choice, identifier, moment } from '../../base/schemas.ts'
 
 const spans = ['30d', '12m', 'all'] as const
@@ -29,6 +29,64 @@ export const reportArguments = {
 export const affiliateArgument = {
   affiliate_id: Type.Optional(identifier('Only what is about this affiliate.')),
 }
+
+/** A sum that is longer than a JavaScript number holds exactly is text. */
+const sum = (description: string) => Type.Unsafe<number | string>(Type.Number({ description }))
+const count = (description: string) => Type.Integer({ description })
+const text = (description: string) => Type.String({ description })
+
+const period = text('The day, YYYY-MM-DD, or the month, YYYY-MM.')
+const affiliate = {
+  affiliate_id: count('The affiliate.'),
+  login: Type.Union([Type.String(), Type.Null()], { description: 'null: the affiliate was deleted.' }),
+  display_name: Type.Union([Type.String(), Type.Null()], { description: 'null: the affiliate was deleted.' }),
+}
+const paid = { count: count('Payouts that are paid.'), sum: sum('What they come to.') }
+const conversion = {
+  visits: count('Visits.'),
+  converted: count('Those that led to a referral.'),
+  rate: Type.Number({ description: 'Their part, in percent.' }),
+}
+const earned = {
+  referrals: count('Referrals that count.'),
+  earned: sum('What they come to.'),
+}
+
+/** The columns of each report. */
+export const reportRows = {
+  'payouts-by-month': Type.Object({
+    period,
+    ...paid,
+    failed_count: count('Payouts that failed.'),
+    failed_sum: sum('What they come to.'),
+  }),
+  'affiliates-by-month': Type.Object({
+    period,
+    active: count('Affiliates who are active by now.'),
+    inactive: count('Those who are inactive.'),
+    pending: count('Those who wait for approval.'),
+    rejected: count('Those who were rejected.'),
+    total: count('All who registered.'),
+  }),
+  'top-affiliates': Type.Object({ ...affiliate, ...paid }),
+  'payouts-by-method': Type.Object({ payout_method: text('The payout method.'), ...paid }),
+  'earnings-by-month': Type.Object({
+    period,
+    ...earned,
+    pending: sum('What waits for approval.'),
+    refused: sum('What was rejected.'),
+    written_off: sum('What was written off.'),
+    paid: sum('What was paid.'),
+    owed: sum('What was owed at the end of the period.'),
+  }),
+  'conversion-by-month': Type.Object({ period, ...conversion }),
+  'best-affiliates': Type.Object({ ...affiliate, ...earned, ...conversion }),
+  'best-campaigns': Type.Object({ campaign: text('The campaign.'), ...earned, ...conversion }),
+}
+
+export type ReportName = keyof typeof reportRows
+/** Of each report, a row as it is answered. */
+export type ReportRows = { readonly [N in ReportName]: Static<(typeof reportRows)[N]> }
 
 /** What every report answers. Its rows have the columns of their report. */
 export const reportRecord = Type.Object({

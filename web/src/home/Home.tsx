@@ -4,12 +4,14 @@ import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
 import { type RaRecord, useGetList, useGetMany } from 'react-admin'
 import { Link as RouterLink } from 'react-router-dom'
+import type { Static } from 'typebox'
+import type { referralTotals } from '../../../src/programme/referrals/totals.ts'
 import { AffiliateName } from '../affiliates/AffiliateName.tsx'
 import { Account, type Affiliate, moving, nameOf } from '../affiliates/affiliate.tsx'
 import { get } from '../api.ts'
 import { useDeletedButOwed } from '../ledger/DeletedButOwed.tsx'
 import { MarkPaid } from '../payouts/MarkPaid.tsx'
-import type { Payout, Sum } from '../payouts/payout.ts'
+import type { Payout, WithSums } from '../payouts/payout.ts'
 import { useReport } from '../reports/report.ts'
 import { count, day, useMoney } from '../ui/format.ts'
 import { Moves } from '../ui/moves.tsx'
@@ -67,9 +69,7 @@ function ThisMonth() {
   )
 }
 
-interface ReferralTotals {
-  by_status: Record<'pending' | 'draft' | 'unpaid', { count: number; sum: Sum }>
-}
+type ReferralTotals = WithSums<Static<typeof referralTotals>>
 
 /** What is to be decided, as numbers that lead to the lists. */
 function Waits() {

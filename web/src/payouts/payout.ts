@@ -10,7 +10,9 @@ export type Payout = PayoutRecord & RaRecord<number> & { reference?: string; not
 export type Sum = number | string
 
 /** What the server answers, with its sums as they are read. */
-type WithSums<T> = { [K in keyof T]: K extends 'sum' ? Sum : T[K] extends object ? WithSums<T[K]> : T[K] }
+export type WithSums<T> = {
+  [K in keyof T]: K extends 'sum' ? Sum : T[K] extends object ? WithSums<T[K]> : T[K]
+}
 
 export type PayoutTotals = WithSums<Static<typeof payoutTotals>>
 
