@@ -373,6 +373,59 @@ const examples: readonly Example[] = [
     rules: [{ name: 'per lead', type: 'flat', rate: percent(3) }],
     earns: 500,
   },
+  {
+    what: 'two rules and none: 10 % of books, 5 a lamp, and the default of the rest',
+    sale: { lines: [line('A', 2000, 1, 'books'), line('L', 5000, 2, 'lamps'), line('C', 3000)] },
+    rules: [
+      { rate: percent(10), conditions: [{ field: 'category', is: ['books'] }] },
+      { type: 'per_item', rate: percent(5), conditions: [{ field: 'category', is: ['lamps'] }] },
+    ],
+    earns: 1800,
+    parts: 3,
+  },
+  {
+    what: 'the longest hold of those that earn',
+    sale: { lines: [line('A', 5000), line('B', 5000)] },
+    rules: [
+      { rate: percent(10), holdDays: 14, conditions: [{ field: 'product', is: ['A'] }] },
+      { rate: percent(20), holdDays: 30, conditions: [{ field: 'product', is: ['B'] }] },
+    ],
+    earns: 1500,
+    parts: 2,
+    holdDays: 30,
+  },
+  {
+    what: 'of the same priority, the older rule: 3 %',
+    rules: [{ rate: percent(3) }, { rate: percent(9) }],
+    earns: 300,
+    by: 0,
+  },
+  {
+    what: 'per item of a sale without lines: one of 7.00',
+    rules: [{ type: 'per_item', rate: percent(7) }],
+    earns: 700,
+    by: 0,
+  },
+  {
+    what: 'gross in euro, tax included: 10 % of 119.00 at 1.1 are 13.09',
+    amount: 11_900,
+    sale: { ...inEuro, tax: 1900n },
+    rate: '1.1',
+    rules: [{ rate: percent(10), basis: 'gross' }],
+    earns: 1309,
+    by: 0,
+  },
+  {
+    what: 'a flat rate and a part in euro: 2.00 and 10 % of 50.00 at 1.5',
+    sale: { ...inEuro, lines: [line('A', 5000), line('B', 5000)] },
+    rate: '1.5',
+    rules: [
+      { type: 'flat', rate: percent(2), conditions: [{ field: 'product', is: ['A'] }] },
+      { rate: percent(10), conditions: [{ field: 'product', is: ['B'] }] },
+    ],
+    earns: 950,
+    parts: 2,
+  },
   { what: 'a default type without a rule', settings: { defaultRateType: 'per lead' }, earns: 'no_rule' },
 ]
 

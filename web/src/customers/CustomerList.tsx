@@ -1,4 +1,5 @@
 import { AffiliateInput } from '../affiliates/AffiliateInput.tsx'
+import { AffiliateName } from '../affiliates/AffiliateName.tsx'
 import { numberedName } from '../affiliates/affiliate.tsx'
 import type { Column } from '../ui/column.ts'
 import { Day } from '../ui/Day.tsx'
@@ -44,6 +45,11 @@ const columns: Column<Customer>[] = [
     cell: ({ email }) => <Breakable text={email || '–'} />,
     minWidth: 160,
     card: '2 left',
+  },
+  {
+    label: 'Affiliate',
+    cell: ({ affiliate_id }) => (affiliate_id ? <AffiliateName id={affiliate_id} link /> : '–'),
+    wideOnly: true,
   },
   {
     label: 'Account',

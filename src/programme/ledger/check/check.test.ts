@@ -90,6 +90,28 @@ describeService('the check of the ledger', service => {
     }
   })
 
+  test('names a sale of which nothing is left, and something stands', async () => {
+    const { id } = await service().newAffiliate('taken', {
+      status: 'active',
+      rate: 10,
+      rate_type: 'percentage',
+    })
+    const named = { context: 'shop', reference: 'whole', currency: 'USD' }
+    const sale = { kind: 'sale', ...named, amount: 50, affiliate_id: id }
+    const [{ referral_id }] = (await service().post('/conversions', sale)).body.referrals
+    await service().post('/conversions', { kind: 'refund', ...named, part: '1', amount: 50 })
+    assert.deepEqual(await problems(), [])
+    const stands = `nothing is left of the sale, and 1.00 stands because of it (referral ${referral_id}).`
+    await run(`UPDATE referrals SET status = 'unpaid', amount = 100 WHERE id = ${referral_id}`)
+    const found = await problems()
+    assert.ok(
+      found.some(text => text.endsWith(stands)),
+      found.join('\n'),
+    )
+    await run(`UPDATE referrals SET status = 'rejected', amount = 0 WHERE id = ${referral_id}`)
+    assert.deepEqual(await problems(), [])
+  })
+
   test('names what the database no longer refuses', async () => {
     const { engine } = service().database
     const tables = schema.filter(({ appendOnly }) => appendOnly).map(({ name }) => name)
