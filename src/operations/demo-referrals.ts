@@ -26,7 +26,7 @@ interface Making {
   readonly timeAt: (part: number) => number
 }
 
-type Made = Pick<Referral, 'affiliate_id' | 'amount' | 'created_at'> & {
+type NewRow = Pick<Referral, 'affiliate_id' | 'amount' | 'created_at'> & {
   readonly status: 'pending' | 'unpaid' | 'rejected'
 }
 
@@ -36,7 +36,7 @@ export async function fillReferrals(
   { after, random, timeAt }: Making,
 ): Promise<void> {
   const settings = await loadSettings(database.reader)
-  const make = (tx: Tx, made: Made) => insert(tx, made, settings, random)
+  const make = (tx: Tx, made: NewRow) => insert(tx, made, settings, random)
   const count = Math.min(MOST_REFERRALS, affiliates.length * PER_AFFILIATE)
   await database.transaction(async tx => {
     await database.engine.continueIdentity(tx, referral.table.name, after)
@@ -58,7 +58,7 @@ export async function fillReferrals(
 async function payReferrals(
   tx: Tx,
   { id, affiliate_id, amount, created_at }: PaidPayout,
-  make: (tx: Tx, made: Made) => Promise<Referral>,
+  make: (tx: Tx, made: NewRow) => Promise<Referral>,
 ): Promise<void> {
   const part = Math.floor(amount / 3)
   const earned: Referral[] = []
@@ -80,7 +80,7 @@ async function payReferrals(
   )
 }
 
-async function insert(tx: Tx, made: Made, settings: Settings, random: () => number): Promise<Referral> {
+async function insert(tx: Tx, made: NewRow, settings: Settings, random: () => number): Promise<Referral> {
   const { affiliate_id, status, amount, created_at: time } = made
   const description = `Order ${1000 + Math.floor(random() * 9000)}`
   const sent = { affiliate_id, status, description, currency: settings.currency }

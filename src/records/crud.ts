@@ -11,7 +11,7 @@ import {
 } from '../http/endpoint.ts'
 import { linesOf } from './bulk-create.ts'
 import type { Fields } from './field.ts'
-import type { Kind, RowOf, ShownOf } from './kind.ts'
+import type { Kind, ReadRowOf, RowOf } from './kind.ts'
 import { answerList, type ListArguments, type Listing, listArguments } from './list.ts'
 import type { Reading, Writing } from './rules.ts'
 
@@ -21,7 +21,7 @@ type Any = Kind<string, string, Fields>
 export async function body<F extends Fields>(
   call: Call,
   kind: Pick<Kind<string, string, F>, 'write'>,
-  row: ShownOf<F>,
+  row: ReadRowOf<F>,
 ): Promise<string> {
   return `${kind.write(row, await call.settings.current())}}`
 }
@@ -29,7 +29,7 @@ export async function body<F extends Fields>(
 export async function answerCreated<F extends Fields>(
   call: Call,
   kind: Pick<Kind<string, string, F>, 'write'>,
-  row: ShownOf<F> & { readonly id: number },
+  row: ReadRowOf<F> & { readonly id: number },
 ): Promise<Answer> {
   return {
     status: 201,
@@ -45,9 +45,13 @@ export async function answerCreated<F extends Fields>(
 export function linesOfKind<A, F extends Fields>(
   { name, record, write }: Pick<Kind<string, string, F>, 'name' | 'record' | 'write'>,
   args: TObject,
-  { problems, create, createMany }: Pick<Writing<A, never, ShownOf<F>>, 'problems' | 'create' | 'createMany'>,
+  {
+    problems,
+    create,
+    createMany,
+  }: Pick<Writing<A, never, ReadRowOf<F>>, 'problems' | 'create' | 'createMany'>,
 ): Lines {
-  return linesOf<A, ShownOf<F>>({
+  return linesOf<A, ReadRowOf<F>>({
     arguments: args,
     result: { [name]: record },
     problems,
@@ -62,8 +66,8 @@ export const deletionOf = (record: TObject) => Type.Object({ deleted: Type.Boole
 /** A kind's list, for whatever goes through it: pages, exports. */
 export function listingOf<N extends string, F extends Fields>(
   kind: Kind<N, string, F>,
-  { orders, page, count }: Reading<ShownOf<F>>,
-): Listing<ShownOf<F>, ListArguments> {
+  { orders, page, count }: Reading<ReadRowOf<F>>,
+): Listing<ReadRowOf<F>, ListArguments> {
   return {
     orders,
     fields: Object.keys(kind.record.properties),
@@ -99,7 +103,7 @@ interface Parts {
 
 export function crud<N extends string, T extends string, F extends Fields>(
   kind: Kind<N, T, F>,
-  rules: Reading<ShownOf<F>> & Writing<never, never, RowOf<F>>,
+  rules: Reading<ReadRowOf<F>> & Writing<never, never, RowOf<F>>,
   failures: Failures = {},
 ): Resource {
   const { name, title, record } = kind

@@ -34,10 +34,10 @@ type ColumnsOf<F extends Fields> = { [N in Name<F> as ColumnOf<N, F[N]>]: Stored
 export type TableOf<F extends Fields> = Simplify<{ id: Identity; updated_at: number } & ColumnsOf<F>>
 export type RowOf<F extends Fields> = Selectable<TableOf<F>>
 /** The columns that a record shows, which is what lists and look-ups read. */
-type ShownColumn<F extends Fields> =
+type ReadColumn<F extends Fields> =
   | 'id'
   | { [N in Name<F>]: F[N] extends { wire: TSchema } ? ColumnOf<N, F[N]> : never }[Name<F>]
-export type ShownOf<F extends Fields> = Pick<RowOf<F>, ShownColumn<F> & keyof RowOf<F>>
+export type ReadRowOf<F extends Fields> = Pick<RowOf<F>, ReadColumn<F> & keyof RowOf<F>>
 
 type With<Part extends string, F extends Fields> = {
   [N in Name<F> as F[N] extends Record<Part, TSchema> ? N : never]: F[N] extends Record<
@@ -102,9 +102,9 @@ export interface Kind<N extends string = string, T extends string = string, F ex
     made: { time: number; actor: number },
   ): Omit<TableOf<F>, 'id'> & { id?: never }
   /** The record as callers see it. */
-  show(row: ShownOf<F>, settings: Settings): Static<TObject<RecordProperties<N, F>>>
+  show(row: ReadRowOf<F>, settings: Settings): Static<TObject<RecordProperties<N, F>>>
   /** The same as JSON text, without its closing brace. */
-  write(row: ShownOf<F>, settings: Settings): string
+  write(row: ReadRowOf<F>, settings: Settings): string
   /** What the log of events is given: the record, and the fields that it does not show. */
   logged(row: RowOf<F>, settings: Settings): object
   /** A made-up row. */

@@ -7,7 +7,7 @@ import { type Context, type RequestContext, write } from '../events/write.ts'
 import { type Tx, UniqueViolation } from '../storage/database.ts'
 import type { Order, Page } from '../storage/page.ts'
 import type { Fields } from './field.ts'
-import type { Kind, RowOf, ShownOf } from './kind.ts'
+import type { Kind, ReadRowOf, RowOf } from './kind.ts'
 import { type Change, type NewRow, personOf, problemsOfReferences, type Store } from './store.ts'
 
 /** How records are read. */
@@ -60,7 +60,7 @@ export function narrowed(kind: Narrowing, args: object, settings: Settings) {
 export function readingOf<F extends Fields>(
   kind: Narrowing & Pick<Kind<string, string, F>, 'name'>,
   store: Pick<Store<F>, 'orders' | 'find' | 'page' | 'count'>,
-): Reading<ShownOf<F>> {
+): Reading<ReadRowOf<F>> {
   const criteria = async ({ settings }: Context, args: object) =>
     narrowed(kind, args, await settings.current())
   return {
@@ -99,7 +99,7 @@ export function refusingTwo<R extends Pick<Writing<object, object, unknown>, 'cr
 export function plainRules<N extends string, T extends string, F extends Fields>(
   kind: Kind<N, T, F>,
   store: Store<F>,
-): Reading<ShownOf<F>> & Writing<object, object, RowOf<F>> {
+): Reading<ReadRowOf<F>> & Writing<object, object, RowOf<F>> {
   const any = kind as unknown as Kind
   // Where nothing is personal, nobody has to be known.
   const person = async ({ database }: Context, tx: Tx, row: object) =>

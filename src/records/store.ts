@@ -29,8 +29,8 @@ import {
   type Kind,
   type Part,
   partsOf,
+  type ReadRowOf,
   type RowOf,
-  type ShownOf,
   type TableOf,
 } from './kind.ts'
 
@@ -43,7 +43,7 @@ export type Change<F extends Fields> = Updateable<TableOf<F>>
 export interface Store<F extends Fields> {
   /** By the names that callers use. */
   readonly orders: Readonly<Record<string, Order>>
-  find(db: Db, id: number): Promise<ShownOf<F> | undefined>
+  find(db: Db, id: number): Promise<ReadRowOf<F> | undefined>
   exists(db: Db, id: number): Promise<boolean>
   /** Those of the identifiers that there are. */
   among(db: Db, ids: readonly number[]): Promise<Set<number>>
@@ -58,7 +58,7 @@ export interface Store<F extends Fields> {
   insertMany(tx: Tx, rows: readonly NewRow<F>[]): Promise<number[]>
   update(tx: Tx, id: number, change: Change<F>): Promise<RowOf<F>>
   remove(tx: Tx, id: number): Promise<void>
-  page(db: Db, criteria: Criteria, page: Page): Promise<ShownOf<F>[]>
+  page(db: Db, criteria: Criteria, page: Page): Promise<ReadRowOf<F>[]>
   count(db: Db, criteria: Criteria): Promise<number>
   /** What has to hold of a row, all of it. */
   matching(criteria: Criteria): Expression<SqlBool>

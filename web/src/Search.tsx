@@ -8,7 +8,7 @@ import { get, queryOf } from './api.ts'
 import { otherPages, recordPages } from './pages.ts'
 import { pageOf, type RecordPages } from './ui/pages.ts'
 
-interface Found {
+interface Hit {
   to: string
   group: string
   text: string
@@ -20,7 +20,7 @@ const AFTER_MS = 180
 
 const searched = recordPages.filter(({ titleOf }) => titleOf)
 
-const pages: Found[] = [
+const pages: Hit[] = [
   ...otherPages.map(({ path, name }) => ({ to: path, group: 'Pages', text: name })),
   ...recordPages.flatMap(({ resource, name, create }) => [
     { to: `/${resource}`, group: 'Pages', text: name[1] },
@@ -28,7 +28,7 @@ const pages: Found[] = [
   ]),
 ]
 
-const foundIn = (of: RecordPages, records: RaRecord<number>[]): Found[] =>
+const hitsIn = (of: RecordPages, records: RaRecord<number>[]): Hit[] =>
   records.flatMap(record => {
     const to = pageOf(of, record.id)
     return to ? [{ to, group: of.name[1], text: of.titleOf!(record as never), number: record.id }] : []
@@ -44,8 +44,8 @@ function useSettled(typed: string): string {
   return settled
 }
 
-/** Pages are found at once, records a moment after the last letter. */
-function useFound(typed: string, search: string): { found: Found[]; isSearching: boolean } {
+/** Pages are listed at once, records a moment after the last letter. */
+function useHits(typed: string, search: string): { hits: Hit[]; isSearching: boolean } {
   const answers = useQueries({
     queries: searched.map(of => {
       const query = queryOf({ ...of.reads, search, number: OF_EACH })
@@ -57,18 +57,18 @@ function useFound(typed: string, search: string): { found: Found[]; isSearching:
     }),
   })
   const wanted = typed.trim().toLowerCase()
-  const found = [
+  const hits = [
     ...pages.filter(({ text }) => text.toLowerCase().includes(wanted)),
-    ...searched.flatMap((of, number) => foundIn(of, answers[number]?.data ?? [])),
+    ...searched.flatMap((of, number) => hitsIn(of, answers[number]?.data ?? [])),
   ]
-  return { found, isSearching: answers.some(({ isFetching }) => isFetching) }
+  return { hits, isSearching: answers.some(({ isFetching }) => isFetching) }
 }
 
 export function SearchDialog({ onClose }: { onClose: () => void }) {
   const [typed, setTyped] = useState('')
   const navigate = useNavigate()
   const search = useSettled(typed)
-  const { found, isSearching } = useFound(typed, search)
+  const { hits, isSearching } = useHits(typed, search)
   const isWaiting = isSearching || search !== typed.trim()
   return (
     <Dialog
@@ -79,12 +79,12 @@ export function SearchDialog({ onClose }: { onClose: () => void }) {
       maxWidth="sm"
       sx={{ '& .MuiDialog-container': { alignItems: 'flex-start' } }}
     >
-      <Autocomplete<Found, false, false, true>
+      <Autocomplete<Hit, false, false, true>
         freeSolo
         open
         autoHighlight
         forcePopupIcon={false}
-        options={found}
+        options={hits}
         filterOptions={options => options}
         groupBy={({ group }) => group}
         getOptionLabel={option => (typeof option === 'string' ? option : option.text)}
@@ -93,7 +93,7 @@ export function SearchDialog({ onClose }: { onClose: () => void }) {
         onInputChange={(_, text, reason) => reason === 'input' && setTyped(text)}
         onChange={(_, chosen) => {
           // Enter without a choice means what comes first.
-          const to = typeof chosen === 'string' ? found[0]?.to : chosen?.to
+          const to = typeof chosen === 'string' ? hits[0]?.to : chosen?.to
           if (!to) return
           onClose()
           navigate(to)
@@ -115,7 +115,7 @@ export function SearchDialog({ onClose }: { onClose: () => void }) {
             autoFocus
             label="Search"
             placeholder="Name, e-mail, number, reference"
-            helperText={helpOf(search, isWaiting, found.length)}
+            helperText={helpOf(search, isWaiting, hits.length)}
           />
         )}
         sx={{ p: 2, pt: 2.5 }}

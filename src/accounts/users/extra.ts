@@ -13,12 +13,12 @@ export const linkedAccount = {
   user_registered: Type.String(),
 }
 
-type Shown = Pick<
+type AccountColumns = Pick<
   User,
   'id' | 'login' | 'email' | 'display_name' | 'first_name' | 'last_name' | 'registered_at'
 >
 
-export function linkedAccountOf(user: Shown) {
+export function linkedAccountOf(user: AccountColumns) {
   return {
     ID: user.id,
     user_login: user.login,

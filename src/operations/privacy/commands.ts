@@ -5,7 +5,7 @@ import type { User } from '../../accounts/users/store.ts'
 import { commandLine } from '../../base/actor.ts'
 import { addCommand, CommandFailed, type CommonOptions, print, withDatabase } from '../../cli/command.ts'
 import type { Context } from '../../events/write.ts'
-import { findByEmail, rules, type ShownCustomer } from '../../programme/customers/rules.ts'
+import { type CustomerColumns, findByEmail, rules } from '../../programme/customers/rules.ts'
 import { contextOf, onBehalfOf } from '../../settings/rules.ts'
 import { eraseCustomer, erasePerson, exportCustomer, exportPerson } from './rules.ts'
 
@@ -56,7 +56,7 @@ async function eraseCustomerData(name: string, options: CommonOptions & { yes?: 
 }
 
 /** @throws Failure no_customer */
-async function customerNamed(context: Context, name: string): Promise<ShownCustomer> {
+async function customerNamed(context: Context, name: string): Promise<CustomerColumns> {
   const [, id] = /^#(\d+)$/.exec(name) ?? []
   return id === undefined ? findByEmail(context, name) : rules.get(context, Number(id))
 }

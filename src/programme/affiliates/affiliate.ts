@@ -5,7 +5,7 @@ import { identifier, identifiers, line, listOf, optionalEmail, rate } from '../.
 import type { Settings } from '../../base/settings.ts'
 import { foldCase } from '../../base/text.ts'
 import { filter, sql } from '../../records/field.ts'
-import { type CrudAction, kind, type RowOf, type ShownOf, type TableOf } from '../../records/kind.ts'
+import { type CrudAction, kind, type ReadRowOf, type RowOf, type TableOf } from '../../records/kind.ts'
 import {
   anyOf,
   count,
@@ -148,7 +148,7 @@ export const affiliate = kind({
 
 export type AffiliateRecord = Static<typeof affiliate.record>
 export type Affiliate = RowOf<typeof fields>
-export type ShownAffiliate = ShownOf<typeof fields>
+export type AffiliateColumns = ReadRowOf<typeof fields>
 
 interface AffiliatesTable extends TableOf<typeof fields> {}
 

@@ -9,7 +9,7 @@ import { byIdentifier } from '../../storage/by-identifier.ts'
 import type { Db, Tx } from '../../storage/database.ts'
 import { type Page, PagedList } from '../../storage/page.ts'
 import { prepared } from '../../storage/prepared.ts'
-import { type Affiliate, affiliate, type ShownAffiliate } from './affiliate.ts'
+import { type Affiliate, type AffiliateColumns, affiliate } from './affiliate.ts'
 
 export const affiliates = storeOf(affiliate, {
   search: search => sql<boolean>`(affiliates.payment_email_key = ${search.key}
@@ -89,7 +89,7 @@ interface Account {
   group_name: string | null
 }
 
-export type AffiliateRow = ShownAffiliate & Partial<Account>
+export type AffiliateRow = AffiliateColumns & Partial<Account>
 
 const findWithAccount = byIdentifier(withAccounts, 'affiliates.id')
 

@@ -9,7 +9,7 @@ import { fromUnits } from '../../base/money.ts'
 import { choice, flag, identifiers, line, listOf } from '../../base/schemas.ts'
 import type { Settings } from '../../base/settings.ts'
 import { filter, sql } from '../../records/field.ts'
-import { kind, type RowOf, type ShownOf, type TableOf } from '../../records/kind.ts'
+import { kind, type ReadRowOf, type RowOf, type TableOf } from '../../records/kind.ts'
 import { anyOf, created } from '../../records/kinds-of-field.ts'
 import { neither } from '../../storage/table.ts'
 
@@ -192,14 +192,14 @@ const plain = kind({
 
 const amounts = ['amount', 'tax', 'shipping', 'discount'] as const
 
-type Shown = ShownOf<typeof fields>
+type ConversionRow = ReadRowOf<typeof fields>
 
-function show(row: Shown, settings: Settings) {
+function show(row: ConversionRow, settings: Settings) {
   const record = plain.show(row, settings)
   return { ...record, ...amountsOf(row) }
 }
 
-function amountsOf(row: Pick<Shown, 'currency' | (typeof amounts)[number]>) {
+function amountsOf(row: Pick<ConversionRow, 'currency' | (typeof amounts)[number]>) {
   const decimals = decimalsOf(row.currency) ?? 0
   return {
     amount: fromUnits(row.amount, decimals),
@@ -218,7 +218,7 @@ export const conversion = {
     logged: { ...plain.table.logged, personal: [] },
   },
   show,
-  write: (row: Shown, settings: Settings) => JSON.stringify(show(row, settings)).slice(0, -1),
+  write: (row: ConversionRow, settings: Settings) => JSON.stringify(show(row, settings)).slice(0, -1),
   logged: (row: Conversion, settings: Settings) => ({ ...plain.logged(row, settings), ...amountsOf(row) }),
 } as const
 

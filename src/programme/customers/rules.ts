@@ -3,17 +3,17 @@ import { linkedAccountOf } from '../../accounts/users/extra.ts'
 import { findUser } from '../../accounts/users/store.ts'
 import { foldCase } from '../../base/text.ts'
 import type { Context } from '../../events/write.ts'
-import type { ShownOf } from '../../records/kind.ts'
+import type { ReadRowOf } from '../../records/kind.ts'
 import { existing, plainRules, refusingTwo } from '../../records/rules.ts'
 import { customer } from './customer.ts'
 import { customers, findByEmailKey } from './store.ts'
 
 export const rules = refusingTwo(plainRules(customer, customers), 'customer_exists')
 
-export type ShownCustomer = ShownOf<typeof customer.fields>
+export type CustomerColumns = ReadRowOf<typeof customer.fields>
 
 /** @throws Failure no_customer */
-export async function findByEmail({ database }: Context, email: string): Promise<ShownCustomer> {
+export async function findByEmail({ database }: Context, email: string): Promise<CustomerColumns> {
   return existing(customer, await findByEmailKey(database.replica, foldCase(email)))
 }
 
@@ -25,7 +25,7 @@ export interface Extras {
 
 export async function extrasOf(
   { database }: Context,
-  { user_id, affiliate_id }: ShownCustomer,
+  { user_id, affiliate_id }: CustomerColumns,
   { user, meta }: Extras,
 ) {
   const account = user && user_id !== null ? await findUser(database.replica, user_id) : undefined

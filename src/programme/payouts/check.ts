@@ -1,6 +1,6 @@
 /** Whether the index from referrals to payouts has what the payouts say. */
 import type { Db } from '../../storage/database.ts'
-import type { ShownPayout } from './payout.ts'
+import type { PayoutRow } from './payout.ts'
 import { firstAfter, referralsOf } from './store.ts'
 
 const ROWS_AT_ONCE = 1000
@@ -19,7 +19,7 @@ export async function* checkReferrals(db: Db): AsyncGenerator<string> {
   }
 }
 
-async function outOfStep(db: Db, rows: readonly Pick<ShownPayout, 'id' | 'referrals'>[]): Promise<number[]> {
+async function outOfStep(db: Db, rows: readonly Pick<PayoutRow, 'id' | 'referrals'>[]): Promise<number[]> {
   const indexed = Map.groupBy(await referralsOf(db, rows[0]!.id, rows.at(-1)!.id), row => row.payout_id)
   return rows.flatMap(({ id, referrals }) => {
     const listed = referrals === '' ? [] : referrals.split(',').map(Number)

@@ -4,12 +4,12 @@ import type { Call } from '../../http/endpoint.ts'
 import { feature, type SheetColumns } from '../../records/feature.ts'
 import { type AffiliateRow, payeesOf } from '../affiliates/rules.ts'
 import { checkReferrals } from './check.ts'
-import { payout, payoutReferralsTable, type ShownPayout } from './payout.ts'
+import { type PayoutRow, payout, payoutReferralsTable } from './payout.ts'
 import { listing, payoutsInArea, payouts as resource } from './routes.ts'
 import { notesOf } from './rules.ts'
 
 /** A payout, and who it went to, unless the affiliate was deleted. */
-type PaidRow = ShownPayout & { payee?: AffiliateRow | undefined; reference: string; note: string }
+type PaidRow = PayoutRow & { payee?: AffiliateRow | undefined; reference: string; note: string }
 
 const columns: SheetColumns<PaidRow> = {
   payout_id: row => row.id,
@@ -27,7 +27,7 @@ const columns: SheetColumns<PaidRow> = {
   note: row => row.note,
 }
 
-async function rowsOf(call: Call, rows: ShownPayout[]): Promise<PaidRow[]> {
+async function rowsOf(call: Call, rows: PayoutRow[]): Promise<PaidRow[]> {
   const payees = await payeesOf(call, new Set(rows.map(row => row.affiliate_id)))
   const ids = rows.map(row => row.id)
   const notes = await notesOf(call, ids)

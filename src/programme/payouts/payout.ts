@@ -2,7 +2,7 @@
 import { type Static, Type } from 'typebox'
 import { identifier, identifiers, line, listOf, paragraphs } from '../../base/schemas.ts'
 import { filter, sql } from '../../records/field.ts'
-import { type CrudAction, kind, type RowOf, type ShownOf, type TableOf } from '../../records/kind.ts'
+import { type CrudAction, kind, type ReadRowOf, type RowOf, type TableOf } from '../../records/kind.ts'
 import {
   amount,
   anyOf,
@@ -95,7 +95,7 @@ export const payout = kind({
 
 export type PayoutRecord = Static<typeof payout.record>
 export type Payout = RowOf<typeof fields>
-export type ShownPayout = ShownOf<typeof fields>
+export type PayoutRow = ReadRowOf<typeof fields>
 
 const referralColumns = {
   referral_id: integer(neither),

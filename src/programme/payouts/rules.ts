@@ -17,7 +17,7 @@ import { owedTo } from '../ledger/rules.ts'
 import { holdReferrals } from '../referrals/store.ts'
 import { markReturned } from '../runs/store.ts'
 import { carryOut, type Plan, plan, planWith, postAlone } from './paying.ts'
-import { type Payout, payout, type ShownPayout } from './payout.ts'
+import { type Payout, type PayoutRow, payout } from './payout.ts'
 import * as store from './store.ts'
 
 type CreateArguments = Static<typeof payout.create>
@@ -237,7 +237,7 @@ async function problemsOfPayout(
   db: Db,
   settings: Settings,
   args: Partial<CreateArguments>,
-  before?: ShownPayout,
+  before?: PayoutRow,
 ): Promise<Problems> {
   const { affiliate_id } = args
   const isOther = affiliate_id !== undefined && affiliate_id !== before?.affiliate_id

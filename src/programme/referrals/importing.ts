@@ -156,7 +156,7 @@ async function importBatch(
         outcome.errors.push({ line, message: sentenceOf(error) })
       }
     }
-    if (!keeps || outcome.errors.length > 0) throw new TakenBack()
+    if (!keeps || outcome.errors.length > 0) throw new RolledBack()
   }
   await write(context, work).catch(refuseOther)
   for (const error of outcome.errors) fail(result, error)
@@ -167,10 +167,10 @@ async function importBatch(
 }
 
 /** Ends a transaction that is to leave nothing. */
-class TakenBack extends Error {}
+class RolledBack extends Error {}
 
 function refuseOther(error: unknown): void {
-  if (!(error instanceof TakenBack)) throw error
+  if (!(error instanceof RolledBack)) throw error
 }
 
 function attempt<T>(result: Imported, line: number, work: () => T): T | undefined {

@@ -19,7 +19,7 @@ import { onBehalfOf } from '../../settings/rules.ts'
 import { formats } from './formats/formats.ts'
 import { runItem } from './item.ts'
 import * as rules from './rules.ts'
-import { payoutRun, type Run, type ShownRun } from './run.ts'
+import { payoutRun, type Run, type RunRow } from './run.ts'
 import {
   approveArguments,
   cancelArguments,
@@ -72,7 +72,7 @@ const addRunCommand = (parent: Command, name: string, description: string) =>
 const onDatabase = <T>(options: CommonOptions, work: (context: RequestContext) => Promise<T>): Promise<T> =>
   withDatabase(options, database => work(onBehalfOf(commandLine, database)))
 
-async function printRun(options: CommonOptions, context: RequestContext, run: ShownRun, more: string[] = []) {
+async function printRun(options: CommonOptions, context: RequestContext, run: RunRow, more: string[] = []) {
   const settings = await context.settings.current()
   const record = payoutRun.show(run, settings)
   print(options, record, [

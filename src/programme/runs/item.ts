@@ -2,7 +2,7 @@
 import { Type } from 'typebox'
 import { choice, line, listOf } from '../../base/schemas.ts'
 import { formatTime } from '../../base/time.ts'
-import { kind, type RowOf, type ShownOf, type TableOf } from '../../records/kind.ts'
+import { kind, type ReadRowOf, type RowOf, type TableOf } from '../../records/kind.ts'
 import {
   anyOf,
   count,
@@ -123,7 +123,7 @@ export const runItem = kind({
 })
 
 export type Item = RowOf<typeof fields>
-export type ShownItem = ShownOf<typeof fields>
+export type ItemRow = ReadRowOf<typeof fields>
 
 const fileColumns = {
   run_id: integer({ ...neither, references: { table: 'payout_runs' } }),

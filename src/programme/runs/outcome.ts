@@ -9,7 +9,7 @@ export const resultFormats = ['csv', 'paypal', 'pain.002', 'nacha'] as const
 export type ResultFormat = (typeof resultFormats)[number]
 
 /** What is said of one payment, by a file or a person. */
-export interface Said {
+export interface ReportedOutcome {
   readonly outcome: Outcome
   readonly note: string
 }

@@ -4,7 +4,7 @@ import { type Context, type RequestContext, write } from '../../events/write.ts'
 import { existing } from '../../records/rules.ts'
 import { conflict } from './conflict.ts'
 import { type Item, runItem } from './item.ts'
-import { type Outcome, outcomes, type ResultFormat, type Said } from './outcome.ts'
+import { type Outcome, outcomes, type ReportedOutcome, type ResultFormat } from './outcome.ts'
 import { parseReference } from './proposal.ts'
 import { readCsv, unreadable } from './results/csv.ts'
 import type { Entry } from './results/entry.ts'
@@ -49,7 +49,7 @@ export async function recordResults(context: RequestContext, args: ResultArgumen
   refuseUnsent(run)
   refuseReplaced(content)
   const read = await entriesOf(readers[format](content), id)
-  if (read.whole) await addOpen(context, id, read.said, read.whole)
+  if (read.whole) await addOpen(context, id, read.reported, read.whole)
   const result = {
     payout_run_id: id,
     dry_run,
@@ -59,7 +59,7 @@ export async function recordResults(context: RequestContext, args: ResultArgumen
     unknown_references: read.unknown.slice(0, MOST_NAMED),
     ignored: read.ignored,
   }
-  const affiliates = [...read.said.keys()]
+  const affiliates = [...read.reported.keys()]
   for (let start = 0; start < affiliates.length; start += ITEMS_AT_ONCE) {
     const some = affiliates.slice(start, start + ITEMS_AT_ONCE)
     const found = await store.itemsOf(context.database.reader, id, some)
@@ -69,7 +69,9 @@ export async function recordResults(context: RequestContext, args: ResultArgumen
       ...unknown.slice(0, Math.max(0, MOST_NAMED - result.unknown_references.length)),
     )
     for (const items of dry_run ? [found] : chunksOf(found)) {
-      const sorted = dry_run ? sort(items, read.said) : await recordSome(context, id, items, read.said)
+      const sorted = dry_run
+        ? sort(items, read.reported)
+        : await recordSome(context, id, items, read.reported)
       for (const { outcome } of sorted.fresh.values()) result.recorded[outcome] += 1
       result.unchanged += sorted.unchanged
       result.conflicts.push(...sorted.conflicts.slice(0, MOST_NAMED - result.conflicts.length))
@@ -95,20 +97,20 @@ function chunksOf(items: readonly Item[]): Item[][] {
 
 interface Read {
   /** By affiliate. */
-  readonly said: Map<number, Said>
-  /** What is said of all that nothing else is said of. */
-  readonly whole: Said | undefined
+  readonly reported: Map<number, ReportedOutcome>
+  /** What is reported of all that nothing else is reported of. */
+  readonly whole: ReportedOutcome | undefined
   readonly unknown: readonly string[]
   readonly ignored: number
 }
 
 /** @throws Failure invalid_argument when it can't be read, or is of another run */
 async function entriesOf(entries: Iterable<Entry>, runId: number): Promise<Read> {
-  const said = new Map<number, Said>()
+  const reported = new Map<number, ReportedOutcome>()
   const unknown: string[] = []
   let ignored = 0
   let others: number | undefined
-  let whole: Said | undefined
+  let whole: ReportedOutcome | undefined
   for await (const { reference, outcome, note } of inTurns(entries)) {
     const parsed = parseReference(reference)
     const file = FILE.exec(reference)
@@ -117,16 +119,20 @@ async function entriesOf(entries: Iterable<Entry>, runId: number): Promise<Read>
       others ??= parsed?.runId
       unknown.push(reference.slice(0, 100))
     } else if (outcome === undefined) ignored += 1
-    else said.set(parsed.affiliateId, { outcome, note: note || (said.get(parsed.affiliateId)?.note ?? '') })
+    else
+      reported.set(parsed.affiliateId, {
+        outcome,
+        note: note || (reported.get(parsed.affiliateId)?.note ?? ''),
+      })
   }
-  if (said.size === 0 && ignored === 0 && !whole) {
+  if (reported.size === 0 && ignored === 0 && !whole) {
     throw unreadable(
       others === undefined
         ? 'must name payments by the references that the files of this run have.'
         : `is about payout run ${others}, not about this one.`,
     )
   }
-  return { said, whole, unknown, ignored }
+  return { reported, whole, unknown, ignored }
 }
 
 async function* inTurns<T>(values: Iterable<T>): AsyncGenerator<T> {
@@ -148,17 +154,17 @@ function refuseReplaced(content: string): void {
   }
 }
 
-/** Says the same of every open item that nothing else is said of. */
+/** Says the same of every open item that nothing else is reported of. */
 async function addOpen(
   { database }: Context,
   runId: number,
-  said: Map<number, Said>,
-  whole: Said,
+  reported: Map<number, ReportedOutcome>,
+  whole: ReportedOutcome,
 ): Promise<void> {
   for (let after = 0; ; ) {
     const page = { runId, statuses: ['reserved', 'unknown'], after, limit: ITEMS_AT_ONCE } as const
     const items = await store.itemsAfter(database.reader, page)
-    for (const { affiliate_id } of items) if (!said.has(affiliate_id)) said.set(affiliate_id, whole)
+    for (const { affiliate_id } of items) if (!reported.has(affiliate_id)) reported.set(affiliate_id, whole)
     if (items.length < ITEMS_AT_ONCE) return
     after = items.at(-1)!.affiliate_id
   }
@@ -166,18 +172,18 @@ async function addOpen(
 
 interface Sorted {
   /** By the identifier of the item. */
-  readonly fresh: ReadonlyMap<number, Said>
+  readonly fresh: ReadonlyMap<number, ReportedOutcome>
   readonly unchanged: number
   readonly conflicts: readonly { reference: string; reason: string }[]
 }
 
 /** What of a file is new, is recorded already, or contradicts what is. */
-function sort(items: readonly Item[], said: ReadonlyMap<number, Said>): Sorted {
-  const fresh = new Map<number, Said>()
+function sort(items: readonly Item[], reported: ReadonlyMap<number, ReportedOutcome>): Sorted {
+  const fresh = new Map<number, ReportedOutcome>()
   const conflicts: { reference: string; reason: string }[] = []
   let unchanged = 0
   for (const item of items) {
-    const one = said.get(item.affiliate_id)!
+    const one = reported.get(item.affiliate_id)!
     const reason = problemOf(item, one)
     if (reason !== undefined) conflicts.push({ reference: item.reference, reason })
     else if (item.status === one.outcome) unchanged += 1
@@ -190,7 +196,7 @@ async function recordSome(
   context: RequestContext,
   runId: number,
   found: readonly Item[],
-  said: ReadonlyMap<number, Said>,
+  reported: ReadonlyMap<number, ReportedOutcome>,
 ): Promise<Sorted> {
   return write(context, async tx => {
     const settings = await context.settings.hold(tx)
@@ -198,7 +204,7 @@ async function recordSome(
     refuseUnsent(run)
     const affiliates = found.map(item => item.affiliate_id)
     const items = await store.itemsOf(tx, runId, affiliates)
-    const sorted = sort(items, said)
+    const sorted = sort(items, reported)
     const fresh = items.filter(item => sorted.fresh.has(item.id))
     if (fresh.length === 0) return sorted
     if (run.status === 'approved') {

@@ -3,7 +3,7 @@ import { type Call, type Endpoint, endpoint, type Resource } from '../../http/en
 import { answerCreated, body, listingOf } from '../../records/crud.ts'
 import { answerList, type ListArguments, type Listing, listArguments } from '../../records/list.ts'
 import { formats } from './formats/formats.ts'
-import { runItem, type ShownItem } from './item.ts'
+import { type ItemRow, runItem } from './item.ts'
 import * as rules from './rules.ts'
 import { payoutRun, type Run } from './run.ts'
 import {
@@ -28,7 +28,7 @@ const [reads, prepares, edits] = ['payout_runs.read', 'payout_runs.create', 'pay
 export const runListing = listingOf(payoutRun, rules.reading)
 export const itemListing = listingOf(runItem, rules.itemReading)
 
-const itemsOfRun: Listing<ShownItem, ListArguments & { payout_run_id: number }> = {
+const itemsOfRun: Listing<ItemRow, ListArguments & { payout_run_id: number }> = {
   ...itemListing,
   path: ({ payout_run_id }) => `/${payout_run_id}/items`,
   page: (call, args, page) => rules.itemReading.page(call, narrowedTo(args), page),

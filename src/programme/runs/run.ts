@@ -2,7 +2,7 @@
 import { Type } from 'typebox'
 import { line, moment } from '../../base/schemas.ts'
 import { formatTime, parseMoment } from '../../base/time.ts'
-import { kind, type RowOf, type ShownOf, type TableOf } from '../../records/kind.ts'
+import { kind, type ReadRowOf, type RowOf, type TableOf } from '../../records/kind.ts'
 import { amount, count, created, derivedAmount, link, status, words } from '../../records/kinds-of-field.ts'
 import { neither } from '../../storage/table.ts'
 
@@ -123,7 +123,7 @@ export const payoutRun = kind({
 })
 
 export type Run = RowOf<typeof fields>
-export type ShownRun = ShownOf<typeof fields>
+export type RunRow = ReadRowOf<typeof fields>
 export type Method = (typeof methods)[number]
 
 interface PayoutRunsTable extends TableOf<typeof fields> {}

@@ -9,7 +9,7 @@ import { conflict } from './conflict.ts'
 import type { Format, Frame, Line } from './formats/format.ts'
 import { formats } from './formats/formats.ts'
 import type { Item, ItemStatus } from './item.ts'
-import { payoutRun, type Run, type ShownRun } from './run.ts'
+import { payoutRun, type Run, type RunRow } from './run.ts'
 import * as store from './store.ts'
 
 /** What was approved, whatever became of it. */
@@ -17,11 +17,11 @@ export const SENT: readonly ItemStatus[] = ['reserved', 'paid', 'failed', 'retur
 const LINES_AT_ONCE = 500
 
 /** The kinds of file that a run can be sent as. */
-const formatsOf = (run: Pick<ShownRun, 'method'>) =>
+const formatsOf = (run: Pick<RunRow, 'method'>) =>
   formats.filter(({ method }) => method === undefined || method === run.method)
 
 /** @throws Failure run_conflict */
-function formatNamed(run: ShownRun, name: string): Format {
+function formatNamed(run: RunRow, name: string): Format {
   const format = formatsOf(run).find(format => format.name === name)
   if (!format) throw conflict(`A run of method ${run.method} has no ${name} file.`)
   if (!['approved', 'sent', 'closed'].includes(run.status)) {

@@ -8,7 +8,7 @@ import { joined, type RequestContext, type WriteTx } from '../../events/write.ts
 import { rules as payoutRules } from '../payouts/rules.ts'
 import type { Item, ItemStatus } from './item.ts'
 import { runItem } from './item.ts'
-import type { Outcome, Said } from './outcome.ts'
+import type { Outcome, ReportedOutcome } from './outcome.ts'
 import { paymentsOf, record } from './payments.ts'
 import type { Run } from './run.ts'
 import * as store from './store.ts'
@@ -21,7 +21,7 @@ const moves: Readonly<Partial<Record<ItemStatus, readonly Outcome[]>>> = {
 }
 
 /** @returns undefined when the outcome can be recorded, or is recorded already */
-export function problemOf(item: Pick<Item, 'status'>, { outcome }: Said): string | undefined {
+export function problemOf(item: Pick<Item, 'status'>, { outcome }: ReportedOutcome): string | undefined {
   if (item.status === outcome || moves[item.status]?.includes(outcome)) return undefined
   return `is ${item.status}, and can not become ${outcome}.`
 }
@@ -35,7 +35,7 @@ export async function settle(
   tx: WriteTx,
   run: Run,
   items: readonly Item[],
-  said: ReadonlyMap<number, Said>,
+  said: ReadonlyMap<number, ReportedOutcome>,
   settings: Settings,
 ): Promise<void> {
   const changing = items.filter(item => said.get(item.id)!.outcome !== item.status)
@@ -59,7 +59,12 @@ export async function settle(
   }
 }
 
-async function change(tx: WriteTx, item: Item, { outcome, note }: Said, settings: Settings): Promise<void> {
+async function change(
+  tx: WriteTx,
+  item: Item,
+  { outcome, note }: ReportedOutcome,
+  settings: Settings,
+): Promise<void> {
   const after = { ...item, status: outcome, note: note || item.note, settled_at: now() }
   await store.changeItems(tx, [item.id], {
     status: after.status,
@@ -79,7 +84,7 @@ async function leave(
   tx: WriteTx,
   run: Run,
   items: readonly Item[],
-  said: ReadonlyMap<number, Said>,
+  said: ReadonlyMap<number, ReportedOutcome>,
   settings: Settings,
 ): Promise<void> {
   const ids = items.map(item => item.id)

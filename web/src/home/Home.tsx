@@ -132,7 +132,7 @@ function useSome<R extends RaRecord<number>>(resource: string, status: string) {
 }
 
 /** Those that were there at first: what is decided stays in its place, so that it can be taken back. */
-function useKept<R extends RaRecord<number>>(resource: string, records: R[] | undefined): R[] {
+function useSteadyRecords<R extends RaRecord<number>>(resource: string, records: R[] | undefined): R[] {
   const [ids, setIds] = useState<number[]>([])
   if (ids.length === 0 && records && records.length > 0) setIds(records.map(({ id }) => id))
   const { data } = useGetMany<R>(resource, { ids }, { enabled: ids.length > 0 })
@@ -141,7 +141,7 @@ function useKept<R extends RaRecord<number>>(resource: string, records: R[] | un
 
 function Applications() {
   const { data, total, error } = useSome<Affiliate>('affiliates', 'pending')
-  const kept = useKept('affiliates', data)
+  const steady = useSteadyRecords('affiliates', data)
   return (
     <Some
       title="Pending applications"
@@ -150,7 +150,7 @@ function Applications() {
       error={error}
       none="Nobody waits to be approved."
     >
-      {kept.map(affiliate => (
+      {steady.map(affiliate => (
         <Line
           key={affiliate.id}
           left={
@@ -174,7 +174,7 @@ function Applications() {
 function FailedPayouts() {
   const money = useMoney()
   const { data, total, error } = useSome<Payout>('payouts', 'failed')
-  const kept = useKept('payouts', data)
+  const steady = useSteadyRecords('payouts', data)
   return (
     <Some
       title="Failed payouts"
@@ -183,7 +183,7 @@ function FailedPayouts() {
       error={error}
       none="Every payout has arrived."
     >
-      {kept.map(payout => (
+      {steady.map(payout => (
         <Line
           key={payout.id}
           left={

@@ -51,7 +51,7 @@ export function Results({ run }: { run: Run }) {
           {problem}
         </Alert>
       )}
-      {found && chosen && <Found name={chosen.name} found={found} onRecord={record} />}
+      {found && chosen && <Foreseen name={chosen.name} found={found} onRecord={record} />}
     </Card>
   )
 }
@@ -117,7 +117,7 @@ const said = ({ recorded, unchanged }: ResultRecord) => {
   return `${parts.join(', ') || 'Nothing new'}; ${unchanged} recorded before`
 }
 
-function Found({
+function Foreseen({
   name,
   found,
   onRecord,

@@ -79,7 +79,12 @@ export function BulkMoves<R extends Movable>({ moving: { of, moves } }: { moving
             />
           )}
           {moves.map(move => (
-            <AskedMove key={move.action} move={move} subject={plural(number, one)} act={() => act(move)} />
+            <ConfirmedMove
+              key={move.action}
+              move={move}
+              subject={plural(number, one)}
+              act={() => act(move)}
+            />
           ))}
         </>
       )}
@@ -122,7 +127,11 @@ function AskedMoveOfOne<R extends Movable>({ move, moving, record }: OfOne<R>) {
   const moveOne = useMoveOne(moving)
   const name = moving.nameOf(record)
   return (
-    <AskedMove move={move} subject={name} act={() => moveOne(record, move.status, `${name} ${move.done}`)} />
+    <ConfirmedMove
+      move={move}
+      subject={name}
+      act={() => moveOne(record, move.status, `${name} ${move.done}`)}
+    />
   )
 }
 
@@ -150,7 +159,7 @@ function UndoableMove<R extends Movable>({ move, moving, record }: OfOne<R>) {
   )
 }
 
-function AskedMove({ move, subject, act }: { move: Move; subject: string; act: () => Promise<unknown> }) {
+function ConfirmedMove({ move, subject, act }: { move: Move; subject: string; act: () => Promise<unknown> }) {
   const [asking, setAsking] = useState(false)
   return (
     <>

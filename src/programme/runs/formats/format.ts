@@ -1,12 +1,12 @@
 /** What every kind of payment file has in common. Pure: items go in, text comes out, and the same each time. */
 import type { PayoutSettings } from '../../../base/settings.ts'
 import type { Account } from '../../details/details.ts'
-import type { ShownItem } from '../item.ts'
-import type { Method, ShownRun } from '../run.ts'
+import type { ItemRow } from '../item.ts'
+import type { Method, RunRow } from '../run.ts'
 
 /** What is paid to one payee. */
 export type Line = Pick<
-  ShownItem,
+  ItemRow,
   'id' | 'affiliate_id' | 'amount' | 'reference' | 'payee_name' | 'payee_account'
 > & { readonly account: Account }
 
@@ -15,7 +15,7 @@ export type Payer = Pick<PayoutSettings, 'name' | 'iban' | 'bic' | 'bank' | 'rou
 
 /** What is the same for the whole file. */
 export interface Frame {
-  readonly run: Pick<ShownRun, 'id' | 'note' | 'method'>
+  readonly run: Pick<RunRow, 'id' | 'note' | 'method'>
   /** When the run was approved, in seconds: files say so, and not when they are written. */
   readonly at: number
   readonly payer: Payer

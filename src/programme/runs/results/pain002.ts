@@ -23,35 +23,35 @@ function outcomeOf(status: string): Outcome | undefined {
   return outcome
 }
 
-/** What is said of one payment, or of a file as a whole, while it is read. */
-type Said = Record<string, string>
+/** What is elements of one payment, or of a file as a whole, while it is read. */
+type Elements = Record<string, string>
 
 /** Elements that say something, within one transaction or the group. */
-const TOLD = ['OrgnlEndToEndId', 'TxSts', 'GrpSts', 'OrgnlMsgId', 'Cd', 'Prtry', 'AddtlInf']
+const READ = ['OrgnlEndToEndId', 'TxSts', 'GrpSts', 'OrgnlMsgId', 'Cd', 'Prtry', 'AddtlInf']
 
 /** @throws Failure invalid_argument */
 export function* readPain002(content: string): Generator<Entry> {
-  let said: Said = {}
+  let elements: Elements = {}
   let isReport = false
   for (const { name, text, path } of readXml(content)) {
     isReport ||= name === 'CstmrPmtStsRpt'
     const isOwn = path.includes('TxInfAndSts') || path.includes('OrgnlGrpInfAndSts')
-    if (text !== undefined && isOwn && TOLD.includes(name))
-      said[name] = said[name] ? `${said[name]} ${text}` : text
+    if (text !== undefined && isOwn && READ.includes(name))
+      elements[name] = elements[name] ? `${elements[name]} ${text}` : text
     if (name !== 'TxInfAndSts' && name !== 'OrgnlGrpInfAndSts') continue
-    const entry = entryOf(said, name === 'TxInfAndSts')
+    const entry = entryOf(elements, name === 'TxInfAndSts')
     if (entry) yield entry
-    said = {}
+    elements = {}
   }
   if (!isReport) throw unreadable('must be a pain.002: it has no CstmrPmtStsRpt.')
 }
 
 /** A group stands for all of its payments only where it was rejected. */
-function entryOf(said: Said, isTransaction: boolean): Entry | undefined {
-  const note = noteOf([said.Cd, said.Prtry, said.AddtlInf].filter(Boolean).join(' '))
+function entryOf(elements: Elements, isTransaction: boolean): Entry | undefined {
+  const note = noteOf([elements.Cd, elements.Prtry, elements.AddtlInf].filter(Boolean).join(' '))
   if (!isTransaction) {
-    const isRejected = said.GrpSts === 'RJCT'
-    return isRejected ? { reference: said.OrgnlMsgId ?? '', outcome: 'failed', note } : undefined
+    const isRejected = elements.GrpSts === 'RJCT'
+    return isRejected ? { reference: elements.OrgnlMsgId ?? '', outcome: 'failed', note } : undefined
   }
-  return { reference: said.OrgnlEndToEndId ?? '', outcome: outcomeOf(said.TxSts ?? ''), note }
+  return { reference: elements.OrgnlEndToEndId ?? '', outcome: outcomeOf(elements.TxSts ?? ''), note }
 }
