@@ -19,9 +19,9 @@ const HASH_LENGTH = 27
  * @param derived finds the fields of the text that follow from other records
  */
 export function entityTag(body: string, derived?: RegExp): string {
-  if (!derived) return `"${hash('sha1', body, 'base64url')}"`
-  const own = hash('sha1', body.replace(derived, ''), 'base64url')
-  return `"${own}${hash('sha1', body.match(derived)?.join() ?? '', 'base64url')}"`
+  const whole = hash('sha1', body, 'base64url')
+  if (!derived) return `"${whole}"`
+  return `"${hash('sha1', body.replace(derived, ''), 'base64url')}${whole}"`
 }
 
 /** The part of a tag that tells of what callers can edit. */
@@ -29,7 +29,10 @@ const ownPart = (tag: string) => tag.slice(0, HASH_LENGTH + 1)
 
 /** Finds numbers and texts by the names of their fields. In a text, the quotes of what looks alike are escaped. */
 export function derivedFields({ derived = [] }: Resource): RegExp | undefined {
-  return derived.length === 0 ? undefined : new RegExp(`,"(?:${derived.join('|')})":(?:"[^"]*"|[^,}]*)`, 'g')
+  // Those that stand beside each other are found at once.
+  return derived.length === 0
+    ? undefined
+    : new RegExp(`(?:,"(?:${derived.join('|')})":(?:"[^"]*"|[^,}]*))+`, 'g')
 }
 
 /** Whether the endpoint's answer is one record. */

@@ -36,13 +36,16 @@ export function readArguments(
   const take: preHandlerAsyncHookHandler = async (request, reply) => {
     const empty: string[] = []
     const filledIn = (source: Parameters) => (edits ? withoutEmpty(source, empty) : source)
-    const sent = takesBody ? await bodyOf(request) : noParameters
-    const body = isTyped(request.headers['content-type'] ?? '') ? sent : filledIn(sent)
+    let body = noParameters
+    if (takesBody) {
+      const sent = await bodyOf(request)
+      body = isTyped(request.headers['content-type'] ?? '') ? sent : filledIn(sent)
+    }
     const query = filledIn(parseUrlEncoded(queryOf(request)))
     refuseInvalid(methodsIn(request, body, query))
     const read = reader.read(request.params as Parameters, body, query)
     const { args, problems, missing } = read
-    const ignored = [...empty, ...read.ignored]
+    const ignored = empty.length === 0 ? read.ignored : [...empty, ...read.ignored]
     if (endpoint.strict) Object.assign(problems, unknownIn(ignored))
     if (ignored.length > 0) reply.header('X-Ignored-Arguments', ignoredHeader(ignored))
     if (ofItem.some(name => name in problems)) throw new Failure(resource.missing)
@@ -94,11 +97,11 @@ function withoutEmpty(source: Parameters, empty: string[]): Parameters {
 const METHOD_ITSELF = 'must be left out: send the request by the method that is meant.'
 
 /** Ways to ask for another method than the request's: to pass over one could edit what is to be deleted. */
-function methodsIn({ headers }: FastifyRequest, ...sources: Parameters[]): Problems {
-  return {
-    ...(headers['x-http-method-override'] !== undefined && { 'X-HTTP-Method-Override': METHOD_ITSELF }),
-    ...(sources.some(source => source._method !== undefined) && { _method: METHOD_ITSELF }),
-  }
+function methodsIn({ headers }: FastifyRequest, body: Parameters, query: Parameters): Problems {
+  const problems: Problems = {}
+  if (headers['x-http-method-override'] !== undefined) problems['X-HTTP-Method-Override'] = METHOD_ITSELF
+  if (body._method !== undefined || query._method !== undefined) problems._method = METHOD_ITSELF
+  return problems
 }
 
 function unknownIn(names: readonly string[]): Problems {
