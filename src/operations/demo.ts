@@ -40,8 +40,18 @@ const DAYS = 1000
 /** Rows of one statement, and of one transaction: large enough that neither costs much by the row. */
 const ROWS_PER_STATEMENT = 500
 const ROWS_PER_TRANSACTION = 5000
+/** From here on indexes are made at the end. */
+const MANY_ROWS = 5000
+/** The tables that have as many rows as are asked for. */
+const FILLED = new Set(['users', 'affiliates', 'payouts', 'payout_referrals'])
 /** How many there are of each kind of record that only its fields describe. */
 const SAMPLES = 50
+
+interface Index {
+  readonly name: string
+  readonly table: string
+  readonly definition: string
+}
 
 export interface DemoSize {
   readonly affiliates: number
@@ -66,41 +76,67 @@ export async function fillWithDemo(
   const firstDay = (Math.floor(until / DAY) - DAYS) * DAY
   /** @param part how far into the demo's time, from 0 to 1 */
   const timeAt = (part: number) => firstDay + Math.floor(part * (DAYS - 1)) * DAY + Math.floor(random() * DAY)
-  const total = affiliates + payouts
   const ids: number[] = []
-  let owner = await firstAdministrator(database.reader)
-  await inTransactions(database, affiliates, async (tx, numbers) => {
-    const users = await insertUsers(
-      tx,
-      numbers.map(number => demoUser(number, timeAt(number / affiliates), random)),
-    )
-    const rows = users.map((user, index) =>
-      demoAffiliate(user, numbers[index]!, timeAt(numbers[index]! / affiliates), random),
-    )
-    ids.push(...(await affiliateStore.insertMany(tx, rows)))
-    owner ??= users[0]!
-    progress(ids.length, total)
-  })
-  if (ids.length === 0) return true
   let referral = 1
-  await inTransactions(database, payouts, async (tx, numbers) => {
-    const rows = numbers.map(number => {
-      const count = 1 + Math.floor(random() * 4)
-      const referrals = Array.from({ length: count }, (_, index) => referral + index).join(',')
-      referral += count
-      // To one of those who are there by then.
-      const affiliate = ids[Math.floor(random() ** 2 * Math.ceil((number / payouts) * ids.length))]!
-      return demoPayout(affiliate, owner!, referrals, timeAt(number / payouts), random)
-    })
-    await payoutStore.insertMany(tx, rows, rows.map(unknownNames))
-    progress(affiliates + numbers.at(-1)!, total)
-  })
+  await withoutIndexes(database, affiliates + payouts, () => fill())
+  if (ids.length === 0) return true
   await fillReferrals(database, ids, { after: referral - 1, random, timeAt })
   for (const feature of features.filter(({ sampled }) => sampled)) {
     await fillWithSamples(database, feature, random, timeAt)
   }
   await fillProgramme(database, random, until)
   return true
+
+  async function fill(): Promise<void> {
+    const total = affiliates + payouts
+    let owner = await firstAdministrator(database.reader)
+    await inTransactions(database, affiliates, async (tx, numbers) => {
+      const users = await insertUsers(
+        tx,
+        numbers.map(number => demoUser(number, timeAt(number / affiliates), random)),
+      )
+      const rows = users.map((user, index) =>
+        demoAffiliate(user, numbers[index]!, timeAt(numbers[index]! / affiliates), random),
+      )
+      ids.push(...(await affiliateStore.insertMany(tx, rows)))
+      owner ??= users[0]!
+      progress(ids.length, total)
+    })
+    await inTransactions(database, payouts, async (tx, numbers) => {
+      const rows = numbers.map(number => {
+        const count = 1 + Math.floor(random() * 4)
+        const referrals = Array.from({ length: count }, (_, index) => referral + index).join(',')
+        referral += count
+        // To one of those who are there by then.
+        const affiliate = ids[Math.floor(random() ** 2 * Math.ceil((number / payouts) * ids.length))]!
+        return demoPayout(affiliate, owner!, referrals, timeAt(number / payouts), random)
+      })
+      await payoutStore.insertMany(tx, rows, rows.map(unknownNames))
+      progress(affiliates + numbers.at(-1)!, total)
+    })
+  }
+}
+
+/**
+ * Makes the indexes of the filled tables when their rows are there: to sort what is there takes a part of the time that it takes to find
+ * the place of each row in each index. A process that is killed meanwhile leaves a database without them, which `check` tells.
+ */
+async function withoutIndexes(database: Database, rows: number, work: () => Promise<void>): Promise<void> {
+  if (rows < MANY_ROWS) return work()
+  const { rows: all } = await sql<Index>`${sql.raw(database.engine.indexes)}`.execute(database.reader)
+  const indexes = all.filter(({ table }) => FILLED.has(table))
+  const change = (...statements: string[]) =>
+    database.transaction(async tx => {
+      for (const statement of [...database.engine.lockSchema, ...statements]) {
+        await sql.raw(statement).execute(tx)
+      }
+    })
+  await change(...indexes.map(({ name }) => `DROP INDEX ${name}`))
+  try {
+    await work()
+  } finally {
+    for (const { definition } of indexes) await change(definition)
+  }
 }
 
 async function isEmpty(db: Db, features: readonly Feature[]): Promise<boolean> {

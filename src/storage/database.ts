@@ -162,6 +162,8 @@ export interface Engine {
    * engine does not keep that.
    */
   readonly objects: string
+  /** Asks for the indexes that only make reading faster: `name`, `table` and the `definition` that makes each anew. */
+  readonly indexes: string
   /** Takes back what `appendOnly` has said. */
   allowChanges(table: string): string[]
   /** The trigger `table_name`. */

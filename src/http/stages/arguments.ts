@@ -97,10 +97,10 @@ function withoutEmpty(source: Parameters, empty: string[]): Parameters {
 const METHOD_ITSELF = 'must be left out: send the request by the method that is meant.'
 
 /** Ways to ask for another method than the request's: to pass over one could edit what is to be deleted. */
-function methodsIn({ headers }: FastifyRequest, body: Parameters, query: Parameters): Problems {
+function methodsIn({ headers }: FastifyRequest, ...sources: readonly Parameters[]): Problems {
   const problems: Problems = {}
   if (headers['x-http-method-override'] !== undefined) problems['X-HTTP-Method-Override'] = METHOD_ITSELF
-  if (body._method !== undefined || query._method !== undefined) problems._method = METHOD_ITSELF
+  if (sources.some(source => source._method !== undefined)) problems._method = METHOD_ITSELF
   return problems
 }
 

@@ -55,6 +55,8 @@ const postgres: Engine = {
     `CREATE TRIGGER ${table}_truncate BEFORE TRUNCATE ON ${table} FOR EACH STATEMENT ${postgres.refusal}`,
   ],
   objects: 'SELECT relname AS name, NULL AS definition FROM pg_class WHERE pg_table_is_visible(oid)',
+  indexes:
+    "SELECT indexname AS name, tablename AS table, indexdef AS definition FROM pg_indexes WHERE schemaname = current_schema() AND indexdef LIKE 'CREATE INDEX %'",
   refused: ['delete', 'update', 'truncate'],
   triggers:
     "SELECT tgname AS name FROM pg_trigger WHERE NOT tgisinternal AND tgenabled IN ('O', 'A') AND pg_table_is_visible(tgrelid)",

@@ -16,6 +16,8 @@ export const sqlite: Engine = {
   name: 'SQLite',
   lockSchema: [],
   objects: "SELECT name, sql AS definition FROM sqlite_schema WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\'",
+  indexes:
+    "SELECT name, tbl_name AS \"table\", sql AS definition FROM sqlite_schema WHERE type = 'index' AND sql LIKE 'CREATE INDEX %'",
   identity: 'INTEGER PRIMARY KEY AUTOINCREMENT',
   integer: 'integer',
   text: 'TEXT',
