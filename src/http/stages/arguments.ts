@@ -36,11 +36,7 @@ export function readArguments(
   const take: preHandlerAsyncHookHandler = async (request, reply) => {
     const empty: string[] = []
     const filledIn = (source: Parameters) => (edits ? withoutEmpty(source, empty) : source)
-    let body = noParameters
-    if (takesBody) {
-      const sent = await bodyOf(request)
-      body = isTyped(request.headers['content-type'] ?? '') ? sent : filledIn(sent)
-    }
+    const body = takesBody ? await bodyOf(request, filledIn) : noParameters
     const query = filledIn(parseUrlEncoded(queryOf(request)))
     refuseInvalid(methodsIn(request, body, query))
     const read = reader.read(request.params as Parameters, body, query)
@@ -81,9 +77,14 @@ function takeLines(request: FastifyRequest): void {
   request.body = undefined
 }
 
-async function bodyOf(request: FastifyRequest): Promise<Parameters> {
+async function bodyOf(
+  request: FastifyRequest,
+  filledIn: (form: Parameters) => Parameters,
+): Promise<Parameters> {
+  const type = request.headers['content-type'] ?? ''
   const body = request.body as Buffer | undefined
-  return body === undefined ? noParameters : parseBody(request.headers['content-type'] ?? '', body)
+  const sent = body === undefined ? noParameters : await parseBody(type, body)
+  return isTyped(type) ? sent : filledIn(sent)
 }
 
 /** An edit leaves as it is what a form has a field for and nobody has filled in. */
