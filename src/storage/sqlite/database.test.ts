@@ -36,15 +36,54 @@ test('writes that wait while another process writes all give up after the same f
   await database.close()
 })
 
+test('one that fails takes nothing from those that share its commit, and leaves nothing of itself', async t => {
+  const fresh = await engines.SQLite!()
+  t.after(fresh.remove)
+  const database = await openDatabase(fresh.url)
+  const failing = async (tx: Tx) => {
+    await raise(tx)
+    throw new Error('its own failure')
+  }
+  const name = (text: string) => async (tx: Tx) => {
+    const { numAffectedRows } =
+      await sql`INSERT INTO rate_types (name, position) VALUES (${text}, 9)`.execute(tx)
+    return [text, numAffectedRows]
+  }
+  // The second batch is careful from its beginning.
+  for (const round of ['a', 'b']) {
+    const all = await Promise.allSettled([
+      database.transaction(raise),
+      database.transaction(name(`${round}1`)),
+      database.transaction(failing),
+      database.transaction(name(`${round}1`)),
+      database.transaction(name(`${round}2`)),
+      database.transaction(failing),
+      database.transaction(raise),
+    ])
+    assert.deepEqual(
+      all.map(({ status }) => status === 'fulfilled'),
+      [true, true, false, false, true, false, true],
+      round,
+    )
+    assert.deepEqual((all[4] as PromiseFulfilledResult<unknown[]>).value[0], `${round}2`)
+  }
+  assert.equal(await rateOf(database), '200000')
+  const { rows } = await sql<{ name: string }>`SELECT name FROM rate_types WHERE length(name) = 2`.execute(
+    database.reader,
+  )
+  assert.deepEqual(rows.map(row => row.name).sort(), ['a1', 'a2', 'b1', 'b2'])
+  await database.close()
+})
+
 test('when a write can not be undone, it and those of its commit are given up, and the next ones go on', async t => {
   const fresh = await engines.SQLite!()
   t.after(fresh.remove)
   const database = await openDatabase(fresh.url)
   const before = database.transaction(raise)
-  // Without its savepoint ROLLBACK TO fails, as it does when the disk does.
+  // The transaction is over, as SQLite ends it when the disk fails.
   const broken = database.transaction(async tx => {
     await raise(tx)
-    await sql`RELEASE work`.execute(tx)
+    await sql`ROLLBACK`.execute(tx)
     throw new Error('its own failure')
   })
   const after = database.transaction(raise)

@@ -2,9 +2,10 @@
  * The embedded engine: `node:sqlite` under Kysely.
  *
  * Two connections to one file. The reader sees what is committed. The writer carries one transaction at a time,
- * and transactions that wait at the same moment share one commit: each runs in a savepoint of its own, and each
- * is answered only after the commit that holds it is on disk (WAL, synchronous=FULL). One flush of the disk then
- * pays for many requests. A transaction never sees half of another: the next begins when the last has ended.
+ * and transactions that wait at the same moment share one commit: each is answered only after the commit that holds it is
+ * on disk (WAL, synchronous=FULL). One flush of the disk then pays for many requests. A transaction never sees half of
+ * another: the next begins when the last has ended. When one fails, those that share its commit are run again, each in a
+ * savepoint of its own.
  * See docs/decisions/shared-commits.md.
  */
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
@@ -39,10 +40,22 @@ export function openSqlite(url: string, schema: Schema, options: DatabaseOptions
   return new SqliteDatabase(schema, read, write, threads, options.readOnly ? () => true : watchFiles(file))
 }
 
+/** Batches that are careful after one in which a transaction has failed: where one fails, others soon do. */
+const CAREFUL_BATCHES = 16
+
 /** Transactions that share one commit. */
 interface Batch {
-  size: number
+  readonly members: Member[]
+  /** Each runs in a savepoint of its own. */
+  careful: boolean
   readonly committed: PromiseWithResolvers<void>
+}
+
+/** A transaction, which is run again when another one of its batch fails. */
+interface Member {
+  readonly run: () => Promise<void>
+  /** Why it failed when it was run again. */
+  failure: unknown
 }
 
 class SqliteDatabase implements Database {
@@ -72,6 +85,8 @@ class SqliteDatabase implements Database {
   readonly #waiting: (() => void)[] = []
   #busy = false
   #batch: Batch | undefined
+  /** So many batches to come are careful. */
+  #carefulFor = 0
   #closing: Promise<void> | undefined
 
   constructor(
@@ -128,26 +143,23 @@ class SqliteDatabase implements Database {
     // While another process writes, whoever waits for a turn waits for that process, too.
     const giveUpAt = performance.now() + BUSY_TIMEOUT_MS
     await this.#turn()
-    let result: T
+    let result: T | undefined
+    const run = async () => {
+      result = await work(this.#tx)
+    }
+    const member: Member = { run, failure: undefined }
     let batch: Batch
     try {
       batch = await this.#begin(giveUpAt)
+      await this.#perform(batch, member)
     } catch (error) {
       this.#next()
       throw translate(error)
     }
-    try {
-      result = await work(this.#tx)
-      this.#writes.run('RELEASE work')
-    } catch (error) {
-      this.#undo(batch, error)
-      this.#next()
-      throw translate(error)
-    }
-    batch.size += 1
     this.#next()
     await batch.committed.promise
-    return result
+    if (member.failure !== undefined) throw translate(member.failure)
+    return result as T
   }
 
   /**
@@ -200,7 +212,7 @@ class SqliteDatabase implements Database {
 
   /** Passes the turn on; when nobody waits, commits as soon as the requests that arrived together are served. */
   #next(): void {
-    if (this.#batch && this.#batch.size >= TRANSACTIONS_PER_COMMIT) this.#commit()
+    if (this.#batch && this.#batch.members.length >= TRANSACTIONS_PER_COMMIT) this.#commit()
     const turn = this.#waiting.shift()
     if (turn) {
       turn()
@@ -212,17 +224,69 @@ class SqliteDatabase implements Database {
     }
   }
 
-  /** Opens a savepoint, inside of the batch that is open or of a new one. */
+  /** The batch that is open, or a new one. */
   async #begin(giveUpAt: number): Promise<Batch> {
     this.#refuse()
     if (!this.#batch) {
       await this.#lockFile(giveUpAt)
-      this.#batch = { size: 0, committed: Promise.withResolvers() }
+      const careful = this.#carefulFor > 0
+      if (careful) this.#carefulFor -= 1
+      this.#batch = { members: [], careful, committed: Promise.withResolvers() }
       // A batch of which every transaction failed has nobody who listens.
       this.#batch.committed.promise.catch(() => {})
     }
-    this.#writes.run('SAVEPOINT work')
     return this.#batch
+  }
+
+  async #perform(batch: Batch, member: Member): Promise<void> {
+    if (batch.careful) {
+      await this.#inSavepoint(batch, member)
+    } else {
+      try {
+        await member.run()
+      } catch (error) {
+        await this.#redo(batch, error)
+        throw error
+      }
+    }
+    batch.members.push(member)
+  }
+
+  /** Takes all back, because a part of one that failed can't be, and runs the others again. */
+  async #redo(batch: Batch, cause: unknown): Promise<void> {
+    // SQLite gives up the whole transaction by itself when the disk is full or fails.
+    if (!this.#write.isTransaction) return this.#giveUp(batch, cause)
+    this.#carefulFor = CAREFUL_BATCHES
+    try {
+      this.#writes.run('ROLLBACK')
+      if (batch.members.length === 0) {
+        this.#batch = undefined
+        return
+      }
+      await this.#lockFile(performance.now() + BUSY_TIMEOUT_MS)
+    } catch (error) {
+      return this.#giveUp(batch, error)
+    }
+    batch.careful = true
+    for (const member of batch.members) {
+      if (this.#batch !== batch) return
+      try {
+        await this.#inSavepoint(batch, member)
+      } catch (error) {
+        member.failure = error
+      }
+    }
+  }
+
+  async #inSavepoint(batch: Batch, { run }: Member): Promise<void> {
+    this.#writes.run('SAVEPOINT work')
+    try {
+      await run()
+      this.#writes.run('RELEASE work')
+    } catch (error) {
+      this.#undo(batch, error)
+      throw error
+    }
   }
 
   /** Another process may be writing: tries again until it is done, and lets this process go on meanwhile. */
@@ -239,7 +303,6 @@ class SqliteDatabase implements Database {
   }
 
   #undo(batch: Batch, cause: unknown): void {
-    // SQLite gives up the whole transaction by itself when the disk is full or fails.
     if (!this.#write.isTransaction) {
       this.#giveUp(batch, cause)
       return
