@@ -55,10 +55,19 @@ export function textTest({ is, not }: TextCondition): TextTest {
 
 export const foldedValues = (values: readonly string[]): string[] => values.map(fold)
 
-/** @param decimals of the currency, where the limits are amounts; the values are compared in its minor unit */
-export function numberTest({ at_least, below }: NumberCondition, decimals: number): NumberTest {
-  const least = at_least === undefined ? undefined : limit(at_least, decimals)
-  const most = below === undefined ? undefined : limit(below, decimals)
+/**
+ * The least that a condition takes, and what it has to stay below.
+ * @param decimals of the programme's currency; limits that are amounts are in its minor unit
+ */
+export function limitsOf({ field, at_least, below }: NumberCondition, decimals: number) {
+  const of = (value: number | undefined) =>
+    value === undefined ? undefined : limit(value, isAmount(field) ? decimals : 0)
+  return { least: of(at_least), most: of(below) }
+}
+
+/** @param decimals as of `limitsOf` */
+export function numberTest(condition: NumberCondition, decimals: number): NumberTest {
+  const { least, most } = limitsOf(condition, decimals)
   return value => {
     if (least && compared(value, least) < 0) return false
     return !(most && compared(value, most) >= 0)

@@ -561,3 +561,47 @@ test('a set of a thousand rules finds what trying each of them finds', () => {
     assert.equal(matches[0]!.rule?.id, tried?.rule.id)
   }
 })
+
+test('rules that ask for limits of numbers are found as trying each of them finds them, at each limit and beside it', () => {
+  let state = 11
+  const random = (below: number) => {
+    state = (state * 48_271) % 2_147_483_647
+    return state % below
+  }
+  // Few values, so that many limits are alike, nested, empty or the wrong way round.
+  const limits = () => ({
+    ...(random(4) > 0 && { at_least: random(40) / 4 }),
+    ...(random(4) > 0 && { below: random(40) / 4 }),
+  })
+  const number = () => ({
+    field: (['amount', 'amount', 'order', 'months', 'volume_ever'] as const)[random(5)]!,
+    ...limits(),
+  })
+  for (const count of [1, 2, 3, 7, 40, 300]) {
+    const rules = Array.from({ length: count }, (_, place) => {
+      const others = [[], [number()], [{ field: 'country' as const, not: [`C${random(3)}`] }]][random(3)]!
+      const conditions = [number(), ...others]
+      const kinds = random(3) === 0 ? (['lead'] as const) : []
+      return ruleOf({ priority: random(count), rate: place, conditions, kinds }, place)
+    })
+    const set = new RuleSet(rules, 2)
+    for (let trial = 0; trial < 300; trial++) {
+      const { sale, who } = judged({
+        what: '',
+        amount: 25 * random(42) + random(3) - 1,
+        sale: {
+          country: `C${random(4)}`,
+          kind: random(2) ? 'lead' : 'sale',
+          order: random(5) === 0 ? null : random(11),
+          months: random(5) === 0 ? null : random(11),
+        },
+        earner: { tiers: tiers(0, 25 * random(42)) },
+        earns: 0,
+      })
+      const matches = set.match(sale, who, ONE)
+      assert.ok(typeof matches !== 'string')
+      const tried = [...set.trials(sale, who, ONE)].find(({ obstacle }) => obstacle === undefined)
+      assert.equal(matches[0]!.rule?.id, tried?.rule.id, `${count} rules, trial ${trial}`)
+    }
+  }
+})

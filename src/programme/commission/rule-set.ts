@@ -6,16 +6,18 @@ import { compared, type Fraction, fraction, ONE, plus, times, whole, ZERO } from
 import {
   type Condition,
   foldedValues,
-  isAmount,
   isOfLine,
   isText,
+  limitsOf,
   type NumberField,
   numberTest,
+  type TextCondition,
   type TextField,
   type Tier,
   textTest,
   tiers,
 } from './conditions.ts'
+import { type Limited, Limits } from './limits.ts'
 import type { Earner, Rule, Sale, Scope } from './model.ts'
 
 /** Which lines of a sale a rule applies to, and what part of the sale's amount they are. */
@@ -73,11 +75,14 @@ export class RuleSet {
     const entries = sorted.map((rule, place) => ({ rule, place, tests: testsOf(rule, decimals) }))
     const owned = (key: 'affiliateId' | 'groupId', scope: Scope) => {
       const some = entries.filter(({ rule }) => rule.scope === scope)
-      return new Map([...Map.groupBy(some, ({ rule }) => rule[key]!)].map(([id, of]) => [id, new Index(of)]))
+      return new Map(
+        [...Map.groupBy(some, ({ rule }) => rule[key]!)].map(([id, of]) => [id, new Index(of, decimals)]),
+      )
     }
     this.#ofAffiliates = owned('affiliateId', 'affiliate')
     this.#ofGroups = owned('groupId', 'group')
-    this.#ofProgramme = new Index(entries.filter(({ rule }) => rule.scope === 'programme'))
+    const ofProgramme = entries.filter(({ rule }) => rule.scope === 'programme')
+    this.#ofProgramme = new Index(ofProgramme, decimals)
     this.#byName = new Map(entries.toReversed().map(entry => [entry.rule.name, entry]))
     this.#asked = new Set(rules.flatMap(({ conditions }) => conditions.map(({ field }) => field)))
   }
@@ -144,28 +149,38 @@ export class RuleSet {
   }
 }
 
-/** Entries by a value that each asks for, so that only those are tried which may apply. */
+/** Entries by a value that each asks for, or by the limits of a number, so that only those are tried which may apply. */
 class Index {
   readonly entries: readonly Entry[]
   readonly asksForLines: boolean
   readonly #others: Entry[] = []
   readonly #byValue = new Map<TextField, Map<string, Entry[]>>()
+  readonly #byNumber: ReadonlyMap<NumberField, Limits<Entry>>
 
-  constructor(entries: readonly Entry[]) {
+  /** @param decimals of the programme's currency */
+  constructor(entries: readonly Entry[], decimals: number) {
     this.entries = entries
     this.asksForLines = entries.some(({ rule }) => rule.conditions.some(isOfLine))
-    for (const entry of entries) this.#add(entry)
+    const limited = new Map<NumberField, Limited<Entry>[]>()
+    for (const entry of entries) {
+      const { conditions } = entry.rule
+      const text = conditions.filter(isText).find(({ is }) => is !== undefined)
+      const number = conditions.find(condition => !isText(condition))
+      if (text) this.#addByValue(entry, text)
+      else if (!number) this.#others.push(entry)
+      else {
+        const of = limited.get(number.field) ?? []
+        of.push({ entry, ...limitsOf(number, decimals) })
+        limited.set(number.field, of)
+      }
+    }
+    this.#byNumber = new Map([...limited].map(([field, of]) => [field, new Limits(of)]))
   }
 
-  #add(entry: Entry): void {
-    const condition = entry.rule.conditions.filter(isText).find(({ is }) => is !== undefined)
-    if (condition === undefined) {
-      this.#others.push(entry)
-      return
-    }
-    const byValue = this.#byValue.get(condition.field) ?? new Map<string, Entry[]>()
-    this.#byValue.set(condition.field, byValue)
-    for (const value of new Set(foldedValues(condition.is!))) {
+  #addByValue(entry: Entry, { field, is = [] }: TextCondition): void {
+    const byValue = this.#byValue.get(field) ?? new Map<string, Entry[]>()
+    this.#byValue.set(field, byValue)
+    for (const value of new Set(foldedValues(is))) {
       byValue.set(value, [...(byValue.get(value) ?? []), entry])
     }
   }
@@ -174,6 +189,11 @@ class Index {
     let found = firstOf(this.#others, facts, undefined)
     for (const [field, byValue] of this.#byValue) {
       for (const value of facts.texts[field]) found = firstOf(byValue.get(value) ?? [], facts, found)
+    }
+    for (const [field, limits] of this.#byNumber) {
+      const value = facts.numbers[field]
+      if (value === null) continue
+      for (const some of limits.taking(value)) found = firstOf(some, facts, found)
     }
     return found?.rule
   }
@@ -215,7 +235,7 @@ function testOf(condition: Condition, decimals: number): Test {
     return { of: condition, passes: ({ texts }) => test(texts[field]) }
   }
   const { field } = condition
-  const test = numberTest(condition, isAmount(field) ? decimals : 0)
+  const test = numberTest(condition, decimals)
   return {
     of: condition,
     passes: ({ numbers }) => {
