@@ -13,6 +13,10 @@ import Fastify, {
 import { authenticate } from './accounts/keys/authenticate.ts'
 import { KeyRing, refuseRevoked } from './accounts/keys/rules.ts'
 import { keysTable } from './accounts/keys/table.ts'
+import { type MailOptions, Post } from './accounts/recovery/post.ts'
+import { Recovery, removeOldRecoveries } from './accounts/recovery/rules.ts'
+import { recoveriesTable } from './accounts/recovery/table.ts'
+import { recoveryCodesTable, secondFactorsTable } from './accounts/second-factor/table.ts'
 import { removeOldAttempts } from './accounts/sessions/attempts.ts'
 import { attemptsTable, devicesTable, sessionsTable } from './accounts/sessions/table.ts'
 import { usersTable } from './accounts/users/table.ts'
@@ -25,7 +29,7 @@ import { version } from './base/package.ts'
 import { Rounds } from './base/rounds.ts'
 import { Sealer } from './events/seal.ts'
 import { chainTable, entriesTable, sealsTable } from './events/table.ts'
-import type { RequestContext } from './events/write.ts'
+import type { Context, RequestContext } from './events/write.ts'
 import { api } from './http/api.ts'
 import type { Resource } from './http/endpoint.ts'
 import { removeOldAnswers } from './http/idempotency.ts'
@@ -109,6 +113,9 @@ export const schema: Schema = [
   keysTable,
   sessionsTable,
   devicesTable,
+  secondFactorsTable,
+  recoveryCodesTable,
+  recoveriesTable,
   attemptsTable,
   entriesTable,
   sealsTable,
@@ -145,6 +152,8 @@ export interface AppOptions {
   /** Proxies that are believed when they name a client: their addresses and networks, or how many there are. */
   readonly trustProxy: readonly string[] | number
   readonly logger: FastifyBaseLogger
+  /** Without, no e-mail is sent. */
+  readonly mail?: MailOptions | undefined
 }
 
 /** How soon a step of a payout run goes on that takes longer than a request should. */
@@ -215,18 +224,42 @@ export async function buildApp(database: Database, options: AppOptions): Promise
     await app.register(api, { ...byKey, prefix: base, base, resources, version })
     await app.register(signed, { prefix: base, load, ...deliveriesTo(context) })
   }
-  await app.register(area, { context, load, features, ring: keys, permissions })
+  const recovery = recoveryOf(options)
+  await app.register(area, { context, load, features, ring: keys, permissions, recovery })
   await serveVisitors(app, database, options)
-  const sealer = new Sealer(database)
-  const sweeper = new Sweeper(database, [removeOldAnswers, removeOldAttempts, removeOldVisitors, pruneVisits])
+  workBeside(app, context, { keys, recovery })
+  return app
+}
+
+/** Sends links to who has forgotten a password, where e-mail can be sent. */
+function recoveryOf({ mail, logger }: AppOptions): Recovery | undefined {
+  const failed = (err: unknown) =>
+    logger.error({ err }, 'a link to set a new password with could not be sent')
+  return mail && new Recovery(new Post(mail), failed)
+}
+
+/** What goes on beside requests, until the server is closed. */
+function workBeside(
+  app: FastifyInstance,
+  context: Context,
+  { keys, recovery }: { keys: KeyRing; recovery: Recovery | undefined },
+): void {
+  const sealer = new Sealer(context.database)
+  const sweeper = new Sweeper(context.database, [
+    removeOldAnswers,
+    removeOldAttempts,
+    removeOldRecoveries,
+    removeOldVisitors,
+    pruneVisits,
+  ])
   const jobs = jobsOf({ ...context, ...service })
   app.addHook('onClose', async () => {
     await Promise.all(jobs.map(job => job.close()))
+    await recovery?.close()
     await keys.close()
     await sweeper.close()
     await sealer.close()
   })
-  return app
 }
 
 /** What the service does of its own accord, in each process; what one has begun the others leave alone. */

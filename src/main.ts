@@ -2,6 +2,7 @@
 import cluster from 'node:cluster'
 import { Command, CommanderError } from 'commander'
 import { addKeyCommands } from './accounts/keys/commands.ts'
+import { addSecondFactorCommand } from './accounts/second-factor/commands.ts'
 import { addUserCommands } from './accounts/users/commands.ts'
 import { basePaths, features, permissions, schema } from './app.ts'
 import { Failure } from './base/errors.ts'
@@ -47,7 +48,9 @@ const serveCommand = program
   .action(runServe)
 for (const option of serveOptions()) serveCommand.addOption(option)
 addCommand(program, 'migrate', 'bring the database up to date').action(runMigrate)
-addPrivacyCommands(addUserCommands(program))
+const users = addUserCommands(program)
+addSecondFactorCommand(users)
+addPrivacyCommands(users)
 addKeyCommands(program, permissions)
 addSettingsCommands(program)
 addRunCommands(program)

@@ -12,6 +12,7 @@ import { after, before, describe, type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { pino } from 'pino'
 import { createKey } from '../src/accounts/keys/rules.ts'
+import type { MailOptions } from '../src/accounts/recovery/post.ts'
 import { fullCost, hashAt } from '../src/accounts/users/password.ts'
 import { createUser, findByName, resetPassword } from '../src/accounts/users/rules.ts'
 import { buildApp, permissions, schema } from '../src/app.ts'
@@ -227,6 +228,7 @@ export interface ServiceOptions {
   rateLimit?: number
   readSeconds?: number
   trustProxy?: string[] | number
+  mail?: MailOptions
 }
 
 /** A fresh database, and what removes it. */
@@ -300,6 +302,7 @@ export async function listen(
     rateLimit: options.rateLimit ?? 0,
     readSeconds: options.readSeconds ?? 20,
     trustProxy: options.trustProxy ?? ['loopback'],
+    ...(options.mail && { mail: options.mail }),
     logger: pino({ level: 'fatal' }),
   })
   const url = await app.listen({ host: '127.0.0.1', port: 0 })

@@ -9,9 +9,13 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { keys } from '../accounts/keys/routes.ts'
 import type { KeyRing } from '../accounts/keys/rules.ts'
+import { recoveryEndpoints } from '../accounts/recovery/routes.ts'
+import type { Recovery } from '../accounts/recovery/rules.ts'
+import { resetSecondFactor, secondFactor } from '../accounts/second-factor/routes.ts'
 import { authenticateSession } from '../accounts/sessions/authenticate.ts'
 import { sessions } from '../accounts/sessions/routes.ts'
 import { refuseEnded } from '../accounts/sessions/rules.ts'
+import { grants, type Role, roles } from '../accounts/users/roles.ts'
 import { users } from '../accounts/users/routes.ts'
 import type { Context } from '../events/write.ts'
 import { api } from '../http/api.ts'
@@ -37,6 +41,8 @@ export interface AreaOptions {
   readonly ring: KeyRing
   /** Every permission that an API key can have. */
   readonly permissions: readonly string[]
+  /** Sends links to who has forgotten a password; undefined where no e-mail is sent. */
+  readonly recovery: Recovery | undefined
 }
 
 const SECURITY_HEADERS = {
@@ -50,12 +56,12 @@ const SECURITY_HEADERS = {
 /** A Fastify plugin. */
 export async function area(
   app: FastifyInstance,
-  { context, load, features, ring, permissions }: AreaOptions,
+  { context, load, features, ring, permissions, recovery }: AreaOptions,
 ): Promise<void> {
   const patient = { ...context, database: context.database.background() }
   const resources = [
     ...features.flatMap(({ resource, inArea }) => (inArea ? [resource, inArea] : [resource])),
-    users,
+    users(ring, [resetSecondFactor]),
     keys(permissions, ring),
     settings,
     reports,
@@ -63,11 +69,18 @@ export async function area(
     exportsOf(features),
     tracking,
     system(),
-    sessions(permissions),
+    sessions(permissions, [...secondFactor, ...(recovery ? recoveryEndpoints(recovery) : [])]),
   ]
-  const everything = new Set(resources.flatMap(({ endpoints }) => endpoints.map(one => one.permission)))
+  const everything = resources.flatMap(({ endpoints }) => endpoints.map(one => one.permission))
+  const granted = new Map(
+    roles.map(role => [role as Role, new Set(everything.filter(permission => grants(role, permission)))]),
+  )
 
-  const confirm = (request: FastifyRequest) => authenticateSession(patient, everything, request)
+  const doors = {
+    granted: (role: Role) => granted.get(role) ?? new Set<string>(),
+    recovers: recovery !== undefined,
+  }
+  const confirm = (request: FastifyRequest) => authenticateSession(patient, doors, request)
 
   await app.register(
     async scope => {

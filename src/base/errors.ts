@@ -37,6 +37,43 @@ export const catalogue = {
     message: 'The signature of the delivery is not right, or there is no such source.',
   },
   wrong_login: { status: 401, code: 'rest_wrong_login', message: 'Login or password is wrong.' },
+  second_factor_required: {
+    status: 401,
+    code: 'rest_second_factor_required',
+    message: 'Send code as well: the code that your app shows, or a recovery code.',
+  },
+  wrong_code: {
+    status: 401,
+    code: 'rest_wrong_code',
+    message:
+      'The code is not right, or was used before. Wait for the next one that your app shows, or send a recovery code that is not used yet.',
+  },
+  recovery_ended: {
+    status: 400,
+    code: 'rest_recovery_ended',
+    message: 'The link was used, or is older than an hour. Ask for a new one.',
+  },
+  no_session: {
+    status: 404,
+    code: 'invalid_session_id',
+    message: 'There is no session with this identifier, or it has ended.',
+  },
+  no_second_factor: {
+    status: 404,
+    code: 'rest_no_second_factor',
+    message: 'The account has no second factor: begin to set one up.',
+  },
+  second_factor_active: {
+    status: 409,
+    code: 'rest_second_factor_active',
+    message: 'The account has a second factor: remove it before you set up another one.',
+  },
+  no_role: {
+    status: 403,
+    code: 'rest_no_role',
+    message:
+      'Login and password are right, but the account has no role here. Ask an administrator to give it one.',
+  },
   session_required: {
     status: 401,
     code: 'rest_session_required',
@@ -152,6 +189,7 @@ export const catalogue = {
     code: 'rest_secret_key',
     message:
       'Payment details and the secrets of sources are sealed by a secret key, and the service has none: start it with SECRET_KEY or --secret-key-file.',
+      'This is stored sealed by a secret key, and the service has none: start it with SECRET_KEY or --secret-key-file.',
   },
   second_person: {
     status: 403,

@@ -12,7 +12,7 @@ export const databaseOption = () =>
 export const secretKeyOption = () =>
   new Option(
     '--secret-key-file <path>',
-    'the key that seals payment details; or give the key itself by SECRET_KEY (default: beside an embedded database, made at the first start)',
+    'the key that seals payment details and second factors; or give the key itself by SECRET_KEY (default: beside an embedded database, made at the first start)',
   ).env('SECRET_KEY_FILE')
 
 /** Prints one JSON object instead of text. */

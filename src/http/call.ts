@@ -70,6 +70,10 @@ export class HttpCall implements Call {
     return this.request.headers.cookie
   }
 
+  get userAgent(): string | undefined {
+    return this.request.headers['user-agent']
+  }
+
   get secure(): boolean {
     return this.request.protocol === 'https'
   }

@@ -37,6 +37,8 @@ export interface Call extends RequestContext {
   readonly base: string
   /** The Cookie header. */
   readonly cookies: string | undefined
+  /** What the client says that it is. */
+  readonly userAgent: string | undefined
   /** Whether the client reached the service by TLS. */
   readonly secure: boolean
 }

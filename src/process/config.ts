@@ -1,6 +1,9 @@
 /** Every setting of the service once: flag, environment variable, default, meaning, check. Flags win over variables. */
 import { isIP } from 'node:net'
 import { InvalidArgumentError, Option } from 'commander'
+import type { MailOptions } from '../accounts/recovery/post.ts'
+import { isEmail } from '../base/text.ts'
+import { CommandFailed } from '../cli/command.ts'
 import { databaseOption, secretKeyOption, wholeNumber } from '../cli/options.ts'
 import { isUrl } from '../operations/audit/anchor-places.ts'
 
@@ -19,6 +22,9 @@ export interface ServeConfig {
   readonly bodyLimit: number
   readonly metricsPort?: number
   readonly metricsHost: string
+  readonly smtpUrl?: string
+  readonly mailFrom?: string
+  readonly publicUrl?: string
   readonly corsOrigins: string[]
   readonly trustProxy: string[] | number
   readonly bootstrap: boolean
@@ -27,7 +33,12 @@ export interface ServeConfig {
 
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
 
-export const serveOptions = (): Option[] => [...placeOptions(), ...limitOptions(), ...clientOptions()]
+export const serveOptions = (): Option[] => [
+  ...placeOptions(),
+  ...mailOptions(),
+  ...limitOptions(),
+  ...clientOptions(),
+]
 
 /** Where the data is, and where the service is to be. */
 const placeOptions = (): Option[] => [
@@ -66,6 +77,53 @@ const placeOptions = (): Option[] => [
     .env('METRICS_HOST')
     .default('127.0.0.1'),
 ]
+
+/** What it takes to send e-mail, to people who have forgotten a password. */
+const mailOptions = (): Option[] => [
+  new Option(
+    '--smtp-url <url>',
+    'server that sends e-mail, to people who have forgotten a password: smtp://user:password@host:587, or smtps://',
+  )
+    .env('SMTP_URL')
+    .argParser(smtp),
+  new Option('--mail-from <address>', 'who such e-mail comes from').env('MAIL_FROM').argParser(sender),
+  new Option('--public-url <url>', 'where people reach the service, for links in e-mail')
+    .env('PUBLIC_URL')
+    .argParser(publicUrl),
+]
+
+/** @throws InvalidArgumentError when only a part of it is set */
+export function mailOf({ smtpUrl, mailFrom, publicUrl }: ServeConfig): MailOptions | undefined {
+  if (smtpUrl === undefined) return undefined
+  if (mailFrom === undefined || publicUrl === undefined) {
+    throw new CommandFailed('--smtp-url needs --mail-from and --public-url as well.')
+  }
+  return { smtpUrl, from: mailFrom, publicUrl }
+}
+
+/** Not repeated in an error: it may hold a password. */
+function smtp(text: string): string {
+  const url = URL.parse(text)
+  if (!url || !['smtp:', 'smtps:'].includes(url.protocol) || url.hostname === '') {
+    throw new InvalidArgumentError(
+      'It must be smtp://host, with user:password@ and :port where needed, or smtps://.',
+    )
+  }
+  return text
+}
+
+function sender(text: string): string {
+  if (!isEmail(text)) throw new InvalidArgumentError('It must be an e-mail address.')
+  return text
+}
+
+function publicUrl(text: string): string {
+  const url = URL.parse(text)
+  if (!url || !['http:', 'https:'].includes(url.protocol) || url.search || url.hash || url.username) {
+    throw new InvalidArgumentError('It must be a URL such as https://affiliates.example.com.')
+  }
+  return text
+}
 
 const limitOptions = (): Option[] => [
   new Option(

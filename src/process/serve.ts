@@ -19,7 +19,7 @@ import { onBehalfOf } from '../settings/rules.ts'
 import { type Database, DatabaseUnavailable, within } from '../storage/database.ts'
 import { openDatabase } from '../storage/open.ts'
 import { makeSecretKey } from '../storage/secret-keys.ts'
-import type { ServeConfig } from './config.ts'
+import { mailOf, type ServeConfig } from './config.ts'
 import { listensOn } from './listen.ts'
 import { askPrimary } from './messages.ts'
 
@@ -72,6 +72,7 @@ async function run(database: Database, config: ServeConfig, log: Logger, announc
     readSeconds: config.readSeconds,
     grantor: cluster.isWorker ? askPrimary() : undefined,
     trustProxy: config.trustProxy,
+    mail: mailOf(config),
     logger: log,
   })
   let metrics: Server | undefined

@@ -5,6 +5,7 @@
  */
 import { sql } from 'kysely'
 import { type Database, DatabaseUnusable, type Db, type Engine, type Tx } from './database.ts'
+import { moreRoles, secondFactors } from './migrations/accounts.ts'
 import { commission } from './migrations/commission.ts'
 import { conversions } from './migrations/conversions.ts'
 import { creatives } from './migrations/creatives.ts'
@@ -51,6 +52,8 @@ const migrations: readonly Migration[] = [
   runsOfGroups,
   namesWithoutAccents,
   sourceModes,
+  moreRoles,
+  secondFactors,
 ]
 
 /** How a referral's amount came to be stands in `calculation` alone. */

@@ -11,6 +11,7 @@ import {
 } from '../../cli/command.ts'
 import { onBehalfOf } from '../../settings/rules.ts'
 import { accountNamed } from '../users/commands.ts'
+import { leftTo } from '../users/roles.ts'
 import { createKey, recordOf, revokeKey } from './rules.ts'
 import { keyArguments } from './schema.ts'
 import { type KeyRow, listKeys, orders } from './store.ts'
@@ -25,7 +26,10 @@ export function addKeyCommands(program: Command, permissions: readonly string[])
       'the account that owns it: login name, e-mail address, or # and the identifier',
     )
     .option('--read-only', 'may only read')
-    .option('--permissions <list>', `some of ${permissions.join(',')} (default: all)`)
+    .option(
+      '--permissions <list>',
+      `some of ${permissions.join(',')} (default: all that the role of the account has)`,
+    )
     .option('--expires <date>', 'last day on which it works: YYYY-MM-DD, UTC (default: never)')
     .action((options: CreateOptions, self: Command) => create(options, self, permissions))
   addCommand(keys, 'list', 'list the API keys').action(list)
@@ -47,13 +51,13 @@ async function create(options: CreateOptions, self: Command, known: readonly str
     self.error('error: --read-only and --permissions exclude each other')
   }
   const preset = options.readOnly ? known.filter(permission => permission.endsWith('.read')) : known
-  const args = checkedArguments(keyArguments, {
-    name: options.name,
-    permissions: options.permissions ?? preset,
-    expires: options.expires,
-  })
   const { key, token } = await withNewDatabase(options, async database => {
     const user = await accountNamed(database, options.user)
+    const args = checkedArguments(keyArguments, {
+      name: options.name,
+      permissions: options.permissions ?? leftTo(user.role, preset),
+      expires: options.expires,
+    })
     return createKey(onBehalfOf(commandLine, database), { ...args, user_id: user.id }, known)
   })
   print(options, { ...printed(key), token }, [

@@ -11,7 +11,8 @@ import { formatTime, now, parseMoment } from '../../base/time.ts'
 import { type Context, type RequestContext, type WriteTx, write } from '../../events/write.ts'
 import { type Database, ReferenceViolation, type Tx } from '../../storage/database.ts'
 import type { Page } from '../../storage/page.ts'
-import { holdUser } from '../users/store.ts'
+import { leftTo } from '../users/roles.ts'
+import { holdUser, type User } from '../users/store.ts'
 import type { CreateArguments, FilterArguments, KeyArguments, KeyRecord, statuses } from './schema.ts'
 import * as store from './store.ts'
 
@@ -39,7 +40,7 @@ export async function createKey(
   const token = TOKEN_PREFIX + randomBytes(32).toString('base64url')
   const publicKey = PUBLIC_PREFIX + randomBytes(12).toString('hex')
   const key = await write(context, async tx => {
-    await holdAccounts(tx, args.user_id, context)
+    refuseInvalid(problemsOfOwner(await holdAccounts(tx, args.user_id, context), args))
     const id = await store
       .insertKey(tx, {
         public_key: publicKey,
@@ -65,7 +66,8 @@ export async function createKey(
  * Who loses the role meanwhile, or is erased, loses the keys that there are: none must be made at the same moment.
  * @throws Failure session_required
  */
-async function holdAccounts(tx: Tx, ownerId: number, { actor }: RequestContext): Promise<void> {
+async function holdAccounts(tx: Tx, ownerId: number, { actor }: RequestContext): Promise<User | undefined> {
+  let owner: User | undefined
   const isSession = actor.kind === 'session'
   const ids = new Set(isSession ? [ownerId, actor.userId] : [ownerId])
   for (const id of [...ids].sort((one, other) => one - other)) {
@@ -73,7 +75,19 @@ async function holdAccounts(tx: Tx, ownerId: number, { actor }: RequestContext):
     if (isSession && id === actor.userId && account?.role !== 'administrator') {
       throw new Failure('session_required')
     }
+    if (id === ownerId) owner = account
   }
+  return owner
+}
+
+/** A key that can do more than its owner would do less than it says. */
+function problemsOfOwner(owner: User | undefined, { permissions }: KeyArguments): Problems {
+  if (!owner) return {}
+  const left = leftTo(owner.role, permissions)
+  const beyond = permissions.filter(permission => !left.includes(permission))
+  return beyond.length === 0
+    ? {}
+    : { permissions: `the role ${owner.role} of ${owner.login} does not have ${beyond.join(', ')}.` }
 }
 
 /**
@@ -109,12 +123,13 @@ export async function revokeKey(context: RequestContext, which: number | string)
 }
 
 /**
- * What a key writes, it writes only while it works: it may have been revoked since the request began.
- * @throws Failure unauthenticated
+ * What a key writes, it writes only while it works: it may have been revoked, or its owner demoted, since the request began.
+ * @throws Failure unauthenticated, forbidden
  */
-export async function refuseRevoked(tx: Tx, { name }: Actor): Promise<void> {
+export async function refuseRevoked(tx: Tx, { name, permissions }: Actor): Promise<void> {
   const key = await store.findKey(tx, name)
   if (!key || statusOf(key) !== 'active') throw new Failure('unauthenticated')
+  if (permissionsOf(key).length < permissions.size) throw new Failure('forbidden')
 }
 
 async function revoke(tx: WriteTx, key: store.KeyRow): Promise<store.KeyRow> {
@@ -151,7 +166,7 @@ export function recordOf(key: store.KeyRow): KeyRecord {
     public_key: key.public_key,
     name: key.name,
     owner: { id: key.user_id, login: key.owner },
-    permissions: key.permissions.split(','),
+    permissions: [...permissionsOf(key)],
     status: statusOf(key),
     date_created: formatTime(key.created_at),
     last_used: time(key.last_used_at),
@@ -160,8 +175,19 @@ export function recordOf(key: store.KeyRow): KeyRecord {
   }
 }
 
-/** What the audit log is told of. */
-export const writtenOf = (key: store.KeyRow) => ({ ...recordOf(key), owner_id: key.user_id })
+/** What the audit log is told of: also what the owner's role does not have. */
+export const writtenOf = (key: store.KeyRow) => ({
+  ...recordOf(key),
+  permissions: given(key),
+  owner_id: key.user_id,
+})
+
+/** What it may do at this moment. */
+const permissionsOf = ({ permissions, owner_role }: store.OwnedKey): readonly string[] =>
+  leftTo(owner_role, given({ permissions }))
+
+const given = ({ permissions }: Pick<store.ApiKey, 'permissions'>) =>
+  permissions === '' ? [] : permissions.split(',')
 
 function statusOf(key: Pick<store.ApiKey, 'revoked_at' | 'expires_at'>): (typeof statuses)[number] {
   if (key.revoked_at !== null) return 'revoked'
@@ -188,9 +214,9 @@ const MOST_GATHERED = 1000
 /** The keys that requests carry, by the hash of their token. Looks again at a key twice a second while it is used. */
 export class KeyRing {
   readonly #database: Database
-  readonly #known = new Map<string, { key: store.ApiKey; actor: Actor; readAt: number }>()
+  readonly #known = new Map<string, { key: store.OwnedKey; actor: Actor; readAt: number }>()
   readonly #lastUses = new Set<Promise<void>>()
-  #gathered = new Map<string, PromiseWithResolvers<store.ApiKey | undefined>>()
+  #gathered = new Map<string, PromiseWithResolvers<store.OwnedKey | undefined>>()
   #forgotten = 0
 
   constructor(database: Database) {
@@ -225,12 +251,12 @@ export class KeyRing {
     return known.actor
   }
 
-  #gather(tokenHash: string): Promise<store.ApiKey | undefined> {
+  #gather(tokenHash: string): Promise<store.OwnedKey | undefined> {
     const waiting = this.#gathered.get(tokenHash)
     if (waiting) return waiting.promise
     if (this.#gathered.size >= MOST_GATHERED) return Promise.resolve(undefined)
     if (this.#gathered.size === 0) setTimeout(this.#lookUp, GATHERED_FOR_MS)
-    const one = Promise.withResolvers<store.ApiKey | undefined>()
+    const one = Promise.withResolvers<store.OwnedKey | undefined>()
     this.#gathered.set(tokenHash, one)
     return one.promise
   }
@@ -260,7 +286,7 @@ export class KeyRing {
   }
 
   /** Notes the use, at most once a minute, without keeping the request waiting. */
-  #use(known: { key: store.ApiKey }): void {
+  #use(known: { key: store.OwnedKey }): void {
     const { id, last_used_at: before } = known.key
     const time = now()
     if (before !== null && time - before < LAST_USE_EVERY_SECONDS) return
@@ -274,11 +300,11 @@ export class KeyRing {
   }
 }
 
-function actorOf(key: store.ApiKey): Actor {
+function actorOf(key: store.OwnedKey): Actor {
   return {
     kind: 'key',
     userId: key.user_id,
-    permissions: new Set(key.permissions.split(',')),
+    permissions: new Set(permissionsOf(key)),
     name: key.public_key,
   }
 }

@@ -13,12 +13,16 @@ import type { Db, Tx } from '../../storage/database.ts'
 import { countOf, type Order, type Page, PagedList } from '../../storage/page.ts'
 import { prepared } from '../../storage/prepared.ts'
 import type { Tables } from '../../storage/tables.ts'
+import type { Role } from '../users/roles.ts'
 import type { ApiKeysTable } from './table.ts'
 
 export type ApiKey = Selectable<ApiKeysTable>
 
-/** A key, and the login of the account that owns it. */
-export type KeyRow = ApiKey & { owner: string }
+/** A key, and the role of the account that owns it. */
+export type OwnedKey = ApiKey & { owner_role: Role }
+
+/** The same with the login of the account. */
+export type KeyRow = OwnedKey & { owner: string }
 
 /** What a list is narrowed by, in kept form. */
 export interface Criteria {
@@ -53,15 +57,15 @@ export async function insertKey(tx: Tx, key: Insertable<ApiKeysTable>): Promise<
 }
 
 const byTokenHash = prepared((db: Db, { tokenHash }: { tokenHash: string }) =>
-  db.selectFrom('api_keys').selectAll().where('token_hash', '=', tokenHash),
+  owned(db).where('token_hash', '=', tokenHash),
 )
 
-export async function findKeyByTokenHash(db: Db, tokenHash: string): Promise<ApiKey | undefined> {
+export async function findKeyByTokenHash(db: Db, tokenHash: string): Promise<OwnedKey | undefined> {
   return (await byTokenHash(db, { tokenHash }))[0]
 }
 
-export async function findKeysByTokenHash(db: Db, tokenHashes: readonly string[]): Promise<ApiKey[]> {
-  return db.selectFrom('api_keys').selectAll().where('token_hash', 'in', tokenHashes).execute()
+export async function findKeysByTokenHash(db: Db, tokenHashes: readonly string[]): Promise<OwnedKey[]> {
+  return owned(db).where('token_hash', 'in', tokenHashes).execute()
 }
 
 /** @param key its identifier or its public part */
@@ -107,12 +111,14 @@ export async function setLastUsed(tx: Tx, id: number, lastUsedAt: number): Promi
     .execute()
 }
 
-function rows(db: Db) {
+const rows = (db: Db) => owned(db).select('users.login as owner')
+
+function owned(db: Db) {
   return db
     .selectFrom('api_keys')
     .innerJoin('users', 'users.id', 'api_keys.user_id')
     .selectAll('api_keys')
-    .select('users.login as owner')
+    .select('users.role as owner_role')
 }
 
 const searched = [sql.ref('api_keys.name_key'), sql.ref('api_keys.public_key')]

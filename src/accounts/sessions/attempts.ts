@@ -28,24 +28,39 @@ interface Counter {
   readonly limit: number
 }
 
-const counter = (kind: 'login' | 'network' | 'device' | 'password', value: string | number): Counter => ({
+type CounterKind = 'login' | 'network' | 'device' | 'password' | 'code' | 'forgotten' | 'asking' | 'letter'
+
+const counter = (kind: CounterKind, value: string | number, limit = ATTEMPTS): Counter => ({
   name: `${kind} ${value}`,
-  limit: ATTEMPTS,
+  limit,
 })
 
 /** What was typed may be a password, or the address of somebody who is erased: only its hash is kept. */
-const ofLogin = (login: string): Counter => counter('login', hash('sha256', foldCase(login), 'base64url'))
+const hashOf = (login: string) => hash('sha256', foldCase(login), 'base64url')
+const ofLogin = (login: string): Counter => counter('login', hashOf(login))
+
+const ofNetworks = (kind: CounterKind, address: string): Counter[] =>
+  networksOf(address).map((network, width) => counter(kind, network, ATTEMPTS * TIMES_AS_MANY ** width))
 
 export function ofStranger(login: string, address: string): Counter[] {
-  const networks = networksOf(address).map((network, width) => ({
-    ...counter('network', network),
-    limit: ATTEMPTS * TIMES_AS_MANY ** width,
-  }))
-  return [ofLogin(login), ...networks]
+  return [ofLogin(login), ...ofNetworks('network', address)]
 }
+
+const LETTERS = 3
+
+/** Of who asks for a link to set a new password with: none is forgotten when it was right, so that letters stay few. */
+export function ofForgotten(login: string, address: string): Counter[] {
+  return [counter('forgotten', hashOf(login), LETTERS), ...ofNetworks('asking', address)]
+}
+
+/** Of who gets such letters, by whatever name they are asked for. */
+export const ofLetters = (userId: number): Counter[] => [counter('letter', userId, LETTERS)]
 
 /** @param device the hash of the token in its cookie */
 export const ofDevice = (device: string): Counter[] => [counter('device', device)]
+
+/** Of whoever knows the password, and is asked for a code. */
+export const ofCodes = (userId: number): Counter[] => [counter('code', userId)]
 
 /** Of who has logged in, and is asked for the password once more. */
 export const ofAccount = (userId: number): Counter[] => [counter('password', userId)]
@@ -89,6 +104,7 @@ export async function forgetAttempts(tx: Tx, { id, login_key, email_key }: User)
     ofLogin(login_key),
     ofLogin(email_key),
     ...ofAccount(id),
+    ...ofCodes(id),
     ...devices.flatMap(({ token_hash }) => ofDevice(token_hash)),
   ]
   await store.removeAttemptsIn(
@@ -100,7 +116,7 @@ export async function forgetAttempts(tx: Tx, { id, login_key, email_key }: User)
 function tooManyAttempts(seconds: number): Failure {
   const minutes = Math.ceil(seconds / 60)
   return new Failure('too_many_requests', {
-    message: `Too many failed tries to log in. Try again in ${minutes} minute${minutes === 1 ? '' : 's'}.`,
+    message: `Too many tries. Try again in ${minutes} minute${minutes === 1 ? '' : 's'}.`,
     data: { retry_after: seconds },
   })
 }

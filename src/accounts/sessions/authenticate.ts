@@ -4,9 +4,9 @@ import type { Actor } from '../../base/actor.ts'
 import { Failure } from '../../base/errors.ts'
 import type { Context } from '../../events/write.ts'
 import { readCookie, sessionCookie } from './cookie.ts'
-import { everLoggedIn, resumeSession } from './rules.ts'
+import * as rules from './rules.ts'
 
-/** May log in, and nothing else. */
+/** May log in or ask for a new password, and nothing else. */
 const visitor: Actor = {
   kind: 'visitor',
   userId: 0,
@@ -14,22 +14,34 @@ const visitor: Actor = {
   name: 'visitor',
 }
 
+interface Doors {
+  /** What each role may. */
+  readonly granted: rules.Granted
+  /** Whether a link to set a new password with can be asked for. */
+  readonly recovers: boolean
+}
+
+/** What is for people who are not logged in. */
+const OPEN = ['/session', '/forgotten-password', '/new-password']
+
 /**
- * @param permissions what everybody may who is logged in
  * @throws Failure cross_site, session_required
  */
 export async function authenticateSession(
   context: Context,
-  permissions: ReadonlySet<string>,
+  { granted, recovers }: Doors,
   request: FastifyRequest,
 ): Promise<Actor> {
   refuseOtherSites(request)
   const token = readCookie(sessionCookie, request.headers.cookie)
-  const actor = token && (await resumeSession(context.database, token, permissions))
+  const actor = token && (await rules.resumeSession(context.database, token, granted))
   if (actor) return actor
-  if (request.method === 'POST' && request.routeOptions.url?.endsWith('/session')) return visitor
-  const firstVisit = !(await everLoggedIn(context))
-  throw new Failure('session_required', { data: firstVisit ? { first_visit: true } : {} })
+  const { method, routeOptions } = request
+  if (method === 'POST' && OPEN.some(path => routeOptions.url?.endsWith(path))) return visitor
+  const firstVisit = !(await rules.everLoggedIn(context))
+  throw new Failure('session_required', {
+    data: { ...(firstVisit && { first_visit: true }), ...(recovers && { recovers: true }) },
+  })
 }
 
 /**

@@ -1,16 +1,35 @@
 import { Type } from 'typebox'
 import { version } from '../../base/package.ts'
-import { type Call, endpoint, type Resource } from '../../http/endpoint.ts'
+import { type Call, type Endpoint, endpoint, type Resource } from '../../http/endpoint.ts'
 import { renderer } from '../../records/render.ts'
 import { settingsRecord } from '../../settings/rules.ts'
 import { deviceCookie, readCookie, sessionCookie, setCookie } from './cookie.ts'
 import * as rules from './rules.ts'
-import { loginArguments, passwordArguments, type SessionRecord, sessionRecord } from './schema.ts'
+import {
+  loginArguments,
+  openSession,
+  passwordArguments,
+  type SessionRecord,
+  sessionItem,
+  sessionRecord,
+} from './schema.ts'
 
+const refusals = [
+  'wrong_login',
+  'no_role',
+  'second_factor_required',
+  'wrong_code',
+  'secret_key',
+  'too_many_requests',
+] as const
+const ended = { status: 200, schema: Type.Object({ ended: Type.Boolean() }) } as const
 const render = renderer<SessionRecord>(sessionRecord)
 
-/** @param permissions every permission that an API key can have */
-export const sessions = (permissions: readonly string[]): Resource => ({
+/**
+ * @param permissions every permission that an API key can have
+ * @param more what else is done about the own account
+ */
+export const sessions = (permissions: readonly string[], more: readonly Endpoint[]): Resource => ({
   name: 'session',
   title: 'Session',
   record: sessionRecord,
@@ -23,11 +42,12 @@ export const sessions = (permissions: readonly string[]): Resource => ({
       summary: 'Log in',
       arguments: loginArguments,
       answer: { status: 201, schema: sessionRecord },
-      failures: ['wrong_login', 'too_many_requests'],
+      failures: refusals,
       hashes: true,
       handle: async (call, args) => {
         const presented = readCookie(deviceCookie, call.cookies)
-        const { token, device, record } = await rules.logIn(call, args, presented)
+        const { userAgent } = call
+        const { token, device, record } = await rules.logIn(call, args, { presented, userAgent })
         const cookies = [
           setCookie(sessionCookie, token, call.secure),
           setCookie(deviceCookie, device, call.secure, rules.DEVICE_SECONDS),
@@ -50,13 +70,14 @@ export const sessions = (permissions: readonly string[]): Resource => ({
       permission: 'session.delete',
       summary: 'Log out',
       arguments: Type.Object({}),
-      answer: { status: 200, schema: Type.Object({ ended: Type.Boolean() }) },
+      answer: ended,
       handle: async call => {
         await rules.logOut(call)
         const cookies = [setCookie(sessionCookie, '', call.secure, 0)]
         return { status: 200, cookies, body: '{"ended":true}' }
       },
     }),
+    ...ownSessions,
     endpoint({
       methods: ['POST'],
       path: '/password',
@@ -70,11 +91,56 @@ export const sessions = (permissions: readonly string[]): Resource => ({
         return { status: 200, body: '{"changed":true}' }
       },
     }),
+    ...more,
   ],
 })
 
 async function describe(call: Call, permissions: readonly string[]): Promise<SessionRecord> {
   const session = await rules.currentSession(call)
   const settings = settingsRecord(await call.settings.current())
-  return { ...session, settings, permissions: [...permissions], version }
+  return {
+    ...session,
+    settings,
+    granted: [...call.actor.permissions],
+    permissions: [...permissions],
+    version,
+  }
 }
+
+/** The sessions of who asks: to find and end one that is not theirs. */
+const ownSessions: readonly Endpoint[] = [
+  endpoint({
+    methods: ['GET'],
+    path: '/sessions',
+    permission: 'session.read',
+    summary: 'List the own sessions',
+    arguments: Type.Object({}),
+    answer: { status: 200, schema: Type.Array(openSession) },
+    handle: async call => ({ status: 200, body: JSON.stringify(await rules.listSessions(call)) }),
+  }),
+  endpoint({
+    methods: ['DELETE'],
+    path: '/sessions',
+    permission: 'session.delete',
+    summary: 'End the own sessions but this one',
+    arguments: Type.Object({}),
+    answer: ended,
+    handle: async call => {
+      await rules.endOwnSessions(call)
+      return { status: 200, body: '{"ended":true}' }
+    },
+  }),
+  endpoint({
+    methods: ['DELETE'],
+    path: '/sessions/{session_id}',
+    permission: 'session.delete',
+    summary: 'End one of the own sessions',
+    arguments: Type.Object(sessionItem),
+    answer: ended,
+    failures: ['no_session'],
+    handle: async (call, { session_id }) => {
+      await rules.endOwnSessions(call, session_id)
+      return { status: 200, body: '{"ended":true}' }
+    },
+  }),
+]

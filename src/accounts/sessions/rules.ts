@@ -7,16 +7,21 @@
 import { randomBytes } from 'node:crypto'
 import type { Actor } from '../../base/actor.ts'
 import { Failure, invalidArguments, refuseInvalid } from '../../base/errors.ts'
+import { withoutHost } from '../../base/network.ts'
 import { formatTime, now } from '../../base/time.ts'
 import { type Context, type RequestContext, write } from '../../events/write.ts'
 import { anyLogin, noteFirstLogin } from '../../settings/store.ts'
 import type { Database, Db, Tx } from '../../storage/database.ts'
 import { hashToken } from '../keys/rules.ts'
+import { takeCode } from '../second-factor/codes.ts'
+import { findFactor } from '../second-factor/store.ts'
 import { hashPassword, passwordMatches, passwordProblem } from '../users/password.ts'
+import type { Role } from '../users/roles.ts'
 import { canLogIn, findByName, forgetBrowsers, setPassword } from '../users/rules.ts'
 import { findUser, holdUser, type User } from '../users/store.ts'
-import { countAttempt, ofAccount, ofDevice, ofStranger } from './attempts.ts'
-import type { LoginArguments, PasswordArguments, SessionRecord } from './schema.ts'
+import { countAttempt, ofAccount, ofCodes, ofDevice, ofStranger } from './attempts.ts'
+import { browserOf } from './browser.ts'
+import type { LoginArguments, OpenSession, PasswordArguments, SessionRecord } from './schema.ts'
 import * as store from './store.ts'
 
 const SESSION_SECONDS = 12 * 3600
@@ -25,36 +30,50 @@ const EXTENDED_EVERY_SECONDS = 60
 export const DEVICE_SECONDS = 365 * 24 * 3600
 const DEVICES_KEPT = 20
 
+/** What a browser brings along. */
+interface Presented {
+  /** Its token, if it has one. */
+  readonly presented: string | undefined
+  /** What it says that it is. */
+  readonly userAgent: string | undefined
+}
+
 /**
- * @param presented the token of the browser, if it has one
  * @returns the session, and its identifier and the browser's token, which can't be had again
- * @throws Failure wrong_login, too_many_requests
+ * @throws Failure wrong_login, no_role, second_factor_required, wrong_code, too_many_requests
  */
 export async function logIn(
   context: RequestContext,
-  { login, password }: LoginArguments,
-  presented: string | undefined,
+  { login, password, code }: LoginArguments,
+  { presented, userAgent }: Presented,
 ): Promise<{ token: string; device: string; record: SessionRecord }> {
-  const { database, address } = context
+  const { database } = context
   const { reader } = database
-  const user = (await findByName(reader, login)).find(canLogIn)
+  const accounts = await findByName(reader, login)
+  const user = accounts.find(canLogIn) ?? accounts.find(({ password_hash }) => password_hash !== '')
   const known = presented !== undefined && (await isKnown(reader, presented, user))
-  const counters = known ? ofDevice(hashToken(presented)) : ofStranger(login, address)
+  const counters = known ? ofDevice(hashToken(presented)) : ofStranger(login, context.address)
   const attempt = await countAttempt(database, counters)
   const right = await passwordMatches(password, user?.password_hash ?? '')
   if (!user || !right) {
     await refused(context, user)
     throw new Failure('wrong_login')
   }
+  if (!canLogIn(user)) throw new Failure('no_role')
+  const codeAttempt = await countCode(database, user, code, attempt)
   const token = newToken()
   const device = known ? presented : newToken()
   const time = now()
-  const loggedIn = { database, actor: actorOf(user, new Set()), address }
-  await write(loggedIn, async tx => {
+  const loggedIn = { database, actor: actorOf(user, new Set()), address: context.address }
+  const isRight = await write(loggedIn, async tx => {
     const current = await holdUser(tx, user.id)
     // The password or the role was changed a moment ago.
     if (!current || !canLogIn(current) || current.password_hash !== user.password_hash) {
       throw new Failure('wrong_login')
+    }
+    if (code !== undefined && codeAttempt !== undefined) {
+      if (!(await takeCode(tx, user.id, code))) return false
+      await store.removeAttempt(tx, codeAttempt)
     }
     await store.removeAttempt(tx, attempt)
     await store.removeExpiredSessions(tx, time)
@@ -64,13 +83,38 @@ export async function logIn(
       user_id: user.id,
       created_at: time,
       expires_at: time + SESSION_SECONDS,
+      browser: browserOf(userAgent),
+      network: withoutHost(context.address),
     })
     const remembered = { token_hash: hashToken(device), user_id: user.id, created_at: time }
     await store.removeExpiredDevices(tx, time)
     await store.rememberDevice(tx, { ...remembered, expires_at: time + DEVICE_SECONDS }, DEVICES_KEPT)
     tx.log('session.create', user.id)
+    return true
   })
+  if (!isRight) {
+    await refused(context, user)
+    throw new Failure('wrong_code')
+  }
   return { token, device, record: recordOf(user, time + SESSION_SECONDS) }
+}
+
+/**
+ * @returns names the try of a code; undefined where none is asked for
+ * @throws Failure second_factor_required, too_many_requests
+ */
+async function countCode(
+  database: Database,
+  { id }: User,
+  code: string | undefined,
+  attempt: string,
+): Promise<string | undefined> {
+  const factor = await findFactor(database.reader, id)
+  if (!factor || factor.confirmed_at === null) return undefined
+  if (code !== undefined) return countAttempt(database, ofCodes(id))
+  // The password was right, and nobody has failed.
+  await database.transaction(tx => store.removeAttempt(tx, attempt))
+  throw new Failure('second_factor_required')
 }
 
 /** Whether the account was logged in to with the browser. Takes alike whether there is such an account. */
@@ -83,6 +127,9 @@ function newToken(): string {
   return randomBytes(32).toString('base64url')
 }
 
+/** What a role may do. */
+export type Granted = (role: Role) => ReadonlySet<string>
+
 /**
  * Finds who is logged in, and lets the session last longer.
  * @returns undefined when the session has ended, or the account may not log in any more
@@ -90,24 +137,24 @@ function newToken(): string {
 export async function resumeSession(
   database: Database,
   token: string,
-  permissions: ReadonlySet<string>,
+  granted: Granted,
 ): Promise<Actor | undefined> {
   const tokenHash = hashToken(token)
   const time = now()
   const session = await store.findSession(database.reader, tokenHash)
   if (!session || endOf(session) < time || !canLogIn(session.user)) return undefined
-  const extended = endOf({ ...session, expiresAt: time + SESSION_SECONDS })
+  const extended = time + SESSION_SECONDS
   if (extended - session.expiresAt > EXTENDED_EVERY_SECONDS) {
     await database
       .transaction(tx => store.extendSession(tx, tokenHash, extended))
       // The next use tries again; a request must not fail because of it.
       .catch(() => {})
   }
-  return { ...actorOf(session.user, permissions), session: tokenHash }
+  return { ...actorOf(session.user, granted(session.user.role)), session: tokenHash }
 }
 
 /** However often it is used, whoever has found a cookie must not have it for ever. */
-function endOf({ createdAt, expiresAt }: store.Session): number {
+function endOf({ createdAt, expiresAt }: Pick<store.Session, 'createdAt' | 'expiresAt'>): number {
   return Math.min(expiresAt, createdAt + LONGEST_SESSION_SECONDS)
 }
 
@@ -145,6 +192,56 @@ export async function logOut(context: RequestContext): Promise<void> {
 }
 
 /**
+ * Whoever sits down at an open session does not know the password.
+ * @returns the account of who is logged in
+ * @throws Failure invalid_argument, too_many_requests
+ */
+export async function confirmPassword(context: RequestContext, password: string): Promise<User> {
+  const { database, actor } = context
+  const user = (await findUser(database.reader, actor.userId))!
+  await countAttempt(database, ofAccount(user.id))
+  if (await passwordMatches(password, user.password_hash)) return user
+  await refused(context, user)
+  throw invalidArguments({ current_password: 'must be the password that the account has now.' })
+}
+
+/** The sessions of who is logged in, the one that was used last first. */
+export async function listSessions({ database, actor }: RequestContext): Promise<OpenSession[]> {
+  const rows = await store.sessionsOf(database.reader, actor.userId, now())
+  return rows
+    .filter(row => endOf({ createdAt: row.created_at, expiresAt: row.expires_at }) >= now())
+    .map(row => ({
+      id: idOf(row.token_hash),
+      current: row.token_hash === actor.session,
+      browser: row.browser,
+      network: row.network,
+      started: formatTime(row.created_at),
+      last_used: formatTime(row.expires_at - SESSION_SECONDS),
+    }))
+}
+
+/** The hash of the token would do, and is a secret. */
+const idOf = (tokenHash: string) => Number.parseInt(hashToken(tokenHash).slice(0, 12), 16)
+
+/**
+ * Ends one of the own sessions, or all but the one that asks.
+ * @throws Failure no_session
+ */
+export async function endOwnSessions(context: RequestContext, id?: number): Promise<void> {
+  const { session, userId } = context.actor
+  await write(context, async tx => {
+    if (id === undefined) await store.endSessions(tx, userId, session)
+    else {
+      const rows = await store.sessionsOf(tx, userId, now())
+      const one = rows.find(row => idOf(row.token_hash) === id)
+      if (!one) throw new Failure('no_session')
+      await store.endSession(tx, one.token_hash)
+    }
+    tx.log('session.delete', userId)
+  })
+}
+
+/**
  * Changes the password of who is logged in, and ends the account's other sessions.
  * @throws Failure invalid_argument, too_many_requests, session_required
  */
@@ -152,15 +249,10 @@ export async function changePassword(
   context: RequestContext,
   { current_password, new_password }: PasswordArguments,
 ): Promise<void> {
-  const { database, actor } = context
+  const { actor } = context
   const problem = await passwordProblem(new_password)
   refuseInvalid(problem ? { new_password: problem } : {})
-  const user = (await findUser(database.reader, actor.userId))!
-  await countAttempt(database, ofAccount(user.id))
-  if (!(await passwordMatches(current_password, user.password_hash))) {
-    await refused(context, user)
-    throw invalidArguments({ current_password: 'must be the password that the account has now.' })
-  }
+  const user = await confirmPassword(context, current_password)
   const passwordHash = await hashPassword(new_password)
   await write(context, async tx => {
     const current = await holdUser(tx, user.id)
@@ -177,6 +269,6 @@ export async function everLoggedIn({ database }: Context): Promise<boolean> {
   return anyLogin(database.reader)
 }
 
-function recordOf({ id, login, email, display_name }: User, expiresAt: number): SessionRecord {
-  return { user: { id, login, email, display_name }, expires: formatTime(expiresAt) }
+function recordOf({ id, login, email, display_name, role }: User, expiresAt: number): SessionRecord {
+  return { user: { id, login, email, display_name, role }, expires: formatTime(expiresAt) }
 }

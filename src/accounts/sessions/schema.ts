@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { line } from '../../base/schemas.ts'
+import { identifier, line } from '../../base/schemas.ts'
 import { settingsRecord } from '../../settings/schema.ts'
 
 const password = (description: string) => line(1000, description)
@@ -7,6 +7,9 @@ const password = (description: string) => line(1000, description)
 export const loginArguments = Type.Object({
   login: line(254, 'Login name or e-mail address, in any case of letters.'),
   password: password('Password.'),
+  code: Type.Optional(
+    line(40, 'The code of the second factor, or a recovery code, where the account has one.'),
+  ),
 })
 
 export type LoginArguments = Static<typeof loginArguments>
@@ -18,6 +21,21 @@ export const passwordArguments = Type.Object({
 
 export type PasswordArguments = Static<typeof passwordArguments>
 
+export const sessionItem = { session_id: identifier('Identifier of the session.') }
+
+/** A session of who asks. */
+export const openSession = Type.Object({
+  id: Type.Integer({ description: 'Identifier of the session.' }),
+  current: Type.Boolean({ description: 'Whether it is the one that asks.' }),
+  browser: Type.String({ description: 'Browser and system that it was begun with.' }),
+  network: Type.String({
+    description: 'Network that it was begun from: the first 24 bits of the address, or 48 of IPv6.',
+  }),
+  started: Type.String({ description: 'When it began: YYYY-MM-DD HH:MM:SS, UTC.' }),
+  last_used: Type.String({ description: 'When it was used last, to the minute.' }),
+})
+export type OpenSession = Static<typeof openSession>
+
 const { properties: setting } = settingsRecord
 
 /** Who is logged in, until when, and what the pages need to know before anything else. */
@@ -27,6 +45,7 @@ export const sessionRecord = Type.Object({
     login: Type.String(),
     email: Type.String(),
     display_name: Type.String(),
+    role: Type.String(),
   }),
   expires: Type.String({ description: 'When the session ends if it is not used: YYYY-MM-DD HH:MM:SS, UTC.' }),
   settings: Type.Optional(
@@ -37,6 +56,9 @@ export const sessionRecord = Type.Object({
       default_rate: setting.default_rate,
       default_rate_type: setting.default_rate_type,
     }),
+  ),
+  granted: Type.Optional(
+    Type.Array(Type.String(), { description: 'Every permission that this session has.' }),
   ),
   permissions: Type.Optional(
     Type.Array(Type.String(), { description: 'Every permission that an API key can have.' }),

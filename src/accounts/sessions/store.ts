@@ -39,6 +39,18 @@ export async function extendSession(tx: Tx, tokenHash: string, expiresAt: number
     .execute()
 }
 
+/** Those that last, the one that was used last first. */
+export async function sessionsOf(db: Db, userId: number, time: number): Promise<Selectable<SessionsTable>[]> {
+  return db
+    .selectFrom('sessions')
+    .selectAll()
+    .where('user_id', '=', userId)
+    .where('expires_at', '>=', time)
+    .orderBy('expires_at', 'desc')
+    .orderBy('token_hash')
+    .execute()
+}
+
 export async function endSession(tx: Tx, tokenHash: string): Promise<void> {
   await tx.deleteFrom('sessions').where('token_hash', '=', tokenHash).execute()
 }

@@ -1,6 +1,8 @@
 import type {} from '../../events/schema.ts'
 import { integer, neither, type RowsOf, type Table, text } from '../../storage/table.ts'
 
+const personal = { personal: 'erase', money: false } as const
+
 const columns = {
   /** SHA-256 of what the cookie holds, as 64 hexadecimal digits. */
   token_hash: text({ ...neither, secret: true }),
@@ -9,11 +11,19 @@ const columns = {
   expires_at: integer(neither),
 } as const
 
+const sessionColumns = {
+  ...columns,
+  /** In a few words, see `browser.ts`. */
+  browser: text(personal),
+  /** Where it logged in from: /24 of IPv4, /48 of IPv6. */
+  network: text(personal),
+} as const
+
 /** Who is logged in to the administration area. */
 export const sessionsTable = {
   name: 'sessions',
   key: ['token_hash'],
-  columns,
+  columns: sessionColumns,
   copied: 'rows',
   logged: {
     kind: 'session',
@@ -48,7 +58,7 @@ export const attemptsTable = {
   copied: 'never',
 } as const satisfies Table
 
-export interface SessionsTable extends RowsOf<typeof columns> {}
+export interface SessionsTable extends RowsOf<typeof sessionColumns> {}
 export interface DevicesTable extends RowsOf<typeof columns> {}
 export interface LoginAttemptsTable extends RowsOf<typeof attemptColumns> {}
 

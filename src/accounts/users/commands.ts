@@ -1,5 +1,5 @@
 import { text } from 'node:stream/consumers'
-import type { Command } from 'commander'
+import { Argument, type Command, Option } from 'commander'
 import { commandLine } from '../../base/actor.ts'
 import { formatTime } from '../../base/time.ts'
 import {
@@ -15,7 +15,8 @@ import {
 import { onBehalfOf } from '../../settings/rules.ts'
 import type { Database } from '../../storage/database.ts'
 import { generatePassword } from './password.ts'
-import { createUser, findByName, resetPassword } from './rules.ts'
+import { type Role, roles } from './roles.ts'
+import { createUser, editUser, findByName, resetPassword } from './rules.ts'
 import { userArguments } from './schema.ts'
 import { findUser, type User, usersAfter } from './store.ts'
 
@@ -29,7 +30,8 @@ export function addUserCommands(program: Command): Command {
     .option('--last-name <name>', 'last name')
     .option('--password <text>', 'password; others on this machine may see it, see --password-stdin')
     .option('--password-stdin', 'read the password from standard input')
-    .option('--admin', 'make it an administrator')
+    .addOption(roleOption())
+    .option('--admin', 'make it an administrator: --role administrator')
     .action(create)
   addCommand(users, 'password', 'set the password of an account and end its sessions')
     .argument('<login>', 'login name, e-mail address, or # and the identifier')
@@ -39,9 +41,18 @@ export function addUserCommands(program: Command): Command {
     )
     .option('--password-stdin', 'read the password from standard input')
     .action(setPassword)
+  addCommand(users, 'role', 'give an account another role, or none, and end its sessions')
+    .argument('<login>', 'login name, e-mail address, or # and the identifier')
+    .addArgument(new Argument('<role>', 'what it may do').choices([...roles, NO_ROLE]))
+    .action(setRole)
   addCommand(users, 'list', 'list the accounts').action(list)
   return users
 }
+
+/** What the command line calls to have none. */
+const NO_ROLE = 'none'
+
+const roleOption = () => new Option('--role <role>', 'what it may do').choices([...roles]).conflicts('admin')
 
 interface PasswordOptions extends CommonOptions {
   password?: string
@@ -53,22 +64,24 @@ interface CreateOptions extends PasswordOptions {
   email: string
   firstName?: string
   lastName?: string
+  role?: Exclude<Role, ''>
   admin?: true
 }
 
 async function create(options: CreateOptions): Promise<void> {
+  const role = options.admin ? 'administrator' : (options.role ?? '')
   const args = checkedArguments(userArguments, {
     login: options.login,
     email: options.email,
     first_name: options.firstName,
     last_name: options.lastName,
-    role: options.admin ? 'administrator' : '',
+    role,
     password: await passwordOf(options),
   })
   const user = await withNewDatabase(options, database => createUser(onBehalfOf(commandLine, database), args))
   print(options, recordOf(user), [
     `Created account ${user.id}: ${user.login} <${user.email}>`,
-    ...(options.admin && args.password === undefined
+    ...(role !== '' && args.password === undefined
       ? [`It cannot log in before it has a password: affiliated users password '${user.login}'`]
       : []),
   ])
@@ -85,9 +98,18 @@ async function setPassword(login: string, options: PasswordOptions): Promise<voi
   print(options, { id: user.id, login: user.login, ...(sent === undefined && { password }) }, [
     `Set the password of ${user.login} and ended its sessions.`,
     ...(sent === undefined ? [`  password  ${password}`, 'It will not be shown again.'] : []),
-    ...(user.role === 'administrator'
-      ? []
-      : ['This account is no administrator, so it still cannot log in.']),
+    ...(user.role === '' ? ['This account has no role, so it still cannot log in.'] : []),
+  ])
+}
+
+async function setRole(login: string, name: Role | typeof NO_ROLE, options: CommonOptions): Promise<void> {
+  const role = name === NO_ROLE ? '' : name
+  const user = await withDatabase(options, async database => {
+    const { id } = await accountNamed(database, login)
+    return editUser(onBehalfOf(commandLine, database), { user_id: id, role }, undefined)
+  })
+  print(options, { id: user.id, login: user.login, role }, [
+    role === '' ? `${user.login} has no role any more.` : `${user.login} is ${role} now.`,
   ])
 }
 

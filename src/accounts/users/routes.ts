@@ -1,7 +1,8 @@
 import { Type } from 'typebox'
-import { endpoint, type Resource } from '../../http/endpoint.ts'
+import { type Endpoint, endpoint, type Resource } from '../../http/endpoint.ts'
 import { answerList, type ListArguments, type Listing, listArguments, writerOf } from '../../records/list.ts'
 import { renderer } from '../../records/render.ts'
+import type { KeyRing } from '../keys/rules.ts'
 import * as rules from './rules.ts'
 import {
   editArguments,
@@ -26,8 +27,12 @@ const listing: Listing<UserRow, ListArguments & FilterArguments> = {
   writer: async () => writerOf(rules.recordOf, render),
 }
 
-/** Accounts are managed in the administration area. */
-export const users: Resource = {
+/**
+ * Accounts are managed in the administration area.
+ * @param ring the keys that this process knows
+ * @param more what else is done to an account
+ */
+export const users = (ring: KeyRing, more: readonly Endpoint[]): Resource => ({
   name: 'users',
   title: 'Users',
   record: userRecord,
@@ -56,7 +61,7 @@ export const users: Resource = {
         return {
           status: 201,
           headers: { Location: `${call.collectionUrl}/${user.id}` },
-          body: render(rules.recordOf({ ...user, affiliate_id: null })),
+          body: render(rules.recordOf({ ...user, ...rules.fresh })),
         }
       },
     }),
@@ -85,8 +90,16 @@ export const users: Resource = {
       prepare: rules.hashOfEdit,
       handle: async (call, args, passwordHash) => ({
         status: 200,
-        body: render(await rules.editUser(call, args, passwordHash)),
+        body: render(await edited(ring, rules.editUser(call, args, passwordHash))),
       }),
     }),
+    ...more,
   ],
+})
+
+/** What an account's role has counts at once for its keys. */
+async function edited<T>(ring: KeyRing, edit: Promise<T>): Promise<T> {
+  const record = await edit
+  ring.forget()
+  return record
 }

@@ -11,6 +11,7 @@ import { revokeKeysOf } from '../keys/rules.ts'
 import { forgetAttempts } from '../sessions/attempts.ts'
 import { endSessions, removeDevices } from '../sessions/store.ts'
 import { hashPassword, passwordProblem } from './password.ts'
+import type { Role } from './roles.ts'
 import {
   type EditArguments,
   type FilterArguments,
@@ -40,7 +41,7 @@ export async function createUser(context: RequestContext, args: UserArguments): 
   return write(context, async tx => {
     const { id } = await addAccount(tx, args, passwordHash)
     const user = (await store.findUser(tx, id))!
-    tx.log('user.create', id, { after: recordOf({ ...user, affiliate_id: null }) })
+    tx.log('user.create', id, { after: recordOf({ ...user, ...fresh }) })
     return user
   })
 }
@@ -55,8 +56,8 @@ export async function hashOfEdit(by: Origin, args: EditArguments): Promise<strin
 }
 
 /**
- * Changes what was sent and leaves the rest. A new password or role ends the sessions of the account, and who loses the role
- * loses the API keys.
+ * Changes what was sent and leaves the rest. A new password or role ends the sessions of the account, and who has no role any more
+ * loses the API keys; with another one they can do what it has.
  * @param passwordHash what `hashOfEdit` returned
  * @throws Failure no_user, email_taken, last_administrator
  */
@@ -69,7 +70,7 @@ export async function editUser(
   return write(context, async tx => {
     existing(await store.holdUser(tx, id))
     const before = existing(await store.findUserRow(tx, id))
-    if (role === '') await refuseLastAdministrator(tx, before)
+    await refuseDismissal(tx, before, role)
     if (email !== undefined) await writeEmail(tx, id, email)
     await store.updateUser(tx, id, {
       ...namesAfter(before, args),
@@ -156,7 +157,7 @@ export async function countUsers({ database }: Context, filters: FilterArguments
 
 /** Whether the account may log in to the administration area. */
 export function canLogIn(user: store.User): boolean {
-  return user.role === 'administrator' && user.password_hash !== ''
+  return user.role !== '' && user.password_hash !== ''
 }
 
 /**
@@ -164,9 +165,13 @@ export function canLogIn(user: store.User): boolean {
  * @throws Failure last_administrator
  */
 export async function refuseLastAdministrator(tx: Tx, user: store.User): Promise<void> {
-  if (canLogIn(user) && !(await store.anyOtherAdministrator(tx, user.id))) {
+  if (user.role === 'administrator' && canLogIn(user) && !(await store.anyOtherAdministrator(tx, user.id))) {
     throw new Failure('last_administrator')
   }
+}
+
+async function refuseDismissal(tx: Tx, user: store.User, role: Role = user.role): Promise<void> {
+  if (role !== 'administrator') await refuseLastAdministrator(tx, user)
 }
 
 /** What is wrong beyond what the schemas say; arguments that are absent are not spoken of. */
@@ -193,6 +198,9 @@ export async function problemsOfEdit({ actor }: Origin, args: Partial<EditArgume
     : problemsOfUser(args)
 }
 
+/** What an account does not have that was made a moment ago. */
+export const fresh = { affiliate_id: null, second_factor_at: null } as const
+
 /** The record as callers see it. */
 export function recordOf(row: store.UserRow): UserRecord {
   return {
@@ -206,6 +214,7 @@ export function recordOf(row: store.UserRow): UserRecord {
     affiliate_id: row.affiliate_id,
     date_registered: formatTime(row.registered_at),
     can_log_in: canLogIn(row),
+    second_factor: row.second_factor_at !== null,
   }
 }
 

@@ -1,11 +1,13 @@
 import { type Static, Type } from 'typebox'
 import { choice, email, identifier, identifiers, line, listOf } from '../../base/schemas.ts'
+import { roles } from './roles.ts'
 
 export const MAX_LOGIN_LENGTH = 60
-const roles = ['administrator', ''] as const
+const ROLE =
+  'administrator; manager: all but accounts, keys and settings; bookkeeper: payouts, payout runs, and reading; reader: reading; or empty for none.'
 
 const name = (description: string) => Type.Optional(line(250, description))
-const role = Type.Optional(choice(roles, 'administrator, or empty for none.'))
+const role = Type.Optional(choice([...roles, ''], ROLE))
 const password = (description: string) => Type.Optional(line(1000, description))
 
 export const userArguments = Type.Object({
@@ -28,12 +30,13 @@ export const userRecord = Type.Object({
   first_name: Type.String({ description: 'First name; may be empty.' }),
   last_name: Type.String({ description: 'Last name; may be empty.' }),
   display_name: Type.String({ description: 'The name to show.' }),
-  role: choice(roles, 'administrator, or empty for none.'),
+  role: choice([...roles, ''], ROLE),
   affiliate_id: Type.Union([Type.Integer(), Type.Null()], {
     description: 'The affiliate that the account is, or null.',
   }),
   date_registered: Type.String({ description: 'When the account was made: YYYY-MM-DD HH:MM:SS, UTC.' }),
   can_log_in: Type.Boolean({ description: 'Whether it may log in to the administration area.' }),
+  second_factor: Type.Boolean({ description: 'Whether logging in asks for a code as well.' }),
 })
 
 export type UserRecord = Static<typeof userRecord>
@@ -61,7 +64,7 @@ export const filterArguments = {
     ),
   ),
   user_id: Type.Optional(identifiers('Only these accounts.')),
-  role: Type.Optional(listOf(choice(roles), 'Only these roles.')),
+  role: Type.Optional(listOf(choice([...roles, '']), 'Only these roles.')),
 }
 
 const filters = Type.Object(filterArguments)

@@ -20,8 +20,8 @@ import type { UsersTable } from './table.ts'
 export type User = Selectable<UsersTable>
 export type NewUser = Insertable<UsersTable>
 
-/** An account, and the affiliate that it is. */
-export type UserRow = User & { affiliate_id: number | null }
+/** An account, the affiliate that it is, and since when it has a second factor. */
+export type UserRow = User & { affiliate_id: number | null; second_factor_at: number | null }
 
 /** What a list is narrowed by, in kept form. Several values of one mean any of them. */
 export interface Criteria {
@@ -191,8 +191,9 @@ function rows(db: Db) {
   return db
     .selectFrom('users')
     .leftJoin('affiliates', 'affiliates.user_id', 'users.id')
+    .leftJoin('second_factors', 'second_factors.user_id', 'users.id')
     .selectAll('users')
-    .select('affiliates.id as affiliate_id')
+    .select(['affiliates.id as affiliate_id', 'second_factors.confirmed_at as second_factor_at'])
 }
 
 /** What has to hold of a row, all of it. */

@@ -1,6 +1,8 @@
 import type {} from '../../events/schema.ts'
 import { folded, identity, integer, neither, type RowsOf, type Table, text } from '../../storage/table.ts'
 
+import type { Role } from './roles.ts'
+
 const name = { personal: 'erase', money: false } as const
 
 const columns = {
@@ -10,7 +12,7 @@ const columns = {
   first_name: text(name),
   last_name: text(name),
   display_name: { ...folded(name), isName: true },
-  role: text<'administrator' | ''>(neither),
+  role: text<Role>(neither),
   /** scrypt, see `password.ts`; '' when the account can't log in. */
   password_hash: text({ ...neither, secret: true }),
   registered_at: integer(neither),
@@ -24,7 +26,16 @@ export const usersTable = {
   copied: 'rows',
   logged: {
     kind: 'user',
-    actions: ['create', 'edit', 'password', 'erase'],
+    actions: [
+      'create',
+      'edit',
+      'password',
+      'erase',
+      'forgotten',
+      'second_factor',
+      'recovery_codes',
+      'no_second_factor',
+    ],
     plain: ['role', 'date_registered'],
     personal: ['login', 'email', 'first_name', 'last_name', 'display_name'],
     person: 'id',

@@ -48,6 +48,7 @@ describeService('users', service => {
       role: 'administrator',
       affiliate_id: null,
       can_log_in: true,
+      second_factor: false,
     })
     assert.match(date_registered, /^\d{4}-\d\d-\d\d /)
     assert.equal(reply.headers.get('location'), `${service().url}/admin/api/users/${id}`)

@@ -131,7 +131,7 @@ export const wordPressUsers: Resource = {
         return {
           status: 201,
           headers: { Location: `${call.collectionUrl}/${user.id}` },
-          body: render(recordOf({ ...user, affiliate_id: null })),
+          body: render(recordOf({ ...user, ...rules.fresh })),
         }
       },
     }),

@@ -4,7 +4,7 @@
  */
 import { writtenOf } from '../../accounts/keys/rules.ts'
 import { keysTable } from '../../accounts/keys/table.ts'
-import { recordOf } from '../../accounts/users/rules.ts'
+import { fresh, recordOf } from '../../accounts/users/rules.ts'
 import { usersTable } from '../../accounts/users/table.ts'
 import type { Settings } from '../../base/settings.ts'
 import { brief } from '../../events/append.ts'
@@ -38,7 +38,7 @@ export function trailsOf(features: readonly Feature[]): Trail[] {
     {
       table: usersTable,
       derived: [],
-      show: (row: object) => recordOf({ ...row, affiliate_id: null } as never),
+      show: (row: object) => recordOf({ ...row, ...fresh } as never),
     },
     { table: keysTable, derived: [], show: (row: object) => writtenOf({ ...row, owner: '' } as never) },
     ...features.map(({ kind, unlogged, implied, ended }) => ({

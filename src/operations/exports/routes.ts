@@ -24,7 +24,7 @@ function exportEndpoint({ kind, resource, listing, sheet }: Feature): Endpoint {
   return endpoint({
     methods: ['GET'],
     path: `/exports/${name}`,
-    permission: `${name}.read`,
+    permission: resource.endpoints.find(({ path }) => path === `/${name}`)!.permission,
     summary: `Export ${name} as a file`,
     arguments: Type.Object({
       format: Type.Optional({ ...choice(['csv', 'ndjson'], 'The kind of file.'), default: 'csv' }),

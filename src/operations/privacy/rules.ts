@@ -2,6 +2,7 @@
 
 import { recordOf as keyRecordOf, revokeKeysOf } from '../../accounts/keys/rules.ts'
 import { orders as keyOrders, listKeys } from '../../accounts/keys/store.ts'
+import { removeFactor } from '../../accounts/second-factor/store.ts'
 import { endSessions } from '../../accounts/sessions/store.ts'
 import { devicesTable, sessionsTable } from '../../accounts/sessions/table.ts'
 import {
@@ -111,6 +112,7 @@ export async function erasePerson(context: RequestContext, userId: number): Prom
       person,
     )
     await endSessions(tx, userId)
+    await removeFactor(tx, userId)
     await forgetBrowsers(tx, user)
     await store.removeAnswersWith(tx, `"user_id":${userId},`)
     await revokeKeysOf(tx, userId)

@@ -8,11 +8,11 @@ import { rotate } from './rules.ts'
 export function addDetailsCommands(program: Command): void {
   const key = program
     .command('secret-key')
-    .description('look after the key that seals payment details and secrets of sources')
+    .description('look after the key that seals payment details, secrets of sources and second factors')
   addCommand(
     key,
     'rotate',
-    'seal all payment details and secrets of sources by a new key, and forget the old one',
+    'seal all payment details, secrets of sources and second factors by a new key, and forget the old one',
   )
     .addOption(secretKeyOption())
     .action(rotateKey)
@@ -20,5 +20,7 @@ export function addDetailsCommands(program: Command): void {
 
 async function rotateKey(options: CommonOptions): Promise<void> {
   const resealed = await withDatabase(options, database => rotate(onBehalfOf(commandLine, database)))
-  print(options, { resealed }, [`Sealed ${resealed} payment details and secrets of sources by a new key.`])
+  print(options, { resealed }, [
+    `Sealed ${resealed} payment details, secrets of sources and second factors by a new key.`,
+  ])
 }

@@ -2,6 +2,7 @@
  * What is true of payment details. They are never edited: new ones replace those of the same method, and wait before a
  * payout run uses them, so that whoever has taken over an account is found out in time.
  */
+import { resealSecondFactors } from '../../accounts/second-factor/codes.ts'
 import { ibanProblem, isBic, isRouting } from '../../base/banks.ts'
 import { invalidArguments, type Problems, refuseInvalid } from '../../base/errors.ts'
 import { now } from '../../base/time.ts'
@@ -150,12 +151,13 @@ const ROWS_AT_ONCE = 200
 
 /**
  * Seals everything by a new key, and forgets the old one.
- * @returns how many details and secrets of sources were sealed anew
+ * @returns how many details and secrets of sources and second factors were sealed anew
  * @throws Failure secret_key
  */
 export async function rotate({ database }: Context): Promise<number> {
   rotateSecretKey('begin')
-  const count = (await resealDetails(database)) + (await resealSources(database))
+  const count =
+    (await resealDetails(database)) + (await resealSources(database)) + (await resealSecondFactors(database))
   rotateSecretKey('end')
   return count
 }

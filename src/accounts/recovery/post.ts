@@ -1,0 +1,38 @@
+/** E-mail, by the server that `--smtp-url` names. */
+import type { Transporter } from 'nodemailer'
+
+export interface MailOptions {
+  /** smtp://user:password@host:587, or smtps:// */
+  readonly smtpUrl: string
+  readonly from: string
+  /** Where people reach the service: links in mails begin so, and never with what a request says. */
+  readonly publicUrl: string
+}
+
+export interface Letter {
+  readonly to: string
+  readonly subject: string
+  readonly text: string
+}
+
+export class Post {
+  readonly publicUrl: string
+  readonly #options: MailOptions
+  #transport: Promise<Transporter> | undefined
+
+  constructor(options: MailOptions) {
+    this.publicUrl = options.publicUrl.replace(/\/+$/, '')
+    this.#options = options
+  }
+
+  async send(letter: Letter): Promise<void> {
+    const { smtpUrl, from } = this.#options
+    // Loaded at the first letter: most services send none.
+    this.#transport ??= import('nodemailer').then(({ createTransport }) => createTransport(smtpUrl))
+    await (await this.#transport).sendMail({ from, ...letter })
+  }
+
+  async close(): Promise<void> {
+    ;(await this.#transport)?.close()
+  }
+}

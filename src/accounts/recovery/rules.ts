@@ -1,0 +1,133 @@
+/**
+ * A forgotten password: whoever reads the mail of an account may set a new one, once, within the hour. Whether there is such an
+ * account is never told: the answer comes before anybody looks.
+ * See docs/decisions/forgotten-passwords.md.
+ */
+import { randomBytes } from 'node:crypto'
+import { Failure, refuseInvalid } from '../../base/errors.ts'
+import { now } from '../../base/time.ts'
+import { type RequestContext, write } from '../../events/write.ts'
+import type { Tx } from '../../storage/database.ts'
+import { hashToken } from '../keys/rules.ts'
+import { countAttempt, ofForgotten, ofLetters } from '../sessions/attempts.ts'
+import { hashPassword, passwordProblem } from '../users/password.ts'
+import { findByName, forgetBrowsers, setPassword } from '../users/rules.ts'
+import { holdUser, type User } from '../users/store.ts'
+import type { Letter, Post } from './post.ts'
+import type { NewPasswordArguments } from './schema.ts'
+import * as store from './store.ts'
+
+const LINK_SECONDS = 3600
+
+/** Sends the links, after the answer. */
+export class Recovery {
+  readonly #post: Post
+  readonly #failed: (error: unknown) => void
+  readonly #underWay = new Set<Promise<void>>()
+
+  /** @param failed is told why no letter could be sent */
+  constructor(post: Post, failed: (error: unknown) => void) {
+    this.#post = post
+    this.#failed = failed
+  }
+
+  /**
+   * Returns before it is known whether anybody is meant.
+   * @throws Failure too_many_requests
+   */
+  async ask(context: RequestContext, name: string): Promise<void> {
+    await countAttempt(context.database, ofForgotten(name, context.address))
+    const sent = this.#sendTo(context, name)
+      .catch(this.#failed)
+      .finally(() => this.#underWay.delete(sent))
+    this.#underWay.add(sent)
+  }
+
+  async #sendTo(context: RequestContext, name: string): Promise<void> {
+    const { database, settings, actor, address } = context
+    // The request is over: what it was given of the database may be, too.
+    const later = { database, settings, actor, address }
+    for (const user of (await findByName(database.reader, name)).filter(({ role }) => role !== '')) {
+      // However many names somebody types, an account gets few letters.
+      if (!(await mayGetLetter(later, user))) continue
+      await this.#post.send(letterTo(user, this.#post.publicUrl, await newLink(later, user)))
+    }
+  }
+
+  /** Resolves once everything is sent that was asked for. */
+  async close(): Promise<void> {
+    await Promise.all(this.#underWay)
+    await this.#post.close()
+  }
+}
+
+type Later = Pick<RequestContext, 'database' | 'actor' | 'address'>
+
+async function mayGetLetter({ database }: Later, { id }: User): Promise<boolean> {
+  try {
+    await countAttempt(database, ofLetters(id))
+    return true
+  } catch (error) {
+    if (error instanceof Failure && error.failure === 'too_many_requests') return false
+    throw error
+  }
+}
+
+async function newLink(context: Later, user: User): Promise<string> {
+  const token = randomBytes(32).toString('base64url')
+  const time = now()
+  await write(context, async tx => {
+    await store.putRecovery(tx, {
+      token_hash: hashToken(token),
+      user_id: user.id,
+      created_at: time,
+      expires_at: time + LINK_SECONDS,
+    })
+    tx.log('user.forgotten', user.id)
+  })
+  return token
+}
+
+/** What stands behind # reaches neither a server nor another page. */
+function letterTo({ email, login }: User, publicUrl: string, token: string): Letter {
+  return {
+    to: email,
+    subject: 'New password for affiliated',
+    text: [
+      `Somebody, probably you, has asked for a new password for the account ${login}.`,
+      'Set it here within the hour; the link works once:',
+      `${publicUrl}/admin/#/new-password/${token}`,
+      'If it was not you, do nothing: your password stays as it is.',
+    ].join('\n\n'),
+  }
+}
+
+/**
+ * Sets the password, and ends the sessions of the account. A second factor is asked for as before.
+ * @throws Failure invalid_argument, recovery_ended
+ */
+export async function replacePassword(
+  context: RequestContext,
+  { token, new_password }: NewPasswordArguments,
+): Promise<void> {
+  const problem = await passwordProblem(new_password)
+  refuseInvalid(problem ? { new_password: problem } : {})
+  const tokenHash = hashToken(token)
+  const recovery = await store.findRecovery(context.database.reader, tokenHash, now())
+  if (!recovery) throw new Failure('recovery_ended')
+  const passwordHash = await hashPassword(new_password)
+  await write(context, async tx => {
+    const user = await holdUser(tx, recovery.user_id)
+    if (!user || user.role === '' || !(await store.takeRecovery(tx, tokenHash))) {
+      throw new Failure('recovery_ended')
+    }
+    await setPassword(tx, user.id, passwordHash)
+    await forgetBrowsers(tx, user)
+  })
+}
+
+/** @returns that there are no more */
+export async function removeOldRecoveries(tx: Tx): Promise<boolean> {
+  await store.removeRecoveriesBefore(tx, now())
+  return false
+}

@@ -1,0 +1,38 @@
+/** Every query on the links by which a forgotten password is replaced. */
+import type { Insertable } from 'kysely'
+import type { Db, Tx } from '../../storage/database.ts'
+import type { RecoveriesTable } from './table.ts'
+
+/** In the place of one that was sent before. */
+export async function putRecovery(tx: Tx, recovery: Insertable<RecoveriesTable>): Promise<void> {
+  await tx.deleteFrom('recoveries').where('user_id', '=', recovery.user_id).execute()
+  await tx.insertInto('recoveries').values(recovery).execute()
+}
+
+/** @param time those that ended before it are none any more */
+export async function findRecovery(
+  db: Db,
+  tokenHash: string,
+  time: number,
+): Promise<{ user_id: number } | undefined> {
+  return db
+    .selectFrom('recoveries')
+    .select('user_id')
+    .where('token_hash', '=', tokenHash)
+    .where('expires_at', '>=', time)
+    .executeTakeFirst()
+}
+
+/** @returns whether it was there */
+export async function takeRecovery(tx: Tx, tokenHash: string): Promise<boolean> {
+  const taken = await tx
+    .deleteFrom('recoveries')
+    .where('token_hash', '=', tokenHash)
+    .returning('token_hash')
+    .execute()
+  return taken.length > 0
+}
+
+export async function removeRecoveriesBefore(tx: Tx, time: number): Promise<void> {
+  await tx.deleteFrom('recoveries').where('expires_at', '<', time).execute()
+}

@@ -1,0 +1,81 @@
+/**
+ * The codes of an app (TOTP, RFC 6238: six digits, 30 seconds, SHA-1, which is what every app can), and recovery codes, which
+ * have 80 random bits, so that their plain SHA-256 is all that needs to be stored.
+ * See docs/decisions/second-factor.md.
+ */
+import { hash, randomBytes } from 'node:crypto'
+import { Secret, TOTP } from 'otpauth'
+import { now } from '../../base/time.ts'
+import type { Database, Tx } from '../../storage/database.ts'
+import { isSealedAnew, seal, unseal } from '../../storage/secret-keys.ts'
+import * as store from './store.ts'
+
+const SECRET_BYTES = 20
+const STEP_SECONDS = 30
+/** Clocks of phones differ from that of the server, and people need a while to type. */
+const STEPS_BESIDE = 1
+const RECOVERY_CODES = 10
+const RECOVERY_BYTES = 10
+
+const aboutOf = (userId: number) => `second factor of account ${userId}`
+
+function codesOf(secret: string, label = ''): TOTP {
+  return new TOTP({ issuer: 'affiliated', label, secret: Secret.fromBase32(secret), period: STEP_SECONDS })
+}
+
+/** @throws Failure secret_key */
+export function newSecret(userId: number, login: string): { secret: string; uri: string; sealed: string } {
+  const secret = new Secret({ size: SECRET_BYTES }).base32
+  return { secret, uri: codesOf(secret, login).toString(), sealed: seal(secret, aboutOf(userId)) }
+}
+
+/** @returns the codes, which can't be had again, and what is stored of them */
+export function newRecoveryCodes(): { codes: string[]; hashes: string[] } {
+  const codes = Array.from({ length: RECOVERY_CODES }, () => {
+    const text = new Secret({ buffer: new Uint8Array(randomBytes(RECOVERY_BYTES)).buffer }).base32
+    return text.match(/.{4}/g)!.join('-')
+  })
+  return { codes, hashes: codes.map(code => hashOf(readable(code))) }
+}
+
+const hashOf = (code: string) => hash('sha256', code, 'hex')
+const readable = (code: string) => code.replace(/[\s-]/g, '').toUpperCase()
+
+/**
+ * Takes a code of the app, or a recovery code, and neither of them again.
+ * @returns whether it is right
+ * @throws Failure secret_key
+ */
+export async function takeCode(tx: Tx, userId: number, typed: string): Promise<boolean> {
+  const code = readable(typed)
+  if (!/^\d{6}$/.test(code)) return store.takeRecoveryCode(tx, userId, hashOf(code))
+  const factor = await store.holdFactor(tx, userId)
+  if (!factor) return false
+  const time = now()
+  const codes = codesOf(unseal(factor.secret, aboutOf(userId)))
+  const beside = codes.validate({ token: code, timestamp: time * 1000, window: STEPS_BESIDE })
+  if (beside === null) return false
+  const step = Math.floor(time / STEP_SECONDS) + beside
+  if (step <= factor.last_step) return false
+  await store.setStep(tx, userId, step)
+  return true
+}
+
+const ROWS_AT_ONCE = 200
+
+/** Seals every secret by the key that seals now. @returns how many were sealed by another one */
+export async function resealSecondFactors(database: Database): Promise<number> {
+  let count = 0
+  for (let after = 0; ; ) {
+    const rows = await store.factorsAfter(database.reader, after, ROWS_AT_ONCE)
+    if (rows.length === 0) return count
+    await database.transaction(async tx => {
+      for (const row of rows.filter(({ secret }) => !isSealedAnew(secret))) {
+        const about = aboutOf(row.user_id)
+        await store.replaceSecret(tx, row, seal(unseal(row.secret, about), about))
+        count += 1
+      }
+    })
+    after = rows.at(-1)!.user_id
+  }
+}

@@ -1,0 +1,129 @@
+/** The second factor of who is logged in. Whoever sits down at an open session must not be able to set or remove it. */
+import { Failure, invalidArguments } from '../../base/errors.ts'
+import { formatTime, now } from '../../base/time.ts'
+import { type Context, type RequestContext, type WriteTx, write } from '../../events/write.ts'
+import { countAttempt, ofCodes } from '../sessions/attempts.ts'
+import { confirmPassword, refuseEnded } from '../sessions/rules.ts'
+import { endSessions } from '../sessions/store.ts'
+import { findUserRow, holdUser } from '../users/store.ts'
+import { newRecoveryCodes, newSecret, takeCode } from './codes.ts'
+import type { CodeArguments, FactorRecord, PasswordArguments } from './schema.ts'
+import * as store from './store.ts'
+
+export async function stateOf({ database, actor }: RequestContext): Promise<FactorRecord> {
+  const factor = await store.findFactor(database.reader, actor.userId)
+  const since = factor?.confirmed_at ?? null
+  return {
+    active: since !== null,
+    since: since === null ? null : formatTime(since),
+    recovery_codes: await store.countRecoveryCodes(database.reader, actor.userId),
+  }
+}
+
+/**
+ * Gives the app its secret. Nothing is asked for at log-in before a code has confirmed it.
+ * @throws Failure invalid_argument, too_many_requests, second_factor_active, secret_key
+ */
+export async function begin(
+  context: RequestContext,
+  args: PasswordArguments,
+): Promise<{ secret: string; uri: string }> {
+  const user = await confirmPassword(context, args.current_password)
+  const { secret, uri, sealed } = newSecret(user.id, user.login)
+  await write(context, async tx => {
+    await refuseEnded(tx, context.actor)
+    const before = await store.holdFactor(tx, user.id)
+    if (before && before.confirmed_at !== null) throw new Failure('second_factor_active')
+    await store.putFactor(tx, {
+      user_id: user.id,
+      secret: sealed,
+      last_step: 0,
+      created_at: now(),
+      confirmed_at: null,
+    })
+  })
+  return { secret, uri }
+}
+
+/**
+ * Logging in asks for a code from now on; the account's other sessions, which began without, end.
+ * @returns recovery codes, which can't be had again
+ * @throws Failure invalid_argument, too_many_requests, no_second_factor, second_factor_active
+ */
+export async function confirm(context: RequestContext, { code }: CodeArguments): Promise<string[]> {
+  const { database, actor } = context
+  await countAttempt(database, ofCodes(actor.userId))
+  return write(context, async tx => {
+    await refuseEnded(tx, actor)
+    const factor = await store.holdFactor(tx, actor.userId)
+    if (!factor) throw new Failure('no_second_factor')
+    if (factor.confirmed_at !== null) throw new Failure('second_factor_active')
+    if (!(await takeCode(tx, actor.userId, code))) throw wrongCode()
+    await store.setConfirmed(tx, actor.userId, now())
+    await endSessions(tx, actor.userId, actor.session)
+    tx.log('user.second_factor', actor.userId)
+    return replaceCodes(tx, actor.userId)
+  })
+}
+
+/**
+ * New recovery codes, in the place of those that there were.
+ * @throws Failure invalid_argument, too_many_requests, no_second_factor
+ */
+export async function renewCodes(context: RequestContext, args: PasswordArguments): Promise<string[]> {
+  const user = await confirmPassword(context, args.current_password)
+  return write(context, async tx => {
+    await refuseEnded(tx, context.actor)
+    const factor = await store.holdFactor(tx, user.id)
+    if (!factor || factor.confirmed_at === null) throw new Failure('no_second_factor')
+    tx.log('user.recovery_codes', user.id)
+    return replaceCodes(tx, user.id)
+  })
+}
+
+async function replaceCodes(tx: WriteTx, userId: number): Promise<string[]> {
+  const { codes, hashes } = newRecoveryCodes()
+  await store.putRecoveryCodes(tx, userId, hashes)
+  return codes
+}
+
+/** @throws Failure invalid_argument, too_many_requests */
+export async function end(context: RequestContext, args: PasswordArguments): Promise<void> {
+  const user = await confirmPassword(context, args.current_password)
+  await write(context, async tx => {
+    await refuseEnded(tx, context.actor)
+    await remove(tx, user.id)
+  })
+}
+
+/**
+ * Lets somebody in by the password alone who has lost the app and the recovery codes.
+ * @throws Failure no_user, invalid_argument
+ */
+export async function reset(context: RequestContext, userId: number): Promise<void> {
+  if (context.actor.kind === 'session' && context.actor.userId === userId) {
+    throw invalidArguments({ user_id: 'is your own account: remove your second factor under Your account.' })
+  }
+  await write(context, async tx => {
+    if (!(await holdUser(tx, userId))) throw new Failure('no_user')
+    await remove(tx, userId)
+  })
+}
+
+async function remove(tx: WriteTx, userId: number): Promise<void> {
+  if (!(await store.holdFactor(tx, userId))) return
+  await store.removeFactor(tx, userId)
+  tx.log('user.no_second_factor', userId)
+}
+
+const wrongCode = () =>
+  invalidArguments({
+    code: 'is not what the app shows at this moment. A code is taken once: wait for the next one.',
+  })
+
+/** The account as it is shown. @throws Failure no_user */
+export async function accountOf({ database }: Context, userId: number) {
+  const row = await findUserRow(database.reader, userId)
+  if (!row) throw new Failure('no_user')
+  return row
+}

@@ -1,0 +1,46 @@
+import { integer, neither, nullable, type RowsOf, type Table, text } from '../../storage/table.ts'
+
+const account = { ...neither, references: { table: 'users', person: true } } as const
+
+const factorColumns = {
+  user_id: integer(account),
+  /** Of the codes, sealed by the secret key. */
+  secret: text({ ...neither, secret: true }),
+  /** Of which 30 seconds the last code was that was taken: none is taken twice. */
+  last_step: integer(neither),
+  created_at: integer(neither),
+  /** Null until a first code has shown that the app of the person has the secret. */
+  confirmed_at: nullable(integer(neither)),
+} as const
+
+/** The app that an account logs in with beside the password. */
+export const secondFactorsTable = {
+  name: 'second_factors',
+  key: ['user_id'],
+  columns: factorColumns,
+  copied: 'rows',
+} as const satisfies Table
+
+const codeColumns = {
+  /** SHA-256 of the code, as 64 hexadecimal digits. */
+  code_hash: text({ ...neither, secret: true }),
+  user_id: integer(account),
+} as const
+
+/** What stands in for the app, once each. */
+export const recoveryCodesTable = {
+  name: 'recovery_codes',
+  key: ['code_hash'],
+  columns: codeColumns,
+  copied: 'rows',
+} as const satisfies Table
+
+export interface SecondFactorsTable extends RowsOf<typeof factorColumns> {}
+interface RecoveryCodesTable extends RowsOf<typeof codeColumns> {}
+
+declare module '../../storage/tables.ts' {
+  interface Tables {
+    second_factors: SecondFactorsTable
+    recovery_codes: RecoveryCodesTable
+  }
+}

@@ -1,0 +1,43 @@
+/** What accounts got after 0.1: further roles, a second factor, and what is told of sessions. */
+import type { Engine } from '../database.ts'
+import type { Step } from './earning.ts'
+
+/** A condition of a column can't be changed on every engine, so the column is made anew. */
+export function moreRoles({ text }: Engine): Step[] {
+  return [
+    'DROP INDEX users_role',
+    'ALTER TABLE users RENAME COLUMN role TO role_before',
+    `ALTER TABLE users ADD COLUMN role ${text} NOT NULL DEFAULT ''
+      CHECK (role IN ('administrator', 'manager', 'bookkeeper', 'reader', ''))`,
+    "UPDATE users SET role = role_before WHERE role_before <> ''",
+    'ALTER TABLE users DROP COLUMN role_before',
+    'CREATE INDEX users_role ON users (role, id)',
+  ]
+}
+
+export function secondFactors({ integer, text, tableOptions }: Engine): Step[] {
+  return [
+    `CREATE TABLE second_factors (
+      user_id ${integer} PRIMARY KEY REFERENCES users (id),
+      secret ${text} NOT NULL,
+      last_step ${integer} NOT NULL,
+      created_at ${integer} NOT NULL,
+      confirmed_at ${integer}
+    ) ${tableOptions}`,
+    `CREATE TABLE recovery_codes (
+      code_hash ${text} PRIMARY KEY,
+      user_id ${integer} NOT NULL REFERENCES users (id)
+    ) ${tableOptions}`,
+    'CREATE INDEX recovery_codes_user_id ON recovery_codes (user_id)',
+    `CREATE TABLE recoveries (
+      token_hash ${text} PRIMARY KEY,
+      user_id ${integer} NOT NULL REFERENCES users (id),
+      created_at ${integer} NOT NULL,
+      expires_at ${integer} NOT NULL
+    ) ${tableOptions}`,
+    'CREATE INDEX recoveries_user_id ON recoveries (user_id)',
+    'CREATE INDEX recoveries_expires_at ON recoveries (expires_at)',
+    `ALTER TABLE sessions ADD COLUMN browser ${text} NOT NULL DEFAULT ''`,
+    `ALTER TABLE sessions ADD COLUMN network ${text} NOT NULL DEFAULT ''`,
+  ]
+}
