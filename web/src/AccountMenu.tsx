@@ -49,7 +49,7 @@ export function AccountMenu() {
             navigate('/account')
           }}
         >
-          Change password
+          Your account
         </MenuItem>
         <Divider />
         <ListSubheader role="presentation" sx={{ lineHeight: 2.4, bgcolor: 'transparent' }}>

@@ -4,6 +4,7 @@ import { Route } from 'react-router-dom'
 import { dataProvider } from './dataProvider.ts'
 import { LoginPage } from './LoginPage.tsx'
 import { i18nProvider } from './messages.ts'
+import { ForgottenPassword, NewPassword } from './NewPassword.tsx'
 import { otherPages, recordPages } from './pages.ts'
 import { Shell } from './Shell.tsx'
 import { authProvider } from './session.tsx'
@@ -63,6 +64,10 @@ export function App() {
             )),
           ])}
           <Route path="/account" element={<AccountPage />} />
+        </CustomRoutes>
+        <CustomRoutes noLayout>
+          <Route path="/forgotten-password" element={<ForgottenPassword />} />
+          <Route path="/new-password/:token" element={<NewPassword />} />
         </CustomRoutes>
       </AdminUI>
     </AdminContext>

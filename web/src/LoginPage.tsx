@@ -7,6 +7,7 @@ import {
   Card,
   IconButton,
   InputAdornment,
+  Link,
   Stack,
   TextField,
   type TextFieldProps,
@@ -14,9 +15,9 @@ import {
 } from '@mui/material'
 import { type FormEvent, type ReactNode, useEffect, useRef, useState } from 'react'
 import { type HttpError, useLogin } from 'react-admin'
-import { useNavigate } from 'react-router-dom'
+import { Link as RouterLink, useNavigate } from 'react-router-dom'
 import { type Envelope, messageOf } from './api.ts'
-import { authProvider, greeting } from './session.tsx'
+import { authProvider, type Credentials, greeting } from './session.tsx'
 import { Mark } from './ui/Mark.tsx'
 
 export function LoginPage() {
@@ -32,38 +33,48 @@ export function LoginPage() {
       () => setNotice(greeting.kind),
     )
   }, [navigate])
-  return (
-    <LoginForm onSubmit={(name, password) => login({ login: name, password })} {...(notice && { notice })} />
-  )
+  return <LoginForm onSubmit={login} {...(notice && { notice })} />
 }
 
-type Submit = (login: string, password: string) => Promise<unknown>
+type Submit = (credentials: Credentials) => Promise<unknown>
 type NoticeKind = 'ended' | 'first_visit'
 
 /** What is typed into the form of the login page, and what becomes of it. */
 function useLoginForm(onSubmit: Submit, fixedLogin = '') {
   const [login, setLogin] = useState(fixedLogin)
   const [password, setPassword] = useState('')
+  /** Undefined until it is asked for. */
+  const [code, setCode] = useState<string>()
   const [problem, setProblem] = useState('')
   const [busy, setBusy] = useState(false)
   const passwordInput = useRef<HTMLInputElement>(null)
   const submit = async (event: FormEvent) => {
     event.preventDefault()
-    if (!login.trim() || !password) {
-      setProblem('Fill in your login name and your password.')
-      return
-    }
+    const missing = missingOf(login, password, code)
+    if (missing) return setProblem(missing)
     setBusy(true)
     try {
-      await onSubmit(login.trim(), password)
+      await onSubmit({ login: login.trim(), password, ...(code && { code }) })
     } catch (error) {
-      setProblem(reasonOf(error as HttpError))
+      const asksForCode = isCode(error as HttpError, 'rest_second_factor_required')
+      if (asksForCode || isCode(error as HttpError, 'rest_wrong_code')) setCode('')
+      setProblem(asksForCode ? '' : reasonOf(error as HttpError))
       passwordInput.current?.select()
     } finally {
       setBusy(false)
     }
   }
-  return { login, setLogin, password, setPassword, passwordInput, problem, busy, submit }
+  const back = () => {
+    setCode(undefined)
+    setPassword('')
+    setProblem('')
+  }
+  return { login, setLogin, password, setPassword, code, setCode, passwordInput, problem, busy, submit, back }
+}
+
+function missingOf(login: string, password: string, code: string | undefined): string | undefined {
+  if (!login.trim() || !password) return 'Fill in your login name and your password.'
+  return code === '' ? 'Type the code that your app shows, or a recovery code.' : undefined
 }
 
 /** @param onSubmit rejects with what the server said */
@@ -83,34 +94,92 @@ export function LoginForm({
         <Stack sx={{ gap: 2.5 }}>
           {!form.problem && notice && <Notice kind={notice} />}
           {form.problem && <Alert severity="error">{form.problem}</Alert>}
-          <TextField
-            label="Login"
-            value={form.login}
-            onChange={event => form.setLogin(event.target.value)}
-            helperText="Your login name or e-mail address"
-            autoComplete="username"
-            autoFocus={!fixedLogin}
-            size="medium"
-            slotProps={{
-              htmlInput: { autoCapitalize: 'none', spellCheck: false, maxLength: 254 },
-            }}
-          />
-          <PasswordField
-            value={form.password}
-            onChange={event => form.setPassword(event.target.value)}
-            autoFocus={Boolean(fixedLogin)}
-            inputRef={form.passwordInput}
-          />
+          {form.code === undefined ? (
+            <>
+              <LoginField
+                value={form.login}
+                onChange={event => form.setLogin(event.target.value)}
+                autoFocus={!fixedLogin}
+              />
+              <PasswordField
+                value={form.password}
+                onChange={event => form.setPassword(event.target.value)}
+                autoFocus={Boolean(fixedLogin)}
+                inputRef={form.passwordInput}
+              />
+            </>
+          ) : (
+            <CodeField value={form.code} onChange={event => form.setCode(event.target.value)} />
+          )}
           <Button type="submit" variant="contained" size="large" loading={form.busy}>
             Log in
           </Button>
+          {form.code !== undefined && <Button onClick={form.back}>Log in as somebody else</Button>}
         </Stack>
       </Card>
+      {form.code === undefined ? <Forgotten /> : <LostApp />}
     </LoginFrame>
   )
 }
 
-function PasswordField(props: TextFieldProps) {
+function Forgotten() {
+  return (
+    <Hint>
+      {greeting.recovers ? (
+        <Link component={RouterLink} to="/forgotten-password">
+          Forgotten your password?
+        </Link>
+      ) : (
+        <>
+          Forgotten it? Whoever runs the server sets a new one with{' '}
+          <Code>affiliated users password LOGIN</Code>
+        </>
+      )}
+    </Hint>
+  )
+}
+
+const LostApp = () => (
+  <Hint>
+    Lost your app and your recovery codes? An administrator can let you in, or whoever runs the server with{' '}
+    <Code>affiliated users reset-second-factor LOGIN</Code>
+  </Hint>
+)
+
+const Hint = ({ children }: { children: ReactNode }) => (
+  <Typography variant="body2" sx={{ textAlign: 'center', color: 'text.secondary' }}>
+    {children}
+  </Typography>
+)
+
+export function LoginField(props: TextFieldProps) {
+  return (
+    <TextField
+      label="Login"
+      helperText="Your login name or e-mail address"
+      autoComplete="username"
+      size="medium"
+      slotProps={{ htmlInput: { autoCapitalize: 'none', spellCheck: false, maxLength: 254 } }}
+      {...props}
+    />
+  )
+}
+
+function CodeField(props: TextFieldProps) {
+  return (
+    <TextField
+      label="Code"
+      helperText="Six digits that your app shows, or one of your recovery codes"
+      autoComplete="one-time-code"
+      autoFocus
+      size="medium"
+      slotProps={{ htmlInput: { autoCapitalize: 'none', spellCheck: false, maxLength: 40 } }}
+      {...props}
+    />
+  )
+}
+
+export function PasswordField(props: TextFieldProps) {
   const [visible, setVisible] = useState(false)
   return (
     <TextField
@@ -139,7 +208,13 @@ function PasswordField(props: TextFieldProps) {
   )
 }
 
-function LoginFrame({ children }: { children: ReactNode }) {
+export function LoginFrame({
+  title = 'Log in to affiliated',
+  children,
+}: {
+  title?: string
+  children: ReactNode
+}) {
   return (
     <Box
       component="main"
@@ -156,13 +231,9 @@ function LoginFrame({ children }: { children: ReactNode }) {
       <Stack sx={{ width: '100%', maxWidth: 400, gap: 3 }}>
         <Stack sx={{ alignItems: 'center', gap: 1.5 }}>
           <Mark size={44} />
-          <Typography variant="h1">Log in to affiliated</Typography>
+          <Typography variant="h1">{title}</Typography>
         </Stack>
         {children}
-        <Typography variant="body2" sx={{ textAlign: 'center', color: 'text.secondary' }}>
-          Forgotten it? Whoever runs the server sets a new one with{' '}
-          <Code>affiliated users password LOGIN</Code>
-        </Typography>
       </Stack>
     </Box>
   )
@@ -193,9 +264,12 @@ function Code({ children }: { children: string }) {
   )
 }
 
-function reasonOf(error: HttpError): string {
+const isCode = (error: HttpError, code: string) =>
+  (error.body as Partial<Envelope> | undefined)?.code === code
+
+export function reasonOf(error: HttpError): string {
   const seconds = (error.body as Partial<Envelope> | undefined)?.data?.retry_after
   if (error.status !== 429 || seconds === undefined) return messageOf(error)
   const minutes = Math.ceil(seconds / 60)
-  return `Too many tries that failed. Try again in ${seconds < 60 ? `${seconds} seconds` : minutes === 1 ? 'one minute' : `${minutes} minutes`}.`
+  return `Too many tries. Try again in ${seconds < 60 ? `${seconds} seconds` : minutes === 1 ? 'one minute' : `${minutes} minutes`}.`
 }

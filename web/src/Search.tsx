@@ -6,6 +6,7 @@ import type { RaRecord } from 'react-admin'
 import { useNavigate } from 'react-router-dom'
 import { get, queryOf } from './api.ts'
 import { otherPages, recordPages } from './pages.ts'
+import { useCan } from './session.tsx'
 import { pageOf, type RecordPages } from './ui/pages.ts'
 
 interface Hit {
@@ -18,13 +19,18 @@ interface Hit {
 const OF_EACH = 5
 const AFTER_MS = 180
 
-const searched = recordPages.filter(({ titleOf }) => titleOf)
+const allowed = (pages: readonly RecordPages[], can: (permission: string) => boolean) =>
+  pages.filter(({ resource }) => can(`${resource}.read`))
 
-const pages: Hit[] = [
-  ...otherPages.map(({ path, name }) => ({ to: path, group: 'Pages', text: name })),
-  ...recordPages.flatMap(({ resource, name, create }) => [
+const pagesFor = (can: (permission: string) => boolean): Hit[] => [
+  ...otherPages
+    .filter(({ needs }) => needs === undefined || can(needs))
+    .map(({ path, name }) => ({ to: path, group: 'Pages', text: name })),
+  ...allowed(recordPages, can).flatMap(({ resource, name, create }) => [
     { to: `/${resource}`, group: 'Pages', text: name[1] },
-    ...(create ? [{ to: `/${resource}/create`, group: 'Pages', text: `New ${name[0].toLowerCase()}` }] : []),
+    ...(create && can(`${resource}.create`)
+      ? [{ to: `/${resource}/create`, group: 'Pages', text: `New ${name[0].toLowerCase()}` }]
+      : []),
   ]),
 ]
 
@@ -46,6 +52,8 @@ function useSettled(typed: string): string {
 
 /** Pages are listed at once, records a moment after the last letter. */
 function useHits(typed: string, search: string): { hits: Hit[]; isSearching: boolean } {
+  const can = useCan()
+  const searched = allowed(recordPages, can).filter(({ titleOf }) => titleOf)
   const answers = useQueries({
     queries: searched.map(of => {
       const query = queryOf({ ...of.reads, search, number: OF_EACH })
@@ -58,7 +66,7 @@ function useHits(typed: string, search: string): { hits: Hit[]; isSearching: boo
   })
   const wanted = typed.trim().toLowerCase()
   const hits = [
-    ...pages.filter(({ text }) => text.toLowerCase().includes(wanted)),
+    ...pagesFor(can).filter(({ text }) => text.toLowerCase().includes(wanted)),
     ...searched.flatMap((of, number) => hitsIn(of, answers[number]?.data ?? [])),
   ]
   return { hits, isSearching: answers.some(({ isFetching }) => isFetching) }

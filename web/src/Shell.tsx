@@ -23,7 +23,7 @@ import { onSessionEnd } from './api.ts'
 import { LoginForm } from './LoginPage.tsx'
 import { otherPages, recordPages } from './pages.ts'
 import { SearchButton, Shortcuts } from './Shortcuts.tsx'
-import { logIn, SessionProvider, useSession } from './session.tsx'
+import { type Credentials, logIn, SessionProvider, useCan, useSession } from './session.tsx'
 import { ErrorBoundary } from './ui/ErrorBoundary.tsx'
 import { useEntry } from './ui/lists.ts'
 import { Mark } from './ui/Mark.tsx'
@@ -41,12 +41,13 @@ interface Entry {
   icon: ComponentType
 }
 
-const entriesOf = (section: string): Entry[] => [
+/** Of what who is logged in may look at. */
+const entriesOf = (section: string, can: (permission: string) => boolean): Entry[] => [
   ...recordPages
-    .filter(pages => pages.section === section)
+    .filter(pages => pages.section === section && can(`${pages.resource}.read`))
     .map(({ resource, name, icon }) => ({ to: `/${resource}`, label: name[1], icon })),
   ...otherPages
-    .filter(page => page.section === section)
+    .filter(page => page.section === section && (page.needs === undefined || can(page.needs)))
     .map(({ path, name, icon }) => ({ to: path, label: name, icon })),
 ]
 
@@ -164,6 +165,7 @@ const heading = {
 } as const
 
 function Menu({ onChoice }: { onChoice?: () => void }) {
+  const can = useCan()
   return (
     <Stack sx={{ height: '100%', overflowY: 'auto' }}>
       <Box sx={{ px: 2.5, pt: 2.5, pb: 1.5 }}>
@@ -180,7 +182,7 @@ function Menu({ onChoice }: { onChoice?: () => void }) {
             >
               {section}
             </Typography>
-            <Entries entries={entriesOf(section)} labelledBy={`menu-${section}`} onChoice={onChoice} />
+            <Entries entries={entriesOf(section, can)} labelledBy={`menu-${section}`} onChoice={onChoice} />
           </Fragment>
         ))}
       </Box>
@@ -247,9 +249,9 @@ function LogInAgain() {
         }),
     )
   }, [])
-  const submit = async (login: string, password: string) => {
+  const submit = async (credentials: Credentials) => {
     // What is on the page is the business of the one who was logged in.
-    if ((await logIn(login, password)) !== user.id) return location.reload()
+    if ((await logIn(credentials)) !== user.id) return location.reload()
     setEnded(false)
     for (const resume of goOn.current.splice(0)) resume()
   }

@@ -13,6 +13,7 @@ export interface Envelope {
     status: number
     params?: Record<string, string> | string[]
     first_visit?: boolean
+    recovers?: boolean
     retry_after?: number
   }
 }

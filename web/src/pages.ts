@@ -56,6 +56,7 @@ export const otherPages: readonly OtherPage[] = [
   },
   {
     path: '/tracking',
+    needs: 'tracking.read',
     name: 'Tracking',
     section: 'Earning',
     icon: TrackingIcon,
@@ -63,6 +64,7 @@ export const otherPages: readonly OtherPage[] = [
   },
   {
     path: '/reports',
+    needs: 'reports.read',
     name: 'Reports',
     section: 'Administration',
     icon: ReportsIcon,
@@ -78,6 +80,7 @@ export const otherPages: readonly OtherPage[] = [
   },
   {
     path: '/settings',
+    needs: 'settings.read',
     name: 'Settings',
     section: 'Administration',
     icon: SettingsIcon,

@@ -12,11 +12,18 @@ export type Session = Required<SessionRecord>
 const MARK = 'affiliated.session'
 
 /** What the login page says, beside asking. */
-export const greeting: { kind?: 'ended' | 'first_visit' } = {}
+export const greeting: { kind?: 'ended' | 'first_visit'; recovers?: boolean } = {}
 
-export async function logIn(login: string, password: string): Promise<number> {
+export interface Credentials {
+  login: string
+  password: string
+  /** Of the second factor, once it was asked for. */
+  code?: string
+}
+
+export async function logIn({ login, password, code }: Credentials): Promise<number> {
   const { body } = await request<{ user: { id: number } }>('POST', 'session', {
-    body: { login, password },
+    body: { login, password, ...(code && { code }) },
     anonymous: true,
   })
   delete greeting.kind
@@ -29,7 +36,7 @@ export async function logIn(login: string, password: string): Promise<number> {
 let wasThere = false
 
 export const authProvider: AuthProvider = {
-  login: ({ login, password }: { login: string; password: string }) => logIn(login, password),
+  login: (credentials: Credentials) => logIn(credentials),
   logout: async () => {
     if (!wasThere) return
     wasThere = false
@@ -46,6 +53,7 @@ export const authProvider: AuthProvider = {
       const { status, body } = error as { status?: number; body?: Partial<Envelope> }
       // A server that does not answer says nothing about the session.
       if (status !== 401) return
+      greeting.recovers = body?.data?.recovers === true
       if (body?.data?.first_visit) greeting.kind = 'first_visit'
       else if (localStorage.getItem(MARK)) greeting.kind = 'ended'
       throw Object.assign(new Error('Log in'), { message: false })
@@ -61,6 +69,12 @@ export function useSession(): Session {
   const session = useContext(SessionContext)
   if (!session) throw new Error('There is no session here')
   return session
+}
+
+/** Whether who is logged in has a permission, such as 'payouts.create'. Resources may be named as their paths are. */
+export function useCan(): (permission: string) => boolean {
+  const { granted } = useSession()
+  return permission => granted.includes(permission.replaceAll('-', '_'))
 }
 
 export function SessionProvider({

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
-import { hash } from 'node:crypto'
+import { hash, randomBytes } from 'node:crypto'
 import { test } from 'node:test'
 import { Secret, TOTP } from 'otpauth'
 import { assertFailure, describeService, type Visitor } from '../../../test/harness.ts'
 import { findUser } from '../users/store.ts'
 import { findFactor, setStep } from './store.ts'
+
+process.env.SECRET_KEY = randomBytes(32).toString('base64')
 
 const PASSWORD = 'a password of somebody'
 

@@ -303,11 +303,24 @@ function accountOf(login: string, args: Omit<UserArguments, 'login'>, password_h
 }
 
 /**
- * Changes the address of an account in a transaction that does more.
- * @throws Failure email_taken
+ * Changes the address of an account in a transaction that does more. A new password for who logs in goes to the address: only
+ * who may edit accounts changes that one.
+ * @throws Failure email_taken, forbidden
  */
-export async function changeEmail(tx: WriteTx, userId: number, email: string): Promise<void> {
+export async function changeEmail(
+  tx: WriteTx,
+  { actor }: Origin,
+  userId: number,
+  email: string,
+): Promise<void> {
   const before = (await store.holdUser(tx, userId))!
+  const asksHere = actor.kind === 'key' || actor.kind === 'session'
+  if (before.role !== '' && before.email !== email && asksHere && !actor.permissions.has('users.edit')) {
+    throw new Failure('forbidden', {
+      message: 'The account logs in here: to change its e-mail address needs the permission users.edit.',
+      data: { permission: 'users.edit' },
+    })
+  }
   await writeEmail(tx, userId, email)
   tx.log('user.edit', userId, { before: { email: before.email }, after: { email } })
 }

@@ -15,6 +15,7 @@ import { insertMany } from '../../storage/insert-many.ts'
 import { countOf, idsInOrder, type Order, type Page, PagedList } from '../../storage/page.ts'
 import { prepared } from '../../storage/prepared.ts'
 import type { Tables } from '../../storage/tables.ts'
+import type {} from '../second-factor/table.ts'
 import type { UsersTable } from './table.ts'
 
 export type User = Selectable<UsersTable>

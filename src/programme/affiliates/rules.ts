@@ -152,7 +152,7 @@ const loggedWith = (row: Affiliate, account: { readonly login: string } | undefi
 
 /**
  * Changes what was sent and leaves the rest.
- * @throws Failure no_affiliate, email_taken, invalid_argument
+ * @throws Failure no_affiliate, email_taken, invalid_argument, forbidden
  */
 export async function edit(context: RequestContext, args: EditArguments): Promise<Affiliate> {
   const settings = await context.settings.current()
@@ -160,7 +160,7 @@ export async function edit(context: RequestContext, args: EditArguments): Promis
   return write(context, async tx => {
     const before = existing(affiliate, await store.affiliates.hold(tx, id))
     refuseInvalid(await problemsOfEdit(tx, settings, args))
-    if (account_email !== undefined) await changeEmail(tx, before.user_id, account_email)
+    if (account_email !== undefined) await changeEmail(tx, context, before.user_id, account_email)
     const change = affiliate.keep(args, settings)
     if (isAlready(before, change)) return before
     const after = await refuseConflict(() =>

@@ -15,7 +15,7 @@ import {
 } from 'react-admin'
 import { newIdempotencyKeys } from '../api.ts'
 import { GroupInput } from '../groups/GroupInput.tsx'
-import { useSession } from '../session.tsx'
+import { useCan, useSession } from '../session.tsx'
 import { CarefulForm, FormButtons, FormSection, RateInput, Row, rateOf } from '../ui/form.tsx'
 import { rateText, useMoney } from '../ui/format.ts'
 import { Page, RecordProblem, toldByThePage } from '../ui/Page.tsx'
@@ -30,6 +30,7 @@ type Values = Record<string, unknown>
 export function AffiliateCreate() {
   const [account, setAccount] = useState<'new' | 'existing'>('new')
   const [keyOf] = useState(newIdempotencyKeys)
+  const may = useCan()
   const notify = useNotify()
   const redirect = useRedirect()
   const transform = ({ user_id, username, payment_email, ...data }: Values) => ({
@@ -54,7 +55,7 @@ export function AffiliateCreate() {
       <Page title="Create affiliate" parent={parent} narrow>
         <CarefulForm defaultValues={{ status: 'pending' }}>
           <FormSection title="Account">
-            <div>
+            <div hidden={!may('users.read')}>
               <FormLabel id="account-kind">Who becomes an affiliate?</FormLabel>
               <RadioGroup
                 row
@@ -198,7 +199,7 @@ function EditPage() {
   const page = `/affiliates/${record.id}/show`
   return (
     <Page title={`Edit ${nameOf(record)}`} parent={{ to: page, label: nameOf(record) }} narrow>
-      <CarefulForm>
+      <CarefulForm needs="affiliates.edit">
         <FormSection title="Account">
           <Row>
             <TextInput

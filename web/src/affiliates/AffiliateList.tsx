@@ -4,6 +4,7 @@ import { Button, Stack, Typography } from '@mui/material'
 import { DateInput, ListBase, useListContext } from 'react-admin'
 import { Link } from 'react-router-dom'
 import { API, orderOf, queryOf } from '../api.ts'
+import { Allowed } from '../ui/Allowed.tsx'
 import { Cards, Ends } from '../ui/Cards.tsx'
 import type { Column } from '../ui/column.ts'
 import { ExportLink } from '../ui/ExportLink.tsx'
@@ -68,9 +69,11 @@ function Actions() {
 }
 
 const CreateAffiliate = () => (
-  <Button component={Link} to="/affiliates/create" variant="contained" startIcon={<AddIcon />}>
-    Create affiliate
-  </Button>
+  <Allowed to="affiliates.create">
+    <Button component={Link} to="/affiliates/create" variant="contained" startIcon={<AddIcon />}>
+      Create affiliate
+    </Button>
+  </Allowed>
 )
 
 const NoAffiliates = () => (

@@ -12,6 +12,7 @@ import { PayoutRows } from '../payouts/PayoutRows.tsx'
 import type { Payout, PayoutTotals } from '../payouts/payout.ts'
 import { LatestReferrals } from '../referrals/LatestReferrals.tsx'
 import { History } from '../tools/AuditLog.tsx'
+import { Allowed } from '../ui/Allowed.tsx'
 import { CopyButton } from '../ui/CopyButton.tsx'
 import { Details, LongText } from '../ui/Details.tsx'
 import { count, plural, rateText, time, useMoney } from '../ui/format.ts'
@@ -53,9 +54,11 @@ function ShowPage() {
       actions={
         <>
           <Moves moving={moving} record={affiliate} />
-          <Button component={RouterLink} to={`/affiliates/${affiliate.id}`} startIcon={<EditIcon />}>
-            Edit
-          </Button>
+          <Allowed to="affiliates.edit">
+            <Button component={RouterLink} to={`/affiliates/${affiliate.id}`} startIcon={<EditIcon />}>
+              Edit
+            </Button>
+          </Allowed>
           <DeleteAffiliate affiliate={affiliate} />
         </>
       }

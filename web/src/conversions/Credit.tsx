@@ -4,6 +4,7 @@ import { Form, required, useNotify, useRefresh } from 'react-admin'
 import { AffiliateInput } from '../affiliates/AffiliateInput.tsx'
 import { payeeOf } from '../affiliates/affiliate.tsx'
 import { messageOf, request } from '../api.ts'
+import { Allowed } from '../ui/Allowed.tsx'
 import { type Conversion, nameOf } from './conversion.ts'
 
 /** Of the conversion itself the dialog asks nothing. */
@@ -28,9 +29,11 @@ export function Credit({ conversion }: { conversion: Conversion }) {
   }
   return (
     <>
-      <Button variant="contained" onClick={() => setOpen(true)}>
-        Credit to an affiliate
-      </Button>
+      <Allowed to="conversions.create">
+        <Button variant="contained" onClick={() => setOpen(true)}>
+          Credit to an affiliate
+        </Button>
+      </Allowed>
       <Dialog open={open} onClose={() => setOpen(false)} aria-labelledby="credit" maxWidth="xs" fullWidth>
         <Form record={nobody} onSubmit={credit}>
           <DialogTitle id="credit">Credit to an affiliate</DialogTitle>

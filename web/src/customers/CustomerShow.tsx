@@ -2,6 +2,7 @@ import EditIcon from '@mui/icons-material/EditOutlined'
 import { Button } from '@mui/material'
 import { Link } from 'react-router-dom'
 import { AffiliateName } from '../affiliates/AffiliateName.tsx'
+import { Allowed } from '../ui/Allowed.tsx'
 import { CopyButton } from '../ui/CopyButton.tsx'
 import { Details } from '../ui/Details.tsx'
 import { time } from '../ui/format.ts'
@@ -53,9 +54,11 @@ export function CustomerShow() {
 function Actions({ customer }: { customer: Customer }) {
   return (
     <>
-      <Button component={Link} to={`/customers/${customer.id}`} startIcon={<EditIcon />}>
-        Edit
-      </Button>
+      <Allowed to="customers.edit">
+        <Button component={Link} to={`/customers/${customer.id}`} startIcon={<EditIcon />}>
+          Edit
+        </Button>
+      </Allowed>
       <DeleteRecord of={customers} record={customer}>
         The customer is gone for good. Referrals because of what was bought stay, with its number.
       </DeleteRecord>

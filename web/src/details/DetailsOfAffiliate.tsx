@@ -1,6 +1,7 @@
 import { Button, Card, Stack, Typography } from '@mui/material'
 import { useGetList } from 'react-admin'
 import { Link } from 'react-router-dom'
+import { Allowed } from '../ui/Allowed.tsx'
 import { time } from '../ui/format.ts'
 import { Problem } from '../ui/Page.tsx'
 import { type Detail, detailMethods } from './detail.ts'
@@ -23,13 +24,15 @@ export function DetailsOfAffiliate({ affiliateId }: { affiliateId: number }) {
           <Button component={Link} to={`/payment-details?filter=${filter}`}>
             History
           </Button>
-          <Button
-            component={Link}
-            variant="outlined"
-            to={`/payment-details/create?affiliate_id=${affiliateId}`}
-          >
-            Enter
-          </Button>
+          <Allowed to="payment-details.create">
+            <Button
+              component={Link}
+              variant="outlined"
+              to={`/payment-details/create?affiliate_id=${affiliateId}`}
+            >
+              Enter
+            </Button>
+          </Allowed>
         </Stack>
       </Stack>
       {error && <Problem error={error} />}

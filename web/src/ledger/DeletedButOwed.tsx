@@ -16,6 +16,7 @@ import type { Static } from 'typebox'
 import type { deletedButOwedRecord } from '../../../src/programme/ledger/schema.ts'
 import { deletedName, parent } from '../affiliates/affiliate.tsx'
 import { get } from '../api.ts'
+import { Allowed } from '../ui/Allowed.tsx'
 import { useMoney } from '../ui/format.ts'
 import { Empty, Page, Problem } from '../ui/Page.tsx'
 import { figures, RowLink } from '../ui/table.tsx'
@@ -77,14 +78,16 @@ function OwedRows({ rows }: { rows: Owed[] }) {
               <TableCell sx={figures}>{money.full(pending)}</TableCell>
               <TableCell>
                 <Stack direction="row" sx={{ justifyContent: 'flex-end' }}>
-                  <Button
-                    component={Link}
-                    size="small"
-                    to={`/payouts/create?affiliate_id=${affiliate_id}`}
-                    aria-label={`Record payout: affiliate ${affiliate_id}`}
-                  >
-                    Record payout
-                  </Button>
+                  <Allowed to="payouts.create">
+                    <Button
+                      component={Link}
+                      size="small"
+                      to={`/payouts/create?affiliate_id=${affiliate_id}`}
+                      aria-label={`Record payout: affiliate ${affiliate_id}`}
+                    >
+                      Record payout
+                    </Button>
+                  </Allowed>
                 </Stack>
               </TableCell>
             </TableRow>

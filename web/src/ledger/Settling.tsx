@@ -1,16 +1,21 @@
 import { Button } from '@mui/material'
 import { Link } from 'react-router-dom'
+import { Allowed } from '../ui/Allowed.tsx'
 
 /** The two ways in which what is owed comes to be owed no more. */
 export function Settling({ affiliateId }: { affiliateId: number }) {
   return (
     <>
-      <Button component={Link} to={`/referrals/create?type=write_off&affiliate_id=${affiliateId}`}>
-        Write off
-      </Button>
-      <Button component={Link} variant="outlined" to={`/payouts/create?affiliate_id=${affiliateId}`}>
-        Record payout
-      </Button>
+      <Allowed to="referrals.create">
+        <Button component={Link} to={`/referrals/create?type=write_off&affiliate_id=${affiliateId}`}>
+          Write off
+        </Button>
+      </Allowed>
+      <Allowed to="payouts.create">
+        <Button component={Link} variant="outlined" to={`/payouts/create?affiliate_id=${affiliateId}`}>
+          Record payout
+        </Button>
+      </Allowed>
     </>
   )
 }

@@ -2,6 +2,7 @@ import EditIcon from '@mui/icons-material/EditOutlined'
 import { Button, Paper } from '@mui/material'
 import { Link as RouterLink } from 'react-router-dom'
 import { AffiliateName } from '../affiliates/AffiliateName.tsx'
+import { Allowed } from '../ui/Allowed.tsx'
 import { Details } from '../ui/Details.tsx'
 import { time } from '../ui/format.ts'
 import { RecordShow } from '../ui/RecordShow.tsx'
@@ -16,9 +17,11 @@ export function LinkShow() {
       of={links}
       nameOf={nameOf}
       actions={link => (
-        <Button component={RouterLink} to={`/links/${link.id}`} startIcon={<EditIcon />}>
-          Edit
-        </Button>
+        <Allowed to="links.edit">
+          <Button component={RouterLink} to={`/links/${link.id}`} startIcon={<EditIcon />}>
+            Edit
+          </Button>
+        </Allowed>
       )}
     >
       {link => (

@@ -2,6 +2,7 @@ import type { ButtonProps } from '@mui/material'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useNotify, useUpdate } from 'react-admin'
+import { useCan } from '../session.tsx'
 import { ActionButton } from '../ui/ActionButton.tsx'
 import { useMoney } from '../ui/format.ts'
 import type { Payout } from './payout.ts'
@@ -19,8 +20,9 @@ export function MarkPaid({ payout, ...rest }: { payout: Payout } & Omit<ButtonPr
   const notify = useNotify()
   const money = useMoney()
   const [marked, setMarked] = useState(false)
+  const may = useCan()('payouts.edit')
   const done = marked && payout.status === 'paid'
-  if (payout.status !== 'failed' && !done) return null
+  if (!may || (payout.status !== 'failed' && !done)) return null
   const act = async () => {
     const status = done ? 'failed' : 'paid'
     const change = { id: payout.id, data: { ...payout, status }, previousData: payout } as const

@@ -193,7 +193,7 @@ function EditPage() {
         {money.full(record.amount)} to <AffiliateName id={record.affiliate_id} link />, recorded on{' '}
         {time(record.date)} by <Owner id={record.owner} />.
       </Typography>
-      <CarefulForm key={record.status}>
+      <CarefulForm key={record.status} needs="payouts.edit">
         <UnsavedChanges onChange={setUnsaved} />
         <Fields />
         <FormButtons back="/payouts" />

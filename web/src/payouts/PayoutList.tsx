@@ -7,6 +7,7 @@ import { AffiliateInput } from '../affiliates/AffiliateInput.tsx'
 import { AffiliateName } from '../affiliates/AffiliateName.tsx'
 import { numberedName } from '../affiliates/affiliate.tsx'
 import { API, orderOf, queryOf } from '../api.ts'
+import { Allowed } from '../ui/Allowed.tsx'
 import { Cards, Ends } from '../ui/Cards.tsx'
 import type { Column } from '../ui/column.ts'
 import { ExportLink } from '../ui/ExportLink.tsx'
@@ -48,9 +49,11 @@ function Actions() {
 }
 
 const RecordPayout = () => (
-  <Button component={Link} to="/payouts/create" variant="contained" startIcon={<AddIcon />}>
-    Record payout
-  </Button>
+  <Allowed to="payouts.create">
+    <Button component={Link} to="/payouts/create" variant="contained" startIcon={<AddIcon />}>
+      Record payout
+    </Button>
+  </Allowed>
 )
 
 const NoPayouts = () => (

@@ -12,6 +12,7 @@ import {
 } from '@mui/material'
 import { useGetList } from 'react-admin'
 import { Link } from 'react-router-dom'
+import { Allowed } from '../ui/Allowed.tsx'
 import { Day } from '../ui/Day.tsx'
 import { count, useMoney } from '../ui/format.ts'
 import { Problem } from '../ui/Page.tsx'
@@ -43,9 +44,11 @@ export function LatestReferrals({ affiliateId }: { affiliateId: number }) {
               All {count(total)} referrals
             </Button>
           )}
-          <Button component={Link} to={`/referrals/create?affiliate_id=${affiliateId}`}>
-            Record referral
-          </Button>
+          <Allowed to="referrals.create">
+            <Button component={Link} to={`/referrals/create?affiliate_id=${affiliateId}`}>
+              Record referral
+            </Button>
+          </Allowed>
         </Stack>
       </Stack>
       {error && <Problem error={error} />}

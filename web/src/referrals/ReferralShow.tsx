@@ -4,6 +4,7 @@ import { Link } from 'react-router-dom'
 import { AffiliateName } from '../affiliates/AffiliateName.tsx'
 import { Transfers } from '../ledger/Transfers.tsx'
 import { capital } from '../names.ts'
+import { Allowed } from '../ui/Allowed.tsx'
 import { Details, LongText } from '../ui/Details.tsx'
 import { time, useMoney } from '../ui/format.ts'
 import { Moves } from '../ui/moves.tsx'
@@ -43,9 +44,11 @@ function Actions({ referral }: { referral: Referral }) {
   return (
     <>
       {referral.payout_id === '0' && <Moves moving={moving} record={referral} />}
-      <Button component={Link} to={`/referrals/${referral.id}`} startIcon={<EditIcon />}>
-        Edit
-      </Button>
+      <Allowed to="referrals.edit">
+        <Button component={Link} to={`/referrals/${referral.id}`} startIcon={<EditIcon />}>
+          Edit
+        </Button>
+      </Allowed>
       <DeleteRecord of={referrals} record={referral}>
         <Typography>
           The referral is gone for good, and what was owed for it with it. Its number is never used again.

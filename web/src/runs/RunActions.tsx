@@ -3,6 +3,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useNotify, useRefresh } from 'react-admin'
 import { request } from '../api.ts'
+import { useCan } from '../session.tsx'
 import { Confirm } from '../ui/Confirm.tsx'
 import { plural, useMoney } from '../ui/format.ts'
 import { nameOf, type Run } from './run.ts'
@@ -25,6 +26,8 @@ export function useStep(run: Run) {
 
 export function RunActions({ run }: { run: Run }) {
   const { status } = run
+  const may = useCan()('payout-runs.edit')
+  if (!may) return null
   return (
     <>
       {status === 'draft' && run.hash !== '' && run.payees > 0 && <Approve run={run} />}

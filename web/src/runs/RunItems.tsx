@@ -4,6 +4,7 @@ import { ListBase, useNotify, useRefresh } from 'react-admin'
 import { AffiliateName } from '../affiliates/AffiliateName.tsx'
 import { request } from '../api.ts'
 import { capital } from '../names.ts'
+import { useCan } from '../session.tsx'
 import { Cards, Ends } from '../ui/Cards.tsx'
 import { Confirm } from '../ui/Confirm.tsx'
 import type { Column } from '../ui/column.ts'
@@ -119,7 +120,7 @@ function Settle({ item }: { item: Item }) {
   const refresh = useRefresh()
   const notify = useNotify()
   const [asking, setAsking] = useState(false)
-  const choices = outcomes[item.status]
+  const choices = useCan()('run-items.edit') ? outcomes[item.status] : undefined
   const [status, setStatus] = useState('')
   const [note, setNote] = useState('')
   if (!choices) return null

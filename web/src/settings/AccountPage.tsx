@@ -1,3 +1,4 @@
+import { Box } from '@mui/material'
 import { useState } from 'react'
 import { PasswordInput, required, SaveContextProvider, useNotify } from 'react-admin'
 import { request } from '../api.ts'
@@ -5,9 +6,21 @@ import { useSession } from '../session.tsx'
 import { CarefulForm, FormButtons, FormSection } from '../ui/form.tsx'
 import { Page } from '../ui/Page.tsx'
 import { useSubmit } from '../ui/submit.ts'
+import { SecondFactor } from './SecondFactor.tsx'
+import { Sessions } from './Sessions.tsx'
 
-/** The own password. */
+/** The own password, second factor and sessions. */
 export function AccountPage() {
+  return (
+    <Page title="Your account" narrow>
+      <OwnPassword />
+      <SecondFactor />
+      <Sessions />
+    </Page>
+  )
+}
+
+function OwnPassword() {
   const { user } = useSession()
   const notify = useNotify()
   const [changes, setChanges] = useState(0)
@@ -17,7 +30,7 @@ export function AccountPage() {
     setChanges(changes + 1)
   })
   return (
-    <Page title="Change password" narrow>
+    <Box sx={{ mb: 4 }}>
       <SaveContextProvider value={submit}>
         <CarefulForm key={changes} resource="account">
           <FormSection
@@ -51,6 +64,6 @@ export function AccountPage() {
           <FormButtons label="Change password" />
         </CarefulForm>
       </SaveContextProvider>
-    </Page>
+    </Box>
   )
 }

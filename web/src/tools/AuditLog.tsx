@@ -17,6 +17,7 @@ import type { EntryRecord } from '../../../src/operations/audit/schema.ts'
 import { choicesOf, describe, get } from '../api.ts'
 import { nameOfAction, nameOfKind } from '../names.ts'
 import { pagesOf } from '../pages.ts'
+import { Allowed } from '../ui/Allowed.tsx'
 import type { Column } from '../ui/column.ts'
 import { time } from '../ui/format.ts'
 import { Filters, Rows } from '../ui/ListFrame.tsx'
@@ -88,15 +89,17 @@ function AuditFilters() {
         margin="none"
         sx={width(190)}
       />
-      <ReferenceInput source="user_id" reference="users" sort={{ field: 'login', order: 'ASC' }}>
-        <AutocompleteInput
-          label="Account"
-          optionText={accountOf}
-          filterToQuery={searchOf}
-          helperText={false}
-          sx={width(200)}
-        />
-      </ReferenceInput>
+      <Allowed to="users.read">
+        <ReferenceInput source="user_id" reference="users" sort={{ field: 'login', order: 'ASC' }}>
+          <AutocompleteInput
+            label="Account"
+            optionText={accountOf}
+            filterToQuery={searchOf}
+            helperText={false}
+            sx={width(200)}
+          />
+        </ReferenceInput>
+      </Allowed>
       <SelectInput
         source="action"
         label="What"

@@ -1,5 +1,6 @@
 import { Box, Tab, Tabs } from '@mui/material'
 import { Link, Navigate, useParams } from 'react-router-dom'
+import { useCan } from '../session.tsx'
 import { NotFound, Page } from '../ui/Page.tsx'
 import { ApiKeys } from './ApiKeys.tsx'
 import { AuditLog } from './AuditLog.tsx'
@@ -7,16 +8,22 @@ import { ExportTab } from './ExportTab.tsx'
 import { SystemTab } from './SystemTab.tsx'
 
 const tabs = [
-  { path: 'api-keys', label: 'API keys', content: <ApiKeys /> },
-  { path: 'audit-log', label: 'Audit log', content: <AuditLog /> },
-  { path: 'export', label: 'Export', content: <ExportTab /> },
-  { path: 'system', label: 'System', content: <SystemTab /> },
+  { path: 'api-keys', label: 'API keys', needs: 'keys.read', content: <ApiKeys /> },
+  { path: 'audit-log', label: 'Audit log', needs: 'audit.read', content: <AuditLog /> },
+  { path: 'export', label: 'Export', needs: undefined, content: <ExportTab /> },
+  { path: 'system', label: 'System', needs: 'system.read', content: <SystemTab /> },
 ]
 
-export const FirstTool = () => <Navigate to={`/tools/${tabs[0]!.path}`} replace />
+function useTabs() {
+  const can = useCan()
+  return tabs.filter(({ needs }) => needs === undefined || can(needs))
+}
+
+export const FirstTool = () => <Navigate to={`/tools/${useTabs()[0]!.path}`} replace />
 
 export function Tools() {
   const { tab: path } = useParams()
+  const tabs = useTabs()
   const tab = tabs.find(known => known.path === path)
   if (!tab) return <NotFound />
   return (

@@ -14,6 +14,7 @@ import {
 } from 'react-admin'
 import { useNavigate } from 'react-router-dom'
 import { newIdempotencyKeys } from '../api.ts'
+import { useCan } from '../session.tsx'
 import { Confirm } from './Confirm.tsx'
 import { CarefulForm, FormButtons } from './form.tsx'
 import { listAt } from './lists.ts'
@@ -124,7 +125,7 @@ function EditPage<R extends RaRecord<number>>(props: Omit<EditProps<R>, 'argumen
       aside={aside?.(record)}
       actions={actions?.(record)}
     >
-      <CarefulForm>
+      <CarefulForm needs={`${of.resource}.edit`}>
         {children}
         <FormButtons back={page ?? list.to} />
       </CarefulForm>
@@ -150,6 +151,8 @@ export function DeleteRecord({
   const navigate = useNavigate()
   const refresh = useRefresh()
   const [asking, setAsking] = useState(false)
+  const may = useCan()(`${of.resource}.delete`)
+  if (!may) return null
   const confirm = async () => {
     await dataProvider.delete(of.resource, { id: record.id, previousData: record })
     notify(`${name.charAt(0).toUpperCase()}${name.slice(1)} deleted`, { type: 'success' })

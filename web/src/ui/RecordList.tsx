@@ -5,6 +5,7 @@ import type { ReactNode } from 'react'
 import { ListBase, type RaRecord, useListContext } from 'react-admin'
 import { Link } from 'react-router-dom'
 import { API, orderOf, queryOf } from '../api.ts'
+import { useCan } from '../session.tsx'
 import { Cards, Ends } from './Cards.tsx'
 import type { Column } from './column.ts'
 import { ExportLink } from './ExportLink.tsx'
@@ -37,11 +38,15 @@ interface Props<R extends RaRecord<number>> {
 const newest = { field: 'id', order: 'DESC' } as const
 
 export function RecordList<R extends RaRecord<number>>(props: Props<R>) {
-  const { of, columns, sort = newest, search, filters, filter, above, empty, bulk, createLabel } = props
+  const { of, columns, sort = newest, search, filters, filter, above, empty, createLabel } = props
   const several = of.name[1]
   const Icon = of.icon
-  const create = createLabel && <CreateLink to={`/${of.resource}/create`} label={createLabel} />
+  const can = useCan()
+  const create = createLabel && can(`${of.resource}.create`) && (
+    <CreateLink to={`/${of.resource}/create`} label={createLabel} />
+  )
   const to = (record: R) => pageOf(of, record.id) ?? ''
+  const bulk = can(`${of.resource}.edit`) ? props.bulk : undefined
   const choice = bulk && { nameOf: bulk.nameOf }
   return (
     <ListBase

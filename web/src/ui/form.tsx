@@ -1,15 +1,40 @@
 /** Forms: what the server has against them stands at the button, and at the field that it is about. */
-import { Alert, Button, Card, Stack, Typography } from '@mui/material'
-import { type ReactNode, useEffect, useRef } from 'react'
+import { Alert, Box, Button, Card, Stack, Typography } from '@mui/material'
+import { createContext, type ReactNode, useContext, useEffect, useRef } from 'react'
 import { Form, type FormProps, required, SaveButton, TextInput, type TextInputProps } from 'react-admin'
 import { type FieldError, useFormState, useWatch } from 'react-hook-form'
-import { useSession } from '../session.tsx'
+import { useCan, useSession } from '../session.tsx'
 import { type Money, useMoney } from './format.ts'
 import { useGoBack } from './lists.ts'
 
 /** A field is checked when it is left, and nothing that was typed is lost by going away without being asked. */
-export function CarefulForm(props: FormProps) {
-  return <Form mode="onTouched" warnWhenUnsavedChanges disableInvalidFormNotification {...props} />
+export function CarefulForm({ needs, children, ...rest }: FormProps & { needs?: string }) {
+  const may = useCan()
+  return (
+    <Form mode="onTouched" warnWhenUnsavedChanges disableInvalidFormNotification {...rest}>
+      {needs === undefined || may(needs) ? children : <OnlyRead needs={needs}>{children}</OnlyRead>}
+    </Form>
+  )
+}
+
+const Locked = createContext(false)
+
+/** The same fields for who may look at them and not change them. */
+function OnlyRead({ needs, children }: { needs: string; children: ReactNode }) {
+  return (
+    <Locked value={true}>
+      <Alert severity="info" sx={{ mb: 2 }}>
+        You can look at this. To change it needs the permission {needs}, which your role does not have.
+      </Alert>
+      <Box
+        component="fieldset"
+        disabled
+        sx={{ border: 0, p: 0, m: 0, minWidth: 0, '& [role=combobox], & button': { pointerEvents: 'none' } }}
+      >
+        {children}
+      </Box>
+    </Locked>
+  )
 }
 
 /** Tells what is outside of the form whether something was typed that is not saved. */
@@ -54,6 +79,7 @@ export function Row({ children }: { children: ReactNode }) {
 
 /** @param back where Cancel leads when one came from nowhere */
 export function FormButtons({ label = 'Save', back }: { label?: string; back?: string }) {
+  if (useContext(Locked)) return null
   return (
     <>
       <ServerProblem />

@@ -4,6 +4,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { type RaRecord, useDataProvider, useListContext, useNotify, useRefresh } from 'react-admin'
 import { doToMany, type Meant, type Outcome } from '../dataProvider.ts'
+import { useCan } from '../session.tsx'
 import { ActionButton } from './ActionButton.tsx'
 import { Confirm } from './Confirm.tsx'
 import { count, plural } from './format.ts'
@@ -52,7 +53,12 @@ function useAfterMove() {
 }
 
 /** Moves several at once, or all that the filters leave. What was not done is listed with the reason. */
-export function BulkMoves<R extends Movable>({ moving: { of, moves } }: { moving: Moving<R> }) {
+export function BulkMoves<R extends Movable>({ moving }: { moving: Moving<R> }) {
+  const may = useCan()(`${moving.of.resource}.edit`)
+  return may && <AllowedBulkMoves moving={moving} />
+}
+
+function AllowedBulkMoves<R extends Movable>({ moving: { of, moves } }: { moving: Moving<R> }) {
   const { selectedIds, onUnselectItems, filterValues, total = 0 } = useListContext<R>()
   const afterMove = useAfterMove()
   const notify = useNotify()
@@ -97,6 +103,8 @@ export function BulkMoves<R extends Movable>({ moving: { of, moves } }: { moving
 
 /** The moves that one record can make from where it is. */
 export function Moves<R extends Movable>({ moving, record }: { moving: Moving<R>; record: R }) {
+  const may = useCan()(`${moving.of.resource}.edit`)
+  if (!may) return null
   return moving.moves.map(move => {
     if (!move.asks) return <UndoableMove key={move.action} move={move} moving={moving} record={record} />
     return move.from.includes(record.status) ? (

@@ -46,6 +46,8 @@ export interface OtherPage extends Entry {
   readonly path: string
   readonly name: string
   readonly page: ComponentType
+  /** The permission without which there is nothing to see. */
+  readonly needs?: string
   /** Pages below it that have no entry in the menu. */
   readonly below?: Readonly<Record<string, ComponentType>>
 }

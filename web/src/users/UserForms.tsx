@@ -1,4 +1,5 @@
-import { Link, Typography } from '@mui/material'
+import { Box, Button, Link, Typography } from '@mui/material'
+import { useState } from 'react'
 import {
   CreateBase,
   EditBase,
@@ -11,13 +12,15 @@ import {
   useRedirect,
 } from 'react-admin'
 import { Link as RouterLink, useNavigate } from 'react-router-dom'
+import { request } from '../api.ts'
 import { useSession } from '../session.tsx'
+import { Confirm } from '../ui/Confirm.tsx'
 import { CarefulForm, FormButtons, FormSection, Row } from '../ui/form.tsx'
 import { time } from '../ui/format.ts'
 import { listAt } from '../ui/lists.ts'
 import { Page, RecordProblem, toldByThePage } from '../ui/Page.tsx'
 import { Waiting } from '../ui/Waiting.tsx'
-import { type User, userName } from './user.ts'
+import { roleChoices, type User, userName } from './user.ts'
 
 type Values = Record<string, unknown>
 
@@ -103,7 +106,39 @@ function EditPage() {
         />
         <FormButtons back="/users" />
       </CarefulForm>
+      {record.second_factor && record.id !== user.id && (
+        <ResetSecondFactor user={record} onReset={() => refetch()} />
+      )}
     </Page>
+  )
+}
+
+function ResetSecondFactor({ user, onReset }: { user: User; onReset: () => void }) {
+  const notify = useNotify()
+  const [asking, setAsking] = useState(false)
+  const confirm = async () => {
+    await request('DELETE', `users/${user.id}/second-factor`)
+    notify(`${userName(user)} logs in by the password alone`, { type: 'success' })
+    onReset()
+  }
+  return (
+    <Box sx={{ mt: 3 }}>
+      <Button color="error" onClick={() => setAsking(true)}>
+        Remove second factor
+      </Button>
+      <Confirm
+        open={asking}
+        title={`Remove the second factor of ${userName(user)}?`}
+        action="Remove"
+        onConfirm={confirm}
+        onClose={() => setAsking(false)}
+      >
+        <Typography>
+          The password alone logs in then. Do it for somebody who has lost the app and the recovery codes, and
+          make sure that it is they who ask.
+        </Typography>
+      </Confirm>
+    </Box>
   )
 }
 
@@ -159,14 +194,14 @@ function Access({ own, passwordHelp }: { own: boolean; passwordHelp: string }) {
   return (
     <FormSection
       title="Access"
-      hint="Administrators with a password can log in to this administration area and do everything in it."
+      hint="Who has a role and a password can log in here. The role also bounds what the account's API keys can do."
     >
       <Row>
         <SelectInput
           margin="none"
           source="role"
           label="Role"
-          choices={[{ id: 'administrator', name: 'Administrator' }]}
+          choices={roleChoices}
           emptyText="None"
           emptyValue=""
           readOnly={own}

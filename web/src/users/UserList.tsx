@@ -3,6 +3,8 @@ import UsersIcon from '@mui/icons-material/ManageAccountsOutlined'
 import { Button, Stack, Typography } from '@mui/material'
 import { ListBase, SelectInput } from 'react-admin'
 import { Link } from 'react-router-dom'
+import { capital } from '../names.ts'
+import { Allowed } from '../ui/Allowed.tsx'
 import { Cards, Ends } from '../ui/Cards.tsx'
 import type { Column } from '../ui/column.ts'
 import { day, time } from '../ui/format.ts'
@@ -10,7 +12,7 @@ import { Filters, Rows, Search } from '../ui/ListFrame.tsx'
 import { Empty, Page } from '../ui/Page.tsx'
 import { RecordTable } from '../ui/RecordTable.tsx'
 import { Breakable, RowLink } from '../ui/table.tsx'
-import { type User, userName } from './user.ts'
+import { roleChoices, type User, userName } from './user.ts'
 
 export function UserList() {
   return (
@@ -25,7 +27,7 @@ export function UserList() {
           <SelectInput
             source="role"
             label="Role"
-            choices={[{ id: 'administrator', name: 'Administrator' }]}
+            choices={roleChoices}
             emptyText="Any"
             helperText={false}
             margin="none"
@@ -39,14 +41,16 @@ export function UserList() {
 }
 
 const CreateUser = () => (
-  <Button component={Link} to="/users/create" variant="contained" startIcon={<AddIcon />}>
-    Create account
-  </Button>
+  <Allowed to="users.create">
+    <Button component={Link} to="/users/create" variant="contained" startIcon={<AddIcon />}>
+      Create account
+    </Button>
+  </Allowed>
 )
 
 const NoUsers = () => (
   <Empty icon={<UsersIcon />} title="No accounts yet" action={<CreateUser />}>
-    An account can become an affiliate, own API keys, or log in here as an administrator.
+    An account can become an affiliate, own API keys, or log in here with a role.
   </Empty>
 )
 
@@ -54,9 +58,9 @@ const pageOf = (user: User) => `/users/${user.id}`
 
 /** What an account is: who may log in here, and who is an affiliate. */
 function roleOf(user: User): string {
-  if (user.role === 'administrator')
-    return user.can_log_in ? 'Administrator' : 'Administrator without a password'
-  return '–'
+  if (user.role === '') return '–'
+  const role = capital(user.role)
+  return user.can_log_in ? role : `${role} without a password`
 }
 
 const UserTable = () => <RecordTable<User> label="Accounts" columns={columns} to={pageOf} />
@@ -111,8 +115,8 @@ function UserCards() {
             }
             right={
               <Typography variant="caption">
-                {user.role === 'administrator'
-                  ? 'Administrator'
+                {user.role !== ''
+                  ? capital(user.role)
                   : user.affiliate_id
                     ? `Affiliate #${user.affiliate_id}`
                     : ''}

@@ -1,10 +1,13 @@
 import { useReference } from 'react-admin'
+import { useCan } from '../session.tsx'
 import { RowLink } from '../ui/table.tsx'
 import { type User, userName } from './user.ts'
 
 /** A user by name, which leads to the page; by number until the name is there, or when it may not be read. */
 export function UserName({ id }: { id: number }) {
-  const { referenceRecord } = useReference<User>({ reference: 'users', id })
+  const may = useCan()('users.read')
+  const { referenceRecord } = useReference<User>({ reference: 'users', id, options: { enabled: may } })
+  if (!may) return `#${id}`
   return (
     <RowLink to={`/users/${id}`}>
       <bdi>{referenceRecord ? userName(referenceRecord) : `#${id}`}</bdi>

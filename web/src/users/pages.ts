@@ -17,5 +17,12 @@ export const users: RecordPages = {
     existing_user_login: { create: 'login', update: 'login' },
   },
   titleOf: (user: User) => `${userName(user)}, ${user.email}`,
-  actions: { password: 'Password set', erase: 'Personal data erased' },
+  actions: {
+    password: 'Password set',
+    erase: 'Personal data erased',
+    forgotten: 'Link for a new password sent',
+    second_factor: 'Second factor set up',
+    recovery_codes: 'New recovery codes',
+    no_second_factor: 'Second factor removed',
+  },
 }

@@ -1,0 +1,105 @@
+/** For who has forgotten the password: asks for a link by e-mail, and what the link leads to. */
+import { Alert, Button, Card, Link, Stack } from '@mui/material'
+import { type FormEvent, type ReactNode, useEffect, useState } from 'react'
+import type { HttpError } from 'react-admin'
+import { Link as RouterLink, useParams } from 'react-router-dom'
+import { request } from './api.ts'
+import { LoginField, LoginFrame, PasswordField, reasonOf } from './LoginPage.tsx'
+
+export function ForgottenPassword() {
+  const [login, setLogin] = useState('')
+  const ask = async () => {
+    if (!login.trim()) return 'Fill in your login name or your e-mail address.'
+    await request('POST', 'forgotten-password', { body: { login: login.trim() }, anonymous: true })
+    return undefined
+  }
+  return (
+    <OneStep
+      title="Forgotten password"
+      action="Send a link"
+      act={ask}
+      done="If there is such an account, a link is on its way to its e-mail address. It works once, within an hour."
+    >
+      <LoginField value={login} onChange={event => setLogin(event.target.value)} autoFocus />
+    </OneStep>
+  )
+}
+
+export function NewPassword() {
+  const { token } = useParams()
+  const [password, setPassword] = useState('')
+  const set = async () => {
+    if (!password) return 'Type a new password.'
+    await request('POST', 'new-password', { body: { token, new_password: password }, anonymous: true })
+    return undefined
+  }
+  return (
+    <OneStep
+      title="New password"
+      action="Set password"
+      act={set}
+      done="Your password is set, and your sessions have ended. Log in with the new one."
+    >
+      <PasswordField
+        label="New password"
+        autoComplete="new-password"
+        helperText="At least 8 characters"
+        value={password}
+        onChange={event => setPassword(event.target.value)}
+        autoFocus
+      />
+    </OneStep>
+  )
+}
+
+/** @param act returns what is wrong with what was typed */
+function OneStep({
+  title,
+  action,
+  act,
+  done,
+  children,
+}: {
+  title: string
+  action: string
+  act: () => Promise<string | undefined>
+  done: string
+  children: ReactNode
+}) {
+  const [state, setState] = useState<'asking' | 'busy' | 'done'>('asking')
+  const [problem, setProblem] = useState<string>()
+  useEffect(() => {
+    document.title = `${title} · affiliated`
+  }, [title])
+  const submit = async (event: FormEvent) => {
+    event.preventDefault()
+    setState('busy')
+    const wrong = await act().catch((error: HttpError) => reasonOf(error))
+    setProblem(wrong)
+    setState(wrong === undefined ? 'done' : 'asking')
+  }
+  return (
+    <LoginFrame title={title}>
+      <Card component="form" onSubmit={submit} noValidate sx={{ p: { xs: 2.5, sm: 3.5 } }}>
+        <Stack sx={{ gap: 2.5 }}>
+          {problem && <Alert severity="error">{problem}</Alert>}
+          {state === 'done' ? (
+            <Alert severity="success" role="status">
+              {done}
+            </Alert>
+          ) : (
+            <>
+              {children}
+              <Button type="submit" variant="contained" size="large" loading={state === 'busy'}>
+                {action}
+              </Button>
+            </>
+          )}
+          <Link component={RouterLink} to="/login" sx={{ textAlign: 'center' }}>
+            Log in
+          </Link>
+        </Stack>
+      </Card>
+    </LoginFrame>
+  )
+}

@@ -1,0 +1,37 @@
+import { Box } from '@mui/material'
+import qrcode from 'qrcode-generator'
+import { useMemo } from 'react'
+
+const QUIET_ZONE = 4
+
+/** Text as a picture that a phone reads. */
+export function QrCode({ text, label }: { text: string; label: string }) {
+  const { size, path } = useMemo(() => drawn(text), [text])
+  const side = size + 2 * QUIET_ZONE
+  return (
+    <Box
+      component="svg"
+      role="img"
+      aria-label={label}
+      viewBox={`0 0 ${side} ${side}`}
+      sx={{ width: 168, height: 168, bgcolor: '#fff', borderRadius: 1, flexShrink: 0 }}
+    >
+      <path d={path} fill="#000" shapeRendering="crispEdges" />
+    </Box>
+  )
+}
+
+/** Its modules as a path of squares. */
+function drawn(text: string) {
+  const code = qrcode(0, 'M')
+  code.addData(text)
+  code.make()
+  const size = code.getModuleCount()
+  const squares: string[] = []
+  for (let row = 0; row < size; row++) {
+    for (let column = 0; column < size; column++) {
+      if (code.isDark(row, column)) squares.push(`M${column + QUIET_ZONE} ${row + QUIET_ZONE}h1v1h-1z`)
+    }
+  }
+  return { size, path: squares.join('') }
+}
