@@ -84,7 +84,7 @@ const joins: Readonly<Record<string, string>> = {
   'events/store.ts': 'users',
   'accounts/keys/store.ts': 'users',
   'accounts/sessions/store.ts': 'users',
-  'accounts/users/store.ts': 'affiliates',
+  'accounts/users/store.ts': 'affiliates second_factors',
   'programme/affiliates/store.ts': 'groups users',
   'programme/links/store.ts': 'affiliates users',
   // What an affiliate has sold, who belongs to a group, who is owed though deleted.
