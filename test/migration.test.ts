@@ -8,7 +8,7 @@ import type { Database, Tx } from '../src/storage/database.ts'
 import { migrate } from '../src/storage/migrations.ts'
 import { openPostgres } from '../src/storage/postgres/database.ts'
 import { openSqlite } from '../src/storage/sqlite/database.ts'
-import { affiliated, engines, openDatabase } from './harness.ts'
+import { affiliated, openDatabase, unopened } from './harness.ts'
 
 /** The schema of 0.1. */
 const VERSION_OF_0_1 = 5
@@ -44,7 +44,7 @@ async function fillAsBefore(tx: Tx): Promise<void> {
   }
 }
 
-for (const [engine, fresh] of Object.entries(engines)) {
+for (const [engine, fresh] of Object.entries(unopened)) {
   describe(`a database of 0.1 (${engine})`, () => {
     test('its payouts become transfers at their dates, and nobody has earned or is owed anything', async t => {
       const { url, remove } = await fresh()

@@ -51,17 +51,7 @@ function ShowPage() {
       heading={<bdi>{nameOf(affiliate)}</bdi>}
       parent={parent}
       aside={<StatusChip status={affiliate.status} />}
-      actions={
-        <>
-          <Moves moving={moving} record={affiliate} />
-          <Allowed to="affiliates.edit">
-            <Button component={RouterLink} to={`/affiliates/${affiliate.id}`} startIcon={<EditIcon />}>
-              Edit
-            </Button>
-          </Allowed>
-          <DeleteAffiliate affiliate={affiliate} />
-        </>
-      }
+      actions={<Actions affiliate={affiliate} />}
     >
       <Figures affiliate={affiliate} />
       <Box
@@ -219,6 +209,20 @@ function LatestPayouts({ affiliate }: { affiliate: Affiliate }) {
       {error && <Problem error={error} />}
       {data && <PayoutRows payouts={data} />}
     </Card>
+  )
+}
+
+function Actions({ affiliate }: { affiliate: Affiliate }) {
+  return (
+    <>
+      <Moves moving={moving} record={affiliate} />
+      <Allowed to="affiliates.edit">
+        <Button component={RouterLink} to={`/affiliates/${affiliate.id}`} startIcon={<EditIcon />}>
+          Edit
+        </Button>
+      </Allowed>
+      <DeleteAffiliate affiliate={affiliate} />
+    </>
   )
 }
 
