@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { Secret, TOTP } from 'otpauth'
 import type { Page } from 'playwright-core'
-import type { World } from './world.ts'
+import { eventually, type World } from './world.ts'
 
 export function sessionScenarios(world: () => World): void {
   const logIn = async (page: Page, login: string, password: string) => {
@@ -58,6 +59,115 @@ export function sessionScenarios(world: () => World): void {
         await page.getByRole('button', { name: 'Log in' }).click()
         await page.getByRole('heading', { level: 1, name: 'typed@example.com' }).waitFor()
         await page.getByText('Typed before the session ended').first().waitFor()
+      }))
+
+    test('a reader is offered nothing to change, and a bookkeeper no accounts', () =>
+      world().work('/users/create', async page => {
+        const join = (login: string, role: string) =>
+          page.request.post('/admin/api/users', {
+            headers: { 'x-admin-request': '1' },
+            data: { login, email: `${login}@example.com`, role, password: 'only looking here' },
+          })
+        await join('looker', 'reader')
+        await join('books', 'bookkeeper')
+        await page.context().clearCookies()
+        await page.goto('/admin/affiliates')
+        await logIn(page, 'looker', 'only looking here')
+        await page.getByRole('heading', { level: 1, name: 'Affiliates' }).waitFor()
+        await page.locator('main').getByRole('link', { name: 'Export CSV' }).waitFor()
+        assert.equal(await page.getByRole('link', { name: 'Create affiliate' }).count(), 0)
+        assert.equal(await page.getByRole('link', { name: 'Accounts' }).count(), 0)
+        assert.equal(await page.getByRole('link', { name: 'Settings' }).count(), 0)
+        await page.goto('/admin/creatives')
+        await page.locator('main').getByRole('row').nth(1).getByRole('link').first().click()
+        await page.getByText('needs the permission creatives.edit').waitFor()
+        assert.equal(await page.getByRole('button', { name: 'Save' }).count(), 0)
+        assert.ok(await page.locator('[name=name]').isDisabled())
+        await page.context().clearCookies()
+        await page.goto('/admin/payouts')
+        await logIn(page, 'books', 'only looking here')
+        await page.getByRole('link', { name: 'Record payout' }).waitFor()
+        assert.equal(await page.getByRole('link', { name: 'Accounts' }).count(), 0)
+        await page.goto('/admin/tools')
+        await page.getByRole('heading', { level: 1, name: 'Tools' }).waitFor()
+        assert.equal(await page.getByRole('tab', { name: 'API keys' }).count(), 0)
+      }))
+
+    test('a second factor - set up by its key, asked for at log-in, and a session ended from the list', () =>
+      world().work('/users/create', async page => {
+        await page.request.post('/admin/api/users', {
+          headers: { 'x-admin-request': '1' },
+          data: { login: 'twice', email: 'twice@example.com', role: 'reader', password: 'the first of two' },
+        })
+        await page.context().clearCookies()
+        await page.goto('/admin/account')
+        await logIn(page, 'twice', 'the first of two')
+        await page.getByRole('button', { name: 'Set up second factor' }).click()
+        await page.getByLabel('Your password').fill('the first of two')
+        await page.getByRole('button', { name: 'Go on' }).click()
+        await page.getByRole('img', { name: 'QR code for the app' }).waitFor()
+        const secret = (await page.locator('main code').innerText()).replaceAll(' ', '')
+        const code = (stepsLater: number) =>
+          TOTP.generate({
+            secret: Secret.fromBase32(secret),
+            timestamp: Date.now() + stepsLater * 30_000,
+          })
+        await page.getByLabel('Code that the app shows').fill('000000')
+        await page.getByRole('button', { name: 'Confirm' }).click()
+        await page.getByText('is not what the app shows').waitFor()
+        await page.getByLabel('Code that the app shows').fill(code(0))
+        await page.getByRole('button', { name: 'Confirm' }).click()
+        const codes = page.getByRole('list', { name: 'Recovery codes' }).getByRole('listitem')
+        await codes.first().waitFor()
+        const [recovery] = await codes.allInnerTexts()
+        await page.context().clearCookies()
+        await page.goto('/admin/account')
+        await logIn(page, 'twice', 'the first of two')
+        await page.getByLabel('Code', { exact: true }).fill('123456')
+        await page.keyboard.press('Enter')
+        await page.getByText('The code is not right').waitFor()
+        await page.getByLabel('Code', { exact: true }).fill(code(1))
+        await page.keyboard.press('Enter')
+        await page.getByText('10 recovery codes left').waitFor()
+        await page.context().clearCookies()
+        await page.goto('/admin/account')
+        await logIn(page, 'twice', 'the first of two')
+        await page.getByLabel('Code', { exact: true }).fill(recovery!)
+        await page.keyboard.press('Enter')
+        await page.getByText('9 recovery codes left').waitFor()
+        const sessions = page.getByRole('list', { name: 'Sessions' }).getByRole('listitem')
+        assert.equal(await sessions.count(), 3)
+        await page
+          .getByRole('button', { name: /^End the session/ })
+          .first()
+          .click()
+        await eventually(async () => assert.equal(await sessions.count(), 2))
+        await page.getByRole('button', { name: 'End all others' }).click()
+        await eventually(async () => assert.equal(await sessions.count(), 1))
+      }))
+
+    test('forgotten password - the link of a real e-mail sets a new one', () =>
+      world().visit('/', async page => {
+        await page.getByRole('link', { name: 'Forgotten your password?' }).click()
+        await page.getByLabel('Login').fill('books')
+        await page.getByRole('button', { name: 'Send a link' }).click()
+        await page.getByText('a link is on its way').waitFor()
+        const { to, text } = await world().mail.next()
+        assert.deepEqual(to, ['books@example.com'])
+        const [, path] = /https:\/\/service\.example(\/admin\/\S+)/.exec(text)!
+        await page.goto(path!)
+        await page.getByLabel('New password').fill('password')
+        await page.getByRole('button', { name: 'Set password' }).click()
+        await page
+          .getByRole('alert')
+          .getByText(/most people use/)
+          .waitFor()
+        await page.getByLabel('New password').fill('a new one for books')
+        await page.getByRole('button', { name: 'Set password' }).click()
+        await page.getByText('Your password is set').waitFor()
+        await page.getByRole('link', { name: 'Log in' }).click()
+        await logIn(page, 'books', 'a new one for books')
+        await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor()
       }))
 
     test('change of the own password - checked, then the new one is the one that works', () =>

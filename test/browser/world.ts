@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import sparticuz from '@sparticuz/chromium'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
 import { type ServeProcess, serveProcess, temporaryFolder } from '../harness.ts'
+import { MailServer } from '../mail.ts'
 
 const FLAGS = [
   '--no-sandbox',
@@ -30,11 +31,14 @@ export interface Visit {
 
 export class World {
   readonly server: ServeProcess
+  /** Gets what the service sends. */
+  readonly mail: MailServer
   readonly #browser: Browser
   readonly #remove: () => Promise<void>
 
-  private constructor(server: ServeProcess, browser: Browser, remove: () => Promise<void>) {
+  private constructor(server: ServeProcess, mail: MailServer, browser: Browser, remove: () => Promise<void>) {
     this.server = server
+    this.mail = mail
     this.#browser = browser
     this.#remove = remove
   }
@@ -42,13 +46,23 @@ export class World {
   /** @param args of `affiliated serve`, on a fresh database */
   static async start(...args: string[]): Promise<World> {
     const folder = await temporaryFolder()
-    const server = await serveProcess(['--database', `sqlite:${folder.path}/browser.db`, ...args])
-    return new World(server, await launch(), folder.remove)
+    const mail = await MailServer.listen()
+    const sending = ['--smtp-url', mail.url, '--mail-from', 'service@example.com']
+    const server = await serveProcess([
+      '--database',
+      `sqlite:${folder.path}/browser.db`,
+      ...sending,
+      '--public-url',
+      'https://service.example',
+      ...args,
+    ])
+    return new World(server, mail, await launch(), folder.remove)
   }
 
   async close(): Promise<void> {
     await this.#browser.close()
     await this.server.stop()
+    await this.mail.close()
     await this.#remove()
   }
 

@@ -67,7 +67,7 @@ export function App() {
         </CustomRoutes>
         <CustomRoutes noLayout>
           <Route path="/forgotten-password" element={<ForgottenPassword />} />
-          <Route path="/new-password/:token" element={<NewPassword />} />
+          <Route path="/new-password" element={<NewPassword />} />
         </CustomRoutes>
       </AdminUI>
     </AdminContext>

@@ -2,7 +2,7 @@
 import { Alert, Button, Card, Link, Stack } from '@mui/material'
 import { type FormEvent, type ReactNode, useEffect, useState } from 'react'
 import type { HttpError } from 'react-admin'
-import { Link as RouterLink, useParams } from 'react-router-dom'
+import { Link as RouterLink, useLocation } from 'react-router-dom'
 import { request } from './api.ts'
 import { LoginField, LoginFrame, PasswordField, reasonOf } from './LoginPage.tsx'
 
@@ -26,7 +26,8 @@ export function ForgottenPassword() {
 }
 
 export function NewPassword() {
-  const { token } = useParams()
+  // Behind #, where no server and no other page gets to see it.
+  const token = useLocation().hash.slice(1)
   const [password, setPassword] = useState('')
   const set = async () => {
     if (!password) return 'Type a new password.'

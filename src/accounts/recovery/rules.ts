@@ -96,7 +96,7 @@ function letterTo({ email, login }: User, publicUrl: string, token: string): Let
     text: [
       `Somebody, probably you, has asked for a new password for the account ${login}.`,
       'Set it here within the hour; the link works once:',
-      `${publicUrl}/admin/#/new-password/${token}`,
+      `${publicUrl}/admin/new-password#${token}`,
       'If it was not you, do nothing: your password stays as it is.',
     ].join('\n\n'),
   }
