@@ -188,7 +188,6 @@ export const catalogue = {
     status: 409,
     code: 'rest_secret_key',
     message:
-      'Payment details and the secrets of sources are sealed by a secret key, and the service has none: start it with SECRET_KEY or --secret-key-file.',
       'This is stored sealed by a secret key, and the service has none: start it with SECRET_KEY or --secret-key-file.',
   },
   second_person: {
