@@ -1,4 +1,4 @@
-/** What the log tells of, by what is declared of the tables. */
+/** What is logged of each kind of record, as its table declares it. */
 import type { Logged, Schema } from '../storage/table.ts'
 
 export const actorKinds = ['key', 'session', 'visitor', 'command line', 'service'] as const
@@ -28,7 +28,7 @@ export function loggedIn(schema: Schema): ReadonlyMap<string, Logged> {
   return kinds
 }
 
-/** The kinds of record that the log tells of, and what it tells. */
+/** The kinds of record whose changes are logged, and their actions. */
 export function vocabulary(
   schema: Schema,
   which: (logged: Logged) => boolean = () => true,

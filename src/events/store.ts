@@ -219,13 +219,13 @@ export async function firstCreated(db: Db, kind: string): Promise<number> {
   return first ?? Number.MAX_SAFE_INTEGER
 }
 
-/** Whether the log tells of the account, beside entries of its own. */
-export async function isSpokenOf(db: Db, userId: number): Promise<boolean> {
+/** Whether any entry is about the account as a person. */
+export async function hasEntries(db: Db, userId: number): Promise<boolean> {
   const rows = await db.selectFrom('events').select('id').where('person_id', '=', userId).limit(1).execute()
   return rows.length > 0
 }
 
-/** The next records that the log speaks of. */
+/** The next records that have entries. */
 export async function recordsInLog(db: Db, kind: string, after: number, limit: number): Promise<number[]> {
   const rows = await db
     .selectFrom('events')

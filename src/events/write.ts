@@ -30,7 +30,7 @@ export interface Context {
   within(tx: Tx): Context
 }
 
-/** The same on behalf of somebody: what a rule that changes anything is given. */
+/** The same on behalf of somebody: the first argument of every rule that writes. */
 export interface RequestContext extends Context, Origin {}
 
 /** A transaction that carries on whose behalf it is. Only `write` makes one. */

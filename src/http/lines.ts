@@ -18,7 +18,7 @@ import { failureOf } from './problems.ts'
 export const MOST_LINES = 10_000
 const AT_ONCE = 250
 
-/** Of whom it is asked is known no more: lines that are left would fail alike. */
+/** Failures after which every other line would fail too: the caller may no longer act, or the answer can't be stored. */
 const endings: readonly string[] = [
   'unauthenticated',
   'session_required',

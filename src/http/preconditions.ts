@@ -24,7 +24,7 @@ export function entityTag(body: string, derived?: RegExp): string {
   return `"${hash('sha1', body.replace(derived, ''), 'base64url')}${whole}"`
 }
 
-/** The part of a tag that tells of what callers can edit. */
+/** The part of a tag that changes with what callers can edit. */
 const ownPart = (tag: string) => tag.slice(0, HASH_LENGTH + 1)
 
 /** Finds numbers and texts by the names of their fields. In a text, the quotes of what looks alike are escaped. */

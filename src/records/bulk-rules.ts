@@ -42,7 +42,7 @@ export interface Many {
 
 type Act = (context: RequestContext, id: number) => Promise<unknown>
 
-/** Of whom it is asked is known no more: what is left would fail alike. */
+/** Failures after which every other record would fail too: the caller may no longer act. */
 const endings: readonly string[] = ['unauthenticated', 'session_required', 'forbidden']
 
 /** @throws Failure invalid_argument when nothing says which records are meant */

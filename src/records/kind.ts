@@ -91,7 +91,7 @@ export interface Kind<N extends string = string, T extends string = string, F ex
   readonly derived: readonly string[]
   /** Fields of which an index has the records in order, those with the same value by identifier. */
   readonly indexed: readonly string[]
-  /** What is wrong with arguments beyond what their schemas say; those that are absent are not spoken of. */
+  /** What is wrong with arguments beyond what their schemas say; those that are absent are passed over. */
   problems(args: object, settings: Settings): Problems
   /** The columns of what was sent. */
   keep<const A extends object>(args: A, settings: Settings): StoredOf<F, A>
@@ -126,7 +126,7 @@ interface Definition<N, T, F> {
   /** In the plural, for people; made from the table's name when omitted. */
   readonly title?: string
   readonly fields: F
-  /** What the log of events tells of; to create, edit and delete when omitted. */
+  /** The actions that are logged; to create, edit and delete when omitted. */
   readonly actions?: readonly string[]
   /** `id` ends the record, as client programs of AffiliateWP know it; it stands behind the kind's own when omitted. */
   readonly idLast?: true

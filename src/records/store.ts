@@ -200,7 +200,7 @@ function few({ date, updated }: Criteria): boolean {
   return anyShort(date as Span | undefined, updated === undefined ? undefined : { first: updated as number })
 }
 
-/** What refers to no row; arguments that are absent are not spoken of. */
+/** What refers to no row; arguments that are absent are passed over. */
 export async function problemsOfReferences(db: Db, { fields }: Kind, args: object): Promise<Problems> {
   const problems: Problems = {}
   for (const { name, field } of partsOf(fields)) {

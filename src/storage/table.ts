@@ -8,7 +8,7 @@ import { foldAccents, foldCase } from '../base/text.ts'
 
 /** Has to be said of every column: forgetting it does not compile. */
 export interface Facts {
-  /** Whether it tells of a person, and what becomes of it when that person is erased. */
+  /** Whether it is about a person, and what becomes of it when that person is erased. */
   readonly personal: false | 'erase' | 'keep'
   /** Whether it is an amount in the programme's currency; `derived` when it is computed from other tables. */
   readonly money: boolean | 'derived'

@@ -108,7 +108,7 @@ function within(db: Db, range: Range) {
 
 /**
  * What to group by. All time is read in the order of the column's own index. A range is read from the index by time,
- * which holds the column too; SQLite would rather read everything in order, unless the column is dressed up.
+ * which holds the column too; SQLite would rather read everything in order, unless the column is part of an expression.
  */
 function by(column: 'affiliate_id', range: Range): RawBuilder<number>
 function by(column: 'payout_method', range: Range): RawBuilder<string>

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Database } from '../../storage/database.ts'
 
-/** How many records there are of each kind that the log of events tells of, by the kind's plural. */
+/** How many records there are of each kind whose changes are logged, by the kind's plural. */
 export async function countRows({ reader, schema }: Database): Promise<Record<string, number>> {
   const counted = schema.filter(({ key, logged }) => logged !== undefined && key[0] === 'id')
   const counts = await Promise.all(

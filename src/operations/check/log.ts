@@ -8,7 +8,7 @@ import { fresh, recordOf } from '../../accounts/users/rules.ts'
 import { usersTable } from '../../accounts/users/table.ts'
 import type { Settings } from '../../base/settings.ts'
 import { brief } from '../../events/append.ts'
-import { type Entry, entriesOf, firstCreated, isSpokenOf, recordsInLog } from '../../events/store.ts'
+import { type Entry, entriesOf, firstCreated, hasEntries, recordsInLog } from '../../events/store.ts'
 import type { Feature } from '../../records/feature.ts'
 import type { Db } from '../../storage/database.ts'
 import type { Logged, Table } from '../../storage/table.ts'
@@ -82,7 +82,7 @@ type Row = { readonly id: number } & Readonly<Record<string, unknown>>
 
 /** Of an account that was made with an affiliate, the entry of the affiliate speaks. */
 async function impliedTrace(db: Db, { table }: Trail, id: number): Promise<Trace | undefined> {
-  if (table.logged.person !== 'id' || !(await isSpokenOf(db, id))) return undefined
+  if (table.logged.person !== 'id' || !(await hasEntries(db, id))) return undefined
   const trace = new Trace(table.logged)
   trace.exists = true
   return trace
@@ -149,7 +149,7 @@ class Trace {
   /** What the log says of a field; undefined where it says nothing. */
   of(name: string): { readonly value: unknown } | undefined {
     if (this.#values.has(name)) return { value: this.#values.get(name) }
-    // What is empty when a record is made is not spoken of, and an account that is made with an affiliate has no role.
+    // What is empty when a record is created is not logged, and an account that is made with an affiliate has no role.
     const isEmpty = (this.#isWhole && !this.#personal.has(name)) || name === ROLE
     return isEmpty ? { value: '' } : undefined
   }
@@ -195,9 +195,9 @@ function differenceOf(
   const hasEnded = ended?.(values) ?? false
   if (!trace.exists) return hasEnded ? undefined : 'the log says that it was deleted, and it is there.'
   if (hasEnded) return 'the log does not say that it was deleted; it was ended beside the service.'
-  const unspoken = [...derived, ...(unlogged?.(values) ?? [])]
+  const ignored = [...derived, ...(unlogged?.(values) ?? [])]
   const wrong = [...logged.plain, ...logged.personal].filter(name => {
-    const said = unspoken.includes(name) || !(name in values) ? undefined : trace.of(name)
+    const said = ignored.includes(name) || !(name in values) ? undefined : trace.of(name)
     return said !== undefined && textOf(said.value) !== textOf(brief(values[name]))
   })
   if (wrong.length === 0) return undefined

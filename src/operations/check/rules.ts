@@ -62,11 +62,15 @@ export async function checkDatabase(
     problems.push(...named(wrong, trail.table.name))
   }
   for (const id of await store.unerased(reader)) {
-    problems.push(`users ${id}: the log says that the person was erased, and the account still tells of one.`)
+    problems.push(
+      `users ${id}: erased according to the log, but the account has personal data; run affiliated users erase '#${id}'.`,
+    )
   }
   progress('audit log')
   if (await store.isLogEmptied(database)) {
-    problems.push('Audit log: it is empty, and there are records that it must speak of; restore a backup.')
+    problems.push(
+      'Audit log: it is empty although there are records whose creation it must have; restore a backup.',
+    )
   }
   for (const id of await store.missingEvents(reader, NAMED)) {
     problems.push(

@@ -225,7 +225,7 @@ export async function totalAffiliates(context: Context, args: object): Promise<A
   return { count, by_status: by_status as AffiliateTotals['by_status'] }
 }
 
-/** What is wrong with arguments of a create beyond what the schemas say; those that are absent are not spoken of. */
+/** What is wrong with arguments of a create beyond what the schemas say; those that are absent are passed over. */
 export async function problemsOfCreate(
   db: Db,
   settings: Settings,

@@ -36,7 +36,7 @@ export interface Fact {
 const currencyOf = ({ currency }: Pick<CreateArguments, 'currency'>, settings: Settings): string =>
   currency ? currency.toUpperCase() : settings.currency
 
-/** What is wrong beyond what the schemas say; arguments that are absent are not spoken of, unless they have to be there. */
+/** What is wrong beyond what the schemas say; arguments that are absent are passed over, unless they have to be there. */
 export function problemsOf(args: Partial<CreateArguments>, settings: Settings): Problems {
   const { kind, reference, part, cumulative, metadata } = args
   const problems: Problems = { ...problemsOfAmounts(args, settings) }

@@ -73,13 +73,15 @@ describeService('the check of the ledger', service => {
         `DELETE FROM payout_referrals WHERE payout_id = ${other.id}`,
         [
           `payouts ${other.id}: its referrals are not what the index payout_referrals has.`,
-          `referrals ${paid}: it and payout ${other.id} do not agree that the payout pays it.`,
+          `referrals ${paid}: only one of it and payout ${other.id} says that the payout pays it; restore a backup.`,
         ],
       ],
       [
         `UPDATE payout_referrals SET known = 0 WHERE payout_id = ${payout.id}`,
         `UPDATE payout_referrals SET known = 1 WHERE payout_id = ${payout.id}`,
-        [`referrals ${paid}: it and payout ${payout.id} do not agree that the payout pays it.`],
+        [
+          `referrals ${paid}: only one of it and payout ${payout.id} says that the payout pays it; restore a backup.`,
+        ],
       ],
     ]
     for (const [damage, mend, named] of wrong) {

@@ -59,7 +59,7 @@ async function* compare(
 /** A referral is paid by the one payout that it says, and by no other. */
 async function* checkPaid(db: Db): AsyncGenerator<string> {
   for (const { referral_id, payout_id } of await halfPaid(db)) {
-    yield `referrals ${referral_id}: it and payout ${payout_id} do not agree that the payout pays it.`
+    yield `referrals ${referral_id}: only one of it and payout ${payout_id} says that the payout pays it; restore a backup.`
   }
 }
 
