@@ -33,7 +33,7 @@ const COUNTRIES = ['DE', 'FR', 'US', 'GB']
 
 type RuleArguments = Static<typeof rule.create>
 
-/** In the order in which they are tried; those of groups come before. */
+/** In the order in which they are tried, behind those of groups; what none of them is for earns the default rate. */
 const RULES: readonly RuleArguments[] = [
   {
     name: 'Books',
@@ -51,7 +51,6 @@ const RULES: readonly RuleArguments[] = [
     hold_days: 30,
     conditions: [{ field: 'sales_in_month', at_least: 10 }],
   },
-  { name: 'Everything else', rate: 10, priority: 100, hold_days: 30 },
 ]
 
 export async function fillProgramme(database: Database, random: () => number, until: number): Promise<void> {
@@ -116,8 +115,8 @@ class Shop {
 
   async report(): Promise<void> {
     const { currency } = await this.#context.settings.current()
-    const other = currency === 'EUR' ? 'USD' : 'EUR'
-    for (const [place, rate] of ['1.0731', '1.0842', '1.0815'].entries()) {
+    const other = currency === 'GBP' ? 'USD' : 'GBP'
+    for (const [place, rate] of ['1.2731', '1.2842', '1.2815'].entries()) {
       const date = this.#daysAgo(DAYS - 20 * place).slice(0, 10)
       await exchangeRates.create(this.#context, { from_currency: other, rate, date })
     }
