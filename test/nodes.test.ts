@@ -36,7 +36,11 @@ for (const engine of Object.keys(engines)) {
     })
 
     const race = (request: (node: Service, number: number) => Promise<Reply>) =>
-      Promise.all(Array.from({ length: RACERS }, (_, number) => request(number % 2 ? one : two, number)))
+      Promise.all(
+        Array.from({ length: RACERS }, (_, number) =>
+          admitted(() => request(number % 2 ? one : two, number)),
+        ),
+      )
     const statuses = (replies: Reply[]) =>
       Object.groupBy(replies, reply => String(reply.status)) as Record<string, Reply[]>
 
@@ -205,4 +209,13 @@ async function clearPayouts({ database }: Service): Promise<void> {
     await tx.deleteFrom('payout_referrals').execute()
     await tx.deleteFrom('payouts').execute()
   })
+}
+
+/** What is refused because there is too much to do, and nothing was changed, is sent again when the refusal says. */
+async function admitted(request: () => Promise<Reply>): Promise<Reply> {
+  for (;;) {
+    const reply = await request()
+    if (reply.body?.code !== 'rest_unavailable') return reply
+    await delay(1000 * Number(reply.headers.get('retry-after')))
+  }
 }
