@@ -4,7 +4,7 @@
  */
 import { type SelectQueryBuilder, sql } from 'kysely'
 import type { Db } from './database.ts'
-import { isDirect, prepared } from './prepared.ts'
+import { directRun, prepared } from './prepared.ts'
 import type { Tables } from './tables.ts'
 
 /** The identifiers of the next query, and who waits for each. */
@@ -40,7 +40,7 @@ export function byIdentifier<T extends keyof Tables, R extends { id: number }>(
   }
 
   return async (db, id) => {
-    if (isDirect(db)) return (await one(db, { id }))[0]
+    if (directRun(db)) return (await one(db, { id }))[0]
     const executor = db.getExecutor()
     let batch = batches.get(executor)
     if (!batch) {

@@ -198,6 +198,8 @@ export interface DatabaseOptions {
   readonly incomplete?: boolean
   /** Connections that this process opens at most. */
   readonly poolSize?: number | undefined
+  /** Whether connections may prepare statements under names, which some poolers forbid; they do when omitted. */
+  readonly isNaming?: boolean | undefined
   /** Where the key is that seals payment details; beside an embedded database when omitted. */
   readonly secretKeyFile?: string | undefined
   /** URL of a replica to read lists and records from. */

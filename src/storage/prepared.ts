@@ -13,26 +13,51 @@ import type { Db } from './database.ts'
 /** Shapes that are kept for each function; a caller who sends others all the time pays for building them. */
 const SHAPES_KEPT = 100
 
-/** Runs a query without Kysely's way through pools and plugins, on engines that can. */
+/** How an engine runs queries that are built, without Kysely's way through pools and plugins. */
+export type Run = NearRun | FarRun
+
+/** Where it is no trip to the database. */
+interface NearRun {
+  readonly isNear: true
+  readonly run: RunDirectly
+}
+
 type RunDirectly = (text: string, parameters: readonly unknown[]) => unknown[]
 
-/** By the executor, which every view of a Db shares. */
-const direct = new WeakMap<object, RunDirectly>()
+export interface FarRun {
+  readonly isNear: false
+  run(text: string, parameters: readonly unknown[]): Promise<unknown[]>
+  /**
+   * Runs it before whatever the transaction runs next, and fails the transaction when it fails.
+   * @param refuse throws what the transaction fails with
+   */
+  later?(text: string, parameters: readonly unknown[], refuse?: Refuse): void
+}
 
-export function runsDirectly(db: Db, run: RunDirectly): void {
+type Refuse = (error: unknown) => never
+
+/** By the executor, which every view of a Db shares. */
+const direct = new WeakMap<object, Run>()
+
+export function runsDirectly(db: Db, run: Run): void {
   direct.set(db.getExecutor(), run)
 }
 
-export function isDirect(db: Db): boolean {
-  return direct.has(db.getExecutor())
-}
-
-/** Runs a statement without Kysely's way; undefined on engines that can't. */
+/** Runs a statement without Kysely's way; undefined where it is a trip to the database. */
 export function directRun(db: Db): RunDirectly | undefined {
-  return direct.get(db.getExecutor())
+  const runner = direct.get(db.getExecutor())
+  return runner?.isNear ? runner.run : undefined
 }
 
-type Query<A, R> = (db: Db, args: A) => Promise<R[]>
+interface Query<A, R> {
+  (db: Db, args: A): Promise<R[]>
+  /**
+   * Runs it before whatever the transaction runs next, at the latest with its commit. Where the database is a trip away, nobody
+   * waits for it: when it fails, the transaction does.
+   * @param refuse throws what is to be thrown instead of the database's refusal
+   */
+  later(tx: Db, args: A, refuse?: Refuse): Promise<void>
+}
 
 let comparing = false
 
@@ -51,9 +76,8 @@ export function compareWithValues(): void {
 export function prepared<A extends object, R>(build: (db: Db, args: A) => Compilable<R>): Query<A, R> {
   // Engines write SQL differently, so each has templates of its own, found by the adapter that all its Dbs share.
   const templates = new WeakMap<object, Map<string, Template>>()
-  return async (db, args) => {
-    const executor = db.getExecutor()
-    const engine = executor.adapter.constructor
+  const built = (db: Db, args: A): { query: CompiledQuery; parameters: unknown[] } => {
+    const engine = db.getExecutor().adapter.constructor
     let byShape = templates.get(engine)
     if (!byShape) {
       byShape = new Map()
@@ -68,10 +92,28 @@ export function prepared<A extends object, R>(build: (db: Db, args: A) => Compil
     }
     const parameters = template.fill(args)
     if (comparing) refuseOther(template.query.sql, parameters, build(db, args).compile())
-    const run = direct.get(executor)
-    if (run) return run(template.query.sql, parameters) as R[]
-    return (await db.executeQuery({ ...template.query, parameters } as CompiledQuery<R>)).rows
+    return { query: template.query, parameters }
   }
+  const run = async (db: Db, args: A): Promise<R[]> => {
+    const { query, parameters } = built(db, args)
+    const runner = direct.get(db.getExecutor())
+    if (runner) return runner.run(query.sql, parameters) as R[] | Promise<R[]>
+    return (await db.executeQuery({ ...query, parameters } as CompiledQuery<R>)).rows
+  }
+  const later = async (tx: Db, args: A, refuse?: Refuse): Promise<void> => {
+    const runner = direct.get(tx.getExecutor())
+    if (runner?.isNear === false && runner.later) {
+      const { query, parameters } = built(tx, args)
+      runner.later(query.sql, parameters, refuse)
+      return
+    }
+    try {
+      await run(tx, args)
+    } catch (error) {
+      throw refuse ? refuse(error) : error
+    }
+  }
+  return Object.assign(run, { later })
 }
 
 function refuseOther(text: string, parameters: readonly unknown[], built: CompiledQuery): void {

@@ -6,7 +6,7 @@
  * foreign key. Transactions that get into each other's way are run again.
  */
 import { setTimeout as delay } from 'node:timers/promises'
-import { type CompiledQuery, type Kysely, sql } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import type pg from 'pg'
 import { parse, toClientConfig } from 'pg-connection-string'
 import type { ReadBudget } from '../budget.ts'
@@ -24,8 +24,9 @@ import { WriteProbe } from '../probe.ts'
 import type { Schema } from '../table.ts'
 import type { Tables } from '../tables.ts'
 import { Turns } from '../turns.ts'
-import { isLostRace, kyselyOn, messageOf, PostgresPool, readingBy } from './pool.ts'
+import { isLostRace, messageOf, PostgresPool, type Read, readingBy } from './pool.ts'
 import { ReplicaReader } from './replica.ts'
+import { Transaction } from './transaction.ts'
 
 /** The share of the connections that is for what may take long. */
 const LONG_READS = 0.3
@@ -102,10 +103,11 @@ const postgres: Engine = {
  * @throws DatabaseUnusable when it can't be connected to, or keeps text in another encoding than UTF-8
  */
 export async function openPostgres(url: string, schema: Schema, options: DatabaseOptions): Promise<Database> {
-  const { poolSize = 10, readUrl, statementMs, readOnly } = options
+  const { poolSize = 10, readUrl, statementMs, isNaming, readOnly } = options
+  const pooling = { size: poolSize, statementMs, isNaming }
   const config = configOf(url)
   const readOnlyToo = readOnly && { options: `${config.options ?? ''} -c default_transaction_read_only=on` }
-  const primary = new PostgresPool({ ...config, ...readOnlyToo }, poolSize, statementMs)
+  const primary = new PostgresPool({ ...config, ...readOnlyToo }, pooling)
   try {
     const { rows } = await sql<{ server_encoding: string }>`SHOW server_encoding`.execute(primary.db)
     const encoding = rows[0]?.server_encoding
@@ -115,8 +117,7 @@ export async function openPostgres(url: string, schema: Schema, options: Databas
     if (options.existing && !(await isOurs(primary.db))) {
       throw new DatabaseUnusable('There is no database of affiliated at this URL: it has none of its tables.')
     }
-    const replica =
-      readUrl === undefined ? undefined : new PostgresPool(configOf(readUrl), poolSize, statementMs)
+    const replica = readUrl === undefined ? undefined : new PostgresPool(configOf(readUrl), pooling)
     const turns = new Turns(Math.max(1, Math.floor(poolSize * LONG_READS)))
     return new PostgresDatabase(schema, primary, replica && new ReplicaReader(primary, replica), turns)
   } catch (error) {
@@ -186,18 +187,14 @@ class PostgresDatabase implements Database {
 
   /** No query keeps this process busy, but each takes a connection, which others wait for. */
   background(budget?: ReadBudget): Database {
-    const inTurn = (db: Kysely<Tables>) =>
-      kyselyOn(
-        readingBy(<R>(query: CompiledQuery) =>
-          this.#turns.read(budget, () => db.executeQuery<R>(query as CompiledQuery<R>)),
-        ),
-      )
-    const reader = inTurn(this.reader)
+    const inTurn = (read: Read) =>
+      readingBy((text, values, isNamed) => this.#turns.read(budget, () => read(text, values, isNamed)))
+    const reader = inTurn(this.#primary.read)
     return {
       engine: postgres,
       schema: this.schema,
       reader,
-      replica: this.#replicaReader ? inTurn(this.replica) : reader,
+      replica: this.#replicaReader ? inTurn(this.#replicaReader.read) : reader,
       background: other => this.background(other ?? budget),
       transaction: (work, options) => this.transaction(work, options),
       pool: this.pool,
@@ -207,13 +204,8 @@ class PostgresDatabase implements Database {
   }
 
   async transaction<T>(work: (tx: Tx) => Promise<T>, { steady }: TransactionOptions = {}): Promise<T> {
-    const level = steady ? 'repeatable read' : 'read committed'
-    const result = await this.#untilUndisturbed(() =>
-      this.#primary.db
-        .transaction()
-        .setIsolationLevel(level)
-        .execute(tx => work(tx as Kysely<Tables> as Tx)),
-    )
+    const begin = steady ? 'BEGIN ISOLATION LEVEL REPEATABLE READ' : 'BEGIN'
+    const result = await this.#untilUndisturbed(() => this.#attempt(work, begin))
     await this.#replicaReader?.caughtUp()
     return result
   }
@@ -231,6 +223,22 @@ class PostgresDatabase implements Database {
   async close(): Promise<void> {
     await this.#replicaReader?.close()
     await this.#primary.close()
+  }
+
+  async #attempt<T>(work: (tx: Tx) => Promise<T>, begin: string): Promise<T> {
+    const session = await this.#primary.connect()
+    const transaction = new Transaction(session, begin)
+    let isBroken = false
+    try {
+      const result = await work(transaction.tx)
+      await transaction.commit()
+      return result
+    } catch (error) {
+      isBroken = !(await transaction.rollback())
+      throw transaction.reasonOf(error)
+    } finally {
+      session.client.release(isBroken)
+    }
   }
 
   async #untilUndisturbed<T>(attempt: () => Promise<T>): Promise<T> {

@@ -1,22 +1,20 @@
 /**
  * Connections to PostgreSQL: `pg` under Kysely.
  *
- * Statements are sent unnamed, and nothing is set for a session, so a pooler that hands out servers by the
- * transaction (PgBouncer) may stand between. A server that is gone is told by its closed connection; one that
+ * What a session needs is no more than a name for a statement, and it does without that, so a pooler that hands out servers
+ * by the transaction (PgBouncer) may stand between. A server that is gone is told by its closed connection; one that
  * no longer answers (frozen, or behind a broken network) by the pulse: while nothing is answered for a moment, it asks the
  * server something simple on a new connection, and cuts every connection when there is no answer. What the server
  * takes long for while it answers is waited for.
  */
 import {
   type CompiledQuery,
-  type DatabaseConnection,
   type Driver,
   Kysely,
   PostgresAdapter,
   PostgresIntrospector,
   PostgresQueryCompiler,
   type QueryResult,
-  type TransactionSettings,
 } from 'kysely'
 import pg from 'pg'
 import {
@@ -26,8 +24,12 @@ import {
   ReferenceViolation,
   UniqueViolation,
 } from '../database.ts'
+import { type FarRun, runsDirectly } from '../prepared.ts'
 import type { Tables } from '../tables.ts'
-import { commits, queries, tellDuration } from '../timing.ts'
+import { queries, tellDuration } from '../timing.ts'
+import { wireValues } from './messages.ts'
+import { isOfNames, Naming, Session } from './session.ts'
+import { NotRun, type Result, type Statement } from './trip.ts'
 
 /** For a free connection, while the server answers. */
 const QUEUE_TIMEOUT_MS = 10_000
@@ -49,11 +51,24 @@ const types = {
     oid === INT8 || oid === NUMERIC ? readNumber : pg.types.getTypeParser(oid, format as 'text'),
 } as pg.CustomTypesConfig
 
+/** Names may fail once for each of two reasons. */
+const READ_ATTEMPTS = 3
+
+interface PoolOptions {
+  /** Connections at most. */
+  readonly size: number
+  /** How long a statement may take; without it, as long as it takes. */
+  readonly statementMs?: number | undefined
+  /** Whether statements are prepared under names; they are when omitted. */
+  readonly isNaming?: boolean | undefined
+}
+
 export class PostgresPool {
   readonly pool: pg.Pool
   readonly db: Kysely<Tables>
   readonly #config: pg.ClientConfig
-  readonly #clients = new Set<pg.PoolClient>()
+  readonly #sessions = new Map<pg.PoolClient, Session>()
+  readonly #naming: Naming
   /** When what is under way began. */
   readonly #underWay = new Set<{ readonly since: number }>()
   #pulse: NodeJS.Timeout | undefined
@@ -63,8 +78,8 @@ export class PostgresPool {
   /** When something was last done. */
   #answeredAt = 0
 
-  /** @param statementMs how long a statement may take; without it, as long as it takes */
-  constructor(config: pg.ClientConfig, size: number, statementMs?: number) {
+  constructor(config: pg.ClientConfig, { size, statementMs, isNaming = true }: PoolOptions) {
+    this.#naming = new Naming(isNaming)
     this.#config = {
       ...config,
       types,
@@ -81,21 +96,26 @@ export class PostgresPool {
     this.pool.on('error', () => {})
     this.pool.on('connect', client => {
       client.on('error', () => {})
-      this.#clients.add(client)
+      this.#sessions.set(client, this.#sessionOf(client))
       // One read would take several processors, and the service reads in turns.
       if (statementMs !== undefined) client.query('SET max_parallel_workers_per_gather = 0').catch(() => {})
     })
-    this.pool.on('remove', client => this.#clients.delete(client))
-    this.db = kyselyOn(new PoolDriver(this))
+    this.pool.on('remove', client => this.#sessions.delete(client))
+    this.db = readingBy(this.read)
   }
 
-  async connect(): Promise<pg.PoolClient> {
+  #sessionOf(client: pg.PoolClient): Session {
+    return new Session(client, { naming: this.#naming, types, onTrip: () => this.#begin() })
+  }
+
+  async connect(): Promise<Session> {
     if (this.#away) throw new DatabaseUnavailable('PostgreSQL: no answer')
     const connecting = this.pool.connect()
     const sentAway = Promise.withResolvers<never>()
     this.#waiting.add(sentAway.reject)
     try {
-      return await this.#timed(Promise.race([connecting, sentAway.promise]))
+      const client = await this.#timed(Promise.race([connecting, sentAway.promise]))
+      return this.#sessions.get(client)!
     } catch (error) {
       // One that comes too late goes back.
       connecting.then(
@@ -108,14 +128,20 @@ export class PostgresPool {
     }
   }
 
-  async query<R>(client: pg.PoolClient, text: string, parameters: readonly unknown[] = []) {
-    const beganAt = queries.hasSubscribers ? performance.now() : 0
-    try {
-      return await this.#timed(client.query<R & pg.QueryResultRow>(text, parameters as unknown[]))
-    } catch (error) {
-      throw translate(error)
-    } finally {
-      if (beganAt > 0) tellDuration(beganAt)
+  /** Runs a statement by itself, on whichever connection is free. */
+  readonly read: Read = async (text, values, isNamed) => {
+    for (let attempt = 1; ; attempt += 1) {
+      const session = await this.connect()
+      try {
+        const { rows } = await new Promise<Result>((resolve, reject) =>
+          session.send(statementOf({ text, values, isNamed }, resolve, reject)),
+        )
+        return rows
+      } catch (error) {
+        if (!isOfNames(error) || attempt === READ_ATTEMPTS) throw error
+      } finally {
+        session.client.release()
+      }
     }
   }
 
@@ -125,15 +151,25 @@ export class PostgresPool {
   }
 
   async #timed<T>(work: Promise<T>): Promise<T> {
+    const ended = this.#begin()
+    try {
+      const result = await work
+      ended(true)
+      return result
+    } catch (error) {
+      ended(false)
+      throw error
+    }
+  }
+
+  /** @returns is to be called at the end */
+  #begin(): (isAnswered: boolean) => void {
     const begun = { since: performance.now() }
     this.#underWay.add(begun)
     this.#pulse ??= setInterval(() => this.#feelPulse(), PULSE_EVERY_MS).unref()
-    try {
-      const result = await work
-      this.#answeredAt = performance.now()
-      return result
-    } finally {
+    return isAnswered => {
       this.#underWay.delete(begun)
+      if (isAnswered) this.#answeredAt = performance.now()
     }
   }
 
@@ -151,7 +187,7 @@ export class PostgresPool {
     this.#away = !(await this.#answers()) && this.#answeredAt < askedAt
     if (!this.#away) return
     // Also those that are idle: nobody would hear that they are dead.
-    for (const client of this.#clients) connectionOf(client).stream.destroy()
+    for (const client of this.#sessions.keys()) connectionOf(client).stream.destroy()
     for (const sendAway of this.#waiting) sendAway(new Error('no answer'))
   }
 
@@ -175,92 +211,26 @@ export class PostgresPool {
   }
 }
 
-class PoolDriver implements Driver {
-  readonly #pool: PostgresPool
-  constructor(pool: PostgresPool) {
-    this.#pool = pool
-  }
-  async init() {}
-  async destroy() {}
-  async acquireConnection() {
-    return new PostgresConnection(this.#pool, await this.#pool.connect())
-  }
-  async releaseConnection(connection: PostgresConnection) {
-    connection.release()
-  }
-  async beginTransaction(connection: PostgresConnection, { isolationLevel }: TransactionSettings) {
-    await connection.run(
-      isolationLevel === 'repeatable read' ? 'BEGIN ISOLATION LEVEL REPEATABLE READ' : 'BEGIN',
-    )
-  }
-  async commitTransaction(connection: PostgresConnection) {
-    await connection.commit()
-  }
-  async rollbackTransaction(connection: PostgresConnection) {
-    await connection.rollback()
-  }
-}
-
-class PostgresConnection implements DatabaseConnection {
-  readonly #pool: PostgresPool
-  readonly #client: pg.PoolClient
-  #broken = false
-
-  constructor(pool: PostgresPool, client: pg.PoolClient) {
-    this.#pool = pool
-    this.#client = client
-  }
-
-  async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
-    const { rows } = await this.#pool.query<R>(this.#client, sql, parameters)
-    return { rows }
-  }
-
-  // biome-ignore lint/correctness/useYield: lists are read page by page, so that no reader holds a connection.
-  async *streamQuery(): AsyncIterableIterator<never> {
-    throw new Error('Not supported: read page by page.')
-  }
-
-  async run(statement: string): Promise<string> {
-    return (await this.#pool.query(this.#client, statement)).command
-  }
-
-  async commit(): Promise<void> {
-    let done: string
-    try {
-      done = await this.run('COMMIT')
-    } catch (error) {
-      if (!(error instanceof DatabaseUnavailable)) throw error
-      throw new DatabaseUnavailable(error.message, error.cause, 'in doubt')
-    }
-    if (commits.hasSubscribers) commits.publish(undefined)
-    // PostgreSQL answers so, and not with an error, when a statement had failed.
-    if (done !== 'COMMIT') throw new Error('The transaction was rolled back: a statement in it had failed.')
-  }
-
-  async rollback(): Promise<void> {
-    try {
-      await this.run('ROLLBACK')
-    } catch {
-      // Its connection ends, and the transaction with it. What went wrong before is what the caller should hear.
-      this.#broken = true
-    }
-  }
-
-  release(): void {
-    this.#client.release(this.#broken)
-  }
-}
-
-export function kyselyOn(driver: Driver): Kysely<Tables> {
-  return new Kysely({
-    dialect: {
-      createAdapter: () => new PostgresAdapter(),
-      createDriver: () => driver,
-      createIntrospector: db => new PostgresIntrospector(db),
-      createQueryCompiler: () => new PostgresQueryCompiler(),
+/** A statement that tells how long it took, and whose error is one that the rest of the program knows. */
+export function statementOf(
+  { text, values, isNamed }: { text: string; values: readonly unknown[]; isNamed: boolean },
+  resolve: (result: Result) => void,
+  reject: (error: unknown) => void,
+): Statement {
+  const beganAt = queries.hasSubscribers ? performance.now() : 0
+  return {
+    text,
+    values: wireValues(values),
+    isNamed,
+    resolve: result => {
+      if (beganAt > 0) tellDuration(beganAt)
+      resolve(result)
     },
-  })
+    reject: error => {
+      if (beganAt > 0) tellDuration(beganAt)
+      reject(translate(error))
+    },
+  }
 }
 
 // SQLSTATE (https://www.postgresql.org/docs/current/errcodes-appendix.html)
@@ -281,11 +251,12 @@ const DEADLOCK_DETECTED = '40P01'
 /** The work was not done because of what others did at the same time, and would be if it were done again. */
 export function isLostRace(error: unknown): boolean {
   const { code } = error as { code?: string }
-  return code === SERIALIZATION_FAILURE || code === DEADLOCK_DETECTED
+  return code === SERIALIZATION_FAILURE || code === DEADLOCK_DETECTED || isOfNames(error)
 }
 
 /** Turns an error of a query into one of the three that the rest of the program knows; others stay as they are. */
 function translate(error: unknown): unknown {
+  if (error instanceof NotRun) return new NotRun(translate(error.cause))
   // What the server did not say itself is about the connection to it.
   if (!(error instanceof pg.DatabaseError)) {
     return new DatabaseUnavailable(`PostgreSQL: ${messageOf(error)}`, error)
@@ -309,19 +280,24 @@ export function messageOf(error: unknown): string {
   return message || (errors ?? []).map(one => one.message).join(', ')
 }
 
+/** Runs a statement, and says whether it is one of those that run again and again. */
+export type Read = (text: string, values: readonly unknown[], isNamed: boolean) => Promise<unknown[]>
+
 /** Runs each query by the function, and takes no transactions. */
-export function readingBy(read: <R>(query: CompiledQuery) => Promise<QueryResult<R>>): Driver {
+export function readingBy(read: Read, later?: FarRun['later']): Kysely<Tables> {
   const connection = {
-    executeQuery: read,
-    // biome-ignore lint/correctness/useYield: lists are read page by page.
+    executeQuery: async <R>({ sql: text, parameters }: CompiledQuery): Promise<QueryResult<R>> => ({
+      rows: (await read(text, parameters, false)) as R[],
+    }),
+    // biome-ignore lint/correctness/useYield: lists are read page by page, so that no reader holds a connection.
     async *streamQuery(): AsyncIterableIterator<never> {
       throw new Error('Not supported: read page by page.')
     },
   }
   const refuse = async () => {
-    throw new Error('Only for reading.')
+    throw new Error('Use Database.transaction.')
   }
-  return {
+  const driver: Driver = {
     init: async () => {},
     destroy: async () => {},
     acquireConnection: async () => connection,
@@ -330,6 +306,20 @@ export function readingBy(read: <R>(query: CompiledQuery) => Promise<QueryResult
     commitTransaction: refuse,
     rollbackTransaction: refuse,
   }
+  const db = new Kysely<Tables>({
+    dialect: {
+      createAdapter: () => new PostgresAdapter(),
+      createDriver: () => driver,
+      createIntrospector: db => new PostgresIntrospector(db),
+      createQueryCompiler: () => new PostgresQueryCompiler(),
+    },
+  })
+  runsDirectly(db, {
+    isNear: false,
+    run: (text, values) => read(text, values, true),
+    ...(later && { later }),
+  })
+  return db
 }
 
 /** The socket, which `pg` has no public way to cut. */

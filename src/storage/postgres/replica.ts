@@ -8,10 +8,10 @@
  * `SETTLE_MS` before the first one reads from it.
  */
 import { setTimeout as delay } from 'node:timers/promises'
-import { type CompiledQuery, type Kysely, type QueryResult, sql } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import { DatabaseUnavailable } from '../database.ts'
 import type { Tables } from '../tables.ts'
-import { isLostRace, kyselyOn, type PostgresPool, readingBy } from './pool.ts'
+import { isLostRace, type PostgresPool, type Read, readingBy } from './pool.ts'
 
 const CHECK_EVERY_MS = 500
 const LAG_LIMIT_MS = 1000
@@ -34,7 +34,7 @@ export class ReplicaReader {
   constructor(primary: PostgresPool, replica: PostgresPool) {
     this.#primary = primary
     this.#replica = replica
-    this.db = kyselyOn(readingBy(query => this.#read(query)))
+    this.db = readingBy(this.read)
     this.#checks = this.#check()
   }
 
@@ -91,16 +91,16 @@ export class ReplicaReader {
     return false
   }
 
-  async #read<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+  readonly read: Read = async (text, values, isNamed) => {
     if (performance.now() - (this.#followedSince ?? Number.POSITIVE_INFINITY) > SETTLE_MS) {
       try {
-        return await this.#replica.db.executeQuery<R>(query as CompiledQuery<R>)
+        return await this.#replica.read(text, values, isNamed)
       } catch (error) {
         // A replica cancels reads that would keep it from following the primary.
         if (!(error instanceof DatabaseUnavailable) && !isLostRace(error)) throw error
         if (error instanceof DatabaseUnavailable) this.#followedSince = undefined
       }
     }
-    return this.#primary.db.executeQuery<R>(query as CompiledQuery<R>)
+    return this.#primary.read(text, values, isNamed)
   }
 }

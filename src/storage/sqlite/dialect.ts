@@ -25,7 +25,7 @@ export function kyselyOn(connection: DatabaseConnection): Kysely<Tables> {
       createQueryCompiler: () => new Compiler(),
     },
   })
-  if (connection instanceof SqliteConnection) runsDirectly(db, connection.run)
+  if (connection instanceof SqliteConnection) runsDirectly(db, { isNear: true, run: connection.run })
   return db
 }
 

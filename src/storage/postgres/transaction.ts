@@ -1,0 +1,125 @@
+/**
+ * A transaction, in as few trips as what it asks allows: BEGIN goes along with its first statement, COMMIT with its last, and
+ * what is run later with whatever is sent next.
+ * See docs/decisions/trips.md.
+ */
+import { DatabaseUnavailable, type Tx } from '../database.ts'
+import type { FarRun } from '../prepared.ts'
+import { commits } from '../timing.ts'
+import { readingBy, statementOf } from './pool.ts'
+import type { Session } from './session.ts'
+import { NotRun, type Result } from './trip.ts'
+
+/** Of what is asked in a transaction that has failed already. */
+const FAILED_TRANSACTION = '25P02'
+
+type State = 'new' | 'open' | 'ended'
+
+export class Transaction {
+  readonly tx: Tx
+  readonly #session: Session
+  readonly #begin: string
+  #state: State = 'new'
+  /** Why it can't be committed, when it was something that nobody waits for. */
+  #failure: { readonly error: unknown } | undefined
+
+  /** @param begin the statement that begins it */
+  constructor(session: Session, begin: string) {
+    this.#session = session
+    this.#begin = begin
+    const run = async (text: string, values: readonly unknown[], isNamed: boolean) =>
+      (await this.#run(text, values, isNamed)).rows
+    this.tx = readingBy(run, this.#later) as Tx
+  }
+
+  async commit(): Promise<void> {
+    if (this.#state === 'new') return
+    let command: string
+    try {
+      const committing = this.#run('COMMIT')
+      this.#state = 'ended'
+      command = (await committing).command
+    } catch (error) {
+      if (error instanceof NotRun) {
+        // What failed before it has left the transaction open.
+        this.#state = 'open'
+        throw this.reasonOf(error)
+      }
+      if (error instanceof DatabaseUnavailable) {
+        throw new DatabaseUnavailable(error.message, error.cause, 'in doubt')
+      }
+      throw error
+    }
+    // PostgreSQL answers otherwise, and not with an error, when a statement had failed.
+    if (command !== 'COMMIT') {
+      throw this.reasonOf(new Error('The transaction was rolled back: a statement in it had failed.'))
+    }
+    if (commits.hasSubscribers) commits.publish(undefined)
+  }
+
+  /** @returns whether the connection can be used again */
+  async rollback(): Promise<boolean> {
+    this.#session.drop()
+    if (this.#state !== 'open') return true
+    try {
+      const done = this.#run('ROLLBACK')
+      this.#state = 'ended'
+      await done
+      return true
+    } catch {
+      // The connection ends, and the transaction with it.
+      return false
+    }
+  }
+
+  /** What went wrong, of an error that may only follow from it. */
+  reasonOf(error: unknown): unknown {
+    if (this.#failure) return this.#failure.error
+    return error instanceof NotRun ? error.cause : error
+  }
+
+  #run(text: string, values: readonly unknown[] = [], isNamed = true): Promise<Result> {
+    return new Promise((resolve, reject) => {
+      const statement = statementOf({ text, values, isNamed }, resolve, reject)
+      this.#open()
+      this.#session.send(statement)
+    })
+  }
+
+  readonly #later: FarRun['later'] = (text, values, refuse) => {
+    const fail = (error: unknown) => this.#fail(error, refuse)
+    const statement = statementOf({ text, values, isNamed: true }, () => {}, fail)
+    this.#open()
+    this.#session.sendLater(statement)
+  }
+
+  #open(): void {
+    if (this.#state === 'open') return
+    if (this.#state === 'ended') throw new Error('The transaction has ended.')
+    this.#state = 'open'
+    const begin = { text: this.#begin, values: [], isNamed: true }
+    this.#session.sendLater(
+      statementOf(
+        begin,
+        () => {},
+        error => this.#fail(error),
+      ),
+    )
+  }
+
+  #fail(error: unknown, refuse?: (error: unknown) => never): void {
+    if (this.#failure || error instanceof NotRun || isConsequence(error)) return
+    this.#failure = { error: refused(error, refuse) }
+  }
+}
+
+/** What is thrown in its place. */
+function refused(error: unknown, refuse?: (error: unknown) => never): unknown {
+  try {
+    return refuse ? refuse(error) : error
+  } catch (other) {
+    return other
+  }
+}
+
+const isConsequence = (error: unknown) => (error as { code?: string }).code === FAILED_TRANSACTION

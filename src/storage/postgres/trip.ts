@@ -1,0 +1,162 @@
+/**
+ * Statements that travel together, to the server and back. They run in their order, and none of those behind one that
+ * has failed.
+ */
+import { setImmediate as afterOthers } from 'node:timers'
+import pg from 'pg'
+import * as messages from './messages.ts'
+
+export type Row = Record<string, unknown>
+
+export interface Statement {
+  readonly text: string
+  readonly values: readonly messages.WireValue[]
+  /** Whether it is one of those that run again and again. */
+  readonly isNamed: boolean
+  resolve(result: Result): void
+  reject(error: unknown): void
+}
+
+export interface Result {
+  readonly rows: Row[]
+  /** Such as 'COMMIT', or 'INSERT 0 1'. */
+  readonly command: string
+}
+
+/** What became of a statement is not said by an error of its own: one before it in the same trip has failed. */
+export class NotRun extends Error {
+  constructor(cause: unknown) {
+    super('A statement before this one has failed.', { cause })
+    this.name = 'NotRun'
+  }
+}
+
+/** Whether the server said so, and not the connection to it. */
+export function isServers(error: unknown): boolean {
+  return error instanceof pg.DatabaseError
+}
+
+interface Field {
+  readonly name: string
+  readonly dataTypeID: number
+}
+
+type Parser = (text: string) => unknown
+
+/** How the columns of a statement are read. */
+interface Shape {
+  readonly names: readonly string[]
+  readonly parsers: readonly Parser[]
+}
+
+/** What a statement is bound by: a name that the server knows, or none. */
+export interface Prepared {
+  readonly name: string
+  /** Known once it ran. */
+  shape?: Shape | undefined
+}
+
+/** What `pg` hands to whoever makes the messages. */
+interface Connection {
+  readonly stream: { write(bytes: Uint8Array): boolean; readonly writable: boolean }
+  sendCopyFail(message: string): void
+}
+
+interface TripOptions {
+  readonly types: pg.CustomTypesConfig
+  /** Writes what the server needs before it can bind the statement. */
+  readonly prepare: (statement: Statement) => Prepared
+  /** @param failed those that did not run, when there was an error */
+  readonly end: (error?: unknown, failed?: readonly Statement[]) => void
+}
+
+/** As `pg` takes it: what it is asked to submit, and then told of each answer. */
+export class Trip implements pg.Submittable {
+  readonly #statements: readonly Statement[]
+  readonly #options: TripOptions
+  readonly #prepared: Prepared[] = []
+  readonly #results: Result[] = []
+  #rows: Row[] = []
+  #isSubmitted = false
+  #hasEnded = false
+
+  constructor(statements: readonly Statement[], options: TripOptions) {
+    this.#statements = statements
+    this.#options = options
+  }
+
+  submit(connection: pg.Connection): void {
+    const { stream } = connection as unknown as Connection
+    this.#isSubmitted = true
+    for (const statement of this.#statements) {
+      const prepared = this.#options.prepare(statement)
+      this.#prepared.push(prepared)
+      messages.bind(prepared.name, statement.values)
+      if (prepared.shape === undefined) messages.describe()
+      messages.execute()
+    }
+    messages.sync()
+    const bytes = messages.taken()
+    if (stream.writable) stream.write(bytes)
+  }
+
+  handleRowDescription({ fields }: { fields: readonly Field[] }): void {
+    const { types } = this.#options
+    this.#prepared[this.#results.length]!.shape = {
+      names: fields.map(({ name }) => name),
+      parsers: fields.map(({ dataTypeID }) => types.getTypeParser(dataTypeID, 'text') as Parser),
+    }
+  }
+
+  handleDataRow({ fields }: { fields: readonly (string | null)[] }): void {
+    const { names, parsers } = this.#prepared[this.#results.length]!.shape!
+    const row: Row = {}
+    for (let index = 0; index < names.length; index += 1) {
+      const value = fields[index]!
+      row[names[index]!] = value === null ? null : parsers[index]!(value)
+    }
+    this.#rows.push(row)
+  }
+
+  handleCommandComplete({ text }: { text: string }): void {
+    // One that returns nothing is not asked again what it returns.
+    this.#prepared[this.#results.length]!.shape ??= { names: [], parsers: [] }
+    this.#results.push({ rows: this.#rows, command: text })
+    this.#rows = []
+  }
+
+  handleEmptyQuery(): void {
+    this.handleCommandComplete({ text: '' })
+  }
+
+  handleCopyInResponse(connection: Connection): void {
+    connection.sendCopyFail('Nothing is copied.')
+  }
+
+  handleReadyForQuery(): void {
+    this.#hasEnded = true
+    this.#options.end()
+    for (const [index, result] of this.#results.entries()) this.#statements[index]!.resolve(result)
+  }
+
+  /** Of a statement, or of the connection: then it is not known which of them ran, if they were sent. */
+  handleError(error: unknown): void {
+    if (this.#hasEnded) return
+    this.#hasEnded = true
+    // What fails once all have run, fails with what the server does last.
+    const done = Math.min(this.#results.length, this.#statements.length - 1)
+    const failed = this.#statements.slice(done)
+    this.#options.end(error, failed)
+    for (const [index, result] of this.#results.slice(0, done).entries()) {
+      this.#statements[index]!.resolve(result)
+    }
+    const [first, ...others] = failed
+    first!.reject(error)
+    const reason = this.#isSubmitted && !isServers(error) ? error : new NotRun(error)
+    // Whoever waits for all of them is told first what the matter was.
+    if (others.length === 0) return
+    afterOthers(() => {
+      for (const { reject } of others) reject(reason)
+    })
+  }
+}
