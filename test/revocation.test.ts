@@ -124,7 +124,7 @@ describeService('revocation', service => {
     const { id } = await service().newAffiliate('waited.for')
     const released = Promise.withResolvers<void>()
     const holding = database.transaction(async tx => {
-      await lockSettings(tx)
+      await lockSettings(tx, database.engine)
       await released.promise
     })
     await delay(50)

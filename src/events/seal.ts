@@ -7,7 +7,7 @@
  * Where transactions run at the same time, identifiers are given out before they commit: an event may appear below one that
  * is sealed. The identifiers that were passed over are kept at the end of the chain and looked at again, so it is sealed
  * when it appears. They are given up once every transaction has ended that was running when they were passed over: each of
- * them has its number before it takes an identifier (`Engine.numbersFirst`), and a lower one than the next at that time.
+ * them has its number before it takes an identifier (`Engine.numbersFirst`), and a lower one than who sealed at that time.
  * See docs/decisions/one-log.md.
  * See docs/decisions/hash-chain.md.
  */
@@ -22,7 +22,7 @@ const ENTRIES_PER_SEAL = 1000
 /** How many spans of identifiers are passed over; events behind more of them wait for their seal. */
 const MOST_MISSING = 5000
 
-/** What was passed over, and the number that the next transaction was to get then. */
+/** What was passed over, and a number above those of all transactions that ran then. */
 type Missing = readonly [first: number, last: number, next: number]
 
 /** Seals while a process is up. */

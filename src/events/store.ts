@@ -24,6 +24,8 @@ export type Chain = Selectable<AuditChainTable>
 export type EntryRow = Entry & { login: string | null }
 
 const MANY = 20
+/** As many as are faster one by one, by a statement that is known. */
+const ENTRIES_PREPARED = 4
 
 /** What a list is narrowed by, in stored form. Several values of one mean any of them. */
 export interface Criteria {
@@ -50,10 +52,10 @@ export const orders: Record<string, Order> = {
 
 const insertion = prepared((tx: Db, entry: NewEntry) => tx.insertInto('events').values(entry))
 
-/** Adds them in this order: one statement, unless they are very many. */
+/** Adds them in this order. */
 export async function insertEntries(tx: Tx, entries: readonly NewEntry[]): Promise<void> {
-  if (entries.length === 1) {
-    await insertion(tx, entries[0]!)
+  if (entries.length <= ENTRIES_PREPARED) {
+    for (const entry of entries) await insertion.later(tx, entry)
     return
   }
   if (entries.length < MANY) {
@@ -145,7 +147,7 @@ export async function readEnd(
 }
 
 /**
- * The end of the chain, and the number that the next transaction gets.
+ * The end of the chain, and a number above those of all transactions that run.
  * @param waits for who is adding a seal at this moment
  * @returns undefined when somebody is, and is not waited for
  */

@@ -11,6 +11,7 @@ export interface ServeConfig {
   readonly database: string
   readonly readDatabase?: string
   readonly databasePool: number
+  readonly preparedStatements: 'auto' | 'never'
   readonly secretKeyFile?: string
   readonly auditAnchor?: string
   readonly host: string
@@ -50,6 +51,13 @@ const placeOptions = (): Option[] => [
     .env('DATABASE_POOL')
     .default(10)
     .argParser(wholeNumber(1, 1000)),
+  new Option(
+    '--prepared-statements <when>',
+    'whether PostgreSQL prepares statements once for each connection: auto, until a pooler turns out to forbid it; or never',
+  )
+    .env('PREPARED_STATEMENTS')
+    .default('auto')
+    .choices(['auto', 'never']),
   secretKeyOption(),
   new Option(
     '--audit-anchor <place>',

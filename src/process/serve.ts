@@ -47,6 +47,7 @@ export async function serve(config: ServeConfig, announce: Announce): Promise<vo
     poolSize: config.databasePool,
     readUrl: config.readDatabase,
     secretKeyFile: config.secretKeyFile,
+    isNaming: config.preparedStatements === 'auto',
     statementMs: config.readSeconds * 1000,
   })
   const { auditAnchor } = config

@@ -6,7 +6,7 @@ import { type Problems, refuseInvalid } from '../base/errors.ts'
 import { formatRate, parseRate } from '../base/money.ts'
 import type { Settings } from '../base/settings.ts'
 import { type Context, type RequestContext, write } from '../events/write.ts'
-import { type Database, type Db, type Tx, within } from '../storage/database.ts'
+import { type Database, type Db, type Engine, type Tx, within } from '../storage/database.ts'
 import { earningOf, earningRecord, storedEarning } from './earning.ts'
 import { payoutProblems, payoutsOf, payoutsRecord, storedPayouts } from './payouts.ts'
 import type { SettingsChanges, SettingsRecord } from './schema.ts'
@@ -52,7 +52,8 @@ class SettingsCache {
   }
 
   async hold(tx: Tx): Promise<Settings> {
-    const settings = await holdSettings(tx)
+    await store.holdSettings(tx, this.#database.engine)
+    const settings = await loadSettings(tx)
     // They are newer than what may be half a second old. Where the version tells, what a transaction sees may yet be undone.
     if (this.#database.version === undefined) {
       this.#settings = Promise.resolve(settings)
@@ -67,20 +68,12 @@ class SettingsCache {
 }
 
 export async function loadSettings(db: Db): Promise<Settings> {
-  return settingsOf(db, await store.readSettings(db))
-}
-
-/** For what must be written under the settings that it was checked against. */
-async function holdSettings(tx: Tx): Promise<Settings> {
-  return settingsOf(tx, await store.holdSettings(tx))
-}
-
-async function settingsOf(db: Db, values: store.Values): Promise<Settings> {
+  const [values, rateTypes] = await Promise.all([store.readSettings(db), store.readRateTypes(db)])
   const currency = values.get('currency')!
   return {
     defaultRate: parseRate(Number(values.get('default_rate')))!,
     defaultRateType: values.get('default_rate_type')!,
-    rateTypes: await store.readRateTypes(db),
+    rateTypes,
     currency,
     decimals: decimalsOf(currency)!,
     tracking: trackingOf(values),
@@ -93,7 +86,8 @@ async function settingsOf(db: Db, values: store.Values): Promise<Settings> {
 /**
  * Says that the commission rules have changed. Waits for transactions that judge by them, and keeps others from it.
  */
-export async function markRules(tx: Tx): Promise<void> {
+export async function markRules(tx: Tx, engine: Engine): Promise<void> {
+  await store.lockSettings(tx, engine)
   await store.writeSetting(tx, 'rules_version', randomUUID())
 }
 
@@ -104,7 +98,8 @@ export async function markRules(tx: Tx): Promise<void> {
  */
 export async function changeSettings(context: RequestContext, changes: SettingsChanges): Promise<Settings> {
   const settings = await write(context, async tx => {
-    const before = await settingsOf(tx, await store.lockSettings(tx))
+    await store.lockSettings(tx, context.database.engine)
+    const before = await loadSettings(tx)
     const problems = await problemsOf({ reader: tx, schema: context.database.schema }, before, changes)
     refuseInvalid(problems)
     if (changes.rate_types) await store.writeRateTypes(tx, changes.rate_types)

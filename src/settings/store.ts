@@ -1,13 +1,11 @@
 import { type RawBuilder, sql } from 'kysely'
-import type { Db, Tx } from '../storage/database.ts'
+import type { Db, Engine, Tx } from '../storage/database.ts'
 import { prepared } from '../storage/prepared.ts'
 import { columnsOf, type Schema } from '../storage/table.ts'
 
 export type Values = Map<string, string>
 
 const allSettings = prepared(settings)
-// Not the row that those who log in wait for one another with.
-const heldSettings = prepared((tx: Db) => settings(tx).where('name', '!=', 'first_login_at').forShare())
 const allRateTypes = prepared((db: Db) =>
   db.selectFrom('rate_types').select('name').orderBy('position').orderBy('name'),
 )
@@ -17,13 +15,13 @@ export async function readSettings(db: Db): Promise<Values> {
 }
 
 /** They stay as they are until the transaction ends. */
-export async function holdSettings(tx: Tx): Promise<Values> {
-  return valuesOf(await heldSettings(tx, {}))
+export async function holdSettings(tx: Tx, engine: Engine): Promise<void> {
+  await engine.lock(tx, 'settings', 'together')
 }
 
 /** Waits for transactions that hold them, and keeps others from it. */
-export async function lockSettings(tx: Tx): Promise<Values> {
-  return valuesOf(await settings(tx).orderBy('name').forUpdate().execute())
+export async function lockSettings(tx: Tx, engine: Engine): Promise<void> {
+  await engine.lock(tx, 'settings', 'alone')
 }
 
 function settings(db: Db) {

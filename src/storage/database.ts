@@ -130,6 +130,9 @@ export class GuardedDatabase implements Database {
   }
 }
 
+/** Tables that transactions keep each other from changing as a whole. */
+export type Lock = 'settings'
+
 /** What a migration needs to know of an engine. */
 export interface Engine {
   readonly name: 'SQLite' | 'PostgreSQL'
@@ -147,6 +150,8 @@ export interface Engine {
   reserveIdentity(tx: Tx, table: string): Promise<number>
   /** The same for several rows, in ascending order. */
   reserveIdentities(tx: Tx, table: string, count: number): Promise<number[]>
+  /** Until the transaction ends: together with others, or alone, where several transactions write at a time. */
+  lock(tx: Tx, table: Lock, how: 'together' | 'alone'): Promise<void>
   /** Goes on behind this identifier, where rows were given theirs. */
   continueIdentity(tx: Tx, table: string, last: number): Promise<void>
   /** The action of a trigger that refuses what set it off. */
@@ -177,7 +182,7 @@ export interface Engine {
   readonly concurrent?: {
     /** The number of the oldest transaction that runs. */
     readonly oldest: string
-    /** The number that the next transaction gets. */
+    /** In a transaction: a number that no other has yet, above those of all that run. */
     readonly next: string
   }
   /** What is wrong with the files that the database is kept in, as far as they are its own to look at. */

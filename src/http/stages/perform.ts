@@ -96,8 +96,10 @@ function writer(resource: Resource, endpoint: Endpoint, { context, base, guards 
       return rule(inside)
     }
     return database.transaction(
-      tx => {
+      async tx => {
         const inside = call.within(tx)
+        // Before anything is read: what is read later stays as it is by then.
+        if (condition !== undefined) await inside.settings.hold(tx)
         if (key === undefined) return unchanged(inside)
         const fingerprint = fingerprintOf(request.method, endpoint.path, args)
         return once(tx, { owner: ownerOf(call.actor), key, fingerprint }, () => unchanged(inside))

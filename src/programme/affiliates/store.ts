@@ -37,7 +37,7 @@ const addition = prepared((tx: Db, { id, added }: { id: number; added: Addition 
 
 /** `updated_at` stays: it tells of edits. Nothing happens to one that was deleted. */
 export async function addToCounters(tx: Tx, id: number, added: Addition): Promise<void> {
-  await addition(tx, { id, added })
+  await addition.later(tx, { id, added })
 }
 
 /** Each with the same figures. */

@@ -95,7 +95,7 @@ async function change(
 ): Promise<RuleRow> {
   const row = await write(context, async tx => {
     // First of all: whoever is judging a sale by the rules of before is waited for.
-    await markRules(tx)
+    await markRules(tx, context.database.engine)
     const settings = await context.settings.hold(tx)
     const row = await work(tx, settings)
     await settleDrafts(tx, settings, { reason: 'no_rule' })

@@ -121,19 +121,14 @@ async function post(
       })),
     )
     const added = additionsOf(moves)
-    if (added.length > 0) await refuseExceeded(() => store.addToBalances(tx, added))
+    if (added.length > 0) await store.addToBalances(tx, added, refuseExceeded)
   }
   await addToCountersOf(tx, figuresOf(moves, changes))
 }
 
 /** @throws Failure balance_exceeded instead of the database's refusal */
-async function refuseExceeded(add: () => Promise<void>): Promise<void> {
-  try {
-    await add()
-  } catch (cause) {
-    if (cause instanceof BoundViolation) throw new Failure('balance_exceeded')
-    throw cause
-  }
+function refuseExceeded(error: unknown): never {
+  throw error instanceof BoundViolation ? new Failure('balance_exceeded') : error
 }
 
 /** In order of affiliate and account. */

@@ -17,7 +17,7 @@ const insertion = prepared((tx: Db, rows: Insertable<LedgerTransfersTable>[]) =>
 )
 
 export async function insertTransfers(tx: Tx, rows: Insertable<LedgerTransfersTable>[]): Promise<void> {
-  if (rows.length < MANY) await insertion(tx, rows)
+  if (rows.length < MANY) await insertion.later(tx, rows)
   else await insertMany(tx, { table: 'ledger_transfers' }, rows)
 }
 
@@ -32,10 +32,21 @@ const addition = prepared((tx: Db, rows: Insertable<BalancesTable>[]) =>
     ),
 )
 
-/** @param rows in order of affiliate and account, so that two who add at the same moment don't wait for one another */
-export async function addToBalances(tx: Tx, rows: Insertable<BalancesTable>[]): Promise<void> {
-  if (rows.length < MANY) await addition(tx, rows)
-  else await insertMany(tx, { table: 'balances', ending: ADDING }, rows)
+/**
+ * @param rows in order of affiliate and account, so that two who add at the same moment don't wait for one another
+ * @param refuse throws what stands for a balance that is out of its bounds
+ */
+export async function addToBalances(
+  tx: Tx,
+  rows: Insertable<BalancesTable>[],
+  refuse: (error: unknown) => never,
+): Promise<void> {
+  if (rows.length < MANY) return addition.later(tx, rows, refuse)
+  try {
+    await insertMany(tx, { table: 'balances', ending: ADDING }, rows)
+  } catch (error) {
+    refuse(error)
+  }
 }
 
 const balances = prepared((db: Db, { affiliateId }: { affiliateId: number }) =>

@@ -74,7 +74,7 @@ const linkInsertion = prepared((tx: Db, row: ReturnType<typeof defaultLink>) =>
 )
 
 export async function addDefaultLink(tx: Tx, affiliate: NewAffiliate, time: number): Promise<void> {
-  await linkInsertion(tx, defaultLink(affiliate, time))
+  await linkInsertion.later(tx, defaultLink(affiliate, time))
 }
 
 export async function addDefaultLinks(

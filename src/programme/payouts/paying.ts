@@ -38,27 +38,22 @@ export type Wanted = Omit<Standing, 'amount' | 'names'> & {
   readonly referrals: readonly number[]
 }
 
-/**
- * Looks whether a payout can pay what it names. Holds the referrals until the transaction ends.
- * @throws Failure payout_conflict naming each referral that it can't pay
- */
-export async function plan(
+/** Holds the referrals that a payout names and named until the transaction ends. */
+export function holdNamed(
   tx: WriteTx,
-  id: number | undefined,
-  before: Standing | undefined,
-  wanted: Wanted | undefined,
-  settings: Settings,
-): Promise<Plan> {
+  before: Pick<Standing, 'names'> | undefined,
+  wanted: Pick<Wanted, 'referrals'> | undefined,
+): Promise<ReadonlyMap<number, Referral>> {
   const knownBefore = before ? [...before.names].filter(([, known]) => known).map(([name]) => name) : []
-  const held = await holdReferrals(tx, [...new Set([...knownBefore, ...(wanted?.referrals ?? [])])])
-  return planWith(held, id, before, wanted, settings)
+  return holdReferrals(tx, [...new Set([...knownBefore, ...(wanted?.referrals ?? [])])])
 }
 
 /**
- * The same with those of the referrals that there are, which are held already.
- * @throws Failure payout_conflict
+ * Looks whether a payout can pay what it names.
+ * @param held those that it names and named
+ * @throws Failure payout_conflict naming each referral that it can't pay
  */
-export function planWith(
+export function plan(
   held: ReadonlyMap<number, Referral>,
   id: number | undefined,
   before: Standing | undefined,

@@ -16,7 +16,7 @@ import { isThere, thereAmong } from '../affiliates/store.ts'
 import { owedTo } from '../ledger/rules.ts'
 import { holdReferrals } from '../referrals/store.ts'
 import { markReturned } from '../runs/store.ts'
-import { carryOut, type Plan, plan, planWith, postAlone } from './paying.ts'
+import { carryOut, holdNamed, type Plan, plan, postAlone } from './paying.ts'
 import { type Payout, type PayoutRow, payout } from './payout.ts'
 import * as store from './store.ts'
 
@@ -30,13 +30,19 @@ type EditArguments = Pick<Static<typeof payout.edit>, 'payout_id'> & Partial<Sta
  */
 async function create(context: RequestContext, args: CreateArguments): Promise<Payout> {
   return write(context, async tx => {
-    const settings = await context.settings.hold(tx)
-    refuseInvalid(await problemsOfPayout(tx, settings, args))
+    // At the same moment: neither needs another.
+    const [settings, missing, eventId, held] = await Promise.all([
+      context.settings.hold(tx),
+      missingIn(tx, args),
+      tx.reserveEvent(),
+      holdNamed(tx, undefined, { referrals: distinct(args.referrals) }),
+    ])
+    refuseInvalid({ ...missing, ...payout.problems(args, settings) })
     const { draft, wanted } = draftOf(args, settings, context)
-    const planned = await plan(tx, undefined, undefined, wanted, settings)
+    const planned = plan(held, undefined, undefined, wanted, settings)
     const { amount, names } = planned.after!
     const row = await store.payouts.insert(tx, { ...draft, amount }, names)
-    await finish(tx, 'payout.create', planned, { after: row }, settings)
+    await finish(tx, 'payout.create', planned, { after: row, eventId }, settings)
     return row
   })
 }
@@ -63,7 +69,7 @@ async function createMany(
       if (outcomes.has(args) || !isAlone(args)) continue
       const { draft, wanted } = draftOf(args, settings, context)
       const refusal = refusalOf(() => {
-        const planned = planWith(held, undefined, undefined, wanted, settings)
+        const planned = plan(held, undefined, undefined, wanted, settings)
         alone.push({ args, planned, row: { ...draft, amount: planned.after!.amount } })
       })
       if (refusal) outcomes.set(args, refusal)
@@ -120,18 +126,23 @@ function draftOf(args: CreateArguments, settings: Settings, { actor }: RequestCo
 async function edit(context: RequestContext, args: EditArguments): Promise<Payout> {
   const { payout_id: id, ...sent } = args
   return write(context, async tx => {
-    const settings = await context.settings.hold(tx)
-    const before = existing(payout, await store.payouts.hold(tx, id))
-    refuseInvalid(await problemsOfPayout(tx, settings, args, before))
+    const [settings, row, names, eventId] = await Promise.all([
+      context.settings.hold(tx),
+      store.payouts.hold(tx, id),
+      store.namesOf(tx, id),
+      tx.reserveEvent(),
+    ])
+    const before = existing(payout, row)
+    refuseInvalid({ ...(await missingIn(tx, args, before)), ...payout.problems(args, settings) })
     const change = payout.keep(sent, settings)
     if (isAlready(before, change)) return before
     refuseRun(before, { ...before, ...change })
-    const names = await store.namesOf(tx, id)
     const referrals = sent.referrals === undefined ? [...names.keys()] : distinct(sent.referrals)
-    const planned = await plan(tx, id, { ...before, names }, { ...before, ...change, referrals }, settings)
+    const held = await holdNamed(tx, { names }, { referrals })
+    const planned = plan(held, id, { ...before, names }, { ...before, ...change, referrals }, settings)
     const after = await store.payouts.update(tx, id, { ...change, updated_at: now() })
     if (sent.referrals !== undefined) await store.replaceNames(tx, id, planned.after!.names)
-    await finish(tx, 'payout.edit', planned, { before, after }, settings)
+    await finish(tx, 'payout.edit', planned, { before, after, eventId }, settings)
     if (before.run_item_id !== 0 && before.status === 'paid' && after.status === 'failed') {
       await markReturned(tx, before.run_item_id, now())
     }
@@ -146,12 +157,17 @@ async function edit(context: RequestContext, args: EditArguments): Promise<Payou
  */
 async function remove(context: RequestContext, id: number): Promise<Payout> {
   return write(context, async tx => {
-    const settings = await context.settings.hold(tx)
-    const before = existing(payout, await store.payouts.hold(tx, id))
-    const names = await store.namesOf(tx, id)
-    const planned = await plan(tx, id, { ...before, names }, undefined, settings)
+    const [settings, row, names, eventId] = await Promise.all([
+      context.settings.hold(tx),
+      store.payouts.hold(tx, id),
+      store.namesOf(tx, id),
+      tx.reserveEvent(),
+    ])
+    const before = existing(payout, row)
+    const held = await holdNamed(tx, { names }, undefined)
+    const planned = plan(held, id, { ...before, names }, undefined, settings)
     await store.payouts.remove(tx, id)
-    await finish(tx, 'payout.delete', planned, { before }, settings)
+    await finish(tx, 'payout.delete', planned, { before, eventId }, settings)
     if (before.run_item_id !== 0) await markReturned(tx, before.run_item_id, now())
     return before
   })
@@ -175,11 +191,10 @@ async function finish(
   tx: WriteTx,
   action: `payout.${'create' | 'edit' | 'delete'}`,
   planned: Plan,
-  { before, after }: { before?: Payout; after?: Payout },
+  { before, after, eventId }: { before?: Payout; after?: Payout; eventId: number },
   settings: Settings,
 ): Promise<void> {
   const { id } = (after ?? before)!
-  const eventId = await tx.reserveEvent()
   tx.log(action, id, {
     ...(before && { before: payout.logged(before, settings) }),
     ...(after && { after: payout.logged(after, settings) }),
@@ -194,7 +209,8 @@ async function problems(
   { payout_id, ...args }: Partial<EditArguments>,
 ): Promise<Problems> {
   const before = payout_id === undefined ? undefined : await store.payouts.find(database.reader, payout_id)
-  return problemsOfPayout(database.reader, await settings.current(), args, before)
+  const missing = await missingIn(database.reader, args, before)
+  return { ...missing, ...payout.problems(args, await settings.current()) }
 }
 
 const reading = readingOf(payout, store.payouts)
@@ -233,17 +249,14 @@ const NOBODY: Problems = {
 }
 
 /** @param before the payout that is edited: its affiliate may have been deleted, and it stays a payout to them */
-async function problemsOfPayout(
+async function missingIn(
   db: Db,
-  settings: Settings,
-  args: Partial<CreateArguments>,
+  { affiliate_id }: Partial<CreateArguments>,
   before?: PayoutRow,
 ): Promise<Problems> {
-  const { affiliate_id } = args
   const isOther = affiliate_id !== undefined && affiliate_id !== before?.affiliate_id
   const isUnknown = isOther && !(await isThere(db, affiliate_id)) && (await owedTo(db, affiliate_id)) <= 0n
   return {
     ...(isUnknown && NOBODY),
-    ...payout.problems(args, settings),
   }
 }

@@ -111,11 +111,18 @@ export async function sumPayouts(db: Db, criteria: Criteria): Promise<TotalRow> 
     .executeTakeFirstOrThrow()
 }
 
+const MANY = 20
+
+const namesInsertion = prepared((tx: Db, rows: Insertable<Tables['payout_referrals']>[]) =>
+  tx.insertInto('payout_referrals').values(rows),
+)
+
 async function insertNames(tx: Tx, payouts: readonly (readonly [id: number, names: Names])[]): Promise<void> {
   const rows = payouts.flatMap(([payout_id, names]) =>
-    [...names].map(([referral_id, known]) => ({ referral_id, payout_id, known: known ? 1 : 0 })),
+    [...names].map(([referral_id, known]) => ({ referral_id, payout_id, known: known ? 1 : 0 }) as const),
   )
-  await insertRows(tx, { table: 'payout_referrals' }, rows)
+  if (rows.length < MANY) await namesInsertion.later(tx, rows)
+  else await insertRows(tx, { table: 'payout_referrals' }, rows)
 }
 
 async function deleteNames(tx: Tx, payoutId: number): Promise<void> {

@@ -42,12 +42,17 @@ export interface Created {
 /** @throws Failure missing_argument, invalid_argument, reference_taken */
 async function create(context: RequestContext, args: CreateArguments): Promise<Created> {
   return write(context, async tx => {
-    const settings = await context.settings.hold(tx)
     const sent = await withAffiliate(tx, args)
-    refuseInvalid(await problemsOf(tx, settings, sent))
+    // At the same moment: neither needs another.
+    const [settings, missing, eventId] = await Promise.all([
+      context.settings.hold(tx),
+      missingIn(tx, sent),
+      tx.reserveEvent(),
+    ])
+    refuseInvalid({ ...missing, ...problemsIn(sent, settings) })
     const draft = await withCommission(tx, settings, sent, draftOf(sent, settings, context.actor.userId))
     const created = await insertOnce(tx, draft, sent, settings)
-    if (!created.replayed) await finish(tx, 'referral.create', { after: created.row }, settings)
+    if (!created.replayed) await finish(tx, 'referral.create', { after: created.row }, settings, eventId)
     return created
   })
 }
@@ -104,9 +109,13 @@ export async function createOrFind(context: RequestContext, args: CreateArgument
  */
 async function edit(context: RequestContext, args: EditArguments): Promise<Referral> {
   return write(context, async tx => {
-    const settings = await context.settings.hold(tx)
-    const before = existing(referral, await store.referrals.hold(tx, args.referral_id))
-    refuseInvalid(await problemsOf(tx, settings, args, before))
+    const [settings, row, eventId] = await Promise.all([
+      context.settings.hold(tx),
+      store.referrals.hold(tx, args.referral_id),
+      tx.reserveEvent(),
+    ])
+    const before = existing(referral, row)
+    refuseInvalid({ ...(await missingIn(tx, args, before)), ...problemsIn(args, settings, before) })
     const { referral_id: _id, ...sent } = args
     const change = referral.keep(sent, settings)
     const draft = { ...before, ...change }
@@ -120,7 +129,7 @@ async function edit(context: RequestContext, args: EditArguments): Promise<Refer
     const after = await refuseTaken(() =>
       store.referrals.update(tx, before.id, { ...change, reason, unique_reference, updated_at: now() }),
     )
-    await finish(tx, actionOf(before.status, after.status), { before, after }, settings)
+    await finish(tx, actionOf(before.status, after.status), { before, after }, settings, eventId)
     return after
   })
 }
@@ -147,7 +156,8 @@ async function problems(
 ): Promise<Problems> {
   const { referral_id: id } = args
   const before = id === undefined ? undefined : await store.referrals.find(database.reader, id)
-  return problemsOf(database.reader, await settings.current(), args, before)
+  const missing = await missingIn(database.reader, args, before)
+  return { ...missing, ...problemsIn(args, await settings.current(), before) }
 }
 
 const reading = readingOf(referral, store.referrals)
@@ -184,15 +194,19 @@ export async function adjust(
   return after
 }
 
-/** Logs what was done, posts what it moves, and tells the visit that has led to it. */
+/**
+ * Logs what was done, posts what it moves, and tells the visit that has led to it.
+ * @param reserved the identifier of the event, where it is known by now
+ */
 export async function finish(
   tx: WriteTx,
   action: ReferralAction,
   { before, after }: { before?: Referral; after?: Referral },
   settings: Settings,
+  reserved?: number,
 ): Promise<void> {
   const { id } = (after ?? before)!
-  const eventId = await tx.reserveEvent()
+  const eventId = reserved ?? (await tx.reserveEvent())
   tx.log(action, id, {
     ...(before && { before: referral.logged(before, settings) }),
     ...(after && { after: referral.logged(after, settings) }),
@@ -240,21 +254,29 @@ async function withAffiliate(db: Db, args: CreateArguments): Promise<CreateArgum
   return rest
 }
 
-/** @param before the referral that is edited: its affiliate may have been deleted, and it stays theirs */
-async function problemsOf(
-  db: Db,
-  settings: Settings,
-  args: Partial<CreateArguments>,
-  before?: Pick<Referral, 'affiliate_id' | 'amount' | 'type'> & Partial<Links>,
-): Promise<Problems> {
-  const { affiliate_id, amount = 0, type = before?.type ?? 'sale' } = args
+/** What is edited. Its affiliate may have been deleted, and it stays theirs. */
+type Before = Pick<Referral, 'affiliate_id' | 'amount' | 'type'> & Partial<Links>
+
+/** What the arguments name and is not there. */
+async function missingIn(db: Db, args: Partial<CreateArguments>, before?: Before): Promise<Problems> {
+  const { affiliate_id, type = before?.type ?? 'sale' } = args
   const isOther = affiliate_id !== undefined && affiliate_id !== before?.affiliate_id
-  const isUnknown =
-    isOther && !(await isThere(db, affiliate_id)) && !(await canWriteOff(db, affiliate_id, type))
-  const isNegative = amount < 0 || (args.amount === undefined && (before?.amount ?? 0) < 0)
+  const [isKnown, links] = await Promise.all([
+    !isOther || isThere(db, affiliate_id),
+    problemsOfLinks(db, args, before),
+  ])
+  const isUnknown = isOther && !isKnown && !(await canWriteOff(db, affiliate_id, type))
   return {
     ...(isUnknown && { affiliate_id: 'must be the identifier of an existing affiliate.' }),
-    ...(await problemsOfLinks(db, args, before)),
+    ...links,
+  }
+}
+
+/** What is wrong with the arguments by themselves. */
+function problemsIn(args: Partial<CreateArguments>, settings: Settings, before?: Before): Problems {
+  const { amount = 0, type = before?.type ?? 'sale' } = args
+  const isNegative = amount < 0 || (args.amount === undefined && (before?.amount ?? 0) < 0)
+  return {
     ...(isNegative &&
       !isCorrection(type) && { amount: 'must be 0 or more; a refund or a write-off may be negative.' }),
     ...(before && args.currency !== undefined && problemOfCurrency(args.currency, settings)),
@@ -283,14 +305,17 @@ async function problemsOfLinks(db: Db, args: Partial<Links>, before: Partial<Lin
     customer_id: [customers.reaches, 'customer'],
     parent_id: [store.referrals.exists, 'referral'],
   } as const
-  const problems: Problems = {}
-  for (const name of ['visit_id', 'customer_id', 'parent_id'] as const) {
-    const id = args[name]
-    if (!id || id === before[name]) continue
-    const [isThere, target] = targets[name]
-    if (!(await isThere(db, id))) problems[name] = `must be the identifier of a ${target} that exists, or 0.`
-  }
-  return problems
+  const named = (['visit_id', 'customer_id', 'parent_id'] as const).filter(
+    name => args[name] && args[name] !== before[name],
+  )
+  const problems = await Promise.all(
+    named.map(async name => {
+      const [isThere, target] = targets[name]
+      const problem = `must be the identifier of a ${target} that exists, or 0.`
+      return (await isThere(db, args[name]!)) ? {} : { [name]: problem }
+    }),
+  )
+  return Object.assign({}, ...problems)
 }
 
 /** What money has left for, or is about to, stays as it is. */

@@ -96,7 +96,7 @@ export async function settle(
   ids: readonly number[],
   change: Pick<Referral, 'status' | 'payout_id' | 'updated_at'>,
 ): Promise<void> {
-  for (const some of inParts(ids)) await settlement(tx, { ids: some, change })
+  for (const some of inParts(ids)) await settlement.later(tx, { ids: some, change })
 }
 
 /** How many meet the criteria, and what they come to, of each status that any of them has. */

@@ -38,12 +38,12 @@ const releasing = prepared((tx: Db, { visitId, referralId, time }: Omit<Conversi
 
 /** Nothing happens to a visit that led to another referral. */
 export async function release(tx: Tx, of: Omit<Conversion, 'affiliateId'>): Promise<void> {
-  await releasing(tx, of)
+  await releasing.later(tx, of)
 }
 
 /** Nothing happens to a visit of another affiliate, or one that led to a referral before. */
 export async function convert(tx: Tx, of: Conversion): Promise<void> {
-  await conversion(tx, of)
+  await conversion.later(tx, of)
 }
 
 const byNonce = prepared((db: Db, { nonce }: { nonce: string }) =>

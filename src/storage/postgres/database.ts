@@ -6,7 +6,7 @@
  * foreign key. Transactions that get into each other's way are run again.
  */
 import { setTimeout as delay } from 'node:timers/promises'
-import { type Kysely, sql } from 'kysely'
+import { CompiledQuery, type Kysely, sql } from 'kysely'
 import type pg from 'pg'
 import { parse, toClientConfig } from 'pg-connection-string'
 import type { ReadBudget } from '../budget.ts'
@@ -15,11 +15,14 @@ import {
   type DatabaseOptions,
   DatabaseUnavailable,
   DatabaseUnusable,
+  type Db,
   type Engine,
+  type Lock,
   type TransactionOptions,
   type Tx,
 } from '../database.ts'
 import { refusals } from '../migrations.ts'
+import { prepared } from '../prepared.ts'
 import { WriteProbe } from '../probe.ts'
 import type { Schema } from '../table.ts'
 import type { Tables } from '../tables.ts'
@@ -35,6 +38,20 @@ const FIRST_PAUSE_MS = 5
 const LONGEST_PAUSE_MS = 200
 /** Any number that no other program on the database uses. */
 const MIGRATION_LOCK = 7_249_335_106_441
+
+/** The transaction has its number first; see `numbersFirst`. */
+const nextOf = (table: string) => sql<number>`CASE WHEN pg_current_xact_id() IS NOT NULL
+  THEN nextval(pg_get_serial_sequence(${table}, 'id')) END`
+const nextIdentity = prepared((tx: Db, { table }: { table: string }) =>
+  tx.selectNoFrom(nextOf(table).as('next')),
+)
+
+/** Of a table, for which nothing is written, as it would be for that of a row; and it takes no snapshot before it waits. */
+const lockOf = (table: Lock, mode: string) =>
+  prepared(() => ({ compile: () => CompiledQuery.raw(`LOCK TABLE ${table} IN ${mode} MODE`) }))
+const locks = {
+  settings: { together: lockOf('settings', 'ROW SHARE'), alone: lockOf('settings', 'EXCLUSIVE') },
+}
 
 const postgres: Engine = {
   name: 'PostgreSQL',
@@ -71,7 +88,8 @@ const postgres: Engine = {
   ],
   concurrent: {
     oldest: 'pg_snapshot_xmin(pg_current_snapshot())::text::bigint',
-    next: 'pg_snapshot_xmax(pg_current_snapshot())::text::bigint',
+    // That of whoever asks, higher than any that runs. The end of a snapshot is not: it knows what has ended.
+    next: 'pg_current_xact_id()::text::bigint',
   },
   // Its files are on another machine; its own tools look at them.
   damages: async () => [],
@@ -81,17 +99,14 @@ const postgres: Engine = {
     return rows[0]?.last ?? 0
   },
   async reserveIdentity(tx, table) {
-    const { rows } = await sql<{ next: number }>`
-      SELECT nextval(pg_get_serial_sequence(${table}, 'id')) AS next`.execute(tx)
-    return rows[0]!.next
+    return (await nextIdentity(tx, { table }))[0]!.next
   },
   async reserveIdentities(tx, table, count) {
     const { rows } = await sql<{ next: number }>`
-      SELECT nextval(pg_get_serial_sequence(${table}, 'id')) AS next FROM generate_series(1, ${count}::integer)`.execute(
-      tx,
-    )
+      SELECT ${nextOf(table)} AS next FROM generate_series(1, ${count}::integer)`.execute(tx)
     return rows.map(({ next }) => next).sort((a, b) => a - b)
   },
+  lock: (tx, table, how) => locks[table][how].later(tx, {}),
   async continueIdentity(tx, table, last) {
     if (last > 0) await sql`SELECT setval(pg_get_serial_sequence(${table}, 'id'), ${last})`.execute(tx)
   },
@@ -228,16 +243,10 @@ class PostgresDatabase implements Database {
   async #attempt<T>(work: (tx: Tx) => Promise<T>, begin: string): Promise<T> {
     const session = await this.#primary.connect()
     const transaction = new Transaction(session, begin)
-    let isBroken = false
     try {
-      const result = await work(transaction.tx)
-      await transaction.commit()
-      return result
-    } catch (error) {
-      isBroken = !(await transaction.rollback())
-      throw transaction.reasonOf(error)
+      return await transaction.do(work)
     } finally {
-      session.client.release(isBroken)
+      session.client.release(transaction.isBroken)
     }
   }
 

@@ -14,6 +14,9 @@ import { isServers, type Prepared, type Statement, Trip } from './trip.ts'
 /** Statements that the server holds for one connection. Those in use come back soon when they were dropped. */
 const NAMES_KEPT = 250
 
+/** Longer ones are of many rows at once, hardly ever as many again. */
+const LONGEST_NAMED = 10_000
+
 const INVALID_STATEMENT_NAME = '26000'
 const DUPLICATE_STATEMENT = '42P05'
 /** Among others, of a prepared statement whose table has got other columns. */
@@ -121,7 +124,7 @@ export class Session {
       this.#epoch = naming.epoch
       this.#prepared.clear()
     }
-    if (!isNamed || !naming.isOn) {
+    if (!isNamed || !naming.isOn || text.length > LONGEST_NAMED) {
       messages.parse('', text)
       return { name: '' }
     }

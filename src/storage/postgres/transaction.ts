@@ -17,6 +17,8 @@ type State = 'new' | 'open' | 'ended'
 
 export class Transaction {
   readonly tx: Tx
+  /** The connection can't be used again. */
+  isBroken = false
   readonly #session: Session
   readonly #begin: string
   #state: State = 'new'
@@ -32,7 +34,27 @@ export class Transaction {
     this.tx = readingBy(run, this.#later) as Tx
   }
 
-  async commit(): Promise<void> {
+  /** Does the work and commits it; when that fails, nothing of it remains, unless it is in doubt. */
+  async do<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+    try {
+      const result = await this.#done(work)
+      await this.#commit()
+      return result
+    } catch (error) {
+      await this.#rollback()
+      throw error
+    }
+  }
+
+  async #done<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+    try {
+      return await work(this.tx)
+    } catch (error) {
+      throw this.#reasonOf(error)
+    }
+  }
+
+  async #commit(): Promise<void> {
     if (this.#state === 'new') return
     let command: string
     try {
@@ -43,7 +65,7 @@ export class Transaction {
       if (error instanceof NotRun) {
         // What failed before it has left the transaction open.
         this.#state = 'open'
-        throw this.reasonOf(error)
+        throw this.#reasonOf(error)
       }
       if (error instanceof DatabaseUnavailable) {
         throw new DatabaseUnavailable(error.message, error.cause, 'in doubt')
@@ -52,28 +74,26 @@ export class Transaction {
     }
     // PostgreSQL answers otherwise, and not with an error, when a statement had failed.
     if (command !== 'COMMIT') {
-      throw this.reasonOf(new Error('The transaction was rolled back: a statement in it had failed.'))
+      throw this.#reasonOf(new Error('The transaction was rolled back: a statement in it had failed.'))
     }
     if (commits.hasSubscribers) commits.publish(undefined)
   }
 
-  /** @returns whether the connection can be used again */
-  async rollback(): Promise<boolean> {
+  async #rollback(): Promise<void> {
     this.#session.drop()
-    if (this.#state !== 'open') return true
+    if (this.#state !== 'open') return
     try {
       const done = this.#run('ROLLBACK')
       this.#state = 'ended'
       await done
-      return true
     } catch {
-      // The connection ends, and the transaction with it.
-      return false
+      // Its connection ends, and the transaction with it. What went wrong before is what the caller should hear.
+      this.isBroken = true
     }
   }
 
   /** What went wrong, of an error that may only follow from it. */
-  reasonOf(error: unknown): unknown {
+  #reasonOf(error: unknown): unknown {
     if (this.#failure) return this.#failure.error
     return error instanceof NotRun ? error.cause : error
   }

@@ -38,6 +38,8 @@ export const sqlite: Engine = {
     const last = row?.seq ?? count
     return Array.from({ length: count }, (_, index) => last - count + 1 + index)
   },
+  // One transaction writes at a time.
+  lock: async () => {},
   async continueIdentity(tx, table, last) {
     await sql`DELETE FROM sqlite_sequence WHERE name = ${table}`.execute(tx)
     await sql`INSERT INTO sqlite_sequence (name, seq) VALUES (${table}, ${last})`.execute(tx)
