@@ -13,7 +13,7 @@ import { compareCheckouts, REQUESTS, refuseUnbuilt } from './against.ts'
 import { measureBulk } from './bulk.ts'
 import { generator } from './load.ts'
 import { type Filled, fill, type Spread } from './measure.ts'
-import { besideDriver, compareWithFloor, compareWorkers, grow, timeStarts, weigh } from './parts.ts'
+import { compareWithDriver, compareWithFloor, compareWorkers, grow, timeStarts, weigh } from './parts.ts'
 
 const parts = ['requests', 'bulk', 'start', 'memory', 'workers', 'driver', 'growth'] as const
 
@@ -68,7 +68,7 @@ async function measureEngine(engine: string) {
     start: wants('start') ? [await timeStarts(first, run)] : [],
     memory: wants('memory') ? [await weigh(first, run)] : [],
     workers: wants('workers') ? await compareWorkers(first, run) : [],
-    driver: wants('driver') && first.engine === 'PostgreSQL' ? [await besideDriver(first, run)] : [],
+    driver: wants('driver') && first.engine === 'PostgreSQL' ? await compareWithDriver(first, run) : [],
     growth: wants('growth') ? await grow(filled, run) : [],
   }
 }
@@ -94,26 +94,28 @@ async function measureAgainst(other: string) {
 }
 
 async function measureAll() {
-  const results = []
+  const results: Awaited<ReturnType<typeof measureEngine>>[] = []
   for (const engine of values.engine) results.push(await measureEngine(engine))
 
-  tell(
-    'requests',
-    `Requests (${generator}, ${run.rounds} rounds of ${run.seconds} s; median, lowest and highest)`,
-    ['', 'request', 'requests/s', 'floor/s', 'ratio', 'p50 ms', 'p99 ms', 'CPU us', 'floor CPU us'],
-    results.flatMap(one => one.requests),
-    one => [
-      one.engine,
-      one.request,
-      spread(one.perSecond),
-      spread(one.floorPerSecond),
-      spread(one.ratio, 2),
-      one.p50Ms.toFixed(2),
-      one.p99Ms.toFixed(2),
-      number(one.cpuUs, 1),
-      number(one.floorCpuUs, 1),
-    ],
-  )
+  const beside = (part: 'requests' | 'driver', title: string) =>
+    tell(
+      part,
+      `${title} (${generator}, ${run.rounds} rounds of ${run.seconds} s; median, lowest and highest)`,
+      ['', 'request', 'requests/s', 'floor/s', 'ratio', 'p50 ms', 'p99 ms', 'CPU us', 'floor CPU us'],
+      results.flatMap(one => one[part]),
+      one => [
+        one.engine,
+        one.request,
+        spread(one.perSecond),
+        spread(one.floorPerSecond),
+        spread(one.ratio, 2),
+        one.p50Ms.toFixed(2),
+        one.p99Ms.toFixed(2),
+        number(one.cpuUs, 1),
+        number(one.floorCpuUs, 1),
+      ],
+    )
+  beside('requests', 'Requests')
   tell(
     'bulk',
     '10,000 lines by one request, and the longest that a get one waits meanwhile',
@@ -149,13 +151,7 @@ async function measureAll() {
     results.flatMap(one => one.workers),
     one => [one.engine, one.request, spread(one.ratio, 2)],
   )
-  tell(
-    'driver',
-    'PostgreSQL, get one: requests/s of the service against queries/s of pg alone',
-    ['pg alone/s', 'ratio'],
-    results.flatMap(one => one.driver),
-    one => [spread(one.perSecond), spread(one.ratio, 2)],
-  )
+  beside('driver', 'PostgreSQL, against pg alone by one statement')
   tell(
     'growth',
     'Growth, time of a request against that on the smallest database',

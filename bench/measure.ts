@@ -3,6 +3,7 @@ import { affiliated } from '../test/harness.ts'
 import { load, type Measured, type Target } from './load.ts'
 import { type Floor, launcher, type Process } from './processes.ts'
 import type { BenchRequest } from './requests.ts'
+import { statementOf } from './statements.ts'
 
 /** A database that has data, and who may ask for it. */
 export interface Filled {
@@ -92,12 +93,16 @@ export function targetOf(server: Process, request: BenchRequest, authorization: 
   }
 }
 
-/** Asks once, and lets the floor answer with what came. */
+/**
+ * Asks once, and lets the floor answer with what came.
+ * @param database where the floor does the same by one statement
+ */
 export async function copyAnswer(
   floor: Floor,
   server: Process,
   request: BenchRequest,
   authorization: string,
+  database?: string,
 ): Promise<void> {
   const filled = (text: string) => text.replace('{row}', '7').replace('{number}', String(Date.now()))
   const response = await fetch(`${server.url}${request.visitor ? '' : '/v1'}${filled(request.path)}`, {
@@ -109,7 +114,10 @@ export async function copyAnswer(
   const body = await response.text()
   if (response.status !== request.status) throw new Error(`${request.name}: ${response.status} ${body}`)
   const { date, connection, 'keep-alive': _, ...headers } = Object.fromEntries(response.headers)
-  await floor.answer({ status: response.status, headers, body })
+  const answer = { status: response.status, headers, body }
+  if (database === undefined) return floor.answer(answer)
+  const { text } = await statementOf(database, request.name)
+  await floor.answer({ ...answer, statement: { text, stride: request.stride } })
 }
 
 /** Of a person, so that what is counted is measured as well. */

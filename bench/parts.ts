@@ -1,11 +1,9 @@
 /** The parts of the benchmark. Rounds alternate between those that are compared, because neighbours disturb. */
-import { execFile } from 'node:child_process'
 import { setTimeout as delay } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
 import { copyAnswer, type Filled, measure, medianOf, progress, type Round, spreadOf } from './measure.ts'
-import { startFloor, startServer, timeStart } from './processes.ts'
+import { type Floor, startFloor, startServer, timeStart } from './processes.ts'
 import { named, requestsTo } from './requests.ts'
+import { stated } from './statements.ts'
 
 export interface Run {
   readonly rounds: number
@@ -20,14 +18,28 @@ const cpuOf = (rounds: Round[]) =>
   rounds[0]!.cpuUs === undefined ? undefined : medianOf(rounds.map(round => round.cpuUs!))
 
 /** The service against the floor, request by request. */
-export async function compareWithFloor({ engine, database, authorization }: Filled, run: Run) {
-  const floor = await startFloor()
+export async function compareWithFloor(filled: Filled, run: Run) {
+  return compare(filled, await startFloor(), run)
+}
+
+/** The same against `pg` alone, which does what the request does by one statement and answers with the same bytes. */
+export async function compareWithDriver(filled: Filled, run: Run) {
+  return compare(filled, await startFloor(filled.database), run, filled.database)
+}
+
+async function compare(
+  { engine, database, authorization }: Filled,
+  floor: Floor,
+  run: Run,
+  stating?: string,
+) {
   const server = await startServer(database)
   const results = []
   for (const request of await requestsTo(server, authorization)) {
     if (!request.name.includes(run.only)) continue
+    if (stating !== undefined && !stated.includes(request.name)) continue
     progress(`${engine}: ${request.name}`)
-    await copyAnswer(floor, server, request, authorization)
+    await copyAnswer(floor, server, request, authorization, stating)
     for (const one of [floor, server]) await measure(one, request, authorization, WARM_UP_SECONDS)
     const floors: Round[] = []
     const servers: Round[] = []
@@ -152,23 +164,4 @@ export async function compareWorkers({ engine, database, authorization }: Filled
   await one.stop()
   await two.stop()
   return results
-}
-
-/** The service on PostgreSQL against the driver that it uses, without HTTP in between. */
-export async function besideDriver({ database, authorization }: Filled, run: Run) {
-  progress('PostgreSQL: pg alone')
-  const server = await startServer(database)
-  const request = named('get one', await requestsTo(server, authorization))
-  const script = fileURLToPath(new URL('postgres-alone.ts', import.meta.url))
-  const alone = []
-  const ratios = []
-  for (let round = 0; round <= run.rounds; round += 1) {
-    const { stdout } = await promisify(execFile)(process.execPath, [script, database, String(run.seconds)])
-    const { perSecond } = await measure(server, request, authorization, run.seconds)
-    if (round === 0) continue
-    alone.push(Number(stdout))
-    ratios.push(perSecond / Number(stdout))
-  }
-  await server.stop()
-  return { perSecond: spreadOf(alone), ratio: spreadOf(ratios) }
 }

@@ -51,8 +51,9 @@ function measured(child: ChildProcess, url: string): Process {
   }
 }
 
-export async function startFloor(): Promise<Floor> {
-  const child = fork(here('floor.ts'))
+/** @param database where it runs a statement for each request */
+export async function startFloor(database?: string): Promise<Floor> {
+  const child = fork(here('floor.ts'), database === undefined ? [] : [database])
   const [{ port }] = (await once(child, 'message')) as [{ port: number }]
   return {
     ...measured(child, `http://${HOST}:${port}`),
