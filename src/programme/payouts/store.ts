@@ -121,6 +121,7 @@ async function insertNames(tx: Tx, payouts: readonly (readonly [id: number, name
   const rows = payouts.flatMap(([payout_id, names]) =>
     [...names].map(([referral_id, known]) => ({ referral_id, payout_id, known: known ? 1 : 0 }) as const),
   )
+  if (rows.length === 0) return
   if (rows.length < MANY) await namesInsertion.later(tx, rows)
   else await insertRows(tx, { table: 'payout_referrals' }, rows)
 }

@@ -10,11 +10,11 @@ import { type Context, type RequestContext, type WriteTx, write } from '../../ev
 import type { Many } from '../../records/bulk-rules.ts'
 import { existing, isAlready, readingOf } from '../../records/rules.ts'
 import { type Db, UniqueViolation } from '../../storage/database.ts'
-import { affiliateOfAccount, isThere } from '../affiliates/store.ts'
-import { customers } from '../customers/store.ts'
-import { owedTo, postReferral } from '../ledger/rules.ts'
-import { convert, release, visits } from '../visits/store.ts'
+import { affiliateOfAccount } from '../affiliates/store.ts'
+import { postReferral } from '../ledger/rules.ts'
+import { convert, release } from '../visits/store.ts'
 import { inCurrencyOf, withCommission } from './commission.ts'
+import { type Before, missingIn } from './missing.ts'
 import { type Referral, referral } from './referral.ts'
 import type { CreateArguments, EditArguments } from './schema.ts'
 import * as store from './store.ts'
@@ -254,24 +254,6 @@ async function withAffiliate(db: Db, args: CreateArguments): Promise<CreateArgum
   return rest
 }
 
-/** What is edited. Its affiliate may have been deleted, and it stays theirs. */
-type Before = Pick<Referral, 'affiliate_id' | 'amount' | 'type'> & Partial<Links>
-
-/** What the arguments name and is not there. */
-async function missingIn(db: Db, args: Partial<CreateArguments>, before?: Before): Promise<Problems> {
-  const { affiliate_id, type = before?.type ?? 'sale' } = args
-  const isOther = affiliate_id !== undefined && affiliate_id !== before?.affiliate_id
-  const [isKnown, links] = await Promise.all([
-    !isOther || isThere(db, affiliate_id),
-    problemsOfLinks(db, args, before),
-  ])
-  const isUnknown = isOther && !isKnown && !(await canWriteOff(db, affiliate_id, type))
-  return {
-    ...(isUnknown && { affiliate_id: 'must be the identifier of an existing affiliate.' }),
-    ...links,
-  }
-}
-
 /** What is wrong with the arguments by themselves. */
 function problemsIn(args: Partial<CreateArguments>, settings: Settings, before?: Before): Problems {
   const { amount = 0, type = before?.type ?? 'sale' } = args
@@ -288,34 +270,6 @@ function problemOfCurrency(sent: string, { currency }: Settings): Problems {
   return sent.toUpperCase() === currency
     ? {}
     : { currency: `must be ${currency}: what the affiliate earns is in it.` }
-}
-
-/** Whether something is owed that can only be written off, because the affiliate was deleted. */
-async function canWriteOff(db: Db, affiliateId: number, type: Referral['type']): Promise<boolean> {
-  return type === 'write_off' && (await owedTo(db, affiliateId)) !== 0n
-}
-
-/** What a referral may name beside its affiliate. */
-type Links = Pick<Referral, 'visit_id' | 'customer_id' | 'parent_id'>
-
-/** Visits are kept for some time only and a customer may be deleted: what was there once can be named. */
-async function problemsOfLinks(db: Db, args: Partial<Links>, before: Partial<Links> = {}): Promise<Problems> {
-  const targets = {
-    visit_id: [visits.reaches, 'visit'],
-    customer_id: [customers.reaches, 'customer'],
-    parent_id: [store.referrals.exists, 'referral'],
-  } as const
-  const named = (['visit_id', 'customer_id', 'parent_id'] as const).filter(
-    name => args[name] && args[name] !== before[name],
-  )
-  const problems = await Promise.all(
-    named.map(async name => {
-      const [isThere, target] = targets[name]
-      const problem = `must be the identifier of a ${target} that exists, or 0.`
-      return (await isThere(db, args[name]!)) ? {} : { [name]: problem }
-    }),
-  )
-  return Object.assign({}, ...problems)
 }
 
 /** What money has left for, or is about to, stays as it is. */

@@ -106,7 +106,11 @@ const postgres: Engine = {
       SELECT ${nextOf(table)} AS next FROM generate_series(1, ${count}::integer)`.execute(tx)
     return rows.map(({ next }) => next).sort((a, b) => a - b)
   },
-  lock: (tx, table, how) => locks[table][how].later(tx, {}),
+  // Whoever changes what others hold waits for them first of all.
+  lock: async (tx, table, how) => {
+    const locking = locks[table][how]
+    await (how === 'alone' ? locking(tx, {}) : locking.later(tx, {}))
+  },
   async continueIdentity(tx, table, last) {
     if (last > 0) await sql`SELECT setval(pg_get_serial_sequence(${table}, 'id'), ${last})`.execute(tx)
   },

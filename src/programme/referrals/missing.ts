@@ -1,0 +1,56 @@
+/** What the arguments of a referral name and is not there. */
+import type { Problems } from '../../base/errors.ts'
+import type { Db } from '../../storage/database.ts'
+import { isThere } from '../affiliates/store.ts'
+import { customers } from '../customers/store.ts'
+import { owedTo } from '../ledger/rules.ts'
+import { visits } from '../visits/store.ts'
+import type { Referral } from './referral.ts'
+import type { CreateArguments } from './schema.ts'
+import * as store from './store.ts'
+
+/** What is edited. Its affiliate may have been deleted, and it stays theirs. */
+export type Before = Pick<Referral, 'affiliate_id' | 'amount' | 'type'> & Partial<Links>
+
+/** What the arguments name and is not there. */
+export async function missingIn(db: Db, args: Partial<CreateArguments>, before?: Before): Promise<Problems> {
+  const { affiliate_id, type = before?.type ?? 'sale' } = args
+  const isOther = affiliate_id !== undefined && affiliate_id !== before?.affiliate_id
+  const [isKnown, links] = await Promise.all([
+    !isOther || isThere(db, affiliate_id),
+    problemsOfLinks(db, args, before),
+  ])
+  const isUnknown = isOther && !isKnown && !(await canWriteOff(db, affiliate_id, type))
+  return {
+    ...(isUnknown && { affiliate_id: 'must be the identifier of an existing affiliate.' }),
+    ...links,
+  }
+}
+
+/** Whether something is owed that can only be written off, because the affiliate was deleted. */
+async function canWriteOff(db: Db, affiliateId: number, type: Referral['type']): Promise<boolean> {
+  return type === 'write_off' && (await owedTo(db, affiliateId)) !== 0n
+}
+
+/** What a referral may name beside its affiliate. */
+type Links = Pick<Referral, 'visit_id' | 'customer_id' | 'parent_id'>
+
+/** Visits are kept for some time only and a customer may be deleted: what was there once can be named. */
+async function problemsOfLinks(db: Db, args: Partial<Links>, before: Partial<Links> = {}): Promise<Problems> {
+  const targets = {
+    visit_id: [visits.reaches, 'visit'],
+    customer_id: [customers.reaches, 'customer'],
+    parent_id: [store.referrals.exists, 'referral'],
+  } as const
+  const named = (['visit_id', 'customer_id', 'parent_id'] as const).filter(
+    name => args[name] && args[name] !== before[name],
+  )
+  const problems = await Promise.all(
+    named.map(async name => {
+      const [isThere, target] = targets[name]
+      const problem = `must be the identifier of a ${target} that exists, or 0.`
+      return (await isThere(db, args[name]!)) ? {} : { [name]: problem }
+    }),
+  )
+  return Object.assign({}, ...problems)
+}
