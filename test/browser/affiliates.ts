@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { settled } from './pages.ts'
-import { eventually, type World } from './world.ts'
+import { eventually, idle, type World } from './world.ts'
 
 /** The texts of a column of the table that is shown. */
 export async function column(page: Page, name: string): Promise<string[]> {
@@ -44,6 +44,7 @@ export function affiliateScenarios(world: () => World): void {
         await approve.click()
         await page.getByRole('button', { name: 'Deactivate' }).waitFor()
         assert.equal((await stored()).status, 'active')
+        await idle(page.getByRole('button', { name: /^Undo/ })).waitFor()
         await page.keyboard.press('Enter')
         await page.getByText('fresh is pending again').waitFor()
         assert.equal((await stored()).status, 'pending')

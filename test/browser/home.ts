@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { World } from './world.ts'
+import { idle, type World } from './world.ts'
 
 export function homeScenarios(world: () => World): void {
   describe('home', () => {
@@ -19,7 +19,7 @@ export function homeScenarios(world: () => World): void {
       await world().work('/', async page => {
         const applications = page.getByRole('region', { name: 'Pending applications' })
         await applications.getByRole('button', { name: 'Approve: applicant' }).click()
-        const undo = applications.getByRole('button', { name: 'Undo: approve, applicant' })
+        const undo = idle(applications.getByRole('button', { name: 'Undo: approve, applicant' }))
         await undo.waitFor()
         assert.equal((await world().read(`/affiliates/${applicant.id}`)).status, 'active')
         // By key: a second click in the same place within half a second is half of a double click.

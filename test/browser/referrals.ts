@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { column } from './affiliates.ts'
-import { eventually, type World } from './world.ts'
+import { eventually, idle, type World } from './world.ts'
 
 export function referralScenarios(world: () => World): void {
   const newAffiliate = (name: string) =>
@@ -31,7 +31,7 @@ export function referralScenarios(world: () => World): void {
         await page.getByRole('button', { name: `Approve: Referral ${id}` }).click()
         await ledger.getByText('Pending → Unpaid').waitFor()
         assert.equal(await owed(), 12.5)
-        await page.getByRole('button', { name: /^Undo/ }).press('Enter')
+        await idle(page.getByRole('button', { name: /^Undo/ })).press('Enter')
         await ledger.getByText('Unpaid → Pending').waitFor()
         assert.equal(await owed(), 0)
 

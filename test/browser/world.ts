@@ -1,7 +1,7 @@
 /** A real browser before the real process, both started once for all scenarios. */
 import assert from 'node:assert/strict'
 import sparticuz from '@sparticuz/chromium'
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import { type Browser, type BrowserContext, chromium, type Locator, type Page } from 'playwright-core'
 import { type ServeProcess, serveProcess, temporaryFolder } from '../harness.ts'
 import { MailServer } from '../mail.ts'
 
@@ -148,6 +148,11 @@ export class World {
     await steps(page)
     assert.deepEqual(complaints, [])
   }
+}
+
+/** A button that does something at once, when that is done: until then it takes no other press. */
+export function idle(button: Locator): Locator {
+  return button.and(button.page().locator('[aria-busy=false]'))
 }
 
 /** Waits until what is asserted holds: for what comes a little later than the click that caused it. */
