@@ -90,7 +90,7 @@ const joins: Readonly<Record<string, string>> = {
   // What an affiliate has sold, who belongs to a group, who is owed though deleted.
   'programme/commission/store.ts': 'referrals',
   'programme/groups/store.ts': 'affiliates rules',
-  'programme/ledger/store.ts': 'affiliates',
+  'programme/ledger/store.ts': 'affiliates payouts referrals',
   // One sale writes several kinds of record; many visits are written together; a run pays what is unpaid.
   'programme/conversions/store.ts': 'affiliates customers payouts referrals users visits',
   'programme/tracking/store.ts': 'visits',

@@ -4,6 +4,7 @@ import { commandLine } from '../base/actor.ts'
 import { formatTime } from '../base/time.ts'
 import { joined, type RequestContext } from '../events/write.ts'
 import { edit as editAffiliate } from '../programme/affiliates/rules.ts'
+import { affiliates } from '../programme/affiliates/store.ts'
 import type { rule } from '../programme/commission/rule.ts'
 import { rules } from '../programme/commission/rules.ts'
 import { create as report } from '../programme/conversions/rules.ts'
@@ -14,7 +15,7 @@ import { rules as groups } from '../programme/groups/rules.ts'
 import { rules as referrals } from '../programme/referrals/rules.ts'
 import { rules as visits } from '../programme/visits/rules.ts'
 import { onBehalfOf } from '../settings/rules.ts'
-import type { Database, Db } from '../storage/database.ts'
+import type { Database, Tx } from '../storage/database.ts'
 import { pick } from './demo-referrals.ts'
 
 const DAY = 86_400
@@ -23,6 +24,7 @@ const SHOP = 'demo shop'
 const DAYS = 60
 const SALES = 60
 const MOST_SELLERS = 12
+const MOST_LOOKED_AT = 100
 const GROUPS = ['Partners', 'Press']
 const PRODUCTS = [
   { product: 'Handbook', category: 'books' },
@@ -53,9 +55,14 @@ const RULES: readonly RuleArguments[] = [
   },
 ]
 
-export async function fillProgramme(database: Database, random: () => number, until: number): Promise<void> {
+export async function fillProgramme(
+  database: Database,
+  ids: readonly number[],
+  random: () => number,
+  until: number,
+): Promise<void> {
   await database.transaction(async tx => {
-    const sellers = await sellersIn(tx)
+    const sellers = await sellersAmong(tx, ids)
     if (sellers.length === 0) return
     const context = joined(onBehalfOf(commandLine, database), tx)
     await makeRules(context, sellers)
@@ -65,14 +72,14 @@ export async function fillProgramme(database: Database, random: () => number, un
 }
 
 /** The newest who are active and earn by the rules. */
-async function sellersIn(db: Db): Promise<number[]> {
-  const query = db
-    .selectFrom('affiliates')
-    .select('id')
-    .where('status', '=', 'active')
-    .where('rate', 'is', null)
-  const rows = await query.orderBy('id', 'desc').limit(MOST_SELLERS).execute()
-  return rows.map(({ id }) => id)
+async function sellersAmong(tx: Tx, ids: readonly number[]): Promise<number[]> {
+  const sellers: number[] = []
+  for (const id of ids.slice(-MOST_LOOKED_AT).toReversed()) {
+    const row = await affiliates.find(tx, id)
+    if (row?.status === 'active' && row.rate === null) sellers.push(id)
+    if (sellers.length === MOST_SELLERS) break
+  }
+  return sellers
 }
 
 async function makeRules(context: RequestContext, sellers: readonly number[]): Promise<void> {

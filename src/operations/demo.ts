@@ -84,7 +84,7 @@ export async function fillWithDemo(
   for (const feature of features.filter(({ sampled }) => sampled)) {
     await fillWithSamples(database, feature, random, timeAt)
   }
-  await fillProgramme(database, random, until)
+  await fillProgramme(database, ids, random, until)
   return true
 
   async function fill(): Promise<void> {

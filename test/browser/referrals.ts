@@ -84,6 +84,26 @@ export function referralScenarios(world: () => World): void {
       })
     })
 
+    test('all that match are approved, also those of the next page, and no others', async () => {
+      const affiliate = await newAffiliate('allmatching')
+      const make = (status: string) =>
+        world().make('/referrals', { affiliate_id: affiliate.id, amount: 1, status })
+      for (let count = 0; count < 27; count += 1) await make('pending')
+      const other = await make('rejected')
+      const filter = JSON.stringify({ affiliate_id: affiliate.id, status: ['pending'] })
+      await world().work(`/referrals?filter=${encodeURIComponent(filter)}`, async page => {
+        await page.getByText('1-25 of 27').waitFor()
+        await page.getByLabel('Choose all on this page').check()
+        const bar = page.getByRole('region', { name: 'Chosen' })
+        await bar.getByLabel('All 27 that match').check()
+        await bar.getByRole('button', { name: 'Approve' }).click()
+        await page.getByRole('alertdialog').getByRole('button', { name: 'Approve' }).click()
+        await page.getByText('27 referrals approved').waitFor()
+      })
+      assert.equal((await world().read(`/affiliates/${affiliate.id}/balances`)).unpaid, 27)
+      assert.equal((await world().read(`/referrals/${other.id}`)).status, 'rejected')
+    })
+
     test('payout of what is ticked - the amount is their sum and can differ; what is left is written off', async () => {
       const affiliate = await newAffiliate('ticked')
       const ids: number[] = []
