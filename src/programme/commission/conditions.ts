@@ -33,7 +33,7 @@ export type Condition = TextCondition | NumberCondition
 /** Those whose limits are amounts. */
 const amounts: readonly string[] = ['amount', 'volume_in_month', 'volume_ever']
 
-export const isAmount = (field: NumberField): boolean => amounts.includes(field)
+const isAmount = (field: NumberField): boolean => amounts.includes(field)
 export const isText = (condition: Condition): condition is TextCondition =>
   (texts as readonly string[]).includes(condition.field)
 export const isOfLine = ({ field }: Condition): boolean => (ofLine as readonly string[]).includes(field)
