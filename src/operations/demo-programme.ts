@@ -39,7 +39,7 @@ type RuleArguments = Static<typeof rule.create>
 const RULES: readonly RuleArguments[] = [
   {
     name: 'Books',
-    rate: 15,
+    rate: 16,
     priority: 10,
     hold_days: 30,
     conditions: [{ field: 'category', is: ['books'] }],
