@@ -35,6 +35,7 @@ const program = new Command('affiliated')
   .description('The server that a business runs its affiliate programme on.')
   .version(version)
   .exitOverride()
+  .configureOutput({ outputError: (text, write) => write(withoutPasswords(text)) })
   .showHelpAfterError('Add --help to see what the command takes.')
 
 program.hook('preAction', (_program, command) => {
@@ -63,6 +64,12 @@ addDataCommands(program)
 addAuditCommands(program)
 addSafetyCommands(program)
 addTrackingCommands(program)
+
+const refusals: Readonly<Record<string, string>> = {
+  ENOENT: 'is not there',
+  EISDIR: 'is a folder, and a file is needed',
+  EACCES: 'may not be opened by this account',
+}
 
 let reported: unknown
 // What is printed may not arrive. A command that waits for that gets the same error.
@@ -115,8 +122,20 @@ function fail(error: unknown): void {
   // A reader that has seen enough, such as `head`, is no failure.
   if (error instanceof Error && 'code' in error && error.code === 'EPIPE') return
   process.exitCode = EXIT_FAILED
-  if (isExplained(error)) console.error(`error: ${error.message}`)
+  if (isExplained(error)) console.error(`error: ${sentenceOf(error)}`)
   else console.error('error:', error)
+}
+
+/** A URL that is refused is repeated, and what it holds of passwords is not. */
+function withoutPasswords(text: string): string {
+  return text.replace(/:\/\/[^\s/]*@/g, '://…@')
+}
+
+/** What the system refused, in words. */
+function sentenceOf(error: Error & { code?: string; path?: string }): string {
+  const refusal = refusals[error.code ?? '']
+  if (refusal === undefined || !('syscall' in error)) return error.message
+  return `${error.path ?? 'The file'} ${refusal}.`
 }
 
 /** Whether one line says what the operator needs; of a fault of the program, the stack does. */

@@ -314,6 +314,15 @@ test('2 - a path where a database URL belongs, with what was meant', async () =>
   }
 })
 
+test('a URL that is refused is repeated without its password', async () => {
+  for (const flag of ['--audit-anchor', '--smtp-url']) {
+    const { code, stderr } = await affiliated(['serve', flag, 'ftp://user:hidden@host/x'])
+    assert.equal(code, 2)
+    assert.match(stderr, /ftp:\/\/…@host\/x/)
+    assert.ok(!stderr.includes('hidden'))
+  }
+})
+
 test('users create says how an administrator without a password gets one', async t => {
   const folder = await temporaryFolder()
   t.after(folder.remove)

@@ -16,7 +16,7 @@ export function CreativeList() {
       filters={
         <>
           <ChoiceFilter source="status" label="Status" choices={statuses} />
-          <DateFilter label="Made" />
+          <DateFilter label="Created" />
         </>
       }
       empty="A creative is a banner, a text or a page that affiliates link with."
@@ -39,5 +39,5 @@ const columns: Column<Creative>[] = [
   },
   { label: 'Leads to', cell: ({ url }) => <Breakable text={url || '–'} />, minWidth: 160, card: '2 left' },
   { label: 'Status', sort: 'status', cell: ({ status }) => <StatusChip status={status} />, card: '1 right' },
-  { label: 'Made', sort: 'date', cell: ({ date }) => <Day text={date} />, figures: true, card: '2 right' },
+  { label: 'Created', sort: 'date', cell: ({ date }) => <Day text={date} />, figures: true, card: '2 right' },
 ]

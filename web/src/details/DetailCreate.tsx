@@ -62,7 +62,13 @@ function Fields() {
   return (
     <>
       {method === 'paypal' && (
-        <TextInput source="paypal_email" label="E-mail address at PayPal" type="email" {...plainly} />
+        <TextInput
+          source="paypal_email"
+          label="E-mail address at PayPal"
+          type="email"
+          {...plainly}
+          validate={required('Type the address at PayPal.')}
+        />
       )}
       {method === 'sepa' && (
         <Row>

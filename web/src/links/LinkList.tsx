@@ -63,5 +63,5 @@ const columns: Column<Link>[] = [
     wideOnly: true,
   },
   { label: 'Visits', sort: 'visits', cell: ({ visits }) => visits, figures: true, card: '1 right' },
-  { label: 'Made', sort: 'date', cell: ({ date }) => <Day text={date} />, figures: true, wideOnly: true },
+  { label: 'Created', sort: 'date', cell: ({ date }) => <Day text={date} />, figures: true, wideOnly: true },
 ]

@@ -35,7 +35,7 @@ export function LinkShow() {
               ['Leads to', <Breakable key="page" text={link.destination || 'Programme page'} />],
               ['Campaign', link.campaign && <bdi key="campaign">{link.campaign}</bdi>],
               ['Visits', String(link.visits)],
-              ['Made', time(link.date)],
+              ['Created', time(link.date)],
             ]}
           />
         </>

@@ -102,10 +102,13 @@ function Fields() {
 }
 
 function Terms() {
+  const isNew = useRecordContext() === undefined
   return (
     <FormSection
       title="Rule"
-      hint="Saving makes a new version. Referrals keep the one that they were judged by."
+      {...(!isNew && {
+        hint: 'Saving makes a new version. Referrals keep the one that they were judged by.',
+      })}
     >
       <TextInput
         source="name"
