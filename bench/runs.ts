@@ -6,10 +6,10 @@
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import { sql } from 'kysely'
 import { table } from '../src/cli/command.ts'
 import { seal } from '../src/storage/secret-keys.ts'
 import { affiliated, openDatabase, temporaryFolder } from '../test/harness.ts'
+import { addPayees } from '../test/many-referrals.ts'
 import { freshDatabase, PostgresServer } from '../test/postgres.ts'
 import { progress } from './measure.ts'
 import { type Process, startServer } from './processes.ts'
@@ -41,38 +41,12 @@ async function run(database: string, ...args: string[]) {
   return JSON.parse(stdout)
 }
 
-/** Every affiliate with as many unpaid referrals, posted as the ledger would have them. */
 async function fill(url: string): Promise<void> {
   await addSettings(url)
   progress(`${values.engine}: fills a database with ${payees} payees of ${payees * each} referrals`)
-  await run(url, 'demo', '--affiliates', String(payees), '--payouts', '0')
   const database = await openDatabase(url)
-  const numbers =
-    database.engine.name === 'SQLite'
-      ? sql`(WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${sql.lit(each)}) SELECT n FROM numbers)`
-      : sql`(SELECT generate_series(1, ${sql.lit(each)}) AS n)`
-  const statements = [
-    sql`UPDATE affiliates SET status = 'active', earnings = 0, unpaid_earnings = 0, referrals = 0`,
-    sql`UPDATE referrals SET status = 'rejected'`,
-    sql`DELETE FROM balances`,
-    sql`INSERT INTO referrals (affiliate_id, visit_id, rest_id, customer_id, parent_id, description, description_key, status,
-        amount, currency, custom, context, campaign, reference, reference_key, products, created_at, type, payout_id,
-        run_item_id, reason, unique_reference, request_hash, updated_at)
-      SELECT id, 0, '', 0, 0, 'Order', 'order', 'unpaid', 100 + (id * 7919 + n) % 20000, 'USD', '', 'shop', '',
-        'o' || id || '-' || n, 'o' || id || '-' || n, '', 1700000000 + n, 'sale', 0, 0, '', 1, '', 1700000000 + n
-      FROM affiliates CROSS JOIN ${numbers} AS numbers ORDER BY n, id`,
-    sql`INSERT INTO ledger_transfers (affiliate_id, amount, debit, credit, reason, referral_id, at)
-      SELECT affiliate_id, amount, 'commission', 'unpaid', 'referral.create', id, created_at FROM referrals
-      WHERE status = 'unpaid' ORDER BY id`,
-    sql`INSERT INTO balances (affiliate_id, account, amount)
-      SELECT affiliate_id, 'unpaid', sum(amount) FROM referrals WHERE status = 'unpaid' GROUP BY affiliate_id
-      UNION ALL SELECT affiliate_id, 'commission', -sum(amount) FROM referrals WHERE status = 'unpaid' GROUP BY affiliate_id`,
-    sql`UPDATE affiliates SET referrals = ${sql.lit(each)}, unpaid_earnings = (
-      SELECT amount FROM balances WHERE affiliate_id = affiliates.id AND account = 'unpaid')`,
-  ]
-  for (const statement of statements) await database.transaction(tx => statement.execute(tx))
+  await addPayees(database, { payees, each })
   if (values.method !== 'csv') await addDetails(database)
-  if (database.engine.name === 'PostgreSQL') await sql`VACUUM ANALYZE`.execute(database.reader)
   await database.close()
 }
 

@@ -94,7 +94,7 @@ const joins: Readonly<Record<string, string>> = {
   // One sale writes several kinds of record; many visits are written together; a run pays what is unpaid.
   'programme/conversions/store.ts': 'affiliates customers payouts referrals users visits',
   'programme/tracking/store.ts': 'visits',
-  'programme/runs/store.ts': 'affiliates balances groups payouts referrals users',
+  'programme/runs/store.ts': 'affiliates balances groups payout_referrals payouts referrals users',
   // What is stored twice is compared.
   'programme/ledger/check/store.ts': 'affiliates payout_referrals payouts referrals visit_days visits',
   'operations/check/store.ts': 'events ledger_transfers users',

@@ -16,7 +16,7 @@ import { events } from './migrations/events.ts'
 import { namesWithoutAccents } from './migrations/names.ts'
 import { payoutNotes } from './migrations/payout-notes.ts'
 import { reports } from './migrations/reports.ts'
-import { runs, runsOfGroups } from './migrations/runs.ts'
+import { refusedRuns, runs, runsOfGroups } from './migrations/runs.ts'
 import { sourceModes, sources } from './migrations/sources.ts'
 import { clickKeys, links, scriptPages } from './migrations/tracking.ts'
 import { visitDays } from './migrations/visit-days.ts'
@@ -54,6 +54,7 @@ const migrations: readonly Migration[] = [
   sourceModes,
   moreRoles,
   secondFactors,
+  refusedRuns,
 ]
 
 /** How a referral's amount came to be stands in `calculation` alone. */

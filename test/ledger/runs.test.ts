@@ -233,6 +233,24 @@ for (const engine of Object.keys(engines)) {
       await assertSound(books)
       const other = await runs.prepare(context, {})
       await assert.rejects(runs.approve(context, { payout_run_id: other.id, hash: other.hash }), Failure)
+      // What changes in between is found, and nothing of it stays reserved.
+      const last = await database.reader
+        .selectFrom('run_items')
+        .select(['id', 'affiliate_id'])
+        .where('run_id', '=', run.id)
+        .orderBy('id', 'desc')
+        .executeTakeFirstOrThrow()
+      const refund = await owe(books, last.affiliate_id, -1)
+      await assert.rejects(
+        runs.proceedAll(context, () => false),
+        Failure,
+      )
+      const refused = await runs.reading.get(context, run.id)
+      assert.deepEqual([refused.status, refused.done, await reserved()], ['draft', 0, 0])
+      assert.match(refused.refusal, new RegExp(`Affiliate ${last.affiliate_id} is owed another amount`))
+      await assertSound(books)
+      await referrals.remove(context, refund.row.id)
+      await beginApproval(context, { payout_run_id: run.id, hash: run.hash })
       await runs.proceedAll(context, () => false)
       const approved = await runs.reading.get(context, run.id)
       assert.deepEqual([approved.status, approved.done, await reserved()], ['approved', payees, payees])

@@ -25,6 +25,7 @@ import type { Many } from '../../records/bulk-rules.ts'
 import { existing, isAlready, narrowed, readingOf } from '../../records/rules.ts'
 import { type Db, ReferenceViolation, type Tx, UniqueViolation } from '../../storage/database.ts'
 import type { Page } from '../../storage/page.ts'
+import { markAddressChanged } from '../details/store.ts'
 import { groups } from '../groups/store.ts'
 import { addDefaultLink, addDefaultLinks } from '../links/store.ts'
 import { type Affiliate, affiliate, statuses } from './affiliate.ts'
@@ -166,6 +167,9 @@ export async function edit(context: RequestContext, args: EditArguments): Promis
     const after = await refuseConflict(() =>
       store.affiliates.update(tx, id, { ...change, updated_at: now() }),
     )
+    if (before.payment_email !== '' && after.payment_email !== before.payment_email) {
+      await markAddressChanged(tx, id, now())
+    }
     tx.log('affiliate.edit', id, {
       before: affiliate.logged(before, settings),
       after: affiliate.logged(after, settings),

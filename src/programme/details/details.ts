@@ -4,7 +4,7 @@ import { choice, identifier, line } from '../../base/schemas.ts'
 import { formatTime } from '../../base/time.ts'
 import { kind, type RowOf, type TableOf } from '../../records/kind.ts'
 import { created, link, reference, status, words } from '../../records/kinds-of-field.ts'
-import { neither } from '../../storage/table.ts'
+import { integer, neither, type RowsOf, type Table } from '../../storage/table.ts'
 
 const detailMethods = ['paypal', 'sepa', 'nacha'] as const
 
@@ -101,7 +101,21 @@ export interface Account {
   readonly company?: boolean
 }
 
+const addressColumns = {
+  affiliate_id: integer(neither),
+  changed_at: integer(neither),
+} as const
+
+/** When the address for payments of an affiliate was last replaced by another one. */
+export const paymentAddressesTable = {
+  name: 'payment_addresses',
+  key: ['affiliate_id'],
+  columns: addressColumns,
+  copied: 'rows',
+} as const satisfies Table
+
 interface PaymentDetailsTable extends TableOf<typeof fields> {}
+interface PaymentAddressesTable extends RowsOf<typeof addressColumns> {}
 
 import type {} from '../../events/schema.ts'
 import type {} from '../../storage/tables.ts'
@@ -109,6 +123,7 @@ import type {} from '../../storage/tables.ts'
 declare module '../../storage/tables.ts' {
   interface Tables {
     payment_details: PaymentDetailsTable
+    payment_addresses: PaymentAddressesTable
   }
 }
 

@@ -3,7 +3,7 @@ import { endpoint, type Resource } from '../../http/endpoint.ts'
 import { answerCreated, body, deletionOf, listingOf } from '../../records/crud.ts'
 import { feature } from '../../records/feature.ts'
 import { answerList, type ListArguments, listArguments } from '../../records/list.ts'
-import { createArguments, paymentDetail } from './details.ts'
+import { createArguments, paymentAddressesTable, paymentDetail } from './details.ts'
 import * as rules from './rules.ts'
 
 const listing = listingOf(paymentDetail, rules.reading)
@@ -66,4 +66,8 @@ const resource: Resource = {
   ],
 }
 
-export const paymentDetails = feature(paymentDetail, { resource, listing })
+export const paymentDetails = feature(paymentDetail, {
+  tables: [paymentDetail.table, paymentAddressesTable],
+  resource,
+  listing,
+})

@@ -26,13 +26,15 @@ export async function create(context: RequestContext, args: CreateArguments): Pr
     refuseInvalid(await problemsOf(tx, args))
     const [before] = await store.currentOf(tx, [args.affiliate_id], args.method)
     const time = now()
+    // Also of what was removed: whoever removes and enters anew changes it.
+    const isChange = await store.hadAny(tx, args.affiliate_id, args.method)
     if (before) await end(context, tx, before, 'replaced')
     const account = accountOf(args)
     const row = paymentDetail.fresh(args, settings, { time, actor: context.actor.userId })
     const created = await store.details.insert(tx, {
       ...row,
       account: masked(account),
-      usable_from: before ? time + settings.payouts.detailsDays * DAY : time,
+      usable_from: isChange ? time + settings.payouts.detailsDays * DAY : time,
       entered_by: context.actor.userId,
       sealed: seal(JSON.stringify(account), aboutOf(args)),
     })

@@ -24,6 +24,43 @@ export async function currentOf(
   return current(db, { ids, method })
 }
 
+const earlier = prepared(
+  (db: Db, { affiliateId, method }: { affiliateId: number; method: PaymentDetail['method'] }) =>
+    db
+      .selectFrom('payment_details')
+      .select('id')
+      .where('affiliate_id', '=', affiliateId)
+      .where('method', '=', method)
+      .limit(1),
+)
+
+/** Whether an affiliate has or had details for a method. */
+export async function hadAny(db: Db, affiliateId: number, method: PaymentDetail['method']): Promise<boolean> {
+  return (await earlier(db, { affiliateId, method })).length > 0
+}
+
+const addressChange = prepared((tx: Db, row: { affiliate_id: number; changed_at: number }) =>
+  tx
+    .insertInto('payment_addresses')
+    .values(row)
+    .onConflict(conflict => conflict.column('affiliate_id').doUpdateSet({ changed_at: row.changed_at })),
+)
+
+/** Another address for payments takes the place of one that there was. */
+export async function markAddressChanged(tx: Tx, affiliateId: number, time: number): Promise<void> {
+  await addressChange(tx, { affiliate_id: affiliateId, changed_at: time })
+}
+
+const addressChanges = prepared((db: Db, { ids }: { ids: readonly number[] }) =>
+  db.selectFrom('payment_addresses').selectAll().where('affiliate_id', 'in', ids),
+)
+
+/** When the addresses for payments of these affiliates were last replaced. */
+export async function addressesChanged(db: Db, ids: readonly number[]): Promise<Map<number, number>> {
+  const rows = await addressChanges(db, { ids })
+  return new Map(rows.map(row => [row.affiliate_id, row.changed_at]))
+}
+
 const several = prepared((db: Db, { ids }: { ids: readonly number[] }) =>
   db.selectFrom('payment_details').select(['id', 'affiliate_id', 'method', 'sealed']).where('id', 'in', ids),
 )

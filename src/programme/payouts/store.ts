@@ -41,27 +41,6 @@ export function unknownNames({ referrals }: Pick<Payout, 'referrals'>): Names {
   return new Map(referrals === '' ? [] : referrals.split(',').map(number => [Number(number), false]))
 }
 
-const namesOfItems = prepared((tx: Db, { ids }: { ids: readonly number[] }) =>
-  tx
-    .insertInto('payout_referrals')
-    .columns(['payout_id', 'referral_id', 'known'])
-    .expression(
-      tx
-        .selectFrom('payouts')
-        .innerJoin('referrals', 'referrals.run_item_id', 'payouts.run_item_id')
-        .select(['payouts.id', 'referrals.id as referral_id', sql.lit(1).as('known')])
-        .where('payouts.id', 'in', ids)
-        .where('referrals.run_item_id', '!=', sql.lit(0) as never),
-    ),
-)
-
-/** Payouts of items of runs, of all that each item has reserved. */
-async function insertOfItems(tx: Tx, rows: readonly Insertable<Tables['payouts']>[]): Promise<number[]> {
-  const ids = await plain.insertMany(tx, rows)
-  await namesOfItems(tx, { ids })
-  return ids
-}
-
 export async function replaceNames(tx: Tx, id: number, names: Names): Promise<void> {
   await deleteNames(tx, id)
   await insertNames(tx, [[id, names]])
@@ -73,7 +52,7 @@ async function remove(tx: Tx, id: number): Promise<void> {
 }
 
 /** Those of every kind of record, with what payouts name. */
-export const payouts = { ...plain, insert, insertMany, insertOfItems, remove }
+export const payouts = { ...plain, insert, insertMany, insertUnnamed: plain.insertMany, remove }
 
 const names = prepared((db: Db, { id }: { id: number }) =>
   db.selectFrom('payout_referrals').select(['referral_id', 'known']).where('payout_id', '=', id),

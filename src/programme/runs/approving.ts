@@ -16,6 +16,7 @@ import type { Item } from './item.ts'
 import { payerOf, refuseUnpayable } from './payer.ts'
 import { isReady } from './preparing.ts'
 import { differenceOf, isSame } from './proposal.ts'
+import { releaseItems } from './releasing.ts'
 import { payoutRun, type Run } from './run.ts'
 import * as store from './store.ts'
 
@@ -25,8 +26,9 @@ const ITEMS_AT_ONCE = 50
 const REFERRALS_AT_ONCE = 1000
 /** Of which nothing is written. */
 const COMPARED_AT_ONCE = 200
-/** A refusal names so many of what has changed. */
+/** A refusal names so many of what has changed, and says what of a few. */
 const MOST_NAMED = 100
+const MOST_SENTENCES = 20
 
 /** @throws Failure no_payout_run, run_conflict, second_person */
 export async function beginApproval(
@@ -45,6 +47,7 @@ export async function beginApproval(
         approved_by: context.actor.userId,
         verified: 0,
         done: 0,
+        refusal: '',
         payer: JSON.stringify(payerOf(settings)),
         updated_at: now(),
       })
@@ -122,11 +125,13 @@ export async function verify(context: RequestContext, run: Run): Promise<void> {
   }
   const names = Object.entries(changed)
   const isUnchanged = names.length === 0
+  const sentences = names.slice(0, MOST_SENTENCES).map(([id, what]) => `Affiliate ${id} ${what}`)
+  const refusal = `The run has changed since it was prepared. ${sentences.join(' ')} Prepare a new one.`
   await write(context, async tx => {
     const before = await store.runs.hold(tx, run.id)
-    if (before?.status !== 'approving' || before.verified === 1) return
+    if (before?.status !== 'approving' || before.verified !== 0) return
     const after = await store.runs.update(tx, run.id, {
-      ...(isUnchanged ? { verified: 1 } : { status: 'draft', approved_by: 0 }),
+      ...(isUnchanged ? { verified: 1 } : { status: 'draft', approved_by: 0, refusal }),
       updated_at: now(),
     })
     if (isUnchanged) tx.log('payout_run.reserve', run.id)
@@ -137,11 +142,7 @@ export async function verify(context: RequestContext, run: Run): Promise<void> {
       })
     }
   })
-  if (isUnchanged) return
-  const sentences = names.slice(0, MOST_NAMED).map(([id, what]) => `Affiliate ${id} ${what}`)
-  throw conflict(`The run has changed since it was prepared. ${sentences.join(' ')} Prepare a new one.`, {
-    affiliates: changed,
-  })
+  if (!isUnchanged) throw conflict(refusal, { affiliates: changed })
 }
 
 /** Reserves the earnings of the next items. @returns whether there may be more */
@@ -149,27 +150,21 @@ export async function reserveSome(context: RequestContext, run: Run): Promise<bo
   return write(context, async tx => {
     const settings = await context.settings.hold(tx)
     const before = await store.runs.hold(tx, run.id)
-    if (before?.status !== 'approving' || before.verified === 0) return false
+    if (before?.status !== 'approving' || before.verified !== 1) return before?.status === 'approving'
     const items = await chunkOf(tx, run.id)
     const affiliates = items.map(item => item.affiliate_id)
     const { proposals, referrals } = await propose(tx, before, affiliates, settings, true)
-    const same = items.filter((item, index) => isSame(item, proposals[index]!))
-    const changed = items.filter(item => !same.includes(item))
-    const eventId = await tx.reserveEvent()
-    await reserveItems(tx, before, same, referrals, eventId)
-    if (changed.length > 0) {
-      await store.changeItems(
-        tx,
-        changed.map(item => item.id),
-        { status: 'excluded', reason: 'changed', settled_at: now(), updated_at: now() },
-      )
+    if (!items.every((item, index) => isSame(item, proposals[index]!))) {
+      // Something came in between: what is reserved is given back, and the items are compared again, which says what.
+      await store.runs.update(tx, run.id, { verified: 2, updated_at: now() })
+      tx.log('payout_run.refuse', run.id)
+      return true
     }
+    const eventId = await tx.reserveEvent()
+    await reserveItems(tx, before, items, referrals, eventId)
     const isLast = items.length === 0
     const after = await store.runs.update(tx, run.id, {
-      done: before.done + same.length,
-      payees: before.payees - changed.length,
-      excluded: before.excluded + changed.length,
-      amount: before.amount - sumOf(changed),
+      done: before.done + items.length,
       ...(isLast && { status: 'approved', approved_at: now() }),
       updated_at: now(),
     })
@@ -218,4 +213,25 @@ async function reserveItems(
   await postRun(tx, moves, { reason: 'payout_run.approve', eventId })
 }
 
-const sumOf = (items: readonly Item[]) => items.reduce((sum, { amount }) => sum + amount, 0)
+/** Gives back what an approval has reserved that can't go on. */
+export async function takeBackSome(context: RequestContext, run: Run): Promise<boolean> {
+  return write(context, async tx => {
+    const before = await store.runs.hold(tx, run.id)
+    if (before?.status !== 'approving' || before.verified !== 2) return before?.status === 'approving'
+    const items = await store.firstItems(tx, run.id, 'reserved', ITEMS_AT_ONCE)
+    const eventId = await tx.reserveEvent()
+    await releaseItems(tx, items, { reason: 'payout_run.refuse', eventId })
+    await store.changeItems(
+      tx,
+      items.map(item => item.id),
+      { status: 'included', updated_at: now() },
+    )
+    await store.runs.update(tx, run.id, {
+      done: before.done - items.length,
+      ...(items.length === 0 && { verified: 0 }),
+      updated_at: now(),
+    })
+    tx.log('payout_run.refuse', run.id, { event: eventId })
+    return true
+  })
+}

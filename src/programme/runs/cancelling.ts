@@ -2,8 +2,9 @@
 import { now } from '../../base/time.ts'
 import { type RequestContext, write } from '../../events/write.ts'
 import { existing } from '../../records/rules.ts'
-import { postRun } from '../ledger/rules.ts'
 import { conflict } from './conflict.ts'
+import { filesOf } from './file-store.ts'
+import { releaseItems } from './releasing.ts'
 import { payoutRun, type Run } from './run.ts'
 import * as store from './store.ts'
 
@@ -26,7 +27,7 @@ export async function beginCancelling(
         `A run that is ${before.status} can not be cancelled: record the outcome of each payment instead.`,
       )
     }
-    const files = await store.filesOf(tx, id)
+    const files = await filesOf(tx, id)
     if (files.length > 0 && not_handed_over !== true) {
       throw conflict(
         'A file of this run was downloaded. Send not_handed_over=true when you know that it has not gone to a bank or to PayPal.',
@@ -55,19 +56,7 @@ export async function releaseSome(context: RequestContext, run: Run): Promise<bo
       reserved.length > 0 ? reserved : await store.firstItems(tx, run.id, 'included', ITEMS_AT_ONCE)
     if (items.length === 0) return false
     const eventId = await tx.reserveEvent()
-    if (reserved.length > 0) {
-      const ids = reserved.map(item => item.id)
-      await store.holdReserved(tx, ids)
-      await store.releaseReferrals(tx, ids, now())
-      const moves = reserved.map(item => ({
-        affiliateId: item.affiliate_id,
-        from: 'reserved' as const,
-        to: 'unpaid' as const,
-        amount: BigInt(item.amount),
-        runItemId: item.id,
-      }))
-      await postRun(tx, moves, { reason: 'payout_run.cancel', eventId })
-    }
+    await releaseItems(tx, reserved, { reason: 'payout_run.cancel', eventId })
     await store.changeItems(
       tx,
       items.map(item => item.id),

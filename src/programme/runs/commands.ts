@@ -63,6 +63,7 @@ export function addRunCommands(program: Command): void {
     .option('--format <name>', 'what the file is: csv, paypal, pain.002 or nacha (default: csv)')
     .option('--dry-run', 'only say what it would do')
     .action(result)
+  addRunCommand(runs, 'reconcile', 'write what was sent and what became of it, as CSV').action(reconcile)
   addRunCommand(runs, 'close', 'close a run of whose payments each outcome is known').action(close)
 }
 
@@ -156,7 +157,7 @@ async function approve(run: string, options: CommonOptions & { hash?: string }):
     const hash = options.hash ?? (await rules.reading.get(context, id)).hash
     await rules.approve(context, checkedArguments(approveArguments, named(run, { hash })))
     await rules.proceed(context, id, FOR_EVER)
-    await printRun(options, context, await rules.reading.get(context, id))
+    await printRun(options, context, await rules.approvedAsFar(context, id))
   })
 }
 
@@ -166,6 +167,14 @@ async function cancel(run: string, options: CommonOptions & { notHandedOver?: tr
     await rules.cancel(context, args)
     await rules.proceed(context, args.payout_run_id, FOR_EVER)
     await printRun(options, context, await rules.reading.get(context, args.payout_run_id))
+  })
+}
+
+async function reconcile(run: string, options: CommonOptions): Promise<void> {
+  const { payout_run_id: id } = checkedArguments(payoutRun.item, named(run))
+  await onDatabase(options, async context => {
+    if (options.json) print(options, await rules.reconcile(context, id), [])
+    else process.stdout.write(await rules.reconciliationCsv(context, id))
   })
 }
 

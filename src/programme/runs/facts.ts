@@ -36,7 +36,7 @@ export async function propose(
   const referrals = new Map<number, number[]>()
   if (ids.length === 0) return { proposals: [], referrals }
   const sums = await sumsOf(db, run.cut_off, ids, hold ? referrals : undefined)
-  const [waiting, payables] = [await waitingOf(db, ids), await payeesOf(db, run, ids)]
+  const [waiting, payables] = [await waitingOf(db, ids), await payeesOf(db, run, ids, settings)]
   const proposals = ids.map(id => {
     const payable = payables.get(id)
     const facts = {

@@ -1,13 +1,16 @@
 /** Who is paid by a run, and where to: what the method needs, and what is wrong with it. */
+import type { Settings } from '../../base/settings.ts'
 import { formatTime, now } from '../../base/time.ts'
 import type { Db } from '../../storage/database.ts'
 import { type AffiliateRow, findAffiliates } from '../affiliates/store.ts'
 import type { PaymentDetail } from '../details/details.ts'
-import { currentOf } from '../details/store.ts'
+import { addressesChanged, currentOf } from '../details/store.ts'
 import { isFormula } from './formats/format.ts'
 import { formatOf } from './formats/formats.ts'
 import type { Payee } from './proposal.ts'
 import type { Run } from './run.ts'
+
+const DAY = 86_400
 
 export interface Payable {
   readonly status: AffiliateRow['status']
@@ -21,19 +24,33 @@ export async function payeesOf(
   db: Db,
   { method }: Pick<Run, 'method'>,
   ids: readonly number[],
+  { payouts: { detailsDays } }: Settings,
 ): Promise<Map<number, Payable>> {
   const rows = await findAffiliates(db, ids)
   const details = method === 'csv' ? [] : await currentOf(db, ids, method)
   const byAffiliate = new Map(details.map(row => [row.affiliate_id, row]))
+  const changed = await addressesChanged(db, ids)
+  const usableFrom = (id: number) => {
+    const changedAt = changed.get(id)
+    return byAffiliate.get(id)?.usable_from ?? (changedAt === undefined ? 0 : changedAt + detailsDays * DAY)
+  }
   return new Map(
-    rows.map(row => [row.id, { status: row.status, payee: payeeOf(method, row, byAffiliate.get(row.id)) }]),
+    rows.map(row => [
+      row.id,
+      { status: row.status, payee: payeeOf(method, row, byAffiliate.get(row.id), usableFrom(row.id)) },
+    ]),
   )
 }
 
-function payeeOf(method: Run['method'], row: AffiliateRow, details: PaymentDetail | undefined): Payee {
+function payeeOf(
+  method: Run['method'],
+  row: AffiliateRow,
+  details: PaymentDetail | undefined,
+  usableFrom: number,
+): Payee {
   const name = details?.holder || row.account_display_name || row.account_login!
   const account = details?.account ?? addressOf(method, row)
-  const problem = problemOf(method, name, account, details)
+  const problem = problemOf(method, name, account, usableFrom)
   return { name, account, detailsId: details?.id ?? 0, ...(problem && { problem }) }
 }
 
@@ -47,11 +64,11 @@ function problemOf(
   method: Run['method'],
   name: string,
   account: string,
-  details: PaymentDetail | undefined,
+  usableFrom: number,
 ): Problem | undefined {
   if (account === '') return { reason: 'no_payment_details', note: '' }
-  if (details && details.usable_from > now()) {
-    return { reason: 'details_too_new', note: `They are used from ${formatTime(details.usable_from)} on.` }
+  if (usableFrom > now()) {
+    return { reason: 'details_too_new', note: `They are used from ${formatTime(usableFrom)} on.` }
   }
   if (isFormula(name) || isFormula(account)) {
     return {

@@ -7,7 +7,7 @@ import { type Payout, payout } from '../payouts/payout.ts'
 import { payouts } from '../payouts/store.ts'
 import type { Item } from './item.ts'
 import type { Run } from './run.ts'
-import type { Reserved } from './store.ts'
+import { nameReserved, type Reserved } from './store.ts'
 
 /** As many as a payout may name. */
 const MOST_REFERRALS = 10_000
@@ -68,7 +68,8 @@ export async function record(
     run_item_id: item.id,
   }))
   const wholes = rows.filter((_, index) => payments[index]!.isWhole)
-  const ids = wholes.length > 0 ? await payouts.insertOfItems(tx, wholes) : []
+  const ids = wholes.length > 0 ? await payouts.insertUnnamed(tx, wholes) : []
+  if (ids.length > 0) await nameReserved(tx, ids)
   const eventIds = await tx.reserveEvents(rows.length)
   const moves = []
   for (const [index, row] of rows.entries()) {

@@ -1,4 +1,5 @@
 import { type Static, type TObject, type TProperties, Type } from 'typebox'
+import { CSV_TYPE } from '../../base/csv.ts'
 import { type Call, type Endpoint, endpoint, type Resource } from '../../http/endpoint.ts'
 import { answerCreated, body, listingOf } from '../../records/crud.ts'
 import { answerList, type ListArguments, type Listing, listArguments } from '../../records/list.ts'
@@ -199,6 +200,23 @@ export const payoutRunResource: Resource = {
       handle: async (call, { payout_run_id }) => ({
         status: 200,
         body: JSON.stringify(await rules.reconcile(call, payout_run_id)),
+      }),
+    }),
+    endpoint({
+      methods: ['GET'],
+      path: `${item}/reconciliation/csv`,
+      permission: reads,
+      summary: 'The same comparison as CSV',
+      arguments: payoutRun.item,
+      answer: { status: 200, schema: { type: 'string' } },
+      failures: ['no_payout_run'],
+      handle: async (call, { payout_run_id }) => ({
+        status: 200,
+        headers: {
+          'Content-Type': CSV_TYPE,
+          'Content-Disposition': `attachment; filename="payout-run-${payout_run_id}-reconciliation.csv"`,
+        },
+        body: await rules.reconciliationCsv(call, payout_run_id),
       }),
     }),
   ],

@@ -4,22 +4,21 @@
  */
 import type { Static } from 'typebox'
 import { refuseInvalid } from '../../base/errors.ts'
-import { exactNumber } from '../../base/money.ts'
 import { now } from '../../base/time.ts'
 import { type Context, type RequestContext, write } from '../../events/write.ts'
 import { existing, readingOf } from '../../records/rules.ts'
-import { unitsOfSum } from '../../storage/sums.ts'
-import { beginApproval, reserveSome, verify } from './approving.ts'
+import { beginApproval, reserveSome, takeBackSome, verify } from './approving.ts'
 import { beginCancelling, releaseSome } from './cancelling.ts'
 import { conflict } from './conflict.ts'
-import { type ItemStatus, runItem } from './item.ts'
+import { runItem } from './item.ts'
 import { refuseUnpayable } from './payer.ts'
 import { isReady, prepareSome } from './preparing.ts'
 import { payoutRun, type Run } from './run.ts'
 import type { editArguments, PrepareArguments } from './schema.ts'
-import { SENT } from './sending.ts'
 import * as store from './store.ts'
+import { sumItems } from './sums-store.ts'
 
+export { reconcile, reconciliationCsv } from './reconciling.ts'
 export { recordResults, settleItem } from './recording.ts'
 export { file, handOver, listFiles } from './sending.ts'
 
@@ -77,6 +76,7 @@ export async function edit(context: RequestContext, args: Static<typeof editArgu
       payees: 0,
       amount: 0,
       excluded: 0,
+      refusal: '',
       updated_at: now(),
     })
     tx.log('payout_run.edit', id, {
@@ -93,9 +93,16 @@ export async function approve(
   context: RequestContext,
   args: { payout_run_id: number; hash: string },
 ): Promise<Run> {
-  const run = await beginApproval(context, args)
-  await proceed(context, run.id)
-  return current(context, run.id)
+  const { id } = await beginApproval(context, args)
+  await proceed(context, id)
+  return approvedAsFar(context, id)
+}
+
+/** @throws Failure run_conflict when another process has found that it can't be approved */
+export async function approvedAsFar(context: RequestContext, id: number): Promise<Run> {
+  const run = await current(context, id)
+  if (run.status === 'draft') throw conflict(run.refusal)
+  return run
 }
 
 /** @throws Failure no_payout_run, run_conflict */
@@ -117,7 +124,7 @@ export async function close(context: RequestContext, id: number): Promise<Run> {
     if (before.status !== 'sent' && before.status !== 'approved') {
       throw conflict(`A run that is ${before.status} can not be closed.`)
     }
-    const sums = await store.sumItems(tx, id)
+    const sums = await sumItems(tx, id)
     const open = sums.filter(({ status }) => status === 'reserved' || status === 'unknown')
     const count = open.reduce((sum, one) => sum + one.count, 0)
     if (count > 0) {
@@ -159,6 +166,7 @@ async function proceedOnce(context: RequestContext, id: number): Promise<boolean
   if (run.status === 'cancelled') return releaseSome(context, run)
   if (run.status !== 'approving') return false
   if (run.verified === 1) return reserveSome(context, run)
+  if (run.verified === 2) return takeBackSome(context, run)
   await verify(context, run)
   return true
 }
@@ -167,33 +175,5 @@ async function proceedOnce(context: RequestContext, id: number): Promise<boolean
 export async function proceedAll(context: RequestContext, isClosed: () => boolean): Promise<void> {
   for (const id of await store.unfinished(context.database.reader)) {
     while (!isClosed() && (await proceedOnce(context, id))) await new Promise(setImmediate)
-  }
-}
-
-/** What was sent, and what became of it. */
-export async function reconcile(context: Context, id: number) {
-  await reading.get(context, id)
-  const { currency, decimals } = await context.settings.current()
-  const sums = await store.sumItems(context.database.replica, id)
-  const part = (statuses: readonly ItemStatus[]) => {
-    const those = sums.filter(({ status }) => statuses.includes(status))
-    const sum = those.reduce((sum, one) => sum + unitsOfSum(one.sum), 0n)
-    return { count: those.reduce((sum, { count }) => sum + count, 0), sum: exactNumber(sum, decimals) }
-  }
-  const open = part(['reserved', 'included'])
-  const unknown = part(['unknown'])
-  return {
-    payout_run_id: id,
-    currency,
-    sent: part(SENT),
-    paid: part(['paid']),
-    failed: part(['failed']),
-    returned: part(['returned']),
-    unknown,
-    open,
-    excluded: sums
-      .filter(({ status }) => status === 'excluded')
-      .map(({ reason, count }) => ({ reason, count })),
-    balanced: open.count + unknown.count === 0,
   }
 }

@@ -89,6 +89,13 @@ const fields = {
   approved_at: time('When it was approved'),
   sent_at: time('When a file of it was handed over'),
   closed_at: time('When it was closed or cancelled'),
+  refusal: serviceOnly(
+    words(
+      line(4000),
+      'What had changed when its approval was refused, until it is prepared or approved anew; empty else.',
+      neither,
+    ),
+  ),
   /** Affiliates that are left out by hand, with commas. */
   left_out: hiddenText,
   /** The affiliate up to whom it is prepared. */
@@ -97,7 +104,7 @@ const fields = {
   digest: hiddenText,
   /** JSON: the payer as the files have them, from the approval on. */
   payer: hiddenText,
-  /** 1 once the approval has found every item unchanged. */
+  /** 1 once the approval has found every item unchanged; 2 when one changed after that. */
   verified: hiddenNumber,
 } as const
 

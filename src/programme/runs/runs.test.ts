@@ -200,6 +200,15 @@ describeService('a payout run from who is owed to who is paid', service => {
         true,
       ],
     )
+    const { body: csv } = await service().get(`/payout-runs/${run.id}/reconciliation/csv`)
+    assert.deepEqual(csv.replace('\uFEFF', '').split('\r\n').slice(1, 7), [
+      `${run.id},sent,,4,52.50,USD`,
+      `${run.id},paid,,1,12.50,USD`,
+      `${run.id},failed,,1,12.50,USD`,
+      `${run.id},returned,,2,27.50,USD`,
+      `${run.id},unknown,,0,0.00,USD`,
+      `${run.id},open,,0,0.00,USD`,
+    ])
     await sound()
   })
 
@@ -223,7 +232,7 @@ describeService('a payout run from who is owed to who is paid', service => {
         () => service().patch(`/referrals/${referral}`, { status: 'unpaid' }),
       ],
       [
-        'an address',
+        'an address, which waits before it is used',
         () => service().patch(`/affiliates/${changed.id}`, { payment_email: 'other@example.com' }),
         () => service().patch(`/affiliates/${changed.id}`, { payment_email: 'changed@example.com' }),
       ],
@@ -245,9 +254,13 @@ describeService('a payout run from who is owed to who is paid', service => {
     assert.equal((await step(first.id, '/cancel')).body.status, 'cancelled')
     assert.equal((await balances(same.id)).reserved, 0)
     const gone = await prepare()
-    await service().delete(`/affiliates/${changed.id}`)
+    const waiting = (await items(gone.id)).find((item: any) => item.affiliate_id === changed.id)
+    assert.deepEqual([waiting.status, waiting.reason], ['excluded', 'details_too_new'])
+    await service().delete(`/affiliates/${same.id}`)
     const reply = await step(gone.id, '/approve', { hash: gone.hash })
     assert.match(reply.body.message, /is left out now: deleted/)
+    const after = (await service().get(`/payout-runs/${gone.id}`)).body
+    assert.deepEqual([after.status, after.refusal], ['draft', reply.body.message])
     await sound()
   })
 

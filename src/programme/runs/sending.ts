@@ -6,6 +6,7 @@ import type { Db } from '../../storage/database.ts'
 import { opened } from '../details/rules.ts'
 import { sealedOf } from '../details/store.ts'
 import { conflict } from './conflict.ts'
+import * as files from './file-store.ts'
 import type { Format, Frame, Line } from './formats/format.ts'
 import { formats } from './formats/formats.ts'
 import type { Item, ItemStatus } from './item.ts'
@@ -54,7 +55,7 @@ export async function file(
   if (part > Math.max(1, partsOf(kind, run.payees)))
     throw conflict(`The run has no part ${part} of this file.`)
   await write(context, async tx => {
-    const isFirst = await store.markDownloaded(tx, { run_id: id, format, part }, now())
+    const isFirst = await files.markDownloaded(tx, { run_id: id, format, part }, now())
     if (isFirst) tx.log('payout_run.download', id)
   })
   const lines = () => linesOf(context, run, kind, part)
@@ -131,7 +132,7 @@ async function withAccounts(db: Db, items: readonly Item[]): Promise<Line[]> {
 /** The files of a run, and who has them. */
 export async function listFiles(context: Context, id: number) {
   const run = await found(context, id)
-  const known = await store.filesOf(context.database.replica, id)
+  const known = await files.filesOf(context.database.replica, id)
   return formatsOf(run).flatMap(format => {
     const parts = Math.max(1, partsOf(format, run.payees))
     return Array.from({ length: parts }, (_, index) => {
@@ -165,7 +166,7 @@ export async function handOver(
     const kind = formatNamed(before, format)
     if (part > Math.max(1, partsOf(kind, before.payees)))
       throw conflict(`The run has no part ${part} of this file.`)
-    await store.markHandedOver(tx, { run_id: id, format, part }, context.actor.userId, now())
+    await files.markHandedOver(tx, { run_id: id, format, part }, context.actor.userId, now())
     const isFirst = before.status === 'approved'
     const after = await store.runs.update(tx, id, {
       ...(isFirst && { status: 'sent', sent_at: now() }),

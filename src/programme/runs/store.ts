@@ -3,7 +3,6 @@ import { type Insertable, sql } from 'kysely'
 import { storeOf } from '../../records/store.ts'
 import type { Db, Tx } from '../../storage/database.ts'
 import { prepared } from '../../storage/prepared.ts'
-import { exactSum } from '../../storage/sums.ts'
 import type { Tables } from '../../storage/tables.ts'
 import { type Item, type ItemStatus, runItem } from './item.ts'
 import { payoutRun, type Run } from './run.ts'
@@ -302,6 +301,25 @@ export async function payReferrals(tx: Tx, itemIds: readonly number[], time: num
   if (itemIds.length > 0) await payment(tx, { itemIds, time })
 }
 
+const naming = prepared((tx: Db, { ids }: { ids: readonly number[] }) =>
+  tx
+    .insertInto('payout_referrals')
+    .columns(['payout_id', 'referral_id', 'known'])
+    .expression(
+      tx
+        .selectFrom('payouts')
+        .innerJoin('referrals', 'referrals.run_item_id', 'payouts.run_item_id')
+        .select(['payouts.id', 'referrals.id as referral_id', sql.lit(1).as('known')])
+        .where('payouts.id', 'in', ids)
+        .where('referrals.run_item_id', '!=', sql.lit(0) as never),
+    ),
+)
+
+/** Lets payouts name all that their items have reserved. */
+export async function nameReserved(tx: Tx, payoutIds: readonly number[]): Promise<void> {
+  await naming(tx, { ids: payoutIds })
+}
+
 const returning = prepared((tx: Db, { id, time }: { id: number; time: number }) =>
   tx
     .updateTable('run_items')
@@ -327,25 +345,6 @@ export async function payoutsOf(db: Db, itemId: number): Promise<number[]> {
   return rows.map(row => row.id)
 }
 
-export interface StatusSum {
-  readonly status: ItemStatus
-  readonly reason: Item['reason']
-  readonly count: number
-  readonly sum: string
-}
-
-/** How many items of a run have each status and reason, and what they come to. */
-export async function sumItems(db: Db, runId: number): Promise<StatusSum[]> {
-  return db
-    .selectFrom('run_items')
-    .select(['status', 'reason', sql<number>`count(*)`.as('count'), exactSum(sql.ref('amount')).as('sum')])
-    .where('run_id', '=', runId)
-    .groupBy(['status', 'reason'])
-    .orderBy('status')
-    .orderBy('reason')
-    .execute()
-}
-
 /** Runs with a step that was begun and is not done: that are prepared, approved or cancelled in part. */
 export async function unfinished(db: Db): Promise<number[]> {
   const { rows } = await sql<{ id: number }>`
@@ -354,48 +353,6 @@ export async function unfinished(db: Db): Promise<number[]> {
         SELECT 1 FROM run_items WHERE run_id = payout_runs.id AND status IN ('reserved', 'included')))
     ORDER BY id`.execute(db)
   return rows.map(row => row.id)
-}
-
-export async function filesOf(db: Db, runId: number) {
-  return db
-    .selectFrom('run_files')
-    .selectAll()
-    .where('run_id', '=', runId)
-    .orderBy('format')
-    .orderBy('part')
-    .execute()
-}
-
-/** @returns whether somebody has it for the first time */
-export async function markDownloaded(
-  tx: Tx,
-  file: { run_id: number; format: string; part: number },
-  time: number,
-): Promise<boolean> {
-  const inserted = await tx
-    .insertInto('run_files')
-    .values({ ...file, downloaded_at: time, handed_over_at: null, handed_over_by: 0 })
-    .onConflict(conflict => conflict.doNothing())
-    .returning('part')
-    .executeTakeFirst()
-  return inserted !== undefined
-}
-
-export async function markHandedOver(
-  tx: Tx,
-  file: { run_id: number; format: string; part: number },
-  by: number,
-  time: number,
-): Promise<void> {
-  await tx
-    .insertInto('run_files')
-    .values({ ...file, downloaded_at: time, handed_over_at: time, handed_over_by: by })
-    .onConflict(conflict =>
-      conflict
-        .columns(['run_id', 'format', 'part'])
-        .doUpdateSet({ handed_over_at: time, handed_over_by: by }),
-    )
-    .execute()
 }
 
 /** Affiliates whose balance `reserved` is not what open items of runs have reserved. */

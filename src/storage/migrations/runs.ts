@@ -72,3 +72,11 @@ export function runs({ identity, integer, text, tableOptions }: Engine): string[
 export function runsOfGroups({ integer }: Engine): string[] {
   return [`ALTER TABLE payout_runs ADD COLUMN group_id ${integer} NOT NULL DEFAULT 0`]
 }
+
+/** What had changed when an approval was refused, and when addresses for payments were replaced. */
+export function refusedRuns({ integer, text, tableOptions }: Engine): string[] {
+  return [
+    `ALTER TABLE payout_runs ADD COLUMN refusal ${text} NOT NULL DEFAULT ''`,
+    `CREATE TABLE payment_addresses (affiliate_id ${integer} PRIMARY KEY, changed_at ${integer} NOT NULL) ${tableOptions}`,
+  ]
+}

@@ -2,12 +2,13 @@ import { Box, Button, MenuItem, TextField, Typography } from '@mui/material'
 import { useState } from 'react'
 import { ListBase, useNotify, useRefresh } from 'react-admin'
 import { AffiliateName } from '../affiliates/AffiliateName.tsx'
-import { request } from '../api.ts'
+import { API, request } from '../api.ts'
 import { capital } from '../names.ts'
 import { useCan } from '../session.tsx'
 import { Cards, Ends } from '../ui/Cards.tsx'
 import { Confirm } from '../ui/Confirm.tsx'
 import type { Column } from '../ui/column.ts'
+import { ExportLink } from '../ui/ExportLink.tsx'
 import { ChoiceFilter } from '../ui/filters.tsx'
 import { count, type Money, useMoney } from '../ui/format.ts'
 import { Filters, Rows } from '../ui/ListFrame.tsx'
@@ -28,12 +29,14 @@ export function RunItems({ run }: { run: Run }) {
       <ListBase
         resource={`payout-runs/${run.id}/items`}
         perPage={25}
-        sort={{ field: 'id', order: 'ASC' }}
+        // What is open comes first, and who is excluded last.
+        sort={{ field: 'status', order: 'DESC' }}
         storeKey={false}
         disableSyncWithLocation
       >
         <Filters>
           <ChoiceFilter source="status" label="Status" choices={itemStatuses} />
+          <ExportLink href={`${API}/exports/run-items?payout_run_id=${run.id}`} />
         </Filters>
         <Rows
           empty={<Empty title="Nobody is owed anything">Nobody has a balance that could be paid.</Empty>}

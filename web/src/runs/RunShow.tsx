@@ -1,9 +1,10 @@
-import { Alert, Stack } from '@mui/material'
+import { Alert, Box, Stack } from '@mui/material'
 import { useQuery } from '@tanstack/react-query'
 import { useEffect } from 'react'
 import { useRefresh } from 'react-admin'
-import { get } from '../api.ts'
+import { API, get } from '../api.ts'
 import { Details } from '../ui/Details.tsx'
+import { ExportLink } from '../ui/ExportLink.tsx'
 import { count, plural, time, useMoney } from '../ui/format.ts'
 import { RecordShow } from '../ui/RecordShow.tsx'
 import { StatusChip } from '../ui/StatusChip.tsx'
@@ -27,6 +28,7 @@ export function RunShow() {
       {run => (
         <Stack sx={{ gap: 2, mb: 2 }}>
           <Progress run={run} />
+          {run.refusal && <Alert severity="warning">{run.refusal}</Alert>}
           {run.status === 'draft' ? <Preview run={run} /> : <Reconciled run={run} />}
           <RunDetails run={run} />
           {['approved', 'sent', 'closed'].includes(run.status) && (
@@ -94,16 +96,19 @@ function Reconciled({ run }: { run: Run }) {
     queryFn: () => get<Record<string, Reconciliation['sent']>>(`payout-runs/${run.id}/reconciliation`),
   })
   return (
-    <Tiles busy={!data}>
-      {parts.map(([name, label]) => (
-        <Tile
-          key={name}
-          label={label}
-          value={data ? money.full(data[name]!.sum) : '…'}
-          hint={data && plural(data[name]!.count, 'payment')}
-        />
-      ))}
-    </Tiles>
+    <Box component="section" aria-label="Reconciliation">
+      <Tiles busy={!data}>
+        {parts.map(([name, label]) => (
+          <Tile
+            key={name}
+            label={label}
+            value={data ? money.full(data[name]!.sum) : '…'}
+            hint={data && plural(data[name]!.count, 'payment')}
+          />
+        ))}
+      </Tiles>
+      <ExportLink href={`${API}/payout-runs/${run.id}/reconciliation/csv`} label="Reconciliation as CSV" />
+    </Box>
   )
 }
 

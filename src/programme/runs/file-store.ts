@@ -1,0 +1,44 @@
+/** The queries on files of payout runs: who has which. */
+import type { Db, Tx } from '../../storage/database.ts'
+
+export async function filesOf(db: Db, runId: number) {
+  return db
+    .selectFrom('run_files')
+    .selectAll()
+    .where('run_id', '=', runId)
+    .orderBy('format')
+    .orderBy('part')
+    .execute()
+}
+
+/** @returns whether somebody has it for the first time */
+export async function markDownloaded(
+  tx: Tx,
+  file: { run_id: number; format: string; part: number },
+  time: number,
+): Promise<boolean> {
+  const inserted = await tx
+    .insertInto('run_files')
+    .values({ ...file, downloaded_at: time, handed_over_at: null, handed_over_by: 0 })
+    .onConflict(conflict => conflict.doNothing())
+    .returning('part')
+    .executeTakeFirst()
+  return inserted !== undefined
+}
+
+export async function markHandedOver(
+  tx: Tx,
+  file: { run_id: number; format: string; part: number },
+  by: number,
+  time: number,
+): Promise<void> {
+  await tx
+    .insertInto('run_files')
+    .values({ ...file, downloaded_at: time, handed_over_at: time, handed_over_by: by })
+    .onConflict(conflict =>
+      conflict
+        .columns(['run_id', 'format', 'part'])
+        .doUpdateSet({ handed_over_at: time, handed_over_by: by }),
+    )
+    .execute()
+}

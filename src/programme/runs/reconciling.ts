@@ -1,0 +1,82 @@
+/** What was sent by a run, and what became of it. */
+import { CSV_BEGINNING, csvLine } from '../../base/csv.ts'
+import { decimalText, exactNumber } from '../../base/money.ts'
+import type { Context } from '../../events/write.ts'
+import { existing } from '../../records/rules.ts'
+import { unitsOfSum } from '../../storage/sums.ts'
+import type { ItemStatus } from './item.ts'
+import { payoutRun } from './run.ts'
+import { SENT } from './sending.ts'
+import * as store from './store.ts'
+import { sumItems } from './sums-store.ts'
+
+/** The parts, in the order in which people read them, and the statuses of their items. */
+const parts = {
+  sent: SENT,
+  paid: ['paid'],
+  failed: ['failed'],
+  returned: ['returned'],
+  unknown: ['unknown'],
+  open: ['reserved', 'included'],
+} as const satisfies Record<string, readonly ItemStatus[]>
+
+type Part = keyof typeof parts
+
+interface Sum {
+  readonly count: number
+  /** In minor units. */
+  readonly sum: bigint
+}
+
+async function read({ database, settings }: Context, id: number) {
+  existing(payoutRun, await store.runs.find(database.replica, id))
+  const sums = await sumItems(database.replica, id)
+  const sumOf = (statuses: readonly ItemStatus[]): Sum => {
+    const those = sums.filter(({ status }) => statuses.includes(status))
+    return {
+      count: those.reduce((all, { count }) => all + count, 0),
+      sum: those.reduce((all, { sum }) => all + unitsOfSum(sum), 0n),
+    }
+  }
+  const { currency, decimals } = await settings.current()
+  return {
+    currency,
+    decimals,
+    parts: Object.entries(parts).map(([name, statuses]) => ({ name: name as Part, ...sumOf(statuses) })),
+    excluded: sums.filter(({ status }) => status === 'excluded'),
+  }
+}
+
+/** @throws Failure no_payout_run */
+export async function reconcile(context: Context, id: number) {
+  const { currency, decimals, parts, excluded } = await read(context, id)
+  const shown = Object.fromEntries(
+    parts.map(({ name, count, sum }) => [name, { count, sum: exactNumber(sum, decimals) }]),
+  )
+  return {
+    payout_run_id: id,
+    currency,
+    ...shown,
+    excluded: excluded.map(({ reason, count }) => ({ reason, count })),
+    balanced: parts.every(({ name, count }) => (name !== 'open' && name !== 'unknown') || count === 0),
+  }
+}
+
+/**
+ * The same as a table.
+ * @throws Failure no_payout_run
+ */
+export async function reconciliationCsv(context: Context, id: number): Promise<string> {
+  const { currency, decimals, parts, excluded } = await read(context, id)
+  const lines = [
+    ...parts.map(({ name, count, sum }) => [name, '', count, decimalText(sum, decimals)]),
+    ...excluded.map(({ reason, count, sum }) => [
+      'excluded',
+      reason,
+      count,
+      decimalText(unitsOfSum(sum), decimals),
+    ]),
+  ]
+  const head = csvLine(['payout_run_id', 'part', 'reason', 'count', 'sum', 'currency'])
+  return CSV_BEGINNING + head + lines.map(line => csvLine([id, ...line, currency])).join('')
+}

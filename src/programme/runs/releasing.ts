@@ -1,0 +1,25 @@
+import { now } from '../../base/time.ts'
+import type { WriteTx } from '../../events/write.ts'
+import { postRun } from '../ledger/rules.ts'
+import type { Item } from './item.ts'
+import * as store from './store.ts'
+
+/** Makes what items have reserved free again. */
+export async function releaseItems(
+  tx: WriteTx,
+  items: readonly Item[],
+  cause: { readonly reason: string; readonly eventId: number },
+): Promise<void> {
+  if (items.length === 0) return
+  const ids = items.map(item => item.id)
+  await store.holdReserved(tx, ids)
+  await store.releaseReferrals(tx, ids, now())
+  const moves = items.map(item => ({
+    affiliateId: item.affiliate_id,
+    from: 'reserved' as const,
+    to: 'unpaid' as const,
+    amount: BigInt(item.amount),
+    runItemId: item.id,
+  }))
+  await postRun(tx, moves, cause)
+}
