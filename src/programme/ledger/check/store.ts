@@ -18,7 +18,9 @@ export interface Comparison {
 
 const owed = sql`'unpaid and reserved'`
 const earned = sql`'paid_out, external and difference'`
-const ofThose = sql`affiliate_id IN (SELECT id FROM affiliates)`
+const ofThose = sql`EXISTS (SELECT 1 FROM affiliates WHERE affiliates.id = affiliate_id)`
+/** As an expression, so that each range of affiliates is read by their index, and not all that have the status. */
+const status = sql`(status || '')`
 
 export const comparisons = {
   balances: {
@@ -37,8 +39,8 @@ export const comparisons = {
         FROM balances WHERE account IN ('paid_out', 'external', 'difference') AND ${within}`,
     derived: within => sql`
       SELECT affiliate_id, CASE status WHEN 'unpaid' THEN ${owed} WHEN 'paid' THEN ${earned} ELSE status END AS figure, amount
-        FROM referrals WHERE status IN ('pending', 'unpaid', 'paid') AND ${within}
-      UNION ALL SELECT affiliate_id, 'paid_out', amount FROM payouts WHERE status = 'paid' AND ${within}`,
+        FROM referrals WHERE ${status} IN ('pending', 'unpaid', 'paid') AND ${within}
+      UNION ALL SELECT affiliate_id, 'paid_out', amount FROM payouts WHERE ${status} = 'paid' AND ${within}`,
   },
   figures: {
     table: 'affiliates',
@@ -50,13 +52,13 @@ export const comparisons = {
         UNION ALL SELECT id, 'visits', visits FROM affiliates
       ) AS figures WHERE ${within}`,
     derived: within => sql`
-      SELECT affiliate_id, 'earnings' AS figure, amount FROM referrals WHERE status = 'paid' AND ${within} AND ${ofThose}
+      SELECT affiliate_id, 'earnings' AS figure, amount FROM referrals WHERE ${status} = 'paid' AND ${within} AND ${ofThose}
       UNION ALL SELECT affiliate_id, 'unpaid_earnings', amount
         FROM balances WHERE account IN ('unpaid', 'reserved') AND ${within} AND ${ofThose}
       UNION ALL SELECT affiliate_id, 'visits', 1 FROM visits WHERE ${within} AND ${ofThose}
       UNION ALL SELECT affiliate_id, 'visits', visits FROM visit_days WHERE ${within} AND ${ofThose}
       UNION ALL SELECT affiliate_id, 'referrals', 1 FROM referrals
-        WHERE status IN ('unpaid', 'paid') AND type NOT IN ('refund', 'write_off') AND ${within} AND ${ofThose}`,
+        WHERE ${status} IN ('unpaid', 'paid') AND type NOT IN ('refund', 'write_off') AND ${within} AND ${ofThose}`,
   },
 } as const satisfies Record<string, Comparison>
 
