@@ -25,7 +25,7 @@ const record = Type.Object({
   url: Type.String({ description: 'Always empty.' }),
   description: Type.String({ description: 'Always empty.' }),
   slug: Type.String({ description: 'The login name.' }),
-  roles: Type.Array(Type.String(), { description: 'administrator, or none.' }),
+  roles: Type.Array(Type.String(), { description: 'The role here, or none.' }),
   registered_date: Type.String({ description: 'When the account was made: YYYY-MM-DDTHH:MM:SS+00:00.' }),
 })
 type WordPressUser = Static<typeof record>

@@ -16,7 +16,7 @@ interface Movable extends RaRecord<number> {
 }
 
 /** What can be done with a record in some states: the word, and the state that it leads to. */
-export interface Move<S extends string = string> {
+interface Move<S extends string = string> {
   readonly action: string
   /** The same as the interface calls it. */
   readonly verb: string
