@@ -156,19 +156,21 @@ describeService('sessions: log in', service => {
     assert.equal(replies[0]!.body.message, 'Login or password is wrong.')
   })
 
-  test('401 - a login that nobody has takes the time of one that somebody has', async () => {
-    const timed = async (login: string) => {
-      const times: number[] = []
+  test('401 - a login that nobody has costs as much work as one that somebody has', async () => {
+    // Of the processor, which is the same beside any load; test/timing.test.ts measures what callers see.
+    const costOf = async (login: string) => {
+      const costs: number[] = []
       for (let number = 0; number < 5; number += 1) {
-        const start = performance.now()
+        const start = process.cpuUsage()
         await tryFrom(service(), `192.0.2.${10 + number}`, login)
-        times.push(performance.now() - start)
+        const { user, system } = process.cpuUsage(start)
+        costs.push(user + system)
       }
-      return times.sort((a, b) => a - b)[1]!
+      return Math.min(...costs)
     }
-    const known = await timed('admin@example.com')
-    const unknown = await timed('nobody@example.com')
-    assert.ok(unknown > known / 3 && unknown < known * 3, `${unknown} and ${known} ms`)
+    const known = await costOf('admin@example.com')
+    const unknown = await costOf('nobody@example.com')
+    assert.ok(unknown > known / 3 && unknown < known * 3, `${unknown} and ${known} us`)
   })
 
   test('400 - arguments are missing or wrong', async () => {

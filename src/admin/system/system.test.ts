@@ -18,7 +18,7 @@ describeService('system', service => {
       version: (await admin.get('/session')).body.version,
       node: process.versions.node,
       engine: service().database.engine.name,
-      counts: { ...none, users: 2, affiliates: 1, links: 1, payouts: 1, keys: 1 },
+      counts: { ...none, users: 2, affiliates: 1, links: 1, payouts: 1, keys: 1, click_keys: 0 },
     })
     assert.ok(database_size_bytes > 50_000)
     assert.ok(Math.abs(Date.parse(`${started}Z`) + uptime_seconds * 1000 - Date.now()) < 3000)
