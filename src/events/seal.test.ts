@@ -30,6 +30,8 @@ describe('events that are committed after later ones (PostgreSQL)', () => {
     const began = Promise.withResolvers<void>()
     const late = database.transaction(async tx => {
       await write(operatorOf(within(database, tx)), async inner => inner.log('settings.edit', null))
+      // What nobody waits for is sent with the next statement.
+      await sql`SELECT 1`.execute(tx)
       began.resolve()
       await goOn.promise
     })
