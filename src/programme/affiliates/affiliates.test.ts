@@ -265,13 +265,17 @@ describeService('affiliates: edit and delete', service => {
     )
   })
 
-  test('200 - the address of an account that can log in', async () => {
+  test('200 - the address of an account that can log in, by whoever may edit accounts; 403 - by others', async () => {
     const admin = await service().admin()
     const account = { login: 'boss', email: 'boss@example.com', role: 'administrator' }
     const { body: boss } = await admin.post('/users', { ...account, password: 'a password of the boss' })
     const { body: affiliate } = await service().post('/affiliates', { user_id: boss.id })
     const path = `/affiliates/${affiliate.id}`
-    assert.equal((await service().patch(path, { account_email: 'chief@example.com' })).status, 200)
+    // A link for a new password goes to that address.
+    const refused = await service().patch(path, { account_email: 'thief@example.com', status: 'active' })
+    assertFailure(refused, 403, 'rest_forbidden')
+    assert.equal((await service().get(path)).body.status, 'pending')
+    assert.equal((await admin.patch(path, { account_email: 'chief@example.com' })).status, 200)
     assert.equal((await admin.get(`/users/${boss.id}`)).body.email, 'chief@example.com')
     assert.equal((await service().visitor().logIn('boss', 'a password of the boss')).status, 201)
   })
