@@ -240,6 +240,14 @@ describeService('lines', service => {
       400,
       'rest_invalid_param',
     )
+    // However many are empty, they are not taken apart.
+    assertFailure(
+      await service().post('/affiliates', `${'\n'.repeat(20_001)}{}`, {
+        headers: { 'content-type': 'application/x-ndjson' },
+      }),
+      400,
+      'rest_invalid_param',
+    )
     const beside = await reply('/affiliates?status=active', [{ user_id: 1 }])
     assert.deepEqual(Object.keys(beside.body.data.params), ['status'])
     assertFailure(

@@ -18,6 +18,7 @@ const MAX_JSON_DEPTH = 32
 
 const [QUOTE, BACKSLASH, OPEN_BRACKET, CLOSE_BRACKET, OPEN_BRACE, CLOSE_BRACE, COLON] =
   Buffer.from('"\\[]{}:')
+const LINE_BREAK = 10
 
 export const noParameters: Parameters = Object.freeze(Object.create(null))
 
@@ -91,8 +92,17 @@ export function hasLines(header: string): boolean {
   return mediaTypeOf(header) === LINES_TYPE
 }
 
-/** The lines of NDJSON; empty ones stay, so that each has the number that its sender counts. @throws Failure invalid_argument */
-export function linesOf(body: Buffer): string[] {
+/**
+ * The lines of NDJSON; empty ones stay, so that each has the number that its sender counts.
+ * @returns undefined where there are more than `most`, however short: they are not even taken apart
+ * @throws Failure invalid_argument
+ */
+export function linesOf(body: Buffer, most: number): string[] | undefined {
+  let breaks = 0
+  for (let at = body.indexOf(LINE_BREAK); at >= 0; at = body.indexOf(LINE_BREAK, at + 1)) {
+    breaks += 1
+    if (breaks > most) return undefined
+  }
   return utf8(body).split('\n')
 }
 

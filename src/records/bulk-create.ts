@@ -4,7 +4,7 @@ import type { TObject, TProperties } from 'typebox'
 import { Failure, type Problems } from '../base/errors.ts'
 import type { Settings } from '../base/settings.ts'
 import type { Context, RequestContext } from '../events/write.ts'
-import { ArgumentReader, refuse } from '../http/arguments.ts'
+import { ArgumentReader, type Read, refuse } from '../http/arguments.ts'
 import type { Call, LineResult, Lines } from '../http/endpoint.ts'
 import { noParameters, parseJson } from '../http/parameters.ts'
 import { inSavepoint } from '../storage/savepoint.ts'
@@ -12,6 +12,8 @@ import { inSavepoint } from '../storage/savepoint.ts'
 /** So many are made by themselves before others are answered. */
 const AT_ONCE = 50
 const MOST_IGNORED = 20
+/** So many characters are read before others are answered. */
+const READ_AT_ONCE = 65_536
 
 /** What each line makes, and how it is told. */
 interface Creating<A, R> {
@@ -40,8 +42,9 @@ export function linesOf<A, R>(creating: Creating<A, R>): Lines {
   return {
     result: creating.result,
     perform: async (call, texts, careful) => {
+      const sent = await readAll(reader, texts)
       const lines = await Promise.all(
-        texts.map(text => attempted(() => read<A>(reader, text, args => creating.problems(call, args)))),
+        sent.map(one => attempted(() => judge<A>(one, args => creating.problems(call, args)))),
       )
       const all = lines.flatMap(line => (line instanceof Failure ? [] : [line.args]))
       const made =
@@ -85,13 +88,28 @@ async function createEach<A, R>(
   })
 }
 
+/** Others are answered in between: a body of nothing but names takes seconds. */
+async function readAll(reader: ArgumentReader, texts: readonly string[]): Promise<(Read | Failure)[]> {
+  const all: (Read | Failure)[] = []
+  let length = 0
+  for (const text of texts) {
+    all.push(await attempted(() => reader.read(noParameters, parseJson(text), noParameters)))
+    length += text.length
+    if (length > READ_AT_ONCE) {
+      await setImmediate()
+      length = 0
+    }
+  }
+  return all
+}
+
 /** @throws Failure invalid_json, missing_argument, invalid_argument */
-async function read<A>(
-  reader: ArgumentReader,
-  text: string,
+async function judge<A>(
+  sent: Read | Failure,
   problemsOf: (args: object) => Promise<Problems>,
 ): Promise<ReadLine<A>> {
-  const { args, problems, missing, ignored } = reader.read(noParameters, parseJson(text), noParameters)
+  if (sent instanceof Failure) throw sent
+  const { args, problems, missing, ignored } = sent
   if (missing.length === 0 && Object.keys(problems).length > 0)
     Object.assign(problems, await problemsOf(args))
   refuse(missing, problems)

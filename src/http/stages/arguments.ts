@@ -60,18 +60,23 @@ export function readArguments(
   }
 }
 
+/** Some write an empty line behind each. */
+const MOST_WITH_EMPTY = 2 * MOST_LINES
+
 /** @throws Failure invalid_argument */
 function takeLines(request: FastifyRequest): void {
   const query = parseUrlEncoded(queryOf(request))
   refuseInvalid(methodsIn(request, query))
   const outside = Object.keys(query).slice(0, IGNORED_REFUSED)
   refuseInvalid(Object.fromEntries(outside.map(name => [name, 'must stand in the lines.'])))
-  const lines = linesOf((request.body as Buffer | undefined) ?? Buffer.alloc(0))
-  const count = [...numbered(lines)].length
-  if (count === 0 || count > MOST_LINES) {
+  const lines = linesOf((request.body as Buffer | undefined) ?? Buffer.alloc(0), MOST_WITH_EMPTY)
+  const count = lines
+    ? [...numbered(lines)].length
+    : `more than ${MOST_WITH_EMPTY}, with those that are empty`
+  if (!lines || count === 0 || Number(count) > MOST_LINES) {
     refuseInvalid({ body: `must have 1 to ${MOST_LINES} lines, each a JSON object; it has ${count}.` })
   }
-  request.lines = lines
+  request.lines = lines!
   request.args = {}
   // It would be held until the last line is done.
   request.body = undefined
