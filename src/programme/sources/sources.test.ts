@@ -258,7 +258,7 @@ describeService('sources', service => {
     keepSecretKeyIn(undefined)
     const reply = await service().post('/sources', { name: 'unsealed', type: 'stripe', secret: SECRET })
     assertFailure(reply, 409, 'rest_secret_key')
-    assert.match(reply.body.message, /secrets of sources/)
+    assert.match(reply.body.message, /start it with SECRET_KEY/)
   })
 
   test('signed deliveries of any shape are answered, and a sale below zero earns nothing', async () => {
