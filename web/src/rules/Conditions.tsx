@@ -3,8 +3,8 @@ import AddIcon from '@mui/icons-material/Add'
 import RemoveIcon from '@mui/icons-material/DeleteOutlined'
 import { Button, IconButton, Stack, Typography } from '@mui/material'
 import { required, SelectInput, TextInput } from 'react-admin'
-import { useFieldArray, useFormState, useWatch } from 'react-hook-form'
-import { type ConditionRow, type Field, fields, hows, howsOf } from './rule.ts'
+import { useFieldArray, useFormContext, useFormState, useWatch } from 'react-hook-form'
+import { type ConditionRow, type Field, fields, hows, howsOf, valueProblem } from './rule.ts'
 
 const SOURCE = 'condition_rows'
 
@@ -37,6 +37,13 @@ function ConditionFields({ place, remove }: { place: number; remove: () => void 
   const source = (name: keyof ConditionRow) => `${SOURCE}.${place}.${name}`
   const field = useWatch({ name: source('field') }) as Field | undefined
   const isNumber = field !== undefined && fields[field]?.isNumber
+  const { getValues, setValue } = useFormContext()
+  /** What can be asked of a product can't be asked of an amount. */
+  const keepHow = (chosen: Field) => {
+    const possible = howsOf(chosen)
+    if (!possible.includes(getValues(source('how'))))
+      setValue(source('how'), possible[0], { shouldDirty: true })
+  }
   return (
     <Stack direction="row" sx={{ gap: 1, alignItems: 'flex-start', '& > div': { flex: 1, minWidth: 0 } }}>
       <SelectInput
@@ -44,6 +51,7 @@ function ConditionFields({ place, remove }: { place: number; remove: () => void 
         source={source('field')}
         label="Of the sale"
         choices={fieldChoices}
+        onChange={event => keepHow(event.target.value as Field)}
         translateChoice={false}
         validate={required()}
         helperText={false}
@@ -61,7 +69,7 @@ function ConditionFields({ place, remove }: { place: number; remove: () => void 
         source={source('value')}
         label={isNumber ? 'Number' : 'Values'}
         parse={typed => typed}
-        validate={typed => valueProblem(String(typed ?? '').trim(), isNumber)}
+        validate={typed => valueProblem({ field, value: String(typed ?? '') })}
         helperText={isNumber ? false : 'With commas between them.'}
       />
       <IconButton aria-label="Remove condition" onClick={remove}>
@@ -69,9 +77,4 @@ function ConditionFields({ place, remove }: { place: number; remove: () => void 
       </IconButton>
     </Stack>
   )
-}
-
-function valueProblem(text: string, isNumber: boolean): string | undefined {
-  if (text === '') return 'Fill this in.'
-  return isNumber && !/^\d+(\.\d{1,4})?$/.test(text) ? 'Write a number.' : undefined
 }

@@ -8,7 +8,7 @@ import type { Static } from 'typebox'
 import type { previewSchema } from '../../../src/programme/commission/preview.ts'
 import { messageOf, request } from '../api.ts'
 import { useMoney } from '../ui/format.ts'
-import { argumentsOf, type Rule } from './rule.ts'
+import { argumentsOf, type ConditionRow, type Rule, valueProblem } from './rule.ts'
 
 type Answer = Static<typeof previewSchema>
 
@@ -33,9 +33,9 @@ export function Preview() {
   const replaced = useRecordContext<Rule>()
   const body = JSON.stringify(questionOf(sale, typed, replaced))
   const question = useDeferredValue(body)
-  const hasRate = String(typed.rate ?? '').trim() !== ''
+  const missing = missingOf(sale, typed)
   const { data, error } = useQuery({
-    enabled: hasRate,
+    enabled: missing === undefined,
     queryKey: ['rules', 'preview', question],
     queryFn: async ({ signal }) => {
       await new Promise(resolve => setTimeout(resolve, WAIT_MS))
@@ -64,11 +64,11 @@ export function Preview() {
         ))}
       </Stack>
       <Stack aria-live="polite" sx={{ mt: 2, gap: 0.75 }}>
-        {hasRate ? (
+        {missing === undefined ? (
           <Outcome error={error} answer={data} />
         ) : (
           <Typography variant="body2" sx={{ color: 'text.secondary' }}>
-            Type the rate to see what a sale would earn.
+            {missing}
           </Typography>
         )}
       </Stack>
@@ -116,6 +116,23 @@ function Result({ answer: { sentences, tried } }: { answer: Answer }) {
 }
 
 const NUMBERS = new Set(['amount', 'tax', 'shipping', 'order'])
+
+const isBlank = (typed: unknown) => String(typed ?? '').trim() === ''
+const isNoNumber = (typed: unknown) => Number.isNaN(Number(typed ?? 0))
+
+/** What has to be typed first, or typed otherwise. */
+function missingOf(sale: Sale, typed: Record<string, unknown>): string | undefined {
+  if (isBlank(typed.rate)) return 'Type the rate to see what a sale would earn.'
+  const rows = (typed.condition_rows ?? []) as ConditionRow[]
+  if (rows.some(row => !row.field || !row.how || valueProblem(row))) {
+    return 'Finish the conditions, or remove them, to see what a sale would earn.'
+  }
+  if (['rate', 'priority', ...WHOLE].some(name => isNoNumber(typed[name]))) {
+    return 'Write the numbers of the rule with a point before the decimals to see what a sale would earn.'
+  }
+  const wrong = asked.find(([name]) => NUMBERS.has(name) && isNoNumber(sale[name]))
+  return wrong && `${wrong[1]}: write a number, with a point before the decimals.`
+}
 
 /** Without what was left empty. */
 function questionOf(sale: Sale, typed: Record<string, unknown>, replaced: Rule | undefined): object {

@@ -92,9 +92,21 @@ function Fields() {
       <When />
       <FormSection title="For how long">
         <Row>
-          <Limit source="max_months" label="Months at most" hint="After the customer's first order." />
-          <Limit source="max_payments" label="Orders at most" hint="Of the same customer." />
-          <Limit source="hold_days" label="Days pending" hint="Empty: until it is approved." />
+          <Limit
+            source="max_months"
+            label="Months at most"
+            hint="After the customer's first order; later ones earn nothing."
+          />
+          <Limit
+            source="max_payments"
+            label="Orders at most"
+            hint="Of the same customer; later ones earn nothing."
+          />
+          <Limit
+            source="hold_days"
+            label="Days pending"
+            hint="0: none. Empty: none for sales of the shop; other referrals wait until they are approved."
+          />
         </Row>
       </FormSection>
     </>
@@ -131,19 +143,19 @@ function Terms() {
           helperText={false}
         />
         <RateInput source="rate" label="Rate" helperText="Percent, or an amount." />
-        <SelectInput
-          margin="none"
-          source="base"
-          label="Of"
-          choices={[
-            { id: bases[0]!, name: 'Without tax and shipping' },
-            { id: bases[1]!, name: 'With tax and shipping' },
-          ]}
-          translateChoice={false}
-          validate={required()}
-          helperText="What a percentage is taken of."
-        />
       </Row>
+      <SelectInput
+        margin="none"
+        source="base"
+        label="Of"
+        choices={[
+          { id: bases[0]!, name: 'Without tax and shipping' },
+          { id: bases[1]!, name: 'With tax and shipping' },
+        ]}
+        translateChoice={false}
+        validate={required()}
+        helperText="What a percentage is taken of."
+      />
     </FormSection>
   )
 }

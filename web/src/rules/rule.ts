@@ -82,6 +82,15 @@ const listOf = (text: string) =>
     .map(part => part.trim())
     .filter(part => part !== '')
 
+/** What is missing or wrong in the value of a line. */
+export function valueProblem({ field, value = '' }: ConditionRow): string | undefined {
+  const text = value.trim()
+  if (text === '') return 'Fill this in.'
+  return field && fields[field].isNumber && !/^\d+(\.\d{1,4})?$/.test(text)
+    ? 'Write a number, with a point before the decimals.'
+    : undefined
+}
+
 export const conditionText = ({ field, how, value }: ConditionRow) =>
   field && how ? `${fields[field].name} ${hows[how]} ${value}` : ''
 
