@@ -96,7 +96,7 @@ function Fields({ settings }: { settings: SettingsRecord }) {
       >
         {settings.currency_locked && (
           <Alert severity="info" role="note">
-            The currency can't change any more, because payouts were recorded in it.
+            The currency can't change any more, because amounts are recorded in it.
           </Alert>
         )}
         <AutocompleteInput
@@ -105,7 +105,7 @@ function Fields({ settings }: { settings: SettingsRecord }) {
           choices={settings.currencies.map(code => ({ id: code, name: currencyName(code) }))}
           disabled={settings.currency_locked}
           validate={required('Choose a currency.')}
-          helperText="ISO 4217. Choose it with care: with the first payout it is fixed."
+          helperText="ISO 4217. Choose it with care: the first amount that is recorded, such as a referral or a payout, fixes it."
         />
       </FormSection>
       <PayoutSettings />

@@ -7,11 +7,14 @@ import { useCan, useSession } from '../session.tsx'
 import { type Money, useMoney } from './format.ts'
 import { useGoBack } from './lists.ts'
 
-/** A field is checked when it is left, and nothing that was typed is lost by going away without being asked. */
+/**
+ * A field is checked when it is left, and nothing that was typed is lost by going away without being asked. What is
+ * wrong is said at the field, by this page or the server: not by the browser, in its own words and one at a time.
+ */
 export function CarefulForm({ needs, children, ...rest }: FormProps & { needs?: string }) {
   const may = useCan()
   return (
-    <Form mode="onTouched" warnWhenUnsavedChanges disableInvalidFormNotification {...rest}>
+    <Form mode="onTouched" noValidate warnWhenUnsavedChanges disableInvalidFormNotification {...rest}>
       {needs === undefined || may(needs) ? children : <OnlyRead needs={needs}>{children}</OnlyRead>}
     </Form>
   )
