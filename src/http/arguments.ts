@@ -259,7 +259,8 @@ function choiceCoercer(choices: readonly string[]): (value: unknown) => unknown 
 }
 
 function rangeOf(minimum: number | undefined, maximum: number | undefined): string {
-  return maximum === undefined ? `of ${minimum} or more` : `from ${minimum} to ${maximum}`
+  if (minimum === undefined) return maximum === undefined ? '' : ` of at most ${maximum}`
+  return maximum === undefined ? ` of ${minimum} or more` : ` from ${minimum} to ${maximum}`
 }
 
 function lengthOf(minimum = 0, maximum: number | undefined): string {
@@ -291,7 +292,7 @@ export function expectation(schema: TSchema | Schema): string {
     case 'number': {
       if (format) return formats[format]!.expects
       const kind = type === 'integer' ? 'a whole number' : 'a number'
-      return `${kind} ${rangeOf(minimum, maximum)}`
+      return kind + rangeOf(minimum, maximum)
     }
     case 'boolean':
       return 'true or false'
