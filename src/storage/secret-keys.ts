@@ -4,7 +4,17 @@
  * one database at a time, so there is one ring of keys.
  */
 import { createCipheriv, createDecipheriv, hash, randomBytes } from 'node:crypto'
-import { readFileSync, renameSync, writeFileSync } from 'node:fs'
+import {
+  closeSync,
+  fsyncSync,
+  linkSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname } from 'node:path'
 import { Failure } from '../base/errors.ts'
 
 const ALGORITHM = 'aes-256-gcm'
@@ -31,31 +41,68 @@ export function keepSecretKeyIn(file: string | undefined): void {
 
 /** Makes a key where there is a place for it and none yet. */
 export function makeSecretKey(): void {
-  if (process.env.SECRET_KEY === undefined && place !== undefined) keys(true)
+  if (!isSecretKeyGiven() && place !== undefined) readAnew(true)
 }
 
-/** The first key seals; the others only open, until everything is sealed anew. */
-function keys(make: boolean): readonly Key[] {
-  ring ??= process.env.SECRET_KEY ? parse(process.env.SECRET_KEY) : fromFile(make)
-  if (ring.length === 0 && make) ring = fromFile(true)
+/** Whether SECRET_KEY gives it: who starts the service looks after it then. */
+export function isSecretKeyGiven(): boolean {
+  return Boolean(process.env.SECRET_KEY)
+}
+
+/**
+ * The first key seals; the others only open, until everything is sealed anew. Another process may have changed the file.
+ * @throws Failure secret_key when the file is gone: what a new one sealed could be opened until then, and the old never
+ */
+function readAnew(make: boolean): readonly Key[] {
+  const text = isSecretKeyGiven() ? process.env.SECRET_KEY : textOf(place)
+  if (text === undefined && ring !== undefined && ring.length > 0) {
+    throw new Failure('secret_key', {
+      message: `The file of the secret key is gone: put ${place} back, which has been there since this process began.`,
+    })
+  }
+  ring = parse(text ?? (make && place !== undefined ? made(place) : ''))
   return ring
 }
 
-function fromFile(make: boolean): readonly Key[] {
-  if (place === undefined) return []
+function textOf(file: string | undefined): string | undefined {
+  if (file === undefined) return undefined
   try {
-    return parse(readFileSync(place, 'utf8'))
+    return readFileSync(file, 'utf8')
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+    throw error
   }
-  if (!make) return []
+}
+
+/** @returns the key in the file: of processes that begin together, that of the first one */
+function made(file: string): string {
+  const beside = `${file}.${process.pid}`
+  writeDurably(beside, `${newKey()}\n`)
   try {
-    writeFileSync(place, `${newKey()}\n`, { mode: 0o600, flag: 'wx' })
+    linkSync(beside, file)
   } catch (error) {
-    // Another process was faster.
     if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
+  } finally {
+    rmSync(beside)
   }
-  return parse(readFileSync(place, 'utf8'))
+  syncFolderOf(file)
+  return readFileSync(file, 'utf8')
+}
+
+function writeDurably(file: string, text: string): void {
+  // One that a killed process has left may be open to others.
+  rmSync(file, { force: true })
+  writeFileSync(file, text, { mode: 0o600, flag: 'wx', flush: true })
+}
+
+/** What was renamed in it stays so when the power fails. */
+function syncFolderOf(file: string): void {
+  const folder = openSync(dirname(file), 'r')
+  try {
+    fsyncSync(folder)
+  } finally {
+    closeSync(folder)
+  }
 }
 
 const newKey = () => randomBytes(KEY_BYTES).toString('base64')
@@ -77,11 +124,13 @@ function parse(text: string): readonly Key[] {
 }
 
 /**
+ * To be called in a write transaction that holds the settings, so that the key that it seals by can't be forgotten before
+ * the text is there to be sealed anew.
  * @param about what the text belongs to: it opens for nothing else
  * @throws Failure secret_key when there is none
  */
 export function seal(text: string, about: string): string {
-  const [key] = keys(true)
+  const [key] = readAnew(true)
   if (!key) throw new Failure('secret_key')
   const nonce = randomBytes(NONCE_BYTES)
   const cipher = createCipheriv(ALGORITHM, key.bytes, nonce)
@@ -93,12 +142,8 @@ export function seal(text: string, about: string): string {
 /** @throws Failure secret_key when the key is not there, or the text was altered or belongs to something else */
 export function unseal(text: string, about: string): string {
   const [id, body = ''] = text.split('.')
-  let key = keys(false).find(key => key.id === id)
-  if (!key) {
-    // It may have been changed since it was read.
-    ring = undefined
-    key = keys(false).find(key => key.id === id)
-  }
+  const isIt = (key: Key) => key.id === id
+  const key = ring?.find(isIt) ?? readAnew(false).find(isIt)
   if (!key) {
     throw new Failure('secret_key', {
       message: `What is stored was sealed by the secret key ${id}, which the service does not have: give it back by SECRET_KEY or --secret-key-file.`,
@@ -117,25 +162,41 @@ export function unseal(text: string, about: string): string {
   }
 }
 
-/** Whether a text was sealed by the key that seals now. */
-export function isSealedAnew(text: string): boolean {
-  return text.startsWith(`${keys(false)[0]?.id}.`)
+/** What everything begins with that is sealed by the key that seals now. @throws Failure secret_key */
+export function sealedPrefix(): string {
+  const [key] = readAnew(true)
+  if (!key) throw new Failure('secret_key')
+  return `${key.id}.`
 }
 
 /**
- * Puts a new key before those of the file, or leaves only the first one.
- * @throws Failure secret_key when the key is not in a file
+ * Puts a new key before the one of the file. Where there are several, one was changed and its end did not come: the first
+ * of them goes on to seal. To be called while nobody seals.
+ * @throws Failure secret_key when there is no file, and SECRET_KEY has no new key before the old one
  */
-export function rotateSecretKey(step: 'begin' | 'end'): void {
-  if (process.env.SECRET_KEY || place === undefined) {
+export function beginRotation(): void {
+  const before = readAnew(true)
+  if (before.length > 1) return
+  if (isSecretKeyGiven() || place === undefined) {
     throw new Failure('secret_key', {
       message:
-        'The secret key is not in a file: put the new key before the old one in SECRET_KEY, with a comma.',
+        'The secret key is not in a file: put the new key before the old one in SECRET_KEY, with a comma, and do this again.',
     })
   }
-  const old = keys(true).map(({ bytes }) => bytes.toString('base64'))
-  const lines = step === 'begin' ? [newKey(), ...old] : old.slice(0, 1)
-  writeFileSync(`${place}.new`, `${lines.join('\n')}\n`, { mode: 0o600 })
-  renameSync(`${place}.new`, place)
+  replaceFile(place, [newKey(), ...before.map(textOfKey)])
+}
+
+/** Leaves only the key that seals. To be called while nobody seals, and once nothing is sealed by another one. */
+export function endRotation(): void {
+  if (!isSecretKeyGiven() && place !== undefined)
+    replaceFile(place, readAnew(false).slice(0, 1).map(textOfKey))
+}
+
+const textOfKey = ({ bytes }: Key) => bytes.toString('base64')
+
+function replaceFile(file: string, lines: readonly string[]): void {
+  writeDurably(`${file}.new`, `${lines.join('\n')}\n`)
+  renameSync(`${file}.new`, file)
+  syncFolderOf(file)
   ring = undefined
 }

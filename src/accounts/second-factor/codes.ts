@@ -6,8 +6,9 @@
 import { hash, randomBytes } from 'node:crypto'
 import { Secret, TOTP } from 'otpauth'
 import { now } from '../../base/time.ts'
-import type { Database, Tx } from '../../storage/database.ts'
-import { isSealedAnew, seal, unseal } from '../../storage/secret-keys.ts'
+import type { Tx } from '../../storage/database.ts'
+import type { Sealed } from '../../storage/resealing.ts'
+import { seal, unseal } from '../../storage/secret-keys.ts'
 import * as store from './store.ts'
 
 const SECRET_BYTES = 20
@@ -23,11 +24,13 @@ function codesOf(secret: string, label = ''): TOTP {
   return new TOTP({ issuer: 'affiliated', label, secret: Secret.fromBase32(secret), period: STEP_SECONDS })
 }
 
-/** @throws Failure secret_key */
-export function newSecret(userId: number, login: string): { secret: string; uri: string; sealed: string } {
+export function newSecret(login: string): { secret: string; uri: string } {
   const secret = new Secret({ size: SECRET_BYTES }).base32
-  return { secret, uri: codesOf(secret, login).toString(), sealed: seal(secret, aboutOf(userId)) }
+  return { secret, uri: codesOf(secret, login).toString() }
 }
+
+/** In a transaction that holds the settings. @throws Failure secret_key */
+export const sealedFactor = (userId: number, secret: string): string => seal(secret, aboutOf(userId))
 
 /** @returns the codes, which can't be had again, and what is stored of them */
 export function newRecoveryCodes(): { codes: string[]; hashes: string[] } {
@@ -61,21 +64,13 @@ export async function takeCode(tx: Tx, userId: number, typed: string): Promise<b
   return true
 }
 
-const ROWS_AT_ONCE = 200
-
-/** Seals every secret by the key that seals now. @returns how many were sealed by another one */
-export async function resealSecondFactors(database: Database): Promise<number> {
-  let count = 0
-  for (let after = 0; ; ) {
-    const rows = await store.factorsAfter(database.reader, after, ROWS_AT_ONCE)
-    if (rows.length === 0) return count
-    await database.transaction(async tx => {
-      for (const row of rows.filter(({ secret }) => !isSealedAnew(secret))) {
+export const sealedFactors: Sealed = {
+  stale: async (tx, prefix, after, limit) =>
+    (await store.staleFactors(tx, prefix, after, limit)).map(row => ({
+      id: row.user_id,
+      reseal: tx => {
         const about = aboutOf(row.user_id)
-        await store.replaceSecret(tx, row, seal(unseal(row.secret, about), about))
-        count += 1
-      }
-    })
-    after = rows.at(-1)!.user_id
-  }
+        return store.replaceSecret(tx, row, seal(unseal(row.secret, about), about))
+      },
+    })),
 }

@@ -6,7 +6,7 @@ import { countAttempt, ofCodes } from '../sessions/attempts.ts'
 import { confirmPassword, refuseEnded } from '../sessions/rules.ts'
 import { endSessions } from '../sessions/store.ts'
 import { findUserRow, holdUser } from '../users/store.ts'
-import { newRecoveryCodes, newSecret, takeCode } from './codes.ts'
+import { newRecoveryCodes, newSecret, sealedFactor, takeCode } from './codes.ts'
 import type { CodeArguments, FactorRecord, PasswordArguments } from './schema.ts'
 import * as store from './store.ts'
 
@@ -29,14 +29,15 @@ export async function begin(
   args: PasswordArguments,
 ): Promise<{ secret: string; uri: string }> {
   const user = await confirmPassword(context, args.current_password)
-  const { secret, uri, sealed } = newSecret(user.id, user.login)
+  const { secret, uri } = newSecret(user.login)
   await write(context, async tx => {
+    await context.settings.hold(tx)
     await refuseEnded(tx, context.actor)
     const before = await store.holdFactor(tx, user.id)
     if (before && before.confirmed_at !== null) throw new Failure('second_factor_active')
     await store.putFactor(tx, {
       user_id: user.id,
-      secret: sealed,
+      secret: sealedFactor(user.id, secret),
       last_step: 0,
       created_at: now(),
       confirmed_at: null,

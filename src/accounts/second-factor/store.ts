@@ -71,12 +71,18 @@ export async function takeRecoveryCode(tx: Tx, userId: number, hash: string): Pr
   return taken.length > 0
 }
 
-/** The next by account, at most `limit`. */
-export async function factorsAfter(db: Db, userId: number, limit: number): Promise<SecondFactor[]> {
+/** The next by account that are sealed by another key than the one with this prefix, at most `limit`. */
+export async function staleFactors(
+  db: Db,
+  prefix: string,
+  userId: number,
+  limit: number,
+): Promise<SecondFactor[]> {
   return db
     .selectFrom('second_factors')
     .selectAll()
     .where('user_id', '>', userId)
+    .where('secret', 'not like', `${prefix}%`)
     .orderBy('user_id')
     .limit(limit)
     .execute()

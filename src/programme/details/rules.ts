@@ -2,16 +2,17 @@
  * What is true of payment details. They are never edited: new ones replace those of the same method, and wait before a
  * payout run uses them, so that whoever has taken over an account is found out in time.
  */
-import { resealSecondFactors } from '../../accounts/second-factor/codes.ts'
+import { sealedFactors } from '../../accounts/second-factor/codes.ts'
 import { ibanProblem, isBic, isRouting } from '../../base/banks.ts'
 import { invalidArguments, type Problems, refuseInvalid } from '../../base/errors.ts'
 import { now } from '../../base/time.ts'
 import { type Context, type RequestContext, type WriteTx, write } from '../../events/write.ts'
 import { existing, readingOf } from '../../records/rules.ts'
-import type { Database, Db } from '../../storage/database.ts'
-import { isSealedAnew, rotateSecretKey, seal, unseal } from '../../storage/secret-keys.ts'
+import type { Db } from '../../storage/database.ts'
+import { rotateSecretKey, type Sealed } from '../../storage/resealing.ts'
+import { seal, unseal } from '../../storage/secret-keys.ts'
 import { isThere } from '../affiliates/store.ts'
-import { resealSecret, secretsAfter } from '../sources/store.ts'
+import { sealedSecrets } from '../sources/store.ts'
 import { type Account, type CreateArguments, type PaymentDetail, paymentDetail } from './details.ts'
 import * as store from './store.ts'
 
@@ -149,46 +150,20 @@ export function opened(row: Pick<PaymentDetail, 'affiliate_id' | 'method' | 'sea
   return JSON.parse(unseal(row.sealed, aboutOf(row)))
 }
 
-const ROWS_AT_ONCE = 200
+const sealedDetails: Sealed = {
+  stale: async (tx, prefix, after, limit) =>
+    (await store.staleDetails(tx, prefix, after, limit)).map(row => ({
+      id: row.id,
+      reseal: tx =>
+        store.reseal(tx, row.id, row.sealed, seal(unseal(row.sealed, aboutOf(row)), aboutOf(row))),
+    })),
+}
 
 /**
  * Seals everything by a new key, and forgets the old one.
  * @returns how many details and secrets of sources and second factors were sealed anew
  * @throws Failure secret_key
  */
-export async function rotate({ database }: Context): Promise<number> {
-  rotateSecretKey('begin')
-  const count =
-    (await resealDetails(database)) + (await resealSources(database)) + (await resealSecondFactors(database))
-  rotateSecretKey('end')
-  return count
-}
-
-async function resealDetails(database: Database): Promise<number> {
-  let count = 0
-  for (let after = 0; ; ) {
-    const rows = await store.sealedAfter(database.reader, after, ROWS_AT_ONCE)
-    if (rows.length === 0) break
-    await database.transaction(async tx => {
-      for (const row of rows.filter(({ sealed }) => !isSealedAnew(sealed))) {
-        await store.reseal(tx, row.id, row.sealed, seal(unseal(row.sealed, aboutOf(row)), aboutOf(row)))
-        count += 1
-      }
-    })
-    after = rows.at(-1)!.id
-  }
-  return count
-}
-
-async function resealSources(database: Database): Promise<number> {
-  let count = 0
-  for (let after = 0; ; ) {
-    const rows = await secretsAfter(database.reader, after, ROWS_AT_ONCE)
-    if (rows.length === 0) break
-    await database.transaction(async tx => {
-      for (const row of rows) if (await resealSecret(tx, row)) count += 1
-    })
-    after = rows.at(-1)!.id
-  }
-  return count
+export function rotate({ database }: Context): Promise<number> {
+  return rotateSecretKey(database, [sealedDetails, sealedSecrets, sealedFactors])
 }

@@ -74,12 +74,14 @@ export async function sealedOf(
   return new Map((await several(db, { ids })).map(row => [row.id, row]))
 }
 
-export async function sealedAfter(db: Db, id: number, limit: number) {
+/** Those behind an identifier that are sealed by another key than the one with this prefix. */
+export async function staleDetails(db: Db, prefix: string, id: number, limit: number) {
   return db
     .selectFrom('payment_details')
     .select(['id', 'affiliate_id', 'method', 'sealed'])
     .where('id', '>', id)
     .where('sealed', '!=', '')
+    .where('sealed', 'not like', `${prefix}%`)
     .orderBy('id')
     .limit(limit)
     .execute()

@@ -1,7 +1,7 @@
 /** Secrets of sources as they are stored: sealed. Those of before may stand as they are, until they are sealed anew. */
-import { isSealedAnew, seal, unseal } from '../../storage/secret-keys.ts'
+import { seal, unseal } from '../../storage/secret-keys.ts'
 
-const MARK = 'sealed:'
+export const MARK = 'sealed:'
 const ABOUT = 'secret of a source'
 
 /** @throws Failure secret_key when there is none */
@@ -10,9 +10,3 @@ export const sealedSecret = (secret: string): string => `${MARK}${seal(secret, A
 /** @throws Failure secret_key */
 export const openedSecret = (stored: string): string =>
   stored.startsWith(MARK) ? unseal(stored.slice(MARK.length), ABOUT) : stored
-
-/** The same secret by the key that seals now; undefined where it is already. @throws Failure secret_key */
-export function resealedSecret(stored: string): string | undefined {
-  if (stored.startsWith(MARK) && isSealedAnew(stored.slice(MARK.length))) return undefined
-  return sealedSecret(openedSecret(stored))
-}

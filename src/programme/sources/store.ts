@@ -1,7 +1,8 @@
 import { storeOf } from '../../records/store.ts'
 import type { Db, Tx } from '../../storage/database.ts'
 import { prepared } from '../../storage/prepared.ts'
-import { openedSecret, resealedSecret } from './sealing.ts'
+import type { Sealed } from '../../storage/resealing.ts'
+import { MARK, openedSecret, sealedSecret } from './sealing.ts'
 import { type Source, source } from './source.ts'
 
 export const sources = storeOf(source)
@@ -16,25 +17,26 @@ export async function sourceWithSecret(db: Db, id: number): Promise<Source | und
   return row && { ...row, secret: openedSecret(row.secret) }
 }
 
-export async function secretsAfter(db: Db, id: number, limit: number) {
-  return db
-    .selectFrom('sources')
-    .select(['id', 'secret'])
-    .where('id', '>', id)
-    .orderBy('id')
-    .limit(limit)
-    .execute()
+/** Those of before are sealed by no key. */
+export const sealedSecrets: Sealed = {
+  stale: async (tx, prefix, after, limit) => {
+    const rows = await tx
+      .selectFrom('sources')
+      .select(['id', 'secret'])
+      .where('id', '>', after)
+      .where('secret', 'not like', `${MARK}${prefix}%`)
+      .orderBy('id')
+      .limit(limit)
+      .execute()
+    return rows.map(row => ({ id: row.id, reseal: tx => resealSecret(tx, row) }))
+  },
 }
 
-/** @returns whether it was sealed by another key */
-export async function resealSecret(tx: Tx, { id, secret }: Pick<Source, 'id' | 'secret'>): Promise<boolean> {
-  const resealed = resealedSecret(secret)
-  if (resealed === undefined) return false
+async function resealSecret(tx: Tx, { id, secret }: Pick<Source, 'id' | 'secret'>): Promise<void> {
   await tx
     .updateTable('sources')
-    .set({ secret: resealed })
+    .set({ secret: sealedSecret(openedSecret(secret)) })
     .where('id', '=', id)
     .where('secret', '=', secret)
     .execute()
-  return true
 }

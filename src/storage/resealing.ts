@@ -1,0 +1,61 @@
+/** Seals what is stored by a new key. Whoever stores something sealed says by `Sealed` where it is. */
+import type { Database, Tx } from './database.ts'
+import { beginRotation, endRotation, sealedPrefix } from './secret-keys.ts'
+
+/** What is sealed in one table. */
+export interface Sealed {
+  /** Those behind this one that are sealed by a key other than the one with this prefix, in order, at most `limit`. */
+  stale(tx: Tx, prefix: string, after: number, limit: number): Promise<Stale[]>
+}
+
+interface Stale {
+  readonly id: number
+  /** Seals it by the key that seals now, unless it was replaced meanwhile. @throws Failure secret_key */
+  reseal(tx: Tx): Promise<void>
+}
+
+const ROWS_AT_ONCE = 200
+
+/**
+ * Seals everything by a new key, and forgets the old one once nothing is sealed by it, which is found out while nobody seals.
+ * Killed at any point, it is done to its end by doing it again.
+ * @returns how many were sealed anew
+ * @throws Failure secret_key
+ */
+export async function rotateSecretKey(database: Database, all: readonly Sealed[]): Promise<number> {
+  await locked(database, 'alone', async () => beginRotation())
+  let count = 0
+  for (;;) {
+    for (const sealed of all) count += await resealAll(database, sealed)
+    if (await locked(database, 'alone', tx => endWhereNoneIsStale(tx, all))) return count
+  }
+}
+
+/** Whoever seals holds the settings. */
+function locked<T>(database: Database, how: 'together' | 'alone', work: (tx: Tx) => Promise<T>): Promise<T> {
+  return database.transaction(async tx => {
+    await database.engine.lock(tx, 'settings', how)
+    return work(tx)
+  })
+}
+
+async function resealAll(database: Database, sealed: Sealed): Promise<number> {
+  let count = 0
+  for (let after = 0; ; ) {
+    const rows = await locked(database, 'together', async tx => {
+      const rows = await sealed.stale(tx, sealedPrefix(), after, ROWS_AT_ONCE)
+      for (const row of rows) await row.reseal(tx)
+      return rows
+    })
+    if (rows.length === 0) return count
+    count += rows.length
+    after = rows.at(-1)!.id
+  }
+}
+
+async function endWhereNoneIsStale(tx: Tx, all: readonly Sealed[]): Promise<boolean> {
+  const prefix = sealedPrefix()
+  for (const sealed of all) if ((await sealed.stale(tx, prefix, 0, 1)).length > 0) return false
+  endRotation()
+  return true
+}
