@@ -1,0 +1,163 @@
+/**
+ * The secret key is changed beside a service that seals all the while, and the change is killed half-way: whatever was
+ * taken opens by the key that is left. LONG=1 kills it thirty times.
+ */
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { createHmac, randomInt } from 'node:crypto'
+import { once } from 'node:events'
+import { watch } from 'node:fs'
+import { readdir, readFile, rename, stat } from 'node:fs/promises'
+import { basename, join } from 'node:path'
+import { describe, test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { Secret, TOTP } from 'otpauth'
+import { opened } from '../src/programme/details/rules.ts'
+import { affiliated, engines, openDatabase, serveProcess, temporaryFolder, Visitor } from './harness.ts'
+import { load, tally } from './load.ts'
+
+const KILLS = process.env.LONG ? 30 : 1
+const LONGEST_MS = 15
+const launcher = fileURLToPath(new URL('../bin/affiliated.js', import.meta.url))
+
+/** Kills the change of the key soon after it has put a new one into the file, or has forgotten the old one. */
+async function killHalfWay(folder: string, key: string, args: string[]): Promise<void> {
+  const child = spawn(process.execPath, [launcher, 'secret-key', 'rotate', ...args], { stdio: 'ignore' })
+  const ended = once(child, 'exit')
+  const watching = watch(folder, (_event, name) => {
+    if (name?.startsWith(basename(key))) setTimeout(() => child.kill('SIGKILL'), randomInt(LONGEST_MS))
+  })
+  await ended
+  watching.close()
+}
+
+const keysIn = async (file: string) => (await readFile(file, 'utf8')).trim().split('\n')
+
+async function rotated(args: string[], environment = {}): Promise<{ resealed: number }> {
+  const { code, stdout, stderr } = await affiliated(['secret-key', 'rotate', '--json', ...args], '', {
+    environment,
+  })
+  assert.equal(code, 0, stderr)
+  return JSON.parse(stdout)
+}
+
+describe('affiliated secret-key rotate', () => {
+  for (const [engine, fresh] of Object.entries(engines)) {
+    test(`${engine}: nothing that a running service seals is lost`, async t => {
+      const { url, remove } = await fresh()
+      const folder = await temporaryFolder()
+      t.after(remove)
+      t.after(folder.remove)
+      const key = join(folder.path, 'key')
+      const args = ['--database', url, '--secret-key-file', key]
+      const serve = async () => {
+        const process = await serveProcess([...args, '--log-level', 'fatal'])
+        t.after(() => process.stop('SIGKILL'))
+        return process
+      }
+      const service = await serve()
+      const { login, password, token } = service.announced
+      const send = (base: string, path: string, body: object) =>
+        fetch(`${base}/v1${path}`, {
+          method: 'POST',
+          headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+          body: JSON.stringify(body),
+        })
+      const ask = async (base: string, path: string, body: object) => {
+        const reply = await send(base, path, body)
+        const answer = await reply.json()
+        assert.equal(reply.status, 201, JSON.stringify(answer))
+        return answer as { id: number }
+      }
+      const base = service.announced.url
+      await ask(base, '/affiliates', { create_user: true, payment_email: 'payee@example.com' })
+      const visitor = new Visitor(base)
+      assert.equal((await visitor.logIn(login, password)).status, 201)
+      const { body: factor } = await visitor.post('/second-factor', { current_password: password })
+      const source = { name: 'shop', type: 'woocommerce', context: 'shop', secret: 'a secret of the shop' }
+      const first = await ask(base, '/sources', source)
+
+      const details = { affiliate_id: 1, method: 'paypal', paypal_email: 'payee@example.com' }
+      const writing = load(token, 1, number =>
+        number % 5 === 0
+          ? { method: 'POST', url: `${base}/v1/sources`, body: source }
+          : { method: 'POST', url: `${base}/v1/payment-details`, body: details },
+      )
+      for (let kill = 0; kill < KILLS; kill += 1) await killHalfWay(folder.path, key, args)
+      await rotated(args)
+      await delay(100)
+      await writing.stop()
+      assert.deepEqual(Object.keys(tally(writing.answers)), ['201'])
+      assert.deepEqual(writing.lost, [])
+
+      assert.equal((await keysIn(key)).length, 1)
+      assert.equal((await stat(key)).mode & 0o777, 0o600)
+      assert.deepEqual(
+        (await readdir(folder.path)).filter(name => name !== 'key'),
+        [],
+      )
+      const deliveredBy = async (base: string, id: number) => {
+        const body = JSON.stringify({ id: 1 })
+        const signature = createHmac('sha256', source.secret).update(body).digest('base64')
+        const reply = await fetch(`${base}/v1/sources/${id}/deliveries`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json', 'x-wc-webhook-signature': signature },
+          body,
+        })
+        return `${reply.status} ${await reply.text()}`
+      }
+      assert.match(await deliveredBy(base, first.id), /^200 /)
+      const code = TOTP.generate({ secret: Secret.fromBase32(factor.secret) })
+      assert.equal((await visitor.post('/second-factor/confirmation', { code })).status, 201)
+      await service.stop()
+
+      // One that knows only what is in the file now.
+      const other = await serve()
+      const database = await openDatabase(url, { secretKeyFile: key })
+      t.after(() => database.close())
+      const rows = await database.reader.selectFrom('payment_details').selectAll().execute()
+      assert.ok(rows.length > 1)
+      for (const row of rows) assert.deepEqual(opened(row), { paypalEmail: 'payee@example.com' })
+      for (const { id } of await database.reader.selectFrom('sources').select('id').execute()) {
+        assert.match(await deliveredBy(other.announced.url, id), /^200 /)
+      }
+
+      // A new key in its place would seal what nobody can open once the old file is back.
+      await rename(key, `${key}.away`)
+      const reply = await send(other.announced.url, '/sources', source)
+      assert.equal(reply.status, 409)
+      assert.match(await reply.text(), /is gone: put .* back/)
+      await rename(`${key}.away`, key)
+      await ask(other.announced.url, '/sources', source)
+      await other.stop()
+    })
+  }
+
+  test('a key of SECRET_KEY is changed by putting the new one before it', async t => {
+    const { url, remove } = await engines.SQLite!()
+    t.after(remove)
+    const [old, fresh] = [1, 2].map(byte => Buffer.alloc(32, byte).toString('base64'))
+    const serving = (keys: string) =>
+      serveProcess(['--database', url, '--log-level', 'fatal'], { environment: { SECRET_KEY: keys } })
+    const service = await serving(old!)
+    t.after(() => service.stop('SIGKILL'))
+    const send = (path: string, body: object) =>
+      fetch(`${service.announced.url}/v1${path}`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${service.announced.token}`, 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      })
+    await send('/affiliates', { create_user: true, payment_email: 'payee@example.com' })
+    const details = { affiliate_id: 1, method: 'paypal', paypal_email: 'payee@example.com' }
+    assert.equal((await send('/payment-details', details)).status, 201)
+
+    const args = ['--database', url]
+    const environment = { SECRET_KEY: `${fresh},${old}` }
+    assert.deepEqual(await rotated(args, environment), { resealed: 1 })
+    // A node that still begins with the old key.
+    assert.equal((await send('/payment-details', details)).status, 201)
+    assert.deepEqual(await rotated(args, environment), { resealed: 1 })
+    assert.deepEqual(await rotated(args, environment), { resealed: 0 })
+  })
+})
