@@ -48,7 +48,10 @@ export function conversionScenarios(world: () => World): void {
         await page.getByText(/\/v1\/sources\/\d+\/deliveries/).waitFor()
         await page.getByLabel('Sample of a delivery').fill('{"order": {"id": 5}, "total": "12.50"}')
         await page.getByRole('button', { name: 'Try' }).click()
-        await page.getByRole('status').getByText('"amount": 12.5').waitFor()
+        await page
+          .getByRole('status')
+          .getByText(/Sale 5.*Amount: 12\.5/s)
+          .waitFor()
       })
     })
   })

@@ -142,7 +142,12 @@ function Terms() {
           validate={required()}
           helperText={false}
         />
-        <RateInput source="rate" label="Rate" helperText="Percent, or an amount." />
+        <RateInput
+          source="rate"
+          label="Rate"
+          helperText="Percent, or an amount."
+          missing="Type what the rule pays. It may be 0."
+        />
       </Row>
       <SelectInput
         margin="none"

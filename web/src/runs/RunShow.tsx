@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useEffect } from 'react'
 import { useRefresh } from 'react-admin'
 import { API, get } from '../api.ts'
+import { Allowed } from '../ui/Allowed.tsx'
 import { Details } from '../ui/Details.tsx'
 import { ExportLink } from '../ui/ExportLink.tsx'
 import { count, plural, time, useMoney } from '../ui/format.ts'
@@ -34,7 +35,9 @@ export function RunShow() {
           {['approved', 'sent', 'closed'].includes(run.status) && (
             <>
               <Files run={run} />
-              <Results run={run} />
+              <Allowed to="payout-runs.edit">
+                <Results run={run} />
+              </Allowed>
             </>
           )}
           <RunItems run={run} />

@@ -1,6 +1,7 @@
 import { Alert, Box } from '@mui/material'
 import { PasswordInput, required, SelectInput, TextInput, useRecordContext } from 'react-admin'
 import { useWatch } from 'react-hook-form'
+import { Allowed } from '../ui/Allowed.tsx'
 import { CopyButton } from '../ui/CopyButton.tsx'
 import { FormSection, Row } from '../ui/form.tsx'
 import { DeleteRecord, RecordCreate, RecordEdit } from '../ui/RecordForms.tsx'
@@ -69,7 +70,9 @@ function Address() {
         <CopyButton text={url} name="address" />
       </Box>
       {source.problem && <Alert severity="warning">The last one that was not taken: {source.problem}</Alert>}
-      <Trial id={source.id} />
+      <Allowed to="sources.edit">
+        <Trial id={source.id} />
+      </Allowed>
     </FormSection>
   )
 }

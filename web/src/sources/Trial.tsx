@@ -1,19 +1,22 @@
-import { Alert, Box, Button, TextField } from '@mui/material'
+import { Alert, Box, Button, TextField, Typography } from '@mui/material'
 import { useState } from 'react'
+import type { Delivery } from '../../../src/programme/sources/report.ts'
 import { messageOf, request } from '../api.ts'
+import { capital } from '../names.ts'
 
 /** Shows what a sample would be read as; nothing is kept. */
 export function Trial({ id }: { id: number }) {
   const [sample, setSample] = useState('')
-  const [answer, setAnswer] = useState<{ text: string; isProblem: boolean }>()
+  const [delivery, setDelivery] = useState<Delivery>()
+  const [problem, setProblem] = useState('')
   const read = async () => {
+    setDelivery(undefined)
+    setProblem('')
     try {
       const payload: unknown = JSON.parse(sample)
-      const { body } = await request<object>('POST', `sources/${id}/try`, { body: { payload } })
-      setAnswer({ text: JSON.stringify(body, null, 2), isProblem: false })
+      setDelivery((await request<Delivery>('POST', `sources/${id}/try`, { body: { payload } })).body)
     } catch (error) {
-      const text = error instanceof SyntaxError ? 'The sample is no JSON.' : messageOf(error)
-      setAnswer({ text, isProblem: true })
+      setProblem(error instanceof SyntaxError ? 'The sample is no JSON.' : messageOf(error))
     }
   }
   return (
@@ -31,13 +34,52 @@ export function Trial({ id }: { id: number }) {
       <Button onClick={read} disabled={sample.trim() === ''} sx={{ mt: 1 }}>
         Try
       </Button>
-      {answer && (
-        <Alert severity={answer.isProblem ? 'error' : 'info'} sx={{ mt: 1 }} role="status">
-          <Box component="pre" sx={{ m: 0, whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>
-            {answer.text}
-          </Box>
+      {problem && (
+        <Alert severity="error" sx={{ mt: 1 }} role="status">
+          {problem}
         </Alert>
       )}
+      {delivery && <Reading delivery={delivery} />}
     </Box>
   )
+}
+
+function Reading({ delivery: { conversions, names = [], ignored } }: { delivery: Delivery }) {
+  return (
+    <Alert severity={conversions.length > 0 ? 'success' : 'info'} sx={{ mt: 1 }} role="status">
+      {conversions.length === 0 && (
+        <Typography variant="body2">No conversion would follow from it. {ignored}</Typography>
+      )}
+      {conversions.map(conversion => (
+        <Conversion key={JSON.stringify(conversion)} of={conversion} />
+      ))}
+      {names.length > 0 && <Typography variant="body2">Names of one payment: {names.join(', ')}.</Typography>}
+    </Alert>
+  )
+}
+
+/** The arguments as they would be sent, each on a line. */
+function Conversion({ of: { kind, reference, ...rest } }: { of: Delivery['conversions'][number] }) {
+  return (
+    <Box sx={{ overflowWrap: 'anywhere' }}>
+      <Typography variant="body2" sx={{ fontWeight: 580 }}>
+        {capital(kind ?? 'no kind')} <bdi>{reference ?? 'without a reference'}</bdi>
+      </Typography>
+      {leaves(rest).map(([name, value]) => (
+        <Typography key={name} variant="body2">
+          {capital(name)}: <bdi>{value}</bdi>
+        </Typography>
+      ))}
+    </Box>
+  )
+}
+
+/** 'customer email' with its value, for what lies within others. */
+function leaves(value: unknown, path: readonly string[] = []): [name: string, value: string][] {
+  if (typeof value !== 'object' || value === null) return [[path.join(' '), String(value)]]
+  return Object.entries(value).flatMap(([name, member]) => {
+    // A list counts from 1.
+    const step = Array.isArray(value) ? String(Number(name) + 1) : name.replaceAll('_', ' ')
+    return leaves(member, [...path, step])
+  })
 }

@@ -13,6 +13,7 @@ import {
 import { useQuery } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import type { HttpError } from 'react-admin'
+import { leftTo, type Role, roles } from '../../../src/accounts/users/roles.ts'
 import { get, messageOf, queryOf, request } from '../api.ts'
 import { useSession } from '../session.tsx'
 import { type User, userName } from '../users/user.ts'
@@ -37,14 +38,19 @@ export function GenerateKey({ onClose, onGenerated }: { onClose: () => void; onG
   )
 }
 
-type Owner = Pick<User, 'id' | 'login' | 'display_name' | 'email'>
+type Owner = Pick<User, 'id' | 'login' | 'display_name' | 'email'> & { role: string }
+
+const roleOf = (owner: Owner | null): Role => roles.find(role => role === owner?.role) ?? ''
 
 /** What is chosen for a key, and what becomes of it. */
 function useNewKey(onGenerated: (key: Generated) => void) {
   const session = useSession()
   const [name, setName] = useState('')
   const [owner, setOwner] = useState<Owner | null>(session.user)
-  const [permissions, setPermissions] = useState<string[]>(readOnly(session.permissions))
+  const [chosen, setPermissions] = useState<string[]>(readOnly(session.permissions))
+  // A key has no more than the role of its owner.
+  const known = [...leftTo(roleOf(owner), session.permissions)]
+  const permissions = chosen.filter(permission => known.includes(permission))
   const [expires, setExpires] = useState('')
   const [errors, setErrors] = useState<Errors>({})
   const [busy, setBusy] = useState(false)
@@ -68,7 +74,7 @@ function useNewKey(onGenerated: (key: Generated) => void) {
       setBusy(false)
     }
   }
-  const values = { name, owner, permissions, expires }
+  const values = { name, owner, known, permissions, expires }
   return { values, setName, setOwner, setPermissions, setExpires, errors, busy, submit }
 }
 
@@ -92,6 +98,7 @@ function Ask({ onClose, onGenerated }: { onClose: () => void; onGenerated: (key:
             />
             <OwnerInput owner={values.owner} onChange={form.setOwner} problem={errors.user_id} />
             <PermissionsInput
+              known={values.known}
               chosen={values.permissions}
               onChange={form.setPermissions}
               problem={errors.permissions}

@@ -13,20 +13,29 @@ import {
   Typography,
 } from '@mui/material'
 import { capital, nameOfResource } from '../names.ts'
-import { useSession } from '../session.tsx'
 import { matrixOf, readOnly } from './key.ts'
 
-/** What a key may do: a box for each resource and action. */
+const dense = {
+  '& tbody tr:last-of-type > *': { borderBottom: 0 },
+  '& th, & td': { px: { xs: 0.5, sm: 1.5 } },
+  '& th:first-of-type': { pl: 1.5 },
+} as const
+
+/**
+ * What a key may do: a box for each resource and action.
+ * @param known what there is to choose from
+ */
 export function PermissionsInput({
+  known,
   chosen,
   onChange,
   problem,
 }: {
+  known: string[]
   chosen: string[]
   onChange: (permissions: string[]) => void
   problem?: string | undefined
 }) {
-  const known = useSession().permissions
   const { resources, actions } = matrixOf(known)
   const toggle = (permission: string) =>
     onChange(chosen.includes(permission) ? chosen.filter(one => one !== permission) : [...chosen, permission])
@@ -42,14 +51,7 @@ export function PermissionsInput({
         <Presets known={known} onChange={onChange} />
       </Stack>
       <TableContainer sx={{ border: 1, borderColor: problem ? 'error.main' : 'divider', borderRadius: 2 }}>
-        <Table
-          size="small"
-          sx={{
-            '& tbody tr:last-of-type > *': { borderBottom: 0 },
-            '& th, & td': { px: { xs: 0.5, sm: 1.5 } },
-            '& th:first-of-type': { pl: 1.5 },
-          }}
-        >
+        <Table size="small" sx={dense}>
           <TableHead>
             <TableRow>
               <TableCell>Resource</TableCell>
@@ -66,6 +68,7 @@ export function PermissionsInput({
                 key={resource}
                 resource={resource}
                 actions={actions}
+                known={known}
                 chosen={chosen}
                 onToggle={toggle}
               />
@@ -94,15 +97,16 @@ function Presets({ known, onChange }: { known: string[]; onChange: (permissions:
 function ResourceRow({
   resource,
   actions,
+  known,
   chosen,
   onToggle,
 }: {
   resource: string
   actions: string[]
+  known: string[]
   chosen: string[]
   onToggle: (permission: string) => void
 }) {
-  const known = useSession().permissions
   return (
     <TableRow>
       <TableCell component="th" scope="row" sx={{ color: 'text.primary' }}>

@@ -219,17 +219,20 @@ const example = ({ decimals }: Money) =>
 /**
  * A rate as text, so that "not set" and zero stay apart. More than all of a sale is most often a slip: it is said, and
  * saved when it is sent again.
+ * @param missing what to say when it is empty; without it, it need not be given
  * @param typeSource the field with the rate type; without one, or empty there, the default's counts
  */
 export function RateInput({
   source,
   label,
   helperText,
+  missing,
   typeSource = 'rate_type',
 }: {
   source: string
   label: string
   helperText?: string
+  missing?: string
   typeSource?: string
 }) {
   const { default_rate_type } = useSession().settings
@@ -250,7 +253,7 @@ export function RateInput({
       label={label}
       format={kept => (kept === undefined || kept === null ? '' : String(kept))}
       parse={typed => typed}
-      validate={[typed => rateProblem(rateOf(typed)), beyond]}
+      validate={[...(missing ? [required(missing)] : []), typed => rateProblem(rateOf(typed)), beyond]}
       helperText={helperText ?? false}
       slotProps={{ htmlInput: { inputMode: 'decimal', autoComplete: 'off' } }}
     />
