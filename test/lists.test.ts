@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
 import { features } from '../src/app.ts'
+import { foldAccents, foldCase } from '../src/base/text.ts'
 import { fillWithDemo } from '../src/operations/demo.ts'
 import { assertFailure, describeService, type Reply, type Service } from './harness.ts'
 
@@ -57,6 +58,50 @@ describeService('lists', service => {
         })
       }
     }
+
+    /** What a list by cursor and all at once are in an order, which is that of a value of each row. */
+    const assertOrdered = async (resource: string, orderby: string, value: (row: any) => string) => {
+      const all = (await service().get(`/${resource}?number=-1&user=1`)).body
+      for (const order of ['asc', 'desc']) {
+        const sign = order === 'asc' ? 1 : -1
+        const sorted = all.toSorted((a: any, b: any) => sign * (compare(value(a), value(b)) || a.id - b.id))
+        const query = `/${resource}?orderby=${orderby}&order=${order}`
+        assert.deepEqual(ids(await follow(service(), `${query}&number=47`)), ids(sorted))
+        assert.deepEqual(ids((await service().get(`${query}&number=-1`)).body), ids(sorted))
+      }
+    }
+
+    test('200 - by the name of the affiliate, those who are gone first, and rates by type and then value', async () => {
+      const rates = [
+        { rate: 5, rate_type: 'flat' },
+        { rate: 100, rate_type: 'flat' },
+        { rate: 9 },
+        { rate_type: 'flat' },
+      ]
+      for (const [index, rate] of rates.entries()) {
+        await service().patch(`/affiliates/${index + 1}`, { ...rate })
+      }
+      const gone = await service().newAffiliate('gone')
+      const payout = await service().newPayout(gone.id, { amount: 1 })
+      await service().delete(`/affiliates/${gone.id}`)
+      const affiliates = (await service().get('/affiliates?number=-1&user=1')).body
+      const key = ({ user }: any) =>
+        String(sortable(user.display_name ? foldAccents(user.display_name) : foldCase(user.login)))
+      const names = new Map<number, string>(affiliates.map((row: any) => [row.id, key(row)]))
+      await assertOrdered('affiliates', 'name', key)
+      await assertOrdered('payouts', 'affiliate_name', row => names.get(row.affiliate_id) ?? '')
+      await service().delete(`/payouts/${payout.id}`)
+      const number = (rate: string) => String(rate === '' ? 0 : 1 + Number(rate) * 10_000).padStart(12, '0')
+      await assertOrdered('affiliates', 'rate_by_type', row => `${row.rate_type} ${number(row.rate)}`)
+    })
+
+    test('403 - names of affiliates order nothing for who may not read them', async () => {
+      const key = await service().newKey(['payouts.read'])
+      assert.equal((await service().get('/payouts', { key })).status, 200)
+      const refused = await service().get('/payouts?orderby=affiliate_name', { key })
+      assertFailure(refused, 403, 'rest_forbidden')
+      assert.equal(refused.body.data.permission, 'affiliates.read')
+    })
 
     test('200 - twenty by identifier when nothing is sent', async () => {
       const { body } = await service().get('/affiliates')

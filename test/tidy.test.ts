@@ -85,6 +85,7 @@ const joins: Readonly<Record<string, string>> = {
   'accounts/keys/store.ts': 'users',
   'accounts/sessions/store.ts': 'users',
   'accounts/users/store.ts': 'affiliates second_factors',
+  'programme/affiliates/name.ts': 'users',
   'programme/affiliates/store.ts': 'groups users',
   'programme/links/store.ts': 'affiliates users',
   // What an affiliate has sold, who belongs to a group, who is owed though deleted.

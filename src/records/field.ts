@@ -41,6 +41,13 @@ export interface Samples {
   readonly time: number
 }
 
+/** What a list is ordered by that is no column. */
+interface ComputedOrder {
+  of(column: RawBuilder<unknown>): Expression<unknown>
+  /** The permission to read what it is computed of, where that is another kind of record. */
+  readonly needs?: string
+}
+
 /** @typeParam K what the column holds */
 export interface Field<K = unknown> extends Column<K> {
   /** The column's name where it is not the field's. */
@@ -59,6 +66,8 @@ export interface Field<K = unknown> extends Column<K> {
   readonly filters?: Readonly<Record<string, Filter>>
   /** What a list is ordered by where it is not the column itself; false where it can't be. */
   readonly order?: false | { readonly expression: Expression<unknown>; value(value: K): number | string }
+  /** Other orders of a list, by name: what is computed of the column, as text. Such a list looks at every row. */
+  readonly orders?: Readonly<Record<string, ComputedOrder>>
   // Methods, so that every Field<K> is a Field.
   show(value: K, settings: Settings): unknown
   /** The same as JSON text, where that is faster than `JSON.stringify`. */

@@ -119,6 +119,15 @@ export const paragraphs = (maxLength: number, description: string, facts: Facts)
     sample: (samples: Samples) => pick(WORDS, samples),
   }) as const
 
+/** Orders a rate by what it is, and then by how much: none first. */
+export const byTypeThenValue = (type: RawBuilder<unknown>) => ({
+  // The same count of digits for every rate.
+  rate_by_type: {
+    of: (rate: RawBuilder<unknown>) =>
+      sql`coalesce(${type}, '') || ' ' || cast(coalesce(${rate}, -1) + 200000000000000 as text)`,
+  },
+})
+
 /** One of a fixed set. */
 export const status = <const T extends string>(values: readonly T[], initial: T, description = 'Status.') =>
   ({

@@ -149,6 +149,15 @@ function ordersOf(name: string, table: string, parts: readonly Part[]): Record<s
     const order = orderOf(table, column, field)
     orders[name] = order
     if (field.made === 'time') orders.date = order
+    for (const [name, { of, needs }] of Object.entries(field.orders ?? {})) {
+      orders[name] = {
+        expression: of(sql.ref(`${table}.${column}`)),
+        kind: 'text',
+        value: (row: { order_value: string }) => row.order_value,
+        computed: true,
+        needs,
+      }
+    }
   }
   return orders
 }

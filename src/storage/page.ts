@@ -16,6 +16,10 @@ export interface Order {
   readonly kind: 'number' | 'text'
   /** The same value, of a row that was read. */
   readonly value: (row: never) => number | string
+  /** Computed for each row, so no index has them in order; the value is read beside the row, as `order_value`. */
+  readonly computed?: boolean
+  /** The permission without which nobody learns it, where that of the list is not enough. */
+  readonly needs?: string | undefined
 }
 
 export interface Page {
@@ -100,12 +104,13 @@ export class PagedList<T extends keyof Tables, C, O> {
     return query
   }
 
-  #build(db: Db, args: PageArguments<C>, { expression }: Order, way: Way, part: Part) {
+  #build(db: Db, args: PageArguments<C>, { expression, computed }: Order, way: Way, part: Part) {
     const { criteria, after, limit, offset } = args
     const id = this.#id
     const direction = way.startsWith('desc') ? 'desc' : 'asc'
     const beyond = sql.raw(direction === 'desc' ? '<' : '>')
     let query = this.#rows(db, criteria).limit(limit)
+    if (computed) query = query.select(sql`${expression}`.as('order_value')).$castTo<O>()
     if (part === 'start') query = query.offset(offset!)
     else if (part === 'after') query = query.where(sql<boolean>`${id} ${beyond} ${after!.id}`)
     else if (part === 'beyond') query = query.where(sql<boolean>`${expression} ${beyond} ${after!.value}`)

@@ -8,6 +8,7 @@ import { filter, sql } from '../../records/field.ts'
 import { type CrudAction, kind, type ReadRowOf, type RowOf, type TableOf } from '../../records/kind.ts'
 import {
   anyOf,
+  byTypeThenValue,
   count,
   created,
   derivedAmount,
@@ -17,6 +18,7 @@ import {
   status,
 } from '../../records/kinds-of-field.ts'
 import { neither } from '../../storage/table.ts'
+import { byAccountName } from './name.ts'
 
 export const statuses = ['active', 'inactive', 'pending', 'rejected'] as const
 
@@ -48,6 +50,7 @@ const groupId = (description: string) =>
 const fields = {
   user_id: {
     ...account,
+    orders: byAccountName,
     create: Type.Optional(identifier('The account to link. Used when create_user is not true.')),
   },
   rate: {
@@ -55,6 +58,7 @@ const fields = {
     nullable: true,
     ...neither,
     wire: Type.String({ description: 'Rate as decimal text; empty when not set.' }),
+    orders: byTypeThenValue(sql`affiliates.rate_type`),
     create: Type.Optional(rate('Rate; the default applies when omitted.')),
     edit: Type.Optional(rate('New rate; empty unsets it, so that the default applies.')),
     initial: null,

@@ -3,9 +3,9 @@ import { type Static, Type } from 'typebox'
 import { formatRate, MAX_AMOUNT, MAX_RATE, RATE_DECIMALS, toUnits } from '../../base/money.ts'
 import { choice, identifiers, line, listOf, moment } from '../../base/schemas.ts'
 import { formatTime, parseMoment } from '../../base/time.ts'
-import type { Samples } from '../../records/field.ts'
+import { type Samples, sql } from '../../records/field.ts'
 import { type CrudAction, kind, type RowOf, type TableOf } from '../../records/kind.ts'
-import { anyOf, created, link, status, text } from '../../records/kinds-of-field.ts'
+import { anyOf, byTypeThenValue, created, link, status, text } from '../../records/kinds-of-field.ts'
 import { neither, type Reference } from '../../storage/table.ts'
 import { type Condition, numbers, texts } from './conditions.ts'
 import { kinds, type Rule, type SaleKind } from './model.ts'
@@ -204,6 +204,7 @@ const fields = {
     nullable: false,
     ...neither,
     wire: Type.String({ description: 'How much, as decimal text.' }),
+    orders: byTypeThenValue(sql`rules.rate_type`),
     create: rateSchema,
     edit: Type.Optional(rateSchema),
     show: (kept: number) => formatRate(kept),

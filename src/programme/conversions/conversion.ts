@@ -12,6 +12,7 @@ import { filter, sql } from '../../records/field.ts'
 import { kind, type ReadRowOf, type RowOf, type TableOf } from '../../records/kind.ts'
 import { anyOf, created } from '../../records/kinds-of-field.ts'
 import { neither } from '../../storage/table.ts'
+import { byAffiliateName } from '../affiliates/name.ts'
 
 export const kinds = ['lead', 'sale', 'renewal', 'refund', 'dispute', 'dispute_won', 'attribution'] as const
 export type ConversionKind = (typeof kinds)[number]
@@ -147,6 +148,7 @@ const fields = {
   affiliate_id: {
     ...number('The affiliate who is credited'),
     references: { table: 'affiliates', outlives: true },
+    orders: byAffiliateName,
     filters: {
       unattributed: filter(
         flag('Only leads, sales and renewals that nobody is credited for; false: only those that are.'),

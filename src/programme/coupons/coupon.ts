@@ -4,6 +4,7 @@ import { line } from '../../base/schemas.ts'
 import { type CrudAction, kind, type RowOf, type TableOf } from '../../records/kind.ts'
 import { created, reference, status, text } from '../../records/kinds-of-field.ts'
 import { neither } from '../../storage/table.ts'
+import { byAffiliateName } from '../affiliates/name.ts'
 
 const MAX_CODE = 100
 
@@ -25,7 +26,10 @@ const fields = {
     sample: ({ random }: { random: () => number }) =>
       `SAVE-${random().toString(36).slice(2, 10).toUpperCase()}`,
   },
-  affiliate_id: reference('affiliates', 'Affiliate who is credited.', { person: true, outlives: true }),
+  affiliate_id: {
+    ...reference('affiliates', 'Affiliate who is credited.', { person: true, outlives: true }),
+    orders: byAffiliateName,
+  },
   campaign: text(190, 'The campaign that its sales count for.', neither),
   status: status(['active', 'inactive'], 'active', 'Status; an inactive one credits nobody.'),
   date: created('created_at', 'When the coupon was created'),

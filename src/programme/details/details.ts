@@ -5,6 +5,7 @@ import { formatTime } from '../../base/time.ts'
 import { kind, type RowOf, type TableOf } from '../../records/kind.ts'
 import { created, link, reference, status, words } from '../../records/kinds-of-field.ts'
 import { integer, neither, type RowsOf, type Table } from '../../storage/table.ts'
+import { byAffiliateName } from '../affiliates/name.ts'
 
 const detailMethods = ['paypal', 'sepa', 'nacha'] as const
 
@@ -25,7 +26,7 @@ const { edit: _____edit, ...holder } = words(line(70), 'Whom the account belongs
 const { create: ______create, edit: ______edit, ...author } = link('The account that entered them')
 
 const fields = {
-  affiliate_id: affiliate,
+  affiliate_id: { ...affiliate, orders: byAffiliateName },
   method: { ...method, create: choice(detailMethods, 'What they are for.') },
   holder,
   account,

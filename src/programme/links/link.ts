@@ -5,6 +5,7 @@ import type { Settings } from '../../base/settings.ts'
 import { type CrudAction, kind, type RowOf, type TableOf } from '../../records/kind.ts'
 import { anyOf, count, created, creator, reference, text, words } from '../../records/kinds-of-field.ts'
 import { neither } from '../../storage/table.ts'
+import { byAffiliateName } from '../affiliates/name.ts'
 import { campaignOf } from '../tracking/token.ts'
 import { allowedUrl } from './destination.ts'
 
@@ -17,7 +18,10 @@ const CAMPAIGN = 'The campaign that its visits belong to.'
 const code = Type.String({ pattern: '^[A-Za-z0-9_-]{1,64}$', format: 'line', description: CODE })
 
 const fields = {
-  affiliate_id: reference('affiliates', 'The affiliate whose link it is.', { person: true, outlives: true }),
+  affiliate_id: {
+    ...reference('affiliates', 'The affiliate whose link it is.', { person: true, outlives: true }),
+    orders: byAffiliateName,
+  },
   code: {
     ...text(64, CODE, neither),
     isName: false,

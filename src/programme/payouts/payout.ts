@@ -14,6 +14,7 @@ import {
   words,
 } from '../../records/kinds-of-field.ts'
 import { type Generated, integer, neither, type RowsOf, type Table } from '../../storage/table.ts'
+import { byAffiliateName } from '../affiliates/name.ts'
 
 const MOST_REFERRALS = 10_000
 const MAX_REFERENCE = 190
@@ -42,7 +43,7 @@ const { wire: _note, ...note } = words(
 )
 
 const fields = {
-  affiliate_id: { ...affiliate, edit: affiliate.create },
+  affiliate_id: { ...affiliate, orders: byAffiliateName, edit: affiliate.create },
   /** As the record shows it; `payout_referrals` is its index. */
   referrals: {
     type: 'text',

@@ -8,6 +8,7 @@ import { formatTime, parseMoment } from '../../base/time.ts'
 import { kind, type RowOf, type TableOf } from '../../records/kind.ts'
 import { amount, anyOf, dated, elsewhere, link, reference, words } from '../../records/kinds-of-field.ts'
 import { neither } from '../../storage/table.ts'
+import { byAffiliateName } from '../affiliates/name.ts'
 
 /** Those of an index of AffiliateWP; what is longer is no reference of a shop. */
 const MAX_REFERENCE = 190
@@ -70,7 +71,7 @@ const inNumber = (initial: number) =>
 const { create: _create, edit: __edit, ...paidBy } = textLink('The payout that paid it')
 
 const fields = {
-  affiliate_id: { ...affiliate, create: Type.Optional(affiliate.create) },
+  affiliate_id: { ...affiliate, orders: byAffiliateName, create: Type.Optional(affiliate.create) },
   visit_id: link('The visit that led to it'),
   rest_id: elsewhere,
   customer_id: textLink('The customer who bought'),

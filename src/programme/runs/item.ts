@@ -14,6 +14,7 @@ import {
   words,
 } from '../../records/kinds-of-field.ts'
 import { integer, neither, nullable, type RowsOf, type Table, text } from '../../storage/table.ts'
+import { byAffiliateName } from '../affiliates/name.ts'
 
 const itemStatuses = ['included', 'excluded', 'reserved', 'paid', 'failed', 'returned', 'unknown'] as const
 
@@ -59,7 +60,7 @@ const { create: ____create, edit: ____edit, ...payout } = link('The payout that 
 
 const fields = {
   payout_run_id: { ...run, column: 'run_id' },
-  affiliate_id: affiliate,
+  affiliate_id: { ...affiliate, orders: byAffiliateName },
   status: state,
   reason: {
     type: 'text',

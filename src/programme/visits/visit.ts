@@ -6,6 +6,7 @@ import { filter, sql } from '../../records/field.ts'
 import { kind, type RowOf, type TableOf } from '../../records/kind.ts'
 import { anyOf, dated, elsewhere, link, reference, words } from '../../records/kinds-of-field.ts'
 import { neither } from '../../storage/table.ts'
+import { byAffiliateName } from '../affiliates/name.ts'
 import { withoutAffiliate } from './url.ts'
 
 const MAX_URL = 2048
@@ -33,7 +34,7 @@ const internal = <const K extends number | string>(initial: K) =>
   }) as const
 
 const fields = {
-  affiliate_id: affiliate,
+  affiliate_id: { ...affiliate, orders: byAffiliateName },
   referral_id: {
     ...link('The referral that it led to'),
     filters: {

@@ -94,6 +94,7 @@ function AffiliateTable() {
 const columnsOf = (money: Money): Column<Affiliate>[] => [
   {
     label: 'Account',
+    sort: 'name',
     cell: affiliate => (
       <Account affiliate={affiliate} name={<RowLink to={pageOf(affiliate)}>{nameOf(affiliate)}</RowLink>} />
     ),
@@ -102,7 +103,7 @@ const columnsOf = (money: Money): Column<Affiliate>[] => [
   { label: 'Status', sort: 'status', cell: ({ status }) => <StatusChip status={status} /> },
   {
     label: 'Rate',
-    sort: 'rate',
+    sort: 'rate_by_type',
     cell: affiliate => <Rate affiliate={affiliate} money={money} />,
     figures: true,
     wideOnly: true,

@@ -70,7 +70,7 @@ const columns: Column<Conversion>[] = [
   { label: 'Context', sort: 'context', cell: ({ context }) => <bdi>{context || '–'}</bdi>, wideOnly: true },
   {
     label: 'Credited',
-    sort: 'affiliate_id',
+    sort: 'affiliate_name',
     cell: one => (isUnattributed(one) ? 'Nobody' : <CreditedTo conversion={one} />),
     minWidth: 96,
     card: '1 left',

@@ -40,7 +40,7 @@ const columns: Column<Coupon>[] = [
   },
   {
     label: 'Affiliate',
-    sort: 'affiliate_id',
+    sort: 'affiliate_name',
     cell: ({ affiliate_id }) => <AffiliateName id={affiliate_id} />,
     minWidth: 120,
     card: '2 left',

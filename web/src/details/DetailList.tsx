@@ -31,7 +31,7 @@ export function DetailList() {
 const columns: Column<Detail>[] = [
   {
     label: 'Affiliate',
-    sort: 'affiliate_id',
+    sort: 'affiliate_name',
     cell: ({ affiliate_id }) => <AffiliateName id={affiliate_id} link />,
     card: '1 left',
   },

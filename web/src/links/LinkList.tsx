@@ -45,7 +45,7 @@ const columns: Column<Link>[] = [
   },
   {
     label: 'Affiliate',
-    sort: 'affiliate_id',
+    sort: 'affiliate_name',
     cell: ({ affiliate_id }) => <AffiliateName id={affiliate_id} link />,
     minWidth: 96,
     card: '2 left',

@@ -94,7 +94,7 @@ const columnsOf = (money: Money): Column<Payout>[] => [
   },
   {
     label: 'Affiliate',
-    sort: 'affiliate_id',
+    sort: 'affiliate_name',
     cell: payout => <AffiliateName id={payout.affiliate_id} link />,
     minWidth: 120,
   },

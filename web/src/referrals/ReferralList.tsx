@@ -47,7 +47,7 @@ const columnsOf = (money: Money): Column<Referral>[] => [
   { label: 'Date', sort: 'date', cell: ({ date }) => <Day text={date} />, card: '3 left' },
   {
     label: 'Affiliate',
-    sort: 'affiliate_id',
+    sort: 'affiliate_name',
     cell: ({ affiliate_id }) => <AffiliateName id={affiliate_id} link />,
     minWidth: 96,
     card: '1 left',

@@ -55,7 +55,7 @@ const columns: Column<Rule>[] = [
     card: '1 left',
   },
   { label: 'For', cell: rule => <Whose rule={rule} />, minWidth: 110, card: '2 left' },
-  { label: 'Pays', sort: 'rate', cell: rule => <Pays rule={rule} />, card: '1 right' },
+  { label: 'Pays', sort: 'rate_by_type', cell: rule => <Pays rule={rule} />, card: '1 right' },
   { label: 'When', cell: rule => <When rule={rule} />, minWidth: 180, card: '3 left' },
   { label: 'Priority', sort: 'priority', cell: ({ priority }) => priority, figures: true, wideOnly: true },
   { label: 'Version', cell: ({ version }) => version, wideOnly: true },

@@ -64,7 +64,7 @@ export function RunItems({ run }: { run: Run }) {
 const columnsOf = (money: Money): Column<Item>[] => [
   {
     label: 'Affiliate',
-    sort: 'affiliate_id',
+    sort: 'affiliate_name',
     cell: ({ affiliate_id }) => <AffiliateName id={affiliate_id} link />,
     minWidth: 96,
   },
