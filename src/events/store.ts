@@ -262,6 +262,24 @@ export async function* entriesOf(db: Db, kind: string, first: number, last: numb
   }
 }
 
+/** What the log says of what there is only one of, in its order. */
+export async function* entriesOfOnly(db: Db, kind: string): AsyncGenerator<Entry> {
+  for (let last = 0; ; ) {
+    const rows = await db
+      .selectFrom('events')
+      .selectAll()
+      .where('record_kind', '=', kind)
+      .where('record_id', 'is', null)
+      .where('id', '>', last)
+      .orderBy('id')
+      .limit(ENTRIES_AT_ONCE)
+      .execute()
+    yield* rows
+    if (rows.length < ENTRIES_AT_ONCE) return
+    last = rows.at(-1)!.id
+  }
+}
+
 /** The records of a kind that were about an account, deleted ones too. */
 export async function recordsOfPerson(db: Db, kind: string, userId: number): Promise<number[]> {
   const rows = await db

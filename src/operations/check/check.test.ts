@@ -34,6 +34,7 @@ describeService('check', service => {
     await service().delete(`/affiliates/${erased.id}`)
     await erasePerson(operatorOf(database), erased.user_id)
     const payout = await service().newPayout(id, { amount: 5 })
+    await (await service().admin()).patch('/settings', { default_rate: 25 })
     const permissions = ['payouts.read']
     const { key } = await createKey(
       operatorOf(database),
@@ -71,6 +72,11 @@ describeService('check', service => {
         `UPDATE users SET first_name = 'Known' WHERE id = ${erased.user_id}`,
         `UPDATE users SET first_name = '' WHERE id = ${erased.user_id}`,
         /users \d+: erased according to the log/,
+      ],
+      [
+        "UPDATE settings SET value = '90' WHERE name = 'default_rate'",
+        "UPDATE settings SET value = '25' WHERE name = 'default_rate'",
+        /settings: default_rate is "90", and the log says "25"/,
       ],
       [
         'DROP INDEX payouts_amount',

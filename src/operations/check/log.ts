@@ -8,8 +8,16 @@ import { fresh, recordOf } from '../../accounts/users/rules.ts'
 import { usersTable } from '../../accounts/users/table.ts'
 import type { Settings } from '../../base/settings.ts'
 import { brief } from '../../events/append.ts'
-import { type Entry, entriesOf, firstCreated, hasEntries, recordsInLog } from '../../events/store.ts'
+import {
+  type Entry,
+  entriesOf,
+  entriesOfOnly,
+  firstCreated,
+  hasEntries,
+  recordsInLog,
+} from '../../events/store.ts'
 import type { Feature } from '../../records/feature.ts'
+import { settingsRecord } from '../../settings/rules.ts'
 import type { Db } from '../../storage/database.ts'
 import type { Logged, Table } from '../../storage/table.ts'
 import * as store from './store.ts'
@@ -78,6 +86,17 @@ export async function* differencesFromLog(db: Db, trail: Trail, settings: Settin
   }
 }
 
+/** Names each setting that is not what it was last set to; of what was never set, the log says nothing. */
+export async function* settingsUnlike(db: Db, settings: Settings): AsyncGenerator<string> {
+  const trace = new Trace({ personal: [] })
+  for await (const entry of entriesOfOnly(db, 'settings')) trace.add(entry)
+  for (const [name, value] of Object.entries(settingsRecord(settings))) {
+    const said = trace.of(name)
+    if (said === undefined || textOf(said.value) === textOf(brief(value))) continue
+    yield `settings: ${name} is ${textOf(value)}, and the log says ${textOf(said.value)}; it was changed beside the service.`
+  }
+}
+
 type Row = { readonly id: number } & Readonly<Record<string, unknown>>
 
 /** Of an account that was made with an affiliate, the entry of the affiliate speaks. */
@@ -125,7 +144,7 @@ class Trace {
   readonly #values = new Map<string, unknown>()
   readonly #personal: ReadonlySet<string>
 
-  constructor({ personal }: Logged) {
+  constructor({ personal }: Pick<Logged, 'personal'>) {
     this.#personal = new Set(personal)
   }
 

@@ -4,7 +4,7 @@ import type { Feature } from '../../records/feature.ts'
 import { loadSettings } from '../../settings/rules.ts'
 import type { Database, Db } from '../../storage/database.ts'
 import { foldedText, type Table } from '../../storage/table.ts'
-import { differencesFromLog, trailsOf } from './log.ts'
+import { differencesFromLog, settingsUnlike, trailsOf } from './log.ts'
 import { objectProblems } from './objects.ts'
 import * as store from './store.ts'
 
@@ -56,6 +56,7 @@ export async function checkDatabase(
   }
   progress('log and records')
   const settings = await loadSettings(reader)
+  for await (const problem of settingsUnlike(reader, settings)) problems.push(problem)
   for (const trail of trailsOf(features)) {
     const wrong: string[] = []
     for await (const problem of differencesFromLog(reader, trail, settings)) wrong.push(problem)
