@@ -1,0 +1,104 @@
+/** A payout run from outside, by the command line beside a service; and two persons, by every way in. */
+import assert from 'node:assert/strict'
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import { prepare } from '../src/programme/runs/rules.ts'
+import {
+  affiliated,
+  assertFailure,
+  operatorOf,
+  type Service,
+  startService,
+  temporaryFolder,
+} from './harness.ts'
+
+describe('affiliated runs', () => {
+  let service: Service
+  let folder: Awaited<ReturnType<typeof temporaryFolder>>
+  before(async () => {
+    service = await startService()
+    folder = await temporaryFolder()
+    for (const [name, amount] of [
+      ['paid', 12.5],
+      ['failed', 7],
+    ] as const) {
+      const { id } = await service.newAffiliate(name, { status: 'active' })
+      await service.post('/referrals', { affiliate_id: id, amount, status: 'unpaid' })
+    }
+  })
+  after(async () => {
+    await service.close()
+    await folder.remove()
+  })
+  const run = (...args: string[]) => affiliated(['runs', ...args, '--database', service.databaseUrl])
+  const done = async (...args: string[]) => {
+    const { code, stdout, stderr } = await run(...args, '--json')
+    assert.equal(code, 0, stderr)
+    return JSON.parse(stdout)
+  }
+
+  test('prepare, approve, file, result, close and reconcile; each wrong step is an error that changes nothing', async () => {
+    const draft = await done('prepare', '--note', 'October')
+    const id = String(draft.payout_run_id)
+    assert.deepEqual([draft.status, draft.payees, draft.amount], ['draft', 2, 19.5])
+    const wrong = await run('approve', id, '--hash', 'x')
+    assert.deepEqual([wrong.code, wrong.stdout], [1, ''])
+    assert.match(wrong.stderr, /not what hash stands for/)
+    assert.equal((await done('approve', id, '--hash', draft.hash)).status, 'approved')
+
+    const path = join(folder.path, 'run.csv')
+    assert.equal((await done('file', id, 'csv', '--output', path)).path, path)
+    const references = (await readFile(path, 'utf8')).match(/R\d+A\d+/g)!
+    assert.equal(references.length, 2)
+    assert.equal((await done('file', id, 'csv', '--handed-over')).status, 'sent')
+    const open = await run('close', id)
+    assert.equal(open.code, 1)
+    assert.match(open.stderr, /2 payments/)
+
+    const results = join(folder.path, 'results.csv')
+    const text = `reference,status\n${references[0]},paid\n${references[1]},failed\n`
+    await writeFile(results, Buffer.from(`\uFEFF${text}`, 'utf16le'))
+    const encoded = await run('result', id, results)
+    assert.equal(encoded.code, 1)
+    assert.match(encoded.stderr, /must be encoded as UTF-8/)
+    await writeFile(results, text)
+    const { recorded } = await done('result', id, results)
+    assert.deepEqual(recorded, { paid: 1, failed: 1, returned: 0, unknown: 0 })
+    assert.equal((await done('close', id)).status, 'closed')
+    const shown = await done('show', id)
+    assert.equal(shown.status, 'closed')
+    assert.deepEqual(shown.reconciliation, await done('reconcile', id))
+    assert.equal(shown.reconciliation.balanced, true)
+    const { stdout: csv } = await run('reconcile', id)
+    assert.deepEqual(csv.split('\r\n')[2], `${id},paid,,1,12.50,USD`)
+    const none = await run('show', '99')
+    assert.deepEqual([none.code, none.stdout], [1, ''])
+  })
+
+  test('with two persons, neither who prepared nor the command line approves; somebody else does', async () => {
+    const admin = await service.admin()
+    await admin.patch('/settings', { approval: 'two' })
+    const person = { email: 'second@example.com', role: 'bookkeeper', password: 'a password of somebody' }
+    await admin.post('/users', { login: 'second', ...person })
+    const second = service.visitor()
+    assert.equal((await second.logIn('second', person.password)).status, 201)
+
+    const { body: own } = await admin.post('/payout-runs')
+    const approve = `/payout-runs/${own.id}/approve`
+    assertFailure(await admin.post(approve, { hash: own.hash }), 403, 'rest_second_person')
+    assertFailure(await service.post(approve, { hash: own.hash }), 403, 'rest_second_person')
+    const refused = await run('approve', String(own.id))
+    assert.deepEqual([refused.code, refused.stdout], [1, ''])
+    assert.match(refused.stderr, /the command line is nobody/)
+    assert.equal((await service.get(approve.replace('/approve', ''))).body.status, 'draft')
+    const made = await prepare(operatorOf(service.database), {})
+    assertFailure(
+      await second.post(`/payout-runs/${made.id}/approve`, { hash: made.hash }),
+      403,
+      'rest_second_person',
+    )
+    const reply = await second.post(approve, { hash: own.hash })
+    assert.equal(reply.status, 200, JSON.stringify(reply.body))
+  })
+})
