@@ -86,6 +86,30 @@ for (const [engine, fresh] of Object.entries(engines)) {
       assertFailure(await use(newer), 400, 'rest_recovery_ended')
     })
 
+    test('400 - a link that was sent before the password or the address was changed', async () => {
+      const admin = await service.admin()
+      const { id } = await join('robbed')
+      const link = async (login: string) => {
+        assert.equal((await ask(login, '203.0.113.50')).status, 200)
+        return tokenIn((await mail.next()).text)
+      }
+      const toOldAddress = await link('robbed')
+      assert.equal((await admin.patch(`/users/${id}`, { email: 'safe@example.com' })).status, 200)
+      assertFailure(await use(toOldAddress), 400, 'rest_recovery_ended')
+      const older = await link('robbed')
+      const session = service.visitor()
+      await session.logIn('robbed', PASSWORD)
+      const change = { current_password: PASSWORD, new_password: NEW }
+      assert.equal((await session.post('/password', change)).status, 200)
+      assertFailure(await use(older, PASSWORD), 400, 'rest_recovery_ended')
+      const current = await link('robbed')
+      assert.equal(
+        (await admin.patch(`/users/${id}`, { email: 'safe@example.com', first_name: 'R' })).status,
+        200,
+      )
+      assert.equal((await use(current, `${NEW} 2`)).status, 200)
+    })
+
     test('200 - the same answer whoever is asked for, before anybody is looked for', async () => {
       await join('present')
       await join('roleless', '')

@@ -50,7 +50,8 @@ export class Recovery {
     for (const user of (await findByName(database.reader, name)).filter(({ role }) => role !== '')) {
       // However many names somebody types, an account gets few letters.
       if (!(await mayGetLetter(later, user))) continue
-      await this.#post.send(letterTo(user, this.#post.publicUrl, await newLink(later, user)))
+      const link = await newLink(later, user)
+      if (link !== undefined) await this.#post.send(letterTo(user, this.#post.publicUrl, link))
     }
   }
 
@@ -73,10 +74,13 @@ async function mayGetLetter({ database }: Later, { id }: User): Promise<boolean>
   }
 }
 
-async function newLink(context: Later, user: User): Promise<string> {
+/** @returns undefined when the account has changed a moment ago: the letter would go to an address that it no longer has */
+async function newLink(context: Later, user: User): Promise<string | undefined> {
   const token = randomBytes(32).toString('base64url')
   const time = now()
-  await write(context, async tx => {
+  return write(context, async tx => {
+    const current = await holdUser(tx, user.id)
+    if (!current || current.role === '' || current.email !== user.email) return undefined
     await store.putRecovery(tx, {
       token_hash: hashToken(token),
       user_id: user.id,
@@ -84,8 +88,8 @@ async function newLink(context: Later, user: User): Promise<string> {
       expires_at: time + LINK_SECONDS,
     })
     tx.log('user.forgotten', user.id)
+    return token
   })
-  return token
 }
 
 /** What stands behind # reaches neither a server nor another page. */

@@ -5,8 +5,12 @@ import type { RecoveriesTable } from './table.ts'
 
 /** In the place of one that was sent before. */
 export async function putRecovery(tx: Tx, recovery: Insertable<RecoveriesTable>): Promise<void> {
-  await tx.deleteFrom('recoveries').where('user_id', '=', recovery.user_id).execute()
+  await removeRecoveriesOf(tx, recovery.user_id)
   await tx.insertInto('recoveries').values(recovery).execute()
+}
+
+export async function removeRecoveriesOf(tx: Tx, userId: number): Promise<void> {
+  await tx.deleteFrom('recoveries').where('user_id', '=', userId).execute()
 }
 
 /** @param time those that ended before it are none any more */

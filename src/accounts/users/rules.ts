@@ -8,6 +8,7 @@ import { type Context, type RequestContext, type WriteTx, write } from '../../ev
 import { type Db, type Tx, UniqueViolation } from '../../storage/database.ts'
 import type { Page } from '../../storage/page.ts'
 import { revokeKeysOf } from '../keys/rules.ts'
+import { removeRecoveriesOf } from '../recovery/store.ts'
 import { forgetAttempts } from '../sessions/attempts.ts'
 import { endSessions, removeDevices } from '../sessions/store.ts'
 import { hashPassword, passwordProblem } from './password.ts'
@@ -71,7 +72,7 @@ export async function editUser(
     existing(await store.holdUser(tx, id))
     const before = existing(await store.findUserRow(tx, id))
     await refuseDismissal(tx, before, role)
-    if (email !== undefined) await writeEmail(tx, id, email)
+    if (email !== undefined) await writeEmail(tx, before, email)
     await store.updateUser(tx, id, {
       ...namesAfter(before, args),
       ...(role !== undefined && { role }),
@@ -96,7 +97,7 @@ function namesAfter(before: store.UserRow, { first_name, last_name, display_name
 }
 
 /**
- * Ends the sessions of the account.
+ * Ends the sessions of the account, and the link to set a new password with that was sent before.
  * @param kept the hash of the one session that goes on
  */
 export async function setPassword(
@@ -107,6 +108,7 @@ export async function setPassword(
 ): Promise<void> {
   await store.updateUser(tx, id, { password_hash: passwordHash, updated_at: now() })
   await endSessions(tx, id, kept)
+  await removeRecoveriesOf(tx, id)
   tx.log('user.password', id)
 }
 
@@ -321,14 +323,15 @@ export async function changeEmail(
       data: { permission: 'users.edit' },
     })
   }
-  await writeEmail(tx, userId, email)
+  await writeEmail(tx, before, email)
   tx.log('user.edit', userId, { before: { email: before.email }, after: { email } })
 }
 
-async function writeEmail(tx: Tx, userId: number, email: string): Promise<void> {
-  await refuseTaken(() =>
-    store.updateUser(tx, userId, { email, email_key: foldCase(email), updated_at: now() }),
-  )
+/** Who reads the mail of the old address must not get in by a link that went there. */
+async function writeEmail(tx: Tx, before: Pick<store.User, 'id' | 'email'>, email: string): Promise<void> {
+  const change = { email, email_key: foldCase(email), updated_at: now() }
+  await refuseTaken(() => store.updateUser(tx, before.id, change))
+  if (email !== before.email) await removeRecoveriesOf(tx, before.id)
 }
 
 /**
