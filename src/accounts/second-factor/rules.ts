@@ -55,6 +55,8 @@ export async function confirm(context: RequestContext, { code }: CodeArguments):
   const { database, actor } = context
   await countAttempt(database, ofCodes(actor.userId))
   return write(context, async tx => {
+    // Whoever logs in at this moment holds it as well: they come before, and their session ends, or are asked for a code.
+    await holdUser(tx, actor.userId)
     await refuseEnded(tx, actor)
     const factor = await store.holdFactor(tx, actor.userId)
     if (!factor) throw new Failure('no_second_factor')

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { hash, randomBytes } from 'node:crypto'
 import { test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
 import { Secret, TOTP } from 'otpauth'
 import { assertFailure, describeService, type Visitor } from '../../../test/harness.ts'
-import { findUser } from '../users/store.ts'
-import { findFactor, setStep } from './store.ts'
+import { findUser, holdUser } from '../users/store.ts'
+import { findFactor, setConfirmed, setStep } from './store.ts'
 
 process.env.SECRET_KEY = randomBytes(32).toString('base64')
 
@@ -95,6 +96,24 @@ describeService('second factor', service => {
       .visitor()
       .send('POST', '/session', { body, headers: from('quiet') })
     assertFailure(tried, 401, 'rest_wrong_login')
+  })
+
+  test('401 - one that is confirmed while somebody logs in by the password alone is asked for', async () => {
+    const { id, session } = await join('hasty')
+    await session.post('/second-factor', { current_password: PASSWORD })
+    const { database } = service()
+    const tries = async () =>
+      (await database.reader.selectFrom('login_attempts').selectAll().execute()).length
+    const before = await tries()
+    const without = logIn('hasty')
+    while ((await tries()) === before) await delay(1)
+    // The password is being hashed. What follows comes in between, as far as a test can say so.
+    await database.transaction(async tx => {
+      await holdUser(tx, id)
+      await setConfirmed(tx, id, 1)
+      await delay(500)
+    })
+    assertFailure(await without, 401, 'rest_second_factor_required')
   })
 
   test('201 - each recovery code stands in for the app once', async () => {

@@ -71,6 +71,8 @@ export async function logIn(
     if (!current || !canLogIn(current) || current.password_hash !== user.password_hash) {
       throw new Failure('wrong_login')
     }
+    // A second factor was confirmed a moment ago.
+    if (codeAttempt === undefined && (await isAsked(tx, user.id))) throw new Failure('second_factor_required')
     if (code !== undefined && codeAttempt !== undefined) {
       if (!(await takeCode(tx, user.id, code))) return false
       await store.removeAttempt(tx, codeAttempt)
@@ -109,12 +111,17 @@ async function countCode(
   code: string | undefined,
   attempt: string,
 ): Promise<string | undefined> {
-  const factor = await findFactor(database.reader, id)
-  if (!factor || factor.confirmed_at === null) return undefined
+  if (!(await isAsked(database.reader, id))) return undefined
   if (code !== undefined) return countAttempt(database, ofCodes(id))
   // The password was right, and nobody has failed.
   await database.transaction(tx => store.removeAttempt(tx, attempt))
   throw new Failure('second_factor_required')
+}
+
+/** Whether logging in asks for a second factor. */
+async function isAsked(db: Db, userId: number): Promise<boolean> {
+  const factor = await findFactor(db, userId)
+  return factor !== undefined && factor.confirmed_at !== null
 }
 
 /** Whether the account was logged in to with the browser. Takes alike whether there is such an account. */
