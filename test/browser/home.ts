@@ -58,6 +58,10 @@ export function homeScenarios(world: () => World): void {
         await page.getByRole('heading', { level: 1, name: `Referral ${id}` }).waitFor()
 
         await page.keyboard.press('ControlOrMeta+k')
+        await field.pressSequentially('nobody')
+        await page.keyboard.press('Escape')
+        await page.getByRole('dialog', { name: 'Search' }).waitFor({ state: 'hidden' })
+        await page.keyboard.press('ControlOrMeta+k')
         await field.pressSequentially('new payout')
         await page.getByRole('option', { name: 'New payout', exact: true }).waitFor()
         await page.keyboard.press('Enter')

@@ -99,6 +99,10 @@ export function SearchDialog({ onClose }: { onClose: () => void }) {
         getOptionKey={option => (typeof option === 'string' ? option : option.to)}
         inputValue={typed}
         onInputChange={(_, text, reason) => reason === 'input' && setTyped(text)}
+        onKeyDown={event => {
+          // The list is always open: its own answer to Escape would keep the dialog from closing.
+          if (event.key === 'Escape') event.defaultMuiPrevented = true
+        }}
         onChange={(_, chosen) => {
           // Enter without a choice means what comes first.
           const to = typeof chosen === 'string' ? hits[0]?.to : chosen?.to
