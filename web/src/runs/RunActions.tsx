@@ -76,6 +76,7 @@ function Cancel({ run }: { run: Run }) {
         open={asking}
         title={`Cancel ${nameOf(run).toLowerCase()}?`}
         action="Cancel run"
+        dismiss="Keep run"
         onConfirm={() => step('/cancel', isSure ? { not_handed_over: true } : {}, `${nameOf(run)} cancelled`)}
         onClose={() => setAsking(false)}
       >

@@ -9,13 +9,24 @@ interface Question {
   children: ReactNode
   /** The word on the button: what is done. */
   action: string
+  /** The word on the button that does nothing. */
+  dismiss?: string
   danger?: boolean
   onConfirm: () => Promise<unknown>
   onClose: () => void
 }
 
 /** Asks before something is done that can't be taken back; what the server says against it is shown in place. */
-export function Confirm({ open, title, children, action, danger = true, onConfirm, onClose }: Question) {
+export function Confirm({
+  open,
+  title,
+  children,
+  action,
+  dismiss = 'Cancel',
+  danger = true,
+  onConfirm,
+  onClose,
+}: Question) {
   const [busy, setBusy] = useState(false)
   const [problem, setProblem] = useState('')
   const close = () => {
@@ -52,7 +63,7 @@ export function Confirm({ open, title, children, action, danger = true, onConfir
       </DialogContent>
       <DialogActions>
         <Button onClick={close} disabled={busy} autoFocus>
-          Cancel
+          {dismiss}
         </Button>
         <Button
           variant="contained"
