@@ -180,6 +180,17 @@ export function pageScenarios(world: () => World): void {
         }
       }))
 
+    test('a status, and a page chosen right behind it', () =>
+      world().work('/affiliates', async page => {
+        await page.getByRole('button', { name: 'Go to page 2' }).waitFor()
+        await page
+          .getByRole('group', { name: 'Status' })
+          .getByRole('button', { name: /^Active/ })
+          .click()
+        await page.getByRole('button', { name: 'Go to page 2' }).click()
+        await page.waitForURL(/status%22%3A%22active.*page=2/)
+      }))
+
     test('slow network - a line says that something is coming', () =>
       world().work('/reports', async page => {
         await settled(page)

@@ -17,6 +17,7 @@ const root = createRoot(document.getElementById('root')!, {
 })
 root.render(
   <CacheProvider value={styles}>
-    <RouterProvider router={router} />
+    {/* In a transition the address comes late, and a list whose filter was just chosen loses it to a choice of page. */}
+    <RouterProvider router={router} useTransitions={false} />
   </CacheProvider>,
 )
