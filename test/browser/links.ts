@@ -25,7 +25,7 @@ export function linkScenarios(world: () => World): void {
         await page.getByRole('combobox', { name: 'Affiliate' }).fill('linker')
         await page.getByRole('option', { name: /linker/ }).click()
         await page.getByLabel('Code').fill('spring-sale')
-        await page.getByLabel('Campaign').fill('spring')
+        await page.getByLabel('Campaign').fill('spring-fair')
         await page.getByLabel('Leads to').fill('https://evil.example/')
         await page.getByRole('button', { name: 'Save' }).click()
         await page.getByText('must be a URL on the host of the programme page').waitFor()
@@ -54,7 +54,10 @@ export function linkScenarios(world: () => World): void {
         const script = page.getByRole('table', { name: 'The script on your pages' })
         await script.getByText('Works: the visit was counted').waitFor()
         await page.reload()
-        await page.getByRole('table', { name: 'Campaigns' }).getByText('spring', { exact: true }).waitFor()
+        await page
+          .getByRole('table', { name: 'Campaigns' })
+          .getByText('spring-fair', { exact: true })
+          .waitFor()
       }))
   })
 }
