@@ -5,6 +5,7 @@ import { Failure, type Problems, refuseInvalid } from '../../base/errors.ts'
 import { foldAccents, foldCase, parseSearch } from '../../base/text.ts'
 import { formatTime, now } from '../../base/time.ts'
 import { type Context, type RequestContext, type WriteTx, write } from '../../events/write.ts'
+import { isAlready } from '../../records/rules.ts'
 import { type Db, type Tx, UniqueViolation } from '../../storage/database.ts'
 import type { Page } from '../../storage/page.ts'
 import { revokeKeysOf } from '../keys/rules.ts'
@@ -72,12 +73,9 @@ export async function editUser(
     existing(await store.holdUser(tx, id))
     const before = existing(await store.findUserRow(tx, id))
     await refuseDismissal(tx, before, role)
+    if (passwordHash === undefined && isAlready(before, changeOf(before, args))) return recordOf(before)
     if (email !== undefined) await writeEmail(tx, before, email)
-    await store.updateUser(tx, id, {
-      ...namesAfter(before, args),
-      ...(role !== undefined && { role }),
-      updated_at: now(),
-    })
+    await store.updateUser(tx, id, { ...changeOf(before, args), updated_at: now() })
     if (passwordHash !== undefined) await setPassword(tx, id, passwordHash)
     if (role !== undefined && role !== before.role) await endSessions(tx, id)
     // Made while the account could do everything; whoever needs them makes them anew for an account without a role.
@@ -89,11 +87,15 @@ export async function editUser(
   })
 }
 
-function namesAfter(before: store.UserRow, { first_name, last_name, display_name }: EditArguments) {
+/** All but the password. */
+function changeOf(
+  before: store.UserRow,
+  { first_name, last_name, display_name, email = before.email, role = before.role }: EditArguments,
+) {
   const names = { first_name: first_name ?? before.first_name, last_name: last_name ?? before.last_name }
   const displayName =
     display_name === undefined ? before.display_name : nameOf({ ...before, ...names, display_name })
-  return { ...names, display_name: displayName, display_name_key: foldAccents(displayName) }
+  return { ...names, display_name: displayName, display_name_key: foldAccents(displayName), email, role }
 }
 
 /**
