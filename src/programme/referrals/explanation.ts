@@ -115,7 +115,7 @@ function beginning(row: Referral, earned: Earned, settings: Settings): string[] 
   ]
 }
 
-function standing({ status, hold_until, payout_id, reason }: Referral): string[] {
+function standing({ status, amount, hold_until, payout_id, reason }: Referral): string[] {
   if (status === 'pending') {
     return [
       hold_until === null
@@ -123,7 +123,7 @@ function standing({ status, hold_until, payout_id, reason }: Referral): string[]
         : `It is pending until ${formatTime(hold_until)} UTC, and is owed from then on.`,
     ]
   }
-  if (status === 'unpaid') return ['It is owed, and not paid yet.']
+  if (status === 'unpaid') return amount === 0 ? [] : ['It is owed, and not paid yet.']
   if (status === 'paid') return [payout_id === 0 ? 'It was paid.' : `It was paid by payout ${payout_id}.`]
   if (status !== 'rejected') return []
   return [
