@@ -81,13 +81,15 @@ function Head({
   )
 }
 
-/** What the server said, where the content would be. */
+/** What the server said, where the content would be. Who may not see it gets the same answer again. */
 export function Problem({ error, retry }: { error: unknown; retry?: () => void }) {
+  const isRefused = error instanceof HttpError && error.status === 403
   return (
     <Alert
       severity="error"
       action={
-        retry && (
+        retry &&
+        !isRefused && (
           <Button color="inherit" size="small" onClick={retry}>
             Try again
           </Button>
