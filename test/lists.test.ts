@@ -78,9 +78,9 @@ describeService('lists', service => {
         { rate: 9 },
         { rate_type: 'flat' },
       ]
-      for (const [index, rate] of rates.entries()) {
-        await service().patch(`/affiliates/${index + 1}`, { ...rate })
-      }
+      const rated = await Promise.all(
+        rates.map((rate, index) => service().newAffiliate(`rated${index}`, { ...rate })),
+      )
       const gone = await service().newAffiliate('gone')
       const payout = await service().newPayout(gone.id, { amount: 1 })
       await service().delete(`/affiliates/${gone.id}`)
@@ -93,6 +93,7 @@ describeService('lists', service => {
       await service().delete(`/payouts/${payout.id}`)
       const number = (rate: string) => String(rate === '' ? 0 : 1 + Number(rate) * 10_000).padStart(12, '0')
       await assertOrdered('affiliates', 'rate_by_type', row => `${row.rate_type} ${number(row.rate)}`)
+      for (const { id } of rated) await service().delete(`/affiliates/${id}`)
     })
 
     test('403 - names of affiliates order nothing for who may not read them', async () => {

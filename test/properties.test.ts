@@ -203,9 +203,11 @@ async function send(service: Service, { method, path, query, body, type }: Gener
   const received = await response.text()
   const what = `${method} ${path}?${query} -> ${response.status} ${received.slice(0, 300)}`
   assert.ok(response.status < 500, what)
-  // A result on each line, where many were sent.
-  const isLines = response.headers.get('content-type') === 'application/x-ndjson'
-  const answer = isLines ? received.split('\n').filter(Boolean).map(parse) : parse(received)
+  const kind = response.headers.get('content-type')
+  // A result on each line, where many were sent; and a reconciliation is a file.
+  const isLines = kind === 'application/x-ndjson'
+  const isFile = response.ok && kind?.startsWith('text/csv') === true
+  const answer = isLines ? received.split('\n').filter(Boolean).map(parse) : isFile || parse(received)
   if (response.status >= 400) {
     assert.equal(typeof answer.code, 'string', what)
     assert.equal(answer.data.status, response.status, what)

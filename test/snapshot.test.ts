@@ -17,7 +17,7 @@ test('what was read before a request arrived is read again for it', async t => {
     trustProxy: 0,
     logger: pino({ level: 'fatal' }),
   })
-  const other = new DatabaseSync(service.databaseUrl.slice('sqlite:'.length))
+  const other = new DatabaseSync(service.databaseUrl.slice('sqlite:'.length), { timeout: 10_000 })
   t.after(async () => {
     other.close()
     await app.close()

@@ -110,14 +110,10 @@ export function SearchDialog({ onClose }: { onClose: () => void }) {
           onClose()
           navigate(to)
         }}
-        renderOption={({ key: _key, ...properties }, option) => (
-          <Box component="li" {...properties} key={option.to} sx={{ gap: 1, overflowWrap: 'anywhere' }}>
-            <bdi>{option.text}</bdi>
-            {option.number && (
-              <Typography component="span" variant="caption" sx={{ color: 'text.secondary', ml: 'auto' }}>
-                #{option.number}
-              </Typography>
-            )}
+        renderOption={({ key: _key, ...properties }, { to, text, number }) => (
+          <Box component="li" {...properties} key={to} sx={{ gap: 1, overflowWrap: 'anywhere' }}>
+            <bdi>{text}</bdi>
+            {number && <HitNumber number={number} />}
           </Box>
         )}
         slotProps={{ listbox: { sx: { maxHeight: '60dvh' } }, paper: { elevation: 6 } }}
@@ -133,6 +129,14 @@ export function SearchDialog({ onClose }: { onClose: () => void }) {
         sx={{ p: 2, pt: 2.5 }}
       />
     </Dialog>
+  )
+}
+
+function HitNumber({ number }: Pick<Hit, 'number'>) {
+  return (
+    <Typography component="span" variant="caption" sx={{ color: 'text.secondary', ml: 'auto' }}>
+      #{number}
+    </Typography>
   )
 }
 

@@ -27,23 +27,7 @@ export function Confirm({
   onConfirm,
   onClose,
 }: Question) {
-  const [busy, setBusy] = useState(false)
-  const [problem, setProblem] = useState('')
-  const close = () => {
-    setProblem('')
-    onClose()
-  }
-  const confirm = async () => {
-    setBusy(true)
-    try {
-      await onConfirm()
-      close()
-    } catch (error) {
-      setProblem(messageOf(error))
-    } finally {
-      setBusy(false)
-    }
-  }
+  const { busy, problem, close, confirm } = useConfirmation(onConfirm, onClose)
   return (
     <Dialog
       open={open}
@@ -78,4 +62,26 @@ export function Confirm({
       </DialogActions>
     </Dialog>
   )
+}
+
+/** Stays open, with what went wrong, until it is done or closed. */
+function useConfirmation(onConfirm: Question['onConfirm'], onClose: () => void) {
+  const [busy, setBusy] = useState(false)
+  const [problem, setProblem] = useState('')
+  const close = () => {
+    setProblem('')
+    onClose()
+  }
+  const confirm = async () => {
+    setBusy(true)
+    try {
+      await onConfirm()
+      close()
+    } catch (error) {
+      setProblem(messageOf(error))
+    } finally {
+      setBusy(false)
+    }
+  }
+  return { busy, problem, close, confirm }
 }
