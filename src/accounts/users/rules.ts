@@ -347,12 +347,9 @@ export async function findByName(db: Db, name: string): Promise<store.User[]> {
   return accounts[0]?.id === accounts[1]?.id ? accounts.slice(0, 1) : accounts
 }
 
-function nameOf(user: {
-  display_name?: string
-  first_name: string
-  last_name: string
-  login: string
-}): string {
+type Names = Pick<store.User, 'first_name' | 'last_name' | 'login'> & { display_name?: string }
+
+function nameOf(user: Names): string {
   return user.display_name || `${user.first_name} ${user.last_name}`.trim() || user.login
 }
 
