@@ -48,7 +48,7 @@ const addressChange = prepared((tx: Db, row: { affiliate_id: number; changed_at:
 
 /** Another address for payments takes the place of one that there was. */
 export async function markAddressChanged(tx: Tx, affiliateId: number, time: number): Promise<void> {
-  await addressChange(tx, { affiliate_id: affiliateId, changed_at: time })
+  await addressChange.later(tx, { affiliate_id: affiliateId, changed_at: time })
 }
 
 const addressChanges = prepared((db: Db, { ids }: { ids: readonly number[] }) =>
