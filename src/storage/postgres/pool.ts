@@ -27,9 +27,9 @@ import {
 import { type FarRun, runsDirectly } from '../prepared.ts'
 import type { Tables } from '../tables.ts'
 import { queries, tellDuration } from '../timing.ts'
-import { wireValues } from './messages.ts'
 import { isOfNames, Naming, Session } from './session.ts'
 import { NotRun, type Result, type Statement } from './trip.ts'
+import { wireValues } from './values.ts'
 
 /** For a free connection, while the server answers. */
 const QUEUE_TIMEOUT_MS = 10_000

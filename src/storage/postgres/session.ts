@@ -8,7 +8,7 @@
  */
 import { hash } from 'node:crypto'
 import type pg from 'pg'
-import * as messages from './messages.ts'
+import { serialize } from 'pg-protocol'
 import { isServers, type Prepared, type Statement, Trip } from './trip.ts'
 
 /** Statements that the server holds for one connection. Those in use come back soon when they were dropped. */
@@ -118,30 +118,32 @@ export class Session {
     this.client.query(trip)
   }
 
-  readonly #prepare = ({ text, isNamed }: Statement): Prepared => {
+  readonly #prepare = ({ text, isNamed }: Statement, messages: Buffer[]): Prepared => {
     const { naming } = this.#options
     if (this.#epoch !== naming.epoch) {
       this.#epoch = naming.epoch
       this.#prepared.clear()
     }
     if (!isNamed || !naming.isOn || text.length > LONGEST_NAMED) {
-      messages.parse('', text)
+      messages.push(serialize.parse({ text }))
       return { name: '' }
     }
     const known = this.#prepared.get(text)
     if (known) return known
-    if (this.#prepared.size >= NAMES_KEPT) this.#dropOldest()
+    if (this.#prepared.size >= NAMES_KEPT) messages.push(this.#dropOldest())
     const prepared = { name: hash('sha256', text, 'base64url') }
     // It is there when something failed behind it.
-    messages.close(prepared.name)
-    messages.parse(prepared.name, text)
+    messages.push(closing(prepared.name), serialize.parse({ name: prepared.name, text }))
     this.#prepared.set(text, prepared)
     return prepared
   }
 
-  #dropOldest(): void {
+  #dropOldest(): Buffer {
     const [text, { name }] = this.#prepared.entries().next().value!
     this.#prepared.delete(text)
-    messages.close(name)
+    return closing(name)
   }
 }
+
+/** Closing a statement that there is none of is no error. */
+const closing = (name: string) => serialize.close({ type: 'S', name })

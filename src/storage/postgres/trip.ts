@@ -4,13 +4,14 @@
  */
 import { setImmediate as afterOthers } from 'node:timers'
 import pg from 'pg'
-import * as messages from './messages.ts'
+import { serialize } from 'pg-protocol'
+import type { WireValue } from './values.ts'
 
 export type Row = Record<string, unknown>
 
 export interface Statement {
   readonly text: string
-  readonly values: readonly messages.WireValue[]
+  readonly values: readonly WireValue[]
   /** Whether it is one of those that run again and again. */
   readonly isNamed: boolean
   resolve(result: Result): void
@@ -64,8 +65,8 @@ interface Connection {
 
 interface TripOptions {
   readonly types: pg.CustomTypesConfig
-  /** Writes what the server needs before it can bind the statement. */
-  readonly prepare: (statement: Statement) => Prepared
+  /** Adds what the server needs before it can bind the statement. */
+  readonly prepare: (statement: Statement, messages: Buffer[]) => Prepared
   /** @param failed those that did not run, when there was an error */
   readonly end: (error?: unknown, failed?: readonly Statement[]) => void
 }
@@ -88,16 +89,17 @@ export class Trip implements pg.Submittable {
   submit(connection: pg.Connection): void {
     const { stream } = connection as unknown as Connection
     this.#isSubmitted = true
+    const messages: Buffer[] = []
     for (const statement of this.#statements) {
-      const prepared = this.#options.prepare(statement)
+      const prepared = this.#options.prepare(statement, messages)
       this.#prepared.push(prepared)
-      messages.bind(prepared.name, statement.values)
-      if (prepared.shape === undefined) messages.describe()
-      messages.execute()
+      messages.push(serialize.bind({ statement: prepared.name, values: [...statement.values] }))
+      if (prepared.shape === undefined) messages.push(serialize.describe({ type: 'P' }))
+      messages.push(serialize.execute())
     }
-    messages.sync()
-    const bytes = messages.taken()
-    if (stream.writable) stream.write(bytes)
+    messages.push(serialize.sync())
+    // One write to the socket, whatever the trip has in it.
+    if (stream.writable) stream.write(Buffer.concat(messages))
   }
 
   handleRowDescription({ fields }: { fields: readonly Field[] }): void {

@@ -1,0 +1,21 @@
+/** Values as they are sent to PostgreSQL. */
+
+/** A value as it is sent: text, or nothing. */
+export type WireValue = string | null
+
+const MOST_VALUES = 65_535
+
+/** @throws TypeError for what has no text that PostgreSQL reads */
+export function wireValues(values: readonly unknown[]): WireValue[] {
+  if (values.length > MOST_VALUES) throw new TypeError(`A statement takes ${MOST_VALUES} values at most.`)
+  return values.map(wireValue)
+}
+
+function wireValue(value: unknown): WireValue {
+  if (typeof value === 'string' || value === null) return value
+  if (typeof value === 'number' || typeof value === 'bigint' || typeof value === 'boolean')
+    return String(value)
+  if (value === undefined) return null
+  if (value instanceof Uint8Array) return `\\x${Buffer.from(value).toString('hex')}`
+  throw new TypeError('A value must be a number, text, bytes, true, false or null.')
+}
