@@ -4,18 +4,10 @@
  * one database at a time, so there is one ring of keys.
  */
 import { createCipheriv, createDecipheriv, hash, randomBytes } from 'node:crypto'
-import {
-  closeSync,
-  fsyncSync,
-  linkSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
+import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { Failure } from '../base/errors.ts'
+import { placeNew } from '../base/files.ts'
 
 const ALGORITHM = 'aes-256-gcm'
 const KEY_BYTES = 32
@@ -79,11 +71,9 @@ function made(file: string): string {
   const beside = `${file}.${process.pid}`
   writeDurably(beside, `${newKey()}\n`)
   try {
-    linkSync(beside, file)
-  } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
+    placeNew(beside, file)
   } finally {
-    rmSync(beside)
+    rmSync(beside, { force: true })
   }
   syncFolderOf(file)
   return readFileSync(file, 'utf8')
@@ -107,7 +97,7 @@ function syncFolderOf(file: string): void {
 
 const newKey = () => randomBytes(KEY_BYTES).toString('base64')
 
-/** @throws Failure no_secret_key when one is no key */
+/** @throws Failure secret_key when one is no key */
 function parse(text: string): readonly Key[] {
   return text
     .split(/[\s,]+/)

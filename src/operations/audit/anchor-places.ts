@@ -2,6 +2,7 @@
 import { type FileHandle, open } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { unescape as decoded } from 'node:querystring'
+import { flush } from '../../base/files.ts'
 import { type Head, headIn, isBrokenOff, lineOf } from './anchor-line.ts'
 
 export interface Place {
@@ -44,7 +45,7 @@ class FilePlace implements Place {
     // The line that was broken off is begun anew: whoever may only add to a file can't remove it.
     await file.appendFile(`${broken ? '\n' : ''}${heads.map(lineOf).join('')}`)
     await file.sync()
-    if (!head) await syncFolderOf(this.name)
+    if (!head) await flush(dirname(this.name))
   }
 
   async #open(): Promise<FileHandle> {
@@ -66,11 +67,6 @@ class FilePlace implements Place {
     }
     return { head, broken: rest !== '' }
   }
-}
-
-async function syncFolderOf(path: string): Promise<void> {
-  await using folder = await open(dirname(path))
-  await folder.sync()
 }
 
 const ANSWER_WITHIN_MS = 10_000

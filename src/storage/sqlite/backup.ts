@@ -16,6 +16,7 @@ import {
 import { open } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { backup, DatabaseSync } from 'node:sqlite'
+import { flush, placeNew } from '../../base/files.ts'
 import { DatabaseUnusable } from '../database.ts'
 import { openDatabase } from '../open.ts'
 import { isLocked } from './errors.ts'
@@ -213,35 +214,13 @@ function removeWithCompanions(file: string): void {
   }
 }
 
-/** Some file systems, as on memory sticks, answer so. */
-const KNOWS_NO_LINKS: readonly (string | undefined)[] = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP']
-
-/**
- * Unlike renaming, this fails when there is a file by now.
- * @param taken what to throw then
- */
+/** @param taken what to throw when there is a file by now */
 function place(partial: string, destination: string, taken: (file: string) => Error): void {
-  try {
-    linkSync(partial, destination)
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    if (code === 'EEXIST') throw taken(destination)
-    if (!KNOWS_NO_LINKS.includes(code)) throw error
-    renameSync(partial, destination)
-  }
+  if (!placeNew(partial, destination)) throw taken(destination)
 }
 
 const overwrites = (file: string) =>
   new DatabaseUnusable(`There is a file ${file} already; --force replaces it.`)
-
-async function flush(path: string): Promise<void> {
-  const handle = await open(path, 'r')
-  try {
-    await handle.sync()
-  } finally {
-    await handle.close()
-  }
-}
 
 async function sizeOf(path: string): Promise<number> {
   const handle = await open(path, 'r')
