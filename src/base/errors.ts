@@ -312,6 +312,19 @@ export class Failure extends Error {
   }
 }
 
+const ofCallers: readonly string[] = ['unauthenticated', 'session_required', 'forbidden']
+
+/** Whether whatever else the caller asks for would fail too: they may no longer act. */
+export const isOfCaller = ({ failure }: Failure): boolean => ofCallers.includes(failure)
+
+/** Those of many that a judgement throws a failure for, and which. */
+export function refusalsOf<A>(all: readonly A[], judge: (one: A) => void): [A, Failure][] {
+  return all.flatMap((one): [A, Failure][] => {
+    const refusal = refusalOf(() => judge(one))
+    return refusal ? [[one, refusal]] : []
+  })
+}
+
 /** What a judgement throws that is a failure; undefined when it throws nothing. */
 export function refusalOf(judge: () => void): Failure | undefined {
   try {

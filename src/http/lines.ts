@@ -8,7 +8,7 @@
  * See docs/decisions/lines.md.
  */
 import { setImmediate } from 'node:timers/promises'
-import { entryOf, Failure } from '../base/errors.ts'
+import { entryOf, Failure, isOfCaller } from '../base/errors.ts'
 import { type Database, DatabaseUnavailable } from '../storage/database.ts'
 import type { HttpCall } from './call.ts'
 import type { LineResult, Lines } from './endpoint.ts'
@@ -18,14 +18,8 @@ import { failureOf } from './problems.ts'
 export const MOST_LINES = 10_000
 const AT_ONCE = 250
 
-/** Failures after which every other line would fail too: the caller may no longer act, or the answer can't be stored. */
-const endings: readonly string[] = [
-  'unauthenticated',
-  'session_required',
-  'forbidden',
-  'idempotency_mismatch',
-  'too_many_answers',
-]
+/** Failures after which the answer of no other line could be stored. */
+const unstored: readonly string[] = ['idempotency_mismatch', 'too_many_answers']
 
 interface Line {
   /** As its sender counts it, from 1. */
@@ -115,7 +109,7 @@ async function performPart(lines: readonly Line[], number: number, performing: P
 
 /** Whether it may be that the other lines can be done. */
 function isOfOneLine(error: unknown): boolean {
-  if (error instanceof Failure) return !endings.includes(error.failure)
+  if (error instanceof Failure) return !isOfCaller(error) && !unstored.includes(error.failure)
   return !(error instanceof DatabaseUnavailable)
 }
 

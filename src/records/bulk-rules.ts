@@ -3,9 +3,8 @@
  * and some at a time, each part in a transaction of its own, so that nobody waits long for them; where one can't be changed the
  * others are. It ends after so many, or so long, and says where to go on.
  */
-import { Failure, refuseInvalid } from '../base/errors.ts'
-import { type RequestContext, write } from '../events/write.ts'
-import { DatabaseUnavailable, type Tx } from '../storage/database.ts'
+import { Failure, isOfCaller, refuseInvalid } from '../base/errors.ts'
+import { joined, type RequestContext, write } from '../events/write.ts'
 import type { Reading } from './rules.ts'
 import type { Store } from './store.ts'
 
@@ -41,9 +40,6 @@ export interface Many {
 }
 
 type Act = (context: RequestContext, id: number) => Promise<unknown>
-
-/** Failures after which every other record would fail too: the caller may no longer act. */
-const endings: readonly string[] = ['unauthenticated', 'session_required', 'forbidden']
 
 /** @throws Failure invalid_argument when nothing says which records are meant */
 export async function bulk(
@@ -121,7 +117,7 @@ async function changePart(
   try {
     return await change(context, many, narrowing, ids, act)
   } catch (error) {
-    const failure = refusalOf(error)
+    const failure = ofOneRecord(error)
     if (ids.length === 1) return { done: [], failed: [{ id: ids[0]!, failure }] }
   }
   const outcome = { done: [] as number[], failed: [] as NotDone[] }
@@ -134,17 +130,9 @@ async function changePart(
 }
 
 /** @throws what is no refusal of this one record */
-function refusalOf(error: unknown): Failure {
-  if (!(error instanceof Failure) || error instanceof DatabaseUnavailable) throw error
-  if (endings.includes(error.failure)) throw error
+function ofOneRecord(error: unknown): Failure {
+  if (!(error instanceof Failure) || isOfCaller(error)) throw error
   return error
-}
-
-/** Of a request only what rules are given: its other properties are not its own. */
-function joined(context: RequestContext, tx: Tx): RequestContext {
-  const { actor, address } = context
-  const { database, settings } = context.within(tx)
-  return { database, settings, within: () => joined(context, tx), actor, address }
 }
 
 /** Holds them first, so that none is changed that somebody has taken out of the list meanwhile. */

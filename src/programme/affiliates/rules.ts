@@ -14,7 +14,7 @@ import {
   invalidArguments,
   missingArguments,
   type Problems,
-  refusalOf,
+  refusalsOf,
   refuseInvalid,
 } from '../../base/errors.ts'
 import { formatRate } from '../../base/money.ts'
@@ -119,10 +119,7 @@ async function refusedAmong(
     if (affiliates.has(args.user_id!)) throw new Failure('already_affiliate')
     affiliates.add(args.user_id!)
   }
-  return all.flatMap((args): [CreateArguments, Failure][] => {
-    const refusal = refusalOf(() => judge(args))
-    return refusal ? [[args, refusal]] : []
-  })
+  return refusalsOf(all, judge)
 }
 
 async function accountsFor(

@@ -3,7 +3,7 @@
  * settings until it ends, because the currency may be changed until the first payout exists.
  */
 import type { Static } from 'typebox'
-import { Failure, type Problems, refusalOf, refuseInvalid } from '../../base/errors.ts'
+import { Failure, type Problems, refusalOf, refusalsOf, refuseInvalid } from '../../base/errors.ts'
 import { exactNumber } from '../../base/money.ts'
 import type { Settings } from '../../base/settings.ts'
 import { now } from '../../base/time.ts'
@@ -104,12 +104,9 @@ async function refusedAmong(
   const named = distinct(all.map(({ affiliate_id }) => affiliate_id))
   const known = await thereAmong(tx, named)
   for (const id of named) if (!known.has(id) && (await owedTo(tx, id)) > 0n) known.add(id)
-  return all.flatMap((args): [CreateArguments, Failure][] => {
+  return refusalsOf(all, args => {
     const isUnknown = !known.has(args.affiliate_id)
-    const refusal = refusalOf(() =>
-      refuseInvalid({ ...(isUnknown && NOBODY), ...payout.problems(args, settings) }),
-    )
-    return refusal ? [[args, refusal]] : []
+    refuseInvalid({ ...(isUnknown && NOBODY), ...payout.problems(args, settings) })
   })
 }
 
@@ -126,13 +123,7 @@ function draftOf(args: CreateArguments, settings: Settings, { actor }: RequestCo
 async function edit(context: RequestContext, args: EditArguments): Promise<Payout> {
   const { payout_id: id, ...sent } = args
   return write(context, async tx => {
-    const [settings, row, names, eventId] = await Promise.all([
-      context.settings.hold(tx),
-      store.payouts.hold(tx, id),
-      store.namesOf(tx, id),
-      tx.reserveEvent(),
-    ])
-    const before = existing(payout, row)
+    const { settings, before, names, eventId } = await hold(context, tx, id)
     refuseInvalid({ ...(await missingIn(tx, args, before)), ...payout.problems(args, settings) })
     const change = payout.keep(sent, settings)
     if (isAlready(before, change)) return before
@@ -157,13 +148,7 @@ async function edit(context: RequestContext, args: EditArguments): Promise<Payou
  */
 async function remove(context: RequestContext, id: number): Promise<Payout> {
   return write(context, async tx => {
-    const [settings, row, names, eventId] = await Promise.all([
-      context.settings.hold(tx),
-      store.payouts.hold(tx, id),
-      store.namesOf(tx, id),
-      tx.reserveEvent(),
-    ])
-    const before = existing(payout, row)
+    const { settings, before, names, eventId } = await hold(context, tx, id)
     const held = await holdNamed(tx, { names }, undefined)
     const planned = plan(held, id, { ...before, names }, undefined, settings)
     await store.payouts.remove(tx, id)
@@ -171,6 +156,20 @@ async function remove(context: RequestContext, id: number): Promise<Payout> {
     if (before.run_item_id !== 0) await markReturned(tx, before.run_item_id, now())
     return before
   })
+}
+
+/**
+ * What a change of a payout begins with, asked for at once.
+ * @throws Failure no_payout
+ */
+async function hold(context: RequestContext, tx: WriteTx, id: number) {
+  const [settings, row, names, eventId] = await Promise.all([
+    context.settings.hold(tx),
+    store.payouts.hold(tx, id),
+    store.namesOf(tx, id),
+    tx.reserveEvent(),
+  ])
+  return { settings, before: existing(payout, row), names, eventId }
 }
 
 /** What a payout run has paid is what its files said; it can only turn out not to have arrived. */
