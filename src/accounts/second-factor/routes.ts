@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { type Endpoint, endpoint } from '../../http/endpoint.ts'
 import { renderer } from '../../records/render.ts'
-import { recordOf } from '../users/rules.ts'
+import { getUser } from '../users/rules.ts'
 import { itemArguments, type UserRecord, userRecord } from '../users/schema.ts'
 import * as rules from './rules.ts'
 import {
@@ -85,6 +85,6 @@ export const resetSecondFactor: Endpoint = endpoint({
   failures: ['no_user'],
   handle: async (call, { user_id }) => {
     await rules.reset(call, user_id)
-    return { status: 200, body: renderUser(recordOf(await rules.accountOf(call, user_id))) }
+    return { status: 200, body: renderUser(await getUser(call, user_id)) }
   },
 })

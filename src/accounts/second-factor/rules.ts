@@ -1,11 +1,11 @@
 /** The second factor of who is logged in. Whoever sits down at an open session must not be able to set or remove it. */
 import { Failure, invalidArguments } from '../../base/errors.ts'
 import { formatTime, now } from '../../base/time.ts'
-import { type Context, type RequestContext, type WriteTx, write } from '../../events/write.ts'
+import { type RequestContext, type WriteTx, write } from '../../events/write.ts'
 import { countAttempt, ofCodes } from '../sessions/attempts.ts'
 import { confirmPassword, refuseEnded } from '../sessions/rules.ts'
 import { endSessions } from '../sessions/store.ts'
-import { findUserRow, holdUser } from '../users/store.ts'
+import { holdUser } from '../users/store.ts'
 import { newRecoveryCodes, newSecret, sealedFactor, takeCode } from './codes.ts'
 import type { CodeArguments, FactorRecord, PasswordArguments } from './schema.ts'
 import * as store from './store.ts'
@@ -123,10 +123,3 @@ const wrongCode = () =>
   invalidArguments({
     code: 'is not what the app shows at this moment. A code is taken once: wait for the next one.',
   })
-
-/** The account as it is shown. @throws Failure no_user */
-export async function accountOf({ database }: Context, userId: number) {
-  const row = await findUserRow(database.reader, userId)
-  if (!row) throw new Failure('no_user')
-  return row
-}
