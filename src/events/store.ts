@@ -4,6 +4,7 @@ import {
   type ExpressionBuilder,
   type Insertable,
   type Selectable,
+  type SelectQueryBuilder,
   type SqlBool,
   sql,
 } from 'kysely'
@@ -244,39 +245,40 @@ export async function recordsInLog(db: Db, kind: string, after: number, limit: n
 const ENTRIES_AT_ONCE = 1000
 
 /** What the log says of the records from one to another, in its order. */
-export async function* entriesOf(db: Db, kind: string, first: number, last: number): AsyncGenerator<Entry> {
-  for (let [record, id] = [first, 0]; ; ) {
-    const rows = await db
+export function entriesOf(db: Db, kind: string, first: number, last: number): AsyncGenerator<Entry> {
+  return inPages(({ record_id, id } = { record_id: first, id: 0 }) =>
+    db
       .selectFrom('events')
       .selectAll()
       .where('record_kind', '=', kind)
       .where('record_id', '<=', last)
-      .where(sql<boolean>`(record_id, id) > (${record}, ${id})`)
+      .where(sql<boolean>`(record_id, id) > (${record_id}, ${id})`)
       .orderBy('record_id')
-      .orderBy('id')
-      .limit(ENTRIES_AT_ONCE)
-      .execute()
-    yield* rows
-    if (rows.length < ENTRIES_AT_ONCE) return
-    ;[record, id] = [rows.at(-1)!.record_id!, rows.at(-1)!.id]
-  }
+      .orderBy('id'),
+  )
 }
 
 /** What the log says of what there is only one of, in its order. */
-export async function* entriesOfOnly(db: Db, kind: string): AsyncGenerator<Entry> {
-  for (let last = 0; ; ) {
-    const rows = await db
+export function entriesOfOnly(db: Db, kind: string): AsyncGenerator<Entry> {
+  return inPages(({ id }: Pick<Entry, 'id'> = { id: 0 }) =>
+    db
       .selectFrom('events')
       .selectAll()
       .where('record_kind', '=', kind)
       .where('record_id', 'is', null)
-      .where('id', '>', last)
-      .orderBy('id')
-      .limit(ENTRIES_AT_ONCE)
-      .execute()
+      .where('id', '>', id)
+      .orderBy('id'),
+  )
+}
+
+/** @param behind the query for those behind an entry, or for the first ones */
+async function* inPages(
+  behind: (entry?: Pick<Entry, 'record_id' | 'id'>) => SelectQueryBuilder<Tables, 'events', Entry>,
+): AsyncGenerator<Entry> {
+  for (let rows = await behind().limit(ENTRIES_AT_ONCE).execute(); ; ) {
     yield* rows
     if (rows.length < ENTRIES_AT_ONCE) return
-    last = rows.at(-1)!.id
+    rows = await behind(rows.at(-1)).limit(ENTRIES_AT_ONCE).execute()
   }
 }
 
