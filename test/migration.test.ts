@@ -1,14 +1,14 @@
 /** What becomes of the data of earlier versions. */
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
-import { describe, test } from 'node:test'
+import { describe, type TestContext, test } from 'node:test'
 import { sql } from 'kysely'
 import { balancesOf } from '../src/programme/ledger/rules.ts'
 import type { Database, Tx } from '../src/storage/database.ts'
 import { migrate } from '../src/storage/migrations.ts'
 import { openPostgres } from '../src/storage/postgres/database.ts'
 import { openSqlite } from '../src/storage/sqlite/database.ts'
-import { affiliated, openDatabase, unopened } from './harness.ts'
+import { affiliated, type FreshDatabase, openDatabase, unopened } from './harness.ts'
 
 /** The schema of 0.1. */
 const VERSION_OF_0_1 = 5
@@ -44,18 +44,22 @@ async function fillAsBefore(tx: Tx): Promise<void> {
   }
 }
 
+/** Made by 0.1, and opened by this version. */
+async function databaseOf01(t: TestContext, { url, remove }: FreshDatabase): Promise<Database> {
+  t.after(remove)
+  const old = await open(url)
+  await migrate(old, VERSION_OF_0_1)
+  await old.transaction(fillAsBefore)
+  await old.close()
+  const database = await openDatabase(url)
+  t.after(() => database.close())
+  return database
+}
+
 for (const [engine, fresh] of Object.entries(unopened)) {
   describe(`a database of 0.1 (${engine})`, () => {
     test('its payouts become transfers at their dates, and nobody has earned or is owed anything', async t => {
-      const { url, remove } = await fresh()
-      t.after(remove)
-      const old = await open(url)
-      await migrate(old, VERSION_OF_0_1)
-      await old.transaction(fillAsBefore)
-      await old.close()
-
-      const database = await openDatabase(url)
-      t.after(() => database.close())
+      const database = await databaseOf01(t, await fresh())
       const { reader } = database
       const transfers = await reader.selectFrom('ledger_transfers').selectAll().orderBy('id').execute()
       const alike = { debit: 'external', credit: 'paid_out', reason: 'payout.create' }
@@ -93,29 +97,13 @@ for (const [engine, fresh] of Object.entries(unopened)) {
     })
 
     test('names are found without their accents', async t => {
-      const { url, remove } = await fresh()
-      t.after(remove)
-      const old = await open(url)
-      await migrate(old, VERSION_OF_0_1)
-      await old.transaction(fillAsBefore)
-      await old.close()
-
-      const database = await openDatabase(url)
-      t.after(() => database.close())
+      const database = await databaseOf01(t, await fresh())
       const user = await database.reader.selectFrom('users').selectAll().executeTakeFirstOrThrow()
       assert.deepEqual([user.display_name, user.display_name_key, user.role], ['Zoë', 'zoe', 'administrator'])
     })
 
     test('no new referral has a number that a payout names', async t => {
-      const { url, remove } = await fresh()
-      t.after(remove)
-      const old = await open(url)
-      await migrate(old, VERSION_OF_0_1)
-      await old.transaction(fillAsBefore)
-      await old.close()
-
-      const database = await openDatabase(url)
-      t.after(() => database.close())
+      const database = await databaseOf01(t, await fresh())
       assert.equal(await database.engine.lastIdentity(database.reader, 'referrals'), 1000)
       const known = await database.reader.selectFrom('payout_referrals').select('known').distinct().execute()
       assert.deepEqual(
