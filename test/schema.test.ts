@@ -1,8 +1,10 @@
 /** Whether the tables that the code declares are those that the migrations make, on both engines. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
 import { type RawBuilder, sql } from 'kysely'
 import { features, schema } from '../src/app.ts'
+import { objectsOf } from '../src/operations/check/new.ts'
 import { partsOf } from '../src/records/kind.ts'
 import { storeOf } from '../src/records/store.ts'
 import { earningOf } from '../src/settings/earning.ts'
@@ -57,6 +59,17 @@ describeService('the tables that are declared', service => {
     const { rows } = await sql<{ name: string }>`SELECT name FROM ${tables}`.execute(reader)
     const declared = [...schema.map(({ name }) => name), 'schema_version']
     assert.deepEqual(rows.map(({ name }) => name).sort(), declared.sort())
+  })
+})
+
+describeService('what a check compares the tables of PostgreSQL with', service => {
+  test('is what the migrations make: `npm run schema` writes it anew', async t => {
+    const { database } = service()
+    if (database.engine.name !== 'PostgreSQL') return
+    const file = fileURLToPath(new URL('../src/storage/postgres/objects.json', import.meta.url))
+    t.assert.fileSnapshot(await objectsOf(database), file, {
+      serializers: [objects => `${JSON.stringify(objects, null, 2)}\n`],
+    })
   })
 })
 

@@ -133,6 +133,12 @@ export class GuardedDatabase implements Database {
 /** Tables that transactions keep each other from changing as a whole. */
 export type Lock = 'settings'
 
+/** A table, or an index, trigger or whatever else belongs to one, and what it is, in words that two databases can be compared by. */
+export interface SchemaObject {
+  readonly name: string
+  readonly definition: string
+}
+
 /** What a migration needs to know of an engine. */
 export interface Engine {
   readonly name: 'SQLite' | 'PostgreSQL'
@@ -160,13 +166,10 @@ export interface Engine {
   appendOnly(table: string, columns: readonly string[]): string[]
   /** What `appendOnly` refuses: each is a trigger `table_name`. */
   readonly refused: readonly string[]
-  /** A query for the triggers that are in force: rows with `name`. */
-  readonly triggers: string
-  /**
-   * A query for the tables, indexes and triggers: rows with `name`, and `definition` as it was written, or null where the
-   * engine does not keep that.
-   */
-  readonly objects: string
+  /** What the database has of these tables, and where it is the program's alone, all that it has. */
+  objects(db: Db, tables: readonly string[]): Promise<SchemaObject[]>
+  /** What a new database has, where none can be made to compare with. */
+  readonly wantedObjects?: readonly SchemaObject[]
   /** Asks for the indexes that only make reading faster: `name`, `table` and the `definition` that makes each anew. */
   readonly indexes: string
   /** Takes back what `appendOnly` has said. */

@@ -15,13 +15,58 @@ import {
 import { createKey } from '../../accounts/keys/rules.ts'
 import { features } from '../../app.ts'
 import { verifyChain } from '../../events/verify.ts'
+import type { Engine } from '../../storage/database.ts'
 import { fillWithDemo } from '../demo.ts'
 import { erasePerson } from '../privacy/rules.ts'
 import { checkDatabase, repairKeys } from './rules.ts'
 
+type Damage = [damage: string, mend: string, named: RegExp]
+
+/** What stands in the place of what the program made, under its name. */
+const objectDamages: Record<Engine['name'], Damage[]> = {
+  SQLite: [
+    [
+      'DROP INDEX "links.code_key";\nCREATE INDEX "links.code_key" ON links (code_key)',
+      'DROP INDEX "links.code_key";\nCREATE UNIQUE INDEX "links.code_key" ON links (code_key)',
+      /Schema: index links.code_key was changed/,
+    ],
+  ],
+  PostgreSQL: [
+    [
+      'DROP INDEX "links.code_key";\nCREATE INDEX "links.code_key" ON links (code_key)',
+      'DROP INDEX "links.code_key";\nCREATE UNIQUE INDEX "links.code_key" ON links (code_key)',
+      /Schema: index links.code_key was changed/,
+    ],
+    [
+      'CREATE OR REPLACE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NEW; END $$',
+      `CREATE OR REPLACE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql AS
+      $$ BEGIN RAISE EXCEPTION 'The audit log is only added to.'; END $$`,
+      /Schema: trigger events_delete of events was changed: .*RETURN NEW/,
+    ],
+    [
+      'ALTER TABLE audit_seals DISABLE TRIGGER audit_seals_update',
+      'ALTER TABLE audit_seals ENABLE ALWAYS TRIGGER audit_seals_update',
+      /Schema: trigger audit_seals_update of audit_seals was changed: .*disabled/,
+    ],
+    [
+      'CREATE RULE no_entries AS ON INSERT TO events DO INSTEAD NOTHING',
+      'DROP RULE no_entries ON events',
+      /Schema: rule no_entries of events was added/,
+    ],
+    [
+      'ALTER TABLE payouts DROP CONSTRAINT payouts_amount_check',
+      'ALTER TABLE payouts ADD CONSTRAINT payouts_amount_check CHECK (amount >= 0)',
+      /Schema: constraint payouts_amount_check of payouts is missing/,
+    ],
+  ],
+}
+
 describeService('check', service => {
   const problems = async () => (await checkDatabase(service().database, features)).problems
-  const run = (statement: string) => service().database.transaction(tx => sql.raw(statement).execute(tx))
+  const run = (statements: string) =>
+    service().database.transaction(async tx => {
+      for (const statement of statements.split(';\n')) await sql.raw(statement).execute(tx)
+    })
 
   test('names each value, record and object that was changed beside the service', async () => {
     const { database } = service()
@@ -42,7 +87,7 @@ describeService('check', service => {
       permissions,
     )
     assert.deepEqual(await problems(), [])
-    const wrong: [damage: string, mend: string, named: RegExp][] = [
+    const wrong: Damage[] = [
       [
         'UPDATE affiliates SET rate = 900000',
         'UPDATE affiliates SET rate = 200000',
@@ -81,8 +126,14 @@ describeService('check', service => {
       [
         'DROP INDEX payouts_amount',
         'CREATE INDEX payouts_amount ON payouts (amount, id, status)',
-        /Schema: payouts_amount is missing/,
+        /Schema: index payouts_amount is missing/,
       ],
+      [
+        "INSERT INTO settings (name, value) VALUES ('payment_details_days', '7')",
+        "DELETE FROM settings WHERE name = 'payment_details_days'",
+        /settings: payment_details_days is 7, and the log does not say that it was ever set, so it must be/,
+      ],
+      ...objectDamages[database.engine.name],
       [
         `INSERT INTO payouts (id, affiliate_id, referrals, amount, payout_method, payout_method_key, status, owner, created_at, updated_at)
           VALUES (900, ${id}, '', 1, '', '', 'failed', 1, 1, 1)`,

@@ -86,14 +86,22 @@ export async function* differencesFromLog(db: Db, trail: Trail, settings: Settin
   }
 }
 
-/** Names each setting that is not what it was last set to; of what was never set, the log says nothing. */
-export async function* settingsUnlike(db: Db, settings: Settings): AsyncGenerator<string> {
+/** Names each setting that is not what it was last set to, or where it was never set, what it is in a new database. */
+export async function* settingsUnlike(
+  db: Db,
+  settings: Settings,
+  defaults: Settings,
+): AsyncGenerator<string> {
   const trace = new Trace({ personal: [] })
   for await (const entry of entriesOfOnly(db, 'settings')) trace.add(entry)
+  const unset = new Map<string, unknown>(Object.entries(settingsRecord(defaults)))
   for (const [name, value] of Object.entries(settingsRecord(settings))) {
     const said = trace.of(name)
-    if (said === undefined || textOf(said.value) === textOf(brief(value))) continue
-    yield `settings: ${name} is ${textOf(value)}, and the log says ${textOf(said.value)}; it was changed beside the service.`
+    const wanted = said === undefined ? brief(unset.get(name)) : said.value
+    if (textOf(wanted) === textOf(brief(value))) continue
+    const source =
+      said === undefined ? 'the log does not say that it was ever set, so it must be' : 'the log says'
+    yield `settings: ${name} is ${textOf(value)}, and ${source} ${textOf(wanted)}; it was changed beside the service.`
   }
 }
 

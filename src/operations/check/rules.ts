@@ -5,7 +5,7 @@ import { loadSettings } from '../../settings/rules.ts'
 import type { Database, Db } from '../../storage/database.ts'
 import { foldedText, type Table } from '../../storage/table.ts'
 import { differencesFromLog, settingsUnlike, trailsOf } from './log.ts'
-import { objectProblems } from './objects.ts'
+import { asNew, differencesOf, objectsOf } from './new.ts'
 import * as store from './store.ts'
 
 const ROWS_AT_ONCE = 1000
@@ -31,13 +31,9 @@ export async function checkDatabase(
   const { reader, schema } = database
   progress('files')
   const problems = (await store.damages(database)).map(text => `The file is damaged: ${text}.`)
-  for (const [table, action] of await store.missingRefusals(database)) {
-    problems.push(
-      `${table}: the trigger ${table}_${action} is not in force, so rows can be changed; restore a backup.`,
-    )
-  }
   progress('tables, indexes and triggers')
-  problems.push(...(await objectProblems(database)))
+  const { objects, settings: defaults } = await asNew(database)
+  problems.push(...differencesOf(objects, await objectsOf(database)))
   progress('references')
   for (const { column, count } of await store.orphans(reader, schema)) {
     problems.push(`${column}: ${count} rows refer to rows that do not exist; restore a backup.`)
@@ -56,7 +52,7 @@ export async function checkDatabase(
   }
   progress('log and records')
   const settings = await loadSettings(reader)
-  for await (const problem of settingsUnlike(reader, settings)) problems.push(problem)
+  for await (const problem of settingsUnlike(reader, settings, defaults)) problems.push(problem)
   for (const trail of trailsOf(features)) {
     const wrong: string[] = []
     for await (const problem of differencesFromLog(reader, trail, settings)) wrong.push(problem)

@@ -9,24 +9,6 @@ export async function damages({ engine, reader }: Database): Promise<string[]> {
   return engine.damages(reader)
 }
 
-/** Of each table that is only added to, what the database does not refuse. */
-export async function missingRefusals({ engine, reader, schema }: Database): Promise<[string, string][]> {
-  const { rows } = await sql<{ name: string }>`${sql.raw(engine.triggers)}`.execute(reader)
-  const names = new Set(rows.map(({ name }) => name))
-  return schema
-    .filter(({ appendOnly }) => appendOnly)
-    .flatMap(({ name }) => engine.refused.map((action): [string, string] => [name, action]))
-    .filter(([table, action]) => !names.has(`${table}_${action}`))
-}
-
-/** By name, each table, index and trigger as it was written, or null. */
-export async function objectsOf({ engine, reader }: Database): Promise<Map<string, string | null>> {
-  const { rows } = await sql<{ name: string; definition: string | null }>`${sql.raw(engine.objects)}`.execute(
-    reader,
-  )
-  return new Map(rows.map(({ name, definition }) => [name, definition]))
-}
-
 /** The identifiers of the events that transfers name and that are not there. */
 export async function missingEvents(db: Db, limit: number): Promise<number[]> {
   const { rows } = await sql<{ event_id: number }>`

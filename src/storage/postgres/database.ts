@@ -27,6 +27,7 @@ import { WriteProbe } from '../probe.ts'
 import type { Schema } from '../table.ts'
 import type { Tables } from '../tables.ts'
 import { Turns } from '../turns.ts'
+import { objectsOf, wantedObjects } from './objects.ts'
 import { isLostRace, messageOf, PostgresPool, type Read, readingBy } from './pool.ts'
 import { ReplicaReader } from './replica.ts'
 import { Transaction } from './transaction.ts'
@@ -72,12 +73,11 @@ const postgres: Engine = {
     ...refusals(table, columns, postgres.refusal),
     `CREATE TRIGGER ${table}_truncate BEFORE TRUNCATE ON ${table} FOR EACH STATEMENT ${postgres.refusal}`,
   ],
-  objects: 'SELECT relname AS name, NULL AS definition FROM pg_class WHERE pg_table_is_visible(oid)',
+  objects: objectsOf,
+  wantedObjects,
   indexes:
     "SELECT indexname AS name, tablename AS table, indexdef AS definition FROM pg_indexes WHERE schemaname = current_schema() AND indexdef LIKE 'CREATE INDEX %'",
   refused: ['delete', 'update', 'truncate'],
-  triggers:
-    "SELECT tgname AS name FROM pg_trigger WHERE NOT tgisinternal AND tgenabled IN ('O', 'A') AND pg_table_is_visible(tgrelid)",
   allowChanges: table => postgres.refused.map(name => postgres.dropTrigger(table, name)),
   dropTrigger: (table, name) => `DROP TRIGGER ${table}_${name} ON ${table}`,
   // Before each statement, because what a row is made of, its identifier too, comes before triggers on rows.

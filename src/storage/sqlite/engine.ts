@@ -1,6 +1,6 @@
 /** What the embedded engine does in its own way. */
 import { type Kysely, sql } from 'kysely'
-import type { Db, Engine } from '../database.ts'
+import type { Db, Engine, SchemaObject } from '../database.ts'
 import { refusals } from '../migrations.ts'
 import { prepared } from '../prepared.ts'
 
@@ -15,7 +15,12 @@ const furtherInSequence = prepared((tx: Db, { table, count }: { table: string; c
 export const sqlite: Engine = {
   name: 'SQLite',
   lockSchema: [],
-  objects: "SELECT name, sql AS definition FROM sqlite_schema WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\'",
+  async objects(db) {
+    const { rows } = await sql<SchemaObject>`
+      SELECT CASE type WHEN 'table' THEN '' ELSE type || ' ' END || name AS name, sql AS definition
+      FROM sqlite_schema WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\'`.execute(db)
+    return rows
+  },
   indexes:
     "SELECT name, tbl_name AS \"table\", sql AS definition FROM sqlite_schema WHERE type = 'index' AND sql LIKE 'CREATE INDEX %'",
   identity: 'INTEGER PRIMARY KEY AUTOINCREMENT',
@@ -47,7 +52,6 @@ export const sqlite: Engine = {
   refusal: "BEGIN SELECT RAISE(ABORT, 'The audit log is only added to.'); END",
   appendOnly: (table, columns) => refusals(table, columns, sqlite.refusal),
   refused: ['delete', 'update'],
-  triggers: "SELECT name FROM sqlite_schema WHERE type = 'trigger'",
   allowChanges: table => sqlite.refused.map(name => sqlite.dropTrigger(table, name)),
   dropTrigger: (table, name) => `DROP TRIGGER ${table}_${name}`,
   numbersFirst: () => [],
