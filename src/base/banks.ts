@@ -1,8 +1,9 @@
 /** Numbers of accounts and banks, as far as they can be checked without asking anybody. */
+import { isValidBIC, ValidationErrorsIBAN, validateIBAN } from 'ibantools'
 
 /** A BIC by ISO 9362: bank, country, place and maybe the branch. */
 export function isBic(text: string): boolean {
-  return /^[A-Z]{6}[A-Z0-9]{2}(?:[A-Z0-9]{3})?$/.test(text)
+  return isValidBIC(text)
 }
 
 /** A routing number of the ABA: its ninth digit checks the others, by the weights 3, 7 and 1. */
@@ -13,13 +14,19 @@ export function isRouting(text: string): boolean {
 }
 
 /**
- * What is wrong with an IBAN by ISO 13616, in capital letters and without spaces.
+ * What is wrong with an IBAN by ISO 13616 and the form that its country has, in capital letters and without spaces.
  * @returns undefined when nothing is
  */
 export function ibanProblem(text: string): string | undefined {
-  if (!/^[A-Z]{2}\d{2}[A-Z0-9]{11,30}$/.test(text))
-    return 'must be an IBAN: a country, two check digits, and the account.'
-  const moved = text.slice(4) + text.slice(0, 4)
-  const digits = moved.replace(/[A-Z]/g, letter => String(letter.charCodeAt(0) - 55))
-  return BigInt(digits) % 97n === 1n ? undefined : 'must be an IBAN whose check digits are right.'
+  const { valid, errorCodes } = validateIBAN(text)
+  if (valid) return undefined
+  const { NoIBANProvided, NoIBANCountry, WrongBBANLength, WrongBBANFormat } = ValidationErrorsIBAN
+  const has = (...codes: readonly ValidationErrorsIBAN[]) => codes.some(code => errorCodes.includes(code))
+  if (has(NoIBANProvided, NoIBANCountry)) {
+    return 'must be an IBAN: the two letters of a country that has them, two check digits, and the account.'
+  }
+  if (has(WrongBBANLength, WrongBBANFormat)) {
+    return `must be an IBAN of the length and the form that those of ${text.slice(0, 2)} have.`
+  }
+  return 'must be an IBAN whose check digits are right.'
 }

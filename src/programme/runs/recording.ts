@@ -113,12 +113,12 @@ async function entriesOf(entries: Iterable<Entry>, runId: number): Promise<Read>
   let whole: ReportedOutcome | undefined
   for await (const { reference, outcome, note } of inTurns(entries)) {
     const parsed = parseReference(reference)
-    const file = FILE.exec(reference)
-    if (Number(file?.[1]) === runId && outcome !== undefined) whole = { outcome, note }
-    else if (parsed?.runId !== runId) {
-      others ??= parsed?.runId
+    const named = parsed?.runId ?? fileOf(reference)
+    if (named !== runId) {
+      others ??= named
       unknown.push(reference.slice(0, 100))
     } else if (outcome === undefined) ignored += 1
+    else if (!parsed) whole = { outcome, note }
     else
       reported.set(parsed.affiliateId, {
         outcome,
@@ -144,8 +144,11 @@ async function* inTurns<T>(values: Iterable<T>): AsyncGenerator<T> {
   }
 }
 
-/** How the file of a run names itself. */
-const FILE = /^RUN-(\d+)-\d+$/
+/** @returns the run whose file names itself so */
+function fileOf(reference: string): number | undefined {
+  const run = /^RUN-(\d{1,15})-\d+$/.exec(reference)?.[1]
+  return run === undefined ? undefined : Number(run)
+}
 
 /** @throws Failure invalid_argument when it was read by another encoding than its own */
 function refuseReplaced(content: string): void {

@@ -1,12 +1,128 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
-import { test } from 'node:test'
+import { describe, test } from 'node:test'
+// @ts-expect-error It has no types.
+import nach2 from 'nach2'
 import { assertFailure, describeService } from '../../../../test/harness.ts'
+import type { Frame, Line } from './format.ts'
+import { nacha } from './nacha.ts'
+import { sepa } from './sepa.ts'
 
 process.env.SECRET_KEY = randomBytes(32).toString('base64')
 
 const IBANS = ['DE89370400440532013000', 'FR1420041010050500013M02606', 'NL91ABNA0417164300']
+
+const frame: Frame = {
+  run: { id: 7, note: "Commission 10/2026: it's paid", method: 'sepa' },
+  at: 1_793_000_000,
+  payer: {
+    name: 'SHOP INC',
+    iban: IBANS[0]!,
+    bic: 'COBADEFFXXX',
+    bank: 'FIRST BANK',
+    routing: '021000021',
+    companyId: '1234567890',
+  },
+  currency: 'EUR',
+  decimals: 2,
+  part: 1,
+  count: 2,
+  sum: 2011n,
+  columns: [],
+}
+
+const payee = (number: number, account: Line['account'], more: Partial<Line> = {}): Line => ({
+  id: number,
+  affiliate_id: number,
+  amount: 1000 + number,
+  reference: `R7A${number}`,
+  payee_name: `Payee ${number}`,
+  payee_account: '',
+  account,
+  ...more,
+})
+
+async function written(format: typeof sepa, frame: Frame, lines: readonly Line[]): Promise<string> {
+  let text = ''
+  const all = format.write(frame, async function* () {
+    yield lines
+  })
+  for await (const piece of all) text += piece
+  return text
+}
+
+describe('files of banks, by what others say of them', () => {
+  test('pain.001.001.09: the very text that the schemas of the EPC take (EPC132-08 of 2023 and of 2025)', async () => {
+    const lines = [
+      payee(5, { iban: IBANS[1]!, bic: 'BNPAFRPP' }, { payee_name: "Anna O'Neil" }),
+      payee(6, { iban: IBANS[2]! }),
+    ]
+    const expected = `<?xml version="1.0" encoding="UTF-8"?>
+<Document xmlns="urn:iso:std:iso:20022:tech:xsd:pain.001.001.09"><CstmrCdtTrfInitn><GrpHdr><MsgId>RUN-7-1</MsgId><CreDtTm>2026-10-26T07:33:20</CreDtTm><NbOfTxs>2</NbOfTxs><CtrlSum>20.11</CtrlSum><InitgPty><Nm>SHOP INC</Nm></InitgPty></GrpHdr><PmtInf><PmtInfId>RUN-7-1</PmtInfId><PmtMtd>TRF</PmtMtd><BtchBookg>true</BtchBookg><NbOfTxs>2</NbOfTxs><CtrlSum>20.11</CtrlSum><PmtTpInf><SvcLvl><Cd>SEPA</Cd></SvcLvl></PmtTpInf><ReqdExctnDt><Dt>2026-10-26</Dt></ReqdExctnDt><Dbtr><Nm>SHOP INC</Nm></Dbtr><DbtrAcct><Id><IBAN>DE89370400440532013000</IBAN></Id></DbtrAcct><DbtrAgt><FinInstnId><BICFI>COBADEFFXXX</BICFI></FinInstnId></DbtrAgt><ChrgBr>SLEV</ChrgBr>
+<CdtTrfTxInf><PmtId><InstrId>R7A5</InstrId><EndToEndId>R7A5</EndToEndId></PmtId><Amt><InstdAmt Ccy="EUR">10.05</InstdAmt></Amt><CdtrAgt><FinInstnId><BICFI>BNPAFRPP</BICFI></FinInstnId></CdtrAgt><Cdtr><Nm>Anna O&apos;Neil</Nm></Cdtr><CdtrAcct><Id><IBAN>FR1420041010050500013M02606</IBAN></Id></CdtrAcct><RmtInf><Ustrd>Commission 10/2026: it&apos;s paid</Ustrd></RmtInf></CdtTrfTxInf>
+<CdtTrfTxInf><PmtId><InstrId>R7A6</InstrId><EndToEndId>R7A6</EndToEndId></PmtId><Amt><InstdAmt Ccy="EUR">10.06</InstdAmt></Amt><Cdtr><Nm>Payee 6</Nm></Cdtr><CdtrAcct><Id><IBAN>NL91ABNA0417164300</IBAN></Id></CdtrAcct><RmtInf><Ustrd>Commission 10/2026: it&apos;s paid</Ustrd></RmtInf></CdtTrfTxInf>
+</PmtInf></CstmrCdtTrfInitn></Document>
+`
+    assert.equal(await written(sepa, frame, lines), expected)
+  })
+
+  test('ACH: another library writes the same records, with the same counts, hashes and totals', async () => {
+    const routings = ['011401533', '091000019', '121042882']
+    const lines = routings.map((routingNumber, index) =>
+      payee(index, {
+        routingNumber,
+        accountNumber: `00012345${index}`,
+        accountType: index === 0 ? 'savings' : 'checking',
+        company: index === 1,
+      }),
+    )
+    const { payer } = frame
+    const [day, time] = ['261026', '0733']
+    const file = new nach2.File({
+      immediateDestination: payer.routing,
+      immediateDestinationName: payer.bank,
+      immediateOrigin: payer.companyId,
+      immediateOriginName: payer.name,
+      fileCreationDate: day,
+      fileCreationTime: time,
+      referenceCode: 'RUN7',
+      batchSequenceNumber: 1,
+    })
+    let number = 0
+    for (const kind of ['PPD', 'CCD']) {
+      const batch = new nach2.Batch({
+        serviceClassCode: '220',
+        standardEntryClassCode: kind,
+        companyName: payer.name,
+        companyIdentification: payer.companyId,
+        companyEntryDescription: 'PAYOUT',
+        companyDescriptiveDate: day,
+        effectiveEntryDate: new Date(frame.at * 1000),
+        originatingDFI: payer.routing,
+      })
+      for (const { account, amount, reference, payee_name } of lines) {
+        if (account.company !== (kind === 'CCD')) continue
+        number += 1
+        const entry = new nach2.Entry({
+          transactionCode: account.accountType === 'savings' ? '32' : '22',
+          receivingDFI: account.routingNumber,
+          DFIAccount: account.accountNumber,
+          amount: String(amount / 100),
+          idNumber: reference,
+          individualName: payee_name,
+          discretionaryData: '  ',
+        })
+        entry.fields.traceNumber.value = payer.routing.slice(0, 8) + String(number).padStart(7, '0')
+        batch.addEntry(entry)
+      }
+      file.addBatch(batch)
+    }
+    const theirs: string = await new Promise(resolve => file.generateFile(resolve))
+    const ours = await written(nacha, { ...frame, run: { ...frame.run, note: '' } }, lines)
+    assert.deepEqual(ours.split('\r\n').slice(0, -1), theirs.split(/\r?\n/))
+  })
+})
 
 describeService('the files of a payout run', service => {
   const owe = (affiliate_id: number, amount: number) =>
@@ -37,6 +153,9 @@ describeService('the files of a payout run', service => {
     const [id] = (await people(['sealed'])) as [number]
     for (const [details, wrong] of [
       [{ method: 'sepa', iban: 'DE89370400440532013001', holder: 'A B' }, ['iban']],
+      // Right check digits, but not an account of its country.
+      [{ method: 'sepa', iban: 'DE863704004405320130', holder: 'A B' }, ['iban']],
+      [{ method: 'sepa', iban: 'XX46370400440532013000', bic: 'ABCDXX22', holder: 'A' }, ['iban', 'bic']],
       [{ method: 'sepa' }, ['iban', 'holder']],
       [
         { method: 'nacha', routing_number: '021000022', account_number: '1', holder: 'A' },

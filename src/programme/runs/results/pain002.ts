@@ -23,35 +23,45 @@ function outcomeOf(status: string): Outcome | undefined {
   return outcome
 }
 
-/** What is elements of one payment, or of a file as a whole, while it is read. */
+/** The elements of one payment, or of the file as a whole, while they are read. */
 type Elements = Record<string, string>
 
-/** Elements that say something, within one transaction or the group. */
-const READ = ['OrgnlEndToEndId', 'TxSts', 'GrpSts', 'OrgnlMsgId', 'Cd', 'Prtry', 'AddtlInf']
+/** What a status is said of, and where that names itself. */
+const levels: Readonly<Record<string, { reference: string; status: string }>> = {
+  TxInfAndSts: { reference: 'OrgnlEndToEndId', status: 'TxSts' },
+  // Our files have one group of payments, named as the file is.
+  OrgnlPmtInfAndSts: { reference: 'OrgnlPmtInfId', status: 'PmtInfSts' },
+  OrgnlGrpInfAndSts: { reference: 'OrgnlMsgId', status: 'GrpSts' },
+}
+const READ = [...Object.values(levels).flatMap(level => Object.values(level)), 'Cd', 'Prtry', 'AddtlInf']
 
 /** @throws Failure invalid_argument */
 export function* readPain002(content: string): Generator<Entry> {
-  let elements: Elements = {}
+  const read = Object.fromEntries(Object.keys(levels).map(name => [name, {} as Elements]))
   let isReport = false
   for (const { name, text, path } of readXml(content)) {
     isReport ||= name === 'CstmrPmtStsRpt'
-    const isOwn = path.includes('TxInfAndSts') || path.includes('OrgnlGrpInfAndSts')
-    if (text !== undefined && isOwn && READ.includes(name))
-      elements[name] = elements[name] ? `${elements[name]} ${text}` : text
-    if (name !== 'TxInfAndSts' && name !== 'OrgnlGrpInfAndSts') continue
-    const entry = entryOf(elements, name === 'TxInfAndSts')
+    const within = path.findLast(one => one in levels)
+    if (within === undefined) continue
+    const elements = read[within]!
+    if (text !== undefined && READ.includes(name)) elements[name] = joined(elements[name], text)
+    if (name !== within) continue
+    const entry = entryOf(elements, name)
     if (entry) yield entry
-    elements = {}
+    read[name] = {}
   }
   if (!isReport) throw unreadable('must be a pain.002: it has no CstmrPmtStsRpt.')
 }
 
-/** A group stands for all of its payments only where it was rejected. */
-function entryOf(elements: Elements, isTransaction: boolean): Entry | undefined {
+const joined = (before: string | undefined, text: string) => (before ? `${before} ${text}` : text)
+
+/** What holds for all payments is an outcome only where all were rejected; else each speaks for itself. */
+function entryOf(elements: Elements, name: string): Entry | undefined {
+  const level = levels[name]!
+  const status = elements[level.status] ?? ''
+  const isOne = name === 'TxInfAndSts'
+  if (!isOne && status === '') return undefined
+  const outcome = isOne || status === 'RJCT' ? outcomeOf(status) : undefined
   const note = noteOf([elements.Cd, elements.Prtry, elements.AddtlInf].filter(Boolean).join(' '))
-  if (!isTransaction) {
-    const isRejected = elements.GrpSts === 'RJCT'
-    return isRejected ? { reference: elements.OrgnlMsgId ?? '', outcome: 'failed', note } : undefined
-  }
-  return { reference: elements.OrgnlEndToEndId ?? '', outcome: outcomeOf(elements.TxSts ?? ''), note }
+  return { reference: elements[level.reference] ?? '', outcome, note }
 }

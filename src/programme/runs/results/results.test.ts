@@ -40,6 +40,16 @@ describe('what comes back from banks and PayPal', () => {
       ...readPain002(report('', '<GrpSts>RJCT</GrpSts><StsRsnInf><Rsn><Cd>FF01</Cd></Rsn></StsRsnInf>')),
     ]
     assert.deepEqual(all, { reference: 'RUN-4-1', outcome: 'failed', note: 'FF01' })
+    const group = '<OrgnlPmtInfId>RUN-4-1</OrgnlPmtInfId><PmtInfSts>RJCT</PmtInfSts>'
+    const reason = '<StsRsnInf><Rsn><Cd>AM04</Cd></Rsn></StsRsnInf>'
+    assert.deepEqual(
+      [...readPain002(report(group + reason + transaction('R4A1', 'RJCT', 'AC04'), '<GrpSts>ACTC</GrpSts>'))],
+      [
+        { reference: 'RUN-4-1', outcome: undefined, note: '' },
+        { reference: 'R4A1', outcome: 'failed', note: 'AC04 closed & gone' },
+        { reference: 'RUN-4-1', outcome: 'failed', note: 'AM04' },
+      ],
+    )
   })
 
   test('pain.002: entities, document types and what is cut off are errors', () => {
@@ -119,6 +129,8 @@ describeService('results of a payout run', service => {
     const whole = report('', '<GrpSts>RJCT</GrpSts>')
     assertFailure(await record(whole.replace('RUN-4-1', 'RUN-999-1')), 400, 'rest_invalid_param')
     assertFailure(await record('reference,status\nR1\uFFFD,paid', 'csv'), 400, 'rest_invalid_param')
+    const accepted = await record(report('', `<GrpSts>ACTC</GrpSts>`).replace('RUN-4-1', `RUN-${run.id}-1`))
+    assert.equal(accepted.body.ignored, 1, JSON.stringify(accepted.body))
     const large = await record(`reference,status\n${'x'.repeat(2_000_000)},paid`, 'csv')
     assert.match(large.body.data.params.content, /too long/)
     const reply = await record(whole.replace('RUN-4-1', `RUN-${run.id}-1`))
