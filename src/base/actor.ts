@@ -24,7 +24,7 @@ const operator = (kind: 'command line' | 'service'): Origin => ({
   address: kind,
 })
 
-/** Whoever may run the program on the machine where the data is. */
+/** The operator on the machine where the data is, who needs no credential. */
 export const commandLine = operator('command line')
-/** What the service does of its own accord. */
+/** The service itself: background work that nobody requested. */
 export const service = operator('service')

@@ -312,20 +312,20 @@ export class Failure extends Error {
   }
 }
 
-const ofCallers: readonly string[] = ['unauthenticated', 'session_required', 'forbidden']
+const callerFailures: readonly string[] = ['unauthenticated', 'session_required', 'forbidden']
 
-/** Whether whatever else the caller asks for would fail too: they may no longer act. */
-export const isOfCaller = ({ failure }: Failure): boolean => ofCallers.includes(failure)
+/** Whether the caller may no longer act at all, so that every further request would fail as well. */
+export const isOfCaller = ({ failure }: Failure): boolean => callerFailures.includes(failure)
 
-/** Those of many that a judgement throws a failure for, and which. */
-export function refusalsOf<A>(all: readonly A[], judge: (one: A) => void): [A, Failure][] {
-  return all.flatMap((one): [A, Failure][] => {
+/** The items that a rule refuses, each with its failure. */
+export function refusalsOf<A>(items: readonly A[], judge: (item: A) => void): [A, Failure][] {
+  return items.flatMap((one): [A, Failure][] => {
     const refusal = refusalOf(() => judge(one))
     return refusal ? [[one, refusal]] : []
   })
 }
 
-/** What a judgement throws that is a failure; undefined when it throws nothing. */
+/** The failure that a rule throws; undefined when it throws none. Any other error passes through. */
 export function refusalOf(judge: () => void): Failure | undefined {
   try {
     judge()

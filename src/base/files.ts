@@ -1,12 +1,12 @@
-/** Files that are there for good, or not at all. */
+/** Files that exist in full or not at all, even after a power failure. */
 import { linkSync, renameSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 
-/** Some file systems, as on memory sticks, answer so. */
+/** How file systems without hard links, such as FAT, refuse to make one. */
 const KNOWS_NO_LINKS: readonly (string | undefined)[] = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP']
 
 /**
- * Gives a file its name, unless there is one of this name by now. Where links are known, the file keeps the name that it had as well.
+ * Puts a finished file in place, unless the name is taken. With hard links, its old name stays as well.
  * @returns whether it has the name
  */
 export function placeNew(file: string, name: string): boolean {
@@ -21,7 +21,7 @@ export function placeNew(file: string, name: string): boolean {
   return true
 }
 
-/** What was written to a file is there when the power fails; of a folder, which files it has. */
+/** Writes to disk what the operating system still buffers: the content of a file, or the entries of a folder. */
 export async function flush(path: string): Promise<void> {
   await using handle = await open(path, 'r')
   await handle.sync()

@@ -26,10 +26,10 @@ export function toUnits(value: number, decimals: number): number | undefined {
   const scale = 10 ** decimals
   const units = Math.round(value * scale)
   if (!Number.isSafeInteger(units)) return undefined
-  const same =
+  const isExact =
     Number((units / scale).toPrecision(15)) === Number(value.toPrecision(15)) ||
     Math.abs(value * scale - units) <= Math.min(MOST_NOISE, Math.abs(units) * NOISE)
-  return same ? units + 0 : undefined
+  return isExact ? units + 0 : undefined
 }
 
 /** The plain number that a count of units stands for: the nearest double, which prints as that decimal. */
@@ -37,7 +37,7 @@ export function fromUnits(units: number, decimals: number): number {
   return units / 10 ** decimals
 }
 
-/** The same of a sum, which is text where a JavaScript number does not hold it, and then stands in JSON with every digit. */
+/** Like `fromUnits`, of a sum. A sum that a JavaScript number does not hold comes as text, and stands in JSON with every digit. */
 export function sumFromUnits(units: number | string, decimals: number): number | object {
   return typeof units === 'number' ? fromUnits(units, decimals) : exactNumber(BigInt(units), decimals)
 }

@@ -1,8 +1,8 @@
 import { isIPv6 } from 'node:net'
 
 /**
- * What limits count by, the narrowest first. Whoever has one IPv6 address has the 2^64 beside it, so they count as
- * one; many have 2^16 of these networks.
+ * The networks that limits count by, narrowest first. Whoever has one IPv6 address has its whole /64, and many
+ * providers give out a /48, which is 65,536 of them.
  */
 export function networksOf(address: string): [string, ...string[]] {
   if (!isIPv6(address)) return [address]

@@ -1,4 +1,4 @@
-/** Does something again and again while a process is up, and never twice at once. What failed is tried again. */
+/** Runs a task at an interval while the process is up, never twice at once. A round that failed is tried again at the next. */
 export class Rounds {
   readonly #work: () => Promise<unknown>
   readonly #timer: NodeJS.Timeout

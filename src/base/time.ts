@@ -5,14 +5,14 @@
 
 const SECONDS_OF_DAY = 86_400
 const twoDigits = Array.from({ length: 60 }, (_, number) => String(number).padStart(2, '0'))
-/** The days that were written lately: writing one takes longer than all the rest of a record. */
+/** Days that were formatted lately: formatting one costs more than the rest of a record. */
 const days = new Map<number, string>()
-const DAYS_KEPT = 4000
+const MAX_CACHED_DAYS = 4000
 
 function formatDay(day: number): string {
-  const known = days.get(day)
-  if (known !== undefined) return known
-  if (days.size >= DAYS_KEPT) days.clear()
+  const cached = days.get(day)
+  if (cached !== undefined) return cached
+  if (days.size >= MAX_CACHED_DAYS) days.clear()
   const text = new Date(day * SECONDS_OF_DAY * 1000).toISOString().slice(0, 10)
   days.set(day, text)
   return text
@@ -21,10 +21,10 @@ function formatDay(day: number): string {
 /** Seconds since 1970 as 'YYYY-MM-DD HH:MM:SS', UTC. */
 export function formatTime(seconds: number): string {
   const day = Math.floor(seconds / SECONDS_OF_DAY)
-  const rest = seconds - day * SECONDS_OF_DAY
-  const hours = twoDigits[Math.floor(rest / 3600)]
-  const minutes = twoDigits[Math.floor((rest % 3600) / 60)]
-  return `${formatDay(day)} ${hours}:${minutes}:${twoDigits[rest % 60]}`
+  const secondOfDay = seconds - day * SECONDS_OF_DAY
+  const hours = twoDigits[Math.floor(secondOfDay / 3600)]
+  const minutes = twoDigits[Math.floor((secondOfDay % 3600) / 60)]
+  return `${formatDay(day)} ${hours}:${minutes}:${twoDigits[secondOfDay % 60]}`
 }
 
 /** YYYY-MM-DD HH:MM:SS.mmm, of milliseconds. */

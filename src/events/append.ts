@@ -15,7 +15,7 @@ const LONGEST_TEXT = 2000
 
 type Values = Readonly<Record<string, unknown>>
 
-/** What a record was and what it has become, by the names of its fields; one that was made has no `before`. */
+/** A record before and after a change, by the names of its fields. A record that was created has no `before`. */
 export interface Change {
   readonly before?: object
   readonly after?: object
@@ -33,19 +33,19 @@ export function eventOf(
   id: number | null,
   { before, after, event, person: about }: Change,
 ): NewEntry | undefined {
-  const [old, fresh] = [before as Values | undefined, after as Values | undefined]
-  const changed = (name: string) => isWritten(name, old, fresh)
+  const [previous, current] = [before as Values | undefined, after as Values | undefined]
+  const changed = (name: string) => isWritten(name, previous, current)
   const plainNames = plain.filter(changed)
   const personalNames = personal.filter(changed)
-  if (old && fresh && plainNames.length + personalNames.length === 0) return undefined
-  const apart =
+  if (previous && current && plainNames.length + personalNames.length === 0) return undefined
+  const personalText =
     personalNames.length === 0
       ? ''
       : JSON.stringify({
           // 122 random bits, which Node has ready; asking for fresh ones costs as much as a query.
           salt: randomUUID(),
-          before: pick(old, personalNames),
-          after: pick(fresh, personalNames),
+          before: pick(previous, personalNames),
+          after: pick(current, personalNames),
         })
   return {
     ...(event !== undefined && { id: event }),
@@ -58,11 +58,11 @@ export function eventOf(
     action,
     record_kind: kind,
     record_id: id,
-    before_values: text(old, plainNames),
-    after_values: text(fresh, plainNames),
-    person_id: about ?? personOf(person, id, fresh ?? old),
-    personal_hash: apart && personalHash(apart),
-    personal: apart,
+    before_values: text(previous, plainNames),
+    after_values: text(current, plainNames),
+    person_id: about ?? personOf(person, id, current ?? previous),
+    personal_hash: personalText && personalHash(personalText),
+    personal: personalText,
   }
 }
 

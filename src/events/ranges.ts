@@ -30,7 +30,7 @@ export function rangesIn(text: string): Range[] | undefined {
   return valid ? ranges : undefined
 }
 
-/** What of a range is in none of others, which are in order. */
+/** The parts of a range that no other range covers; `others` are in order. */
 export function gaps([first, last]: Range, others: readonly Range[]): Range[] {
   const between: Range[] = []
   let next = first

@@ -11,7 +11,7 @@ import * as store from './store.ts'
 const POSITIONS_AT_ONCE = 1000
 /** Spans of identifiers in a query: planning takes the square of their number, and SQLite refuses 1000. */
 const MOST_SPANS = 100
-/** So that a rare event in a long log makes no request long. */
+/** Bounds a request that looks for a rare event in a long log. */
 const MOST_POSITIONS = 10_000
 
 export interface Reading {
@@ -22,25 +22,28 @@ export interface Reading {
   readonly criteria: Pick<store.Criteria, 'actions' | 'recordKinds'>
 }
 
-export interface Placed {
+export interface PositionedEvent {
   readonly position: number
   readonly entry: store.Entry
 }
 
-export interface Passage {
-  readonly events: readonly Placed[]
+export interface EventPage {
+  readonly events: readonly PositionedEvent[]
   /** The position up to which the log was read. */
   readonly last: number
   /** Whether there is more behind it. */
   readonly more: boolean
 }
 
-/** Reads on, up to so many events or positions. What was committed before is sealed first, so all of it is there. */
-export async function readEvents(database: Database, { after, limit, criteria }: Reading): Promise<Passage> {
+/** Reads on up to the limits. What was committed before is sealed first, so nothing of it is missed. */
+export async function readEvents(
+  database: Database,
+  { after, limit, criteria }: Reading,
+): Promise<EventPage> {
   await sealAll(database)
   const { reader, engine } = database
   const end = ((await store.readEnd(reader, engine))?.first_position ?? 1) - 1
-  const events: Placed[] = []
+  const events: PositionedEvent[] = []
   let last = after
   while (events.length < limit && last < Math.min(end, after + MOST_POSITIONS)) {
     const positions = await positionsBehind(database, last, Math.min(POSITIONS_AT_ONCE, end - last))
@@ -80,9 +83,9 @@ function* spansBehind(seals: Iterable<Pick<store.Seal, 'first_position' | 'entri
   for (const seal of seals) {
     let position = seal.first_position
     for (const [from, last] of rangesIn(seal.entries) ?? []) {
-      const passed = Math.max(0, after + 1 - position)
-      const first = from + passed
-      if (first <= last) yield { first, last, position: position + passed }
+      const skipped = Math.max(0, after + 1 - position)
+      const first = from + skipped
+      if (first <= last) yield { first, last, position: position + skipped }
       position += last - from + 1
     }
   }
@@ -92,14 +95,14 @@ type Values = Readonly<Record<string, unknown>>
 
 /** What an event says of its record, with what is personal while it is not erased. */
 export function valuesOf({ before_values, after_values, personal, personal_hash }: store.Entry) {
-  const apart = personal === '' ? {} : (JSON.parse(personal) as { before?: Values; after?: Values })
+  const personalValues = personal === '' ? {} : (JSON.parse(personal) as { before?: Values; after?: Values })
   return {
-    before: together(before_values, apart.before),
-    after: together(after_values, apart.after),
+    before: merge(before_values, personalValues.before),
+    after: merge(after_values, personalValues.after),
     erased: personal === '' && personal_hash !== '',
   }
 }
 
-function together(plain: string, apart: Values | undefined): Values | null {
-  return plain === '' && !apart ? null : { ...(plain && JSON.parse(plain)), ...apart }
+function merge(plain: string, personalValues: Values | undefined): Values | null {
+  return plain === '' && !personalValues ? null : { ...(plain && JSON.parse(plain)), ...personalValues }
 }

@@ -15,15 +15,15 @@ type ActionsOf<K extends keyof Actions & string> = `${K}.${Actions[K] & string}`
 /** Such as 'affiliate.edit'. */
 export type Action = { [K in keyof Actions & string]: ActionsOf<K> }[keyof Actions & string]
 
-const known = new WeakMap<Schema, ReadonlyMap<string, Logged>>()
+const kindsBySchema = new WeakMap<Schema, ReadonlyMap<string, Logged>>()
 
 /** What events say of each kind of record, by its name. */
 export function loggedIn(schema: Schema): ReadonlyMap<string, Logged> {
-  let kinds = known.get(schema)
+  let kinds = kindsBySchema.get(schema)
   if (!kinds) {
     const logged = schema.flatMap(table => table.logged ?? [])
-    kinds = new Map(logged.map(one => [one.kind, one]))
-    known.set(schema, kinds)
+    kinds = new Map(logged.map(declaration => [declaration.kind, declaration]))
+    kindsBySchema.set(schema, kinds)
   }
   return kinds
 }

@@ -22,7 +22,7 @@ const ENTRIES_PER_SEAL = 1000
 /** How many spans of identifiers are passed over; events behind more of them wait for their seal. */
 const MOST_MISSING = 5000
 
-/** What was passed over, and a number above those of all transactions that ran then. */
+/** Identifiers that were passed over, and a number above those of all transactions that ran at that time. */
 type Missing = readonly [first: number, last: number, next: number]
 
 /** Seals while a process is up. */
@@ -59,7 +59,7 @@ async function sealSome(database: Database, waits: boolean): Promise<'done' | 'm
   if (!end) return 'done'
   const missing = JSON.parse(end.missing) as Missing[]
   // One statement: two could see the second of two changes of a record and not the first.
-  const seen = await store.entriesIn(
+  const candidates = await store.entriesIn(
     reader,
     [
       ...missing.map(([first, last]) => [first, last] as const),
@@ -67,26 +67,29 @@ async function sealSome(database: Database, waits: boolean): Promise<'done' | 'm
     ],
     ENTRIES_PER_SEAL,
   )
-  const entries = seen.slice(0, sealable(seen, end.last_entry, missing.length))
+  const entries = candidates.slice(0, sealable(candidates, end.last_entry, missing.length))
   if (entries.length === 0) return 'done'
   const { last_entry, first_position } = end
   const seal = sealOf(end, Date.now(), rangesOf(entries), entries, first_position)
-  const sealed = await database.transaction(async tx => {
-    const held = await store.holdChain(tx, engine, waits)
-    if (held?.number !== end.number) return false
-    const left = leftOf(missing, end.oldest, entries)
+  const isSealed = await database.transaction(async tx => {
+    const chainEnd = await store.holdChain(tx, engine, waits)
+    if (chainEnd?.number !== end.number) return false
+    const stillMissing = stillMissingOf(missing, end.oldest, entries)
     // What was passed over now could appear as long as a transaction runs that runs now, or that ran when it was read.
-    const passed = engine.concurrent ? passedOver(last_entry, entries) : []
+    const skipped = engine.concurrent ? skippedRanges(last_entry, entries) : []
     await store.insertSeal(tx, seal, {
       number: seal.number,
       hash: seal.hash,
       last_entry: Math.max(last_entry, entries.at(-1)!.id),
-      missing: JSON.stringify([...left, ...passed.map(([first, last]) => [first, last, held.next])]),
+      missing: JSON.stringify([
+        ...stillMissing,
+        ...skipped.map(([first, last]) => [first, last, chainEnd.next]),
+      ]),
     })
     return true
   })
-  if (!sealed) return 'overtaken'
-  return seen.length === ENTRIES_PER_SEAL ? 'more' : 'done'
+  if (!isSealed) return 'overtaken'
+  return candidates.length === ENTRIES_PER_SEAL ? 'more' : 'done'
 }
 
 export function sealOf(
@@ -142,7 +145,11 @@ function sealable(entries: readonly store.Entry[], lastEntry: number, missing: n
 }
 
 /** What was passed over, has not appeared, and still could. */
-function leftOf(missing: readonly Missing[], oldest: number, entries: readonly store.Entry[]): Missing[] {
+function stillMissingOf(
+  missing: readonly Missing[],
+  oldest: number,
+  entries: readonly store.Entry[],
+): Missing[] {
   const appeared = rangesOf(entries)
   return missing
     .filter(([, , next]) => oldest < next)
@@ -152,6 +159,6 @@ function leftOf(missing: readonly Missing[], oldest: number, entries: readonly s
 }
 
 /** The identifiers between those that were sealed before and the last that is sealed now. */
-function passedOver(lastEntry: number, entries: readonly store.Entry[]): Range[] {
+function skippedRanges(lastEntry: number, entries: readonly store.Entry[]): Range[] {
   return gaps([lastEntry + 1, entries.at(-1)!.id], rangesOf(entries))
 }

@@ -24,8 +24,8 @@ export type Chain = Selectable<AuditChainTable>
 /** An entry, and the login of the account that acted, as it is now. */
 export type EntryRow = Entry & { login: string | null }
 
-const MANY = 20
-/** As many as are faster one by one, by a statement that is known. */
+const BULK_FROM = 20
+/** Up to so many, single inserts by a prepared statement are faster than one long statement. */
 const ENTRIES_PREPARED = 4
 
 /** What a list is narrowed by, in stored form. Several values of one mean any of them. */
@@ -59,13 +59,13 @@ export async function insertEntries(tx: Tx, entries: readonly NewEntry[]): Promi
     for (const entry of entries) await insertion.later(tx, entry)
     return
   }
-  if (entries.length < MANY) {
+  if (entries.length < BULK_FROM) {
     await tx.insertInto('events').values(entries).execute()
     return
   }
-  // Those that were given an identifier beforehand have a column more.
-  for (const some of Map.groupBy(entries, ({ id }) => id === undefined).values()) {
-    await insertMany(tx, { table: 'events' }, some)
+  // Events whose identifier was reserved have one column more, and so need a statement of their own.
+  for (const batch of Map.groupBy(entries, ({ id }) => id === undefined).values()) {
+    await insertMany(tx, { table: 'events' }, batch)
   }
 }
 
@@ -165,7 +165,7 @@ export async function holdChain(
   return (waits ? query : query.skipLocked()).executeTakeFirst()
 }
 
-/** Gives up what was passed over, where nobody can commit it any more. */
+/** Gives up identifiers that were passed over, where no transaction can commit them any more. */
 export async function forgetMissing(tx: Tx): Promise<void> {
   await tx.updateTable('audit_chain').set({ missing: '[]' }).execute()
 }
@@ -211,7 +211,7 @@ export async function sealsFrom(
     .execute()
 }
 
-/** The lowest identifier of which the log says that it was made; records below may be older than the log, or the demo's. */
+/** The lowest identifier whose creation is in the log; records below it are older than the log, or from the demo. */
 export async function firstCreated(db: Db, kind: string): Promise<number> {
   const { first } = await db
     .selectFrom('events')
@@ -244,7 +244,7 @@ export async function recordsInLog(db: Db, kind: string, after: number, limit: n
 
 const ENTRIES_AT_ONCE = 1000
 
-/** What the log says of the records from one to another, in its order. */
+/** The log of the records of a kind from one identifier to another, in order of record and event. */
 export function entriesOf(db: Db, kind: string, first: number, last: number): AsyncGenerator<Entry> {
   return inPages(({ record_id, id } = { record_id: first, id: 0 }) =>
     db
@@ -258,7 +258,7 @@ export function entriesOf(db: Db, kind: string, first: number, last: number): As
   )
 }
 
-/** What the log says of what there is only one of, in its order. */
+/** The log of a record of which there is only one, such as the settings, in order. */
 export function entriesOfOnly(db: Db, kind: string): AsyncGenerator<Entry> {
   return inPages(({ id }: Pick<Entry, 'id'> = { id: 0 }) =>
     db
@@ -320,22 +320,22 @@ function matching(
   expression: ExpressionBuilder<Tables, 'events'>,
   { actorKinds, actorIds, actorName, actions, recordKinds, recordIds, at, personId }: Criteria,
 ): Expression<SqlBool> {
-  const all: Expression<SqlBool>[] = []
-  if (actorKinds) all.push(expression('events.actor_kind', 'in', actorKinds))
-  if (actorIds) all.push(expression('events.actor_id', 'in', actorIds))
-  if (actorName) all.push(expression('events.actor_name', '=', actorName))
-  if (actions) all.push(expression('events.action', 'in', actions))
-  if (recordKinds) all.push(expression('events.record_kind', 'in', recordKinds))
-  if (recordIds) all.push(expression('events.record_id', 'in', recordIds))
-  if (at?.first !== undefined) all.push(expression('events.at', '>=', at.first))
-  if (at?.last !== undefined) all.push(expression('events.at', '<=', at.last))
+  const conditions: Expression<SqlBool>[] = []
+  if (actorKinds) conditions.push(expression('events.actor_kind', 'in', actorKinds))
+  if (actorIds) conditions.push(expression('events.actor_id', 'in', actorIds))
+  if (actorName) conditions.push(expression('events.actor_name', '=', actorName))
+  if (actions) conditions.push(expression('events.action', 'in', actions))
+  if (recordKinds) conditions.push(expression('events.record_kind', 'in', recordKinds))
+  if (recordIds) conditions.push(expression('events.record_id', 'in', recordIds))
+  if (at?.first !== undefined) conditions.push(expression('events.at', '>=', at.first))
+  if (at?.last !== undefined) conditions.push(expression('events.at', '<=', at.last))
   if (personId !== undefined) {
-    all.push(
+    conditions.push(
       expression.or([
         expression('events.person_id', '=', personId),
         expression('events.actor_id', '=', personId),
       ]),
     )
   }
-  return expression.and(all)
+  return expression.and(conditions)
 }

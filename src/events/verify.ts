@@ -8,9 +8,9 @@ import * as store from './store.ts'
 
 const SEALS_AT_ONCE = 100
 const ENTRIES_AT_ONCE = 10_000
-/** For so long an entry may wait for its seal. */
+/** How long an entry may wait for its seal before that is a problem. */
 const SEALED_WITHIN_MS = 10_000
-/** Who seals a long backlog makes another seal within this. */
+/** While a long backlog is sealed, another seal appears within this time. */
 const NEXT_SEAL_MS = 2_000
 
 export interface Verdict {
@@ -69,7 +69,7 @@ async function unsealedProblem(db: Db, walk: Walk, end: store.Chain): Promise<st
     : undefined
 }
 
-/** Its time may have been made up, too. */
+/** Both directions count, since the time of an entry that was put in may be forged. */
 function isOverdue({ at }: store.Entry): boolean {
   return Math.abs(Date.now() - at) > SEALED_WITHIN_MS
 }
@@ -97,17 +97,17 @@ class Walk {
     if (!ranges) return `${name} was changed.`
     const entries: store.Entry[] = []
     for (const range of ranges) {
-      const [free] = gaps(range, this.#covered)
-      if (free?.[0] !== range[0] || free[1] !== range[1]) {
+      const [uncovered] = gaps(range, this.#covered)
+      if (uncovered?.[0] !== range[0] || uncovered[1] !== range[1]) {
         return `${name} was changed: it seals what another seals.`
       }
-      const found = await store.entriesIn(this.#db, [range], ENTRIES_AT_ONCE)
-      const [lost] = gaps(
+      const rangeEntries = await store.entriesIn(this.#db, [range], ENTRIES_AT_ONCE)
+      const [missing] = gaps(
         range,
-        found.map(({ id }) => [id, id] as const),
+        rangeEntries.map(({ id }) => [id, id] as const),
       )
-      if (lost) return `Entry ${lost[0]} is missing (seal ${seal.number}).`
-      entries.push(...found)
+      if (missing) return `Entry ${missing[0]} is missing (seal ${seal.number}).`
+      entries.push(...rangeEntries)
       this.#cover(range)
     }
     const expected = sealOf(this, seal.sealed_at, ranges, entries, this.#entries + 1)
@@ -130,9 +130,9 @@ class Walk {
   /** An entry that was put below the last that is sealed is in no seal. */
   async inserted(): Promise<string | undefined> {
     for (const gap of gaps([-Number.MAX_SAFE_INTEGER, this.lastEntry], this.#covered)) {
-      const found = await store.entriesIn(this.#db, [gap], ENTRIES_AT_ONCE)
-      const late = found.find(isOverdue)
-      if (late) return `Entry ${late.id} is in no seal: it was put in later.`
+      const unsealed = await store.entriesIn(this.#db, [gap], ENTRIES_AT_ONCE)
+      const overdue = unsealed.find(isOverdue)
+      if (overdue) return `Entry ${overdue.id} is in no seal: it was put in later.`
     }
     return undefined
   }
@@ -161,21 +161,21 @@ class Walk {
   #cover([first, last]: Range): void {
     const before = this.#covered.findLastIndex(([, to]) => to < first)
     const after = this.#covered.slice(before + 1)
-    const joined: [number, number] = [first, last]
+    const merged: [number, number] = [first, last]
     const left = this.#covered[before]
     const right = after[0]
     let start = before + 1
     let removed = 0
     if (left && left[1] === first - 1) {
-      joined[0] = left[0]
+      merged[0] = left[0]
       start = before
       removed += 1
     }
     if (right && right[0] === last + 1) {
-      joined[1] = right[1]
+      merged[1] = right[1]
       removed += 1
     }
-    this.#covered.splice(start, removed, joined)
+    this.#covered.splice(start, removed, merged)
     this.lastEntry = Math.max(this.lastEntry, last)
   }
 }

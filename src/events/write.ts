@@ -58,9 +58,9 @@ export function write<T>(
 ): Promise<T> {
   return database.transaction(async tx => {
     const entries: NewEntry[] = []
-    let ended = false
+    let hasEnded = false
     const log: WriteTx['log'] = (action, id, change = {}) => {
-      if (ended) throw new Error(`The transaction has ended: ${action} comes too late.`)
+      if (hasEnded) throw new Error(`The transaction has ended: ${action} comes too late.`)
       const entry = eventOf({ actor, address }, loggedAs(database.schema, action), action, id, change)
       if (entry) entries.push(entry)
     }
@@ -71,7 +71,7 @@ export function write<T>(
     const result = await work(
       Object.assign(view, { writes: true as const, log, reserveEvent, reserveEvents }),
     )
-    ended = true
+    hasEnded = true
     if (entries.length > 0) await insertEntries(tx, entries)
     return result
   }, options)
@@ -79,12 +79,12 @@ export function write<T>(
 
 function loggedAs(schema: Schema, action: Action): Logged {
   const logged = loggedIn(schema).get(action.slice(0, action.indexOf('.')))
-  if (!logged) throw new Error(`No table says what the log is told of ${action}.`)
+  if (!logged) throw new Error(`No table declares what is logged of ${action}.`)
   return logged
 }
 
 /** The same, in a transaction that is open. */
-export function joined(context: RequestContext, tx: Tx): RequestContext {
+export function inTransaction(context: RequestContext, tx: Tx): RequestContext {
   const { database, settings } = context.within(tx)
   return {
     database,
