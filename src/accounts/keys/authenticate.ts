@@ -5,8 +5,8 @@ import type { KeyRing } from './rules.ts'
 
 /**
  * @param authorization the header of that name: `Basic base64(public_key:token)` or `Bearer token`
- * @param isSuspect whether many wrong keys came from where this one comes from
- * @throws Failure unauthenticated, the same whatever is wrong
+ * @param isSuspect whether many wrong keys have come from the address of this request
+ * @throws Failure unauthenticated, with the same message for every cause
  */
 export async function authenticate(
   keys: KeyRing,
@@ -15,8 +15,8 @@ export async function authenticate(
 ): Promise<Actor> {
   const credential = readCredential(authorization ?? '')
   const actor = credential && (await keys.find(credential.token, isSuspect))
-  const named = credential?.publicKey
-  if (!actor || (named !== undefined && named !== actor.name)) throw new Failure('unauthenticated')
+  const publicKey = credential?.publicKey
+  if (!actor || (publicKey !== undefined && publicKey !== actor.name)) throw new Failure('unauthenticated')
   return actor
 }
 
@@ -25,7 +25,7 @@ function readCredential(header: string): { token: string; publicKey?: string } |
   if (scheme === undefined || value === undefined) return undefined
   if (scheme.toLowerCase() === 'bearer') return { token: value }
   const bytes = Buffer.from(value, 'base64')
-  // Decoding passes over what is not base64: only what was well written reads back the same.
+  // Decoding skips what is not base64, so only valid base64 reads back the same.
   if (bytes.toString('base64').replace(/=+$/, '') !== value.replace(/=+$/, '')) return undefined
   const pair = bytes.toString()
   const colon = pair.indexOf(':')

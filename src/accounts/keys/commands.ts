@@ -16,7 +16,7 @@ import { createKey, recordOf, revokeKey } from './rules.ts'
 import { keyArguments } from './schema.ts'
 import { type KeyRow, listKeys, orders } from './store.ts'
 
-/** @param permissions every permission there is */
+/** @param allPermissions every permission there is */
 export function addKeyCommands(program: Command, permissions: readonly string[]): void {
   const keys = program.command('keys').description('manage API keys')
   addCommand(keys, 'create', 'create an API key; its token is shown once')
@@ -46,11 +46,17 @@ interface CreateOptions extends CommonOptions {
   expires?: string
 }
 
-async function create(options: CreateOptions, self: Command, known: readonly string[]): Promise<void> {
+async function create(
+  options: CreateOptions,
+  self: Command,
+  allPermissions: readonly string[],
+): Promise<void> {
   if (options.readOnly && options.permissions !== undefined) {
     self.error('error: --read-only and --permissions exclude each other')
   }
-  const preset = options.readOnly ? known.filter(permission => permission.endsWith('.read')) : known
+  const preset = options.readOnly
+    ? allPermissions.filter(permission => permission.endsWith('.read'))
+    : allPermissions
   const { key, token } = await withNewDatabase(options, async database => {
     const user = await accountNamed(database, options.user)
     const args = checkedArguments(keyArguments, {
@@ -58,7 +64,7 @@ async function create(options: CreateOptions, self: Command, known: readonly str
       permissions: options.permissions ?? leftTo(user.role, preset),
       expires: options.expires,
     })
-    return createKey(onBehalfOf(commandLine, database), { ...args, user_id: user.id }, known)
+    return createKey(onBehalfOf(commandLine, database), { ...args, user_id: user.id }, allPermissions)
   })
   print(options, { ...printed(key), token }, [
     `public key  ${key.public_key}`,

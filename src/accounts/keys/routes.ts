@@ -29,10 +29,10 @@ const listing: Listing<KeyRow, ListArguments & FilterArguments> = {
 
 /**
  * API keys are managed in the administration area.
- * @param known every permission there is
- * @param ring the keys that this process knows
+ * @param allPermissions every permission there is
+ * @param ring the keys that this process has cached
  */
-export const keys = (known: readonly string[], ring: rules.KeyRing): Resource => ({
+export const keys = (allPermissions: readonly string[], ring: rules.KeyRing): Resource => ({
   name: 'keys',
   title: 'API keys',
   record: keyRecord,
@@ -54,9 +54,9 @@ export const keys = (known: readonly string[], ring: rules.KeyRing): Resource =>
       summary: 'Generate an API key',
       arguments: createArguments,
       answer: { status: 201, schema: newKeyRecord },
-      check: async (_call, args) => rules.problemsOfKey(args, known),
+      check: async (_call, args) => rules.problemsOfKey(args, allPermissions),
       handle: async (call, args) => {
-        const { key, token } = await rules.createKey(call, args, known)
+        const { key, token } = await rules.createKey(call, args, allPermissions)
         return { status: 201, body: renderNew({ ...rules.recordOf(key), token }) }
       },
     }),

@@ -16,26 +16,26 @@ import { holdUser, type User } from '../users/store.ts'
 import type { CreateArguments, FilterArguments, KeyArguments, KeyRecord, statuses } from './schema.ts'
 import * as store from './store.ts'
 
-/** Secret scanners find a token by this beginning. */
+/** The prefix by which secret scanners recognise a token. */
 const TOKEN_PREFIX = 'affiliated_sk_'
 const PUBLIC_PREFIX = 'affiliated_pk_'
 
 export interface NewKey {
   readonly key: store.KeyRow
-  /** Can't be had again. */
+  /** Shown once, and not stored. */
   readonly token: string
 }
 
 /**
- * @param known every permission there is
+ * @param allPermissions every permission there is
  * @throws Failure invalid_argument
  */
 export async function createKey(
   context: RequestContext,
   args: CreateArguments,
-  known: readonly string[],
+  allPermissions: readonly string[],
 ): Promise<NewKey> {
-  refuseInvalid(problemsOfKey(args, known))
+  refuseInvalid(problemsOfKey(args, allPermissions))
   const expiresAt = args.expires === undefined ? null : parseMoment(args.expires)!.last
   const token = TOKEN_PREFIX + randomBytes(32).toString('base64url')
   const publicKey = PUBLIC_PREFIX + randomBytes(12).toString('hex')
@@ -48,29 +48,29 @@ export async function createKey(
         user_id: args.user_id,
         name: args.name,
         name_key: foldAccents(args.name),
-        permissions: known.filter(permission => args.permissions.includes(permission)).join(','),
+        permissions: allPermissions.filter(permission => args.permissions.includes(permission)).join(','),
         created_at: now(),
         last_used_at: null,
         expires_at: expiresAt,
         revoked_at: null,
       })
       .catch(refuseUnknownOwner)
-    const made = (await store.findKey(tx, id))!
-    tx.log('key.create', id, { after: writtenOf(made) })
-    return made
+    const key = (await store.findKey(tx, id))!
+    tx.log('key.create', id, { after: writtenOf(key) })
+    return key
   })
   return { key, token }
 }
 
 /**
- * Who loses the role meanwhile, or is erased, loses the keys that there are: none must be made at the same moment.
+ * Losing the role, or being erased, revokes the owner's keys: no new one may be created at the same moment.
  * @throws Failure session_required
  */
 async function holdAccounts(tx: Tx, ownerId: number, { actor }: RequestContext): Promise<User | undefined> {
   let owner: User | undefined
   const isSession = actor.kind === 'session'
   const ids = new Set(isSession ? [ownerId, actor.userId] : [ownerId])
-  for (const id of [...ids].sort((one, other) => one - other)) {
+  for (const id of [...ids].sort((a, b) => a - b)) {
     const account = await holdUser(tx, id)
     if (isSession && id === actor.userId && account?.role !== 'administrator') {
       throw new Failure('session_required')
@@ -80,28 +80,31 @@ async function holdAccounts(tx: Tx, ownerId: number, { actor }: RequestContext):
   return owner
 }
 
-/** A key that can do more than its owner would do less than it says. */
+/** A key that claims more permissions than its owner has would not do what it says. */
 function problemsOfOwner(owner: User | undefined, { permissions }: KeyArguments): Problems {
   if (!owner) return {}
-  const left = leftTo(owner.role, permissions)
-  const beyond = permissions.filter(permission => !left.includes(permission))
-  return beyond.length === 0
+  const granted = leftTo(owner.role, permissions)
+  const excess = permissions.filter(permission => !granted.includes(permission))
+  return excess.length === 0
     ? {}
-    : { permissions: `the role ${owner.role} of ${owner.login} does not have ${beyond.join(', ')}.` }
+    : { permissions: `the role ${owner.role} of ${owner.login} does not have ${excess.join(', ')}.` }
 }
 
 /**
- * What is wrong beyond what the schemas say; arguments that are absent are not spoken of.
- * @param known every permission there is
+ * What is wrong beyond what the schemas check. Arguments that were not sent are not checked.
+ * @param allPermissions every permission there is
  */
 export function problemsOfKey(
   { name, permissions, expires }: Partial<KeyArguments>,
-  known: readonly string[],
+  allPermissions: readonly string[],
 ): Problems {
   const problems: Problems = {}
   if (name?.trim() === '') problems.name = 'must not be empty.'
-  if (permissions && !(permissions.length > 0 && permissions.every(one => known.includes(one)))) {
-    problems.permissions = `must be some of: ${known.join(', ')}.`
+  if (
+    permissions &&
+    !(permissions.length > 0 && permissions.every(permission => allPermissions.includes(permission)))
+  ) {
+    problems.permissions = `must be some of: ${allPermissions.join(', ')}.`
   }
   const last = expires === undefined ? undefined : parseMoment(expires)?.last
   if (last !== undefined && last < now()) problems.expires = 'must not be in the past.'
@@ -109,13 +112,13 @@ export function problemsOfKey(
 }
 
 /**
- * Revokes a key for ever; one that is revoked stays as it is.
- * @param which its identifier or its public part
+ * Revokes a key for ever. A key that is revoked already stays as it is.
+ * @param name its identifier or its public part
  * @throws Failure no_key
  */
-export async function revokeKey(context: RequestContext, which: number | string): Promise<store.KeyRow> {
+export async function revokeKey(context: RequestContext, name: number | string): Promise<store.KeyRow> {
   return write(context, async tx => {
-    const key = await store.holdKey(tx, which)
+    const key = await store.holdKey(tx, name)
     if (!key) throw new Failure('no_key')
     if (key.revoked_at !== null) return key
     return revoke(tx, key)
@@ -123,7 +126,7 @@ export async function revokeKey(context: RequestContext, which: number | string)
 }
 
 /**
- * What a key writes, it writes only while it works: it may have been revoked, or its owner demoted, since the request began.
+ * Checked in the transaction of a write: the key may have been revoked, or its owner demoted, since the request began.
  * @throws Failure unauthenticated, forbidden
  */
 export async function refuseRevoked(tx: Tx, { name, permissions }: Actor): Promise<void> {
@@ -139,7 +142,7 @@ async function revoke(tx: WriteTx, key: store.KeyRow): Promise<store.KeyRow> {
   return after
 }
 
-/** Revokes every key of an account that works, in a transaction that does more. */
+/** Revokes every key of an account that still works, as part of another write. */
 export async function revokeKeysOf(tx: WriteTx, userId: number): Promise<void> {
   const all = { order: store.orders.id!, descending: false, offset: 0, limit: Number.MAX_SAFE_INTEGER }
   const keys = await store.listKeys(tx, { userIds: [userId] }, all)
@@ -175,18 +178,18 @@ export function recordOf(key: store.KeyRow): KeyRecord {
   }
 }
 
-/** What the audit log is told of: also what the owner's role does not have. */
+/** What the log says of a key: every permission that it was given, including those that its owner's role lacks. */
 export const writtenOf = (key: store.KeyRow) => ({
   ...recordOf(key),
-  permissions: given(key),
+  permissions: listedPermissions(key),
   owner_id: key.user_id,
 })
 
 /** What it may do at this moment. */
 const permissionsOf = ({ permissions, owner_role }: store.OwnedKey): readonly string[] =>
-  leftTo(owner_role, given({ permissions }))
+  leftTo(owner_role, listedPermissions({ permissions }))
 
-const given = ({ permissions }: Pick<store.ApiKey, 'permissions'>) =>
+const listedPermissions = ({ permissions }: Pick<store.ApiKey, 'permissions'>) =>
   permissions === '' ? [] : permissions.split(',')
 
 function statusOf(key: Pick<store.ApiKey, 'revoked_at' | 'expires_at'>): (typeof statuses)[number] {
@@ -203,15 +206,15 @@ function refuseUnknownOwner(cause: unknown): never {
   throw invalidArguments({ user_id: 'must be the identifier of an existing account.' })
 }
 
-/** How old what is known of a key may be that another process has changed: well below the second that is promised. */
+/** Maximum staleness of a cached key that another process has changed: well below the second that is promised. */
 const MAX_AGE_MS = 500
 const KEYS_KEPT = 10_000
 const LAST_USE_EVERY_SECONDS = 60
-/** How long look-ups wait for one another where too many wrong keys came from, and how many may. */
+/** How long look-ups of unknown tokens are gathered into one query while an address is suspect. */
 const GATHERED_FOR_MS = 100
 const MOST_GATHERED = 1000
 
-/** The keys that requests carry, by the hash of their token. Looks again at a key twice a second while it is used. */
+/** A cache of API keys by the hash of their token. While a key is used, it is read again twice a second. */
 export class KeyRing {
   readonly #database: Database
   readonly #known = new Map<string, { key: store.OwnedKey; actor: Actor; readAt: number }>()
@@ -224,41 +227,41 @@ export class KeyRing {
   }
 
   /**
-   * @param isSuspect tells of a token that is not known whether many wrong ones came from where it comes from: such
-   *   ones wait for one another and are looked up by one query, so that they cost little and a valid one is still found
-   * @returns who acts with this token, when its key works at this moment
+   * @param isSuspect whether many wrong keys have come from this address. If so, unknown tokens are gathered and looked
+   * up by one query, so that guessing costs little and a valid key is still found
+   * @returns the actor, when the key works at this moment
    */
   async find(token: string, isSuspect = () => false): Promise<Actor | undefined> {
     if (!token.startsWith(TOKEN_PREFIX)) return undefined
     const tokenHash = hashToken(token)
-    let known = this.#known.get(tokenHash)
-    if (!known || performance.now() - known.readAt > MAX_AGE_MS) {
+    let cached = this.#known.get(tokenHash)
+    if (!cached || performance.now() - cached.readAt > MAX_AGE_MS) {
       const readAt = performance.now()
       const forgotten = this.#forgotten
       const key =
-        known === undefined && isSuspect()
+        cached === undefined && isSuspect()
           ? await this.#gather(tokenHash)
           : await store.findKeyByTokenHash(this.#database.reader, tokenHash)
       this.#known.delete(tokenHash)
       if (!key) return undefined
-      known = { key, actor: actorOf(key), readAt }
+      cached = { key, actor: actorOf(key), readAt }
       if (this.#known.size >= KEYS_KEPT) this.#known.delete(this.#known.keys().next().value!)
-      // What was read before a change of this process must not be kept after it.
-      if (forgotten === this.#forgotten) this.#known.set(tokenHash, known)
+      // A read that began before this process changed a key must not be cached after the change.
+      if (forgotten === this.#forgotten) this.#known.set(tokenHash, cached)
     }
-    if (statusOf(known.key) !== 'active') return undefined
-    this.#use(known)
-    return known.actor
+    if (statusOf(cached.key) !== 'active') return undefined
+    this.#use(cached)
+    return cached.actor
   }
 
   #gather(tokenHash: string): Promise<store.OwnedKey | undefined> {
-    const waiting = this.#gathered.get(tokenHash)
-    if (waiting) return waiting.promise
+    const pending = this.#gathered.get(tokenHash)
+    if (pending) return pending.promise
     if (this.#gathered.size >= MOST_GATHERED) return Promise.resolve(undefined)
     if (this.#gathered.size === 0) setTimeout(this.#lookUp, GATHERED_FOR_MS)
-    const one = Promise.withResolvers<store.OwnedKey | undefined>()
-    this.#gathered.set(tokenHash, one)
-    return one.promise
+    const lookUp = Promise.withResolvers<store.OwnedKey | undefined>()
+    this.#gathered.set(tokenHash, lookUp)
+    return lookUp.promise
   }
 
   #lookUp = async () => {
@@ -274,29 +277,29 @@ export class KeyRing {
     }
   }
 
-  /** What this process has changed counts at once. */
+  /** Called when this process has changed a key: the change counts at once. */
   forget(): void {
     this.#forgotten += 1
     this.#known.clear()
   }
 
-  /** Resolves once every last use is written. */
+  /** Resolves once the last use of every key is written. */
   async close(): Promise<void> {
     await Promise.all(this.#lastUses)
   }
 
-  /** Notes the use, at most once a minute, without keeping the request waiting. */
-  #use(known: { key: store.OwnedKey }): void {
-    const { id, last_used_at: before } = known.key
+  /** Records the use, at most once a minute, without delaying the request. */
+  #use(cached: { key: store.OwnedKey }): void {
+    const { id, last_used_at: before } = cached.key
     const time = now()
     if (before !== null && time - before < LAST_USE_EVERY_SECONDS) return
-    known.key = { ...known.key, last_used_at: time }
-    const written = this.#database
+    cached.key = { ...cached.key, last_used_at: time }
+    const writing = this.#database
       .transaction(tx => store.setLastUsed(tx, id, time))
-      // The next use tries again; a request must not fail because of it.
+      // Recording a use must not fail the request; the next use tries again.
       .catch(() => {})
-      .finally(() => this.#lastUses.delete(written))
-    this.#lastUses.add(written)
+      .finally(() => this.#lastUses.delete(writing))
+    this.#lastUses.add(writing)
   }
 }
 

@@ -50,7 +50,7 @@ export const newKeyRecord = Type.Object({
 
 export const itemArguments = { key_id: identifier('Identifier of the key.') }
 
-/** What a list can be narrowed by. */
+/** The filters of a list. */
 export const filterArguments = {
   search: Type.Optional(
     line(254, 'Words of the name or of the public key, each or a part of it, in any order.'),

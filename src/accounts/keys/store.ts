@@ -24,7 +24,7 @@ export type OwnedKey = ApiKey & { owner_role: Role }
 /** The same with the login of the account. */
 export type KeyRow = OwnedKey & { owner: string }
 
-/** What a list is narrowed by, in kept form. */
+/** The filters of a list, as they are stored. */
 export interface Criteria {
   userIds?: readonly number[]
   search?: Search
@@ -73,7 +73,7 @@ export async function findKey(db: Db, key: number | string): Promise<KeyRow | un
   return one(db, key).executeTakeFirst()
 }
 
-/** Nobody else changes it until the transaction ends. */
+/** Locks the key until the transaction ends. */
 export async function holdKey(tx: Tx, key: number | string): Promise<KeyRow | undefined> {
   return one(tx, key).forUpdate('api_keys').executeTakeFirst()
 }
@@ -99,7 +99,7 @@ export async function setRevoked(tx: Tx, id: number, revokedAt: number): Promise
   await tx.updateTable('api_keys').set({ revoked_at: revokedAt }).where('id', '=', id).execute()
 }
 
-/** Only moves forward, so that processes that report late change nothing. */
+/** Only moves forward, so that a process that reports late changes nothing. */
 export async function setLastUsed(tx: Tx, id: number, lastUsedAt: number): Promise<void> {
   await tx
     .updateTable('api_keys')
@@ -123,15 +123,15 @@ function owned(db: Db) {
 
 const searched = [sql.ref('api_keys.name_key'), sql.ref('api_keys.public_key')]
 
-/** What has to hold of a row, all of it. */
+/** The condition that a row meets all criteria. */
 function matching(
   expression: ExpressionBuilder<Tables, 'api_keys'>,
   { userIds, search }: Criteria,
 ): Expression<SqlBool> {
-  const all: Expression<SqlBool>[] = []
-  if (userIds) all.push(expression('api_keys.user_id', 'in', userIds))
+  const conditions: Expression<SqlBool>[] = []
+  if (userIds) conditions.push(expression('api_keys.user_id', 'in', userIds))
   if (search) {
-    all.push('id' in search ? expression('api_keys.id', '=', search.id) : containing(searched, search))
+    conditions.push('id' in search ? expression('api_keys.id', '=', search.id) : containing(searched, search))
   }
-  return expression.and(all)
+  return expression.and(conditions)
 }

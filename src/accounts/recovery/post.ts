@@ -5,7 +5,7 @@ export interface MailOptions {
   /** smtp://user:password@host:587, or smtps:// */
   readonly smtpUrl: string
   readonly from: string
-  /** Where people reach the service: links in mails begin so, and never with what a request says. */
+  /** Where people reach the service. Links in mails begin with it, never with a host that a request names. */
   readonly publicUrl: string
 }
 
@@ -27,7 +27,7 @@ export class Post {
 
   async send(letter: Letter): Promise<void> {
     const { smtpUrl, from } = this.#options
-    // Loaded at the first letter: most services send none.
+    // Loaded with the first mail: most services send none.
     this.#transport ??= import('nodemailer').then(({ createTransport }) => createTransport(smtpUrl))
     await (await this.#transport).sendMail({ from, ...letter })
   }

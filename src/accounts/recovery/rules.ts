@@ -1,6 +1,6 @@
 /**
- * A forgotten password: whoever reads the mail of an account may set a new one, once, within the hour. Whether there is such an
- * account is never told: the answer comes before anybody looks.
+ * Forgotten passwords: whoever can read the mail of an account may set a new password, once, within an hour. The
+ * answer is the same whether there is such an account or not, and is sent before anybody looks.
  * See docs/decisions/forgotten-passwords.md.
  */
 import { randomBytes } from 'node:crypto'
@@ -19,43 +19,43 @@ import * as store from './store.ts'
 
 const LINK_SECONDS = 3600
 
-/** Sends the links, after the answer. */
+/** Sends the mails after the answer, in the background. */
 export class Recovery {
   readonly #post: Post
   readonly #failed: (error: unknown) => void
   readonly #underWay = new Set<Promise<void>>()
 
-  /** @param failed is told why no letter could be sent */
+  /** @param failed called with the reason when a mail could not be sent */
   constructor(post: Post, failed: (error: unknown) => void) {
     this.#post = post
     this.#failed = failed
   }
 
   /**
-   * Returns before it is known whether anybody is meant.
+   * Returns before the account is looked up, so that the time it takes tells nothing.
    * @throws Failure too_many_requests
    */
   async ask(context: RequestContext, name: string): Promise<void> {
     await countAttempt(context.database, ofForgotten(name, context.address))
-    const sent = this.#sendTo(context, name)
+    const sending = this.#sendTo(context, name)
       .catch(this.#failed)
-      .finally(() => this.#underWay.delete(sent))
-    this.#underWay.add(sent)
+      .finally(() => this.#underWay.delete(sending))
+    this.#underWay.add(sending)
   }
 
   async #sendTo(context: RequestContext, name: string): Promise<void> {
     const { database, settings, actor, address } = context
-    // The request is over: what it was given of the database may be, too.
+    // The request is over by then, and its view of the database may be closed.
     const later = { database, settings, actor, address }
     for (const user of (await findByName(database.reader, name)).filter(({ role }) => role !== '')) {
-      // However many names somebody types, an account gets few letters.
+      // However many names are typed, an account gets few mails.
       if (!(await mayGetLetter(later, user))) continue
       const link = await newLink(later, user)
       if (link !== undefined) await this.#post.send(letterTo(user, this.#post.publicUrl, link))
     }
   }
 
-  /** Resolves once everything is sent that was asked for. */
+  /** Resolves once every mail that was asked for is sent. */
   async close(): Promise<void> {
     await Promise.all(this.#underWay)
     await this.#post.close()
@@ -74,7 +74,7 @@ async function mayGetLetter({ database }: Later, { id }: User): Promise<boolean>
   }
 }
 
-/** @returns undefined when the account has changed a moment ago: the letter would go to an address that it no longer has */
+/** @returns undefined when the address of the account has just changed: the mail would go to the old one */
 async function newLink(context: Later, user: User): Promise<string | undefined> {
   const token = randomBytes(32).toString('base64url')
   const time = now()
@@ -92,7 +92,7 @@ async function newLink(context: Later, user: User): Promise<string | undefined> 
   })
 }
 
-/** What stands behind # reaches neither a server nor another page. */
+/** The part of a URL after # is sent to no server. */
 function letterTo({ email, login }: User, publicUrl: string, token: string): Letter {
   return {
     to: email,
@@ -130,7 +130,7 @@ export async function replacePassword(
   })
 }
 
-/** @returns that there are no more */
+/** @returns true: nothing is left to remove */
 export async function removeOldRecoveries(tx: Tx): Promise<boolean> {
   await store.removeRecoveriesBefore(tx, now())
   return false

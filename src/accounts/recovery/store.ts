@@ -3,7 +3,7 @@ import type { Insertable } from 'kysely'
 import type { Db, Tx } from '../../storage/database.ts'
 import type { RecoveriesTable } from './table.ts'
 
-/** In the place of one that was sent before. */
+/** Replaces a link that was sent before. */
 export async function putRecovery(tx: Tx, recovery: Insertable<RecoveriesTable>): Promise<void> {
   await removeRecoveriesOf(tx, recovery.user_id)
   await tx.insertInto('recoveries').values(recovery).execute()
@@ -13,7 +13,7 @@ export async function removeRecoveriesOf(tx: Tx, userId: number): Promise<void> 
   await tx.deleteFrom('recoveries').where('user_id', '=', userId).execute()
 }
 
-/** @param time those that ended before it are none any more */
+/** @param time links that ended before it are not found */
 export async function findRecovery(
   db: Db,
   tokenHash: string,
@@ -29,12 +29,12 @@ export async function findRecovery(
 
 /** @returns whether it was there */
 export async function takeRecovery(tx: Tx, tokenHash: string): Promise<boolean> {
-  const taken = await tx
+  const deleted = await tx
     .deleteFrom('recoveries')
     .where('token_hash', '=', tokenHash)
     .returning('token_hash')
     .execute()
-  return taken.length > 0
+  return deleted.length > 0
 }
 
 export async function removeRecoveriesBefore(tx: Tx, time: number): Promise<void> {

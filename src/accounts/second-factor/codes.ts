@@ -13,8 +13,8 @@ import * as store from './store.ts'
 
 const SECRET_BYTES = 20
 const STEP_SECONDS = 30
-/** Clocks of phones differ from that of the server, and people need a while to type. */
-const STEPS_BESIDE = 1
+/** Steps before and after the present one whose code is accepted: clocks of phones differ, and typing takes a while. */
+const TOLERATED_STEPS = 1
 const RECOVERY_CODES = 10
 const RECOVERY_BYTES = 10
 
@@ -56,9 +56,9 @@ export async function takeCode(tx: Tx, userId: number, typed: string): Promise<b
   if (!factor) return false
   const time = now()
   const codes = codesOf(unseal(factor.secret, aboutOf(userId)))
-  const beside = codes.validate({ token: code, timestamp: time * 1000, window: STEPS_BESIDE })
-  if (beside === null) return false
-  const step = Math.floor(time / STEP_SECONDS) + beside
+  const stepsOff = codes.validate({ token: code, timestamp: time * 1000, window: TOLERATED_STEPS })
+  if (stepsOff === null) return false
+  const step = Math.floor(time / STEP_SECONDS) + stepsOff
   if (step <= factor.last_step) return false
   await store.setStep(tx, userId, step)
   return true

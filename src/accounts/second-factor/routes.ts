@@ -19,7 +19,7 @@ const path = '/second-factor'
 const codesOf = (recovery_codes: string[]) =>
   ({ status: 201, body: JSON.stringify({ recovery_codes }) }) as const
 
-/** Of the own account. */
+/** The second factor of the caller's own account. */
 export const secondFactor: readonly Endpoint[] = [
   endpoint({
     methods: ['GET'],
@@ -74,7 +74,7 @@ export const secondFactor: readonly Endpoint[] = [
   }),
 ]
 
-/** Of another account, which an administrator helps. */
+/** The second factor of another account, which an administrator helps. */
 export const resetSecondFactor: Endpoint = endpoint({
   methods: ['DELETE'],
   path: '/users/{user_id}/second-factor',

@@ -21,7 +21,7 @@ export async function stateOf({ database, actor }: RequestContext): Promise<Fact
 }
 
 /**
- * Gives the app its secret. Nothing is asked for at log-in before a code has confirmed it.
+ * Gives the app its secret. Log-in does not require it until a first code has confirmed it.
  * @throws Failure invalid_argument, too_many_requests, second_factor_active, secret_key
  */
 export async function begin(
@@ -47,7 +47,7 @@ export async function begin(
 }
 
 /**
- * Logging in asks for a code from now on; the account's other sessions, which began without, end.
+ * From now on log-in requires a code. Other sessions of the account, which began without one, end.
  * @returns recovery codes, which can't be had again
  * @throws Failure invalid_argument, too_many_requests, no_second_factor, second_factor_active
  */
@@ -55,7 +55,7 @@ export async function confirm(context: RequestContext, { code }: CodeArguments):
   const { database, actor } = context
   await countAttempt(database, ofCodes(actor.userId))
   return write(context, async tx => {
-    // Whoever logs in at this moment holds it as well: they come before, and their session ends, or are asked for a code.
+    // A log-in holds the account as well: it either comes first, and its session ends here, or is asked for a code.
     await holdUser(tx, actor.userId)
     await refuseEnded(tx, actor)
     const factor = await store.holdFactor(tx, actor.userId)
@@ -70,7 +70,7 @@ export async function confirm(context: RequestContext, { code }: CodeArguments):
 }
 
 /**
- * New recovery codes, in the place of those that there were.
+ * Replaces the recovery codes by new ones.
  * @throws Failure invalid_argument, too_many_requests, no_second_factor
  */
 export async function renewCodes(context: RequestContext, args: PasswordArguments): Promise<string[]> {
@@ -100,7 +100,7 @@ export async function end(context: RequestContext, args: PasswordArguments): Pro
 }
 
 /**
- * Lets somebody in by the password alone who has lost the app and the recovery codes.
+ * Removes the second factor of an account whose owner has lost the app and the recovery codes.
  * @throws Failure no_user, invalid_argument
  */
 export async function reset(context: RequestContext, userId: number): Promise<void> {

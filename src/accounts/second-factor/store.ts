@@ -10,7 +10,7 @@ export async function findFactor(db: Db, userId: number): Promise<SecondFactor |
   return db.selectFrom('second_factors').selectAll().where('user_id', '=', userId).executeTakeFirst()
 }
 
-/** It stays as it is until the transaction ends. */
+/** Locks the second factor until the transaction ends. */
 export async function holdFactor(tx: Tx, userId: number): Promise<SecondFactor | undefined> {
   return tx
     .selectFrom('second_factors')
@@ -20,7 +20,7 @@ export async function holdFactor(tx: Tx, userId: number): Promise<SecondFactor |
     .executeTakeFirst()
 }
 
-/** In the place of one that waits to be confirmed. */
+/** Replaces a second factor that was never confirmed. */
 export async function putFactor(tx: Tx, factor: SecondFactor): Promise<void> {
   const { user_id, ...rest } = factor
   await tx
@@ -51,7 +51,7 @@ export async function countRecoveryCodes(db: Db, userId: number): Promise<number
   return countOf(db.selectFrom('recovery_codes').where('user_id', '=', userId))
 }
 
-/** In the place of those that there were. */
+/** Replaces the recovery codes of an account. */
 export async function putRecoveryCodes(tx: Tx, userId: number, hashes: readonly string[]): Promise<void> {
   await tx.deleteFrom('recovery_codes').where('user_id', '=', userId).execute()
   await tx
@@ -62,16 +62,16 @@ export async function putRecoveryCodes(tx: Tx, userId: number, hashes: readonly 
 
 /** @returns whether there was one */
 export async function takeRecoveryCode(tx: Tx, userId: number, hash: string): Promise<boolean> {
-  const taken = await tx
+  const deleted = await tx
     .deleteFrom('recovery_codes')
     .where('user_id', '=', userId)
     .where('code_hash', '=', hash)
     .returning('code_hash')
     .execute()
-  return taken.length > 0
+  return deleted.length > 0
 }
 
-/** The next by account that are sealed by another key than the one with this prefix, at most `limit`. */
+/** The next second factors by account, at most `limit`, that another key than the one with this prefix has sealed. */
 export async function staleFactors(
   db: Db,
   prefix: string,

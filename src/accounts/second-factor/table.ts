@@ -4,9 +4,9 @@ const account = { ...neither, references: { table: 'users', person: true } } as 
 
 const factorColumns = {
   user_id: integer(account),
-  /** Of the codes, sealed by the secret key. */
+  /** Generates the codes; sealed by the secret key. */
   secret: text({ ...neither, secret: true }),
-  /** Of which 30 seconds the last code was that was taken: none is taken twice. */
+  /** The 30-second step of the last code that was accepted: no code is accepted twice. */
   last_step: integer(neither),
   created_at: integer(neither),
   /** Null until a first code has shown that the app of the person has the secret. */

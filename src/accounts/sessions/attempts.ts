@@ -1,6 +1,6 @@
 /**
- * How often somebody may fail to log in. A try counts as failed from its beginning until the password has proved
- * right, so that tries at the same moment are counted as well as tries in a row.
+ * How often a log-in may fail. An attempt counts as failed from its beginning until the password has proved right, so
+ * * that simultaneous attempts count as well as those in a row.
  *
  * Strangers are counted by what they typed and by the networks that they come from, and never by an account: that
  * would tell which logins and addresses belong together. A browser that somebody has logged in with is known by its
@@ -18,11 +18,11 @@ import type { User } from '../users/store.ts'
 import * as store from './store.ts'
 
 const ATTEMPTS = 10
-/** Of each wider network than the one before. */
+/** Each wider network may fail this many times as often as the narrower one. */
 const TIMES_AS_MANY = 10
 const ATTEMPTS_SECONDS = 15 * 60
 
-/** What tries are counted by, and how many of them may fail. */
+/** What attempts are counted by, and how many of them may fail. */
 interface Counter {
   readonly name: string
   readonly limit: number
@@ -48,25 +48,25 @@ export function ofStranger(login: string, address: string): Counter[] {
 
 const LETTERS = 3
 
-/** Of who asks for a link to set a new password with: none is forgotten when it was right, so that letters stay few. */
+/** Limits requests for a new password; they count even when the account exists, so that mails stay few. */
 export function ofForgotten(login: string, address: string): Counter[] {
   return [counter('forgotten', hashOf(login), LETTERS), ...ofNetworks('asking', address)]
 }
 
-/** Of who gets such letters, by whatever name they are asked for. */
+/** Limits the mails that one account gets, under whatever name they are asked for. */
 export const ofLetters = (userId: number): Counter[] => [counter('letter', userId, LETTERS)]
 
 /** @param device the hash of the token in its cookie */
 export const ofDevice = (device: string): Counter[] => [counter('device', device)]
 
-/** Of whoever knows the password, and is asked for a code. */
+/** Limits codes of the second factor, which are asked for after the password. */
 export const ofCodes = (userId: number): Counter[] => [counter('code', userId)]
 
-/** Of who has logged in, and is asked for the password once more. */
+/** Limits password checks of an account that is logged in. */
 export const ofAccount = (userId: number): Counter[] => [counter('password', userId)]
 
 /**
- * @returns names the try, which is to be removed when the password was right
+ * @returns the attempt, to be removed when the password was right
  * @throws Failure too_many_requests
  */
 export async function countAttempt(database: Database, counters: readonly Counter[]): Promise<string> {
@@ -74,7 +74,7 @@ export async function countAttempt(database: Database, counters: readonly Counte
   await database.transaction(async tx => {
     await waitForTurn(tx)
     const time = now()
-    // What the clock has made later than now, when it was set back, counts for no longer than what is tried now.
+    // After the clock was set back, attempts with a later time count no longer than one of now.
     await store.bringAttemptsBack(tx, time)
     await removeOldAttempts(tx)
     let freeAt = time
@@ -91,13 +91,13 @@ export async function countAttempt(database: Database, counters: readonly Counte
   return attempt
 }
 
-/** @returns that there are no more */
+/** @returns true: nothing is left to remove */
 export async function removeOldAttempts(tx: Tx): Promise<boolean> {
   await store.removeAttemptsBefore(tx, now() - ATTEMPTS_SECONDS)
   return false
 }
 
-/** Whoever could not log in may try anew, by whatever name and with whatever browser. */
+/** Lets somebody who was locked out try again, under every name and with every browser. */
 export async function forgetAttempts(tx: Tx, { id, login_key, email_key }: User): Promise<void> {
   const devices = await store.devicesOf(tx, id)
   const counters = [

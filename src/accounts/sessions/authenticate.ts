@@ -1,4 +1,4 @@
-/** Who asks in the administration area: a session, and never an API key. */
+/** Authenticates requests of the administration area: by a session, never by an API key. */
 import type { FastifyRequest } from 'fastify'
 import type { Actor } from '../../base/actor.ts'
 import { Failure } from '../../base/errors.ts'
@@ -15,13 +15,13 @@ const visitor: Actor = {
 }
 
 interface Doors {
-  /** What each role may. */
+  /** The permissions of each role. */
   readonly granted: rules.Granted
-  /** Whether a link to set a new password with can be asked for. */
+  /** Whether the service can send mails with a link to set a new password. */
   readonly recovers: boolean
 }
 
-/** What is for people who are not logged in. */
+/** Paths that need no session. */
 const OPEN = ['/session', '/forgotten-password', '/new-password']
 
 /**

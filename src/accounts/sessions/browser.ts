@@ -1,6 +1,6 @@
-/** What a browser says that it is, in a few words: for people who look for the session that is not theirs. */
+/** A short description of a browser, by which people recognise a session that is not theirs. */
 
-/** The first that is found is meant: browsers name those that they want to be taken for. */
+/** The first match wins: many browsers also name others that they are compatible with. */
 const browsers: readonly [RegExp, string][] = [
   [/\bEdg(?:e|A|iOS)?\//, 'Edge'],
   [/\bOPR\//, 'Opera'],
@@ -21,8 +21,8 @@ const systems: readonly [RegExp, string][] = [
 
 /** @param userAgent the header of that name @returns such as 'Firefox on Linux' */
 export function browserOf(userAgent = ''): string {
-  const named = (list: readonly [RegExp, string][]) => list.find(([pattern]) => pattern.test(userAgent))?.[1]
-  const [browser, system] = [named(browsers), named(systems)]
+  const nameIn = (list: readonly [RegExp, string][]) => list.find(([pattern]) => pattern.test(userAgent))?.[1]
+  const [browser, system] = [nameIn(browsers), nameIn(systems)]
   if (browser === undefined) return 'Another program'
   return system === undefined ? browser : `${browser} on ${system}`
 }

@@ -2,14 +2,14 @@
 
 interface Cookie {
   readonly name: string
-  /** Below which the browser sends it. */
+  /** The browser sends it to this path and below. */
   readonly path: string
 }
 
 /** Holds the identifier of a session. */
 export const sessionCookie: Cookie = { name: 'affiliated_session', path: '/admin' }
 
-/** Names the browser to where it logs in, and to nothing else. */
+/** Recognises a browser at log-in; it is sent nowhere else. */
 export const deviceCookie: Cookie = { name: 'affiliated_device', path: '/admin/api/session' }
 
 /** @param header the request's Cookie header */

@@ -22,12 +22,12 @@ const refusals = [
   'secret_key',
   'too_many_requests',
 ] as const
-const ended = { status: 200, schema: Type.Object({ ended: Type.Boolean() }) } as const
+const endedAnswer = { status: 200, schema: Type.Object({ ended: Type.Boolean() }) } as const
 const render = renderer<SessionRecord>(sessionRecord)
 
 /**
  * @param permissions every permission that an API key can have
- * @param more what else is done about the own account
+ * @param more further endpoints of the own account
  */
 export const sessions = (permissions: readonly string[], more: readonly Endpoint[]): Resource => ({
   name: 'session',
@@ -70,7 +70,7 @@ export const sessions = (permissions: readonly string[], more: readonly Endpoint
       permission: 'session.delete',
       summary: 'Log out',
       arguments: Type.Object({}),
-      answer: ended,
+      answer: endedAnswer,
       handle: async call => {
         await rules.logOut(call)
         const cookies = [setCookie(sessionCookie, '', call.secure, 0)]
@@ -107,7 +107,7 @@ async function describe(call: Call, permissions: readonly string[]): Promise<Ses
   }
 }
 
-/** The sessions of who asks: to find and end one that is not theirs. */
+/** The caller's own sessions, so that one can find and end a session that is not one's own. */
 const ownSessions: readonly Endpoint[] = [
   endpoint({
     methods: ['GET'],
@@ -124,7 +124,7 @@ const ownSessions: readonly Endpoint[] = [
     permission: 'session.delete',
     summary: 'End the own sessions but this one',
     arguments: Type.Object({}),
-    answer: ended,
+    answer: endedAnswer,
     handle: async call => {
       await rules.endOwnSessions(call)
       return { status: 200, body: '{"ended":true}' }
@@ -136,7 +136,7 @@ const ownSessions: readonly Endpoint[] = [
     permission: 'session.delete',
     summary: 'End one of the own sessions',
     arguments: Type.Object(sessionItem),
-    answer: ended,
+    answer: endedAnswer,
     failures: ['no_session'],
     handle: async (call, { session_id }) => {
       await rules.endOwnSessions(call, session_id)

@@ -30,7 +30,7 @@ const EXTENDED_EVERY_SECONDS = 60
 export const DEVICE_SECONDS = 365 * 24 * 3600
 const DEVICES_KEPT = 20
 
-/** What a browser brings along. */
+/** What a browser sends along with a log-in. */
 interface Presented {
   /** Its token, if it has one. */
   readonly presented: string | undefined
@@ -51,27 +51,27 @@ export async function logIn(
   const { reader } = database
   const accounts = await findByName(reader, login)
   const user = accounts.find(canLogIn) ?? accounts.find(({ password_hash }) => password_hash !== '')
-  const known = presented !== undefined && (await isKnown(reader, presented, user))
-  const counters = known ? ofDevice(hashToken(presented)) : ofStranger(login, context.address)
+  const isKnownDevice = presented !== undefined && (await isKnown(reader, presented, user))
+  const counters = isKnownDevice ? ofDevice(hashToken(presented)) : ofStranger(login, context.address)
   const attempt = await countAttempt(database, counters)
   const right = await passwordMatches(password, user?.password_hash ?? '')
   if (!user || !right) {
-    await refused(context, user)
+    await logRefusal(context, user)
     throw new Failure('wrong_login')
   }
   if (!canLogIn(user)) throw new Failure('no_role')
   const codeAttempt = await countCode(database, user, code, attempt)
   const token = newToken()
-  const device = known ? presented : newToken()
+  const device = isKnownDevice ? presented : newToken()
   const time = now()
   const loggedIn = { database, actor: actorOf(user, new Set()), address: context.address }
   const isRight = await write(loggedIn, async tx => {
     const current = await holdUser(tx, user.id)
-    // The password or the role was changed a moment ago.
+    // The password or the role has changed while the hash was computed.
     if (!current || !canLogIn(current) || current.password_hash !== user.password_hash) {
       throw new Failure('wrong_login')
     }
-    // A second factor was confirmed a moment ago.
+    // A second factor was confirmed in the meantime.
     if (codeAttempt === undefined && (await isAsked(tx, user.id))) throw new Failure('second_factor_required')
     if (code !== undefined && codeAttempt !== undefined) {
       if (!(await takeCode(tx, user.id, code))) return false
@@ -95,14 +95,14 @@ export async function logIn(
     return true
   })
   if (!isRight) {
-    await refused(context, user)
+    await logRefusal(context, user)
     throw new Failure('wrong_code')
   }
   return { token, device, record: recordOf(user, time + SESSION_SECONDS) }
 }
 
 /**
- * @returns names the try of a code; undefined where none is asked for
+ * @returns the attempt to send a code; undefined where none is required
  * @throws Failure second_factor_required, too_many_requests
  */
 async function countCode(
@@ -113,7 +113,7 @@ async function countCode(
 ): Promise<string | undefined> {
   if (!(await isAsked(database.reader, id))) return undefined
   if (code !== undefined) return countAttempt(database, ofCodes(id))
-  // The password was right, and nobody has failed.
+  // The password was right, so this was no failed attempt.
   await database.transaction(tx => store.removeAttempt(tx, attempt))
   throw new Failure('second_factor_required')
 }
@@ -124,7 +124,9 @@ async function isAsked(db: Db, userId: number): Promise<boolean> {
   return factor !== undefined && factor.confirmed_at !== null
 }
 
-/** Whether the account was logged in to with the browser. Takes alike whether there is such an account. */
+/**
+ * Whether the browser has logged in to the account before. Takes equally long whether or not there is such an account.
+ */
 async function isKnown(db: Db, device: string, user: User | undefined): Promise<boolean> {
   const expiresAt = await store.findDevice(db, hashToken(device), user?.id ?? 0)
   return expiresAt !== undefined && expiresAt >= now()
@@ -138,7 +140,7 @@ function newToken(): string {
 export type Granted = (role: Role) => ReadonlySet<string>
 
 /**
- * Finds who is logged in, and lets the session last longer.
+ * Finds the session and its account, and extends the session.
  * @returns undefined when the session has ended, or the account may not log in any more
  */
 export async function resumeSession(
@@ -154,32 +156,35 @@ export async function resumeSession(
   if (extended - session.expiresAt > EXTENDED_EVERY_SECONDS) {
     await database
       .transaction(tx => store.extendSession(tx, tokenHash, extended))
-      // The next use tries again; a request must not fail because of it.
+      // Extending must not fail the request; the next use tries again.
       .catch(() => {})
   }
   return { ...actorOf(session.user, granted(session.user.role)), session: tokenHash }
 }
 
-/** However often it is used, whoever has found a cookie must not have it for ever. */
+/** A cookie that was stolen must not work for ever, however often it is used. */
 function endOf({ createdAt, expiresAt }: Pick<store.Session, 'createdAt' | 'expiresAt'>): number {
   return Math.min(expiresAt, createdAt + LONGEST_SESSION_SECONDS)
 }
 
 /**
- * What a session writes, it writes only while it lasts: it may have ended since the request began.
+ * Checked in the transaction of a write: the session may have ended since the request began.
  * @throws Failure session_required
  */
 export async function refuseEnded(tx: Tx, { session }: Actor): Promise<void> {
   if (session !== undefined && !(await store.findSession(tx, session))) throw new Failure('session_required')
 }
 
-/** By the identifier of its account: a login is often an e-mail address, which has no place in the log of the service. */
+/**
+ * Named by the identifier of the account: a login is often an e-mail address, which does not belong in the service's
+ * log.
+ */
 function actorOf({ id }: User, permissions: ReadonlySet<string>): Actor {
   return { kind: 'session', userId: id, permissions, name: `session of account ${id}` }
 }
 
-/** Says so in the audit log. What was typed stays out: it may be a password in the wrong field. */
-async function refused(context: RequestContext, user: User | undefined): Promise<void> {
+/** Logs the refusal. The login that was typed is left out: it may be a password in the wrong field. */
+async function logRefusal(context: RequestContext, user: User | undefined): Promise<void> {
   await write(context, async tx => tx.log('session.refuse', user?.id ?? null))
 }
 
@@ -199,7 +204,7 @@ export async function logOut(context: RequestContext): Promise<void> {
 }
 
 /**
- * Whoever sits down at an open session does not know the password.
+ * Asks for the password again: somebody else may sit at an open session.
  * @returns the account of who is logged in
  * @throws Failure invalid_argument, too_many_requests
  */
@@ -208,7 +213,7 @@ export async function confirmPassword(context: RequestContext, password: string)
   const user = (await findUser(database.reader, actor.userId))!
   await countAttempt(database, ofAccount(user.id))
   if (await passwordMatches(password, user.password_hash)) return user
-  await refused(context, user)
+  await logRefusal(context, user)
   throw invalidArguments({ current_password: 'must be the password that the account has now.' })
 }
 
@@ -227,11 +232,11 @@ export async function listSessions({ database, actor }: RequestContext): Promise
     }))
 }
 
-/** The hash of the token would do, and is a secret. */
+/** The identifier shown to people. The hash of the token is a secret, so it is hashed once more. */
 const idOf = (tokenHash: string) => Number.parseInt(hashToken(tokenHash).slice(0, 12), 16)
 
 /**
- * Ends one of the own sessions, or all but the one that asks.
+ * Ends one of the caller's sessions, or all but the present one.
  * @throws Failure no_session
  */
 export async function endOwnSessions(context: RequestContext, id?: number): Promise<void> {
@@ -240,9 +245,9 @@ export async function endOwnSessions(context: RequestContext, id?: number): Prom
     if (id === undefined) await store.endSessions(tx, userId, session)
     else {
       const rows = await store.sessionsOf(tx, userId, now())
-      const one = rows.find(row => idOf(row.token_hash) === id)
-      if (!one) throw new Failure('no_session')
-      await store.endSession(tx, one.token_hash)
+      const session = rows.find(row => idOf(row.token_hash) === id)
+      if (!session) throw new Failure('no_session')
+      await store.endSession(tx, session.token_hash)
     }
     tx.log('session.delete', userId)
   })
@@ -264,7 +269,7 @@ export async function changePassword(
   await write(context, async tx => {
     const current = await holdUser(tx, user.id)
     await refuseEnded(tx, actor)
-    // Hashing takes a while. Who has set another password meanwhile may have done so to lock this session out.
+    // Hashing takes a while. If the password has changed meanwhile, that may have been to lock this session out.
     if (current?.password_hash !== user.password_hash) throw new Failure('session_required')
     await setPassword(tx, user.id, passwordHash, actor.session)
     await forgetBrowsers(tx, user)

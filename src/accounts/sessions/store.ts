@@ -56,8 +56,8 @@ export async function endSession(tx: Tx, tokenHash: string): Promise<void> {
 }
 
 /** Ends every session of the account, but for the one that is kept. */
-export async function endSessions(tx: Tx, userId: number, kept = ''): Promise<void> {
-  await tx.deleteFrom('sessions').where('user_id', '=', userId).where('token_hash', '!=', kept).execute()
+export async function endSessions(tx: Tx, userId: number, keptToken = ''): Promise<void> {
+  await tx.deleteFrom('sessions').where('user_id', '=', userId).where('token_hash', '!=', keptToken).execute()
 }
 
 export async function removeExpiredSessions(tx: Tx, before: number): Promise<void> {
@@ -128,11 +128,11 @@ export async function devicesOf(db: Db, userId: number): Promise<Selectable<Devi
     .execute()
 }
 
-/** @param kept of the account's devices so many stay, those used latest */
-export async function rememberDevice(tx: Tx, device: Insertable<DevicesTable>, kept: number): Promise<void> {
-  const known = await devicesOf(tx, device.user_id)
-  const others = known.filter(({ token_hash }) => token_hash !== device.token_hash)
-  for (const { token_hash } of others.slice(kept - 1)) {
+/** @param limit of the account's devices so many stay, those used latest */
+export async function rememberDevice(tx: Tx, device: Insertable<DevicesTable>, limit: number): Promise<void> {
+  const devices = await devicesOf(tx, device.user_id)
+  const others = devices.filter(({ token_hash }) => token_hash !== device.token_hash)
+  for (const { token_hash } of others.slice(limit - 1)) {
     await tx.deleteFrom('devices').where('token_hash', '=', token_hash).execute()
   }
   await tx

@@ -88,16 +88,16 @@ async function create(options: CreateOptions): Promise<void> {
 }
 
 async function setPassword(login: string, options: PasswordOptions): Promise<void> {
-  const sent = await passwordOf(options)
-  const password = sent ?? generatePassword()
+  const givenPassword = await passwordOf(options)
+  const password = givenPassword ?? generatePassword()
   const user = await withDatabase(options, async database => {
     const account = await accountNamed(database, login)
     await resetPassword(onBehalfOf(commandLine, database), account, password)
     return account
   })
-  print(options, { id: user.id, login: user.login, ...(sent === undefined && { password }) }, [
+  print(options, { id: user.id, login: user.login, ...(givenPassword === undefined && { password }) }, [
     `Set the password of ${user.login} and ended its sessions.`,
-    ...(sent === undefined ? [`  password  ${password}`, 'It will not be shown again.'] : []),
+    ...(givenPassword === undefined ? [`  password  ${password}`, 'It will not be shown again.'] : []),
     ...(user.role === '' ? ['This account has no role, so it still cannot log in.'] : []),
   ])
 }
@@ -119,11 +119,11 @@ async function passwordOf({ password, passwordStdin }: PasswordOptions): Promise
 
 async function list(options: CommonOptions): Promise<void> {
   const users = await withDatabase(options, async ({ reader }) => {
-    const all: User[] = []
+    const users: User[] = []
     for (;;) {
-      const next = await usersAfter(reader, all.at(-1)?.id ?? 0, 1000)
-      if (next.length === 0) return all
-      all.push(...next)
+      const next = await usersAfter(reader, users.at(-1)?.id ?? 0, 1000)
+      if (next.length === 0) return users
+      users.push(...next)
     }
   })
   const rows = users.map(({ id, login, email, role }) => [String(id), login, email, role])

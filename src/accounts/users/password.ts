@@ -21,8 +21,8 @@ export const fullCost: Cost = { n: 2 ** 15, r: 8, p: 3 }
 let cost = fullCost
 
 /** For tests, which hash by the hundred: what a hash costs that is made from here on. */
-export function hashAt(other: Cost): void {
-  cost = other
+export function hashAt(cheaper: Cost): void {
+  cost = cheaper
 }
 
 /** The threads that hash are also those that files are read with, and each hash needs 32 MiB. */
@@ -68,16 +68,16 @@ function nobody(): string {
 }
 
 let hashing = 0
-const waiting: (() => void)[] = []
+const waitingForTurn: (() => void)[] = []
 
 async function deriveHash(password: string, salt: Buffer, n: number, r: number, p: number): Promise<Buffer> {
   if (hashing < HASHES_AT_ONCE) hashing += 1
-  else await new Promise<void>(resolve => waiting.push(resolve))
+  else await new Promise<void>(resolve => waitingForTurn.push(resolve))
   try {
     return await derive(password.normalize('NFC'), salt, HASH_BYTES, { N: n, r, p, maxmem: 256 * n * r })
   } finally {
     // Who is next takes the place over.
-    const next = waiting.shift()
+    const next = waitingForTurn.shift()
     if (next) next()
     else hashing -= 1
   }

@@ -90,7 +90,7 @@ export const users = (ring: KeyRing, more: readonly Endpoint[]): Resource => ({
       prepare: rules.hashOfEdit,
       handle: async (call, args, passwordHash) => ({
         status: 200,
-        body: render(await edited(ring, rules.editUser(call, args, passwordHash))),
+        body: render(await afterEdit(ring, rules.editUser(call, args, passwordHash))),
       }),
     }),
     ...more,
@@ -98,7 +98,7 @@ export const users = (ring: KeyRing, more: readonly Endpoint[]): Resource => ({
 })
 
 /** What an account's role has counts at once for its keys. */
-async function edited<T>(ring: KeyRing, edit: Promise<T>): Promise<T> {
+async function afterEdit<T>(ring: KeyRing, edit: Promise<T>): Promise<T> {
   const record = await edit
   ring.forget()
   return record

@@ -100,16 +100,16 @@ function changeOf(
 
 /**
  * Ends the sessions of the account, and the link to set a new password with that was sent before.
- * @param kept the hash of the one session that goes on
+ * @param keptSession the hash of the one session that goes on
  */
 export async function setPassword(
   tx: WriteTx,
   id: number,
   passwordHash: string,
-  kept?: string,
+  keptSession?: string,
 ): Promise<void> {
   await store.updateUser(tx, id, { password_hash: passwordHash, updated_at: now() })
-  await endSessions(tx, id, kept)
+  await endSessions(tx, id, keptSession)
   await removeRecoveriesOf(tx, id)
   tx.log('user.password', id)
 }
@@ -196,8 +196,8 @@ export async function problemsOfUser({
 
 /** The same of an edit. Whoever sits down at a session that is open must not be able to make the account theirs. */
 export async function problemsOfEdit({ actor }: Origin, args: Partial<EditArguments>): Promise<Problems> {
-  const own = args.password !== undefined && args.user_id === actor.userId
-  return own
+  const isOwnPassword = args.password !== undefined && args.user_id === actor.userId
+  return isOwnPassword
     ? { password: 'is your own: change it under Change password, which asks for the one that you have now.' }
     : problemsOfUser(args)
 }
@@ -259,29 +259,29 @@ export interface Account {
 }
 
 /** The same of many; those that can't be added are answered by why. */
-export async function addAccounts(tx: Tx, all: readonly NewAccount[]): Promise<(Account | Failure)[]> {
-  const rows = all.map(args => accountOf(args.login ?? loginFrom(args.email, 1), args, ''))
+export async function addAccounts(tx: Tx, batch: readonly NewAccount[]): Promise<(Account | Failure)[]> {
+  const rows = batch.map(args => accountOf(args.login ?? loginFrom(args.email, 1), args, ''))
   const keys = (name: 'email_key' | 'login_key') => rows.map(row => row[name])
   const emails = await store.takenAmong(tx, 'email_key', keys('email_key'))
   const logins = await store.takenAmong(tx, 'login_key', keys('login_key'))
-  const added = rows.map((row, place): Failure | typeof row | undefined => {
+  const candidates = rows.map((row, place): Failure | typeof row | undefined => {
     if (emails.has(row.email_key)) return new Failure('email_taken')
     const isTaken = logins.has(row.login_key)
-    if (isTaken && all[place]!.login !== undefined) return new Failure('login_taken')
+    if (isTaken && batch[place]!.login !== undefined) return new Failure('login_taken')
     emails.add(row.email_key)
     logins.add(row.login_key)
     return isTaken ? undefined : row
   })
-  const free = added.filter(
+  const insertable = candidates.filter(
     (row): row is store.NewUser & { login: string } => row !== undefined && !(row instanceof Failure),
   )
-  const ids = (await store.insertUsers(tx, free)).values()
+  const ids = (await store.insertUsers(tx, insertable)).values()
   const accounts: (Account | Failure)[] = []
-  for (const [place, row] of added.entries()) {
+  for (const [place, row] of candidates.entries()) {
     if (row instanceof Failure) accounts.push(row)
     else if (row) accounts.push({ id: ids.next().value!, login: row.login })
     // Another login has to be made for it, when those of the others are there.
-    else accounts.push(await addAccount(tx, all[place]!))
+    else accounts.push(await addAccount(tx, batch[place]!))
   }
   return accounts
 }
@@ -385,13 +385,13 @@ function loginFrom(email: string, number: number): string {
 
 /** Found by doubling and halving, so that thousands of alike addresses cost a handful of look-ups each. */
 async function freeNumber(db: Db, email: string): Promise<number> {
-  const taken = (number: number) => store.loginExists(db, foldCase(loginFrom(email, number)))
+  const isTaken = (number: number) => store.loginExists(db, foldCase(loginFrom(email, number)))
   let free = 1
-  while (await taken(free)) free *= 2
+  while (await isTaken(free)) free *= 2
   let lastTaken = Math.floor(free / 2)
   while (free - lastTaken > 1) {
     const middle = Math.floor((free + lastTaken) / 2)
-    if (await taken(middle)) lastTaken = middle
+    if (await isTaken(middle)) lastTaken = middle
     else free = middle
   }
   return free

@@ -149,7 +149,7 @@ export async function anyOtherAdministrator(tx: Tx, id: number): Promise<boolean
     .orderBy('id')
     .forUpdate()
     .execute()
-  return administrators.some(other => other.id !== id)
+  return administrators.some(administrator => administrator.id !== id)
 }
 
 /** The administrator with the lowest identifier. */
@@ -179,8 +179,8 @@ export async function listUsers(db: Db, criteria: Criteria, page: Page): Promise
 export async function countUsers(db: Db, criteria: Criteria): Promise<number> {
   const all = db.selectFrom('users')
   // Without a condition an engine counts far faster than with one that is always true.
-  const narrowed = Object.keys(criteria).length > 0
-  return countOf(narrowed ? all.where(expression => matching(expression, criteria)) : all)
+  const isFiltered = Object.keys(criteria).length > 0
+  return countOf(isFiltered ? all.where(expression => matching(expression, criteria)) : all)
 }
 
 const searched = ['login_key', 'email_key', 'display_name_key'].map(name => sql.ref(`users.${name}`))
@@ -202,11 +202,11 @@ function matching(
   expression: ExpressionBuilder<Tables, 'users'>,
   { ids, roles, search }: Criteria,
 ): Expression<SqlBool> {
-  const all: Expression<SqlBool>[] = []
-  if (ids) all.push(expression('users.id', 'in', ids))
-  if (roles) all.push(expression('users.role', 'in', roles))
+  const conditions: Expression<SqlBool>[] = []
+  if (ids) conditions.push(expression('users.id', 'in', ids))
+  if (roles) conditions.push(expression('users.role', 'in', roles))
   if (search) {
-    all.push('id' in search ? expression('users.id', '=', search.id) : accountMatches(search))
+    conditions.push('id' in search ? expression('users.id', '=', search.id) : accountMatches(search))
   }
-  return expression.and(all)
+  return expression.and(conditions)
 }

@@ -160,7 +160,7 @@ export const wordPressUsers: Resource = {
 }
 
 /** There is an index on what accounts are logged in by, and none on names. */
-function orderBy(wanted: 'name' | 'id' | 'email' | 'registered_date') {
-  const known = { name: 'login', id: 'id', email: 'email', registered_date: 'date_registered' }
-  return orders[known[wanted]]!
+function orderBy(order: 'name' | 'id' | 'email' | 'registered_date') {
+  const columns = { name: 'login', id: 'id', email: 'email', registered_date: 'date_registered' }
+  return orders[columns[order]]!
 }
