@@ -38,7 +38,7 @@ export async function withDatabase<T>(
   work: (database: Database) => Promise<T>,
   options: DatabaseOptions = { existing: true },
 ): Promise<T> {
-  return opened(source, options, async database => {
+  return open(source, options, async database => {
     const result = await work(database)
     await sealEntries(database)
     return result
@@ -58,10 +58,10 @@ export async function withUntouchedDatabase<T>(
   source: Source,
   work: (database: Database) => Promise<T>,
 ): Promise<T> {
-  return opened(source, { existing: true, readOnly: true }, work)
+  return open(source, { existing: true, readOnly: true }, work)
 }
 
-async function opened<T>(
+async function open<T>(
   { database: url, schema, secretKeyFile }: Source,
   options: DatabaseOptions,
   work: (database: Database) => Promise<T>,
@@ -79,8 +79,8 @@ async function opened<T>(
  * @throws Failure
  */
 export function checkedArguments<T extends TObject>(schema: T, values: Record<string, unknown>): Static<T> {
-  const sent = Object.entries(values).filter(([, value]) => value !== undefined)
-  const { args, missing, problems } = new ArgumentReader(schema).read({}, {}, Object.fromEntries(sent))
+  const present = Object.entries(values).filter(([, value]) => value !== undefined)
+  const { args, missing, problems } = new ArgumentReader(schema).read({}, {}, Object.fromEntries(present))
   refuse(missing, problems)
   return args as Static<T>
 }

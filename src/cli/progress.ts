@@ -19,18 +19,20 @@ export function showProgress(title: string): { progress: Progress; end: () => vo
     if (now - shownAt < (terminal ? REDRAW_MS : LINE_EVERY_MS) && !isLast) return
     shownAt = now
     isVisible = true
-    const part = total === 0 ? 1 : done / total
-    const text = `${title}: ${Math.floor(part * 100)} %, ${count(done)} of ${count(total)}${left(part, now - startedAt)}`
+    const fraction = total === 0 ? 1 : done / total
+    const text = `${title}: ${Math.floor(fraction * 100)} %, ${count(done)} of ${count(total)}${timeText(fraction, now - startedAt)}`
     if (!terminal) return void process.stderr.write(`${text}\n`)
-    const full = Math.round(part * BAR_WIDTH)
-    process.stderr.write(`\r\x1b[2K[${'#'.repeat(full)}${'-'.repeat(BAR_WIDTH - full)}] ${text}`)
+    const filledCells = Math.round(fraction * BAR_WIDTH)
+    process.stderr.write(
+      `\r\x1b[2K[${'#'.repeat(filledCells)}${'-'.repeat(BAR_WIDTH - filledCells)}] ${text}`,
+    )
   }
   return { progress, end: () => void (terminal && isVisible && process.stderr.write('\n')) }
 }
 
 const count = (number: number) => number.toLocaleString('en')
 
-function left(part: number, elapsedMs: number): string {
+function timeText(part: number, elapsedMs: number): string {
   if (part === 0 || part === 1) return `, ${Math.round(elapsedMs / 1000)} s`
   return `, ${Math.round((elapsedMs * (1 - part)) / part / 1000)} s left`
 }

@@ -62,29 +62,29 @@ export class ArgumentReader {
   }
 
   read(path: Parameters, body: Parameters, query: Parameters): Read {
-    const read: Read = { args: {}, problems: {}, missing: [], ignored: [] }
+    const result: Read = { args: {}, problems: {}, missing: [], ignored: [] }
     for (const source of [query, body]) {
-      if (this.#takesFilter) this.#take(filterOf(source), read, 'filter')
-      this.#take(source, read)
+      if (this.#takesFilter) this.#take(filterOf(source), result, 'filter')
+      this.#take(source, result)
     }
-    this.#take(path, read)
+    this.#take(path, result)
     // At the first use: most endpoints are not used in the first second, and together they would double the start.
     this.#compiled ??= ajv.compile(this.#schema)
-    if (!this.#compiled(read.args)) this.#explain(this.#compiled.errors!, read)
-    return read
+    if (!this.#compiled(result.args)) this.#explain(this.#compiled.errors!, result)
+    return result
   }
 
-  #take(source: Parameters, read: Read, within?: string): void {
+  #take(source: Parameters, result: Read, within?: string): void {
     for (const name of Object.keys(source)) {
       const value = source[name]
       if (name === 'filter' && this.#takesFilter && within === undefined && isObject(value)) continue
       const label = within === undefined ? name : `${within}[${name}]`
       const coerce = name === 'filter' ? undefined : this.#coercers.get(name)
-      if (coerce === undefined || value === null) ignore(label, value, read)
-      else if (!isObject(value)) read.args[name] = coerce(value)
+      if (coerce === undefined || value === null) ignore(label, value, result)
+      else if (!isObject(value)) result.args[name] = coerce(value)
       else {
-        read.args[name] = coerce(withoutNulls(value))
-        this.#ignoreMembers(name, value, label, read)
+        result.args[name] = coerce(withoutNulls(value))
+        this.#ignoreMembers(name, value, label, result)
       }
     }
   }
@@ -166,7 +166,7 @@ function isObject(value: unknown): value is Parameters {
 /** Names in an object that the schema does not have; none where it takes no object. */
 function unknownMembers({ anyOf, properties }: Schema, value: Parameters): string[] {
   if (anyOf) {
-    const member = anyOf.find(one => one.properties)
+    const member = anyOf.find(option => option.properties)
     return member ? unknownMembers(member, value) : []
   }
   return properties ? Object.keys(value).filter(name => !Object.hasOwn(properties, name)) : []
@@ -222,17 +222,17 @@ function listCoercer(list: Schema): (value: unknown) => unknown {
   const most = (list.maxItems ?? Number.POSITIVE_INFINITY) + 1
   const coerce = coercer(items)
   const isText = items.type === 'string' && !items.enum
-  const split = (text: string) =>
+  const parts = (text: string) =>
     text
       .split(',')
       .map(part => part.trim())
       .filter(part => part !== '')
   return value => {
-    if (typeof value === 'string') return split(value).slice(0, most).map(coerce)
+    if (typeof value === 'string') return parts(value).slice(0, most).map(coerce)
     if (typeof value === 'number') return [value]
     if (!Array.isArray(value)) return value
     return value
-      .flatMap(item => (typeof item === 'string' && !isText ? split(item) : [item]))
+      .flatMap(item => (typeof item === 'string' && !isText ? parts(item) : [item]))
       .slice(0, most)
       .map(coerce)
   }

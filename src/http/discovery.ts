@@ -281,7 +281,7 @@ function requestBody(endpoint: Endpoint, properties: Json): Json {
 
 /** Of many lines: each result as it would stand in a list. */
 function linesAnswer({ answer, onlyLines }: Endpoint, { result }: Lines): Json {
-  const own = answer.status === 200 && !onlyLines
+  const isRecordAnswer = answer.status === 200 && !onlyLines
   const line = {
     type: 'object',
     required: ['line', 'status'],
@@ -302,7 +302,7 @@ function linesAnswer({ answer, onlyLines }: Endpoint, { result }: Lines): Json {
   return {
     description: `A result for each line of application/x-ndjson, in their order; at most ${MOST_LINES}.`,
     content: {
-      ...(own && { 'application/json': { schema: answer.schema } }),
+      ...(isRecordAnswer && { 'application/json': { schema: answer.schema } }),
       [LINES_TYPE]: { schema: line },
     },
   }

@@ -19,7 +19,7 @@ export async function claim(
   expiredBefore: number,
 ): Promise<boolean> {
   const { fingerprint, status, location, body, created_at } = row
-  const claimed = await tx
+  const inserted = await tx
     .insertInto('idempotency_keys')
     .values(row)
     .onConflict(conflict =>
@@ -30,7 +30,7 @@ export async function claim(
     )
     .returning('key')
     .executeTakeFirst()
-  return claimed !== undefined
+  return inserted !== undefined
 }
 
 export async function findAnswer(tx: Tx, owner: string, key: string): Promise<StoredAnswer> {

@@ -21,7 +21,7 @@ const REMOVED_AT_ONCE = 500
 const LONG_STORED = 32 * 1024 * 1024
 const RETRY_AFTER_SECONDS = 3600
 
-export interface Named {
+export interface NamedWrite {
   /** Whose key it is: two callers may choose the same. */
   readonly owner: string
   readonly key: string
@@ -73,7 +73,7 @@ export function fingerprintOf(method: string, path: string, args: Record<string,
  */
 export async function once(
   tx: Tx,
-  { owner, key, fingerprint }: Named,
+  { owner, key, fingerprint }: NamedWrite,
   work: () => Promise<Answer>,
 ): Promise<Answer> {
   const time = now()
@@ -104,18 +104,18 @@ export interface Part {
  */
 export async function partOnce(
   tx: Tx,
-  named: Named,
+  named: NamedWrite,
   number: number,
   work: () => Promise<string>,
 ): Promise<Part> {
   // No key of a caller has a line break.
   const key = number === 0 ? named.key : `${named.key}\n${number}`
-  let done: string | undefined
+  let newText: string | undefined
   const { body } = await once(tx, { ...named, key }, async () => {
-    done = await work()
-    return { status: 200, body: deflateRawSync(done, { level: 1 }).toString('base64') }
+    newText = await work()
+    return { status: 200, body: deflateRawSync(newText, { level: 1 }).toString('base64') }
   })
-  if (done !== undefined) return { text: done, replayed: false }
+  if (newText !== undefined) return { text: newText, replayed: false }
   return { text: inflateRawSync(Buffer.from(body as string, 'base64')).toString(), replayed: true }
 }
 

@@ -12,7 +12,7 @@ import { entryOf, Failure, isOfCaller } from '../base/errors.ts'
 import { type Database, DatabaseUnavailable } from '../storage/database.ts'
 import type { HttpCall } from './call.ts'
 import type { LineResult, Lines } from './endpoint.ts'
-import { type Named, type Part, partOnce } from './idempotency.ts'
+import { type NamedWrite, type Part, partOnce } from './idempotency.ts'
 import { failureOf } from './problems.ts'
 
 export const MOST_LINES = 10_000
@@ -32,7 +32,7 @@ interface Performing {
   readonly database: Database
   readonly lines: Lines
   /** Where the caller has named the request. */
-  readonly named: Named | undefined
+  readonly named: NamedWrite | undefined
   /** Is given what is not the caller's fault. */
   readonly report: (error: unknown) => void
 }
@@ -53,26 +53,26 @@ export async function performLines(
   texts: readonly string[],
   performing: Performing,
 ): Promise<{ replayed: boolean; results: AsyncGenerator<string> }> {
-  const all = [...numbered(texts)]
-  const first = await performPart(all.slice(0, AT_ONCE), 0, performing)
-  return { replayed: first.replayed, results: resultsOf(all, first.text, performing) }
+  const lines = [...numbered(texts)]
+  const first = await performPart(lines.slice(0, AT_ONCE), 0, performing)
+  return { replayed: first.replayed, results: resultsOf(lines, first.text, performing) }
 }
 
 async function* resultsOf(
-  all: readonly Line[],
+  allLines: readonly Line[],
   first: string,
   performing: Performing,
 ): AsyncGenerator<string> {
   yield first
-  for (let start = AT_ONCE; start < all.length; start += AT_ONCE) {
+  for (let start = AT_ONCE; start < allLines.length; start += AT_ONCE) {
     await setImmediate()
-    const lines = all.slice(start, start + AT_ONCE)
+    const lines = allLines.slice(start, start + AT_ONCE)
     let text: string
     try {
       text = (await performPart(lines, start / AT_ONCE, performing)).text
     } catch (error) {
       // What was done stays done, and was answered: the rest is answered as well, by why it was not done.
-      yield* unanswered(all.slice(start), error, performing)
+      yield* unanswered(allLines.slice(start), error, performing)
       return
     }
     yield text
@@ -83,10 +83,10 @@ function* unanswered(lines: readonly Line[], error: unknown, { report }: Perform
   const failure = failureOf(error)
   if (entryOf(failure.failure).status >= 500) report(error)
   for (let start = 0; start < lines.length; start += AT_ONCE) {
-    const some = lines.slice(start, start + AT_ONCE)
+    const part = lines.slice(start, start + AT_ONCE)
     yield textOf(
-      some,
-      some.map(() => failure),
+      part,
+      part.map(() => failure),
     )
   }
 }
@@ -119,13 +119,13 @@ function textOf(lines: readonly Line[], results: readonly LineResult[]): string 
     const result = results[place]!
     text +=
       result instanceof Failure
-        ? refused(number, result)
+        ? refusalLine(number, result)
         : `{"line":${number},"status":${result.status},${result.members}}\n`
   }
   return text
 }
 
-function refused(line: number, { failure, message, data }: Failure): string {
+function refusalLine(line: number, { failure, message, data }: Failure): string {
   const { status, code } = entryOf(failure)
   return `${JSON.stringify({ line, status, code, message, data: { status, ...data } })}\n`
 }

@@ -60,10 +60,10 @@ export async function openLog(level: string, shared: boolean): Promise<OpenLog> 
   })
   const closeLog = async () => {
     log.level = 'silent'
-    const closed = once(destination, 'close')
+    const closing = once(destination, 'close')
     destination.end()
     // What can't be written now is given up.
-    await closed.catch(() => {})
+    await closing.catch(() => {})
   }
   return { log, closeLog }
 }

@@ -57,14 +57,14 @@ export async function open(
       url: route.path,
       bodyLimit: BODY_BYTES,
       handler: (request, reply) => {
-        const answer = route.answer(asked(request))
-        return answer instanceof Promise ? answer.then(made => send(reply, made)) : send(reply, answer)
+        const answer = route.answer(openRequestOf(request))
+        return answer instanceof Promise ? answer.then(answer => send(reply, answer)) : send(reply, answer)
       },
     })
   }
 }
 
-function asked(request: FastifyRequest): OpenRequest {
+function openRequestOf(request: FastifyRequest): OpenRequest {
   const { name = '' } = request.params as { name?: string }
   return {
     method: request.method,

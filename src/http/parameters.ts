@@ -5,11 +5,11 @@
 import { isUtf8 } from 'node:buffer'
 import { Failure, invalidArguments } from '../base/errors.ts'
 
-/** Without a prototype, so that a parameter may have any name. */
+/** Has no prototype, so that a parameter may have any name, such as `constructor`. */
 export type Parameters = { [name: string]: unknown }
 
 const MAX_PARAMETERS = 20_000
-/** Values that are not UTF-8 and are named one by one: each costs an error of its own. */
+/** How many values that are not UTF-8 are named one by one, since each costs an error of its own. */
 const MAX_BROKEN = 100
 const MAX_DEPTH = 4
 const JSON_TYPE = 'application/json'
@@ -22,7 +22,7 @@ const LINE_BREAK = 10
 
 export const noParameters: Parameters = Object.freeze(Object.create(null))
 
-/** What no text may hold: a value that is not UTF-8 becomes this, and is refused together with all that is wrong. */
+/** Stands for a value that is not UTF-8. No text may hold it, so it is refused together with every other problem. */
 const NOT_UTF8 = '\ud800'
 
 /** Makes text of a name or a value before its escapes are read. @returns undefined when it is not UTF-8 */
@@ -57,14 +57,14 @@ export function parseUrlEncoded(text: string, read = asItIs): Parameters {
   return nest(entries)
 }
 
-/** Whole where it is UTF-8, which is found out at once; else part by part, so that what is wrong can be named. */
+/** Read at once where all of it is UTF-8; else part by part, so that the broken parts can be named. */
 function parseForm(body: Buffer): Parameters {
   return isUtf8(body) ? parseUrlEncoded(body.toString()) : parseUrlEncoded(body.toString('latin1'), fromBytes)
 }
 
 const mediaTypeOf = (header: string) => header.split(';', 1)[0]!.trim().toLowerCase()
 
-/** Whether a value has a type of its own: in JSON an empty text is meant, in a form it is a field that nobody filled in. */
+/** Whether the media type has typed values: an empty text in JSON is meant, in a form it is a field left blank. */
 export function isTyped(header: string): boolean {
   return mediaTypeOf(header) === JSON_TYPE
 }
@@ -94,7 +94,7 @@ export function hasLines(header: string): boolean {
 
 /**
  * The lines of NDJSON; empty ones stay, so that each has the number that its sender counts.
- * @returns undefined where there are more than `most`, however short: they are not even taken apart
+ * @returns undefined where there are more than `most`, which are not even taken apart
  * @throws Failure invalid_argument
  */
 export function linesOf(body: Buffer, most: number): string[] | undefined {
@@ -115,13 +115,13 @@ export function parseJson(body: Buffer | string): Parameters {
   } catch (cause) {
     throw new Failure('invalid_json', { cause })
   }
-  // What several libraries send as a body when there is none.
+  // What several libraries send when there is no body.
   if (value === null) return noParameters
   if (typeof value !== 'object' || Array.isArray(value)) throw new Failure('invalid_json')
   return value as Parameters
 }
 
-/** Looked at before it is parsed: depth and names cost more than their length. */
+/** Checked before parsing: depth and names cost more than their length. */
 function isWithinBounds(json: string): boolean {
   let depth = 0
   let names = 0
@@ -169,7 +169,7 @@ function utf8(bytes: Buffer): string {
 function decode(part: string, read: ReadPart): string | undefined {
   const text = read(part)
   if (text === undefined) return undefined
-  // Replacing one by one takes ten times as long where there are many.
+  // With many of them, replacing one by one takes ten times as long.
   const spaced = text.includes('+') ? text.split('+').join(' ') : text
   if (!spaced.includes('%')) return spaced
   try {
@@ -216,7 +216,7 @@ function pathOf(name: string): { path: string[]; isItem: boolean } {
   return { path, isItem }
 }
 
-/** A name that comes again makes a list, and so does one that says that it is an item. */
+/** A repeated name makes a list, and so does a name that marks an item. */
 function add(parent: Parameters, name: string, value: unknown, isItem: boolean): void {
   const present = parent[name]
   if (present === undefined) parent[name] = isItem ? [value] : value

@@ -1,9 +1,8 @@
 /**
  * Edits that do not overwrite what their caller has not seen. A record's ETag is a hash of its text, so it is the same
  * on every node and changes with whatever the record shows. Its first part leaves out what follows from other records
- * (an affiliate's earnings, …), and is all that If-Match compares: else no edit of a busy affiliate would succeed. It is
- * compared inside of the write's transaction,
- * which is run again when somebody else changed the record meanwhile.
+ * (an affiliate's earnings, …), and is all that If-Match compares: else no edit of a busy affiliate would succeed. It
+ * is compared inside of the write's transaction, which is run again when somebody else changed the record meanwhile.
  * See docs/decisions/entity-tags.md.
  */
 import { hash } from 'node:crypto'
@@ -11,7 +10,7 @@ import type { TSchema } from 'typebox'
 import { Failure } from '../base/errors.ts'
 import { type Call, type Endpoint, inPath, type Resource } from './endpoint.ts'
 
-/** Of SHA-1, as Base64. */
+/** Length of SHA-1 as Base64. */
 const HASH_LENGTH = 27
 
 /**
@@ -19,9 +18,9 @@ const HASH_LENGTH = 27
  * @param derived finds the fields of the text that follow from other records
  */
 export function entityTag(body: string, derived?: RegExp): string {
-  const whole = hash('sha1', body, 'base64url')
-  if (!derived) return `"${whole}"`
-  return `"${hash('sha1', body.replace(derived, ''), 'base64url')}${whole}"`
+  const fullHash = hash('sha1', body, 'base64url')
+  if (!derived) return `"${fullHash}"`
+  return `"${hash('sha1', body.replace(derived, ''), 'base64url')}${fullHash}"`
 }
 
 /** The part of a tag that changes with what callers can edit. */
@@ -29,7 +28,7 @@ const ownPart = (tag: string) => tag.slice(0, HASH_LENGTH + 1)
 
 /** Finds numbers and texts by the names of their fields. In a text, the quotes of what looks alike are escaped. */
 export function derivedFields({ derived = [] }: Resource): RegExp | undefined {
-  // Those that stand beside each other are found at once.
+  // Adjacent fields are found by one match.
   return derived.length === 0
     ? undefined
     : new RegExp(`(?:,"(?:${derived.join('|')})":(?:"[^"]*"|[^,}]*))+`, 'g')
@@ -48,11 +47,11 @@ export function showing(resource: Resource, endpoint: Endpoint): Endpoint | unde
 
 /** If-None-Match: whether the caller has what would be sent. */
 export function isKnown(header: string, tag: string): boolean {
-  return header.trim() === '*' || tagsIn(header).some(one => one.replace(/^W\//, '') === tag)
+  return header.trim() === '*' || tagsIn(header).some(known => known.replace(/^W\//, '') === tag)
 }
 
 /**
- * If-Match. A record can be shown in several forms (with its account, …), and the tag of any of them will do.
+ * If-Match. A record can be shown in several forms (with its account, …); the tag of any of them counts.
  * @param show the endpoint that shows it
  * @throws Failure precondition_failed, or that the record is not there
  */
@@ -76,7 +75,7 @@ function tagsIn(header: string): string[] {
   return header.match(/(?:W\/)?"[^"]*"/g) ?? []
 }
 
-/** Every combination of the flags that choose what of the record is shown; the plain one first. */
+/** Every combination of the flags that choose what is shown of a record, the plain form first. */
 function formsOf({ arguments: { properties } }: Endpoint): Record<string, true>[] {
   const flags = Object.keys(properties).filter(
     name => (properties[name] as TSchema & { type?: string }).type === 'boolean',

@@ -12,7 +12,7 @@ export interface Problem {
 }
 
 const RETRY_AFTER_SECONDS = '1'
-/** What callers may know of why nothing was written, beyond what the catalogue says. */
+/** Why nothing was written, as far as callers may know and in place of the catalogue's message. */
 const sentences: Partial<Record<Reason, string>> = {
   full: 'The disk of the database is full, so nothing can be written. Nothing was changed; try again when there is room.',
   'read-only': 'The database can only be read at the moment. Nothing was changed; try again.',
@@ -24,14 +24,14 @@ const sentences: Partial<Record<Reason, string>> = {
     'The database failed while it confirmed the change. Look whether the change was made before you try again.',
 }
 
-/** What Fastify refuses before a handler sees it. */
+/** Requests that Fastify refuses before a handler runs. */
 const refusedByFastify: Record<string, FailureName> = {
   FST_ERR_CTP_BODY_TOO_LARGE: 'body_too_large',
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'unsupported_media_type',
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'bad_request',
 }
 
-/** What Node's parser refuses before there is a request. */
+/** Requests that Node's parser refuses before they become a request. */
 const refusedByNode: Record<string, FailureName> = {
   HPE_HEADER_OVERFLOW: 'headers_too_large',
   ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',
@@ -42,7 +42,7 @@ export function problemOf(error: unknown): Problem {
   const failure = failureOf(error)
   const { code, status } = entryOf(failure.failure)
   const headers: Record<string, string> = { 'Content-Type': 'application/json; charset=utf-8' }
-  // Only of those who send an API key: a browser would ask the person for one.
+  // Only for requests with an API key: a browser would ask the person for a password.
   if (failure.failure === 'unauthenticated')
     headers['WWW-Authenticate'] = 'Basic realm="affiliated", charset="UTF-8"'
   if (status === 429) headers['Retry-After'] = String(failure.data.retry_after)
@@ -61,15 +61,15 @@ export function connectionProblem(error: { code?: string }): Problem {
   return problemOf(new Failure(refusedByNode[error.code ?? ''] ?? 'bad_request'))
 }
 
-/** The failure that anything which was thrown comes to. */
+/** The failure that stands for anything that was thrown. */
 export function failureOf(error: unknown): Failure {
   if (error instanceof Failure) return error
   if (error instanceof DatabaseUnavailable) {
     const message = sentences[error.reason]
     return new Failure('unavailable', { cause: error, ...(message && { message }) })
   }
-  const refused = refusedByFastify[(error as { code?: string }).code ?? '']
-  if (refused) return new Failure(refused)
+  const refusal = refusedByFastify[(error as { code?: string }).code ?? '']
+  if (refusal) return new Failure(refusal)
   const { statusCode } = error as { statusCode?: number }
   if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) return new Failure('bad_request')
   return new Failure('internal', { cause: error })

@@ -1,6 +1,6 @@
 /**
- * What senders deliver who have no API key, and sign the bytes of the body instead: shops and payment providers. Who has signed
- * nothing right learns nothing, not even whether there is what they name.
+ * Deliveries whose senders have no API key and sign the bytes of the body instead: shops and payment providers. A wrong
+ * signature is answered alike whether or not the source exists.
  */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Failure } from '../base/errors.ts'
@@ -31,11 +31,11 @@ export async function signed(scope: FastifyInstance, { load, path, take }: Signe
     handler: async ({ params, headers, body, ip: address }) => {
       const id = Number(params.id)
       if (!Number.isSafeInteger(id) || !Buffer.isBuffer(body)) throw new Failure('wrong_signature')
-      const ended = load.begin()
+      const end = load.begin()
       try {
         return await take(id, { headers, body, address })
       } finally {
-        ended()
+        end()
       }
     },
   })

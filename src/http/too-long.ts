@@ -3,7 +3,7 @@ import { Failure } from '../base/errors.ts'
 import { DatabaseUnavailable } from '../storage/database.ts'
 import { type Endpoint, inPath } from './endpoint.ts'
 
-/** What does not make a list shorter. */
+/** Arguments that do not make a list shorter. */
 const OTHERS = ['number', 'offset', 'orderby', 'order', 'cursor', 'count', 'fields', 'filter', 'format']
 
 /** @returns for an error of a read that used up its time, the failure that names what to narrow; else the error */

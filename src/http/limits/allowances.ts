@@ -40,7 +40,7 @@ export class Allotment {
     const time = performance.now()
     if (!entry || entry.endsAt <= time) {
       entry = { left: limit, endsAt: time + WINDOW_MS }
-      keep(this.#left, name, entry)
+      setBounded(this.#left, name, entry)
     }
     const granted = Math.ceil(entry.left / PARTS)
     entry.left -= granted
@@ -48,7 +48,7 @@ export class Allotment {
   }
 }
 
-export interface Spent {
+export interface Spending {
   /** Whether there was one left. */
   readonly allowed: boolean
   /** At most; other processes may have used some of it. */
@@ -56,7 +56,7 @@ export interface Spent {
   readonly resetSeconds: number
 }
 
-interface Held {
+interface Allowance {
   tokens: number
   readonly left: number
   readonly window: number
@@ -67,22 +67,22 @@ interface Held {
 /** What one process has been granted. */
 export class Allowances {
   readonly #grantor: Grantor
-  readonly #held = new Map<string, Held>()
-  readonly #asked = new Map<string, Promise<Held>>()
+  readonly #held = new Map<string, Allowance>()
+  readonly #asked = new Map<string, Promise<Allowance>>()
 
   constructor(grantor: Grantor) {
     this.#grantor = grantor
   }
 
   /** Uses so many, or none where there are fewer; a promise only where another process has to be asked. */
-  spend(name: string, limit: number, count = 1): Spent | Promise<Spent> {
-    const held = this.#held.get(name)
-    if (held && held.endsAt > performance.now()) {
-      if (held.tokens >= count) {
-        held.tokens -= count
-        return spent(held, true)
+  spend(name: string, limit: number, count = 1): Spending | Promise<Spending> {
+    const granted = this.#held.get(name)
+    if (granted && granted.endsAt > performance.now()) {
+      if (granted.tokens >= count) {
+        granted.tokens -= count
+        return spentOf(granted, true)
       }
-      if (held.left === 0) return spent(held, false)
+      if (granted.left === 0) return spentOf(granted, false)
     }
     const more = this.#ask(name, limit)
     return more instanceof Promise
@@ -92,34 +92,39 @@ export class Allowances {
 
   /** Whether this process knows that there is none left. */
   isUsedUp(name: string): boolean {
-    const held = this.#held.get(name)
-    return held !== undefined && held.tokens === 0 && held.left === 0 && held.endsAt > performance.now()
+    const granted = this.#held.get(name)
+    return (
+      granted !== undefined &&
+      granted.tokens === 0 &&
+      granted.left === 0 &&
+      granted.endsAt > performance.now()
+    )
   }
 
-  #ask(name: string, limit: number): Held | Promise<Held> {
-    const asked = this.#asked.get(name)
-    if (asked) return asked
+  #ask(name: string, limit: number): Allowance | Promise<Allowance> {
+    const pending = this.#asked.get(name)
+    if (pending) return pending
     const grant = this.#grantor(name, limit)
     if (!(grant instanceof Promise)) return this.#hold(name, grant)
-    const held = grant.then(given => {
+    const granting = grant.then(answer => {
       this.#asked.delete(name)
-      return this.#hold(name, given)
+      return this.#hold(name, answer)
     })
-    this.#asked.set(name, held)
-    return held
+    this.#asked.set(name, granting)
+    return granting
   }
 
-  #hold(name: string, grant: Grant): Held {
+  #hold(name: string, grant: Grant): Allowance {
     const before = this.#held.get(name)
     const { granted, left, window, lastsMs } = grant
     const unused = before?.window === window ? before.tokens : 0
-    const held = { tokens: unused + granted, left, window, endsAt: performance.now() + lastsMs }
-    keep(this.#held, name, held)
-    return held
+    const allowance = { tokens: unused + granted, left, window, endsAt: performance.now() + lastsMs }
+    setBounded(this.#held, name, allowance)
+    return allowance
   }
 }
 
-function spent({ tokens, left, endsAt }: Held, allowed: boolean): Spent {
+function spentOf({ tokens, left, endsAt }: Allowance, allowed: boolean): Spending {
   return {
     allowed,
     remaining: tokens + left,
@@ -128,7 +133,7 @@ function spent({ tokens, left, endsAt }: Held, allowed: boolean): Spent {
 }
 
 /** The one that was set longest ago goes when there are too many: it is the likeliest to be over. */
-function keep<T>(entries: Map<string, T>, name: string, entry: T): void {
+function setBounded<T>(entries: Map<string, T>, name: string, entry: T): void {
   entries.delete(name)
   entries.set(name, entry)
   if (entries.size > NAMES_KEPT) entries.delete(entries.keys().next().value!)

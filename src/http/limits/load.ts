@@ -62,10 +62,10 @@ export class Load {
       setImmediate(this.#endTurn)
     }
     if (this.#underWay >= this.#mostUnderWay) return true
-    const late =
+    const isLate =
       this.#takenInTurn >= TAKEN_IN_ANY_TURN && time - this.#turnBegan > TURN_MS && time < this.#lateUntil
-    if (!late) this.#takenInTurn += 1
-    return late
+    if (!isLate) this.#takenInTurn += 1
+    return isLate
   }
 
   /** @returns to be called when it has ended */
@@ -158,10 +158,10 @@ class Places {
 
   /** @returns to be called when it has ended */
   take(caller: string): () => void {
-    const own = this.#taken.get(caller) ?? 0
-    if (own >= this.#mostPerCaller) throw new Failure(this.#failure, { data: { retry_after: 1 } })
+    const takenByCaller = this.#taken.get(caller) ?? 0
+    if (takenByCaller >= this.#mostPerCaller) throw new Failure(this.#failure, { data: { retry_after: 1 } })
     if (this.#count >= this.#most) throw new Failure('overloaded')
-    this.#taken.set(caller, own + 1)
+    this.#taken.set(caller, takenByCaller + 1)
     this.#count += 1
     return () => {
       const left = this.#taken.get(caller)! - 1

@@ -47,11 +47,11 @@ export class Reading {
   }
 
   #begin(): ReadBudget {
-    const ended = new AbortController()
-    const budget = new ReadBudget(this.#request.actor!.name, this.#load.readMs, ended.signal)
-    if (this.#reply.raw.destroyed) ended.abort()
+    const abort = new AbortController()
+    const budget = new ReadBudget(this.#request.actor!.name, this.#load.readMs, abort.signal)
+    if (this.#reply.raw.destroyed) abort.abort()
     this.#reply.raw.once('close', () => {
-      ended.abort()
+      abort.abort()
       this.#charge?.(budget.readMs)
     })
     return budget

@@ -17,7 +17,7 @@ declare module 'fastify' {
   }
 }
 
-/** Some clients and proxies refuse a response with large headers: what there is no room for is left out. */
+/** Some clients and proxies refuse a response with large headers: names beyond this are left out. */
 const IGNORED_HEADER_BYTES = 1024
 const IGNORED_NAME_LENGTH = 100
 const IGNORED_REFUSED = 20
@@ -39,15 +39,15 @@ export function readArguments(
     const body = takesBody ? await bodyOf(request, filledIn) : noParameters
     const query = filledIn(parseUrlEncoded(queryOf(request)))
     refuseInvalid(methodsIn(request, body, query))
-    const read = reader.read(request.params as Parameters, body, query)
-    const { args, problems, missing } = read
-    const ignored = empty.length === 0 ? read.ignored : [...empty, ...read.ignored]
+    const result = reader.read(request.params as Parameters, body, query)
+    const { args, problems, missing } = result
+    const ignored = empty.length === 0 ? result.ignored : [...empty, ...result.ignored]
     if (endpoint.strict) Object.assign(problems, unknownIn(ignored))
     if (ignored.length > 0) reply.header('X-Ignored-Arguments', ignoredHeader(ignored))
     if (ofItem.some(name => name in problems)) throw new Failure(resource.missing)
     if (missing.length === 0 && Object.keys(problems).length > 0) {
       const call = new HttpCall(context, request, resource, base)
-      // What is wrong by its schema was not sent to the check, which could only say that it is missing.
+      // Arguments that their schema refused were not given to the check, which would only call them missing.
       Object.assign(problems, { ...(await endpoint.check?.(call, args as never)), ...problems })
     }
     refuse(missing, problems)
@@ -60,7 +60,7 @@ export function readArguments(
   }
 }
 
-/** Some write an empty line behind each. */
+/** Some senders write an empty line after each line. */
 const MOST_WITH_EMPTY = 2 * MOST_LINES
 
 /** @throws Failure invalid_argument */
@@ -78,7 +78,7 @@ function takeLines(request: FastifyRequest): void {
   }
   request.lines = lines!
   request.args = {}
-  // It would be held until the last line is done.
+  // The body would stay in memory until the last line is done.
   request.body = undefined
 }
 
@@ -88,11 +88,11 @@ async function bodyOf(
 ): Promise<Parameters> {
   const type = request.headers['content-type'] ?? ''
   const body = request.body as Buffer | undefined
-  const sent = body === undefined ? noParameters : await parseBody(type, body)
-  return isTyped(type) ? sent : filledIn(sent)
+  const parameters = body === undefined ? noParameters : await parseBody(type, body)
+  return isTyped(type) ? parameters : filledIn(parameters)
 }
 
-/** An edit leaves as it is what a form has a field for and nobody has filled in. */
+/** In an edit, a form field that was left blank changes nothing. */
 function withoutEmpty(source: Parameters, empty: string[]): Parameters {
   const names = Object.keys(source).filter(name => source[name] === '')
   if (names.length === 0) return source
@@ -102,7 +102,7 @@ function withoutEmpty(source: Parameters, empty: string[]): Parameters {
 
 const METHOD_ITSELF = 'must be left out: send the request by the method that is meant.'
 
-/** Ways to ask for another method than the request's: to pass over one could edit what is to be deleted. */
+/** Ways to name another method than the request's. Ignoring them could edit what should be deleted. */
 function methodsIn({ headers }: FastifyRequest, ...sources: readonly Parameters[]): Problems {
   const problems: Problems = {}
   if (headers['x-http-method-override'] !== undefined) problems['X-HTTP-Method-Override'] = METHOD_ITSELF

@@ -23,7 +23,7 @@ export function finish(logger: FastifyBaseLogger): onResponseHookHandler {
   }
 }
 
-/** The time as text, which is made once for the many requests of a millisecond. */
+/** The time as text, formatted once per millisecond. */
 function clock(): () => string {
   let at = 0
   let text = ''

@@ -12,7 +12,7 @@ export const forwarded: onRequestHookHandler = ({ raw: { headers } }, _reply, do
   done()
 }
 
-/** The last one is what the proxy in front says; those before are what it was told. */
+/** The last value is that of the nearest proxy; those before may be forged. */
 function schemeOf(list: string): 'http' | 'https' | undefined {
   const scheme = list
     .slice(list.lastIndexOf(',') + 1)
@@ -21,7 +21,7 @@ function schemeOf(list: string): 'http' | 'https' | undefined {
   return scheme === 'http' || scheme === 'https' ? scheme : undefined
 }
 
-/** Those behind the last one that is none: each proxy adds the one that it saw to the end. */
+/** The addresses after the last value that is no address: each proxy appends the one that it saw. */
 function lastAddresses(list: string): string {
   const addresses = list.split(',').map(withoutPort)
   const behind = addresses.findLastIndex(address => isIP(address) === 0) + 1

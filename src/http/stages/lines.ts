@@ -5,7 +5,7 @@ import { ownerOf } from '../idempotency.ts'
 import type { Load } from '../limits/load.ts'
 import { hasLines } from '../parameters.ts'
 
-/** Of a body of many lines, where that is more than other bodies may have. */
+/** The largest body of many lines, where other bodies may not be as large. */
 export const LINES_BYTES = 8 * 1024 * 1024
 
 /** Whether a request has a body of many lines. */

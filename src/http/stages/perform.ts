@@ -18,7 +18,7 @@ import { answersRecord, derivedFields, entityTag, refuseChanged, showing } from 
 import { tooLong } from '../too-long.ts'
 import type { Admission } from './admit.ts'
 
-/** What may still refuse a write; `after` is asked when the request has taken long. */
+/** Checks that may still refuse a write; `after` runs again when the request has taken long. */
 export interface Guards {
   readonly before?: (tx: Tx, actor: Actor) => Promise<void>
   readonly after?: (tx: Tx, actor: Actor) => Promise<void>
@@ -34,7 +34,7 @@ export interface Performing {
 
 type Perform = (request: FastifyRequest, reply: FastifyReply) => Promise<Answer>
 
-/** @returns does it; the failures are those of the rules, and 409 and 412 */
+/** @returns the performer; it throws the failures of the rules, and 409 and 412 */
 export function perform(resource: Resource, endpoint: Endpoint, options: Performing): Perform {
   const { load } = options
   const act = endpoint.methods.includes('GET')
@@ -44,13 +44,13 @@ export function perform(resource: Resource, endpoint: Endpoint, options: Perform
   const derived = derivedFields(resource)
 
   return async (request, reply) => {
-    const ended = endpoint.hashes ? load.hash() : load.begin()
+    const end = endpoint.hashes ? load.hash() : load.begin()
     try {
       const answer = await act(request, reply)
       if (!isTagged || request.lines !== null) return answer
       return { ...answer, headers: { ...answer.headers, ETag: entityTag(answer.body as string, derived) } }
     } finally {
-      ended()
+      end()
     }
   }
 }
@@ -98,7 +98,7 @@ function writer(resource: Resource, endpoint: Endpoint, { context, base, guards 
     return database.transaction(
       async tx => {
         const inside = call.within(tx)
-        // Before anything is read: what is read later stays as it is by then.
+        // Held before anything is read, so that what is read later stays unchanged.
         if (condition !== undefined) await inside.settings.hold(tx)
         if (key === undefined) return unchanged(inside)
         const fingerprint = fingerprintOf(request.method, endpoint.path, args)
@@ -116,7 +116,7 @@ interface WithLines {
   readonly key: string | undefined
 }
 
-/** The first lines are done before anything is answered, so that what refuses all of them is an answer by itself. */
+/** The first lines are done before the answer begins, so that a failure of all of them gets its own status. */
 async function answerLines(
   request: FastifyRequest,
   { call, database, endpoint, key }: WithLines,
@@ -144,6 +144,6 @@ function keyIn(
   { inParts }: Endpoint,
 ): string | undefined {
   if (headers['idempotency-key'] === undefined) return undefined
-  // Node joins headers that come twice; taking them apart costs something, so it is done when there is one.
+  // Node joins repeated headers. Telling them apart costs time, so it is done only when there is one.
   return readIdempotencyKey(raw.headersDistinct['idempotency-key'], { replayed, inParts })
 }

@@ -23,17 +23,17 @@ export function send(
   reply.code(status)
   if (headers?.['Content-Type'] === undefined) reply.type(JSON_TYPE)
   if (typeof body === 'string') return reply.send(body)
-  // What nobody will read is not read from the database either.
+  // The body of a HEAD request is not sent, so its rows are not read.
   if (request.method === 'HEAD') return reply.send('')
   const { reading } = request
   reading?.beginStream()
   const pieces = Readable.from(whileAllowed(body, refuse, reading), { highWaterMark: 1 })
-  // Where nothing but the end of the connection ends an answer (HTTP/1.0), half of one would look whole.
+  // In HTTP/1.0 only the end of the connection ends an answer, so a broken answer would look complete.
   pieces.once('error', () => request.raw.socket.resetAndDestroy())
   return reply.send(pieces)
 }
 
-/** Breaks off when the key or the session has ended, however slowly the answer is read. */
+/** Ends the answer when the key or the session has ended, however slowly the answer is read. */
 async function* whileAllowed(
   pieces: AsyncIterable<string>,
   refuse: () => Promise<void>,
@@ -50,8 +50,8 @@ async function* whileAllowed(
   }
 }
 
-/** Whether the caller has the record as it is. */
+/** Whether the caller has the present version of the record. */
 function hasIt({ method, headers }: FastifyRequest, tag: string): boolean {
-  const known = headers['if-none-match']
-  return known !== undefined && (method === 'GET' || method === 'HEAD') && isKnown(known, tag)
+  const header = headers['if-none-match']
+  return header !== undefined && (method === 'GET' || method === 'HEAD') && isKnown(header, tag)
 }

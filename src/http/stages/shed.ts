@@ -5,15 +5,15 @@ import { problemOf } from '../problems.ts'
 
 declare module 'fastify' {
   interface FastifyReply {
-    /** Refused before it was looked at, because there was too much to do. */
+    /** Refused before it was processed, because the service is overloaded. */
     shed: boolean
   }
 }
 
-/** Made once: an error for each would cost time when there is none. */
+/** Built once: an error for each refusal would cost time during an overload. */
 const { status, headers, body } = problemOf(new Failure('overloaded'))
 
-/** 503, before anything else is done for a request that would be answered too late. */
+/** Answers 503 at once to a request that would be answered too late. */
 export function shed(load: Load): onRequestHookHandler {
   return (_request, reply, done) => {
     if (load.tooMuch) refuse(reply)
@@ -21,7 +21,7 @@ export function shed(load: Load): onRequestHookHandler {
   }
 }
 
-/** 503, as there is too much to do. */
+/** Answers 503: the service is overloaded. */
 export function refuse(reply: FastifyReply): void {
   reply.shed = true
   reply.code(status).headers(headers).send(body)

@@ -1,7 +1,7 @@
 import type { onRequestHookHandler } from 'fastify'
 import type { Database } from '../../storage/database.ts'
 
-/** Everything that is committed before a request arrives, whoever committed it, is what the request reads. */
+/** A request sees everything that any process committed before it arrived. */
 export function snapshot(database: Database): onRequestHookHandler {
   return (_request, _reply, done) => {
     database.refresh?.()
