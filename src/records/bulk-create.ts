@@ -9,27 +9,29 @@ import type { Call, LineResult, Lines } from '../http/endpoint.ts'
 import { noParameters, parseJson } from '../http/parameters.ts'
 import { inSavepoint } from '../storage/savepoint.ts'
 
-/** So many are made by themselves before others are answered. */
+/** Records that are created before other requests get a turn. */
 const AT_ONCE = 50
 const MOST_IGNORED = 20
-/** So many characters are read before others are answered. */
+/** Characters that are read before other requests get a turn. */
 const READ_AT_ONCE = 65_536
 
-/** What each line makes, and how it is told. */
+/** How lines become records, and how the result of each is shown. */
 interface Creating<A, R> {
   readonly arguments: TObject
   /** As JSON Schema, by its name in the result. */
   readonly result: TProperties
-  /** What is wrong beyond what the schemas say: asked of lines of which something else is wrong, so that all of it is named. */
+  /**
+   * What is wrong beyond the schemas. Runs also for lines that their schema refused, so that every problem is named.
+   */
   problems(context: Context, args: object): Promise<Problems>
   create(context: RequestContext, args: A): Promise<R>
   /**
-   * The same for many in one transaction, where that is faster; those that can't be made are answered by a failure.
-   * @throws whatever keeps one of them from being made that can't be told beforehand: each is then made by itself
+   * Creates many in one transaction, where that is faster. A record that can't be created is answered by its failure.
+   * @throws what can't be known of one record beforehand: each record is then created by itself
    */
   createMany?(context: RequestContext, all: readonly A[]): Promise<(R | Failure)[]>
-  /** Members of a JSON object, without its braces, and whether it was there already. */
-  tell(made: R, settings: Settings): { readonly members: string; readonly replayed?: boolean }
+  /** The members of the line's result, as JSON without braces, and whether the record existed already. */
+  tell(record: R, settings: Settings): { readonly members: string; readonly replayed?: boolean }
 }
 
 interface ReadLine<A> {
@@ -42,27 +44,27 @@ export function linesOf<A, R>(creating: Creating<A, R>): Lines {
   return {
     result: creating.result,
     perform: async (call, texts, careful) => {
-      const sent = await readAll(reader, texts)
+      const readLines = await readAll(reader, texts)
       const lines = await Promise.all(
-        sent.map(one => attempted(() => judge<A>(one, args => creating.problems(call, args)))),
+        readLines.map(line => attempted(() => judge<A>(line, args => creating.problems(call, args)))),
       )
-      const all = lines.flatMap(line => (line instanceof Failure ? [] : [line.args]))
-      const made =
+      const argsOfLines = lines.flatMap(line => (line instanceof Failure ? [] : [line.args]))
+      const results =
         creating.createMany && !careful
-          ? await creating.createMany(call, all)
-          : await createEach(call, creating, all, careful)
+          ? await creating.createMany(call, argsOfLines)
+          : await createEach(call, creating, argsOfLines, careful)
       const settings = await call.settings.current()
       let next = 0
       return lines.map((line): LineResult => {
         if (line instanceof Failure) return line
-        const one = made[next++]!
-        return one instanceof Failure ? one : told(creating.tell(one, settings), line.ignored)
+        const result = results[next++]!
+        return result instanceof Failure ? result : resultOf(creating.tell(result, settings), line.ignored)
       })
     },
   }
 }
 
-function told(
+function resultOf(
   { members, replayed }: { members: string; replayed?: boolean },
   ignored: readonly string[],
 ): LineResult {
@@ -73,34 +75,34 @@ function told(
 async function createEach<A, R>(
   call: Call,
   { create }: Creating<A, R>,
-  all: readonly A[],
+  argsOfLines: readonly A[],
   careful: boolean,
 ): Promise<(R | Failure)[]> {
   // The call is part of a transaction, which this one joins.
   return call.database.transaction(async tx => {
-    const made: (R | Failure)[] = []
-    for (const args of all) {
-      if (made.length % AT_ONCE === AT_ONCE - 1) await setImmediate()
-      const one = () => create(call, args)
-      made.push(careful ? await attempted(() => inSavepoint(tx, one)) : await one())
+    const results: (R | Failure)[] = []
+    for (const args of argsOfLines) {
+      if (results.length % AT_ONCE === AT_ONCE - 1) await setImmediate()
+      const createOne = () => create(call, args)
+      results.push(careful ? await attempted(() => inSavepoint(tx, createOne)) : await createOne())
     }
-    return made
+    return results
   })
 }
 
-/** Others are answered in between: a body of nothing but names takes seconds. */
+/** Lets other requests have a turn: parsing a body of nothing but names takes seconds. */
 async function readAll(reader: ArgumentReader, texts: readonly string[]): Promise<(Read | Failure)[]> {
-  const all: (Read | Failure)[] = []
+  const lines: (Read | Failure)[] = []
   let length = 0
   for (const text of texts) {
-    all.push(await attempted(() => reader.read(noParameters, parseJson(text), noParameters)))
+    lines.push(await attempted(() => reader.read(noParameters, parseJson(text), noParameters)))
     length += text.length
     if (length > READ_AT_ONCE) {
       await setImmediate()
       length = 0
     }
   }
-  return all
+  return lines
 }
 
 /** @throws Failure invalid_json, missing_argument, invalid_argument */
@@ -116,7 +118,7 @@ async function judge<A>(
   return { args: args as A, ignored }
 }
 
-/** What a function that may fail gives, or how it has failed. */
+/** The result of a function, or the failure that it threw. */
 async function attempted<T>(work: () => T | Promise<T>): Promise<T | Failure> {
   try {
     return await work()

@@ -4,7 +4,7 @@
  * others are. It ends after so many, or so long, and says where to go on.
  */
 import { Failure, isOfCaller, refuseInvalid } from '../base/errors.ts'
-import { joined, type RequestContext, write } from '../events/write.ts'
+import { inTransaction, type RequestContext, write } from '../events/write.ts'
 import type { Reading } from './rules.ts'
 import type { Store } from './store.ts'
 
@@ -12,9 +12,9 @@ const AT_ONCE = 50
 const MOST = 1000
 const LONGEST_MS = 10_000
 
-/** What says which records are meant, beside what narrows their list. */
+/** Chooses the records, beside the filters of their list. */
 export interface BulkArguments {
-  /** All that there are, where nothing narrows them. */
+  /** Chooses all records, where there is no filter. */
   readonly all?: boolean
   /** Only those behind this identifier. */
   readonly after?: number
@@ -32,7 +32,7 @@ export interface Outcome {
   readonly next: number | null
 }
 
-/** What of a kind is needed to change many. */
+/** What is needed of a kind to change many of its records. */
 export interface Many {
   readonly name: string
   readonly reading: Pick<Reading<{ readonly id: number }>, 'orders' | 'page'>
@@ -41,7 +41,7 @@ export interface Many {
 
 type Act = (context: RequestContext, id: number) => Promise<unknown>
 
-/** @throws Failure invalid_argument when nothing says which records are meant */
+/** @throws Failure invalid_argument when nothing chooses the records */
 export async function bulk(
   context: RequestContext,
   many: Many,
@@ -53,8 +53,10 @@ export async function bulk(
   if (!isNarrowed && !all) {
     refuseInvalid({ all: `must be sent where nothing else says which ${many.name} is meant.` })
   }
-  const named = narrowing[`${many.name}_id`] as readonly number[] | undefined
-  const parts = named?.length ? namedParts(named, start) : await listedParts(context, many, narrowing, start)
+  const namedIds = narrowing[`${many.name}_id`] as readonly number[] | undefined
+  const parts = namedIds?.length
+    ? namedParts(namedIds, start)
+    : await listedParts(context, many, narrowing, start)
   const deadline = performance.now() + LONGEST_MS
   const outcome = { done: [] as number[], failed: [] as NotDone[] }
   let last = start
@@ -63,11 +65,11 @@ export async function bulk(
       return { ...outcome, next: last }
     }
     try {
-      const part = await changePart(context, many, narrowing, ids, act)
-      outcome.done.push(...part.done)
-      outcome.failed.push(...part.failed)
+      const partOutcome = await changePart(context, many, narrowing, ids, act)
+      outcome.done.push(...partOutcome.done)
+      outcome.failed.push(...partOutcome.failed)
     } catch (error) {
-      // What is done stays done, so it is said; who goes on hears of the error.
+      // What is done stays done and is answered; the next request meets the error.
       if (last === start) throw error
       return { ...outcome, next: last }
     }
@@ -76,8 +78,8 @@ export async function bulk(
   return { ...outcome, next: null }
 }
 
-async function* namedParts(named: readonly number[], after: number): AsyncGenerator<number[]> {
-  const ids = [...new Set(named)].filter(id => id > after).sort((a, b) => a - b)
+async function* namedParts(namedIds: readonly number[], after: number): AsyncGenerator<number[]> {
+  const ids = [...new Set(namedIds)].filter(id => id > after).sort((a, b) => a - b)
   for (let start = 0; start < ids.length; start += AT_ONCE) yield ids.slice(start, start + AT_ONCE)
 }
 
@@ -106,7 +108,7 @@ async function idsOf(
   return (await reading.page(context, narrowing, page)).map(row => row.id)
 }
 
-/** All in one transaction; where one of them can't be changed, each in its own. */
+/** Changes all in one transaction; where one of them can't be changed, each in its own. */
 async function changePart(
   context: RequestContext,
   many: Many,
@@ -122,20 +124,20 @@ async function changePart(
   }
   const outcome = { done: [] as number[], failed: [] as NotDone[] }
   for (const id of ids) {
-    const one = await changePart(context, many, narrowing, [id], act)
-    outcome.done.push(...one.done)
-    outcome.failed.push(...one.failed)
+    const outcomeOfOne = await changePart(context, many, narrowing, [id], act)
+    outcome.done.push(...outcomeOfOne.done)
+    outcome.failed.push(...outcomeOfOne.failed)
   }
   return outcome
 }
 
-/** @throws what is no refusal of this one record */
+/** @throws any error that is not about this one record */
 function ofOneRecord(error: unknown): Failure {
   if (!(error instanceof Failure) || isOfCaller(error)) throw error
   return error
 }
 
-/** Holds them first, so that none is changed that somebody has taken out of the list meanwhile. */
+/** Locks them first, so that none is changed that has left the list meanwhile. */
 async function change(
   context: RequestContext,
   many: Many,
@@ -146,7 +148,7 @@ async function change(
   const { name, store } = many
   return write(context, async tx => {
     await store.holdAll(tx, ids)
-    const inside = joined(context, tx)
+    const inside = inTransaction(context, tx)
     const matching = new Set(await idsOf(inside, many, { ...narrowing, [`${name}_id`]: ids }, 0))
     for (const id of ids) if (matching.has(id)) await act(inside, id)
     const missing = new Failure(`no_${name}`, {

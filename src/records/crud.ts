@@ -1,4 +1,4 @@
-/** The endpoints of a kind of record: list, create, get, edit, delete, and what only its rules can say about them. */
+/** The endpoints of a kind of record: list, create, get, edit and delete. Its rules give the rest. */
 import { type TObject, Type } from 'typebox'
 import type { FailureName } from '../base/errors.ts'
 import {

@@ -28,7 +28,7 @@ export interface Sheet<Row, SheetRow = Row> {
   readonly always?: object
 }
 
-/** Looks for what can't be, and names each row that is wrong: 'payouts 5: …'. */
+/** Looks for rows that can't be right, and describes each: 'payouts 5: …'. */
 export type Check = (db: Db) => AsyncIterable<string>
 
 export interface Feature {
@@ -36,27 +36,27 @@ export interface Feature {
   /** Its own, and those that only it uses. */
   readonly tables: readonly Table[]
   readonly resource: Resource
-  /** What only the administration area has of it. */
+  /** Endpoints that only the administration area has. */
   readonly inArea?: Resource
   // biome-ignore lint/suspicious/noExplicitAny: rows go from the list to its sheet, and nobody looks at them between.
   readonly listing: Listing<any, any>
   // biome-ignore lint/suspicious/noExplicitAny: as above.
   readonly sheet: Sheet<any, any>
   readonly checks: readonly Check[]
-  /** Fields of a record that a change of many records writes, which has one entry of the log for all. */
+  /** Fields that a bulk change writes, whose one event stands for all records. */
   readonly unlogged?: ((record: Readonly<Record<string, unknown>>) => readonly string[]) | undefined
-  /** Whether a record is made with another one, whose entry of the log is the only one. */
+  /** Whether a record is created together with another one, whose event stands for both. */
   readonly implied?: ((record: Readonly<Record<string, unknown>>) => boolean) | undefined
-  /** Whether a record was deleted, and stays for what refers to it. */
+  /** Whether a record counts as deleted, and stays for the records that refer to it. */
   readonly ended?: ((record: Readonly<Record<string, unknown>>) => boolean) | undefined
-  /** Whether `demo` fills it with samples; others are filled by hand. */
+  /** Whether `demo` creates samples of it by itself; others have samples written by hand. */
   readonly sampled: boolean
 }
 
-/** @param rest what is more than its definition says */
+/** @param declared what goes beyond the definition */
 export function feature<N extends string, T extends string, F extends Fields>(
   kind: Kind<N, T, F>,
-  rest: Pick<Feature, 'resource' | 'listing'> & Partial<Feature>,
+  declared: Pick<Feature, 'resource' | 'listing'> & Partial<Feature>,
 ): Feature {
   return {
     kind: kind as unknown as Kind,
@@ -64,7 +64,7 @@ export function feature<N extends string, T extends string, F extends Fields>(
     sheet: { columns: sheetColumns(kind as unknown as Kind) },
     checks: [],
     sampled: false,
-    ...rest,
+    ...declared,
   }
 }
 

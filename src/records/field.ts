@@ -17,23 +17,23 @@ export interface Filter<S extends TSchema = TSchema> {
    * @param name of this argument
    */
   keep(value: unknown, settings: Settings, args: Readonly<Record<string, unknown>>, name: string): unknown
-  /** May depend on what `value` has, never on its values: see `prepared`. */
+  /** Its text may depend on which properties `value` has, never on what they are: see `prepared`. */
   where(column: RawBuilder<unknown>, value: unknown): Expression<SqlBool>[]
 }
 
 /** Curried, so that the compiler infers the schema before it looks at the functions. */
 export const filter =
   <S extends TSchema>(schema: S) =>
-  <K>(of: {
+  <K>(functions: {
     problem?: (value: Static<S>, settings: Settings) => string | undefined
     keep: (value: Static<S>, settings: Settings, args: Readonly<Record<string, unknown>>, name: string) => K
     where: (column: RawBuilder<unknown>, value: K) => Expression<SqlBool>[]
   }): Filter<S> =>
-    ({ schema, ...of }) as unknown as Filter<S>
+    ({ schema, ...functions }) as unknown as Filter<S>
 
-/** Where made-up values come from. */
+/** The source of sample values. */
 export interface Samples {
-  /** From 0 to 1, the same series each time. */
+  /** From 0 to 1; the same series on every run. */
   random(): number
   /** The identifier of some row of a table. */
   row(table: string): number
@@ -41,10 +41,10 @@ export interface Samples {
   readonly time: number
 }
 
-/** What a list is ordered by that is no column. */
+/** An order of a list that is no column. */
 interface ComputedOrder {
   of(column: RawBuilder<unknown>): Expression<unknown>
-  /** The permission to read what it is computed of, where that is another kind of record. */
+  /** The permission to read the records that it is computed from, where they are of another kind. */
   readonly needs?: string
 }
 
@@ -54,31 +54,31 @@ export interface Field<K = unknown> extends Column<K> {
   readonly column?: string
   /** How callers see it; a field without is not part of the record. */
   readonly wire?: TSchema
-  /** What callers may send. */
+  /** The schema of the argument; a field without it can't be sent. */
   readonly create?: TSchema
   readonly edit?: TSchema
   /** What the service fills in when a record is created: the time, or the account that acts. */
   readonly made?: 'time' | 'actor'
-  /** What the column holds when nothing was sent. */
+  /** The value of the column when nothing was sent. */
   readonly initial?: K
   /** The filter of the field's own name, and those of other names, in which * stands for the field's. */
   readonly filter?: Filter
   readonly filters?: Readonly<Record<string, Filter>>
-  /** What a list is ordered by where it is not the column itself; false where it can't be. */
+  /** The expression that a list is ordered by where it is not the column; false where there is no order. */
   readonly order?: false | { readonly expression: Expression<unknown>; value(value: K): number | string }
-  /** Other orders of a list, by name: what is computed of the column, as text. Such a list looks at every row. */
+  /** Further orders of a list, by name, which are computed from the column as text. Such a list reads every row. */
   readonly orders?: Readonly<Record<string, ComputedOrder>>
   // Methods, so that every Field<K> is a Field.
   show(value: K, settings: Settings): unknown
   /** The same as JSON text, where that is faster than `JSON.stringify`. */
   json?(value: K, settings: Settings): string
   keep?(value: never, settings: Settings): K
-  /** What is wrong with a value beyond what its schema says. */
+  /** What is wrong with a value beyond its schema. */
   problem?(value: never, settings: Settings): string | undefined
   sample(samples: Samples): K
 }
 
-/** What definitions write their conditions with. */
+/** For the conditions in definitions. */
 export { sql } from 'kysely'
 
 export type Fields = Readonly<Record<string, Field>>

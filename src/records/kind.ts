@@ -54,13 +54,16 @@ type RecordProperties<N extends string, F extends Fields> = Own<N, TInteger> & {
   >
 type EditProperties<N extends string, F extends Fields> = Own<N, TInteger> & With<'edit', F>
 
-/** What `keep` makes of arguments: the columns of what was sent for sure, and maybe those of the rest. */
+/** The columns of required arguments, and optionally those of the others. */
 type Maybe<A> = { [N in keyof A]-?: undefined extends A[N] ? N : never }[keyof A]
 type StoredOf<F extends Fields, A> = Simplify<
   ColumnsOf<Pick<F, keyof F & Exclude<keyof A, Maybe<A>>>> & Partial<ColumnsOf<Pick<F, keyof F & Maybe<A>>>>
 >
 
-/** `show` returns what `wire` says, and `keep` takes what may be sent; a field that does not has to be `never`. */
+/**
+ * Checks that `show` returns what `wire` says, and that `keep` takes what may be sent: else the field has to be
+ * `never`.
+ */
 type Checked<F extends Fields> = {
   [N in keyof F]: F[N] extends { wire: infer W extends TSchema; show(value: never, s: Settings): infer R }
     ? R extends Static<W>
@@ -91,44 +94,47 @@ export interface Kind<N extends string = string, T extends string = string, F ex
   readonly derived: readonly string[]
   /** Fields of which an index has the records in order, those with the same value by identifier. */
   readonly indexed: readonly string[]
-  /** What is wrong with arguments beyond what their schemas say; those that are absent are passed over. */
+  /** What is wrong with arguments beyond their schemas. Arguments that were not sent are not checked. */
   problems(args: object, settings: Settings): Problems
-  /** The columns of what was sent. */
+  /** The columns of the arguments that were sent. */
   keep<const A extends object>(args: A, settings: Settings): StoredOf<F, A>
-  /** A whole row: what was sent, what the service fills in, and what stands for what was left out. */
-  fresh(
+  /** A whole row: the arguments, what the service fills in, and the initial values of the rest. */
+  newRow(
     args: object,
     settings: Settings,
-    made: { time: number; actor: number },
+    origin: { time: number; actor: number },
   ): Omit<TableOf<F>, 'id'> & { id?: never }
   /** The record as callers see it. */
   show(row: ReadRowOf<F>, settings: Settings): Static<TObject<RecordProperties<N, F>>>
   /** The same as JSON text, without its closing brace. */
   write(row: ReadRowOf<F>, settings: Settings): string
-  /** What the log of events is given: the record, and the fields that it does not show. */
+  /** The values for the log: the record, and the fields that it does not show. */
   logged(row: RowOf<F>, settings: Settings): object
-  /** A made-up row. */
+  /** A sample row. */
   sample(samples: Samples): object
-  /** What is wrong with what a list is to be narrowed by. */
+  /** What is wrong with the filters of a list. */
   filterProblems(args: object, settings: Settings): Problems
   criteria(args: object, settings: Settings): Criteria
 }
 
 const crudActions = ['create', 'edit', 'delete'] as const
 
-/** What is done to a record of a kind that says nothing else. */
+/** The actions on a record of a kind that declares no others. */
 export type CrudAction = (typeof crudActions)[number]
 
 interface Definition<N, T, F> {
   /** In the singular, as identifiers, permissions and actions name it. */
   readonly name: N
   readonly table: T
-  /** In the plural, for people; made from the table's name when omitted. */
+  /** In the plural, for people; derived from the table's name when omitted. */
   readonly title?: string
   readonly fields: F
   /** The actions that are logged; to create, edit and delete when omitted. */
   readonly actions?: readonly string[]
-  /** `id` ends the record, as client programs of AffiliateWP know it; it stands behind the kind's own when omitted. */
+  /**
+   * Puts `id` at the end of the record, as client programs of AffiliateWP expect; else it follows the kind's own
+   * identifier.
+   */
   readonly idLast?: true
   /** Personal values that events carry beside the fields. */
   readonly personal?: readonly string[]
@@ -143,7 +149,7 @@ interface Definition<N, T, F> {
   readonly internal?: true
 }
 
-/** A field with its name and column, for those who go through all of them. */
+/** A field with its name and column. */
 export interface Part {
   readonly name: string
   readonly column: string
@@ -161,12 +167,12 @@ export function kind<const N extends string, const T extends string, const F ext
 ): Kind<N, T, F> {
   const { name, table, fields, idLast = false } = definition
   const parts = partsOf(fields)
-  const own = `${name}_id`
+  const idName = `${name}_id`
   const article = /^[aeiou]/.test(name) ? 'an' : 'a'
   const schemas = (part: 'wire' | 'create' | 'edit') =>
     Object.fromEntries(parts.flatMap(({ name, field }) => (field[part] ? [[name, field[part]]] : [])))
-  const item = { [own]: identifier(`Identifier of the ${name.replaceAll('_', ' ')}.`) }
-  const id = { id: Type.Integer({ description: `Always equal to ${own}.` }) }
+  const item = { [idName]: identifier(`Identifier of the ${name.replaceAll('_', ' ')}.`) }
+  const id = { id: Type.Integer({ description: `Always equal to ${idName}.` }) }
   const filters = filtersOf(parts)
   return {
     name,
@@ -180,7 +186,7 @@ export function kind<const N extends string, const T extends string, const F ext
       logged: loggedOf(parts, definition),
     },
     record: Type.Object({
-      [own]: Type.Integer({ description: `Identifier of the ${name.replaceAll('_', ' ')}.` }),
+      [idName]: Type.Integer({ description: `Identifier of the ${name.replaceAll('_', ' ')}.` }),
       ...(!idLast && id),
       ...schemas('wire'),
       ...(idLast && id),
@@ -194,20 +200,20 @@ export function kind<const N extends string, const T extends string, const F ext
     indexed: definition.indexed ?? [],
     filters: {
       search: Type.Optional(line(254, definition.search ?? searchDescription(parts))),
-      [own]: Type.Optional(identifiers(`Only ${article} ${name} with one of these identifiers.`)),
+      [idName]: Type.Optional(identifiers(`Only ${article} ${name} with one of these identifiers.`)),
       exclude: Type.Optional(identifiers('Not those with one of these identifiers.')),
       ...Object.fromEntries([...filters].map(([name, { filter }]) => [name, Type.Optional(filter.schema)])),
       updated_since: Type.Optional(since('Only what was created or changed at this time or later.')),
     },
     problems: (args: Row, settings: Settings) => problemsOf(parts, args, settings),
     keep: (args: Row, settings: Settings) => keep(parts, args, settings),
-    fresh: (args: Row, settings: Settings, made: { time: number; actor: number }) =>
-      fresh(parts, args, settings, made),
+    newRow: (args: Row, settings: Settings, origin: { time: number; actor: number }) =>
+      newRow(parts, args, settings, origin),
     sample: (samples: Samples) => sample(parts, samples),
-    ...shownBy(own, parts, idLast),
+    ...shownBy(idName, parts, idLast),
     filterProblems: (args: Row, settings: Settings) => filterProblems(filters, args, settings),
-    criteria: (args: Row, settings: Settings) => criteriaOf(own, filters, args, settings),
-    // What `Object.fromEntries` makes has lost its names: the one cast of definitions.
+    criteria: (args: Row, settings: Settings) => criteriaOf(idName, filters, args, settings),
+    // `Object.fromEntries` loses the names of properties: the one cast of definitions.
   } as unknown as Kind<N, T, F>
 }
 
@@ -259,50 +265,50 @@ function keep(parts: readonly Part[], args: Row, settings: Settings): Record<str
   const row: Record<string, unknown> = {}
   for (const { name, column, field } of parts) {
     if (args[name] !== undefined && field.keep)
-      put(row, column, field, field.keep(args[name] as never, settings))
+      setColumn(row, column, field, field.keep(args[name] as never, settings))
   }
   return row
 }
 
-function fresh(
+function newRow(
   parts: readonly Part[],
   args: Row,
   settings: Settings,
-  made: { time: number; actor: number },
+  origin: { time: number; actor: number },
 ): Record<string, unknown> {
   const row: Record<string, unknown> = {}
   for (const { name, column, field } of parts) {
     const value = args[name]
-    if (value !== undefined && field.keep) put(row, column, field, field.keep(value as never, settings))
-    else put(row, column, field, field.made ? made[field.made] : field.initial)
+    if (value !== undefined && field.keep) setColumn(row, column, field, field.keep(value as never, settings))
+    else setColumn(row, column, field, field.made ? origin[field.made] : field.initial)
   }
-  row.updated_at = made.time
+  row.updated_at = origin.time
   return row
 }
 
 function sample(parts: readonly Part[], samples: Samples): Record<string, unknown> {
   const row: Record<string, unknown> = { updated_at: samples.time }
-  for (const { column, field } of parts) put(row, column, field, field.sample(samples))
+  for (const { column, field } of parts) setColumn(row, column, field, field.sample(samples))
   return row
 }
 
-function put(row: Record<string, unknown>, column: string, field: Field, value: unknown): void {
+function setColumn(row: Record<string, unknown>, column: string, field: Field, value: unknown): void {
   row[column] = value
   if (field.folded) row[`${column}_key`] = foldedText(field, value as string)
 }
 
-function shownBy(own: string, parts: readonly Part[], idLast: boolean) {
+function shownBy(idName: string, parts: readonly Part[], idLast: boolean) {
   const visible = parts.filter(({ field }) => field.wire)
   const hidden = parts.filter(({ field }) => !field.wire)
   const show = (row: Row, settings: Settings) => {
-    const record: Record<string, unknown> = idLast ? { [own]: row.id } : { [own]: row.id, id: row.id }
+    const record: Record<string, unknown> = idLast ? { [idName]: row.id } : { [idName]: row.id, id: row.id }
     for (const { name, column, field } of visible) record[name] = field.show(row[column], settings)
     if (idLast) record.id = row.id
     return record
   }
   return {
     show,
-    write: compileWriter(own, visible, idLast),
+    write: compileWriter(idName, visible, idLast),
     logged: (row: Row, settings: Settings) => {
       const record = show(row, settings)
       for (const { name, column, field } of hidden) record[name] = field.show(row[column], settings)
@@ -318,7 +324,7 @@ type JsonOf = (value: unknown, settings: Settings) => string
  * takes two thirds of the time of a loop over fields, in which no call is known beforehand; so it is compiled from the definition.
  */
 function compileWriter(
-  own: string,
+  idName: string,
   visible: readonly Part[],
   idLast: boolean,
 ): (row: Row, settings: Settings) => string {
@@ -329,7 +335,7 @@ function compileWriter(
   const texts = visible.map(
     ({ name, column }, index) => `',"${name}":' + json${index}(row.${column}, settings)`,
   )
-  const expression = [`'{"${own}":' + row.id`, ...(idLast ? [...texts, id] : [id, ...texts])].join(' + ')
+  const expression = [`'{"${idName}":' + row.id`, ...(idLast ? [...texts, id] : [id, ...texts])].join(' + ')
   const names = jsons.map((_, index) => `json${index}`)
   return new Function(...names, `return (row, settings) => ${expression}`)(...jsons)
 }
@@ -356,12 +362,12 @@ function filterProblems(filters: Filters, args: Row, settings: Settings): Proble
   return problems
 }
 
-/** An empty list of values narrows nothing. */
+/** An empty list of values is no filter. */
 const isGiven = (value: unknown) => value !== undefined && !(Array.isArray(value) && value.length === 0)
 
-function criteriaOf(own: string, filters: Filters, args: Row, settings: Settings): Criteria {
+function criteriaOf(idName: string, filters: Filters, args: Row, settings: Settings): Criteria {
   const criteria: Record<string, unknown> = {}
-  if (isGiven(args[own])) criteria.ids = args[own]
+  if (isGiven(args[idName])) criteria.ids = args[idName]
   if (isGiven(args.exclude)) criteria.exclude = args.exclude
   if (args.updated_since !== undefined) criteria.updated = parseMoment(args.updated_since as string)!.first
   if (args.search) criteria.search = parseSearch(args.search as string)

@@ -119,7 +119,7 @@ export const paragraphs = (maxLength: number, description: string, facts: Facts)
     sample: (samples: Samples) => pick(WORDS, samples),
   }) as const
 
-/** Orders a rate by what it is, and then by how much: none first. */
+/** Orders rates by their type, then by value; records without a rate come first. */
 export const byTypeThenValue = (type: RawBuilder<unknown>) => ({
   // The same count of digits for every rate.
   rate_by_type: {
@@ -216,7 +216,7 @@ export const created = <const C extends string>(column: C, description: string) 
     sample: ({ time }: Samples) => time,
   }) as const
 
-/** The same, where callers may say when it was. */
+/** Like `created`, where callers may send the time. */
 export const dated = <const C extends string>(column: C, description: string) =>
   ({
     ...created(column, description),

@@ -13,14 +13,14 @@ import type { Render } from './render.ts'
 
 /** Rows that are read at once of a list that is longer than what is answered in one piece. */
 const PAGE_ROWS = 250
-/** Where each page looks at every row: fewer pages. */
+/** Where each page reads every row, pages are larger, so that there are fewer. */
 const COMPUTED_PAGE_ROWS = 5000
 const ONE_PIECE_ROWS = 1000
-/** To go through more rows than these twice would take long. */
+/** Reading more rows than these twice would take too long. */
 const MOST_LINKED_ROWS = 100_000
 const DEFAULT_NUMBER = 20
 
-/** The arguments of every list, and those that narrow this one. */
+/** The arguments of every list, and the filters of this one. */
 export function listArguments<F extends TProperties>(
   fields: readonly string[],
   orders: readonly string[],
@@ -96,9 +96,9 @@ export type ListArguments = Omit<Static<typeof common>, 'orderby' | 'fields'> & 
 /** What a resource says about its lists. */
 export interface Listing<Row, Args> {
   readonly orders: Readonly<Record<string, Order>>
-  /** Names that are fields of the record; others are shown whenever they are there. */
+  /** The fields that one can choose; others are shown whenever the record has them. */
   readonly fields: readonly string[]
-  /** Arguments that add to each record what is looked up by identifier, and narrow nothing. */
+  /** Arguments that add related data to each record, and filter nothing. */
   readonly extras?: readonly string[]
   /**
    * Orders, and arguments that narrow to one value of their field, of which an index has the rows in order: a page of them is all that is
@@ -120,7 +120,7 @@ export interface Writer<Row> {
   write(row: Row): string
 }
 
-/** Of records that a function makes and their schema writes. */
+/** Writes the records that `recordOf` makes of rows, by their schema. */
 export function writerOf<Row, R extends object>(recordOf: (row: Row) => R, render: Render<R>): Writer<Row> {
   return { show: recordOf, write: row => render(recordOf(row)) }
 }
@@ -133,8 +133,8 @@ export async function answerList<Row, Args extends ListArguments>(
 ): Promise<Answer> {
   const { number = DEFAULT_NUMBER, offset = 0 } = args
   const start = whereToStart(by, args, listing.orders)
-  const wanted = number <= 0 ? Number.POSITIVE_INFINITY : number
-  if (wanted > ONE_PIECE_ROWS) by.beginStream()
+  const limit = number <= 0 ? Number.POSITIVE_INFINITY : number
+  if (limit > ONE_PIECE_ROWS) by.beginStream()
   const order = listing.orders[start.orderby]!
   const call = isQuick(args, listing, order) ? by : by.patient
   const write = await rowWriter(call, args, listing)
@@ -147,23 +147,23 @@ export async function answerList<Row, Args extends ListArguments>(
     headers.Link = linkTo(call, 'cursor', cursor, { without: ['offset'], path: listing.path?.(args) })
   }
 
-  if (wanted <= ONE_PIECE_ROWS) {
+  if (limit <= ONE_PIECE_ROWS) {
     // One row more than wanted tells whether there is another page.
     const { descending, after } = start
-    const rows = await listing.page(call, args, { order, descending, after, offset, limit: wanted + 1 })
-    if (rows.length > wanted) {
-      linkAfter(rows[wanted - 1]!)
-      rows.length = wanted
+    const rows = await listing.page(call, args, { order, descending, after, offset, limit: limit + 1 })
+    if (rows.length > limit) {
+      linkAfter(rows[limit - 1]!)
+      rows.length = limit
     }
     return { status: 200, headers, body: `[${rows.map(write).join(',')}]` }
   }
 
-  if (wanted <= MOST_LINKED_ROWS) {
-    // Headers come before the rows, so these are gone through twice; keeping them would take the memory.
-    const last = await lastOf(eachPage(call, args, listing, start, wanted + 1), wanted)
+  if (limit <= MOST_LINKED_ROWS) {
+    // Headers come before the rows, so rows are read twice: keeping them would take the memory.
+    const last = await lastOf(eachPage(call, args, listing, start, limit + 1), limit)
     if (last !== undefined) linkAfter(last)
   }
-  const pages = eachPage(call, args, listing, start, wanted)
+  const pages = eachPage(call, args, listing, start, limit)
   const first = await pages.next()
   return { status: 200, headers, body: stream() }
 
@@ -212,14 +212,14 @@ export async function* eachPage<Row, Args extends ListArguments>(
   args: Args,
   listing: Listing<Row, Args>,
   start = whereToStart(call, args, listing.orders),
-  wanted = Number.POSITIVE_INFINITY,
+  total = Number.POSITIVE_INFINITY,
 ): AsyncGenerator<Row[], void> {
   const order = listing.orders[start.orderby]!
   let { after } = start
   let offset = args.offset ?? 0
   const most = order.computed ? COMPUTED_PAGE_ROWS : PAGE_ROWS
-  for (let left = wanted; left > 0; left -= most) {
-    const limit = Math.min(most, left)
+  for (let remaining = total; remaining > 0; remaining -= most) {
+    const limit = Math.min(most, remaining)
     const rows = await listing.page(call, args, { order, descending: start.descending, after, offset, limit })
     if (rows.length > 0) yield rows
     if (rows.length < limit) return
@@ -229,12 +229,12 @@ export async function* eachPage<Row, Args extends ListArguments>(
 }
 
 /** @returns the last of so many rows, when there are more */
-async function lastOf<Row>(pages: AsyncIterable<Row[]>, wanted: number): Promise<Row | undefined> {
-  let left = wanted
+async function lastOf<Row>(pages: AsyncIterable<Row[]>, limit: number): Promise<Row | undefined> {
+  let remaining = limit
   let before: Row | undefined
   for await (const page of pages) {
-    if (page.length > left) return left === 0 ? before : page[left - 1]
-    left -= page.length
+    if (page.length > remaining) return remaining === 0 ? before : page[remaining - 1]
+    remaining -= page.length
     before = page.at(-1)
   }
   return undefined
@@ -244,7 +244,7 @@ function placeOf<Row>(row: Row, order: Order, listing: Listing<Row, never>): Non
   return { value: order.value(row as never), id: listing.identifier(row) }
 }
 
-/** How one row is written: whole, as its identifier, or as the fields that were asked for. */
+/** Writes one row: as the record, its identifier, or the fields that were chosen. */
 async function rowWriter<Row, Args extends ListArguments>(
   call: Call,
   args: Args,
@@ -335,9 +335,9 @@ export function linkTo(
     path = '',
   }: { readonly without?: readonly string[]; readonly path?: string | undefined } = {},
 ): string {
-  const rest = call.query.split('&').filter(pair => {
+  const otherPairs = call.query.split('&').filter(pair => {
     const name = decodeName(pair.split('=', 1)[0]!)
     return pair !== '' && name !== argument && !without.includes(name)
   })
-  return `<${call.collectionUrl}${path}?${[...rest, `${argument}=${value}`].join('&')}>; rel="next"`
+  return `<${call.collectionUrl}${path}?${[...otherPairs, `${argument}=${value}`].join('&')}>; rel="next"`
 }

@@ -19,18 +19,18 @@ export interface Reading<Row> {
   count(context: Context, args: object): Promise<number>
 }
 
-/** How records are written; each returns the row as it is then, or as it was before it was deleted. */
+/** How records are written. Each returns the row after the change, or before its deletion. */
 export interface Writing<Create, Edit, Row> {
   create(context: RequestContext, args: Create): Promise<Row>
   /**
-   * The same for many in one transaction, where that is faster than one after the other.
-   * @returns for each the row, or why it can't be made
-   * @throws what can't be told of one of them beforehand; nothing is made then
+   * Creates many in one transaction, where that is faster.
+   * @returns for each the row, or why it can't be created
+   * @throws what can't be known of one record beforehand; nothing is created then
    */
   createMany?(context: RequestContext, all: readonly Create[]): Promise<(Row | Failure)[]>
   edit(context: RequestContext, args: Edit): Promise<Row>
   remove(context: RequestContext, id: number): Promise<Row>
-  /** What is wrong with arguments beyond their schemas, so that the caller hears of all at once. */
+  /** What is wrong with arguments beyond their schemas, so that every problem is named at once. */
   problems(context: Context, args: object): Promise<Problems>
 }
 
@@ -43,7 +43,7 @@ export function existing<R>({ name }: Pick<Kind, 'name'>, row: R | undefined): R
   return row
 }
 
-/** Whether a record is what a change would make of it: then nothing is written, and its time stays. */
+/** Whether a change would leave the record as it is: then nothing is written, and its time of change stays. */
 export function isAlready(row: object, change: object): boolean {
   const values: Readonly<Record<string, unknown>> = { ...row }
   return Object.entries(change).every(([name, value]) => values[name] === value)
@@ -51,7 +51,7 @@ export function isAlready(row: object, change: object): boolean {
 
 type Narrowing = Pick<Kind, 'filterProblems' | 'criteria'>
 
-/** What a list is narrowed to. @throws Failure invalid_argument */
+/** The stored form of a list's filters. @throws Failure invalid_argument */
 export function narrowed(kind: Narrowing, args: object, settings: Settings) {
   refuseInvalid(kind.filterProblems(args, settings))
   return kind.criteria(args, settings)
@@ -73,8 +73,8 @@ export function readingOf<F extends Fields>(
 }
 
 /**
- * The same rules, where the database refuses that two records are alike.
- * @param failure what stands for its refusal
+ * The same rules, with a failure in place of the database's refusal of a duplicate.
+ * @param failure stands for the refusal
  */
 export function refusingTwo<R extends Pick<Writing<object, object, unknown>, 'create' | 'edit'>>(
   rules: R,
@@ -101,18 +101,18 @@ export function plainRules<N extends string, T extends string, F extends Fields>
   store: Store<F>,
 ): Reading<ReadRowOf<F>> & Writing<object, object, RowOf<F>> {
   const any = kind as unknown as Kind
-  // Where nothing is personal, nobody has to be known.
+  // Without personal fields the event needs no person.
   const person = async ({ database }: Context, tx: Tx, row: object) =>
     kind.table.logged.personal.length > 0 ? personOf(tx, database.schema, any, row) : null
-  const action = (what: string) => `${kind.name}.${what}` as Action
+  const action = (verb: string) => `${kind.name}.${verb}` as Action
   return {
     ...readingOf(kind as never, store),
     create: (context, args) =>
       write(context, async tx => {
         const settings = await context.settings.hold(tx)
         refuseInvalid({ ...kind.problems(args, settings), ...(await problemsOfReferences(tx, any, args)) })
-        const made = { time: now(), actor: context.actor.userId }
-        const row = await store.insert(tx, kind.fresh(args, settings, made) as unknown as NewRow<F>)
+        const origin = { time: now(), actor: context.actor.userId }
+        const row = await store.insert(tx, kind.newRow(args, settings, origin) as unknown as NewRow<F>)
         tx.log(action('create'), (row as { id: number }).id, {
           after: kind.logged(row, settings),
           person: await person(context, tx, row),

@@ -47,11 +47,11 @@ export interface Store<F extends Fields> {
   exists(db: Db, id: number): Promise<boolean>
   /** Those of the identifiers that there are. */
   among(db: Db, ids: readonly number[]): Promise<Set<number>>
-  /** Whether an identifier was given out, as far as can be told: there is this row, or one behind it. */
+  /** Whether an identifier was ever given out, as far as the table tells: it has this row, or a later one. */
   reaches(db: Db, id: number): Promise<boolean>
-  /** Nobody else changes it until the transaction ends. */
+  /** Locks the row until the transaction ends. */
   hold(tx: Tx, id: number): Promise<RowOf<F> | undefined>
-  /** The same of many, in order of identifier. */
+  /** Locks many, in order of identifier. */
   holdAll(tx: Tx, ids: readonly number[]): Promise<void>
   insert(tx: Tx, row: NewRow<F>): Promise<RowOf<F>>
   /** @returns their identifiers, in the same order */
@@ -60,14 +60,14 @@ export interface Store<F extends Fields> {
   remove(tx: Tx, id: number): Promise<void>
   page(db: Db, criteria: Criteria, page: Page): Promise<ReadRowOf<F>[]>
   count(db: Db, criteria: Criteria): Promise<number>
-  /** What has to hold of a row, all of it. */
+  /** The condition that a row meets all criteria. */
   matching(criteria: Criteria): Expression<SqlBool>
-  /** Whether so few rows meet the criteria that they should be found first, and then sorted. */
+  /** Whether the criteria match so few rows that finding them first and sorting them then is faster. */
   few(criteria: Criteria): boolean
 }
 
 export interface StoreOptions {
-  /** What a search of text finds, where it is not the folded fields of the kind. */
+  /** The search, where it covers more than the folded fields of the kind. */
   readonly search?: (search: TextSearch) => Expression<SqlBool>
 }
 
@@ -127,9 +127,9 @@ export function storeOf<N extends string, T extends keyof Tables & string, F ext
     },
     page: (db: Db, criteria: Criteria, page: Page) => list.read(db, criteria, page),
     count: async (db: Db, criteria: Criteria) => {
-      const all = untyped(db).selectFrom(table)
+      const query = untyped(db).selectFrom(table)
       // Without a condition an engine counts far faster than with one that is always true.
-      return countOf((Object.keys(criteria).length > 0 ? all.where(matching(criteria)) : all) as never)
+      return countOf((Object.keys(criteria).length > 0 ? query.where(matching(criteria)) : query) as never)
     },
     matching,
     few,
@@ -167,7 +167,7 @@ function orderOf(table: string, column: string, { type, nullable, order }: Part[
   const kind = type === 'integer' ? 'number' : 'text'
   if (order) return { expression: order.expression, kind, value: (row: object) => order.value(of(row)) }
   const reference = sql.ref(`${table}.${column}`)
-  // What is not set comes first, on every engine.
+  // Empty values come first, on every engine.
   const unset = kind === 'number' ? -1 : ''
   return {
     expression: nullable ? sql`coalesce(${reference}, ${sql.lit(unset)})` : reference,
@@ -179,21 +179,21 @@ function orderOf(table: string, column: string, { type, nullable, order }: Part[
 function matcher(table: string, filters: Filters, search: (search: TextSearch) => Expression<SqlBool>) {
   const column = (name: string) => sql.ref(`${table}.${name}`)
   const id = column('id')
-  const own: Record<string, (value: never) => Expression<SqlBool>> = {
+  const identifierFilters: Record<string, (value: never) => Expression<SqlBool>> = {
     ids: (ids: readonly number[]) => sql<boolean>`${id} IN (${sql.join(ids)})`,
     exclude: (ids: readonly number[]) => sql<boolean>`${id} NOT IN (${sql.join(ids)})`,
     updated: (first: number) => sql<boolean>`${column('updated_at')} >= ${first}`,
     search: (of: Search) => ('id' in of ? sql<boolean>`${id} = ${of.id}` : search(of)),
   }
   return (criteria: Criteria): Expression<SqlBool> => {
-    const all: Expression<SqlBool>[] = []
-    for (const [name, make] of Object.entries(own)) {
-      if (criteria[name] !== undefined) all.push(make(criteria[name] as never))
+    const conditions: Expression<SqlBool>[] = []
+    for (const [name, make] of Object.entries(identifierFilters)) {
+      if (criteria[name] !== undefined) conditions.push(make(criteria[name] as never))
     }
     for (const [name, { filter, column: of }] of filters) {
-      if (criteria[name] !== undefined) all.push(...filter.where(column(of), criteria[name]))
+      if (criteria[name] !== undefined) conditions.push(...filter.where(column(of), criteria[name]))
     }
-    return all.length === 0 ? sql<boolean>`1 = 1` : (sql.join(all, sql` AND `) as never)
+    return conditions.length === 0 ? sql<boolean>`1 = 1` : (sql.join(conditions, sql` AND `) as never)
   }
 }
 
@@ -209,7 +209,7 @@ function few({ date, updated }: Criteria): boolean {
   return anyShort(date as Span | undefined, updated === undefined ? undefined : { first: updated as number })
 }
 
-/** What refers to no row; arguments that are absent are passed over. */
+/** References to rows that do not exist. Arguments that were not sent are not checked. */
 export async function problemsOfReferences(db: Db, { fields }: Kind, args: object): Promise<Problems> {
   const problems: Problems = {}
   for (const { name, field } of partsOf(fields)) {
@@ -228,7 +228,7 @@ export async function problemsOfReferences(db: Db, { fields }: Kind, args: objec
   return problems
 }
 
-/** The account whom a row is about, by way of the rows that it refers to; null when it is about nobody. */
+/** The account that a row is about, found through the rows that it refers to; null when there is none. */
 export async function personOf(db: Db, schema: Schema, { table }: Kind, row: object): Promise<number | null> {
   let columns = table.columns
   let values = row as Readonly<Record<string, unknown>>
@@ -237,7 +237,7 @@ export async function personOf(db: Db, schema: Schema, { table }: Kind, row: obj
     if (name === undefined) return null
     const id = values[name] as number | null
     const target = schema.find(({ name }) => name === column!.references!.table)
-    // A table whose records are persons is where the way ends.
+    // The search ends at a table whose records are persons.
     if (id === null || target?.logged?.person === 'id') return id
     const next = await untyped(db)
       .selectFrom(target!.name)

@@ -13,21 +13,21 @@ import type { SettingsChanges, SettingsRecord } from './schema.ts'
 import * as store from './store.ts'
 import { storedTracking, trackingOf, trackingProblems, trackingRecord } from './tracking.ts'
 
-/** How old the settings may be that another process has changed. Those changed here count at once. */
+/** Maximum staleness of settings that another process has changed. Changes of this process count at once. */
 const MAX_AGE_MS = 500
 
-/** What rules are given on this database. */
+/** The context that rules get on this database. */
 export function contextOf(database: Database): Context {
   const settings = new SettingsCache(database)
   return { database, settings, within: tx => contextOf(within(database, tx)) }
 }
 
-/** The same for rules that change anything. */
+/** The context of rules that write. */
 export function onBehalfOf(origin: Origin, database: Database): RequestContext {
   return { ...contextOf(database), ...origin }
 }
 
-/** The settings, read again when they have changed; where the database can't tell, when they may have. */
+/** The settings, read again when they have changed, or when they may have changed where the database can't tell. */
 class SettingsCache {
   readonly #database: Database
   #settings: Promise<Settings> | undefined
@@ -40,9 +40,9 @@ class SettingsCache {
 
   current(): Promise<Settings> {
     const version = this.#database.version?.()
-    const changed =
+    const isStale =
       version === undefined ? performance.now() - this.#readAt > MAX_AGE_MS : version !== this.#version
-    if (this.#settings === undefined || changed) {
+    if (this.#settings === undefined || isStale) {
       this.#readAt = performance.now()
       this.#version = version
       this.#settings = loadSettings(this.#database.reader)
@@ -54,7 +54,8 @@ class SettingsCache {
   async hold(tx: Tx): Promise<Settings> {
     await store.holdSettings(tx, this.#database.engine)
     const settings = await loadSettings(tx)
-    // They are newer than what may be half a second old. Where the version tells, what a transaction sees may yet be undone.
+    // Fresher than a cache of half a second. With versions, a transaction may see what is rolled back later, so it
+    // is not cached.
     if (this.#database.version === undefined) {
       this.#settings = Promise.resolve(settings)
       this.#readAt = performance.now()
@@ -84,7 +85,7 @@ export async function loadSettings(db: Db): Promise<Settings> {
 }
 
 /**
- * Says that the commission rules have changed. Waits for transactions that judge by them, and keeps others from it.
+ * Marks the commission rules as changed. Waits for transactions that use them, and blocks new ones.
  */
 export async function markRules(tx: Tx, engine: Engine): Promise<void> {
   await store.lockSettings(tx, engine)
@@ -92,7 +93,7 @@ export async function markRules(tx: Tx, engine: Engine): Promise<void> {
 }
 
 /**
- * Changes what is named and leaves the rest.
+ * Changes the settings that are named, and no others.
  * @returns the settings after the change
  * @throws Failure invalid_argument
  */
@@ -109,8 +110,8 @@ export async function changeSettings(context: RequestContext, changes: SettingsC
     }
     if (default_rate_type !== undefined) await store.writeSetting(tx, 'default_rate_type', default_rate_type)
     if (currency !== undefined) await store.writeSetting(tx, 'currency', currency)
-    const others = [...storedTracking(changes), ...storedPayouts(changes), ...storedEarning(changes)]
-    for (const [name, value] of others) await store.writeSetting(tx, name, value)
+    const otherSettings = [...storedTracking(changes), ...storedPayouts(changes), ...storedEarning(changes)]
+    for (const [name, value] of otherSettings) await store.writeSetting(tx, name, value)
     const after = await loadSettings(tx)
     tx.log('settings.edit', null, {
       before: settingsRecord(before),
@@ -171,9 +172,9 @@ async function problemOfTypes(database: store.Source, before: Settings, rateType
   if (rateTypes.some(name => name.trim() !== name || name === '' || name.includes(','))) {
     return 'must be names without commas and without spaces around them.'
   }
-  const removed = before.rateTypes.filter(name => !rateTypes.includes(name))
-  const used = await store.rateTypesInUse(database, removed)
-  return used.length > 0 ? `must keep what affiliates use: ${used.join(', ')}.` : undefined
+  const removedTypes = before.rateTypes.filter(name => !rateTypes.includes(name))
+  const stillUsed = await store.rateTypesInUse(database, removedTypes)
+  return stillUsed.length > 0 ? `must keep what affiliates use: ${stillUsed.join(', ')}.` : undefined
 }
 
 async function problemOfCurrency(database: store.Source, before: Settings, currency: string) {

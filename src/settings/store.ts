@@ -14,12 +14,12 @@ export async function readSettings(db: Db): Promise<Values> {
   return valuesOf(await allSettings(db, {}))
 }
 
-/** They stay as they are until the transaction ends. */
+/** Locks the settings against changes until the transaction ends; others may lock them too. */
 export async function holdSettings(tx: Tx, engine: Engine): Promise<void> {
   await engine.lock(tx, 'settings', 'together')
 }
 
-/** Waits for transactions that hold them, and keeps others from it. */
+/** Locks the settings for a change: waits for those who hold them, and blocks others. */
 export async function lockSettings(tx: Tx, engine: Engine): Promise<void> {
   await engine.lock(tx, 'settings', 'alone')
 }
@@ -53,7 +53,7 @@ export async function writeRateTypes(tx: Tx, names: readonly string[]): Promise<
     .execute()
 }
 
-/** Those of `names` that a row refers to, of whatever table. */
+/** Those of `names` that some row refers to, in whatever table. */
 export async function rateTypesInUse(
   { reader, schema }: Source,
   names: readonly string[],
@@ -63,16 +63,16 @@ export async function rateTypesInUse(
       .filter(([, { references }]) => references?.table === 'rate_types')
       .map(([column]) => ({ table: table.name, column })),
   )
-  const used: string[] = []
+  const inUse: string[] = []
   for (const name of names) {
     for (const { table, column } of references) {
-      if (await anyRow(reader, table, sql`WHERE ${sql.ref(column)} = ${name}`)) used.push(name)
+      if (await anyRow(reader, table, sql`WHERE ${sql.ref(column)} = ${name}`)) inUse.push(name)
     }
   }
-  return used
+  return inUse
 }
 
-/** Whether there are amounts in the currency: rows of a table that has some which are not derived from other tables. */
+/** Whether there are amounts in the currency: rows with an amount that is not derived from other tables. */
 export async function anyMoney({ reader, schema }: Source): Promise<boolean> {
   for (const table of schema) {
     const hasMoney = [...columnsOf(table).values()].some(({ money }) => money === true)
@@ -92,7 +92,10 @@ async function anyRow(db: Db, table: string, where: RawBuilder<unknown> = sql``)
   return rows.length > 0
 }
 
-/** Lets those who try to log in do so one after the other, until the transaction ends: together they are to be few. */
+/**
+ * Makes attempts to log in wait for one another until the transaction ends, so that together they stay within the
+ * limit.
+ */
 export async function waitForTurn(tx: Tx): Promise<void> {
   await tx.selectFrom('settings').select('value').where('name', '=', 'first_login_at').forUpdate().execute()
 }
