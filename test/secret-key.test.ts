@@ -13,7 +13,7 @@ import { describe, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { Secret, TOTP } from 'otpauth'
-import { opened } from '../src/programme/details/rules.ts'
+import { unsealedAccount } from '../src/programme/details/rules.ts'
 import { affiliated, engines, openDatabase, serveProcess, temporaryFolder, Visitor } from './harness.ts'
 import { load, tally } from './load.ts'
 
@@ -118,7 +118,7 @@ describe('affiliated secret-key rotate', () => {
       t.after(() => database.close())
       const rows = await database.reader.selectFrom('payment_details').selectAll().execute()
       assert.ok(rows.length > 1)
-      for (const row of rows) assert.deepEqual(opened(row), { paypalEmail: 'payee@example.com' })
+      for (const row of rows) assert.deepEqual(unsealedAccount(row), { paypalEmail: 'payee@example.com' })
       for (const { id } of await database.reader.selectFrom('sources').select('id').execute()) {
         assert.match(await deliveredBy(other.announced.url, id), /^200 /)
       }

@@ -2,7 +2,7 @@
 import type { Static } from 'typebox'
 import { commandLine } from '../base/actor.ts'
 import { formatTime } from '../base/time.ts'
-import { joined, type RequestContext } from '../events/write.ts'
+import { inTransaction, type RequestContext } from '../events/write.ts'
 import { edit as editAffiliate } from '../programme/affiliates/rules.ts'
 import { affiliates } from '../programme/affiliates/store.ts'
 import type { rule } from '../programme/commission/rule.ts'
@@ -64,7 +64,7 @@ export async function fillProgramme(
   await database.transaction(async tx => {
     const sellers = await sellersAmong(tx, ids)
     if (sellers.length === 0) return
-    const context = joined(onBehalfOf(commandLine, database), tx)
+    const context = inTransaction(onBehalfOf(commandLine, database), tx)
     await makeRules(context, sellers)
     const codes = await makeCoupons(context, sellers)
     await new Shop(context, { sellers, codes, random, until }).report()

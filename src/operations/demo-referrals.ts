@@ -84,7 +84,7 @@ async function insert(tx: Tx, made: NewRow, settings: Settings, random: () => nu
   const { affiliate_id, status, amount, created_at: time } = made
   const description = `Order ${1000 + Math.floor(random() * 9000)}`
   const sent = { affiliate_id, status, description, currency: settings.currency }
-  const fresh = referral.fresh(sent, settings, { time, actor: 0 })
+  const fresh = referral.newRow(sent, settings, { time, actor: 0 })
   const row = await referrals.insert(tx, { ...fresh, amount })
   const cause = { reason: 'referral.create', eventId: null, referralId: row.id, at: time }
   await postReferral(tx, { after: row }, cause)

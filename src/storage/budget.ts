@@ -1,4 +1,4 @@
-/** What one request may read: for whom, for how long, and until when anybody waits for it. */
+/** How long one request may read, for which caller, and the signal that ends it. */
 export class ReadBudget {
   readonly caller: string
   readonly signal: AbortSignal

@@ -1,6 +1,6 @@
 /** The log as programs follow it: what is sealed, of the records that the interface shows. */
 import { formatMilliseconds } from '../../base/time.ts'
-import { type Placed, readEvents, valuesOf } from '../../events/read.ts'
+import { type PositionedEvent, readEvents, valuesOf } from '../../events/read.ts'
 import type { Context } from '../../events/write.ts'
 import { DEFAULT_EVENTS, type EventRecord, type ListArguments, publicVocabulary } from './schema.ts'
 
@@ -26,7 +26,7 @@ export async function listEvents(
 }
 
 /** The record as callers see it. */
-function recordOf({ position, entry }: Placed): EventRecord {
+function recordOf({ position, entry }: PositionedEvent): EventRecord {
   const { before, after, erased } = valuesOf(entry)
   const isEdit = before !== null && after !== null
   return {

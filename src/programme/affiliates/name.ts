@@ -1,22 +1,22 @@
-/** Lists in order of what an affiliate is called: the name of the account, or the login of one without. */
+/** The order of a list by the name of an affiliate: that of the account, or the login of an account without one. */
 import { type Field, sql } from '../../records/field.ts'
 
 type Orders = NonNullable<Field['orders']>
 
-const called = sql`coalesce(nullif(users.display_name_key, ''), users.login_key)`
+const displayName = sql`coalesce(nullif(users.display_name_key, ''), users.login_key)`
 
-/** Of a column that names the account of an affiliate. */
+/** For a column that names the account of an affiliate. */
 export const byAccountName: Orders = {
   name: {
-    of: account => sql`coalesce((SELECT ${called} FROM users WHERE users.id = ${account}), '')`,
+    of: account => sql`coalesce((SELECT ${displayName} FROM users WHERE users.id = ${account}), '')`,
     needs: 'affiliates.read',
   },
 }
 
-/** Of a column that names an affiliate; those who are gone come first. */
+/** For a column that names an affiliate; affiliates that no longer exist come first. */
 export const byAffiliateName: Orders = {
   affiliate_name: {
-    of: affiliate => sql`coalesce((SELECT ${called} FROM affiliates AS named JOIN users ON users.id = named.user_id
+    of: affiliate => sql`coalesce((SELECT ${displayName} FROM affiliates AS named JOIN users ON users.id = named.user_id
       WHERE named.id = ${affiliate}), '')`,
     needs: 'affiliates.read',
   },

@@ -54,80 +54,82 @@ export async function create(context: RequestContext, args: CreateArguments): Pr
   return write(context, async tx => {
     refuseInvalid(await problemsOfCreate(tx, settings, args))
     const account = args.create_user ? await addAccount(tx, accountIn(args)) : undefined
-    const made = { time: now(), actor: context.actor.userId }
-    const row = affiliate.fresh({ ...args, user_id: account?.id ?? args.user_id! }, settings, made)
+    const origin = { time: now(), actor: context.actor.userId }
+    const row = affiliate.newRow({ ...args, user_id: account?.id ?? args.user_id! }, settings, origin)
     const created = await refuseConflict(() => store.affiliates.insert(tx, row))
-    await addDefaultLink(tx, created, made.time)
+    await addDefaultLink(tx, created, origin.time)
     tx.log('affiliate.create', created.id, { after: loggedWith(created, account, settings) })
     return created
   })
 }
 
-/** The same of many; those that can't be made are answered by why. */
+/** Creates many; those that can't be created are answered by their failure. */
 export async function createMany(
   context: RequestContext,
-  all: readonly CreateArguments[],
+  argsOfAll: readonly CreateArguments[],
 ): Promise<(Affiliate | Failure)[]> {
   const settings = await context.settings.current()
   return write(context, async tx => {
-    const outcomes = new Map<CreateArguments, Affiliate | Failure>(await refusedAmong(tx, settings, all))
+    const outcomes = new Map<CreateArguments, Affiliate | Failure>(
+      await refusalsAmong(tx, settings, argsOfAll),
+    )
     const accounts = await accountsFor(
       tx,
-      all.filter(args => args.create_user && !outcomes.has(args)),
+      argsOfAll.filter(args => args.create_user && !outcomes.has(args)),
     )
     for (const [args, account] of accounts) if (account instanceof Failure) outcomes.set(args, account)
-    const wanted = all.filter(args => !outcomes.has(args))
-    const made = { time: now(), actor: context.actor.userId }
-    const rows = wanted.map(args => {
+    const accepted = argsOfAll.filter(args => !outcomes.has(args))
+    const origin = { time: now(), actor: context.actor.userId }
+    const rows = accepted.map(args => {
       const account = accounts.get(args) as Account | undefined
-      return affiliate.fresh({ ...args, user_id: account?.id ?? args.user_id! }, settings, made)
+      return affiliate.newRow({ ...args, user_id: account?.id ?? args.user_id! }, settings, origin)
     })
     const ids = await store.affiliates.insertMany(tx, rows)
     const created = rows.map((row, place) => ({ ...row, id: ids[place]! }))
-    await addDefaultLinks(tx, created, made.time)
-    for (const [place, args] of wanted.entries()) {
+    await addDefaultLinks(tx, created, origin.time)
+    for (const [place, args] of accepted.entries()) {
       const row = created[place]!
       outcomes.set(args, row)
       const account = accounts.get(args) as Account | undefined
       tx.log('affiliate.create', row.id, { after: loggedWith(row, account, settings) })
     }
-    return all.map(args => outcomes.get(args)!)
+    return argsOfAll.map(args => outcomes.get(args)!)
   })
 }
 
-/** Those of many that can't be made, as far as that does not depend on their accounts. */
-async function refusedAmong(
+/** The failures of those that can't be created, as far as they do not depend on new accounts. */
+async function refusalsAmong(
   tx: Tx,
   settings: Settings,
-  all: readonly CreateArguments[],
+  argsOfAll: readonly CreateArguments[],
 ): Promise<[CreateArguments, Failure][]> {
-  const own = all.flatMap(({ create_user, user_id }) =>
+  const linkedIds = argsOfAll.flatMap(({ create_user, user_id }) =>
     create_user || user_id === undefined ? [] : [user_id],
   )
-  const known = {
-    users: await usersAmong(tx, own),
+  const existing = {
+    users: await usersAmong(tx, linkedIds),
     groups: await groups.among(
       tx,
-      all.flatMap(({ group_id }) => group_id || []),
+      argsOfAll.flatMap(({ group_id }) => group_id || []),
     ),
   }
-  const affiliates = await store.accountsAmong(tx, own)
+  const affiliates = await store.accountsAmong(tx, linkedIds)
   const judge = (args: CreateArguments) => {
     refuseIncomplete(args)
-    refuseInvalid(problemsAmong(known, settings, args))
+    refuseInvalid(problemsAmong(existing, settings, args))
     if (args.create_user) return
     if (affiliates.has(args.user_id!)) throw new Failure('already_affiliate')
     affiliates.add(args.user_id!)
   }
-  return refusalsOf(all, judge)
+  return refusalsOf(argsOfAll, judge)
 }
 
 async function accountsFor(
   tx: Tx,
-  all: readonly CreateArguments[],
+  argsOfAll: readonly CreateArguments[],
 ): Promise<Map<CreateArguments, Account | Failure>> {
-  const added = await addAccounts(tx, all.map(accountIn))
-  return new Map(all.map((args, place) => [args, added[place]!]))
+  const results = await addAccounts(tx, argsOfAll.map(accountIn))
+  return new Map(argsOfAll.map((args, place) => [args, results[place]!]))
 }
 
 /** @throws Failure affiliate_exists, missing_argument, missing_user */
@@ -142,14 +144,14 @@ const accountIn = ({ username, payment_email = '' }: CreateArguments) => ({
   email: payment_email,
 })
 
-/** The account's names are logged beside what is logged of the affiliate. */
+/** The names of the account are logged with the affiliate. */
 const loggedWith = (row: Affiliate, account: { readonly login: string } | undefined, settings: Settings) => ({
   ...affiliate.logged(row, settings),
   ...(account && { account_login: account.login, account_email: row.payment_email }),
 })
 
 /**
- * Changes what was sent and leaves the rest.
+ * Changes the fields that were sent, and no others.
  * @throws Failure no_affiliate, email_taken, invalid_argument, forbidden
  */
 export async function edit(context: RequestContext, args: EditArguments): Promise<Affiliate> {
@@ -195,7 +197,7 @@ export async function get(context: Context, id: number, extras: Extras): Promise
   return existing(affiliate, await store.findAffiliate(context.database.replica, id, needsMore(extras)))
 }
 
-/** Those to whom something was paid, with their accounts; who was deleted is not among them. */
+/** Affiliates that were paid something, with their accounts; deleted ones are left out. */
 export async function payeesOf(
   { database }: Context,
   ids: ReadonlySet<number>,
@@ -222,11 +224,11 @@ export async function totalAffiliates(context: Context, args: object): Promise<A
   const criteria = narrowed(affiliate, args, await context.settings.current())
   const counts = await store.countByStatus(context.database.replica, criteria)
   const by_status = Object.fromEntries(statuses.map(status => [status, counts.get(status) ?? 0]))
-  const count = [...counts.values()].reduce((sum, one) => sum + one, 0)
+  const count = [...counts.values()].reduce((sum, value) => sum + value, 0)
   return { count, by_status: by_status as AffiliateTotals['by_status'] }
 }
 
-/** What is wrong with arguments of a create beyond what the schemas say; those that are absent are passed over. */
+/** What is wrong with arguments of a create beyond their schemas. Arguments that were not sent are not checked. */
 export async function problemsOfCreate(
   db: Db,
   settings: Settings,
@@ -235,13 +237,13 @@ export async function problemsOfCreate(
   const { user_id, group_id } = args
   const isUser = args.create_user || user_id === undefined || (await userExists(db, user_id))
   const isGroup = !group_id || (await groups.exists(db, group_id))
-  const known = { users: new Set(isUser ? [user_id] : []), groups: new Set(isGroup ? [group_id] : []) }
-  return problemsAmong(known, settings, args)
+  const existing = { users: new Set(isUser ? [user_id] : []), groups: new Set(isGroup ? [group_id] : []) }
+  return problemsAmong(existing, settings, args)
 }
 
-/** @param known identifiers that there are, of those that are named */
+/** @param existing those of the identifiers in the arguments that exist */
 function problemsAmong(
-  known: { readonly users: ReadonlySet<unknown>; readonly groups: ReadonlySet<unknown> },
+  existing: { readonly users: ReadonlySet<unknown>; readonly groups: ReadonlySet<unknown> },
   settings: Settings,
   args: Partial<CreateArguments>,
 ): Problems {
@@ -249,16 +251,16 @@ function problemsAmong(
   const problems = affiliate.problems(args, settings)
   const wrongLogin = create_user && username ? loginProblem(username) : undefined
   if (wrongLogin) problems.username = wrongLogin
-  if (!create_user && user_id !== undefined && !known.users.has(user_id)) {
+  if (!create_user && user_id !== undefined && !existing.users.has(user_id)) {
     problems.user_id = 'must be the identifier of an existing account.'
   }
-  if (group_id && !known.groups.has(group_id)) problems.group_id = NO_GROUP
+  if (group_id && !existing.groups.has(group_id)) problems.group_id = NO_GROUP
   return problems
 }
 
 const NO_GROUP = 'must be the identifier of an existing group, or 0.'
 
-/** The same of an edit. */
+/** The same check of an edit. */
 export async function problemsOfEdit(
   db: Db,
   settings: Settings,
@@ -297,7 +299,7 @@ export function extrasOf(row: store.AffiliateRow, settings: Settings, extras: Ex
   }
 }
 
-/** Whether a record shows what stands in other tables. */
+/** Whether a record shows columns of other tables. */
 export function needsMore({ user, effective, group }: Extras): boolean {
   return Boolean(user || effective || group)
 }
@@ -307,7 +309,8 @@ async function refuseConflict<T>(change: () => Promise<T>): Promise<T> {
     return await change()
   } catch (cause) {
     if (cause instanceof UniqueViolation) throw new Failure('already_affiliate')
-    // The account was found in this transaction, so it is the rate type that was removed a moment ago.
+    // The account was found in this transaction, so the missing row is the rate type, which was removed a moment
+    // ago.
     if (cause instanceof ReferenceViolation)
       throw invalidArguments({ rate_type: 'must be a configured rate type.' })
     throw cause

@@ -66,7 +66,7 @@ export const affiliateNotes = Type.Object({ notes: Type.String() })
 
 const count = (description: string) => Type.Integer({ description })
 
-/** How many affiliates a list is narrowed to. */
+/** How many affiliates there are in a list, by status. */
 export const affiliateTotals = Type.Object({
   count: count('All of them.'),
   by_status: Type.Object(

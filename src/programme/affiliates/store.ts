@@ -16,7 +16,10 @@ export const affiliates = storeOf(affiliate, {
     OR affiliates.user_id IN (SELECT users.id FROM users WHERE ${accountMatches(search)}))`,
 })
 
-/** What is added to the figures of an affiliate. Those that stay are left out, and so are their indexes. */
+/**
+ * What is added to the figures of an affiliate. Figures that do not change are left out, so that their indexes stay
+ * untouched.
+ */
 export interface Addition {
   readonly earnings?: bigint
   readonly unpaid_earnings?: bigint
@@ -24,28 +27,28 @@ export interface Addition {
   readonly visits?: number
 }
 
-const addition = prepared((tx: Db, { id, added }: { id: number; added: Addition }) =>
+const addition = prepared((tx: Db, { id, added: addition }: { id: number; added: Addition }) =>
   tx
     .updateTable('affiliates')
     .set(
       Object.fromEntries(
-        Object.entries(added).map(([name, value]) => [name, sql`${sql.ref(name)} + ${value}`]),
+        Object.entries(addition).map(([name, value]) => [name, sql`${sql.ref(name)} + ${value}`]),
       ),
     )
     .where('id', '=', id),
 )
 
-/** `updated_at` stays: it tells of edits. Nothing happens to one that was deleted. */
+/** `updated_at` stays: it is about edits. An affiliate that was deleted meanwhile is passed over. */
 export async function addToCounters(tx: Tx, id: number, added: Addition): Promise<void> {
   await addition.later(tx, { id, added })
 }
 
-/** Each with the same figures. */
-const additions = prepared((tx: Db, added: readonly (Addition & { readonly id: number })[]) => {
-  const names = Object.keys(added[0]!)
+/** One statement for affiliates whose same figures change. */
+const additions = prepared((tx: Db, additions: readonly (Addition & { readonly id: number })[]) => {
+  const names = Object.keys(additions[0]!)
   const column = (name: string) => sql.ref(`added.column${names.indexOf(name) + 1}`)
-  const rows = added.map(
-    one => sql`(${sql.join(Object.values(one).map(value => sql`cast(${value} as bigint)`))})`,
+  const rows = additions.map(
+    addition => sql`(${sql.join(Object.values(addition).map(value => sql`cast(${value} as bigint)`))})`,
   )
   return tx
     .updateTable('affiliates')
@@ -60,24 +63,24 @@ const additions = prepared((tx: Db, added: readonly (Addition & { readonly id: n
     .where('affiliates.id', '=', column('id') as never)
 })
 
-/** The same for several: one statement for those who gain the same figures. */
+/** The same for several affiliates: one statement for each set of figures. */
 export async function addToCountersOf(
   tx: Tx,
   all: readonly (readonly [id: number, added: Addition])[],
 ): Promise<void> {
   if (all.length === 1) return addToCounters(tx, ...all[0]!)
   const byFigures = Map.groupBy(all, ([, added]) => Object.keys(added).join())
-  for (const some of byFigures.values()) {
+  for (const group of byFigures.values()) {
     await additions(
       tx,
-      some.map(([id, added]) => ({ id, ...added })),
+      group.map(([id, added]) => ({ id, ...added })),
     )
   }
 }
 
 type User = Selectable<UsersTable>
 
-/** The columns of the account and the group, as they stand beside those of the affiliate. */
+/** Columns of the account and the group, as they are read with the affiliate. */
 interface Account {
   account_login: User['login']
   account_email: User['email']
@@ -132,12 +135,12 @@ const thereToEarn = prepared((tx: Db, { id }: { id: number }) =>
   tx.selectFrom('affiliates').select('id').where('id', '=', id).forKeyShare(),
 )
 
-/** Whether there is one. In a transaction they are not deleted until it ends; their figures may change meanwhile. */
+/** Whether the affiliate exists. In a transaction it is not deleted until the end; its figures may change meanwhile. */
 export async function isThere(db: Db, id: number): Promise<boolean> {
   return (await thereToEarn(db, { id })).length > 0
 }
 
-/** The same of many: those of the identifiers that there are. */
+/** Those of the identifiers that exist, with the same guarantee. */
 export async function thereAmong(tx: Tx, ids: readonly number[]): Promise<Set<number>> {
   if (ids.length === 0) return new Set()
   const rows = await tx

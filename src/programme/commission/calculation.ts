@@ -1,5 +1,6 @@
 /**
- * How a referral's amount came to be, as text beside it: what it was judged by is not looked up again, since it may have
+ * The calculation of a referral's amount, stored as text with the referral: what it was judged by may change later.
+ * Pure.
  * changed. Pure.
  */
 import { decimalsOf } from '../../base/currencies.ts'
@@ -8,7 +9,7 @@ import { exchangeOf, type Judgement, type Part, totalOf } from './engine.ts'
 import type { Line, Sale } from './model.ts'
 
 /** The exchange rate that was applied. */
-export interface Exchanged {
+export interface AppliedRate {
   readonly id: number
   /** What one whole unit is in the other currency, as decimal text. */
   readonly rate: string
@@ -19,28 +20,28 @@ export interface Exchanged {
 }
 
 export interface Calculation {
-  /** What was sold; null where an amount was sent. */
+  /** The sale; null where an amount was sent. */
   readonly sale: Sale | null
   readonly parts: readonly Part[]
-  readonly exchange: Exchanged | null
-  /** What refunds have left of the sale. */
+  readonly exchange: AppliedRate | null
+  /** The part of the sale that remains after refunds. */
   readonly left: Fraction
-  /** Exact, and in minor units; null as long as it waits for a rate or a rule. */
+  /** Exact, and in minor units; null while it waits for a rate or a rule. */
   readonly result: { readonly exact: Fraction; readonly amount: bigint } | null
   readonly holdDays: number | null
-  /** What the referral is to be once it is no draft. */
-  readonly wanted: Wanted | null
+  /** The status of the referral once it is no draft. */
+  readonly wanted: Target | null
 }
 
-export interface Wanted {
-  /** Null when nobody has said: pending, or unpaid where the rule holds it for no day. */
+export interface Target {
+  /** Null when no status was sent: pending, or unpaid where the rule holds it for no day. */
   readonly status: 'pending' | 'unpaid' | 'paid' | 'rejected' | null
   readonly holdUntil: number | null
-  /** It is pending as long as it is held, and unpaid otherwise. */
+  /** Pending while it is held, and unpaid afterwards. */
   readonly byHold?: true
 }
 
-/** What a draft waits with is kept as long as it is one. */
+/** The target is stored only while the referral is a draft. */
 export function calculationOf(
   judgement: Judgement,
   {
@@ -55,12 +56,12 @@ export function calculationOf(
   return { sale: null, wanted: null, parts, exchange, left, result: { exact, amount }, holdDays }
 }
 
-/** What is earned by what is left, by the rates of then. */
+/** What is earned by the remaining part of the sale, at the original rates. */
 export function earnedOf({ parts, exchange }: Calculation, left: Fraction): Judgement {
   return totalOf(parts, exchange ? factorOf(exchange) : ONE, left)
 }
 
-function factorOf({ rate, from, to }: Exchanged): Fraction {
+function factorOf({ rate, from, to }: AppliedRate): Fraction {
   return exchangeOf(parseFraction(rate)!, decimalsOf(from)!, decimalsOf(to)!)
 }
 
@@ -74,7 +75,7 @@ export function calculationText(calculation: Calculation): string {
   })
 }
 
-/** @param text what `calculationText` has made */
+/** @param text as `calculationText` writes it */
 export function parseCalculation(text: string): Calculation | undefined {
   if (text === '') return undefined
   return JSON.parse(text, (name, value: unknown) => {
@@ -90,7 +91,7 @@ function isFraction(value: unknown): value is Fraction {
   return typeof value === 'object' && value !== null && 'numerator' in value && 'denominator' in value
 }
 
-/** Products as senders of referrals write them: what has no price is no line. */
+/** The lines of a sale out of products as clients send them; products without a price are left out. */
 export function linesOf(products: unknown, toMinor: (value: number) => number | undefined): Line[] {
   if (!Array.isArray(products)) return []
   return products.flatMap(product => lineOf(product, toMinor) ?? [])

@@ -1,10 +1,10 @@
 /**
- * What a rule may ask of a sale: a closed list. A condition on text names values that it takes or does not take; one on a
- * number names the least that it takes, and what it has to stay below.
+ * The conditions of rules: a closed list. A condition on text lists values that it accepts or excludes; one on a
+ * number has a least value, and one that it has to stay below.
  */
 import { compared, type Fraction, times, whole } from '../../base/fraction.ts'
 
-/** Of a single line of the sale; a rule that asks for these is applied to the lines that meet it. */
+/** Conditions on a single line of the sale; their rule applies to the lines that meet them. */
 const ofLine = ['product', 'category'] as const
 export const texts = [...ofLine, 'country', 'currency', 'coupon', 'campaign'] as const
 /** The affiliate's sales so far, without the one that is judged: how many, and what their customers paid. */
@@ -44,12 +44,12 @@ export type NumberTest = (value: Fraction) => boolean
 const fold = (text: string) => text.trim().toLowerCase()
 
 export function textTest({ is, not }: TextCondition): TextTest {
-  const wanted = is && new Set(is.map(fold))
-  const refused = not && new Set(not.map(fold))
+  const accepted = is && new Set(is.map(fold))
+  const excluded = not && new Set(not.map(fold))
   return values => {
     const folded = values.map(fold)
-    if (wanted && !folded.some(value => wanted.has(value))) return false
-    return !(refused && folded.some(value => refused.has(value)))
+    if (accepted && !folded.some(value => accepted.has(value))) return false
+    return !(excluded && folded.some(value => excluded.has(value)))
   }
 }
 

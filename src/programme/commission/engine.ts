@@ -1,16 +1,17 @@
 /**
- * What an affiliate earns by a sale. Pure: it is given the sale, the affiliate, the settings and the rules, and says which
- * of them applies, what follows, and why. Everything is an exact fraction until the amount is rounded, once, half to even.
+ * What an affiliate earns by a sale. Pure: from the sale, the affiliate, the settings and the rules it derives which
+ * rule applies, what is earned, and why. Every number is an exact fraction until the amount is rounded once, half to
+ * even.
  *
- * The first that applies decides, never the highest: an amount that was sent, the affiliate's own rate, the rules of the
- * affiliate, of the group, of the programme, and then the default rate. See docs/commission.md.
+ * The first that applies decides, never the highest: an amount that was sent, the affiliate's own rate, the rules of
+ * the affiliate, of the group, of the programme, and then the default rate. See docs/commission.md.
  */
 import { type Fraction, fraction, ONE, plus, rounded, times, whole, ZERO } from '../../base/fraction.ts'
 import type { Settings } from '../../base/settings.ts'
 import type { Earner, RateType, Rule, Sale } from './model.ts'
 import type { RuleSet } from './rule-set.ts'
 
-/** What of a sale earns by one rate. */
+/** A part of a sale, and what it earns by one rate. */
 export interface Part {
   readonly source: 'amount' | 'affiliate' | 'rule' | 'default'
   readonly rule: Pick<Rule, 'id' | 'series' | 'version' | 'name' | 'scope' | 'holdDays'> | null
@@ -24,7 +25,7 @@ export interface Part {
   readonly items: number
   /** The places of its lines among those of the sale; none when it is the whole sale. */
   readonly lines: readonly number[]
-  /** The rule pays no more: the customer has bought too often, or for too long. */
+  /** Nothing is earned any more: the customer has bought more often, or for longer, than the rule pays for. */
   readonly ended: boolean
   readonly earned: Fraction
   /** What is paid of a percentage is in the sale's minor unit, the rest in that of the programme's currency. */
@@ -35,7 +36,7 @@ export type DraftReason = 'no_rule' | 'no_exchange_rate'
 
 export interface Judgement {
   readonly parts: readonly Part[]
-  /** Why it can't be said what is earned; '' when it can. */
+  /** Why the earning is not known; '' when it is. */
   readonly reason: '' | DraftReason
   /** Exact, in the minor unit of the programme's currency; 0 when there is a reason. */
   readonly exact: Fraction
@@ -62,9 +63,9 @@ export function judge(sale: Sale, earner: Earner, circumstances: Circumstances):
   return typeof parts === 'string' ? draft([], parts) : totalOf(parts, exchange)
 }
 
-/** Judges an amount that was sent: it is what it is, and at most exchanged. */
+/** Judges an amount that was sent: no rule applies, and it is only exchanged. */
 export function judgeAmount(
-  sent: bigint,
+  amount: bigint,
   sale: Pick<Sale, 'currency'>,
   circumstances: Omit<Circumstances, 'rules'>,
 ): Judgement {
@@ -74,20 +75,20 @@ export function judgeAmount(
     type: 'amount',
     rate: 0,
     basis: 'gross',
-    base: whole(sent),
+    base: whole(amount),
     items: 1,
     lines: [],
     ended: false,
-    earned: whole(sent),
+    earned: whole(amount),
     inSale: true,
   }
   return totalOf([part], exchangeFor(sale, circumstances))
 }
 
 /**
- * What parts come to.
+ * The total of several parts.
  * @param exchange as of `Circumstances`, 1 for the programme's currency
- * @param left what refunds have left of the sale
+ * @param left the part of the sale that remains after refunds
  */
 export function totalOf(parts: readonly Part[], exchange: Fraction | null, left: Fraction = ONE): Judgement {
   if (exchange === null && parts.some(({ inSale, earned }) => inSale && earned.numerator !== 0n)) {
@@ -113,7 +114,7 @@ export function exchangeOf(rate: Fraction, fromDecimals: number, toDecimals: num
 export function monthsSince(first: number, at: number): number {
   const [a, b] = [new Date(first * 1000), new Date(at * 1000)]
   const months = (b.getUTCFullYear() - a.getUTCFullYear()) * 12 + b.getUTCMonth() - a.getUTCMonth()
-  // On the 31st something begins that ends on the last day of a shorter month.
+  // A period that begins on the 31st ends on the last day of a shorter month.
   const lastDay = new Date(Date.UTC(b.getUTCFullYear(), b.getUTCMonth() + 1, 0)).getUTCDate()
   const day = Math.min(a.getUTCDate(), lastDay)
   const secondsOfDay = (time: number) => time - Math.floor(time / 86_400) * 86_400
@@ -132,7 +133,7 @@ function draft(parts: readonly Part[], reason: DraftReason): Judgement {
   return { parts, reason, exact: ZERO, amount: 0n, holdDays: holdOf(parts) }
 }
 
-/** The longest, where several rules have earned something. */
+/** The longest hold, where several rules have earned something. */
 function holdOf(parts: readonly Part[]): number | null {
   return parts.reduce<number | null>((most, { rule }) => {
     if (rule?.holdDays === undefined || rule.holdDays === null) return most
@@ -180,20 +181,20 @@ function partsByDefault(
   return [partAtRate('default', sale, { type, rate }, { share, lines, decimals })]
 }
 
-/** A configured rate type names a series of rules; an own rate stands for the rule's. */
+/** A configured rate type names a series of rules; the affiliate's own rate takes the place of the rule's. */
 function partsByName(
   name: string,
   sale: Sale,
   earner: Earner,
   { rules, exchange, settings }: Circumstances,
 ): readonly Part[] | DraftReason {
-  const found = rules.named(name, sale, earner, exchange)
-  if (typeof found === 'string') return found
-  const rule = earner.rate === null ? found : { ...found, rate: earner.rate }
+  const namedRule = rules.named(name, sale, earner, exchange)
+  if (typeof namedRule === 'string') return namedRule
+  const rule = earner.rate === null ? namedRule : { ...namedRule, rate: earner.rate }
   return [partByRule(rule, sale, { decimals: settings.decimals })]
 }
 
-/** What of a sale is judged. */
+/** The part of a sale that is judged. */
 interface Extent {
   readonly share?: Fraction
   readonly lines?: readonly number[]
@@ -251,11 +252,11 @@ function earnedBy(
   if (type === 'percentage') {
     return { earned: times(base, fraction(BigInt(rate), 1_000_000n)), inSale: true }
   }
-  const each = fraction(BigInt(rate) * 10n ** BigInt(decimals), 10_000n)
-  return { earned: times(each, whole(type === 'flat' ? 1 : items)), inSale: false }
+  const perUnit = fraction(BigInt(rate) * 10n ** BigInt(decimals), 10_000n)
+  return { earned: times(perUnit, whole(type === 'flat' ? 1 : items)), inSale: false }
 }
 
-/** Less than nothing is nothing. */
+/** Not below 0. */
 function baseOf({ amount, tax, shipping }: Sale, basis: 'net' | 'gross', share: Fraction): Fraction {
   const whole_ = basis === 'gross' ? amount : amount - tax - shipping
   return times(whole(whole_ < 0n ? 0n : whole_), share)
@@ -263,8 +264,8 @@ function baseOf({ amount, tax, shipping }: Sale, basis: 'net' | 'gross', share: 
 
 function itemsOf(sale: Sale, lines: readonly number[]): number {
   if (sale.lines.length === 0) return 1
-  const some = lines.length === 0 ? sale.lines : lines.map(place => sale.lines[place]!)
-  return some.reduce((sum, { quantity }) => sum + quantity, 0)
+  const chosenLines = lines.length === 0 ? sale.lines : lines.map(place => sale.lines[place]!)
+  return chosenLines.reduce((sum, { quantity }) => sum + quantity, 0)
 }
 
 function hasEnded({ mostMonths, mostPayments }: Rule, { order, months }: Sale): boolean {

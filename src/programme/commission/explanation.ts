@@ -1,4 +1,4 @@
-/** Why a sale earns what it earns: as data, and as sentences that a person can send to an affiliate. Pure. */
+/** Why a sale earns what it earns, as data and as sentences that can be sent to an affiliate. Pure. */
 import { type Static, Type } from 'typebox'
 import { decimalsOf } from '../../base/currencies.ts'
 import {
@@ -16,7 +16,7 @@ import {
 import { decimalText, formatRate } from '../../base/money.ts'
 import type { Settings } from '../../base/settings.ts'
 import { formatTime } from '../../base/time.ts'
-import type { Exchanged } from './calculation.ts'
+import type { AppliedRate } from './calculation.ts'
 import type { Condition } from './conditions.ts'
 import { type DraftReason, exchangeOf, type Part } from './engine.ts'
 import type { Obstacle } from './rule-set.ts'
@@ -62,11 +62,11 @@ export const earningSchema = {
   rounded: text('The same with the decimals of the currency, a half to the even digit.'),
 }
 
-export interface Earned {
+export interface EarningStory {
   readonly parts: readonly Part[]
   /** Of the sale. */
   readonly currency: string
-  readonly exchange: Exchanged | null
+  readonly exchange: AppliedRate | null
   readonly left: Fraction
   /** In the minor unit of the programme's currency; null when it is not known. */
   readonly result: { readonly exact: Fraction; readonly amount: bigint } | null
@@ -81,18 +81,18 @@ const earning = Type.Object(earningSchema)
 const exactText = (value: Fraction, decimals: number) =>
   fractionText(times(value, fraction(1n, 10n ** BigInt(decimals))))
 
-/** The same with the decimals of its currency at least, as amounts are read. */
+/** The same with at least the decimals of its currency, as amounts are usually written. */
 function moneyText(value: Fraction, decimals: number): string {
   const text = exactText(value, decimals)
   const [units, digits = ''] = text.split('.')
   return decimals === 0 || digits.length >= decimals ? text : `${units}.${digits.padEnd(decimals, '0')}`
 }
 
-export function dataOf(earned: Earned, settings: Settings): Static<typeof earning> {
-  const { parts, exchange, left, result } = earned
+export function dataOf(story: EarningStory, settings: Settings): Static<typeof earning> {
+  const { parts, exchange, left, result } = story
   const { decimals } = settings
   return {
-    parts: parts.map(part => partOf(part, earned, settings)),
+    parts: parts.map(part => partOf(part, story, settings)),
     exchange: exchange
       ? [
           {
@@ -110,7 +110,11 @@ export function dataOf(earned: Earned, settings: Settings): Static<typeof earnin
   }
 }
 
-function partOf(part: Part, { currency: ofSale }: Earned, settings: Settings): Static<typeof partSchema> {
+function partOf(
+  part: Part,
+  { currency: ofSale }: EarningStory,
+  settings: Settings,
+): Static<typeof partSchema> {
   const { source, rule, type, rate, basis, base, items, lines, ended, earned, inSale } = part
   const [currency, decimals] = inSale ? [ofSale, decimalsOf(ofSale)!] : [settings.currency, settings.decimals]
   return {
@@ -131,29 +135,29 @@ function partOf(part: Part, { currency: ofSale }: Earned, settings: Settings): S
   }
 }
 
-/** Each ends in a full stop and can stand by itself. */
-export function sentencesOf(earned: Earned, settings: Settings): string[] {
-  const { parts, exchange, left, result, reason } = earned
+/** Each sentence can stand by itself. */
+export function sentencesOf(story: EarningStory, settings: Settings): string[] {
+  const { parts, exchange, left, result, reason } = story
   if (reason !== '')
-    return [...parts.flatMap(part => sentencesOfPart(part, earned, settings)), whyDraft(earned)]
+    return [...parts.flatMap(part => sentencesOfPart(part, story, settings)), whyDraft(story)]
   return [
-    ...parts.flatMap(part => sentencesOfPart(part, earned, settings)),
+    ...parts.flatMap(part => sentencesOfPart(part, story, settings)),
     ...(exchange ? [sentenceOfExchange(exchange, parts, settings)] : []),
-    ...(compared(left, ONE) === 0 ? [] : [sentenceOfLeft(earned, settings)]),
+    ...(compared(left, ONE) === 0 ? [] : [sentenceOfLeft(story, settings)]),
     ...(result ? sentencesOfResult(result, parts, settings) : []),
   ]
 }
 
-function whyDraft({ reason, currency, at }: Earned): string {
+function whyDraft({ reason, currency, at }: EarningStory): string {
   return reason === 'no_exchange_rate'
     ? `There is no exchange rate of ${currency} for ${formatTime(at).slice(0, 10)} yet: the amount is known as soon as there is one.`
     : 'The rate type names no rule that is in force and applies: the amount is known as soon as there is one.'
 }
 
-function sentencesOfPart(part: Part, earned: Earned, settings: Settings): string[] {
+function sentencesOfPart(part: Part, story: EarningStory, settings: Settings): string[] {
   const { source, ended } = part
-  const data = partOf(part, earned, settings)
-  const which = data.lines.length > 0 ? ` for ${listed('line', data.lines)} of the sale` : ''
+  const data = partOf(part, story, settings)
+  const ofLines = data.lines.length > 0 ? ` for ${listed('line', data.lines)} of the sale` : ''
   if (source === 'amount')
     return [`The amount of ${data.earned} ${data.currency} was sent with the referral; no rule was applied.`]
   const by = {
@@ -161,29 +165,29 @@ function sentencesOfPart(part: Part, earned: Earned, settings: Settings): string
     rule: `The rule “${data.name}”${numbersOf(data)} applies`,
     default: 'No rule applies, so it is the default rate of the programme',
   }[source]
-  const beginning = `${by}${which}: ${rateText(data, settings)}.`
+  const beginning = `${by}${ofLines}: ${rateText(data, settings)}.`
   if (ended)
     return [
       beginning,
       'The customer has bought for longer or more often than the rule pays for, so nothing is earned.',
     ]
-  return [beginning, sentenceOfBase(part, earned, settings)]
+  return [beginning, sentenceOfBase(part, story, settings)]
 }
 
-/** A rule that is only tried has none. */
+/** A rule of a preview has no numbers yet. */
 function numbersOf({ rule_id, series, version }: Static<typeof partSchema>): string {
   return rule_id === 0 ? '' : ` (rule ${series}, version ${version})`
 }
 
 function rateText({ rate_type, rate }: Static<typeof partSchema>, { currency, decimals }: Settings): string {
   if (rate_type === 'percentage') return `${rate}%`
-  const each = moneyText(times(parseFraction(rate)!, whole(10n ** BigInt(decimals))), decimals)
-  return `${each} ${currency} for ${rate_type === 'flat' ? 'the sale' : 'each item'}`
+  const perUnit = moneyText(times(parseFraction(rate)!, whole(10n ** BigInt(decimals))), decimals)
+  return `${perUnit} ${currency} for ${rate_type === 'flat' ? 'the sale' : 'each item'}`
 }
 
 function sentenceOfBase(
   { type, basis, base, items, earned, inSale }: Part,
-  sale: Earned,
+  sale: EarningStory,
   settings: Settings,
 ): string {
   const ofSale = { currency: sale.currency, decimals: decimalsOf(sale.currency)! }
@@ -191,8 +195,8 @@ function sentenceOfBase(
     `${moneyText(value, decimals)} ${currency}`
   const sum = money(earned, inSale ? ofSale : settings)
   if (type === 'percentage') {
-    const paid = basis === 'net' ? 'without tax and shipping' : 'with tax and shipping'
-    return `It is taken of ${money(base, ofSale)}, which the customer pays ${paid}: ${sum}.`
+    const taxText = basis === 'net' ? 'without tax and shipping' : 'with tax and shipping'
+    return `It is taken of ${money(base, ofSale)}, which the customer pays ${taxText}: ${sum}.`
   }
   return type === 'flat'
     ? `That is ${sum}, whatever the customer pays.`
@@ -200,7 +204,7 @@ function sentenceOfBase(
 }
 
 function sentenceOfExchange(
-  { rate, from, to, date }: Exchanged,
+  { rate, from, to, date }: AppliedRate,
   parts: readonly Part[],
   { decimals }: Settings,
 ): string {
@@ -215,14 +219,14 @@ function sentenceOfExchange(
   return `At the exchange rate of ${formatTime(date).slice(0, 10)}, 1 ${from} is ${rate} ${to}: ${moneyText(sum, ofSale)} ${from} are ${moneyText(times(sum, factor), decimals)} ${to}.`
 }
 
-function sentenceOfLeft({ left, result }: Earned, { currency, decimals }: Settings): string {
+function sentenceOfLeft({ left, result }: EarningStory, { currency, decimals }: Settings): string {
   if (left.numerator === 0n) return 'Refunds or disputes have left nothing of the sale.'
   const part = `${fractionText(times(left, whole(100n)), 2)}%`
-  const all = result && times(result.exact, fraction(left.denominator, left.numerator))
-  const rest = all
-    ? `: of ${moneyText(all, decimals)} ${currency}, ${moneyText(result.exact, decimals)} ${currency} are`
+  const beforeRefunds = result && times(result.exact, fraction(left.denominator, left.numerator))
+  const amountText = beforeRefunds
+    ? `: of ${moneyText(beforeRefunds, decimals)} ${currency}, ${moneyText(result.exact, decimals)} ${currency} are`
     : ', so as much of it is'
-  return `Refunds or disputes have left ${part} of the sale${rest} earned.`
+  return `Refunds or disputes have left ${part} of the sale${amountText} earned.`
 }
 
 function sentencesOfResult(

@@ -33,7 +33,7 @@ export const commissionRules = feature(rule, {
   resource,
   listing,
   sheet: { columns },
-  // The entry of a version says by its `before` that it has replaced another.
+  // The event of a new version says by its `before` that it has replaced another.
   unlogged: ({ status }) => (status === 'current' ? [] : ['status']),
   ended: ({ status }) => status === 'ended',
 })

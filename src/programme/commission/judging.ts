@@ -1,4 +1,7 @@
-/** Judges by what the database has: the rules in force, the exchange rate of the day, the affiliate's terms and sales so far. */
+/**
+ * Judges commission by the database: the rules in force, the exchange rate of the day, the affiliate's terms and sales
+ * so far.
+ */
 import { decimalsOf } from '../../base/currencies.ts'
 import { Failure } from '../../base/errors.ts'
 import { type Fraction, ONE, parseFraction, plus, rounded, times, whole, ZERO } from '../../base/fraction.ts'
@@ -7,7 +10,7 @@ import type { Settings } from '../../base/settings.ts'
 import type { Db } from '../../storage/database.ts'
 import { termsOf } from '../affiliates/store.ts'
 import { rateAt } from '../exchange/store.ts'
-import { type Calculation, calculationOf, calculationText, type Exchanged } from './calculation.ts'
+import { type AppliedRate, type Calculation, calculationOf, calculationText } from './calculation.ts'
 import { exchangeOf, type Judgement, judge, judgeAmount, totalOf } from './engine.ts'
 import type { Earner, Sale } from './model.ts'
 import { ruleOf } from './rule.ts'
@@ -15,33 +18,33 @@ import { RuleSet } from './rule-set.ts'
 import * as store from './store.ts'
 
 const SECONDS_OF_DAY = 86_400
-/** Sets of rules that are kept ready: one of each database, and those that were changed a moment ago. */
-const SETS_KEPT = 16
+/** How many prepared sets of rules are cached: one for each database, and those that have just changed. */
+const MAX_CACHED_SETS = 16
 
 const sets = new Map<string, Promise<RuleSet>>()
 
-/** The rules in force, made ready once for each change of them. */
+/** The rules in force, prepared once after each change. */
 function ruleSetOf(db: Db, { rulesVersion, decimals }: Settings): Promise<RuleSet> {
   // Two databases have the same version only when one is a copy of the other.
   const key = `${rulesVersion} ${decimals}`
-  const known = sets.get(key)
-  if (known) return known
+  const cached = sets.get(key)
+  if (cached) return cached
   const set = readSet(db, rulesVersion, decimals)
-  if (sets.size >= SETS_KEPT) sets.delete(sets.keys().next().value!)
+  if (sets.size >= MAX_CACHED_SETS) sets.delete(sets.keys().next().value!)
   sets.set(key, set)
   set.catch(() => sets.delete(key))
   return set
 }
 
 async function readSet(db: Db, version: string, decimals: number): Promise<RuleSet> {
-  // Nobody has made a rule yet.
+  // There has never been a rule.
   const rows = version === '' ? [] : await store.currentRules(db)
   return new RuleSet(rows.map(ruleOf), decimals)
 }
 
 /** The rate of a currency on a day, and what it makes of one minor unit. */
 interface Exchange {
-  readonly exchanged: Exchanged
+  readonly exchanged: AppliedRate
   readonly exchange: Fraction
 }
 
@@ -60,7 +63,7 @@ export async function exchangeAt(
   return { exchanged: { id, rate, from, to, date }, exchange }
 }
 
-/** What a referral is given of a judgement. */
+/** The columns of a referral that follow from a judgement. */
 export interface Commission {
   readonly judgement: Judgement
   /** In minor units of the programme's currency; 0 when it is a draft. */
@@ -86,7 +89,7 @@ export async function commissionOf(db: Db, settings: Settings, question: Questio
   return { judgement, amount: amountOf(judgement, settings), exchange }
 }
 
-/** The same of an amount that was sent, in the minor unit of its currency. */
+/** The same for an amount that was sent, in the minor unit of its currency. */
 export async function commissionOfAmount(
   db: Db,
   settings: Settings,
@@ -102,8 +105,8 @@ export async function commissionOfAmount(
 }
 
 /**
- * Judges a draft anew: what it waits for may be there by now.
- * @returns undefined as long as it is not
+ * Judges a draft again: the rate or the rule that it waits for may exist by now.
+ * @returns undefined while it is still missing
  */
 export async function commissionOfDraft(
   db: Db,
@@ -113,12 +116,12 @@ export async function commissionOfDraft(
 ): Promise<Commission | undefined> {
   const exchange = await exchangeAt(db, settings, draft.currency, draft.at)
   const factor = draft.currency === settings.currency ? ONE : (exchange?.exchange ?? null)
-  const found =
+  const rejudged =
     sale && parts.length === 0
       ? (await commissionOf(db, settings, { sale, affiliateId: draft.affiliateId })).judgement
       : totalOf(parts, factor)
-  if (found.reason !== '') return undefined
-  const judgement = totalOf(found.parts, factor, left)
+  if (rejudged.reason !== '') return undefined
+  const judgement = totalOf(rejudged.parts, factor, left)
   return { judgement, amount: amountOf(judgement, settings), exchange }
 }
 
@@ -132,7 +135,7 @@ export async function earnerOf(db: Db, { affiliateId, sale }: Question, withSale
   return { id: affiliateId, rate, rateType, groupId, ...(tiers && { tiers }) }
 }
 
-/** The columns of a referral that say how its amount came to be. */
+/** The columns of a referral that explain its amount. */
 export function columnsOf(
   { judgement, exchange }: Commission,
   {

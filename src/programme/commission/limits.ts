@@ -1,6 +1,6 @@
 /**
- * What asks for a number between two limits, found by the number: a tree over the places between all limits, in which
- * each stands at few of the nodes that lie within its own. So a thousand cost a dozen steps.
+ * Finds entries by a number that lies between their limits. A tree over the gaps between all limits has each entry at
+ * the few nodes within its limits, so that a thousand entries cost a dozen steps.
  */
 import { compared, type Fraction } from '../../base/fraction.ts'
 
@@ -17,15 +17,15 @@ export class Limits<E> {
   readonly #points: readonly Fraction[]
   readonly #nodes: E[][]
 
-  /** @param all in the order in which they are to be found */
-  constructor(all: readonly Limited<E>[]) {
-    const points = all.flatMap(({ least, most }) => [least, most]).filter(point => point !== undefined)
+  /** @param entries in the order in which they are to be found */
+  constructor(entries: readonly Limited<E>[]) {
+    const points = entries.flatMap(({ least, most }) => [least, most]).filter(point => point !== undefined)
     this.#points = points.sort(compared).filter((point, place) => {
       return place === 0 || compared(point, points[place - 1]!) !== 0
     })
     const places = this.#places
     this.#nodes = Array.from({ length: 2 * places }, () => [])
-    for (const { entry, least, most } of all) {
+    for (const { entry, least, most } of entries) {
       let first = places + (least === undefined ? 0 : this.#placeOf(least))
       let end = places + (most === undefined ? places : this.#placeOf(most))
       for (; first < end; first >>= 1, end >>= 1) {
@@ -35,7 +35,7 @@ export class Limits<E> {
     }
   }
 
-  /** Between the limits, below all and from the last one on. */
+  /** Gaps between the limits, and those below the first and from the last one on. */
   get #places(): number {
     return this.#points.length + 1
   }
@@ -51,7 +51,7 @@ export class Limits<E> {
     return reached
   }
 
-  /** Those that take a number, as several lists that each have the order of all. */
+  /** The entries that accept a number, as several lists in the order of all entries. */
   *taking(value: Fraction): Generator<readonly E[]> {
     for (let node = this.#places + this.#placeOf(value); node >= 1; node >>= 1) {
       if (this.#nodes[node]!.length > 0) yield this.#nodes[node]!

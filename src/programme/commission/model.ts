@@ -9,7 +9,9 @@ export interface Line {
   readonly product: string
   readonly categories: readonly string[]
   readonly quantity: number
-  /** In the minor unit of the sale's currency. What the lines come to only divides the sale's amount among them. */
+  /**
+   * * In the minor unit of the sale's currency. Amounts of lines only say how the sale's amount is divided among them.
+   */
   readonly amount: bigint
 }
 
@@ -64,7 +66,7 @@ export interface Rule {
   readonly groupId: number | null
   /** Lower ones are tried before higher ones. */
   readonly priority: number
-  /** All when there are none. */
+  /** All kinds when empty. */
   readonly kinds: readonly SaleKind[]
   readonly conditions: readonly Condition[]
   readonly type: RateType

@@ -1,4 +1,4 @@
-/** What a sale would earn, and which rules are tried for it: for people who think about a rule, before it is one. */
+/** What a sale would earn, and which rules are tried for it: for people who plan a rule before they create it. */
 import { type Static, Type } from 'typebox'
 import { decimalsOf } from '../../base/currencies.ts'
 import { type Problems, refuseInvalid } from '../../base/errors.ts'
@@ -17,7 +17,7 @@ import { type RuleRow, rule, ruleOf } from './rule.ts'
 import { RuleSet } from './rule-set.ts'
 import * as store from './store.ts'
 
-/** Of those that are tried. */
+/** How many rules are listed. */
 const MOST_TRIALS = 100
 
 const amountOf = (description: string) => Type.Optional(money(description))
@@ -88,25 +88,25 @@ export async function preview({ database, settings: of }: Context, args: Preview
   const settings = await of.current()
   refuseInvalid(problemsOfPreview(args, settings))
   const rows = (await store.currentRules(db)).filter(({ id }) => id !== args.rule_id)
-  const replaced = args.rule_id === undefined ? undefined : await store.rules.find(db, args.rule_id)
-  const sent = args.rule && sentRule(args.rule, settings, replaced)
-  const rules = new RuleSet([...rows.map(ruleOf), ...(sent ? [ruleOf(sent)] : [])], settings.decimals)
+  const replacedRow = args.rule_id === undefined ? undefined : await store.rules.find(db, args.rule_id)
+  const trialRow = args.rule && trialRowOf(args.rule, settings, replacedRow)
+  const rules = new RuleSet([...rows.map(ruleOf), ...(trialRow ? [ruleOf(trialRow)] : [])], settings.decimals)
   const sale = saleOf(args, settings)
   const { affiliate_id: affiliateId = 0 } = args
-  const known = await earnerOf(db, { sale, affiliateId }, rules.asksForTiers)
-  const earner: Earner = affiliateId === 0 ? { ...known, groupId: args.group_id ?? null } : known
-  const found = await exchangeAt(db, settings, sale.currency, sale.occurredAt)
-  const exchange = sale.currency === settings.currency ? ONE : (found?.exchange ?? null)
+  const earnerHere = await earnerOf(db, { sale, affiliateId }, rules.asksForTiers)
+  const earner: Earner = affiliateId === 0 ? { ...earnerHere, groupId: args.group_id ?? null } : earnerHere
+  const rateOfDay = await exchangeAt(db, settings, sale.currency, sale.occurredAt)
+  const exchange = sale.currency === settings.currency ? ONE : (rateOfDay?.exchange ?? null)
   const judgement = judge(sale, earner, { settings, rules, exchange })
-  const calculation = calculationOf(judgement, { sale, wanted: null, exchange: found?.exchanged ?? null })
-  const earned = { ...calculation, currency: sale.currency, reason: judgement.reason, at: sale.occurredAt }
+  const calculation = calculationOf(judgement, { sale, wanted: null, exchange: rateOfDay?.exchanged ?? null })
+  const story = { ...calculation, currency: sale.currency, reason: judgement.reason, at: sale.occurredAt }
   const amount = judgement.reason === '' ? decimalText(judgement.amount, settings.decimals) : ''
   return {
     amount,
     currency: settings.currency,
     reason: judgement.reason,
     hold_days: judgement.holdDays ?? '',
-    ...dataOf(earned, settings),
+    ...dataOf(story, settings),
     tried: [...rules.trials(sale, earner, exchange)].slice(0, MOST_TRIALS).map(({ rule, obstacle }) => ({
       rule_id: rule.id,
       name: rule.name,
@@ -117,7 +117,7 @@ export async function preview({ database, settings: of }: Context, args: Preview
       amount === ''
         ? 'What this sale would earn is not known.'
         : `This sale would earn ${amount} ${settings.currency}.`,
-      ...sentencesOf(earned, settings),
+      ...sentencesOf(story, settings),
       ...(judgement.holdDays ? [`It would be pending for ${judgement.holdDays} days.`] : []),
     ],
   }
@@ -146,15 +146,15 @@ export function problemsOfPreview(args: Partial<PreviewArguments>, settings: Set
   return problems
 }
 
-/** It is tried where the one stands that it replaces, and behind all others of its priority when it is new. */
-function sentRule(
+/** Tried in the place of the version that it replaces; a new rule is tried last within its priority. */
+function trialRowOf(
   args: NonNullable<PreviewArguments['rule']>,
   settings: Settings,
   replaced: Pick<RuleRow, 'series' | 'version'> | undefined,
 ): RuleRow {
-  const fresh = rule.fresh(args, settings, { time: now(), actor: 0 })
+  const row = rule.newRow(args, settings, { time: now(), actor: 0 })
   const { series = Number.MAX_SAFE_INTEGER, version = 0 } = replaced ?? {}
-  return { ...fresh, id: 0, series, version: version + 1 }
+  return { ...row, id: 0, series, version: version + 1 }
 }
 
 function saleOf(args: PreviewArguments, settings: Settings): Sale {

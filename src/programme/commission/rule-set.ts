@@ -1,6 +1,6 @@
 /**
- * The rules in force, made ready once for each change of them: sorted as they are tried, and found by the values that they
- * ask for, so that a thousand of them cost a sale little more than one.
+ * The rules in force, prepared once after each change: in the order in which they are tried, and indexed by the values
+ * of their conditions, so that a thousand rules cost a sale little more than one.
  */
 import { compared, type Fraction, fraction, ONE, plus, times, whole, ZERO } from '../../base/fraction.ts'
 import {
@@ -28,7 +28,7 @@ export interface Match {
   readonly share: Fraction
 }
 
-/** What a rule is asked about: a sale, or one line of it. */
+/** The facts that conditions are checked against: of a sale, or of one line. */
 interface Facts {
   readonly sale: Sale
   readonly texts: Readonly<Record<TextField, readonly string[]>>
@@ -37,7 +37,7 @@ interface Facts {
   readonly exchangeMissing: boolean
 }
 
-/** Why a rule does not apply: a part of it, or one of its conditions. */
+/** What keeps a rule from applying: a field of the rule, or one of its conditions. */
 export type Obstacle = 'kinds' | 'from' | 'until' | Condition
 
 interface Test {
@@ -51,7 +51,7 @@ interface Entry {
   readonly tests: readonly Test[]
 }
 
-/** A rule as it was tried. */
+/** The result of trying a rule. */
 export interface Trial {
   readonly rule: Rule
   /** Undefined when it applies. */
@@ -63,7 +63,7 @@ export class RuleSet {
   readonly #ofGroups: ReadonlyMap<number, Index>
   readonly #ofProgramme: Index
   readonly #byName: ReadonlyMap<string, Entry>
-  /** Every condition that some rule has: what is in none needs not be looked up. */
+  /** Every condition that some rule has; the facts of others need not be looked up. */
   readonly #asked: ReadonlySet<string>
 
   /**
@@ -73,14 +73,14 @@ export class RuleSet {
   constructor(rules: readonly Rule[], decimals: number) {
     const sorted = [...rules].sort((a, b) => a.priority - b.priority || a.series - b.series)
     const entries = sorted.map((rule, place) => ({ rule, place, tests: testsOf(rule, decimals) }))
-    const owned = (key: 'affiliateId' | 'groupId', scope: Scope) => {
-      const some = entries.filter(({ rule }) => rule.scope === scope)
+    const indexOf = (key: 'affiliateId' | 'groupId', scope: Scope) => {
+      const scoped = entries.filter(({ rule }) => rule.scope === scope)
       return new Map(
-        [...Map.groupBy(some, ({ rule }) => rule[key]!)].map(([id, of]) => [id, new Index(of, decimals)]),
+        [...Map.groupBy(scoped, ({ rule }) => rule[key]!)].map(([id, of]) => [id, new Index(of, decimals)]),
       )
     }
-    this.#ofAffiliates = owned('affiliateId', 'affiliate')
-    this.#ofGroups = owned('groupId', 'group')
+    this.#ofAffiliates = indexOf('affiliateId', 'affiliate')
+    this.#ofGroups = indexOf('groupId', 'group')
     const ofProgramme = entries.filter(({ rule }) => rule.scope === 'programme')
     this.#ofProgramme = new Index(ofProgramme, decimals)
     this.#byName = new Map(entries.toReversed().map(entry => [entry.rule.name, entry]))
@@ -149,7 +149,7 @@ export class RuleSet {
   }
 }
 
-/** Entries by a value that each asks for, or by the limits of a number, so that only those are tried which may apply. */
+/** Entries by a value or by the limits of a number, so that only rules that may apply are tried. */
 class Index {
   readonly entries: readonly Entry[]
   readonly asksForLines: boolean
@@ -186,25 +186,25 @@ class Index {
   }
 
   first(facts: Facts): Rule | undefined {
-    let found = firstOf(this.#others, facts, undefined)
+    let first = firstOf(this.#others, facts, undefined)
     for (const [field, byValue] of this.#byValue) {
-      for (const value of facts.texts[field]) found = firstOf(byValue.get(value) ?? [], facts, found)
+      for (const value of facts.texts[field]) first = firstOf(byValue.get(value) ?? [], facts, first)
     }
     for (const [field, limits] of this.#byNumber) {
       const value = facts.numbers[field]
       if (value === null) continue
-      for (const some of limits.taking(value)) found = firstOf(some, facts, found)
+      for (const byLimit of limits.taking(value)) first = firstOf(byLimit, facts, first)
     }
-    return found?.rule
+    return first?.rule
   }
 }
 
-function firstOf(entries: readonly Entry[], facts: Facts, known: Entry | undefined): Entry | undefined {
+function firstOf(entries: readonly Entry[], facts: Facts, best: Entry | undefined): Entry | undefined {
   for (const entry of entries) {
-    if (known && entry.place > known.place) return known
+    if (best && entry.place > best.place) return best
     if (entry.tests.every(test => test.passes(facts))) return entry
   }
-  return known
+  return best
 }
 
 function firstIn(indexes: readonly Index[], facts: Facts): Rule | null {
@@ -247,7 +247,7 @@ function testOf(condition: Condition, decimals: number): Test {
 
 /** @param exchange as of `Circumstances`; null when the amount can't be compared */
 function factsOf(sale: Sale, earner: Earner, exchange: Fraction | null): Facts {
-  const known = (text: string) => (text === '' ? [] : foldedValues([text]))
+  const valuesOf = (text: string) => (text === '' ? [] : foldedValues([text]))
   const number = (value: number | bigint | null | undefined) =>
     value === null || value === undefined ? null : whole(value)
   const ofTier = (tier: Tier) => number(earner.tiers?.[tier])
@@ -256,10 +256,10 @@ function factsOf(sale: Sale, earner: Earner, exchange: Fraction | null): Facts {
     texts: {
       product: [],
       category: [],
-      country: known(sale.country),
-      currency: known(sale.currency),
-      coupon: known(sale.coupon),
-      campaign: known(sale.campaign),
+      country: valuesOf(sale.country),
+      currency: valuesOf(sale.currency),
+      coupon: valuesOf(sale.coupon),
+      campaign: valuesOf(sale.campaign),
     },
     numbers: {
       amount: times(whole(sale.amount), exchange ?? ONE),
@@ -274,7 +274,7 @@ function factsOf(sale: Sale, earner: Earner, exchange: Fraction | null): Facts {
   }
 }
 
-/** A rule is tried on the whole sale as if it were one line of everything. */
+/** The whole sale as one line, for rules without a condition on lines. */
 function withAllLines(facts: Facts): Facts {
   const { lines } = facts.sale
   const texts = {
@@ -285,10 +285,10 @@ function withAllLines(facts: Facts): Facts {
   return { ...facts, texts }
 }
 
-/** What part of the sale's amount these lines are; by number where no line costs anything. */
+/** The share of the sale's amount that these lines have; by their number where no line costs anything. */
 function shareOf({ lines }: Sale, places: readonly number[]): Fraction {
   const sum = lines.reduce((sum, { amount }) => plus(sum, whole(amount)), ZERO)
   if (compared(sum, ZERO) === 0) return fraction(BigInt(places.length), BigInt(lines.length))
-  const own = places.reduce((own, place) => plus(own, whole(lines[place]!.amount)), ZERO)
-  return fraction(own.numerator, sum.numerator)
+  const chosenAmount = places.reduce((own, place) => plus(own, whole(lines[place]!.amount)), ZERO)
+  return fraction(chosenAmount.numerator, sum.numerator)
 }

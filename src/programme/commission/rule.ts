@@ -15,40 +15,40 @@ const MAX_PRIORITY = 999_999
 const DEFAULT_PRIORITY = 100
 const MAX_DAYS = 3650
 
-/** Whose the rule is; 0 when it is not one's. */
+/** The affiliate or group that the rule is for; 0 when it is for all. */
 const owner = (references: Reference, description: string) =>
   ({
     ...link(description),
     nullable: true,
     references,
     initial: null,
-    show: (kept: number | null) => kept ?? 0,
-    json: (kept: number | null) => String(kept ?? 0),
+    show: (stored: number | null) => stored ?? 0,
+    json: (stored: number | null) => String(stored ?? 0),
     keep: (value: number) => value || null,
     sample: (_samples: Samples) => null,
   }) as const
 
-/** A whole number that may be left open, which is ''. */
+/** An optional whole number; '' when there is none. */
 const limit = (minimum: number, maximum: number, description: string) => {
-  const sent = Type.Union([Type.Integer({ minimum, maximum }), Type.Literal('')], { description })
+  const argument = Type.Union([Type.Integer({ minimum, maximum }), Type.Literal('')], { description })
   return {
     type: 'integer',
     nullable: true,
     ...neither,
     wire: Type.Union([Type.Integer(), Type.Literal('')], { description }),
-    create: Type.Optional(sent),
-    edit: Type.Optional(sent),
+    create: Type.Optional(argument),
+    edit: Type.Optional(argument),
     order: false,
     initial: null,
-    show: (kept: number | null) => kept ?? ('' as const),
+    show: (stored: number | null) => stored ?? ('' as const),
     keep: (value: number | '') => (value === '' ? null : value),
     sample: () => null,
   } as const
 }
 
-/** A moment that may be left open, which is ''. */
+/** An optional time; '' when there is none. */
 const bound = <const C extends string>(column: C, side: 'first' | 'last', description: string) => {
-  const sent = Type.Union([moment(description), Type.Literal('')], {
+  const argument = Type.Union([moment(description), Type.Literal('')], {
     description: `${description}; empty: no limit.`,
   })
   return {
@@ -59,11 +59,11 @@ const bound = <const C extends string>(column: C, side: 'first' | 'last', descri
     wire: Type.String({
       description: `${description}: YYYY-MM-DD HH:MM:SS, UTC; empty when there is no limit.`,
     }),
-    create: Type.Optional(sent),
-    edit: Type.Optional(sent),
+    create: Type.Optional(argument),
+    edit: Type.Optional(argument),
     order: false,
     initial: null,
-    show: (kept: number | null) => (kept === null ? '' : formatTime(kept)),
+    show: (stored: number | null) => (stored === null ? '' : formatTime(stored)),
     keep: (value: string) => (value === '' ? null : parseMoment(value)![side]),
     sample: () => null,
   } as const
@@ -87,7 +87,7 @@ const conditionsSchema = Type.Array(conditionSchema, {
   description: `All have to be met. Text is compared in any case of letters (${texts.join(', ')}: is, not); numbers by their limits (${numbers.join(', ')}: at_least, below), amounts in the programme's currency.`,
 })
 
-type Sent = Static<typeof conditionSchema>
+type SentCondition = Static<typeof conditionSchema>
 
 const statuses = ['current', 'replaced', 'ended'] as const
 
@@ -119,8 +119,8 @@ const count = (description: string) =>
     ...neither,
     wire: Type.Integer({ description }),
     initial: 0,
-    show: (kept: number) => kept,
-    json: (kept: number) => String(kept),
+    show: (stored: number) => stored,
+    json: (stored: number) => String(stored),
     sample: () => 1,
   }) as const
 
@@ -179,7 +179,7 @@ const fields = {
     edit: Type.Optional(kindsSchema),
     order: false,
     initial: '',
-    show: (kept: string) => kindsOf(kept),
+    show: (stored: string) => kindsOf(stored),
     keep: (value: readonly string[]) => [...new Set(value)].join(','),
     sample: () => '',
   },
@@ -192,9 +192,9 @@ const fields = {
     edit: Type.Optional(conditionsSchema),
     order: false,
     initial: '[]',
-    show: (kept: string): Sent[] => JSON.parse(kept),
-    json: (kept: string) => kept,
-    keep: (value: readonly Sent[]) => JSON.stringify(value),
+    show: (stored: string): SentCondition[] => JSON.parse(stored),
+    json: (stored: string) => stored,
+    keep: (value: readonly SentCondition[]) => JSON.stringify(value),
     problem: problemOfConditions,
     sample: () => '[]',
   },
@@ -207,8 +207,8 @@ const fields = {
     orders: byTypeThenValue(sql`rules.rate_type`),
     create: rateSchema,
     edit: Type.Optional(rateSchema),
-    show: (kept: number) => formatRate(kept),
-    json: (kept: number) => `"${formatRate(kept)}"`,
+    show: (stored: number) => formatRate(stored),
+    json: (stored: number) => `"${formatRate(stored)}"`,
     keep: (value: number) => toUnits(value, RATE_DECIMALS)!,
     sample: () => 100_000,
   },
@@ -255,7 +255,7 @@ declare module '../../events/schema.ts' {
   }
 }
 
-/** What a row says, as it is judged by. */
+/** The rule of a row, as the engine uses it. */
 export function ruleOf(row: RuleRow): Rule {
   return {
     id: row.id,
@@ -284,18 +284,18 @@ function scopeOf({ affiliate_id, group_id }: Pick<RuleRow, 'affiliate_id' | 'gro
   return group_id !== null ? 'group' : 'programme'
 }
 
-function kindsOf(kept: string): SaleKind[] {
-  const named: readonly string[] = kept.split(',')
-  return kinds.filter(kind => named.includes(kind))
+function kindsOf(stored: string): SaleKind[] {
+  const names: readonly string[] = stored.split(',')
+  return kinds.filter(kind => names.includes(kind))
 }
 
-/** They are what was checked when they came in. */
-function conditionsOf(kept: string): Condition[] {
-  return JSON.parse(kept)
+/** They were checked when they were stored. */
+function conditionsOf(stored: string): Condition[] {
+  return JSON.parse(stored)
 }
 
-/** What is wrong with conditions beyond their schema, the first of it. */
-function problemOfConditions(conditions: readonly Sent[]): string | undefined {
+/** The first problem of conditions beyond their schema. */
+function problemOfConditions(conditions: readonly SentCondition[]): string | undefined {
   if (JSON.stringify(conditions).length > MAX_JSON) return `must be at most ${MAX_JSON} characters of JSON.`
   for (const condition of conditions) {
     const problem = problemOfCondition(condition)
@@ -304,7 +304,7 @@ function problemOfConditions(conditions: readonly Sent[]): string | undefined {
   return undefined
 }
 
-function problemOfCondition({ field, is, not, at_least, below }: Sent): string | undefined {
+function problemOfCondition({ field, is, not, at_least, below }: SentCondition): string | undefined {
   const isNumber = (numbers as readonly string[]).includes(field)
   if (isNumber && (is ?? not)) return `must ask for ${field} by at_least and below: it is a number.`
   if (!isNumber && (at_least ?? below) !== undefined)

@@ -1,6 +1,6 @@
 /**
- * What is true of commission rules. None is ever changed: an edit makes the next version of its series, and to delete one
- * is to end its series, so that each referral can point at what it was judged by.
+ * Rules for commission rules. A version never changes: an edit adds the next version of its series, and deleting ends
+ * the series, so that each referral keeps pointing at the version that it was judged by.
  */
 import type { Static } from 'typebox'
 import { Failure, type Problems, refuseInvalid } from '../../base/errors.ts'
@@ -23,9 +23,9 @@ async function create(context: RequestContext, args: CreateArguments): Promise<R
   return change(context, async (tx, settings) => {
     refuseInvalid(await problemsOf(tx, settings, args))
     const id = await context.database.engine.reserveIdentity(tx, 'rules')
-    const made = { time: now(), actor: context.actor.userId }
+    const origin = { time: now(), actor: context.actor.userId }
     const row = await store.rules.insert(tx, {
-      ...rule.fresh(args, settings, made),
+      ...rule.newRow(args, settings, origin),
       id,
       series: id,
       version: 1,
@@ -36,7 +36,7 @@ async function create(context: RequestContext, args: CreateArguments): Promise<R
 }
 
 /**
- * Makes the next version, which is what was sent and for the rest what it was before.
+ * Adds the next version: what was sent, and the rest as in the version before.
  * @throws Failure no_rule, rule_conflict, invalid_argument
  */
 async function edit(context: RequestContext, args: EditArguments): Promise<RuleRow> {
@@ -44,14 +44,14 @@ async function edit(context: RequestContext, args: EditArguments): Promise<RuleR
   return change(context, async (tx, settings) => {
     const before = await holdCurrent(tx, id)
     refuseInvalid(await problemsOf(tx, settings, sent, before))
-    const kept = rule.keep(sent, settings)
-    if (isAlready(before, kept)) return before
-    const { id: _id, ...rest } = before
+    const changes = rule.keep(sent, settings)
+    if (isAlready(before, changes)) return before
+    const { id: _id, ...unchanged } = before
     const time = now()
     await store.rules.update(tx, id, { status: 'replaced', updated_at: time })
     const after = await store.rules.insert(tx, {
-      ...rest,
-      ...kept,
+      ...unchanged,
+      ...changes,
       version: before.version + 1,
       created_at: time,
       updated_at: time,
@@ -88,13 +88,13 @@ async function problems(
 
 export const rules = { ...readingOf(rule, store.rules), create, edit, remove, problems }
 
-/** Changes the rules, which sales from the end of the transaction on are judged by; drafts that wait for one may become real. */
+/** Changes the rules for sales after the end of the transaction; drafts that wait for a rule may be judged then. */
 async function change(
   context: RequestContext,
   work: (tx: WriteTx, settings: Settings) => Promise<RuleRow>,
 ): Promise<RuleRow> {
   const row = await write(context, async tx => {
-    // First of all: whoever is judging a sale by the rules of before is waited for.
+    // First of all, so that sales which are judged by the former rules are finished.
     await markRules(tx, context.database.engine)
     const settings = await context.settings.hold(tx)
     const row = await work(tx, settings)
@@ -125,13 +125,13 @@ async function problemsOf(
   args: Partial<CreateArguments>,
   before?: Pick<RuleRow, 'affiliate_id' | 'group_id' | 'valid_from' | 'valid_until'>,
 ): Promise<Problems> {
-  const kept: Partial<RuleRow> = rule.keep(args, settings)
+  const changes: Partial<RuleRow> = rule.keep(args, settings)
   const {
     affiliate_id = null,
     group_id = null,
     valid_from = null,
     valid_until = null,
-  } = { ...before, ...kept }
+  } = { ...before, ...changes }
   const isOfBoth = affiliate_id !== null && group_id !== null
   const isNever = valid_from !== null && valid_until !== null && valid_from > valid_until
   return {

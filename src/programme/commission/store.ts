@@ -8,15 +8,15 @@ import { exactSum, unitsOfSum } from '../../storage/sums.ts'
 import type { Tier } from './conditions.ts'
 import { type RuleRow, rule } from './rule.ts'
 
-const stored = storeOf(rule)
+const queries = storeOf(rule)
 
 const PRIORITIES = 1_000_000
 const SERIES = 1_000_000_000
 
 type Placed = Pick<RuleRow, 'affiliate_id' | 'group_id' | 'priority' | 'series'>
 
-/** As rules are tried: the affiliates' own, the groups', the programme's, each by priority. */
-const tried: Order = {
+/** The order in which rules are tried: those of affiliates, of groups, of the programme; each by priority. */
+const trialOrder: Order = {
   expression: sql`((CASE WHEN rules.affiliate_id IS NOT NULL THEN 0 WHEN rules.group_id IS NOT NULL THEN 1 ELSE 2 END
     * ${sql.lit(PRIORITIES)} + rules.priority) * ${sql.lit(SERIES)} + rules.series)`,
   kind: 'number',
@@ -29,7 +29,7 @@ function placeOf({ affiliate_id, group_id }: Pick<Placed, 'affiliate_id' | 'grou
   return group_id === null ? 2 : 1
 }
 
-export const rules = { ...stored, orders: { ...stored.orders, tried } }
+export const rules = { ...queries, orders: { ...queries.orders, tried: trialOrder } }
 
 export async function currentRules(db: Db): Promise<RuleRow[]> {
   return db.selectFrom('rules').selectAll().where('status', '=', 'current').execute()
@@ -41,8 +41,8 @@ export async function currentOf(db: Db, series: number): Promise<RuleRow | undef
   return query.where('status', '=', 'current').executeTakeFirst()
 }
 
-/** What was sold from a moment on, up to another. */
-interface Sold {
+/** A period, from one moment up to another. */
+interface Period {
   readonly count: number
   readonly volume: string
 }
@@ -71,7 +71,7 @@ export async function salesOf(
 ): Promise<Record<Tier, bigint>> {
   const [month] = await sold(db, { affiliateId, first: monthBegins, last })
   const [ever] = await sold(db, { affiliateId, first: 0, last })
-  const of = ({ count, volume }: Sold) => ({ count: BigInt(count), volume: unitsOfSum(volume) })
+  const of = ({ count, volume }: Period) => ({ count: BigInt(count), volume: unitsOfSum(volume) })
   const [inMonth, all] = [of(month!), of(ever!)]
   return {
     sales_in_month: inMonth.count,

@@ -1,10 +1,12 @@
-/** Who is credited for what was sold. Pure: whom the shop names, the customer, coupon and clicks is found out elsewhere. */
+/**
+ * Decides who is credited for a sale. Pure: the claims by shop, customer, coupon and clicks are looked up elsewhere.
+ */
 import { foldCase } from '../../base/text.ts'
 
-/** What names an affiliate, in the order in which they count. */
+/** What a claim rests on, in order of precedence. */
 type By = 'affiliate' | 'customer' | 'coupon' | 'click' | 'visit' | 'attribution'
 
-/** Why somebody who is named is not credited. */
+/** Why a claim is not credited. */
 type Reason =
   | 'unknown_affiliate'
   | 'inactive'
@@ -18,18 +20,18 @@ type Reason =
   | 'expired'
   | 'earlier_claim'
 
-/** Somebody who is named, or what names nobody. */
+/** The claim of an affiliate, or evidence that names none. */
 export interface Claim {
   readonly by: By
-  /** 0 when nobody is named. */
+  /** 0 when it names none. */
   readonly affiliateId: number
-  /** What rules it out before anything is known of the affiliate. */
+  /** What rules the claim out before the affiliate is looked up. */
   readonly reason?: Reason
   /** When the click was. */
   readonly clickedAt?: number
 }
 
-/** What of an affiliate decides. */
+/** The columns of an affiliate that decide a claim. */
 export interface Claimant {
   readonly id: number
   readonly user_id: number
@@ -38,7 +40,7 @@ export interface Claimant {
   readonly email_key: string
 }
 
-/** Who bought, as far as it is known. */
+/** The customer, as far as known. */
 export interface Buyer {
   readonly userId: number | null
   /** Folded. */
@@ -52,8 +54,8 @@ export interface Candidate {
 }
 
 /**
- * The first claim that nothing speaks against.
- * @param claims in the order in which they count
+ * The first claim without an objection.
+ * @param claims in order of precedence
  */
 export function attribute(
   claims: readonly Claim[],
@@ -89,7 +91,7 @@ function isSame({ user_id, payment_email_key, email_key }: Claimant, { userId, e
 
 export function buyerOf(
   customer: { readonly user_id: number | null; readonly email_key: string } | undefined,
-  email: string,
+  email = '',
 ): Buyer {
   return { userId: customer?.user_id ?? null, emails: [foldCase(email), customer?.email_key ?? ''] }
 }
@@ -127,7 +129,7 @@ const nothings: Partial<Record<Reason, string>> = {
   expired: 'The click is older than the window.',
 }
 
-/** The candidate as a sentence. */
+/** A candidate as a sentence. */
 export function sentenceOf({ by, affiliate_id, reason }: Candidate): string {
   if (affiliate_id === 0) return nothings[reason as Reason] ?? 'It names nobody.'
   const who = `${subjects[by]} ${affiliate_id}`

@@ -1,4 +1,4 @@
-/** Many conversions by one request, one on each line (NDJSON). Each stands for itself: what is wrong with one stops no other. */
+/** Many conversions by one request, a line each (NDJSON). A line that fails stops no other. */
 import { Type } from 'typebox'
 import { Failure } from '../../base/errors.ts'
 import { type Endpoint, endpoint } from '../../http/endpoint.ts'
@@ -14,15 +14,15 @@ export const reportLines = linesOf<CreateArguments, Created>({
   problems,
   create,
   tell: ({ conversion: row, referrals, replayed }, settings) => {
-    const written = referrals.map(one => `${referral.write(one, settings)}}`).join()
+    const referralsText = referrals.map(row => `${referral.write(row, settings)}}`).join()
     return {
-      members: `"conversion":${conversion.write(row, settings)}},"referrals":[${written}]`,
+      members: `"conversion":${conversion.write(row, settings)}},"referrals":[${referralsText}]`,
       replayed,
     }
   },
 })
 
-/** What reporting one takes as well, by a path of its own. */
+/** The endpoint for lines. Reporting one conversion takes lines as well. */
 export const reportMany: Endpoint = endpoint({
   methods: ['POST'],
   path: '/conversions/bulk',

@@ -1,4 +1,4 @@
-/** Whether what was taken back whole earns nothing any more, in however many parts and whichever order. */
+/** Checks that a sale which was taken back in full earns nothing, in however many parts and whichever order. */
 import { decimalText } from '../../base/money.ts'
 import type { Check } from '../../records/feature.ts'
 import { loadSettings } from '../../settings/rules.ts'
@@ -29,15 +29,21 @@ async function problemOf(db: Db, paymentId: string, decimals: number): Promise<s
     db,
     payment.map(({ id }) => id),
   )
-  const own = referrals.find(({ conversion_id, parent_id }) => conversion_id === sale.id && parent_id === 0)
-  // What a person has decided about it stands.
-  if (!own || own.calculation === '' || own.status === 'draft') return undefined
-  if (own.status === 'rejected' && own.reason !== 'refunded') return undefined
+  const referralOfSale = referrals.find(
+    ({ conversion_id, parent_id }) => conversion_id === sale.id && parent_id === 0,
+  )
+  // A person's decision stands.
+  if (!referralOfSale || referralOfSale.calculation === '' || referralOfSale.status === 'draft')
+    return undefined
+  if (referralOfSale.status === 'rejected' && referralOfSale.reason !== 'refunded') return undefined
   const sum = referrals
-    .filter(({ id, parent_id, status }) => (id === own.id || parent_id === own.id) && status !== 'rejected')
-    .reduce((all, { amount }) => all + amount, 0)
+    .filter(
+      ({ id, parent_id, status }) =>
+        (id === referralOfSale.id || parent_id === referralOfSale.id) && status !== 'rejected',
+    )
+    .reduce((total, { amount }) => total + amount, 0)
   if (sum === 0) return undefined
-  return `conversions ${sale.id}: nothing is left of the sale, and ${decimalText(sum, decimals)} stands because of it (referral ${own.id}).`
+  return `conversions ${sale.id}: nothing is left of the sale, and ${decimalText(sum, decimals)} stands because of it (referral ${referralOfSale.id}).`
 }
 
 export const checks: readonly Check[] = [checkRefunds]

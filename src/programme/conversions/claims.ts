@@ -1,4 +1,4 @@
-/** Finds out who may be credited for what was sold. */
+/** Finds the claims to a sale. */
 
 import type { Settings } from '../../base/settings.ts'
 import type { Db, Tx } from '../../storage/database.ts'
@@ -12,46 +12,47 @@ import * as store from './store.ts'
 
 const DAY_SECONDS = 86_400
 
-/** Whom and what a sale comes from. */
+/** The claims to a sale, and the visits that they come from. */
 export interface Origins {
-  /** In the order in which they count. */
+  /** In order of precedence. */
   readonly claims: readonly Claim[]
   readonly campaign: string
   /** The visits of clicks, by affiliate. */
   readonly visits: ReadonlyMap<number, number>
 }
 
-type Sent = Pick<CreateArguments, 'affiliate_id' | 'coupon' | 'click' | 'visit_id'>
+type Evidence = Pick<CreateArguments, 'affiliate_id' | 'coupon' | 'click' | 'visit_id'>
 
 /** @param owner the affiliate whom the customer belongs to */
 export async function claimsOf(
   tx: Tx,
-  sent: Sent,
+  evidence: Evidence,
   { occurredAt }: Fact,
   owner: number | null,
   { tracking: { attribution, attributionDays } }: Settings,
 ): Promise<Origins> {
   const since = occurredAt - attributionDays * DAY_SECONDS
-  const { first, last } = sent.click ?? {}
+  const { first, last } = evidence.click ?? {}
   const tokens = attribution === 'first' ? [first, last] : [last, first]
   const claims: Claim[] = []
   const visits = new Map<number, number>()
   let campaign = ''
-  if (sent.affiliate_id !== undefined) claims.push({ by: 'affiliate', affiliateId: sent.affiliate_id })
+  if (evidence.affiliate_id !== undefined)
+    claims.push({ by: 'affiliate', affiliateId: evidence.affiliate_id })
   if (owner !== null) claims.push({ by: 'customer', affiliateId: owner })
-  if (sent.coupon) {
-    const coupon = await claimOfCoupon(tx, sent.coupon)
+  if (evidence.coupon) {
+    const coupon = await claimOfCoupon(tx, evidence.coupon)
     claims.push(coupon.claim)
     campaign ||= coupon.campaign
   }
-  for (const token of new Set(tokens.filter(one => one !== undefined && one !== ''))) {
+  for (const token of new Set(tokens.filter(token => token !== undefined && token !== ''))) {
     const click = await claimOfClick(tx, token!, since)
     claims.push(click.claim)
     if (click.visitId) visits.set(click.claim.affiliateId, click.visitId)
     campaign ||= click.campaign
   }
-  if (sent.visit_id !== undefined) {
-    const visit = await claimOfVisit(tx, sent.visit_id, since)
+  if (evidence.visit_id !== undefined) {
+    const visit = await claimOfVisit(tx, evidence.visit_id, since)
     claims.push(visit.claim)
     campaign ||= visit.campaign
   }
@@ -72,7 +73,7 @@ async function claimOfClick(tx: Tx, token: string, since: number): Promise<Click
   }
   const { affiliateId, campaign } = click
   if (refusal) return { claim: { by: 'click', affiliateId, reason: 'expired' }, campaign: '' }
-  // Its row may be written only after the sale.
+  // The row of the visit may be written only after the sale.
   return { claim: { by: 'click', affiliateId }, campaign, visitId: (await idByNonce(tx, click.nonce)) ?? 0 }
 }
 

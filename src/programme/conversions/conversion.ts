@@ -1,6 +1,6 @@
 /**
- * What a conversion is: what a shop says happened. A fact: the database refuses to change or remove one. Only who is
- * credited is filled in later where nobody was, and what is personal can be emptied.
+ * What a conversion is: what a shop reports. It is a fact, which the database refuses to change or remove. Only the
+ * affiliate is filled in later where none was credited, and personal values can be emptied.
  * See docs/decisions/conversions.md.
  */
 import { Type } from 'typebox'
@@ -17,15 +17,15 @@ import { byAffiliateName } from '../affiliates/name.ts'
 export const kinds = ['lead', 'sale', 'renewal', 'refund', 'dispute', 'dispute_won', 'attribution'] as const
 export type ConversionKind = (typeof kinds)[number]
 
-/** Those that a customer pays. */
+/** Kinds that a customer pays. */
 export const isPaid = (kind: ConversionKind): boolean => kind === 'sale' || kind === 'renewal'
-/** Those that take something back, or end that. */
+/** Kinds that take something back, or end that. */
 export const isTaking = (kind: ConversionKind): boolean => !isEarning(kind) && kind !== 'attribution'
 export const isEarning = (kind: ConversionKind): boolean => kind === 'lead' || isPaid(kind)
 
 export const MAX_REFERENCE = 190
 
-/** Tells of who bought, which the erasure of an affiliate leaves. */
+/** About the customer, so the erasure of an affiliate leaves it. */
 const ofBuyer = { personal: 'keep', money: false } as const
 
 const plainText = (description: string) =>
@@ -170,7 +170,7 @@ const fields = {
   date: created('created_at', 'When it was reported'),
   customer: personal('The customer as it was sent; empty once the person is erased.'),
   metadata: personal('Whatever the sender wants to keep with it.'),
-  /** Who came into question, and why each was credited or not. */
+  /** The affiliates in question, and why each was credited or not. */
   candidates: {
     type: 'text',
     nullable: false,
@@ -216,7 +216,7 @@ export const conversion = {
   table: {
     ...plain.table,
     appendOnly: true,
-    // Events stay when a customer is erased whom no account stands for.
+    // An event names no account of a customer, so it could not be erased with them: it holds nothing personal.
     logged: { ...plain.table.logged, personal: [] },
   },
   show,

@@ -1,4 +1,7 @@
-/** The customer of a conversion: found by what the shop calls them before their e-mail address; who has brought them stays. */
+/**
+ * The customer of a conversion, found by the shop's identifier before the e-mail address. The affiliate who brought a
+ * customer stays.
+ */
 import type { Settings } from '../../base/settings.ts'
 import { foldCase } from '../../base/text.ts'
 import { now } from '../../base/time.ts'
@@ -8,17 +11,21 @@ import type { Fact } from './fact.ts'
 import type { CreateArguments } from './schema.ts'
 import * as store from './store.ts'
 
-export type Sent = NonNullable<CreateArguments['customer']>
-/** A customer whom the service knows, and whether it knows what the shop calls them. */
-export type Known = store.CustomerRow & { readonly named: boolean }
+export type SentCustomer = NonNullable<CreateArguments['customer']>
+/** A customer that exists, and whether the shop's identifier is known. */
+export type KnownCustomer = store.CustomerRow & { readonly named: boolean }
 
-function namesOf(context: string, { id, email }: Sent): store.CustomerNames | undefined {
+function namesOf(context: string, { id, email }: SentCustomer): store.CustomerNames | undefined {
   if (!id && !email) return undefined
   return { context, ...(id && { name: id }), ...(email && { email: foldCase(email) }) }
 }
 
-export async function findCustomer(tx: WriteTx, context: string, sent: Sent): Promise<Known | undefined> {
-  const names = namesOf(context, sent)
+export async function findCustomer(
+  tx: WriteTx,
+  context: string,
+  customer: SentCustomer,
+): Promise<KnownCustomer | undefined> {
+  const names = namesOf(context, customer)
   if (!names) return undefined
   const rows = await store.customersBy(tx, names)
   const first = rows[0]
@@ -28,50 +35,54 @@ export async function findCustomer(tx: WriteTx, context: string, sent: Sent): Pr
   return { ...row, named: named !== undefined || names.name === undefined }
 }
 
-interface Bought {
-  readonly sent: Sent
-  readonly known: Known | undefined
+interface Purchase {
+  readonly sentCustomer: SentCustomer
+  readonly knownCustomer: KnownCustomer | undefined
   readonly affiliateId: number
   readonly settings: Settings
 }
 
 /**
- * Keeps who bought, and whom they belong to from now on if it is nobody yet.
- * @returns 0 when it is not said who it was
+ * Stores the customer, and the affiliate whom the customer belongs to from now on if there was none.
+ * @returns 0 when the report names no customer
  */
 export async function saveCustomer(
   tx: WriteTx,
   { context, occurredAt }: Fact,
-  { sent, known, affiliateId, settings }: Bought,
+  { sentCustomer, knownCustomer, affiliateId, settings }: Purchase,
 ): Promise<number> {
-  const names = namesOf(context, sent)
+  const names = namesOf(context, sentCustomer)
   if (!names) return 0
   const { name } = names
-  if (known) {
-    if (name !== undefined && !known.named) {
-      await store.nameCustomer(tx, { context, name, customer_id: known.id })
+  if (knownCustomer) {
+    if (name !== undefined && !knownCustomer.named) {
+      await store.nameCustomer(tx, { context, name, customer_id: knownCustomer.id })
     }
-    await own(tx, known, affiliateId)
-    return known.id
+    await assignOwner(tx, knownCustomer, affiliateId)
+    return knownCustomer.id
   }
-  const { email = '', first_name = '', last_name = '' } = sent
-  const fresh = customer.fresh({ email, first_name, last_name, affiliate_id: affiliateId }, settings, {
+  const { email = '', first_name = '', last_name = '' } = sentCustomer
+  const newRow = customer.newRow({ email, first_name, last_name, affiliate_id: affiliateId }, settings, {
     time: now(),
     actor: 0,
   })
-  const row = await store.insertCustomer(tx, { ...fresh, created_at: occurredAt })
-  // Somebody else has made the same one meanwhile.
+  const row = await store.insertCustomer(tx, { ...newRow, created_at: occurredAt })
+  // Another transaction has created the same customer meanwhile.
   const id = row?.id ?? (await store.customersBy(tx, names))[0]!.id
   if (name !== undefined) await store.nameCustomer(tx, { context, name, customer_id: id })
   if (row) tx.log('customer.create', id, { after: impersonal(row) })
   return id
 }
 
-/** Nothing personal: who has no account here could not have it erased from the log. */
+/** Nothing personal: a customer without an account could not be erased from the log. */
 const impersonal = ({ affiliate_id }: store.CustomerRow) => ({ affiliate_id: affiliate_id ?? 0 })
 
-/** Makes somebody the affiliate who has brought a customer, unless there is one. */
-export async function own(tx: WriteTx, before: store.CustomerRow, affiliateId: number): Promise<void> {
+/** Assigns a customer to the affiliate who brought them, unless they have one. */
+export async function assignOwner(
+  tx: WriteTx,
+  before: store.CustomerRow,
+  affiliateId: number,
+): Promise<void> {
   if (affiliateId === 0 || before.affiliate_id !== null) return
   const after = await store.ownCustomer(tx, before.id, affiliateId, now())
   if (after) tx.log('customer.edit', before.id, { before: impersonal(before), after: impersonal(after) })

@@ -1,6 +1,6 @@
 /**
- * What is owed because of a payment: the referral of each sale that somebody is credited for, and what refunds and disputes
- * leave of it. What stands is compared with what should, so it makes no difference in which order things are reported.
+ * What is owed for a payment: a referral for each credited sale, and what refunds and disputes leave of it. The
+ * referrals are compared with what they should be, so the order of reports makes no difference.
  * See docs/decisions/conversions.md.
  */
 import { decimalsOf } from '../../base/currencies.ts'
@@ -22,31 +22,33 @@ import * as store from './store.ts'
 
 const DAY_SECONDS = 86_400
 
-/** Of one payment: what follows from it is computed from all of it, each time. */
+/** The most conversions of one payment: all of them are read for each report. */
 export const MOST_MEMBERS = 500
 
-/** What of a payment is left, by what refunds and disputes of it say: those of its sale, or of its lead when it has none. */
+/**
+ * The part of a payment that remains, by the refunds and disputes of its sale, or of its lead when there is no sale.
+ */
 export function leftIn(payment: readonly Conversion[], of: Conversion): Fraction {
   const sale = saleOf(payment)
   if (sale?.id !== of.id) return ONE
   return leftOf(
     BigInt(of.amount),
-    payment.filter(one => one.currency === of.currency),
+    payment.filter(member => member.currency === of.currency),
   )
 }
 
-/** What refunds and disputes of a payment are about. */
+/** The sale that refunds and disputes of a payment are about. */
 export function saleOf(payment: readonly Conversion[]): Conversion | undefined {
   return payment.find(({ kind }) => isPaid(kind)) ?? payment.find(({ kind }) => isEarning(kind))
 }
 
-/** The customer's orders before. */
+/** The earlier orders of the customer. */
 export interface History {
   readonly orders: number
   readonly first: number | null
 }
 
-/** Makes the referral of a sale that somebody is credited for. */
+/** Creates the referral of a credited sale. */
 export async function earnBy(
   tx: WriteTx,
   conversion: Conversion,
@@ -56,17 +58,19 @@ export async function earnBy(
   const sale = saleFrom(conversion, history)
   const commission = await commissionOf(tx, settings, { sale, affiliateId })
   const { judgement, exchange } = commission
-  const left = leftIn(payment, conversion)
+  const remaining = leftIn(payment, conversion)
   const amount =
-    judgement.reason === '' ? Number(totalOf(judgement.parts, exchange?.exchange ?? ONE, left).amount) : 0
-  const wanted = { status: null, holdUntil: null, byHold: true } as const
+    judgement.reason === ''
+      ? Number(totalOf(judgement.parts, exchange?.exchange ?? ONE, remaining).amount)
+      : 0
+  const target = { status: null, holdUntil: null, byHold: true } as const
   const draft = {
-    ...referral.fresh({}, settings, { time: now(), actor: 0 }),
+    ...referral.newRow({}, settings, { time: now(), actor: 0 }),
     affiliate_id: affiliateId,
     visit_id: conversion.visit_id,
     customer_id: conversion.customer_id,
-    ...columnsOf(commission, { sale, currency: conversion.currency, wanted, left }),
-    ...standingOf(judgement, conversion, left.numerator === 0n),
+    ...columnsOf(commission, { sale, currency: conversion.currency, wanted: target, left: remaining }),
+    ...standingOf(judgement, conversion, remaining.numerator === 0n),
     amount,
     currency: settings.currency,
     context: conversion.context,
@@ -84,7 +88,7 @@ export async function earnBy(
 
 type Beginning = Pick<Referral, 'status' | 'hold_until' | 'reason'>
 
-/** What becomes of a referral at first. */
+/** The first status of a referral. */
 function standingOf(
   { reason, holdDays }: Pick<Judgement, 'reason' | 'holdDays'>,
   { occurred_at }: Conversion,
@@ -132,8 +136,9 @@ function linesOf({ lines, currency }: Conversion): Line[] {
 }
 
 /**
- * Brings the referrals of a payment to what is left of it. What is open is lowered or raised; where that is paid, reserved or
- * not enough, a refund is recorded, which the next payout takes into account. What a person has rejected stays rejected.
+ * Adjusts the referrals of a payment to what is left of it. An open referral is lowered or raised; where it is paid,
+ * reserved or not enough, a refund is recorded, which the next payout deducts. What a person has rejected stays
+ * rejected.
  * @returns those that were changed or recorded
  */
 export async function settle(
@@ -147,17 +152,25 @@ export async function settle(
     tx,
     payment.map(({ id }) => id),
   )
-  const changed: Referral[] = []
+  const changes: Referral[] = []
   for (const conversion of payment.filter(({ kind }) => isEarning(kind))) {
-    const own = referrals.find(one => one.conversion_id === conversion.id && one.parent_id === 0)
-    // Somebody has deleted it, or corrected it by hand to something else than was judged.
-    if (!own || own.calculation === '') continue
-    const children = referrals.filter(({ parent_id }) => parent_id === own.id)
-    changed.push(
-      ...(await settleOne(tx, { own, children, left: leftIn(payment, conversion), cause, settings })),
+    const referralOfSale = referrals.find(
+      child => child.conversion_id === conversion.id && child.parent_id === 0,
+    )
+    // A person has deleted it, or corrected it to something else than was judged.
+    if (!referralOfSale || referralOfSale.calculation === '') continue
+    const children = referrals.filter(({ parent_id }) => parent_id === referralOfSale.id)
+    changes.push(
+      ...(await settleOne(tx, {
+        own: referralOfSale,
+        children,
+        left: leftIn(payment, conversion),
+        cause,
+        settings,
+      })),
     )
   }
-  return changed
+  return changes
 }
 
 interface Standing {
@@ -173,7 +186,7 @@ const isOpen = ({ status, run_item_id }: Referral) =>
 
 async function settleOne(tx: WriteTx, standing: Standing): Promise<Referral[]> {
   const { own, children, left, settings } = standing
-  // Its target is computed from what is left when the rate or the rule comes.
+  // A draft: the amount is computed from what is left once the rate or the rule exists.
   const calculation = parseCalculation(own.calculation)
   if (!calculation) return []
   if (own.status === 'draft') {
@@ -182,26 +195,32 @@ async function settleOne(tx: WriteTx, standing: Standing): Promise<Referral[]> {
   }
   const { exact, amount: earned } = earnedOf(calculation, left)
   const target = Number(earned)
-  const kept = { calculation: calculationText({ ...calculation, left, result: { exact, amount: earned } }) }
-  const full = Number(earnedOf(calculation, ONE).amount)
+  const calculationChange = {
+    calculation: calculationText({ ...calculation, left, result: { exact, amount: earned } }),
+  }
+  const fullAmount = Number(earnedOf(calculation, ONE).amount)
   const isRefunded = own.status === 'rejected' && own.reason === REFUNDED
   if (own.status === 'rejected' && !isRefunded) {
-    return own.amount === target ? [] : [await adjust(tx, own, { ...kept, amount: target }, settings)]
+    return own.amount === target
+      ? []
+      : [await adjust(tx, own, { ...calculationChange, amount: target }, settings)]
   }
   const counted = children.filter(({ status }) => status !== 'rejected')
   const stands = counted.reduce((sum, { amount }) => sum + amount, isRefunded ? 0 : own.amount)
   const difference = target - stands
   if (difference === 0) return []
   if (!isOpen(own) && !isRefunded) return [await recordRefund(tx, standing, difference)]
-  const held = isRefunded ? 0 : own.amount
-  const amount = Math.min(Math.max(held + difference, 0), Math.max(full, held))
-  const rest = difference - (amount - held)
-  const adjusted =
-    amount === held ? [] : [await adjust(tx, own, { ...kept, ...changeTo(own, amount, left) }, settings)]
-  return rest === 0 ? adjusted : [...adjusted, await recordRefund(tx, standing, rest)]
+  const openAmount = isRefunded ? 0 : own.amount
+  const amount = Math.min(Math.max(openAmount + difference, 0), Math.max(fullAmount, openAmount))
+  const uncovered = difference - (amount - openAmount)
+  const adjustments =
+    amount === openAmount
+      ? []
+      : [await adjust(tx, own, { ...calculationChange, ...changeTo(own, amount, left) }, settings)]
+  return uncovered === 0 ? adjustments : [...adjustments, await recordRefund(tx, standing, uncovered)]
 }
 
-/** What is lowered to nothing because nothing is left is rejected, and raised again when a dispute is won. */
+/** A referral that refunds lower to nothing is rejected, and raised again when a dispute is won. */
 function changeTo(own: Referral, amount: number, left: Fraction) {
   if (amount === 0 && left.numerator === 0n) return { amount, status: 'rejected' as const, reason: REFUNDED }
   if (own.status !== 'rejected') return { amount }
@@ -212,7 +231,7 @@ function changeTo(own: Referral, amount: number, left: Fraction) {
 
 function recordRefund(tx: WriteTx, { own, cause, settings }: Standing, amount: number): Promise<Referral> {
   const draft = {
-    ...referral.fresh({}, settings, { time: now(), actor: 0 }),
+    ...referral.newRow({}, settings, { time: now(), actor: 0 }),
     affiliate_id: own.affiliate_id,
     visit_id: own.visit_id,
     customer_id: own.customer_id,

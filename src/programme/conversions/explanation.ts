@@ -1,4 +1,4 @@
-/** Why a conversion credits whom it does, and what is owed because of it: as data and as sentences. Pure. */
+/** Why a conversion is credited as it is, and what is owed for it, as data and as sentences. Pure. */
 import { decimalsOf } from '../../base/currencies.ts'
 import { decimalText, fromUnits } from '../../base/money.ts'
 import type { Settings } from '../../base/settings.ts'
@@ -22,23 +22,27 @@ export function explain({ conversion, payment, referrals }: Story, settings: Set
   return {
     conversion_id: conversion.id,
     affiliate_id: conversion.affiliate_id,
-    candidates: candidates.map(one => ({ ...one, credited: one.reason === '', text: sentenceOf(one) })),
+    candidates: candidates.map(candidate => ({
+      ...candidate,
+      credited: candidate.reason === '',
+      text: sentenceOf(candidate),
+    })),
     payment: sale ? paymentOf(sale, payment) : {},
-    referrals: referrals.map(one => ({
-      referral_id: one.id,
-      affiliate_id: one.affiliate_id,
-      conversion_id: one.conversion_id,
-      parent_id: one.parent_id,
-      type: one.type,
-      status: one.status,
-      reason: one.reason,
-      amount: fromUnits(one.amount, settings.decimals),
+    referrals: referrals.map(row => ({
+      referral_id: row.id,
+      affiliate_id: row.affiliate_id,
+      conversion_id: row.conversion_id,
+      parent_id: row.parent_id,
+      type: row.type,
+      status: row.status,
+      reason: row.reason,
+      amount: fromUnits(row.amount, settings.decimals),
     })),
     sentences: [
       ...candidates.map(sentenceOf),
       ...(isEarning(conversion.kind) ? sentencesOfCredit(conversion, candidates) : []),
       ...sentencesOfPayment(conversion, sale, payment),
-      ...referrals.map(one => sentenceOfReferral(one, settings)),
+      ...referrals.map(row => sentenceOfReferral(row, settings)),
     ],
   }
 }
@@ -61,13 +65,13 @@ function paymentOf(sale: Conversion, payment: readonly Conversion[]) {
     paid: fromUnits(sale.amount, decimals),
     refunded: fromUnits(Number(refunded(ofSale)), decimals),
     disputed: fromUnits(Number(disputed(ofSale)), decimals),
-    left: fromUnits(Number(left(sale, ofSale)), decimals),
+    left: fromUnits(Number(remainingOf(sale, ofSale)), decimals),
   }
 }
 
-function left({ amount }: Conversion, payment: readonly Conversion[]): bigint {
-  const rest = BigInt(amount) - refunded(payment) - disputed(payment)
-  return rest < 0n ? 0n : rest
+function remainingOf({ amount }: Conversion, payment: readonly Conversion[]): bigint {
+  const remaining = BigInt(amount) - refunded(payment) - disputed(payment)
+  return remaining < 0n ? 0n : remaining
 }
 
 function sentencesOfPayment(
@@ -78,7 +82,7 @@ function sentencesOfPayment(
   if (!sale) return isEarning(kind) ? [] : ['The sale that it belongs to was not reported yet.']
   const { currency } = sale
   const text = (units: bigint | number) => `${decimalText(units, decimalsOf(currency)!)} ${currency}`
-  const ofSale = payment.filter(one => one.currency === currency)
+  const ofSale = payment.filter(member => member.currency === currency)
   const [back, open] = [refunded(ofSale), disputed(ofSale)]
   return [
     ...(isPaid(sale.kind) || sale.amount > 0 ? [`The customer paid ${text(sale.amount)}.`] : []),
@@ -89,8 +93,8 @@ function sentencesOfPayment(
 }
 
 function leftText(sale: Conversion, payment: readonly Conversion[], text: (units: bigint) => string): string {
-  const rest = left(sale, payment)
-  return rest === 0n ? 'Nothing of it is left.' : `${text(rest)} is left.`
+  const remaining = remainingOf(sale, payment)
+  return remaining === 0n ? 'Nothing of it is left.' : `${text(remaining)} is left.`
 }
 
 const reasons: Readonly<Record<string, string>> = {
@@ -101,7 +105,7 @@ const reasons: Readonly<Record<string, string>> = {
 
 function sentenceOfReferral(referral: Referral, { decimals, currency }: Settings): string {
   const { id, type, status, amount, affiliate_id } = referral
-  const what = type === 'refund' ? 'Refund' : 'Referral'
+  const noun = type === 'refund' ? 'Refund' : 'Referral'
   const because = reasons[referral.reason] ?? ''
-  return `${what} ${id} of affiliate ${affiliate_id}: ${decimalText(amount, decimals)} ${currency}, ${status}${because}.`
+  return `${noun} ${id} of affiliate ${affiliate_id}: ${decimalText(amount, decimals)} ${currency}, ${status}${because}.`
 }

@@ -1,4 +1,4 @@
-/** Reads what was sent as a fact: every problem by the name of its argument, and amounts in their own currency. Pure. */
+/** Reads a report: every problem by the name of its argument, and amounts in their own currency. Pure. */
 import { decimalsOf } from '../../base/currencies.ts'
 import type { Problems } from '../../base/errors.ts'
 import { decimalsReason, decimalText, toUnits } from '../../base/money.ts'
@@ -9,14 +9,14 @@ import type { ConversionKind } from './conversion.ts'
 import type { CreateArguments, SentLine } from './schema.ts'
 
 const MAX_JSON = 65_535
-/** Whoever tries out what recurs reports what is yet to come; what is still later is a slip. */
+/** Tests of subscriptions report times to come; a time beyond this is a mistake. */
 const MOST_SECONDS_AHEAD = 10 * 366 * 86_400
 
 const needsAmount: readonly ConversionKind[] = ['sale', 'renewal', 'refund', 'dispute']
 const needsPart: readonly ConversionKind[] = ['refund', 'dispute', 'dispute_won']
 const amounts = ['amount', 'tax', 'shipping', 'discount'] as const
 
-/** What was sent, with amounts in the minor unit of `currency`. */
+/** A report, with amounts in the minor unit of `currency`. */
 export interface Fact {
   readonly kind: ConversionKind
   readonly context: string
@@ -36,7 +36,7 @@ export interface Fact {
 const currencyOf = ({ currency }: Pick<CreateArguments, 'currency'>, settings: Settings): string =>
   currency ? currency.toUpperCase() : settings.currency
 
-/** What is wrong beyond what the schemas say; arguments that are absent are passed over, unless they have to be there. */
+/** What is wrong beyond the schemas. Arguments that were not sent are checked only where they are required. */
 export function problemsOf(args: Partial<CreateArguments>, settings: Settings): Problems {
   const { kind, reference, part, cumulative, metadata } = args
   const problems: Problems = { ...problemsOfAmounts(args, settings) }
@@ -102,7 +102,7 @@ export function factOf(args: CreateArguments, settings: Settings): Fact {
     context: foldCase(args.context ?? ''),
     reference,
     references: [...new Set(references)].filter(name => name !== reference),
-    // A total is told from the next one by what it comes to.
+    // Totals are told apart by their amounts.
     part: args.part || (cumulative ? `total:${decimalText(amount, decimals)}` : ''),
     cumulative,
     amount,

@@ -1,6 +1,6 @@
 /**
- * What is left of a sale after refunds and disputes. Pure, and about a set: in which order its members came, and how often
- * each was sent, makes no difference.
+ * What is left of a sale after refunds and disputes. Pure, and about a set: neither the order in which its members were
+ * reported nor how often makes a difference.
  */
 import { type Fraction, fraction, ONE, ZERO } from '../../base/fraction.ts'
 import type { ConversionKind } from './conversion.ts'
@@ -21,7 +21,7 @@ const largest = (amounts: Iterable<bigint>): bigint => {
   return most
 }
 
-/** By part: the same part under two names of the payment is one. */
+/** By part: the same part under two names of the payment counts once. */
 function partsOf(takings: readonly Taking[], kind: ConversionKind): Map<string, bigint> {
   const parts = new Map<string, bigint>()
   for (const taking of takings) {
@@ -33,18 +33,20 @@ function partsOf(takings: readonly Taking[], kind: ConversionKind): Map<string, 
 
 const total = (takings: readonly Taking[], kind: ConversionKind): bigint =>
   largest(
-    takings.filter(one => one.kind === kind && one.cumulative === 1).map(({ amount }) => BigInt(amount)),
+    takings
+      .filter(taking => taking.kind === kind && taking.cumulative === 1)
+      .map(({ amount }) => BigInt(amount)),
   )
 
-const sum = (amounts: Iterable<bigint>): bigint => [...amounts].reduce((all, amount) => all + amount, 0n)
+const sum = (amounts: Iterable<bigint>): bigint => [...amounts].reduce((total, amount) => total + amount, 0n)
 
-/** A total covers the parts that it was told of; what is more is what counts. */
+/** A total includes the parts, so the larger of both counts. */
 export function refunded(takings: readonly Taking[]): bigint {
   const [parts, all] = [sum(partsOf(takings, 'refund').values()), total(takings, 'refund')]
   return parts > all ? parts : all
 }
 
-/** What is disputed and was not won. */
+/** What is disputed and not won. */
 export function disputed(takings: readonly Taking[]): bigint {
   const won = partsOf(takings, 'dispute_won')
   const open = [...partsOf(takings, 'dispute')].filter(([part]) => !won.has(part))
@@ -53,21 +55,21 @@ export function disputed(takings: readonly Taking[]): bigint {
   return parts > all ? parts : all
 }
 
-/** A dispute can end, so of its totals the last one counts; of the same second the larger. */
+/** A dispute can end, so the last of its totals counts; within one second, the larger. */
 function lastTotal(takings: readonly Taking[]): bigint {
   const totals = takings.filter(({ kind, cumulative }) => kind === 'dispute' && cumulative === 1)
   const last = Math.max(...totals.map(({ occurred_at }) => occurred_at))
-  return largest(totals.filter(one => one.occurred_at === last).map(({ amount }) => BigInt(amount)))
+  return largest(totals.filter(taking => taking.occurred_at === last).map(({ amount }) => BigInt(amount)))
 }
 
 /**
- * @param paid what the customer paid; of what costs nothing, the first refund takes back all
+ * @param paid what the customer paid; where that is 0, the first refund takes back all
  * @returns from 0 to 1
  */
 export function leftOf(paid: bigint, takings: readonly Taking[]): Fraction {
-  const taken = refunded(takings) + disputed(takings)
+  const takenBack = refunded(takings) + disputed(takings)
   if (paid === 0n) return isTakenBack(takings) ? ZERO : ONE
-  return taken >= paid ? ZERO : fraction(paid - taken, paid)
+  return takenBack >= paid ? ZERO : fraction(paid - takenBack, paid)
 }
 
 function isTakenBack(takings: readonly Taking[]): boolean {

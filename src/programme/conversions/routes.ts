@@ -8,7 +8,7 @@ import { type Created, create, problems, reading, story, storyWithBeside } from 
 import { createArguments, createdSchema, explanationSchema, timelineSchema } from './schema.ts'
 import { timelineOf } from './timeline.ts'
 
-/** The conversion, what is owed because of it, and why. */
+/** The conversion, its referrals, and the reasons. */
 async function bodyOf(call: Call, told: Story): Promise<string> {
   const settings = await call.settings.current()
   const referrals = told.referrals.map(row => `${referral.write(row, settings)}}`).join()

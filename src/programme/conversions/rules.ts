@@ -1,6 +1,6 @@
 /**
- * What is true of conversions: each is reported once, under whatever name of the payment; the fact, the customer, who is
- * credited, what they earn and the event are one transaction.
+ * Rules for conversions. Each is reported once, under whatever name of the payment. The fact, the customer, the
+ * credit, the referrals and the event are one transaction.
  * See docs/decisions/conversions.md.
  */
 import { Failure, type Problems, refuseInvalid } from '../../base/errors.ts'
@@ -13,7 +13,7 @@ import type { Db } from '../../storage/database.ts'
 import { attribute, buyerOf, type Candidate, type Claimant } from './attribution.ts'
 import { claimsOf } from './claims.ts'
 import { type Conversion, conversion, isEarning, isPaid, isTaking } from './conversion.ts'
-import { findCustomer, own, saveCustomer } from './customers.ts'
+import { assignOwner, findCustomer, saveCustomer } from './customers.ts'
 import { earnBy, MOST_MEMBERS, saleOf, settle } from './earning.ts'
 import type { Story } from './explanation.ts'
 import { type Fact, factOf, problemsOf } from './fact.ts'
@@ -22,7 +22,7 @@ import * as store from './store.ts'
 import type { Beside } from './timeline.ts'
 
 export interface Created extends Story {
-  /** It was there already: the same was sent before. */
+  /** Whether it was reported before. */
   readonly replayed: boolean
 }
 
@@ -35,13 +35,13 @@ export async function create(context: RequestContext, args: CreateArguments, sou
     const { context: shop, reference, references } = fact
     const paymentId = await store.namePayment(tx, { context: shop, names: [reference, ...references] })
     const payment = paymentId === undefined ? [] : await store.membersOf(tx, paymentId, MOST_MEMBERS)
-    const same = sameAs(fact, payment, args)
+    const duplicate = sameAs(fact, payment, args)
     const report = { tx, args, fact, payment, settings, sourceId }
-    if (same) {
-      const isAlias = isEarning(fact.kind) && same.reference !== fact.reference
-      const found = isAlias ? await recordAlias(report, same) : await storyOf(tx, same, payment)
-      if (!(await bring(tx, payment, settings))) return { ...found, replayed: true }
-      return { ...(await storyOf(tx, found.conversion, found.payment)), replayed: true }
+    if (duplicate) {
+      const isAlias = isEarning(fact.kind) && duplicate.reference !== fact.reference
+      const story = isAlias ? await recordAlias(report, duplicate) : await storyOf(tx, duplicate, payment)
+      if (!(await bring(tx, payment, settings))) return { ...story, replayed: true }
+      return { ...(await storyOf(tx, story.conversion, story.payment)), replayed: true }
     }
     refuseMisfits(fact, payment)
     return { ...(await recorded(report)), replayed: false }
@@ -52,7 +52,7 @@ interface Report {
   readonly tx: WriteTx
   readonly args: CreateArguments
   readonly fact: Fact
-  /** What was reported of the payment before. */
+  /** Earlier reports of the payment. */
   readonly payment: readonly Conversion[]
   readonly settings: Settings
   readonly sourceId: number
@@ -64,21 +64,21 @@ function recorded(report: Report): Promise<Story> {
   return kind === 'attribution' ? recordAttribution(report) : recordTaking(report)
 }
 
-/** The same that was reported before, under this name of the payment or another. @throws Failure conversion_exists */
+/** The earlier report of the same, under this name of the payment or another. @throws Failure conversion_exists */
 function sameAs(
   fact: Fact,
   payment: readonly Conversion[],
   { affiliate_id }: CreateArguments,
 ): Conversion | undefined {
   const isSameKind = ({ kind }: Conversion) => kind === fact.kind || (isPaid(kind) && isPaid(fact.kind))
-  const others = payment.filter(one => isSameKind(one) && one.part === fact.part)
-  const same = others.find(({ reference }) => reference === fact.reference) ?? others[0]
-  if (!same) return undefined
-  const isOther = fact.kind === 'attribution' && same.affiliate_id !== affiliate_id
-  if (same.amount === fact.amount && same.currency === fact.currency && !isOther) return same
+  const candidates = payment.filter(member => isSameKind(member) && member.part === fact.part)
+  const duplicate = candidates.find(({ reference }) => reference === fact.reference) ?? candidates[0]
+  if (!duplicate) return undefined
+  const isOther = fact.kind === 'attribution' && duplicate.affiliate_id !== affiliate_id
+  if (duplicate.amount === fact.amount && duplicate.currency === fact.currency && !isOther) return duplicate
   throw new Failure('conversion_exists', {
-    message: `Conversion ${same.id} is the ${same.kind} of this payment, and is not what was sent.`,
-    data: { conversion_id: same.id },
+    message: `Conversion ${duplicate.id} is the ${duplicate.kind} of this payment, and is not what was sent.`,
+    data: { conversion_id: duplicate.id },
   })
 }
 
@@ -104,10 +104,10 @@ function refuseMisfits(fact: Fact, payment: readonly Conversion[]): void {
 /** A lead, a sale or a renewal: somebody may be credited. */
 async function recordSale(report: Report): Promise<Story> {
   const { tx, args, fact, payment, settings } = report
-  const sent = args.customer ?? {}
-  const known = await findCustomer(tx, fact.context, sent)
-  const origins = await claimsOf(tx, args, fact, known?.affiliate_id ?? null, settings)
-  // Credited by hand before it was reported.
+  const sentCustomer = args.customer ?? {}
+  const knownCustomer = await findCustomer(tx, fact.context, sentCustomer)
+  const origins = await claimsOf(tx, args, fact, knownCustomer?.affiliate_id ?? null, settings)
+  // Credited by hand before the sale was reported.
   const later = payment
     .filter(({ kind }) => kind === 'attribution')
     .map(({ affiliate_id }) => ({ by: 'attribution' as const, affiliateId: affiliate_id }))
@@ -116,8 +116,8 @@ async function recordSale(report: Report): Promise<Story> {
     tx,
     claims.map(({ affiliateId }) => affiliateId),
   )
-  const { affiliateId, candidates } = attribute(claims, claimants, buyerOf(known, sent.email ?? ''))
-  const customerId = await saveCustomer(tx, fact, { sent, known, affiliateId, settings })
+  const { affiliateId, candidates } = attribute(claims, claimants, buyerOf(knownCustomer, sentCustomer.email))
+  const customerId = await saveCustomer(tx, fact, { sentCustomer, knownCustomer, affiliateId, settings })
   const row = await insert(report, {
     customer_id: customerId,
     affiliate_id: affiliateId,
@@ -125,20 +125,21 @@ async function recordSale(report: Report): Promise<Story> {
     candidates: JSON.stringify(candidates),
     visit_id: origins.visits.get(affiliateId) ?? 0,
   })
-  const all = [...payment, row]
+  const members = [...payment, row]
   const claimant = claimants.get(affiliateId)
   if (claimant) {
-    // Who was not known has bought nothing before.
-    const history = known && isPaid(fact.kind) ? await historyBefore(tx, row) : { orders: 0, first: null }
-    await earnBy(tx, row, affiliateId, { payment: all, history, settings })
-    if (known?.affiliate_id === null) await creditFollowing(report, row, claimant)
+    // A customer who was not known has no earlier orders.
+    const history =
+      knownCustomer && isPaid(fact.kind) ? await historyBefore(tx, row) : { orders: 0, first: null }
+    await earnBy(tx, row, affiliateId, { payment: members, history, settings })
+    if (knownCustomer?.affiliate_id === null) await creditFollowing(report, row, claimant)
   }
-  await bring(tx, all, settings)
+  await bring(tx, members, settings)
   log(report, row, affiliateId === 0 ? 'conversion.unattributed' : 'conversion.create')
-  return storyOf(tx, row, all)
+  return storyOf(tx, row, members)
 }
 
-/** A refund or a dispute, or its end. */
+/** Records a refund, a dispute, or its end. */
 async function recordTaking(report: Report): Promise<Story> {
   const { tx, payment, settings } = report
   const sale = saleOf(payment)
@@ -148,61 +149,67 @@ async function recordTaking(report: Report): Promise<Story> {
     campaign: '',
     candidates: '',
   })
-  const all = [...payment, row]
-  await settle(tx, all, settings)
+  const members = [...payment, row]
+  await settle(tx, members, settings)
   log(report, row, 'conversion.create')
-  return storyOf(tx, row, all)
+  return storyOf(tx, row, members)
 }
 
-/** Credits, later, what nobody was credited for. @throws Failure invalid_argument */
+/** Credits a sale later that nobody was credited for. @throws Failure invalid_argument */
 async function recordAttribution(report: Report): Promise<Story> {
   const { tx, args, payment } = report
   const sale = uncredited(payment)[0]
   const customer = sale?.customer_id ? await store.customerById(tx, sale.customer_id) : undefined
   const claims = [{ by: 'affiliate' as const, affiliateId: args.affiliate_id! }]
   const claimants = await store.claimantsOf(tx, [args.affiliate_id!])
-  const { affiliateId, candidates } = attribute(claims, claimants, buyerOf(customer, ''))
+  const { affiliateId, candidates } = attribute(claims, claimants, buyerOf(customer))
   refuseClaim(candidates[0]!)
   const claimant = claimants.get(affiliateId)!
-  if (customer) await own(tx, customer, affiliateId)
+  if (customer) await assignOwner(tx, customer, affiliateId)
   const story = await creditLater(report, claimant, candidates)
   if (sale && customer?.affiliate_id === null) await creditFollowing(report, sale, claimant)
   return story
 }
 
 /**
- * The same sale under another name: it may say who is to be credited where the first report did not, and what else the
- * customer is called.
+ * Records the same sale under another name, which may bring a claim where the first report had none, and further names
+ * of the customer.
  */
-async function recordAlias(report: Report, same: Conversion): Promise<Story> {
+async function recordAlias(report: Report, duplicate: Conversion): Promise<Story> {
   const { tx, args, fact, payment, settings } = report
-  const sent = args.customer ?? {}
-  const known = await findCustomer(tx, fact.context, sent)
-  if (same.affiliate_id !== 0) {
-    await saveCustomer(tx, fact, { sent, known, affiliateId: same.affiliate_id, settings })
-    return storyOf(tx, same, payment)
+  const sentCustomer = args.customer ?? {}
+  const knownCustomer = await findCustomer(tx, fact.context, sentCustomer)
+  if (duplicate.affiliate_id !== 0) {
+    await saveCustomer(tx, fact, {
+      sentCustomer,
+      knownCustomer,
+      affiliateId: duplicate.affiliate_id,
+      settings,
+    })
+    return storyOf(tx, duplicate, payment)
   }
-  const { claims } = await claimsOf(tx, args, fact, known?.affiliate_id ?? null, settings)
+  const { claims } = await claimsOf(tx, args, fact, knownCustomer?.affiliate_id ?? null, settings)
   const claimants = await store.claimantsOf(
     tx,
     claims.map(({ affiliateId }) => affiliateId),
   )
-  const { affiliateId, candidates } = attribute(claims, claimants, buyerOf(known, sent.email ?? ''))
-  const customer_id = await saveCustomer(tx, fact, { sent, known, affiliateId, settings })
+  const { affiliateId, candidates } = attribute(claims, claimants, buyerOf(knownCustomer, sentCustomer.email))
+  const customer_id = await saveCustomer(tx, fact, { sentCustomer, knownCustomer, affiliateId, settings })
   const claimant = claimants.get(affiliateId)
-  if (!claimant) return storyOf(tx, same, payment)
+  if (!claimant) return storyOf(tx, duplicate, payment)
   const story = await creditLater(report, claimant, candidates)
-  const { occurred_at } = same
-  if (known?.affiliate_id === null) await creditFollowing(report, { customer_id, occurred_at }, claimant)
-  return { ...story, conversion: story.payment.find(({ id }) => id === same.id)! }
+  const { occurred_at } = duplicate
+  if (knownCustomer?.affiliate_id === null)
+    await creditFollowing(report, { customer_id, occurred_at }, claimant)
+  return { ...story, conversion: story.payment.find(({ id }) => id === duplicate.id)! }
 }
 
-/** So many sales of a customer at most are credited at once when it is known who has brought them. */
+/** How many sales of a customer are credited at once when the affiliate becomes known. */
 const MOST_FOLLOWING = 100
 
 /**
- * Renewals may be reported before the sale that says who has brought the customer: it is credited for them as if they had come
- * after it.
+ * Renewals may be reported before the sale that says who brought the customer. They are then credited as if they had
+ * come after it.
  */
 async function creditFollowing(
   report: Report,
@@ -235,7 +242,7 @@ const NOTHING_SENT: CreateArguments = { kind: 'attribution', reference: '' }
 const uncredited = (payment: readonly Conversion[]) =>
   payment.filter(({ kind, affiliate_id }) => isEarning(kind) && affiliate_id === 0)
 
-/** Keeps that somebody is credited from now on, and makes what they earn. */
+/** Credits a sale that was not credited before, and creates its referrals. */
 async function creditLater(
   report: Report,
   claimant: Claimant,
@@ -263,15 +270,15 @@ async function creditLater(
     },
   )
   await credit(tx, payment, affiliateId)
-  const all = [...payment, row].map(one => ({ ...one, affiliate_id: affiliateId }))
+  const members = [...payment, row].map(member => ({ ...member, affiliate_id: affiliateId }))
   for (const sale of sales) {
     const history = await historyBefore(tx, sale)
-    await earnBy(tx, sale, affiliateId, { payment: all, history, settings })
+    await earnBy(tx, sale, affiliateId, { payment: members, history, settings })
     const credited = (id: number) => conversion.logged({ ...sale, affiliate_id: id }, settings)
     tx.log('conversion.attribute', sale.id, { before: credited(0), after: credited(affiliateId) })
   }
   log(report, row, 'conversion.create')
-  return storyOf(tx, row, all)
+  return storyOf(tx, row, members)
 }
 
 /** @throws Failure invalid_argument when the affiliate can't be credited */
@@ -319,7 +326,7 @@ async function credit(tx: WriteTx, members: readonly Conversion[], affiliateId: 
 }
 
 /**
- * Brings refunds and disputes that came before their sale, or are joined to it only now, to bear on it.
+ * Applies refunds and disputes that were reported before their sale, or are joined to it only now.
  * @returns whether there are any
  */
 async function bring(tx: WriteTx, payment: readonly Conversion[], settings: Settings): Promise<boolean> {
@@ -330,7 +337,7 @@ async function bring(tx: WriteTx, payment: readonly Conversion[], settings: Sett
   return true
 }
 
-/** Names of one payment that no report tells of: what was reported under any of them belongs together. */
+/** Joins names of one payment that no report has together: what was reported under any of them belongs together. */
 export async function join(context: RequestContext, shop: string, names: readonly string[]): Promise<void> {
   await write(context, async tx => {
     const settings = await context.settings.hold(tx)
@@ -363,22 +370,22 @@ async function storyOf(db: Db, of: Conversion, payment: readonly Conversion[]): 
   return { conversion: of, payment, referrals }
 }
 
-/** The whole story of a conversion. @throws Failure no_conversion */
+/** Everything about the payment of a conversion. @throws Failure no_conversion */
 export async function story({ database }: Context, id: number): Promise<Story> {
   const db = database.replica
-  const found = existing(conversion, await store.conversionById(db, id))
-  const paymentId = await store.paymentOf(db, found)
-  const payment = paymentId === undefined ? [found] : await store.membersOf(db, paymentId, MOST_MEMBERS)
-  return storyOf(db, found, payment)
+  const row = existing(conversion, await store.conversionById(db, id))
+  const paymentId = await store.paymentOf(db, row)
+  const payment = paymentId === undefined ? [row] : await store.membersOf(db, paymentId, MOST_MEMBERS)
+  return storyOf(db, row, payment)
 }
 
-/** The same with what stands beside it. @throws Failure no_conversion */
+/** The same with its visits and payouts. @throws Failure no_conversion */
 export async function storyWithBeside(context: Context, id: number): Promise<Story & { beside: Beside }> {
-  const whole = await story(context, id)
-  const ids = (values: readonly number[]) => [...new Set(values)].filter(one => one !== 0)
-  const visits = ids(whole.payment.map(one => one.visit_id))
-  const payouts = ids(whole.referrals.map(one => one.payout_id))
-  return { ...whole, beside: await store.besideOf(context.database.replica, visits, payouts) }
+  const paymentStory = await story(context, id)
+  const ids = (values: readonly number[]) => [...new Set(values)].filter(id => id !== 0)
+  const visits = ids(paymentStory.payment.map(member => member.visit_id))
+  const payouts = ids(paymentStory.referrals.map(row => row.payout_id))
+  return { ...paymentStory, beside: await store.besideOf(context.database.replica, visits, payouts) }
 }
 
 /** What is wrong with arguments beyond what the schemas say. */

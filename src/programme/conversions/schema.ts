@@ -1,4 +1,4 @@
-/** What is sent to report a conversion, and what is answered. */
+/** The arguments of a report, and the answer. */
 import { type Static, Type } from 'typebox'
 import { choice, flag, identifier, line, moment, money, optionalEmail } from '../../base/schemas.ts'
 import { referral } from '../referrals/referral.ts'

@@ -1,4 +1,4 @@
-/** The queries of conversions: a payment by its names, the customer, and who may be credited. */
+/** The queries of conversions: a payment by its names, the customer, and the candidates. */
 import { randomBytes } from 'node:crypto'
 import { type Insertable, type Selectable, sql } from 'kysely'
 import { storeOf } from '../../records/store.ts'
@@ -22,7 +22,7 @@ const naming = prepared((tx: Db, { rows }: { rows: readonly Insertable<Tables['p
   tx
     .insertInto('payment_names')
     .values(rows)
-    // Writes what stands there, which holds the name until the transaction ends.
+    // Writes the value that is there, which locks the name until the transaction ends.
     .onConflict(conflict =>
       conflict.columns(['context', 'name']).doUpdateSet(row => ({ name: row.ref('excluded.name') })),
     )
@@ -42,21 +42,21 @@ const joining = prepared((tx: Db, { ids, id }: { ids: readonly string[]; id: str
 )
 
 /**
- * The payment that has any of these names, which has all of them from now on: two that share one are the same. Nobody else
- * reports anything of it until the transaction ends.
+ * The payment that has any of these names. From now on it has all of them: two payments that share a name are one. It
+ * is locked against other reports until the transaction ends.
  * @returns undefined when none of the names was known
  */
 export async function namePayment(tx: Tx, { context, names }: Names): Promise<string | undefined> {
-  const own = randomBytes(12).toString('base64url')
-  // In order, so that two who name the same wait for one another only once.
-  const rows = [...new Set(names)].sort().map(name => ({ context, name, payment_id: own }))
+  const newId = randomBytes(12).toString('base64url')
+  // In order, so that two transactions with the same names wait for one another only once.
+  const rows = [...new Set(names)].sort().map(name => ({ context, name, payment_id: newId }))
   const ids = [...new Set((await naming(tx, { rows })).map(row => row.payment_id))].sort()
-  const [id] = ids.filter(one => one !== own)
+  const [id] = ids.filter(paymentId => paymentId !== newId)
   if (id === undefined) return undefined
   await holding(tx, { ids })
-  const others = ids.filter(one => one !== id)
-  // Somebody may have added a name while this waited for them.
-  while (others.length > 0 && (await joining(tx, { ids: others, id })).length > 0);
+  const otherIds = ids.filter(paymentId => paymentId !== id)
+  // Another transaction may have added a name while this one waited.
+  while (otherIds.length > 0 && (await joining(tx, { ids: otherIds, id })).length > 0);
   return id
 }
 
@@ -74,7 +74,7 @@ const members = prepared((db: Db, { id, limit }: { id: string; limit: number }) 
     .limit(limit),
 )
 
-/** Everything that was reported of a payment, the first first. */
+/** Every conversion of a payment, the first one first. */
 export async function membersOf(db: Db, id: string, limit: number): Promise<Conversion[]> {
   return members(db, { id, limit })
 }
@@ -111,7 +111,7 @@ const crediting = prepared(
       .where('affiliate_id', '=', sql.lit(0) as never),
 )
 
-/** Credits those that nobody was credited for. */
+/** Credits conversions that nobody was credited for. */
 export async function credit(
   tx: Tx,
   ids: readonly number[],
@@ -138,9 +138,9 @@ const claimants = prepared((tx: Db, { ids }: { ids: readonly number[] }) =>
 
 /** Those that exist; they are not deleted until the transaction ends. */
 export async function claimantsOf(tx: Tx, ids: readonly number[]): Promise<Map<number, Claimant>> {
-  const wanted = [...new Set(ids)].filter(id => id !== 0)
-  if (wanted.length === 0) return new Map()
-  const rows: Claimant[] = await claimants(tx, { ids: wanted })
+  const affiliateIds = [...new Set(ids)].filter(id => id !== 0)
+  if (affiliateIds.length === 0) return new Map()
+  const rows: Claimant[] = await claimants(tx, { ids: affiliateIds })
   return new Map(rows.map(row => [row.id, row]))
 }
 
@@ -186,7 +186,7 @@ export interface CustomerNames {
   readonly email?: string
 }
 
-/** Whom these name. */
+/** The customers with these names. */
 export async function customersBy(tx: Tx, names: CustomerNames): Promise<CustomerRow[]> {
   return customers(tx, names)
 }
@@ -212,7 +212,7 @@ const customerInsertion = prepared((tx: Db, row: Insertable<Tables['customers']>
     .returningAll(),
 )
 
-/** @returns undefined when somebody else has made one with the e-mail address meanwhile */
+/** @returns undefined when another transaction has created a customer with the e-mail address */
 export async function insertCustomer(
   tx: Tx,
   row: Insertable<Tables['customers']>,
@@ -241,7 +241,7 @@ const ownership = prepared(
       .returningAll(),
 )
 
-/** @returns undefined when they have an owner, who stays */
+/** @returns undefined when the customer has an owner already, who stays */
 export async function ownCustomer(
   tx: Tx,
   id: number,
@@ -291,7 +291,7 @@ const following = prepared(
       .limit(limit),
 )
 
-/** What a customer has bought from a moment on, and nobody was credited for. */
+/** What a customer has bought since a moment, and nobody was credited for. */
 export async function uncreditedFrom(
   db: Db,
   { customer_id, occurred_at }: Omit<Moment, 'id'>,
@@ -300,7 +300,7 @@ export async function uncreditedFrom(
   return following(db, { customer_id, occurred_at, limit })
 }
 
-const held = prepared((tx: Db, { ids }: { ids: readonly number[] }) =>
+const locked = prepared((tx: Db, { ids }: { ids: readonly number[] }) =>
   tx
     .selectFrom('referrals')
     .selectAll()
@@ -310,7 +310,7 @@ const held = prepared((tx: Db, { ids }: { ids: readonly number[] }) =>
     .forUpdate(),
 )
 
-const shown = prepared((db: Db, { ids }: { ids: readonly number[] }) =>
+const unlocked = prepared((db: Db, { ids }: { ids: readonly number[] }) =>
   db
     .selectFrom('referrals')
     .selectAll()
@@ -319,13 +319,13 @@ const shown = prepared((db: Db, { ids }: { ids: readonly number[] }) =>
     .orderBy('id'),
 )
 
-/** What follows from these conversions; nobody else changes it until the transaction ends. */
+/** The referrals of these conversions, locked until the transaction ends. */
 export async function holdReferralsOf(tx: Tx, ids: readonly number[]): Promise<Referral[]> {
-  return held(tx, { ids })
+  return locked(tx, { ids })
 }
 
 export async function referralsOf(db: Db, ids: readonly number[]): Promise<Referral[]> {
-  return shown(db, { ids })
+  return unlocked(db, { ids })
 }
 
 const customerRow = prepared((db: Db, { id }: { id: number }) =>
@@ -348,7 +348,7 @@ const keeping = prepared((tx: Db, { id, calculation }: { id: number; calculation
   tx.updateTable('referrals').set({ calculation }).where('id', '=', id),
 )
 
-/** Keeps what is left of the sale of a draft, for when what it waits for is there. */
+/** Stores what is left of a draft's sale, for when the rate or the rule exists. */
 export async function keepCalculation(tx: Tx, id: number, calculation: string): Promise<void> {
   await keeping(tx, { id, calculation })
 }

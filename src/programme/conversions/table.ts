@@ -5,11 +5,11 @@ const ofBuyer = { personal: 'keep', money: false } as const
 const paymentNameColumns = {
   context: text(neither),
   name: text(ofBuyer),
-  /** Random; names that have the same are names of one payment. */
+  /** Random. Names with the same value belong to one payment. */
   payment_id: text(neither),
 } as const
 
-/** Every name of every payment: the numbers of order, session, charge and invoice are one payment's. */
+/** The names of payments: order, session, charge and invoice may name the same payment. */
 export const paymentNamesTable = {
   name: 'payment_names',
   key: ['context', 'name'],

@@ -13,11 +13,11 @@ interface Moment {
   readonly kind: (typeof moments)[number]
   readonly id: number
   readonly text: string
-  /** The conversion that it follows from, of what happened in the same second. */
+  /** The conversion that it follows from: decides the order within one second. */
   readonly from: number
 }
 
-/** What stands beside a payment. */
+/** The visits and payouts of a payment. */
 export interface Beside {
   readonly visits: readonly {
     readonly id: number
@@ -57,12 +57,18 @@ export function timelineOf(
         from: 0,
       }
     }),
-    ...payment.map((one): Moment => {
-      return { at: one.occurred_at, kind: 'conversion', id: one.id, text: textOf(one), from: one.id }
+    ...payment.map((conversion): Moment => {
+      return {
+        at: conversion.occurred_at,
+        kind: 'conversion',
+        id: conversion.id,
+        text: textOf(conversion),
+        from: conversion.id,
+      }
     }),
-    ...referrals.map((one): Moment => {
-      const { created_at: at, id, conversion_id: from } = one
-      return { at, kind: 'referral', id, text: textOfReferral(one, settings), from }
+    ...referrals.map((referral): Moment => {
+      const { created_at: at, id, conversion_id: from } = referral
+      return { at, kind: 'referral', id, text: textOfReferral(referral, settings), from }
     }),
     ...payouts.map(({ id, status, amount, created_at }): Moment => {
       const sum = `${decimalText(amount, settings.decimals)} ${settings.currency}`

@@ -8,7 +8,7 @@ import { dated, link, text, words } from '../../records/kinds-of-field.ts'
 
 const personal = { personal: 'erase', money: false } as const
 
-/** Another record, or none. */
+/** Another record; 0 when there is none. */
 const linked = (description: string) =>
   ({
     ...link(description),

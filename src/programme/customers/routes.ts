@@ -45,15 +45,17 @@ const get: Endpoint = endpoint({
   failures: ['no_customer'],
   handle: async (call, { customer_id: name, ...extras }: Static<typeof item>) => {
     const row = typeof name === 'string' ? await findByEmail(call, name) : await rules.get(call, name)
-    const shown = customer.show(row, await call.settings.current())
-    return { status: 200, body: JSON.stringify({ ...shown, ...(await extrasOf(call, row, extras)) }) }
+    const record = customer.show(row, await call.settings.current())
+    return { status: 200, body: JSON.stringify({ ...record, ...(await extrasOf(call, row, extras)) }) }
   },
 })
 
 export const customers: Resource = {
   ...plain,
   record,
-  endpoints: plain.endpoints.map(one => (one.path === get.path && one.methods.includes('GET') ? get : one)),
+  endpoints: plain.endpoints.map(endpoint =>
+    endpoint.path === get.path && endpoint.methods.includes('GET') ? get : endpoint,
+  ),
 }
 
 export const listing = listingOf(customer, rules)

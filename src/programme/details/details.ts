@@ -1,4 +1,4 @@
-/** Where an affiliate is paid to: an address of PayPal, or an account. Sealed; what is shown of it is masked. */
+/** Where an affiliate is paid to: an address of PayPal, or a bank account. Sealed; records show it masked. */
 import { type Static, Type } from 'typebox'
 import { choice, identifier, line } from '../../base/schemas.ts'
 import { formatTime } from '../../base/time.ts'
@@ -42,7 +42,7 @@ const fields = {
   },
   date: created('created_at', 'When they were entered'),
   entered_by: author,
-  /** By the secret key, which no database has. */
+  /** Sealed by the secret key, which is not in the database. */
   sealed: {
     type: 'text',
     nullable: false,
@@ -91,7 +91,7 @@ export const createArguments = Type.Object({
 
 export type CreateArguments = Static<typeof createArguments>
 
-/** What is sealed. */
+/** The content that is sealed. */
 export interface Account {
   readonly paypalEmail?: string
   readonly iban?: string
@@ -107,7 +107,7 @@ const addressColumns = {
   changed_at: integer(neither),
 } as const
 
-/** When the address for payments of an affiliate was last replaced by another one. */
+/** When the payment address of an affiliate was last replaced. */
 export const paymentAddressesTable = {
   name: 'payment_addresses',
   key: ['affiliate_id'],

@@ -1,6 +1,6 @@
 /**
- * What is true of payment details. They are never edited: new ones replace those of the same method, and wait before a
- * payout run uses them, so that whoever has taken over an account is found out in time.
+ * Rules for payment details. They are never edited: new ones replace those of the same method, and wait before a payout run
+ * uses them, so that somebody who has taken over an account is noticed in time.
  */
 import { sealedFactors } from '../../accounts/second-factor/codes.ts'
 import { ibanProblem, isBic, isRouting } from '../../base/banks.ts'
@@ -27,11 +27,11 @@ export async function create(context: RequestContext, args: CreateArguments): Pr
     refuseInvalid(await problemsOf(tx, args))
     const [before] = await store.currentOf(tx, [args.affiliate_id], args.method)
     const time = now()
-    // Also of what was removed: whoever removes and enters anew changes it.
+    // Removed details count as well: removing and entering new ones is a change.
     const isChange = await store.hadAny(tx, args.affiliate_id, args.method)
     if (before) await end(context, tx, before, 'replaced')
     const account = accountOf(args)
-    const row = paymentDetail.fresh(args, settings, { time, actor: context.actor.userId })
+    const row = paymentDetail.newRow(args, settings, { time, actor: context.actor.userId })
     const created = await store.details.insert(tx, {
       ...row,
       account: masked(account),
@@ -61,7 +61,7 @@ async function end(
 }
 
 /**
- * They are used no more, and stay in the history.
+ * Payout runs no longer use them; they stay in the history.
  * @throws Failure no_payment_detail
  */
 export async function remove(context: RequestContext, id: number): Promise<PaymentDetail> {
@@ -87,16 +87,16 @@ async function problemsOf(db: Db, args: Partial<CreateArguments>): Promise<Probl
 
 type Method = CreateArguments['method']
 
-const missing = 'must be sent for this method.'
+const isRequired = 'must be sent for this method.'
 
 const problemsOfMethod: Record<Method, (args: Partial<CreateArguments>) => Problems> = {
-  paypal: ({ paypal_email }) => (paypal_email ? {} : { paypal_email: missing }),
+  paypal: ({ paypal_email }) => (paypal_email ? {} : { paypal_email: isRequired }),
   sepa: ({ iban, bic, holder }) => {
-    const wrong = iban ? ibanProblem(compact(iban)) : missing
+    const wrong = iban ? ibanProblem(compact(iban)) : isRequired
     return {
       ...(wrong && { iban: wrong }),
       ...(bic && !isBic(compact(bic)) && { bic: 'must be a BIC of 8 or 11 characters.' }),
-      ...(!holder && { holder: missing }),
+      ...(!holder && { holder: isRequired }),
     }
   },
   nacha: ({ routing_number: routing, account_number: account, holder }) => ({
@@ -104,7 +104,7 @@ const problemsOfMethod: Record<Method, (args: Partial<CreateArguments>) => Probl
     ...(!/^[A-Za-z0-9-]{1,17}$/.test(account ?? '') && {
       account_number: 'must be 1 to 17 digits, letters and hyphens.',
     }),
-    ...(!holder && { holder: missing }),
+    ...(!holder && { holder: isRequired }),
   }),
 }
 
@@ -126,7 +126,7 @@ function accountOf(args: CreateArguments): Account {
   }
 }
 
-/** What can be read of it: the end of an account, the beginning of an address and where it is. */
+/** The readable part: the end of an account number, or the beginning and the host of an address. */
 function masked({ paypalEmail, iban, accountNumber }: Account): string {
   if (iban !== undefined) return `${iban.slice(0, 2)} •••• ${iban.slice(-4)}`
   if (accountNumber !== undefined) return `•••• ${endOf(accountNumber).padStart(4, '•')}`
@@ -134,14 +134,14 @@ function masked({ paypalEmail, iban, accountNumber }: Account): string {
   return `${name.slice(0, 1)}•••@${host}`
 }
 
-/** At most half of a short one. */
+/** At most half of a short number. */
 const endOf = (account: string) => account.slice(Math.max(account.length - 4, Math.ceil(account.length / 2)))
 
 const aboutOf = ({ affiliate_id, method }: Pick<PaymentDetail, 'affiliate_id' | 'method'>) =>
   `payment details of affiliate ${affiliate_id}, ${method}`
 
-/** @throws Failure secret_key, invalid_argument when they were erased */
-export function opened(row: Pick<PaymentDetail, 'affiliate_id' | 'method' | 'sealed'>): Account {
+/** @throws Failure secret_key, invalid_argument when the details were erased */
+export function unsealedAccount(row: Pick<PaymentDetail, 'affiliate_id' | 'method' | 'sealed'>): Account {
   if (row.sealed === '') {
     throw invalidArguments({
       affiliate_id: `the payment details of affiliate ${row.affiliate_id} were erased.`,
@@ -160,8 +160,8 @@ const sealedDetails: Sealed = {
 }
 
 /**
- * Seals everything by a new key, and forgets the old one.
- * @returns how many details and secrets of sources and second factors were sealed anew
+ * Seals everything by a new key, and drops the old one.
+ * @returns how many payment details, secrets of sources and second factors were sealed again
  * @throws Failure secret_key
  */
 export function rotate({ database }: Context): Promise<number> {

@@ -46,7 +46,7 @@ const addressChange = prepared((tx: Db, row: { affiliate_id: number; changed_at:
     .onConflict(conflict => conflict.column('affiliate_id').doUpdateSet({ changed_at: row.changed_at })),
 )
 
-/** Another address for payments takes the place of one that there was. */
+/** Records that another payment address has replaced one. */
 export async function markAddressChanged(tx: Tx, affiliateId: number, time: number): Promise<void> {
   await addressChange.later(tx, { affiliate_id: affiliateId, changed_at: time })
 }
@@ -55,7 +55,7 @@ const addressChanges = prepared((db: Db, { ids }: { ids: readonly number[] }) =>
   db.selectFrom('payment_addresses').selectAll().where('affiliate_id', 'in', ids),
 )
 
-/** When the addresses for payments of these affiliates were last replaced. */
+/** When the payment addresses of these affiliates were last replaced. */
 export async function addressesChanged(db: Db, ids: readonly number[]): Promise<Map<number, number>> {
   const rows = await addressChanges(db, { ids })
   return new Map(rows.map(row => [row.affiliate_id, row.changed_at]))
@@ -74,7 +74,7 @@ export async function sealedOf(
   return new Map((await several(db, { ids })).map(row => [row.id, row]))
 }
 
-/** Those behind an identifier that are sealed by another key than the one with this prefix. */
+/** Details after an identifier that are sealed by another key than the one with this prefix. */
 export async function staleDetails(db: Db, prefix: string, id: number, limit: number) {
   return db
     .selectFrom('payment_details')
@@ -87,7 +87,7 @@ export async function staleDetails(db: Db, prefix: string, id: number, limit: nu
     .execute()
 }
 
-/** The same text under another key, which is no change that anybody sees. */
+/** Replaces the text by the same content under another key. */
 export async function reseal(tx: Tx, id: number, before: string, after: string): Promise<void> {
   await tx
     .updateTable('payment_details')

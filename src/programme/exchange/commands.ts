@@ -37,8 +37,8 @@ async function runImport(file: string, options: CommonOptions): Promise<void> {
   ])
 }
 
-/** Empty cells are not sent. */
+/** Empty cells count as not sent. */
 function argumentsIn(values: Record<string, string>) {
-  const sent = Object.entries(values).filter(([, value]) => value.trim() !== '')
-  return checkedArguments(exchangeRate.create, Object.fromEntries(sent))
+  const filledCells = Object.entries(values).filter(([, value]) => value.trim() !== '')
+  return checkedArguments(exchangeRate.create, Object.fromEntries(filledCells))
 }

@@ -31,7 +31,7 @@ const rateSchema = (description: string) =>
     description,
   })
 
-/** A number as plain decimal text; one that is very small has an exponent when JavaScript writes it. */
+/** A number as plain decimal text: JavaScript writes a very small one with an exponent. */
 const plain = (value: number | string): string =>
   typeof value === 'string'
     ? value.trim()
@@ -56,7 +56,7 @@ const fields = {
     ),
     edit: Type.Optional(rateSchema('New rate.')),
     order: false,
-    show: (kept: string) => kept,
+    show: (stored: string) => stored,
     keep: (value: number | string) => canonical(plain(value)),
     problem: (value: number | string) =>
       isRate(plain(value))
@@ -75,11 +75,11 @@ function isRate(text: string): boolean {
   return value !== undefined && compared(value, ZERO) > 0
 }
 
-/** Without zeros that say nothing. */
+/** Without trailing and leading zeros. */
 function canonical(text: string): string {
   const [units, decimals = ''] = text.split('.')
-  const rest = decimals.replace(/0+$/, '')
-  return `${BigInt(units!)}${rest && `.${rest}`}`
+  const fraction = decimals.replace(/0+$/, '')
+  return `${BigInt(units!)}${fraction && `.${fraction}`}`
 }
 
 export const exchangeRate = kind({

@@ -4,21 +4,21 @@ import { Failure } from '../../base/errors.ts'
 import type { RequestContext } from '../../events/write.ts'
 import { type CreateArguments, rules } from './rules.ts'
 
-/** Of what is wrong; the rest is counted. */
+/** Errors that are listed; further ones are counted. */
 const MOST_ERRORS = 20
 
 export interface ImportedRates {
   readonly lines: number
   readonly imported: number
-  /** There was one of the same currencies and moment already, which stays. */
+  /** A rate of the same currencies and moment existed already, and stays. */
   readonly existing: number
   readonly wrong: number
   readonly errors: readonly { readonly line: number; readonly message: string }[]
 }
 
 /**
- * Each line by itself: what is wrong with one stops no other, and the same file again changes nothing.
- * @param read the arguments of a line, by the names in the first one
+ * Imports each line by itself: an error stops no other line, and importing the same file again changes nothing.
+ * @param read makes arguments of a line, by the column names of the first one
  * @throws CsvError when it is no CSV file, or its first line names other columns
  */
 export async function importRates(

@@ -1,7 +1,7 @@
-/** What is true of exchange rates. A new one may be what drafts wait for. */
+/** Rules for exchange rates. Drafts may wait for a new one. */
 import type { Static } from 'typebox'
 import { type Problems, refuseInvalid } from '../../base/errors.ts'
-import { type Context, joined, type RequestContext, type WriteTx, write } from '../../events/write.ts'
+import { type Context, inTransaction, type RequestContext, type WriteTx, write } from '../../events/write.ts'
 import { plainRules, refusingTwo } from '../../records/rules.ts'
 import { settleDrafts } from '../referrals/drafts.ts'
 import { type ExchangeRate, exchangeRate } from './exchange-rate.ts'
@@ -16,18 +16,18 @@ const plain = plainRules(exchangeRate, exchangeRates)
 async function create(context: RequestContext, args: CreateArguments): Promise<ExchangeRate> {
   return settling(context, async tx => {
     const { currency } = await context.settings.hold(tx)
-    const whole = { to_currency: currency, ...args }
-    refuseInvalid(problemsOfPair(whole))
-    return plain.create(joined(context, tx), whole)
+    const completeArgs = { to_currency: currency, ...args }
+    refuseInvalid(problemsOfPair(completeArgs))
+    return plain.create(inTransaction(context, tx), completeArgs)
   })
 }
 
-/** What was exchanged keeps the rate by which it was. @throws Failure no_exchange_rate, invalid_argument */
+/** What was exchanged before keeps its rate. @throws Failure no_exchange_rate, invalid_argument */
 async function edit(context: RequestContext, args: EditArguments): Promise<ExchangeRate> {
   return settling(context, async tx => {
     const before = await exchangeRates.hold(tx, args.exchange_rate_id)
     refuseInvalid(problemsOfPair({ ...before, ...args }))
-    return plain.edit(joined(context, tx), args)
+    return plain.edit(inTransaction(context, tx), args)
   })
 }
 

@@ -25,7 +25,7 @@ export async function rateAt(
   return (await newest(db, of))[0]
 }
 
-/** Other text after each change of a rate. */
+/** A text that differs after each change of a rate. */
 export async function lastChange(db: Db): Promise<string> {
   const { fn } = db
   const query = db

@@ -1,6 +1,6 @@
-/** What is true of groups: each has a name of its own, and none goes while it is in use. */
+/** Rules for groups: each has a unique name, and a group in use is not deleted. */
 import { Failure } from '../../base/errors.ts'
-import { joined, type RequestContext, write } from '../../events/write.ts'
+import { inTransaction, type RequestContext, write } from '../../events/write.ts'
 import { plainRules, refusingTwo } from '../../records/rules.ts'
 import { ReferenceViolation } from '../../storage/database.ts'
 import { group } from './group.ts'
@@ -15,10 +15,10 @@ async function remove(context: RequestContext, id: number) {
   try {
     return await write(context, async tx => {
       if (await store.isInUse(tx, id)) throw new Failure('group_in_use')
-      return plain.remove(joined(context, tx), id)
+      return plain.remove(inTransaction(context, tx), id)
     })
   } catch (cause) {
-    // An affiliate has joined it a moment ago.
+    // An affiliate has joined the group in the meantime.
     if (cause instanceof ReferenceViolation) throw new Failure('group_in_use')
     throw cause
   }

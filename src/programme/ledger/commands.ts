@@ -77,7 +77,7 @@ async function writeJournal(file: string, options: CommonOptions & Days): Promis
   ])
 }
 
-/** When the referral was earned or the payout made that it was posted because of, which may be long before. */
+/** The date of the referral or payout behind the transfer, which may be much earlier. */
 const recordDate = ({ record_at }: Entry) => (record_at === null ? '' : formatTime(record_at))
 
 async function showStatement(

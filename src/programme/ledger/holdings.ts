@@ -1,9 +1,9 @@
 /**
- * What referrals and payouts hold, and in which account. Pure: whatever changes one of them asks here for the difference
- * between what stood and what stands, and posts it.
+ * Which account holds the amounts of referrals and payouts. Pure: a rule that changes one posts the difference between
+ * what the record held before and what it holds now.
  *
  * A transfer has a positive amount that goes from `debit` to `credit`; a balance is what came in less what went out. So
- * earnings come from `commission`, whose balance is what all of them come to, below zero.
+ * earnings come from `commission`, whose balance is their total, below zero.
  */
 import type { Referral } from '../referrals/referral.ts'
 
@@ -28,20 +28,20 @@ export interface Move {
   readonly amount: bigint
 }
 
-/** What of a referral decides where its amount stands. */
+/** The columns of a referral that decide which account holds its amount. */
 export type Earning = Pick<
   Referral,
   'affiliate_id' | 'status' | 'type' | 'amount' | 'payout_id' | 'run_item_id'
 >
 
-/** What of a payout decides what stands because of it beside its referrals. */
+/** The columns of a payout that decide what it moves beside its referrals. */
 export interface Payment {
   readonly affiliateId: number
   readonly status: 'paid' | 'failed'
   readonly amount: bigint
   /** The sum of the known referrals that it pays. */
   readonly net: bigint
-  /** It names a referral of another system, or none at all. */
+  /** Whether it names a referral of another system, or none at all. */
   readonly external: boolean
 }
 
@@ -57,24 +57,24 @@ function accountOf(earning: Earning): Account {
   return sourceOf(earning)
 }
 
-/** Whether the affiliate's count of referrals has it: what is earned, and neither taken back nor written off. */
+/** Whether the affiliate's count of referrals includes it: it is earned, and neither taken back nor written off. */
 export function isCounted({ status, type }: Earning): boolean {
   return (status === 'unpaid' || status === 'paid') && type !== 'refund' && type !== 'write_off'
 }
 
-/** From what a referral was to what it is; one that is made or deleted lacks a side. */
+/** The moves from a referral before a change to the one after; a created or deleted one lacks a side. */
 export function movesOfReferral(before: Earning | undefined, after: Earning | undefined): Move[] {
   if (before && after && before.affiliate_id === after.affiliate_id && sourceOf(before) === sourceOf(after)) {
     const { affiliate_id: affiliateId } = after
     const [held, holds] = [BigInt(before.amount), BigInt(after.amount)]
     const [from, to] = [accountOf(before), accountOf(after)]
-    // What it held goes along; the rest is new.
+    // A payout run item goes along with the amount that it holds.
     return netted([
       { affiliateId, from, to, amount: held },
       { affiliateId, from: sourceOf(after), to, amount: holds - held },
     ])
   }
-  return netted([...(before ? [taken(before)] : []), ...(after ? [earned(after)] : [])])
+  return netted([...(before ? [moveBack(before)] : []), ...(after ? [earned(after)] : [])])
 }
 
 function earned(earning: Earning): Move {
@@ -82,30 +82,33 @@ function earned(earning: Earning): Move {
   return { affiliateId, from: sourceOf(earning), to: accountOf(earning), amount: BigInt(amount) }
 }
 
-function taken(earning: Earning): Move {
-  const { from: to, to: from, ...rest } = earned(earning)
-  return { ...rest, from, to }
+function moveBack(earning: Earning): Move {
+  const { from: to, to: from, ...move } = earned(earning)
+  return { ...move, from, to }
 }
 
-/** What a payout pays beyond its referrals, or less than them. */
+/** The moves of what a payout pays beyond its referrals, or less than them. */
 export function movesOfPayment(before: Payment | undefined, after: Payment | undefined): Move[] {
-  const paid = after && restOf(after)
-  const was = before && restOf(before)
-  return netted([...(was ? [{ ...was, amount: -was.amount }] : []), ...(paid ? [paid] : [])])
+  const transferAfter = after && restOf(after)
+  const transferBefore = before && restOf(before)
+  return netted([
+    ...(transferBefore ? [{ ...transferBefore, amount: -transferBefore.amount }] : []),
+    ...(transferAfter ? [transferAfter] : []),
+  ])
 }
 
 function restOf({ affiliateId, status, amount, net, external }: Payment): Move | undefined {
   if (status !== 'paid') return undefined
-  const rest = amount - net
+  const beyond = amount - net
   return {
     affiliateId,
-    from: rest > 0n && external ? 'external' : 'difference',
+    from: beyond > 0n && external ? 'external' : 'difference',
     to: 'paid_out',
-    amount: rest,
+    amount: beyond,
   }
 }
 
-/** One positive move for each affiliate and pair of accounts between which something goes; what goes back and forth cancels out. */
+/** One positive move for each affiliate and pair of accounts; moves in both directions cancel out. */
 export function netted(moves: readonly Move[]): Move[] {
   const sums = new Map<string, Move>()
   for (const move of moves) {

@@ -30,7 +30,7 @@ const listing: Listing<rules.LedgerRow, ListArguments & LedgerArguments> = {
 
 const list = listArguments(fields, Object.keys(rules.orders), ledgerFilters)
 
-/** Of an affiliate, there or deleted. */
+/** For affiliates that exist, and for deleted ones. */
 export const ledgerEndpoints: readonly Endpoint[] = [
   endpoint({
     methods: ['GET'],
@@ -58,7 +58,7 @@ export const ledgerEndpoints: readonly Endpoint[] = [
   }),
 ]
 
-/** For people: whom nobody finds in the list of affiliates any more. */
+/** For people: the list of affiliates no longer has these. */
 export const deletedButOwed: Endpoint = endpoint({
   methods: ['GET'],
   path: '/affiliates/deleted-but-owed',

@@ -1,6 +1,6 @@
 /**
- * The ledger: what each affiliate earned, is owed and was paid, as a sum over transfers that are never changed. `post` is
- * the only way to one, and moves the balances and the figures of the affiliate's record along.
+ * The ledger: what each affiliate has earned, is owed and was paid, as the sum of transfers that never change. `post` alone
+ * writes transfers, and updates the balances and the figures of the affiliate's record with them.
  * See docs/decisions/ledger.md.
  */
 import { Failure } from '../../base/errors.ts'
@@ -25,17 +25,17 @@ import {
 import type { BalancesArguments, LedgerArguments } from './schema.ts'
 import * as store from './store.ts'
 
-/** What a referral was and what it is; one that is made or deleted lacks a side. */
+/** A referral before and after a change; a created or deleted one lacks a side. */
 export interface Change {
   readonly before?: Earning | undefined
   readonly after?: Earning | undefined
 }
 
-/** What a transfer is posted because of. */
+/** Why a transfer is posted. */
 interface Cause {
   /** The action, such as 'referral.create'. */
   readonly reason: string
-  /** Null when nobody did it, as of what a demo makes up. */
+  /** Null when no event stands behind it, as for samples of the demo. */
   readonly eventId: number | null
   readonly referralId?: number | null
   readonly payoutId?: number | null
@@ -54,7 +54,7 @@ export async function postReferral(
 
 /**
  * Posts what a change of a payout moves: its known referrals together, and the rest by itself.
- * @param referrals those that it pays now and did not before, and the other way round
+ * @param referrals those that it now pays and did not before, or the reverse
  */
 export async function postPayout(
   tx: Tx,
@@ -62,12 +62,12 @@ export async function postPayout(
   payment: { readonly before?: Payment | undefined; readonly after?: Payment | undefined },
   cause: Cause & { payoutId: number },
 ): Promise<void> {
-  const known = referrals.flatMap(({ before, after }) => movesOfReferral(before, after))
-  const rest = movesOfPayment(payment.before, payment.after)
-  await post(tx, [...netted(known), ...rest], referrals, cause)
+  const movesOfReferrals = referrals.flatMap(({ before, after }) => movesOfReferral(before, after))
+  const otherMoves = movesOfPayment(payment.before, payment.after)
+  await post(tx, [...netted(movesOfReferrals), ...otherMoves], referrals, cause)
 }
 
-/** Posts what payouts stand for that pay no known referrals. */
+/** Posts payouts that pay no known referrals. */
 export async function postPayouts(
   tx: Tx,
   payments: readonly (Payment & { readonly payoutId: number; readonly eventId: number })[],
@@ -84,11 +84,11 @@ export async function postPayouts(
 export interface RunMove extends Move {
   readonly runItemId: number
   readonly payoutId?: number
-  /** That of the cause when omitted. */
+  /** The event of the cause when omitted. */
   readonly eventId?: number
 }
 
-/** Posts what the items of a payout run move: one transfer each, however many referrals they have. */
+/** Posts what the items of a payout run move: one transfer for each item, however many referrals it has. */
 export async function postRun(
   tx: Tx,
   moves: readonly RunMove[],
@@ -120,13 +120,13 @@ async function post(
         at,
       })),
     )
-    const added = additionsOf(moves)
-    if (added.length > 0) await store.addToBalances(tx, added, refuseExceeded)
+    const additions = additionsOf(moves)
+    if (additions.length > 0) await store.addToBalances(tx, additions, refuseExceeded)
   }
   await addToCountersOf(tx, figuresOf(moves, changes))
 }
 
-/** @throws Failure balance_exceeded instead of the database's refusal */
+/** @throws Failure balance_exceeded in place of the database's refusal */
 function refuseExceeded(error: unknown): never {
   throw error instanceof BoundViolation ? new Failure('balance_exceeded') : error
 }
@@ -147,11 +147,11 @@ function additionsOf(moves: readonly Move[]) {
     .sort((a, b) => a.affiliate_id - b.affiliate_id || (a.account < b.account ? -1 : 1))
 }
 
-const owed: readonly Account[] = ['unpaid', 'reserved']
-/** What stands here because of referrals is what they paid; the rests of payouts go from one to another. */
-const paid: readonly Account[] = ['paid_out', 'external', 'difference']
+const owedAccounts: readonly Account[] = ['unpaid', 'reserved']
+/** Accounts that referrals end in when they are paid; payouts move the remainder between them. */
+const paidAccounts: readonly Account[] = ['paid_out', 'external', 'difference']
 
-/** What the affiliates' records gain, in order of identifier. */
+/** What is added to the figures of affiliates, in order of identifier. */
 function figuresOf(moves: readonly Move[], changes: readonly Change[]): [number, Addition][] {
   const byAffiliate = Map.groupBy(moves, ({ affiliateId }) => affiliateId)
   const ids = new Set(byAffiliate.keys())
@@ -161,9 +161,9 @@ function figuresOf(moves: readonly Move[], changes: readonly Change[]): [number,
   return [...ids]
     .sort((a, b) => a - b)
     .map((id): [number, Addition] => {
-      const own = byAffiliate.get(id) ?? []
-      const earnings = gainOf(own, paid)
-      const unpaid_earnings = gainOf(own, owed)
+      const movesOfAffiliate = byAffiliate.get(id) ?? []
+      const earnings = gainOf(movesOfAffiliate, paidAccounts)
+      const unpaid_earnings = gainOf(movesOfAffiliate, owedAccounts)
       const referrals = changes.reduce(
         (sum, { before, after }) => sum + countFor(id, after) - countFor(id, before),
         0,
@@ -194,30 +194,30 @@ function countFor(affiliateId: number, earning: Earning | undefined): number {
 export type Balances = Readonly<Record<Account, bigint>>
 
 /**
- * The balance of every account of an affiliate, also of one that was deleted or never was.
+ * The balance of every account of an affiliate, even one that was deleted or never existed.
  * @param last the second at the end of which they are wanted; now when omitted
  */
 export async function balancesOf(db: Db, affiliateId: number, last?: number): Promise<Balances> {
-  const known =
+  const posted =
     last === undefined
       ? await store.balancesOf(db, affiliateId)
       : await store.balancesAt(db, affiliateId, last)
-  return Object.fromEntries(accounts.map(account => [account, known.get(account) ?? 0n])) as Record<
+  return Object.fromEntries(accounts.map(account => [account, posted.get(account) ?? 0n])) as Record<
     Account,
     bigint
   >
 }
 
-/** What an affiliate has earned and was not paid: less than 0 when refunds came after they were. */
+/** What an affiliate has earned and was not paid; below 0 when refunds came after the payment. */
 export async function owedTo(db: Db, affiliateId: number): Promise<bigint> {
   const { unpaid, reserved } = await balancesOf(db, affiliateId)
   return unpaid + reserved
 }
 
-/** So that the answer is a page that people can read. */
+/** Keeps the answer to a page that people can read. */
 const MOST_DELETED = 500
 
-/** Deleted affiliates who are still owed something, or for whom something still waits for approval. */
+/** Deleted affiliates who are still owed something, or for whom something is still pending. */
 export async function deletedButOwed(context: Context) {
   const { decimals } = await context.settings.current()
   const owing: readonly Account[] = ['pending', 'unpaid', 'reserved']
@@ -225,7 +225,10 @@ export async function deletedButOwed(context: Context) {
   const byAffiliate = Map.groupBy(rows, row => row.affiliate_id)
   const sum = (of: typeof rows, accounts: readonly Account[]) =>
     exactNumber(
-      of.reduce((all, { account, amount }) => (accounts.includes(account) ? all + BigInt(amount) : all), 0n),
+      of.reduce(
+        (total, { account, amount }) => (accounts.includes(account) ? total + BigInt(amount) : total),
+        0n,
+      ),
       decimals,
     )
   return [...byAffiliate].slice(0, MOST_DELETED).map(([affiliate_id, of]) => ({
@@ -235,7 +238,7 @@ export async function deletedButOwed(context: Context) {
   }))
 }
 
-/** @throws Failure no_affiliate when there never was one, or nothing was ever posted for one who is gone */
+/** @throws Failure no_affiliate when there never was one, or nothing was ever posted for a deleted one */
 export async function getBalances(context: Context, { affiliate_id: id, as_of }: BalancesArguments) {
   const db = context.database.replica
   await refuseNobody(db, id)
@@ -255,7 +258,7 @@ export type LedgerRow = store.Transfer & { readonly balance: bigint }
 
 export const { orders } = store
 
-/** Where a list that is read page by page was last, so that no page adds up what those before it have. */
+/** How far the pages of a list have come, so that no page adds up again what those before it have. */
 const places = new WeakMap<object, { readonly id: number; readonly balance: bigint }>()
 
 /** @throws Failure no_affiliate */
@@ -267,23 +270,23 @@ export async function listLedger(context: Context, args: LedgerArguments, page: 
   if (rows.length === 0) return []
   const ids = rows.map(row => row.id)
   const [after, last] = [Math.min(...ids) - 1, Math.max(...ids)]
-  const { id: known, balance: start } = places.get(context) ?? { id: 0, balance: 0n }
-  const way = { affiliateId, after: Math.min(known, after), last: Math.max(known, after) }
-  const between = known === after ? 0n : await store.owedIn(db, way)
-  const before = known < after ? start + between : start - between
-  const added = await store.owedUpTo(db, ids, { affiliateId, after, last })
+  const { id: knownId, balance: start } = places.get(context) ?? { id: 0, balance: 0n }
+  const range = { affiliateId, after: Math.min(knownId, after), last: Math.max(knownId, after) }
+  const between = knownId === after ? 0n : await store.owedIn(db, range)
+  const before = knownId < after ? start + between : start - between
+  const owedById = await store.owedUpTo(db, ids, { affiliateId, after, last })
   places.set(
     context,
-    page.descending ? { id: after, balance: before } : { id: last, balance: before + added.get(last)! },
+    page.descending ? { id: after, balance: before } : { id: last, balance: before + owedById.get(last)! },
   )
-  return rows.map(row => ({ ...row, balance: before + added.get(row.id)! }))
+  return rows.map(row => ({ ...row, balance: before + owedById.get(row.id)! }))
 }
 
 export async function countLedger(context: Context, args: LedgerArguments): Promise<number> {
   return store.countTransfers(context.database.replica, criteriaOf(args))
 }
 
-/** The transfer as callers see it; amounts have every digit that they have. */
+/** The transfer as callers see it, with amounts in full precision. */
 export function recordOf(row: LedgerRow, { decimals }: Settings) {
   return {
     transfer_id: row.id,

@@ -1,4 +1,4 @@
-/** The ledger on paper: all of it as a journal, and what one affiliate was owed from one day to another. */
+/** The ledger as documents: all of it as a journal, and what one affiliate was owed in a period. */
 import { invalidArguments, type Problems, refuseInvalid } from '../../base/errors.ts'
 import { formatTime, now, parseMoment } from '../../base/time.ts'
 import type { Context } from '../../events/write.ts'
@@ -48,7 +48,7 @@ async function* transfersOf(
   }
 }
 
-/** One side of a transfer: what goes into an account is above 0, what leaves it below, so that all lines come to zero. */
+/** One side of a transfer: positive into an account, negative out of it, so that all lines add up to zero. */
 export interface JournalLine {
   readonly transfer: Entry
   readonly account: Account
@@ -100,9 +100,9 @@ async function* linesOf(transfers: AsyncIterable<Entry>, opening: bigint): Async
   let balance = opening
   for await (const transfer of transfers) {
     const amount = BigInt(transfer.amount)
-    const added = (isOwed(transfer.credit) ? amount : 0n) - (isOwed(transfer.debit) ? amount : 0n)
-    if (added === 0n) continue
-    balance += added
-    yield { transfer, amount: added, balance }
+    const gained = (isOwed(transfer.credit) ? amount : 0n) - (isOwed(transfer.debit) ? amount : 0n)
+    if (gained === 0n) continue
+    balance += gained
+    yield { transfer, amount: gained, balance }
   }
 }

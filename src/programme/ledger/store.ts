@@ -8,8 +8,8 @@ import { exactSum, unitsOfSum } from '../../storage/sums.ts'
 import type { Account } from './holdings.ts'
 import type { BalancesTable, LedgerTransfersTable } from './table.ts'
 
-/** So few are one statement that is prepared. */
-const MANY = 8
+/** Below this, one prepared statement for each row is faster. */
+const BULK_FROM = 8
 const ADDING = 'ON CONFLICT (affiliate_id, account) DO UPDATE SET amount = balances.amount + excluded.amount'
 
 const insertion = prepared((tx: Db, rows: Insertable<LedgerTransfersTable>[]) =>
@@ -17,7 +17,7 @@ const insertion = prepared((tx: Db, rows: Insertable<LedgerTransfersTable>[]) =>
 )
 
 export async function insertTransfers(tx: Tx, rows: Insertable<LedgerTransfersTable>[]): Promise<void> {
-  if (rows.length < MANY) await insertion.later(tx, rows)
+  if (rows.length < BULK_FROM) await insertion.later(tx, rows)
   else await insertMany(tx, { table: 'ledger_transfers' }, rows)
 }
 
@@ -33,15 +33,15 @@ const addition = prepared((tx: Db, rows: Insertable<BalancesTable>[]) =>
 )
 
 /**
- * @param rows in order of affiliate and account, so that two who add at the same moment don't wait for one another
- * @param refuse throws what stands for a balance that is out of its bounds
+ * @param rows in order of affiliate and account, so that transactions which add at the same time do not deadlock
+ * @param refuse throws the failure for a balance that is out of bounds
  */
 export async function addToBalances(
   tx: Tx,
   rows: Insertable<BalancesTable>[],
   refuse: (error: unknown) => never,
 ): Promise<void> {
-  if (rows.length < MANY) return addition.later(tx, rows, refuse)
+  if (rows.length < BULK_FROM) return addition.later(tx, rows, refuse)
   try {
     await insertMany(tx, { table: 'balances', ending: ADDING }, rows)
   } catch (error) {
@@ -56,7 +56,7 @@ const balances = prepared((db: Db, { affiliateId }: { affiliateId: number }) =>
     .where('affiliate_id', '=', affiliateId),
 )
 
-/** Accounts that nothing was ever posted to are not among them. */
+/** Accounts without any transfer are left out. */
 export async function balancesOf(db: Db, affiliateId: number): Promise<Map<Account, bigint>> {
   const rows = await balances(db, { affiliateId })
   return new Map(rows.map(({ account, amount }) => [account, BigInt(amount)]))
@@ -84,7 +84,7 @@ export async function balancesAt(db: Db, affiliateId: number, last: number): Pro
 
 export type Transfer = Selectable<LedgerTransfersTable>
 
-/** What a ledger is narrowed by, in kept form. Several values of one mean any of them. */
+/** The filters of a ledger, as they are stored. Several values of one filter mean any of them. */
 export interface Criteria {
   readonly affiliateId: number
   readonly accounts?: readonly Account[]
@@ -97,7 +97,7 @@ export interface Criteria {
 const id = sql.ref('ledger_transfers.id')
 const byId: Order = { expression: id, kind: 'number', value: (row: Transfer) => row.id }
 
-/** By the names that callers use. Transfers are only added, so their order is that of time. */
+/** By the names that callers use. Transfers are only added, so the order of identifiers is that of time. */
 export const orders: Record<string, Order> = { transfer_id: byId, date: byId }
 
 const list = new PagedList(
@@ -115,7 +115,7 @@ export async function countTransfers(db: Db, criteria: Criteria): Promise<number
 
 const column = (name: string) => sql.ref(`ledger_transfers.${name}`)
 
-/** What has to hold of a row, all of it. */
+/** The condition that a row meets all criteria. */
 function matching({
   affiliateId,
   accounts,
@@ -124,15 +124,15 @@ function matching({
   payoutIds,
   at,
 }: Criteria): Expression<SqlBool> {
-  const all: RawBuilder<unknown>[] = [sql`${column('affiliate_id')} = ${affiliateId}`]
-  const among = (name: string, values: readonly unknown[]) => sql`${column(name)} IN (${sql.join(values)})`
-  if (accounts) all.push(sql`(${among('debit', accounts)} OR ${among('credit', accounts)})`)
-  if (reasons) all.push(among('reason', reasons))
-  if (referralIds) all.push(among('referral_id', referralIds))
-  if (payoutIds) all.push(among('payout_id', payoutIds))
-  if (at?.first !== undefined) all.push(sql`${column('at')} >= ${at.first}`)
-  if (at?.last !== undefined) all.push(sql`${column('at')} <= ${at.last}`)
-  return sql<SqlBool>`${sql.join(all, sql` AND `)}`
+  const conditions: RawBuilder<unknown>[] = [sql`${column('affiliate_id')} = ${affiliateId}`]
+  const isIn = (name: string, values: readonly unknown[]) => sql`${column(name)} IN (${sql.join(values)})`
+  if (accounts) conditions.push(sql`(${isIn('debit', accounts)} OR ${isIn('credit', accounts)})`)
+  if (reasons) conditions.push(isIn('reason', reasons))
+  if (referralIds) conditions.push(isIn('referral_id', referralIds))
+  if (payoutIds) conditions.push(isIn('payout_id', payoutIds))
+  if (at?.first !== undefined) conditions.push(sql`${column('at')} >= ${at.first}`)
+  if (at?.last !== undefined) conditions.push(sql`${column('at')} <= ${at.last}`)
+  return sql<SqlBool>`${sql.join(conditions, sql` AND `)}`
 }
 
 interface Part {
@@ -162,7 +162,7 @@ const journal = prepared((db: Db, { after, limit, affiliateId, first, last }: Pa
     .limit(limit),
 )
 
-/** A transfer, and of the referral or payout because of which it was posted, as long as that is there, the date and reference. */
+/** A transfer, with the date and reference of the referral or payout behind it, while that exists. */
 export type Entry = Transfer & { readonly record_at: number | null; readonly reference: string | null }
 
 /** The next transfers in their order, of all affiliates or of one. */
@@ -229,7 +229,7 @@ export async function isPosted(db: Db, affiliateId: number): Promise<boolean> {
   return (await anyPosted(db, { affiliateId })).length > 0
 }
 
-/** Balances of affiliates who were deleted, which are not 0: of so many of them, in order. */
+/** Balances other than 0 of deleted affiliates: of so many affiliates, in order. */
 export async function balancesOfDeleted(
   db: Db,
   accounts: readonly Account[],

@@ -2,11 +2,11 @@
 import type { TrackingSettings } from '../../base/settings.ts'
 
 /**
- * A visitor is only ever sent to what the URL parser has written, never to text as it came: what browsers read in
- * another way (backslashes, line breaks, missing slashes) is gone then.
+ * A visitor is only sent to a URL as the URL parser writes it, never to text as it came: what browsers read in another
+ * way (backslashes, line breaks, missing slashes) is gone then.
  * @param text a URL, or a path of the page that the link leads to
  * @param base that page
- * @returns undefined when it is no place on an allowed host
+ * @returns undefined when it is not on an allowed host
  */
 export function allowedUrl(text: string, settings: TrackingSettings, base?: string): URL | undefined {
   const url = URL.parse(text, base)
@@ -15,7 +15,7 @@ export function allowedUrl(text: string, settings: TrackingSettings, base?: stri
   return isAllowedHost(url.host, settings) ? url : undefined
 }
 
-/** @param host as URLs have it: in small letters, with the port where it has to be said */
+/** @param host as in a URL: lower case, with the port where it is not the default */
 function isAllowedHost(host: string, { page, hosts }: TrackingSettings): boolean {
   return (page !== '' && URL.parse(page)?.host === host) || hosts.some(allowed => isOn(host, allowed))
 }
@@ -27,8 +27,8 @@ export function isOn(host: string, allowed: string): boolean {
 
 /** The page that a link leads to; the programme's where it names none, or one that is not allowed any more. */
 export function destinationOf(destination: string, settings: TrackingSettings): URL | undefined {
-  const own = destination === '' ? undefined : allowedUrl(destination, settings)
-  return own ?? URL.parse(settings.page) ?? undefined
+  const chosenUrl = destination === '' ? undefined : allowedUrl(destination, settings)
+  return chosenUrl ?? URL.parse(settings.page) ?? undefined
 }
 
 const CLICK_PARAMETER = 'aff_click'
@@ -37,11 +37,11 @@ const CLICK_PARAMETER = 'aff_click'
 export function withToken(url: URL, token: string): string {
   const { search } = url
   if (search.includes(CLICK_PARAMETER)) {
-    const given = new URL(url)
-    given.searchParams.set(CLICK_PARAMETER, token)
-    return given.href
+    const withNewToken = new URL(url)
+    withNewToken.searchParams.set(CLICK_PARAMETER, token)
+    return withNewToken.href
   }
-  // As text: the parameters that are there stay as they are written.
+  // As text, so that the other parameters stay exactly as they are.
   const { hash, href } = url
   const page = hash === '' ? href.replace(/#$/, '') : href.slice(0, -hash.length)
   const joint = page.includes('?') ? (search === '' ? '' : '&') : '?'

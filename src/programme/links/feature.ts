@@ -6,7 +6,7 @@ import { rules } from './rules.ts'
 export const links = feature(link, {
   resource: crud(link, rules, { create: ['code_taken'], edit: ['code_taken'] }),
   listing: listingOf(link, rules),
-  // The default link of an affiliate.
+  // An affiliate's default link is created with the affiliate.
   implied: ({ code, affiliate_id }) => code === String(affiliate_id),
   sampled: true,
 })

@@ -1,4 +1,4 @@
-/** What is true of links: each has a code of its own, which is made up when none is sent. */
+/** Rules for links: each has a unique code, which is generated when none is sent. */
 import { randomInt } from 'node:crypto'
 import type { Static } from 'typebox'
 import { Failure } from '../../base/errors.ts'
@@ -28,7 +28,7 @@ export const rules = {
     refuseTaken(() => plain.edit(context, args)),
 }
 
-/** A letter comes first, so that it is never an identifier. */
+/** Begins with a letter, so that it is never mistaken for an identifier. */
 function randomCode(): string {
   const pick = (characters: string) => characters[randomInt(characters.length)]!
   return pick(LETTERS) + Array.from({ length: CODE_LENGTH - 1 }, () => pick(CHARACTERS)).join('')

@@ -1,4 +1,4 @@
-/** The queries that only links have: by code, with what is known of the affiliate, and those of new affiliates. */
+/** The queries that only links have: by code together with the affiliate, and for new affiliates. */
 import { sql } from 'kysely'
 import { foldCase } from '../../base/text.ts'
 import { storeOf } from '../../records/store.ts'
@@ -8,9 +8,9 @@ import { link } from './link.ts'
 
 export const links = storeOf(link)
 
-/** A link as visitors follow it. */
+/** A link that a visitor has followed. */
 export interface FollowedLink {
-  /** 0 when the affiliate was named without a link. */
+  /** 0 when the address named the affiliate instead of a link. */
   readonly id: number
   readonly affiliate_id: number
   readonly destination: string
@@ -25,7 +25,7 @@ const byCode = prepared((db: Db, { code }: { code: string }) =>
     .where('links.code_key', '=', code),
 )
 
-/** With the status of its affiliate, null when that was deleted. */
+/** With the status of its affiliate, or null when that was deleted. */
 export async function findByCode(db: Db, code: string) {
   return (await byCode(db, { code: foldCase(code) }))[0]
 }

@@ -1,4 +1,4 @@
-/** Whether the index from referrals to payouts has what the payouts say. */
+/** Checks that the index from referrals to payouts agrees with the payouts. */
 import type { Db } from '../../storage/database.ts'
 import type { PayoutRow } from './payout.ts'
 import { firstAfter, referralsOf } from './store.ts'
@@ -10,9 +10,9 @@ export async function* checkReferrals(db: Db): AsyncGenerator<string> {
     const rows = await firstAfter(db, last, ROWS_AT_ONCE)
     if (rows.length === 0) return
     for (const id of await outOfStep(db, rows)) {
-      // Somebody may have edited it between the look at the payout and the one at its referrals.
-      const [again] = await firstAfter(db, id - 1, 1)
-      const [still] = again?.id === id ? await outOfStep(db, [again]) : []
+      // The payout may have been edited between the two queries.
+      const [reread] = await firstAfter(db, id - 1, 1)
+      const [still] = reread?.id === id ? await outOfStep(db, [reread]) : []
       if (still) yield `payouts ${id}: its referrals are not what the index payout_referrals has.`
     }
     last = rows.at(-1)!.id
@@ -22,8 +22,8 @@ export async function* checkReferrals(db: Db): AsyncGenerator<string> {
 async function outOfStep(db: Db, rows: readonly Pick<PayoutRow, 'id' | 'referrals'>[]): Promise<number[]> {
   const indexed = Map.groupBy(await referralsOf(db, rows[0]!.id, rows.at(-1)!.id), row => row.payout_id)
   return rows.flatMap(({ id, referrals }) => {
-    const listed = referrals === '' ? [] : referrals.split(',').map(Number)
-    const found = (indexed.get(id) ?? []).map(row => row.referral_id)
-    return listed.sort((a, b) => a - b).join() === found.join() ? [] : [id]
+    const listedIds = referrals === '' ? [] : referrals.split(',').map(Number)
+    const indexedIds = (indexed.get(id) ?? []).map(row => row.referral_id)
+    return listedIds.sort((a, b) => a - b).join() === indexedIds.join() ? [] : [id]
   })
 }

@@ -8,7 +8,7 @@ import { type PayoutRow, payout, payoutReferralsTable } from './payout.ts'
 import { listing, payoutsInArea, payouts as resource } from './routes.ts'
 import { notesOf } from './rules.ts'
 
-/** A payout, and who it went to, unless the affiliate was deleted. */
+/** A payout with its payee, unless the affiliate was deleted. */
 type PaidRow = PayoutRow & { payee?: AffiliateRow | undefined; reference: string; note: string }
 
 const columns: SheetColumns<PaidRow> = {

@@ -1,7 +1,7 @@
 /**
- * What a payout means for the referrals that it names. Whether an identifier is a referral of this service is decided
- * when a payout first names it, and stays with the payout. A paid payout pays its known referrals, and what it is
- * beyond them comes from elsewhere; one that fails or is deleted gives them back.
+ * What a payout does to the referrals that it names. Whether an identifier is a referral of this service is decided when a
+ * payout first names it, and stays so. A paid payout pays its known referrals, and any difference to its amount
+ * comes from elsewhere; a payout that fails or is deleted makes its referrals unpaid again.
  */
 import { Failure } from '../../base/errors.ts'
 import type { Settings } from '../../base/settings.ts'
@@ -14,7 +14,7 @@ import { holdReferrals, settle } from '../referrals/store.ts'
 import type { Payout } from './payout.ts'
 import type { Names } from './store.ts'
 
-/** What of a payout decides what it pays. */
+/** The columns of a payout that decide what it pays. */
 export interface Standing {
   readonly affiliate_id: number
   readonly status: Payout['status']
@@ -22,60 +22,60 @@ export interface Standing {
   readonly names: Names
 }
 
-/** What a payout is about to mean. */
+/** What a payout is going to do. */
 export interface Plan {
   readonly id: number | undefined
   readonly before: Standing | undefined
   readonly after: Standing | undefined
-  /** What its known referrals come to. */
+  /** The sum of its known referrals. */
   readonly net: bigint
   readonly held: ReadonlyMap<number, Referral>
 }
 
-/** As edits see it: the amount follows the known referrals where it is left out. */
-export type Wanted = Omit<Standing, 'amount' | 'names'> & {
+/** A payout as an edit asks for it; an omitted amount follows the known referrals. */
+export type TargetPayout = Omit<Standing, 'amount' | 'names'> & {
   readonly amount: number | undefined
   readonly referrals: readonly number[]
 }
 
-/** Holds the referrals that a payout names and named until the transaction ends. */
+/** Locks the referrals that a payout names, and those that it named before, until the transaction ends. */
 export function holdNamed(
   tx: WriteTx,
   before: Pick<Standing, 'names'> | undefined,
-  wanted: Pick<Wanted, 'referrals'> | undefined,
+  target: Pick<TargetPayout, 'referrals'> | undefined,
 ): Promise<ReadonlyMap<number, Referral>> {
-  const knownBefore = before ? [...before.names].filter(([, known]) => known).map(([name]) => name) : []
-  return holdReferrals(tx, [...new Set([...knownBefore, ...(wanted?.referrals ?? [])])])
+  const knownBefore = before ? [...before.names].filter(([, isKnown]) => isKnown).map(([name]) => name) : []
+  return holdReferrals(tx, [...new Set([...knownBefore, ...(target?.referrals ?? [])])])
 }
 
 /**
- * Looks whether a payout can pay what it names.
- * @param held those that it names and named
+ * Checks whether a payout can pay what it names.
+ * @param held the locked referrals that it names or named
  * @throws Failure payout_conflict naming each referral that it can't pay
  */
 export function plan(
   held: ReadonlyMap<number, Referral>,
   id: number | undefined,
   before: Standing | undefined,
-  wanted: Wanted | undefined,
+  target: TargetPayout | undefined,
   { earning }: Settings,
 ): Plan {
-  if (!wanted) return { id, before, after: undefined, net: 0n, held }
-  const names = new Map(wanted.referrals.map(name => [name, before?.names.get(name) ?? held.has(name)]))
+  if (!target) return { id, before, after: undefined, net: 0n, held }
+  const names = new Map(target.referrals.map(name => [name, before?.names.get(name) ?? held.has(name)]))
   if (earning.unknownReferrals === 'refuse') refuseUnknown(names, before)
-  refuseUnpayable(held, names, id, before, wanted)
-  const known = [...names].flatMap(([name, isKnown]) => (isKnown ? (held.get(name) ?? []) : []))
-  const net = known.reduce((sum, { amount }) => sum + BigInt(amount), 0n)
-  if (net < 0n && (wanted.status === 'paid' || wanted.amount === undefined)) {
+  refuseUnpayable(held, names, id, before, target)
+  const knownReferrals = [...names].flatMap(([name, isKnown]) => (isKnown ? (held.get(name) ?? []) : []))
+  const net = knownReferrals.reduce((sum, { amount }) => sum + BigInt(amount), 0n)
+  if (net < 0n && (target.status === 'paid' || target.amount === undefined)) {
     throw new Failure('payout_conflict', {
       message:
         'Together these referrals come to less than 0: leave them for a later payout, which they lower.',
     })
   }
-  return { id, before, after: { ...wanted, amount: wanted.amount ?? Number(net), names }, net, held }
+  return { id, before, after: { ...target, amount: target.amount ?? Number(net), names }, net, held }
 }
 
-/** What it named before stays. */
+/** Identifiers that it named before are allowed. */
 function refuseUnknown(names: Names, before: Standing | undefined): void {
   const unknown = [...names].filter(([name, known]) => !known && !before?.names.has(name))
   refuseReferrals(Object.fromEntries(unknown.map(([name]) => [name, 'does not exist.'])))
@@ -86,7 +86,7 @@ function refuseUnpayable(
   names: Names,
   id: number | undefined,
   before: Standing | undefined,
-  { affiliate_id, status }: Wanted,
+  { affiliate_id, status }: TargetPayout,
 ): void {
   const isMoved = affiliate_id !== before?.affiliate_id
   const begins = status === 'paid' && before?.status === 'failed'
@@ -99,7 +99,7 @@ function refuseUnpayable(
   refuseReferrals(problems)
 }
 
-/** @param problems sentences by the identifier of the referral that they are about */
+/** @param problems a sentence by the identifier of the referral */
 function refuseReferrals(problems: Readonly<Record<string, string>>): void {
   const sentences = Object.entries(problems).map(([name, problem]) => `Referral ${name} ${problem}`)
   if (sentences.length === 0) return
@@ -114,7 +114,7 @@ function problemOf(row: Referral | undefined, affiliateId: number, payoutId: num
   return row.payout_id === 0 || row.payout_id === payoutId ? undefined : `is paid by payout ${row.payout_id}.`
 }
 
-/** Posts what payouts that pay no known referral stand for. */
+/** Posts payouts that pay no known referral. */
 export async function postAlone(
   tx: WriteTx,
   all: readonly { readonly id: number; readonly planned: Plan; readonly eventId: number }[],
@@ -127,7 +127,7 @@ export async function postAlone(
   await postPayouts(tx, payments, 'payout.create')
 }
 
-/** Pays and gives back what the plan says, and posts it. */
+/** Pays referrals, or makes them unpaid again, as planned, and posts the moves. */
 export async function carryOut(
   tx: WriteTx,
   id: number,
@@ -147,23 +147,23 @@ export async function carryOut(
       ? ({ status: 'unpaid', payout_id: 0, updated_at } as const)
       : ({ status: 'paid', payout_id: id, updated_at } as const)
     ;(isPaid ? returned : paid).push(row.id)
-    const changed = { ...row, ...change }
-    changes.push({ before: row, after: changed })
+    const updated = { ...row, ...change }
+    changes.push({ before: row, after: updated })
     tx.log(isPaid ? 'referral.return' : 'referral.pay', row.id, {
       before: referral.logged(row, settings),
-      after: referral.logged(changed, settings),
+      after: referral.logged(updated, settings),
     })
   }
   if (paid.length > 0) await settle(tx, paid, { status: 'paid', payout_id: id, updated_at })
   if (returned.length > 0) await settle(tx, returned, { status: 'unpaid', payout_id: 0, updated_at })
-  const was = [...held.values()].reduce(
+  const paidBefore = [...held.values()].reduce(
     (sum, row) => sum + (row.payout_id === id ? BigInt(row.amount) : 0n),
     0n,
   )
   await postPayout(
     tx,
     changes,
-    { before: before && paymentOf(before, was), after: after && paymentOf(after, net) },
+    { before: before && paymentOf(before, paidBefore), after: after && paymentOf(after, net) },
     { ...cause, payoutId: id },
   )
 }

@@ -61,8 +61,8 @@ const fields = {
     /** They may be long, and nothing orders them quickly. */
     order: false,
     initial: '',
-    show: (kept: string) => kept,
-    json: (kept: string) => `"${kept}"`,
+    show: (stored: string) => stored,
+    json: (stored: string) => `"${stored}"`,
     keep: (ids: readonly number[]) => [...new Set(ids)].join(','),
     sample: () => '',
   },
@@ -101,7 +101,9 @@ export type PayoutRow = ReadRowOf<typeof fields>
 const referralColumns = {
   referral_id: integer(neither),
   payout_id: integer({ ...neither, references: { table: 'payouts' } }),
-  /** 1 when it was a referral of this service when the payout first named it; stays when the referral is gone. */
+  /**
+   * 1 when the identifier was a referral of this service when the payout first named it, even if that is deleted later.
+   */
   known: integer<Generated<0 | 1>>(neither),
 } as const
 

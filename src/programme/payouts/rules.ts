@@ -1,13 +1,13 @@
 /**
- * What is true of payouts. Their amounts are in the programme's currency: a transaction that writes one holds the
- * settings until it ends, because the currency may be changed until the first payout exists.
+ * Rules for payouts. Their amounts are in the programme's currency, which may change until the first payout exists: a
+ * transaction that writes a payout therefore locks the settings.
  */
 import type { Static } from 'typebox'
 import { Failure, type Problems, refusalOf, refusalsOf, refuseInvalid } from '../../base/errors.ts'
 import { exactNumber } from '../../base/money.ts'
 import type { Settings } from '../../base/settings.ts'
 import { now } from '../../base/time.ts'
-import { type Context, joined, type RequestContext, type WriteTx, write } from '../../events/write.ts'
+import { type Context, inTransaction, type RequestContext, type WriteTx, write } from '../../events/write.ts'
 import type { Many } from '../../records/bulk-rules.ts'
 import { existing, isAlready, narrowed, readingOf } from '../../records/rules.ts'
 import type { Db, Tx } from '../../storage/database.ts'
@@ -21,16 +21,16 @@ import { type Payout, type PayoutRow, payout } from './payout.ts'
 import * as store from './store.ts'
 
 type CreateArguments = Static<typeof payout.create>
-/** Callers name the affiliate; what is changed here may leave it as it is. */
+/** Callers of the interface always name the affiliate; callers within the service may leave it as it is. */
 type EditArguments = Pick<Static<typeof payout.edit>, 'payout_id'> & Partial<Static<typeof payout.edit>>
 
 /**
- * Without an amount it is what the known referrals come to.
+ * An omitted amount is the sum of the known referrals.
  * @throws Failure invalid_argument, payout_conflict
  */
 async function create(context: RequestContext, args: CreateArguments): Promise<Payout> {
   return write(context, async tx => {
-    // At the same moment: neither needs another.
+    // Independent of each other, so they are sent together.
     const [settings, missing, eventId, held] = await Promise.all([
       context.settings.hold(tx),
       missingIn(tx, args),
@@ -47,25 +47,25 @@ async function create(context: RequestContext, args: CreateArguments): Promise<P
   })
 }
 
-/** A payout that is about to be made, and pays no referral that is known. */
+/** A payout to be created that pays no known referral. */
 interface Alone {
   readonly args: CreateArguments
   readonly planned: Plan
   readonly row: Omit<Payout, 'id'>
 }
 
-/** The same of many; those that can't be made are answered by why. */
+/** Creates many; those that can't be created are answered by their failure. */
 async function createMany(
   context: RequestContext,
-  all: readonly CreateArguments[],
+  argsOfAll: readonly CreateArguments[],
 ): Promise<(Payout | Failure)[]> {
   return write(context, async tx => {
     const settings = await context.settings.hold(tx)
-    const outcomes = new Map<CreateArguments, Payout | Failure>(await refusedAmong(tx, settings, all))
-    const held = await holdReferrals(tx, distinct(all.flatMap(({ referrals }) => referrals ?? [])))
+    const outcomes = new Map<CreateArguments, Payout | Failure>(await refusedAmong(tx, settings, argsOfAll))
+    const held = await holdReferrals(tx, distinct(argsOfAll.flatMap(({ referrals }) => referrals ?? [])))
     const isAlone = ({ referrals }: CreateArguments) => !referrals?.some(id => held.has(id))
     const alone: Alone[] = []
-    for (const args of all) {
+    for (const args of argsOfAll) {
       if (outcomes.has(args) || !isAlone(args)) continue
       const { draft, wanted } = draftOf(args, settings, context)
       const refusal = refusalOf(() => {
@@ -88,36 +88,36 @@ async function createMany(
       return { id, planned, eventId }
     })
     await postAlone(tx, posted)
-    // Two of them may name the same referral: each sees what those before it have paid.
-    for (const args of all)
-      if (!outcomes.has(args)) outcomes.set(args, await create(joined(context, tx), args))
-    return all.map(args => outcomes.get(args)!)
+    // Two of them may name the same referral: each has to see what those before it have paid.
+    for (const args of argsOfAll)
+      if (!outcomes.has(args)) outcomes.set(args, await create(inTransaction(context, tx), args))
+    return argsOfAll.map(args => outcomes.get(args)!)
   })
 }
 
-/** Those of many whose arguments are wrong. */
+/** The failures of those whose arguments are wrong. */
 async function refusedAmong(
   tx: Tx,
   settings: Settings,
-  all: readonly CreateArguments[],
+  argsOfAll: readonly CreateArguments[],
 ): Promise<[CreateArguments, Failure][]> {
-  const named = distinct(all.map(({ affiliate_id }) => affiliate_id))
-  const known = await thereAmong(tx, named)
-  for (const id of named) if (!known.has(id) && (await owedTo(tx, id)) > 0n) known.add(id)
-  return refusalsOf(all, args => {
-    const isUnknown = !known.has(args.affiliate_id)
+  const affiliateIds = distinct(argsOfAll.map(({ affiliate_id }) => affiliate_id))
+  const payable = await thereAmong(tx, affiliateIds)
+  for (const id of affiliateIds) if (!payable.has(id) && (await owedTo(tx, id)) > 0n) payable.add(id)
+  return refusalsOf(argsOfAll, args => {
+    const isUnknown = !payable.has(args.affiliate_id)
     refuseInvalid({ ...(isUnknown && NOBODY), ...payout.problems(args, settings) })
   })
 }
 
 function draftOf(args: CreateArguments, settings: Settings, { actor }: RequestContext) {
-  const draft = payout.fresh(args, settings, { time: now(), actor: actor.userId })
+  const draft = payout.newRow(args, settings, { time: now(), actor: actor.userId })
   const amount = args.amount === undefined ? undefined : draft.amount
   return { draft, wanted: { ...draft, amount, referrals: distinct(args.referrals) } }
 }
 
 /**
- * Changes what was sent and leaves the rest, the amount too.
+ * Changes the fields that were sent, and no others: the amount stays as well.
  * @throws Failure no_payout, invalid_argument, payout_conflict
  */
 async function edit(context: RequestContext, args: EditArguments): Promise<Payout> {
@@ -142,7 +142,7 @@ async function edit(context: RequestContext, args: EditArguments): Promise<Payou
 }
 
 /**
- * Its referrals are unpaid again.
+ * Deletes a payout; its referrals are unpaid again.
  * @returns the payout as it was
  * @throws Failure no_payout
  */
@@ -159,7 +159,7 @@ async function remove(context: RequestContext, id: number): Promise<Payout> {
 }
 
 /**
- * What a change of a payout begins with, asked for at once.
+ * Reads and locks what every change of a payout needs, by queries that are sent together.
  * @throws Failure no_payout
  */
 async function hold(context: RequestContext, tx: WriteTx, id: number) {
@@ -172,11 +172,13 @@ async function hold(context: RequestContext, tx: WriteTx, id: number) {
   return { settings, before: existing(payout, row), names, eventId }
 }
 
-/** What a payout run has paid is what its files said; it can only turn out not to have arrived. */
+/** A payout of a run paid what the run's files said, so it can only turn out to have failed. */
 function refuseRun(before: Payout, after: Payout): void {
   if (before.run_item_id === 0) return
-  const same = (['affiliate_id', 'amount', 'referrals'] as const).every(name => before[name] === after[name])
-  if (same && !(before.status === 'failed' && after.status === 'paid')) return
+  const isSame = (['affiliate_id', 'amount', 'referrals'] as const).every(
+    name => before[name] === after[name],
+  )
+  if (isSame && !(before.status === 'failed' && after.status === 'paid')) return
   throw new Failure('payout_conflict', {
     message:
       'A payout run made this payout: only its status can change, from paid to failed. Record another payout for what is paid otherwise.',
@@ -185,7 +187,7 @@ function refuseRun(before: Payout, after: Payout): void {
 
 const distinct = (ids: readonly number[] = []) => [...new Set(ids)]
 
-/** Logs what was done, pays and gives back what the plan says, and posts it. */
+/** Logs a change, pays referrals or makes them unpaid as planned, and posts the moves. */
 async function finish(
   tx: WriteTx,
   action: `payout.${'create' | 'edit' | 'delete'}`,
@@ -202,7 +204,7 @@ async function finish(
   await carryOut(tx, id, planned, { reason: action, eventId }, settings)
 }
 
-/** What is wrong with arguments of a create or an edit beyond what the schemas say. */
+/** What is wrong with arguments of a create or an edit beyond their schemas. */
 async function problems(
   { database, settings }: Context,
   { payout_id, ...args }: Partial<EditArguments>,
@@ -229,16 +231,16 @@ export async function notesOf({ database }: Context, ids: readonly number[]) {
   return ids.length === 0 ? new Map<number, never>() : store.notesOf(database.replica, ids)
 }
 
-/** Counts, and exact sums in the currency. */
+/** Counts, and exact sums in the programme's currency. */
 export async function totalPayouts(context: Context, args: object) {
   const settings = await context.settings.current()
   const total = await store.sumPayouts(context.database.replica, narrowed(payout, args, settings))
   const [paid, failed] = [unitsOfSum(total.paid_sum), unitsOfSum(total.failed_sum)]
-  const part = (count: number, sum: bigint) => ({ count, sum: exactNumber(sum, settings.decimals) })
+  const totalOf = (count: number, sum: bigint) => ({ count, sum: exactNumber(sum, settings.decimals) })
   return {
-    ...part(total.paid_count + total.failed_count, paid + failed),
-    paid: part(total.paid_count, paid),
-    failed: part(total.failed_count, failed),
+    ...totalOf(total.paid_count + total.failed_count, paid + failed),
+    paid: totalOf(total.paid_count, paid),
+    failed: totalOf(total.failed_count, failed),
   }
 }
 
@@ -247,7 +249,7 @@ const NOBODY: Problems = {
     'must be the identifier of an existing affiliate, or of a deleted one who is still owed something.',
 }
 
-/** @param before the payout that is edited: its affiliate may have been deleted, and it stays a payout to them */
+/** @param before the payout that is edited: if its affiliate was deleted, the payout stays theirs */
 async function missingIn(
   db: Db,
   { affiliate_id }: Partial<CreateArguments>,

@@ -12,10 +12,10 @@ import { type Payout, payout } from './payout.ts'
 
 const plain = storeOf(payout)
 
-/** Each identifier that a payout names, and whether it was a referral of this service when it first did. */
+/** Each identifier that a payout names, and whether it was a referral of this service when first named. */
 export type Names = ReadonlyMap<number, boolean>
 
-/** A payout, and what it names: the index from referral to payout is in step with the text. */
+/** Inserts a payout and its identifiers: the index from referrals to payouts follows the text. */
 async function insert(tx: Tx, row: Insertable<Tables['payouts']>, names: Names): Promise<Payout> {
   const made = await plain.insert(tx, row)
   await insertNames(tx, [[made.id, names]])
@@ -36,7 +36,7 @@ async function insertMany(
   return ids
 }
 
-/** What stands in the record, as numbers of another system. */
+/** The identifiers of a record, as those of another system. */
 export function unknownNames({ referrals }: Pick<Payout, 'referrals'>): Names {
   return new Map(referrals === '' ? [] : referrals.split(',').map(number => [Number(number), false]))
 }
@@ -51,7 +51,7 @@ async function remove(tx: Tx, id: number): Promise<void> {
   await plain.remove(tx, id)
 }
 
-/** Those of every kind of record, with what payouts name. */
+/** The queries of every kind, extended by what payouts name. */
 export const payouts = { ...plain, insert, insertMany, insertUnnamed: plain.insertMany, remove }
 
 const names = prepared((db: Db, { id }: { id: number }) =>
@@ -64,10 +64,13 @@ export async function namesOf(db: Db, id: number): Promise<Names> {
 
 const amount = sql.ref('payouts.amount')
 
-/** What totals and reports select of payouts, whatever they are grouped by. */
+/** The totals of payouts, for whatever grouping. */
 export const totalColumns = (['paid', 'failed'] as const).flatMap(status => {
-  const those = sql`filter (where payouts.status = ${sql.lit(status)})`
-  return [sql<number>`count(*) ${those}`.as(`${status}_count`), exactSum(amount, those).as(`${status}_sum`)]
+  const ofStatus = sql`filter (where payouts.status = ${sql.lit(status)})`
+  return [
+    sql<number>`count(*) ${ofStatus}`.as(`${status}_count`),
+    exactSum(amount, ofStatus).as(`${status}_sum`),
+  ]
 }) as [
   AliasedRawBuilder<number, 'paid_count'>,
   AliasedRawBuilder<string, 'paid_sum'>,
@@ -90,7 +93,7 @@ export async function sumPayouts(db: Db, criteria: Criteria): Promise<TotalRow> 
     .executeTakeFirstOrThrow()
 }
 
-const MANY = 20
+const BULK_FROM = 20
 
 const namesInsertion = prepared((tx: Db, rows: Insertable<Tables['payout_referrals']>[]) =>
   tx.insertInto('payout_referrals').values(rows),
@@ -101,7 +104,7 @@ async function insertNames(tx: Tx, payouts: readonly (readonly [id: number, name
     [...names].map(([referral_id, known]) => ({ referral_id, payout_id, known: known ? 1 : 0 }) as const),
   )
   if (rows.length === 0) return
-  if (rows.length < MANY) await namesInsertion.later(tx, rows)
+  if (rows.length < BULK_FROM) await namesInsertion.later(tx, rows)
   else await insertRows(tx, { table: 'payout_referrals' }, rows)
 }
 
@@ -109,7 +112,7 @@ async function deleteNames(tx: Tx, payoutId: number): Promise<void> {
   await tx.deleteFrom('payout_referrals').where('payout_id', '=', payoutId).execute()
 }
 
-/** What the record does not show. Those that do not exist are not among them. */
+/** Columns that the record does not show. Payouts that do not exist are left out. */
 export async function notesOf(
   db: Db,
   ids: readonly number[],
@@ -126,14 +129,14 @@ export type PaidPayout = Pick<Payout, 'id' | 'affiliate_id' | 'amount' | 'create
 
 /**
  * The last payouts that are paid, in order.
- * @param part how many of so many
+ * @param part which share of that many
  */
 export async function lastPaid(db: Db, part: (count: number) => number): Promise<PaidPayout[]> {
-  const paid = db.selectFrom('payouts').where('status', '=', 'paid')
-  const rows = await paid
+  const query = db.selectFrom('payouts').where('status', '=', 'paid')
+  const rows = await query
     .select(['id', 'affiliate_id', 'amount', 'created_at'])
     .orderBy('id', 'desc')
-    .limit(part(await countOf(paid)))
+    .limit(part(await countOf(query)))
     .execute()
   return rows.reverse()
 }

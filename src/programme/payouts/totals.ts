@@ -1,15 +1,15 @@
 import { Type } from 'typebox'
 
-const part = { count: Type.Integer(), sum: Type.Number() }
+const totalSchema = { count: Type.Integer(), sum: Type.Number() }
 
-/** How many payouts a list is narrowed to, and what they come to. */
+/** The count and sum of the payouts in a list. */
 export const payoutTotals = Type.Object({
-  ...part,
-  paid: Type.Object(part, { description: 'Those that were paid.' }),
-  failed: Type.Object(part, { description: 'Those that failed.' }),
+  ...totalSchema,
+  paid: Type.Object(totalSchema, { description: 'Those that were paid.' }),
+  failed: Type.Object(totalSchema, { description: 'Those that failed.' }),
 })
 
-/** What is kept beside the record. */
+/** Stored beside the record. */
 export const payoutNotes = Type.Object({
   payout_id: Type.Integer({ description: 'Identifier of the payout.' }),
   reference: Type.String({ description: 'What the bank or the payment service calls it.' }),

@@ -58,10 +58,10 @@ async function runImport(file: string, options: ImportCommandOptions): Promise<v
   show(options, result, dryRun)
 }
 
-/** Empty cells are not sent. Lists and objects are JSON. */
+/** Empty cells count as not sent. Lists and objects are JSON. */
 function argumentsIn(values: Record<string, string>) {
-  const sent = Object.entries(values).filter(([, value]) => value !== '')
-  const read = sent.map(([name, value]) => [
+  const filledCells = Object.entries(values).filter(([, value]) => value !== '')
+  const read = filledCells.map(([name, value]) => [
     name,
     ['products', 'custom'].includes(name) ? json(value) : value,
   ])
@@ -80,8 +80,8 @@ function json(text: string): unknown {
 function show(options: CommonOptions, result: Imported, dry: boolean): void {
   const { lines, imported, existing, wrong, errors } = result
   const sentences = errors.map(({ line, message }) => `line ${line}: ${message}`)
-  const rest = wrong - errors.length
-  if (rest > 0) sentences.push(`and ${rest} more lines.`)
+  const unlisted = wrong - errors.length
+  if (unlisted > 0) sentences.push(`and ${unlisted} more lines.`)
   if (wrong > 0 && !options.json) {
     const head = `${wrong} of ${lines} lines are wrong; ${imported > 0 ? `${imported} were imported` : 'nothing was imported'}.`
     throw new CommandFailed([head, ...sentences].join('\n       '))

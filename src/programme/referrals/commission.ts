@@ -1,6 +1,6 @@
 /**
- * What a referral is worth when it is created: the amount that was sent, exchanged where it is in another currency; or what
- * the commission rules make of the order's total, where no amount was sent.
+ * What a new referral is worth: the amount that was sent, exchanged where it is in another currency; or, without one, what
+ * the commission rules make of the order's total.
  */
 import { decimalsOf } from '../../base/currencies.ts'
 import { toUnits } from '../../base/money.ts'
@@ -34,53 +34,53 @@ type Draft = Pick<
   | 'type'
 >
 
-/** The settings under which amounts are read that are in the currency that was sent; the same where that is the programme's. */
+/** Settings to read amounts in the currency that was sent. */
 export function inCurrencyOf(
-  { currency: sent }: { readonly currency?: string },
+  { currency: sentCurrency }: { readonly currency?: string },
   settings: Settings,
 ): Settings {
-  const currency = sent?.toUpperCase() ?? settings.currency
+  const currency = sentCurrency?.toUpperCase() ?? settings.currency
   const decimals = decimalsOf(currency)
   return currency === settings.currency || decimals === undefined
     ? settings
     : { ...settings, currency, decimals }
 }
 
-/** @param draft the row, whose amounts are in the currency that was sent */
+/** @param draft the row, with amounts in the currency that was sent */
 export async function withCommission<D extends Draft>(
   db: Db,
   settings: Settings,
-  sent: CreateArguments,
+  args: CreateArguments,
   draft: D,
 ): Promise<D> {
-  const { currency, decimals } = inCurrencyOf(sent, settings)
+  const { currency, decimals } = inCurrencyOf(args, settings)
   const isSale = draft.type !== 'refund' && draft.type !== 'write_off'
-  const byRules = sent.amount === undefined && draft.order_total !== null && isSale
+  const byRules = args.amount === undefined && draft.order_total !== null && isSale
   if (!byRules && currency === settings.currency) return draft
-  const sale = byRules ? await saleOf(db, draft, { currency, decimals, products: sent.products }) : null
+  const sale = byRules ? await saleOf(db, draft, { currency, decimals, products: args.products }) : null
   const commission = sale
     ? await commissionOf(db, settings, { sale, affiliateId: draft.affiliate_id })
     : await commissionOfAmount(db, settings, { amount: draft.amount, currency, at: draft.created_at })
-  return { ...draft, ...earnedBy(commission, sale, currency, sent, draft) }
+  return { ...draft, ...earnedBy(commission, sale, currency, args, draft) }
 }
 
 function earnedBy(
   commission: Commission,
   sale: Sale | null,
   currency: string,
-  sent: CreateArguments,
+  args: CreateArguments,
   draft: Draft,
 ): Partial<Referral> {
   const { judgement, amount } = commission
   const isDraft = judgement.reason !== ''
-  const held = draft.hold_until ?? holdUntil(judgement, draft.created_at)
-  const status = sent.status ?? (judgement.holdDays === 0 ? 'unpaid' : draft.status)
-  const wanted = { status: sent.status ?? null, holdUntil: draft.hold_until }
+  const heldUntil = draft.hold_until ?? holdUntil(judgement, draft.created_at)
+  const status = args.status ?? (judgement.holdDays === 0 ? 'unpaid' : draft.status)
+  const target = { status: args.status ?? null, holdUntil: draft.hold_until }
   return {
-    ...columnsOf(commission, { sale, currency, wanted }),
+    ...columnsOf(commission, { sale, currency, wanted: target }),
     amount,
     status: isDraft ? 'draft' : status,
-    hold_until: status === 'pending' && !isDraft ? held : null,
+    hold_until: status === 'pending' && !isDraft ? heldUntil : null,
     order_total: draft.order_total === null ? null : inProgramme(draft.order_total, commission),
   }
 }

@@ -1,8 +1,8 @@
-/** Drafts become real: as soon as there is the exchange rate, or the rule, that they wait for. */
+/** Drafts become real referrals as soon as the exchange rate or the rule exists that they wait for. */
 import type { Settings } from '../../base/settings.ts'
 import { now } from '../../base/time.ts'
 import { type RequestContext, type WriteTx, write } from '../../events/write.ts'
-import { parseCalculation, type Wanted } from '../commission/calculation.ts'
+import { parseCalculation, type Target } from '../commission/calculation.ts'
 import type { Judgement } from '../commission/engine.ts'
 import { columnsOf, commissionOfDraft, holdUntil, inProgramme } from '../commission/judging.ts'
 import { lastChange } from '../exchange/store.ts'
@@ -10,18 +10,18 @@ import type { Referral } from './referral.ts'
 import { actionOf, finish } from './rules.ts'
 import * as store from './store.ts'
 
-/** In one transaction, so that no other write waits for long. */
+/** How many are changed in one transaction, so that no other write waits for long. */
 const BATCH = 100
 
-/** Those that wait for this reason, or for any, behind an identifier. */
+/** Drafts after an identifier that wait for this reason, or for any. */
 export interface Waiting {
   readonly reason?: 'no_rule' | 'no_exchange_rate'
   readonly after?: number
 }
 
 /**
- * Looks at the next of them.
- * @returns the identifier to go on behind; undefined when there are no more
+ * Judges the next drafts again.
+ * @returns the identifier to continue after; undefined when there are no more
  */
 export async function settleDrafts(
   tx: WriteTx,
@@ -33,12 +33,12 @@ export async function settleDrafts(
   return drafts.length < BATCH ? undefined : drafts.at(-1)!.id
 }
 
-/** Looks at all of them, in transactions of their own, where a rule or a rate has changed since it last did so. */
+/** Judges all drafts again, in several transactions, where a rule or a rate has changed since the last time. */
 export function draftSettler(context: RequestContext, isClosed: () => boolean): () => Promise<void> {
-  let seen = ''
+  let settledState = ''
   return async () => {
     const state = await stateOf(context)
-    if (state === seen) return
+    if (state === settledState) return
     let after: number | undefined = 0
     while (after !== undefined) {
       if (isClosed()) return
@@ -47,11 +47,11 @@ export function draftSettler(context: RequestContext, isClosed: () => boolean): 
         settleDrafts(tx, await context.settings.hold(tx), { after: begin }),
       )
     }
-    seen = state
+    settledState = state
   }
 }
 
-/** Another text once what drafts wait for has changed. */
+/** A text that differs once what drafts may wait for has changed. */
 async function stateOf({ database, settings }: RequestContext): Promise<string> {
   const { rulesVersion, currency } = await settings.current()
   return `${rulesVersion} ${currency} ${await lastChange(database.reader)}`
@@ -78,7 +78,7 @@ async function settleDraft(tx: WriteTx, settings: Settings, before: Referral): P
 }
 
 function standingOf(
-  { status, holdUntil: until, byHold }: Wanted,
+  { status, holdUntil: until, byHold }: Target,
   judgement: Judgement,
   at: number,
 ): Pick<Referral, 'status' | 'hold_until'> {

@@ -1,4 +1,4 @@
-/** Why a referral is worth what it is, and what becomes of it: as data and as sentences that a person can send to the affiliate. */
+/** Why a referral is worth what it is, and its status, as data and as sentences that can be sent to the affiliate. */
 import { type Static, Type } from 'typebox'
 import { decimalsOf } from '../../base/currencies.ts'
 import { ONE, whole } from '../../base/fraction.ts'
@@ -8,11 +8,11 @@ import { formatTime } from '../../base/time.ts'
 import type { Context } from '../../events/write.ts'
 import { existing } from '../../records/rules.ts'
 import { type Calculation, parseCalculation } from '../commission/calculation.ts'
-import { dataOf, type Earned, earningSchema, sentencesOf } from '../commission/explanation.ts'
+import { dataOf, type EarningStory, earningSchema, sentencesOf } from '../commission/explanation.ts'
 import { type Referral, referral } from './referral.ts'
 import * as store from './store.ts'
 
-/** Of the referrals that take back or add to one. */
+/** How many referrals are listed that take back or add to one. */
 const MOST_CHILDREN = 100
 
 export const explanationSchema = Type.Object({
@@ -53,7 +53,7 @@ export async function explain({ database, settings }: Context, id: number): Prom
 
 function explanationOf(row: Referral, children: readonly Referral[], settings: Settings): Explanation {
   const { decimals, currency } = settings
-  const earned = earnedOf(row, parseCalculation(row.calculation), settings)
+  const story = earnedOf(row, parseCalculation(row.calculation), settings)
   const money = (units: number) => decimalText(units, decimals)
   return {
     referral_id: row.id,
@@ -63,7 +63,7 @@ function explanationOf(row: Referral, children: readonly Referral[], settings: S
     reason: row.reason,
     original_amount: originalOf(row),
     original_currency: row.original_currency,
-    ...dataOf(earned, settings),
+    ...dataOf(story, settings),
     hold_until: row.status === 'pending' && row.hold_until !== null ? formatTime(row.hold_until) : '',
     refunds: children.map(({ id, type, status, amount, created_at }) => ({
       referral_id: id,
@@ -73,7 +73,7 @@ function explanationOf(row: Referral, children: readonly Referral[], settings: S
       date: formatTime(created_at),
     })),
     sentences: [
-      ...beginning(row, earned, settings),
+      ...beginning(row, story, settings),
       ...standing(row),
       ...children.map(
         child =>
@@ -87,7 +87,7 @@ function originalOf({ original_amount: amount, original_currency: currency }: Re
   return amount === null ? '' : decimalText(amount, decimalsOf(currency)!)
 }
 
-/** What a refund was recorded because of. */
+/** Why a refund was recorded. */
 const causes: Readonly<Record<string, string>> = {
   refund: ' after a refund',
   dispute: ' after a dispute',
@@ -96,16 +96,16 @@ const causes: Readonly<Record<string, string>> = {
 
 const draftReasons = ['no_rule', 'no_exchange_rate'] as const
 
-/** A referral without a calculation is worth what was sent. */
-function earnedOf(row: Referral, calculation: Calculation | undefined, { currency }: Settings): Earned {
-  const reason = row.status === 'draft' ? (draftReasons.find(one => one === row.reason) ?? '') : ''
+/** Without a calculation, a referral is worth the amount that was sent. */
+function earnedOf(row: Referral, calculation: Calculation | undefined, { currency }: Settings): EarningStory {
+  const reason = row.status === 'draft' ? (draftReasons.find(known => known === row.reason) ?? '') : ''
   const of = { currency: row.original_currency || currency, reason, at: row.created_at } as const
   if (calculation) return { ...calculation, ...of }
   const amount = BigInt(row.amount)
   return { ...of, parts: [], exchange: null, left: ONE, result: { exact: whole(amount), amount } }
 }
 
-function beginning(row: Referral, earned: Earned, settings: Settings): string[] {
+function beginning(row: Referral, earned: EarningStory, settings: Settings): string[] {
   const money = `${decimalText(row.amount, settings.decimals)} ${settings.currency}`
   if (row.calculation === '') return [`The amount of ${money} was sent as it is; no rule was applied.`]
   const isOther = earned.result !== null && earned.result.amount !== BigInt(row.amount)

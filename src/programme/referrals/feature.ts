@@ -10,7 +10,7 @@ export const referrals = feature(referral, {
   inArea: referralsInArea,
   listing,
   checks,
-  // A payout run takes and pays them by the thousand; what is paid, the check of the ledger compares.
+  // Payout runs pay thousands of referrals without an event for each; the check of the ledger covers paid ones.
   unlogged: ({ status, run_item_id }) =>
     status === 'paid' || run_item_id ? ['run_item_id', 'status', 'payout_id'] : ['run_item_id'],
 })

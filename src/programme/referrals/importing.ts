@@ -1,6 +1,7 @@
 /**
- * Referrals out of a file. All lines are judged first, in transactions that are taken back, by the rules that would create them;
- * only where each is right they are imported. What was imported before is passed over, so that a file can be imported again.
+ * Imports referrals from a file. All lines are first judged by the rules that would create them, in transactions that
+ * are rolled back; they are imported only when every line is right. Lines that were imported before are skipped, so a
+ * file can be imported again.
  */
 import { CsvError, type CsvRow, readCsv } from '../../base/csv.ts'
 import { Failure, missingArguments } from '../../base/errors.ts'
@@ -10,7 +11,7 @@ import { createOrFind } from './rules.ts'
 import { type CreateArguments, createArguments } from './schema.ts'
 
 const AT_ONCE = 200
-/** Of errors that are told one by one. */
+/** Errors that are listed one by one. */
 const MOST_ERRORS = 1000
 
 interface LineError {
@@ -21,7 +22,7 @@ interface LineError {
 export interface Imported {
   lines: number
   imported: number
-  /** Those that were there already. */
+  /** Lines whose referral existed already. */
   existing: number
   /** How many lines are wrong. */
   wrong: number
@@ -29,24 +30,24 @@ export interface Imported {
 }
 
 export interface ImportOptions {
-  /** Opens the file anew: it is gone through twice. */
+  /** Opens the file; it is read twice. */
   open(): AsyncIterable<string>
-  /** Arguments out of the cells of a line. @throws Failure */
+  /** Makes arguments of the cells of a line. @throws Failure */
   read(values: Record<string, string>): CreateArguments
-  /** Columns that are passed over. */
+  /** Columns that are skipped. */
   readonly ignored: readonly string[]
-  /** Where they come from, when the file does not say. */
+  /** The context of the referrals, where the file does not name one. */
   readonly context: string
-  /** Nothing is imported. */
+  /** Whether to judge only, and import nothing. */
   readonly dry: boolean
   progress(lines: number): void
 }
 
 /** @throws CsvError, Failure invalid_argument when the columns are wrong */
 export async function importReferrals(context: RequestContext, options: ImportOptions): Promise<Imported> {
-  const judged = await goThrough(context, options, false)
-  if (judged.wrong > 0) return { ...judged, imported: 0 }
-  if (options.dry) return judged
+  const judgement = await goThrough(context, options, false)
+  if (judgement.wrong > 0) return { ...judgement, imported: 0 }
+  if (options.dry) return judgement
   return goThrough(context, options, true)
 }
 
@@ -57,7 +58,7 @@ interface Line {
 
 async function goThrough(context: RequestContext, options: ImportOptions, keeps: boolean): Promise<Imported> {
   const result: Imported = { lines: 0, imported: 0, existing: 0, wrong: 0, errors: [] }
-  const seen = new Map<string, number>()
+  const lineOfKey = new Map<string, number>()
   let batch: Line[] = []
   const flush = async () => {
     await importBatch(context, batch, result, keeps)
@@ -66,7 +67,7 @@ async function goThrough(context: RequestContext, options: ImportOptions, keeps:
   }
   for await (const row of linesOf(options)) {
     result.lines += 1
-    const line = attempt(result, row.line, () => argumentsOf(row, options, seen))
+    const line = attempt(result, row.line, () => argumentsOf(row, options, lineOfKey))
     if (line) batch.push({ line: row.line, args: line })
     if (batch.length === AT_ONCE) await flush()
   }
@@ -102,12 +103,12 @@ async function* linesOf({ open, ignored }: ImportOptions): AsyncGenerator<NamedR
 
 function namesIn({ line, cells }: CsvRow, ignored: readonly string[]): string[] {
   const names = cells.map(cell => cell.trim().toLowerCase())
-  const known = Object.keys(createArguments.properties)
-  const unknown = names.filter(name => !known.includes(name) && !ignored.includes(name))
+  const knownColumns = Object.keys(createArguments.properties)
+  const unknown = names.filter(name => !knownColumns.includes(name) && !ignored.includes(name))
   if (unknown.length > 0) {
     throw new CsvError(
       line,
-      `has columns that are not known: ${unknown.join(', ')}. Those that referrals have are ${known.join(', ')}; name with --ignore what is to be passed over.`,
+      `has columns that are not known: ${unknown.join(', ')}. Those that referrals have are ${knownColumns.join(', ')}; name with --ignore what is to be passed over.`,
     )
   }
   if (new Set(names).size < names.length) throw new CsvError(line, 'names a column twice.')
@@ -118,23 +119,30 @@ function namesIn({ line, cells }: CsvRow, ignored: readonly string[]): string[] 
 function argumentsOf(
   { line, values, problem }: NamedRow,
   { read, context }: ImportOptions,
-  seen: Map<string, number>,
+  lineOfKey: Map<string, number>,
 ): CreateArguments {
   if (problem) throw new CsvError(line, problem)
   const args = read(values)
   if (!args.reference) throw missingArguments(['reference'])
-  const whole = { ...args, context: args.context || context }
-  const { affiliate_id, user_id, user_name, reference, type = 'sale' } = whole
-  const key = JSON.stringify([affiliate_id, user_id, user_name, whole.context.toLowerCase(), reference, type])
-  const before = seen.get(key)
+  const completeArgs = { ...args, context: args.context || context }
+  const { affiliate_id, user_id, user_name, reference, type = 'sale' } = completeArgs
+  const key = JSON.stringify([
+    affiliate_id,
+    user_id,
+    user_name,
+    completeArgs.context.toLowerCase(),
+    reference,
+    type,
+  ])
+  const before = lineOfKey.get(key)
   if (before !== undefined) {
     throw new CsvError(line, `has the affiliate, context, reference and type of line ${before}.`)
   }
-  seen.set(key, line)
-  return whole
+  lineOfKey.set(key, line)
+  return completeArgs
 }
 
-/** All in one transaction; where the database refuses one, each in its own. */
+/** Imports all in one transaction; where the database refuses one, each in its own. */
 async function importBatch(
   context: RequestContext,
   lines: readonly Line[],
@@ -160,13 +168,13 @@ async function importBatch(
   }
   await write(context, work).catch(refuseOther)
   for (const error of outcome.errors) fail(result, error)
-  // Somebody has made one of them impossible since they were judged: none of its batch is imported.
+  // A line that was right has become wrong meanwhile: nothing of its batch is imported.
   if (keeps && outcome.errors.length > 0) return
   result.imported += outcome.imported
   result.existing += outcome.existing
 }
 
-/** Ends a transaction that is to leave nothing. */
+/** Thrown to roll back a transaction. */
 class RolledBack extends Error {}
 
 function refuseOther(error: unknown): void {
@@ -182,7 +190,7 @@ function attempt<T>(result: Imported, line: number, work: () => T): T | undefine
   }
 }
 
-/** @throws what is no fault of the line */
+/** @throws errors that are not about the line */
 function sentenceOf(error: unknown): string {
   if (error instanceof Failure || error instanceof CsvError) return error.message
   throw error

@@ -1,4 +1,4 @@
-/** What the arguments of a referral name and is not there. */
+/** References of a referral's arguments that do not exist. */
 import type { Problems } from '../../base/errors.ts'
 import type { Db } from '../../storage/database.ts'
 import { isThere } from '../affiliates/store.ts'
@@ -9,10 +9,10 @@ import type { Referral } from './referral.ts'
 import type { CreateArguments } from './schema.ts'
 import * as store from './store.ts'
 
-/** What is edited. Its affiliate may have been deleted, and it stays theirs. */
+/** The referral that is edited. If its affiliate was deleted, it stays theirs. */
 export type Before = Pick<Referral, 'affiliate_id' | 'amount' | 'type'> & Partial<Links>
 
-/** What the arguments name and is not there. */
+/** What the arguments name and does not exist. */
 export async function missingIn(db: Db, args: Partial<CreateArguments>, before?: Before): Promise<Problems> {
   const { affiliate_id, type = before?.type ?? 'sale' } = args
   const isOther = affiliate_id !== undefined && affiliate_id !== before?.affiliate_id
@@ -27,7 +27,7 @@ export async function missingIn(db: Db, args: Partial<CreateArguments>, before?:
   }
 }
 
-/** Whether something is owed that can only be written off, because the affiliate was deleted. */
+/** Whether a deleted affiliate is still owed something, which can only be written off. */
 async function canWriteOff(db: Db, affiliateId: number, type: Referral['type']): Promise<boolean> {
   return type === 'write_off' && (await owedTo(db, affiliateId)) !== 0n
 }
@@ -35,18 +35,18 @@ async function canWriteOff(db: Db, affiliateId: number, type: Referral['type']):
 /** What a referral may name beside its affiliate. */
 type Links = Pick<Referral, 'visit_id' | 'customer_id' | 'parent_id'>
 
-/** Visits are kept for some time only and a customer may be deleted: what was there once can be named. */
+/** Visits are stored for a limited time and customers may be deleted: an identifier that once existed may be named. */
 async function problemsOfLinks(db: Db, args: Partial<Links>, before: Partial<Links> = {}): Promise<Problems> {
   const targets = {
     visit_id: [visits.reaches, 'visit'],
     customer_id: [customers.reaches, 'customer'],
     parent_id: [store.referrals.exists, 'referral'],
   } as const
-  const named = (['visit_id', 'customer_id', 'parent_id'] as const).filter(
+  const changedNames = (['visit_id', 'customer_id', 'parent_id'] as const).filter(
     name => args[name] && args[name] !== before[name],
   )
   const problems = await Promise.all(
-    named.map(async name => {
+    changedNames.map(async name => {
       const [isThere, target] = targets[name]
       const problem = `must be the identifier of a ${target} that exists, or 0.`
       return (await isThere(db, args[name]!)) ? {} : { [name]: problem }

@@ -1,4 +1,4 @@
-/** What a referral is: what is owed to an affiliate because of something that was bought. */
+/** What a referral is: an amount owed to an affiliate for a sale or a lead. */
 import { type Static, Type } from 'typebox'
 import { decimalsOf } from '../../base/currencies.ts'
 import { decimalsReason, decimalText, MAX_AMOUNT, toUnits } from '../../base/money.ts'
@@ -10,28 +10,28 @@ import { amount, anyOf, dated, elsewhere, link, reference, words } from '../../r
 import { neither } from '../../storage/table.ts'
 import { byAffiliateName } from '../affiliates/name.ts'
 
-/** Those of an index of AffiliateWP; what is longer is no reference of a shop. */
+/** The length of the index of AffiliateWP; no shop has longer references. */
 const MAX_REFERENCE = 190
 const MAX_JSON = 65_535
 
-/** A draft waits for a rate or a rule; nobody can make one by asking. */
+/** A draft waits for a rate or a rule; only the service makes drafts. */
 export const statuses = ['draft', 'pending', 'unpaid', 'paid', 'rejected'] as const
-const sent = ['pending', 'unpaid', 'paid', 'rejected'] as const
+const sentStatuses = ['pending', 'unpaid', 'paid', 'rejected'] as const
 const types = ['sale', 'lead', 'opt-in', 'refund', 'write_off'] as const
 
-/** Tells of who bought, which the affiliate's erasure leaves. */
+/** About the customer, so the erasure of the affiliate leaves it. */
 const ofBuyer = { personal: 'keep', money: false } as const
 
-/** The same as text, as client programs of AffiliateWP read it. */
+/** The same as text, which client programs of AffiliateWP expect. */
 const textLink = (description: string) =>
   ({
     ...link(description),
     wire: Type.String({ description: `${description}, as text; "0" when there is none.` }),
-    show: (kept: number) => String(kept),
-    json: (kept: number) => `"${kept}"`,
+    show: (stored: number) => String(stored),
+    json: (stored: number) => `"${stored}"`,
   }) as const
 
-/** Whatever was sent: text, a list or an object. */
+/** Anything that was sent: text, a list or an object. */
 const anything = (description: string) =>
   ({
     type: 'text',
@@ -42,8 +42,8 @@ const anything = (description: string) =>
     edit: Type.Optional(Type.Unknown({ description })),
     order: false,
     initial: '',
-    show: (kept: string): unknown => (kept === '' ? '' : JSON.parse(kept)),
-    json: (kept: string) => kept || '""',
+    show: (stored: string): unknown => (stored === '' ? '' : JSON.parse(stored)),
+    json: (stored: string) => stored || '""',
     keep: (value: unknown) => (value === '' ? '' : JSON.stringify(value)),
     problem: (value: unknown) =>
       JSON.stringify(value).length > MAX_JSON ? `must be at most ${MAX_JSON} characters of JSON.` : undefined,
@@ -67,7 +67,13 @@ const total = Type.Number({
 })
 const internal = { nullable: false, ...neither } as const
 const inNumber = (initial: number) =>
-  ({ ...internal, type: 'integer', initial, show: (kept: number) => kept, sample: () => initial }) as const
+  ({
+    ...internal,
+    type: 'integer',
+    initial,
+    show: (stored: number) => stored,
+    sample: () => initial,
+  }) as const
 const { create: _create, edit: __edit, ...paidBy } = textLink('The payout that paid it')
 
 const fields = {
@@ -88,15 +94,15 @@ const fields = {
     ...neither,
     wire: choice(statuses, 'Status.'),
     create: Type.Optional(
-      Type.Unsafe<(typeof sent)[number]>({
-        ...choice(sent, 'Status; pending when omitted, unpaid of a write-off.'),
+      Type.Unsafe<(typeof sentStatuses)[number]>({
+        ...choice(sentStatuses, 'Status; pending when omitted, unpaid of a write-off.'),
       }),
     ),
-    edit: Type.Optional(choice(sent, 'New status.')),
+    edit: Type.Optional(choice(sentStatuses, 'New status.')),
     filter: anyOf(listOf(choice(statuses), 'Only those with one of these statuses.')),
     initial: 'pending',
-    show: (kept: (typeof statuses)[number]) => kept,
-    json: (kept: (typeof statuses)[number]) => `"${kept}"`,
+    show: (stored: (typeof statuses)[number]) => stored,
+    json: (stored: (typeof statuses)[number]) => `"${stored}"`,
     keep: (value: (typeof statuses)[number]) => value,
     sample: () => 'unpaid' as const,
   },
@@ -107,8 +113,8 @@ const fields = {
     }),
     create: Type.Optional(Type.Number({ ...money, default: 0 })),
     edit: Type.Optional(money),
-    show: (kept: number, { decimals }: Settings) => decimalText(kept, decimals),
-    json: (kept: number, { decimals }: Settings) => `"${decimalText(kept, decimals)}"`,
+    show: (stored: number, { decimals }: Settings) => decimalText(stored, decimals),
+    json: (stored: number, { decimals }: Settings) => `"${decimalText(stored, decimals)}"`,
   },
   currency: {
     ...words(line(3), 'ISO 4217 code of the currency.', neither),
@@ -160,8 +166,8 @@ const fields = {
     edit: Type.Optional(choice(types, 'New type.')),
     filter: anyOf(listOf(choice(types), 'Only those of one of these types.')),
     initial: 'sale',
-    show: (kept: (typeof types)[number]) => kept,
-    json: (kept: (typeof types)[number]) => `"${kept}"`,
+    show: (stored: (typeof types)[number]) => stored,
+    json: (stored: (typeof types)[number]) => `"${stored}"`,
     keep: (value: (typeof types)[number]) => value,
     sample: () => 'sale' as const,
   },
@@ -174,13 +180,14 @@ const fields = {
     create: Type.Optional(total),
     edit: Type.Optional(total),
     initial: null,
-    show: (kept: number | null, { decimals }: Settings) => (kept === null ? '' : decimalText(kept, decimals)),
+    show: (stored: number | null, { decimals }: Settings) =>
+      stored === null ? '' : decimalText(stored, decimals),
     keep: (value: number, { decimals }: Settings) => toUnits(value, decimals)!,
     problem: (value: number, settings: Settings) =>
       toUnits(value, settings.decimals) === undefined ? decimalsReason(settings) : undefined,
     sample: () => null,
   },
-  /** A pending one without waits for somebody's review. */
+  /** A pending referral without it waits for a review. */
   hold_until: {
     type: 'integer',
     nullable: true,
@@ -190,56 +197,62 @@ const fields = {
     ),
     edit: Type.Optional(moment('When a pending one becomes unpaid by itself.')),
     initial: null,
-    show: (kept: number | null) => (kept === null ? '' : formatTime(kept)),
+    show: (stored: number | null) => (stored === null ? '' : formatTime(stored)),
     keep: (value: string) => parseMoment(value)!.first,
     sample: () => null,
   },
-  /** Why it is what it is, where the service decided so. */
-  reason: { ...internal, type: 'text', initial: '', show: (kept: string) => kept, sample: () => '' },
-  /** The conversion that it follows from; 0 when it was recorded by itself. */
+  /** Why the service has decided its status; '' where a person has. */
+  reason: { ...internal, type: 'text', initial: '', show: (stored: string) => stored, sample: () => '' },
+  /** The conversion behind it; 0 when it was recorded by itself. */
   conversion_id: { ...inNumber(0), filter: anyOf(identifiers('Only those of one of these conversions.')) },
   /** The version of the rule that it was judged by; 0 when there was none. */
   rule_id: {
     ...inNumber(0),
     filter: anyOf(identifiers('Only those judged by one of these versions of rules.')),
   },
-  /** What was earned in another currency, in its minor unit, and what one unit of that was worth. */
+  /** What was earned in another currency, in its minor unit, and the exchange rate. */
   original_amount: {
     ...internal,
     nullable: true,
     type: 'integer',
     initial: null,
-    show: (kept: number | null) => kept ?? '',
+    show: (stored: number | null) => stored ?? '',
     sample: () => null,
   },
   original_currency: {
     ...internal,
     type: 'text',
     initial: '',
-    show: (kept: string) => kept,
+    show: (stored: string) => stored,
     sample: () => '',
   },
-  exchange_rate: { ...internal, type: 'text', initial: '', show: (kept: string) => kept, sample: () => '' },
-  /** How its amount came to be, see `commission/calculation.ts`; '' when it was sent as it is. */
+  exchange_rate: {
+    ...internal,
+    type: 'text',
+    initial: '',
+    show: (stored: string) => stored,
+    sample: () => '',
+  },
+  /** How its amount was computed, see `commission/calculation.ts`; '' when the amount was sent. */
   calculation: {
     ...internal,
     type: 'text',
     secret: true,
     initial: '',
-    show: (kept: string) => kept,
+    show: (stored: string) => stored,
     sample: () => '',
   },
-  /** The item of an approved payout run that it is reserved in; 0 when it is in none. */
+  /** The item of an approved payout run that reserves it; 0 when there is none. */
   run_item_id: inNumber(0),
-  /** 1 when no other may have its context, reference, affiliate and type. */
+  /** 1 when no other referral may have the same context, reference, affiliate and type. */
   unique_reference: { ...inNumber(0), secret: true },
-  /** SHA-256 of what was sent when it was created, to tell a request that is sent again. */
+  /** SHA-256 of the arguments of its creation, by which a repeated request is recognised. */
   request_hash: {
     ...internal,
     type: 'text',
     secret: true,
     initial: '',
-    show: (kept: string) => kept,
+    show: (stored: string) => stored,
     sample: () => '',
   },
 } as const

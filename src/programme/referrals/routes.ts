@@ -20,7 +20,10 @@ const plain = crud(
   },
 )
 
-/** Unlike the plain one it takes the affiliate by account, and answers the same again with what there is. */
+/**
+ * Unlike the plain endpoint, it accepts the affiliate by account, and answers a repeated request with the existing
+ * referral.
+ */
 const create: Endpoint = endpoint({
   methods: ['POST', 'PUT'],
   path: '/referrals',
@@ -76,7 +79,9 @@ const bulk = bulkEndpoints({
 export const referrals: Resource = {
   ...plain,
   endpoints: [
-    ...plain.endpoints.map(one => (one.permission === create.permission ? create : one)),
+    ...plain.endpoints.map(plainEndpoint =>
+      plainEndpoint.permission === create.permission ? create : plainEndpoint,
+    ),
     ...bulk,
     explanation,
   ],

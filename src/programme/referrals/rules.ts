@@ -1,5 +1,5 @@
 /**
- * What is true of referrals. What one is worth stands in the ledger, in the account that its status says: whatever changes
+ * Rules for referrals. The amount of a referral is in the ledger, in the account for its status: whatever changes
  * status, amount or affiliate posts the difference in the same transaction.
  */
 import { hash } from 'node:crypto'
@@ -21,7 +21,7 @@ import * as store from './store.ts'
 
 type Status = Referral['status']
 
-/** Where each status leads; from `paid` when it was paid by hand. What a payout paid stays paid as long as that does. */
+/** The allowed changes of status; from `paid` only where no payout has paid it. */
 const moves: Readonly<Record<Status, readonly Status[]>> = {
   draft: ['pending', 'unpaid', 'rejected'],
   pending: ['unpaid', 'rejected', 'paid'],
@@ -30,81 +30,89 @@ const moves: Readonly<Record<Status, readonly Status[]>> = {
   paid: ['unpaid'],
 }
 
-/** Types that may be negative, and that no reference makes unique: a sale can be taken back in many parts. */
+/** Types that may be negative and whose references need not be unique: a sale can be taken back in many parts. */
 const isCorrection = (type: Referral['type']) => type === 'refund' || type === 'write_off'
 
 export interface Created {
   readonly row: Referral
-  /** It was there already: the same was sent before. */
+  /** Whether it was created by an earlier, identical request. */
   readonly replayed: boolean
 }
 
 /** @throws Failure missing_argument, invalid_argument, reference_taken */
 async function create(context: RequestContext, args: CreateArguments): Promise<Created> {
   return write(context, async tx => {
-    const sent = await withAffiliate(tx, args)
-    // At the same moment: neither needs another.
+    const resolvedArgs = await withAffiliate(tx, args)
+    // Independent of each other, so they are sent together.
     const [settings, missing, eventId] = await Promise.all([
       context.settings.hold(tx),
-      missingIn(tx, sent),
+      missingIn(tx, resolvedArgs),
       tx.reserveEvent(),
     ])
-    refuseInvalid({ ...missing, ...problemsIn(sent, settings) })
-    const draft = await withCommission(tx, settings, sent, draftOf(sent, settings, context.actor.userId))
-    const created = await insertOnce(tx, draft, sent, settings)
+    refuseInvalid({ ...missing, ...problemsIn(resolvedArgs, settings) })
+    const draft = await withCommission(
+      tx,
+      settings,
+      resolvedArgs,
+      draftOf(resolvedArgs, settings, context.actor.userId),
+    )
+    const created = await insertOnce(tx, draft, resolvedArgs, settings)
     if (!created.replayed) await finish(tx, 'referral.create', { after: created.row }, settings, eventId)
     return created
   })
 }
 
-function draftOf(sent: CreateArguments, settings: Settings, actor: number) {
+function draftOf(args: CreateArguments, settings: Settings, actor: number) {
   const { currency } = settings
-  const status = sent.status ?? (sent.type === 'write_off' ? 'unpaid' : 'pending')
-  const made = { time: now(), actor }
-  const draft = referral.fresh({ ...sent, status, currency }, inCurrencyOf(sent, settings), made)
+  const status = args.status ?? (args.type === 'write_off' ? 'unpaid' : 'pending')
+  const origin = { time: now(), actor }
+  const draft = referral.newRow({ ...args, status, currency }, inCurrencyOf(args, settings), origin)
   const unique_reference = isUnique(draft, settings)
-  return { ...draft, unique_reference, request_hash: unique_reference ? requestHash(sent, settings) : '' }
+  return { ...draft, unique_reference, request_hash: unique_reference ? requestHash(args, settings) : '' }
 }
 
-/** Inserts it, or says which is there already because of the same request. @throws Failure reference_taken */
+/** Inserts it, or answers with the one that the same request created earlier. @throws Failure reference_taken */
 async function insertOnce(
   tx: WriteTx,
   draft: ReturnType<typeof draftOf>,
-  sent: CreateArguments,
+  args: CreateArguments,
   settings: Settings,
 ): Promise<Created> {
   for (;;) {
     const row = await store.insertUnlessTaken(tx, draft)
     if (row) return { row, replayed: false }
-    const taken = await store.findTaken(tx, draft)
-    // Else somebody has deleted it a moment ago.
-    if (taken && isSame(taken, draft, sent, settings)) return { row: taken, replayed: true }
-    if (taken) throw referenceTaken(taken)
+    const existingReferral = await store.findTaken(tx, draft)
+    // Otherwise it was deleted in the meantime.
+    if (existingReferral && isSame(existingReferral, draft, args, settings))
+      return { row: existingReferral, replayed: true }
+    if (existingReferral) throw referenceTaken(existingReferral)
   }
 }
 
 /**
- * The same for who may send the same once more: also one that need not be unique is found by what it is called.
+ * The same for callers who repeat requests: finds the earlier referral even where references need not be unique.
  * @throws Failure as `create` does
  */
 export async function createOrFind(context: RequestContext, args: CreateArguments): Promise<Created> {
   return write(context, async tx => {
     const settings = await context.settings.hold(tx)
-    const sent = await withAffiliate(tx, args)
-    const { affiliate_id, context: shop, reference, type = 'sale' } = sent
+    const resolvedArgs = await withAffiliate(tx, args)
+    const { affiliate_id, context: shop, reference, type = 'sale' } = resolvedArgs
     if (affiliate_id === undefined || !shop || !reference) return create(context, args)
-    const called = { affiliate_id, context: shop.toLowerCase(), reference, type }
-    const taken = await store.findCalled(tx, called)
-    if (!taken) return create(context, args)
-    if (isSame(taken, { request_hash: requestHash(sent, settings) }, sent, settings)) {
-      return { row: taken, replayed: true }
+    const identity = { affiliate_id, context: shop.toLowerCase(), reference, type }
+    const existingReferral = await store.findCalled(tx, identity)
+    if (!existingReferral) return create(context, args)
+    if (
+      isSame(existingReferral, { request_hash: requestHash(resolvedArgs, settings) }, resolvedArgs, settings)
+    ) {
+      return { row: existingReferral, replayed: true }
     }
-    throw referenceTaken(taken)
+    throw referenceTaken(existingReferral)
   })
 }
 
 /**
- * Changes what was sent and leaves the rest.
+ * Changes the fields that were sent, and no others.
  * @throws Failure no_referral, invalid_argument, referral_conflict, reference_taken
  */
 async function edit(context: RequestContext, args: EditArguments): Promise<Referral> {
@@ -124,7 +132,7 @@ async function edit(context: RequestContext, args: EditArguments): Promise<Refer
     refuseUnknownAmount(before, draft, sent)
     const unique_reference = isUnique(draft, settings)
     if (isAlready(before, change)) return before
-    // Whoever says what it is worth says what it waited for.
+    // Sending the amount of a draft ends its wait.
     const reason = before.status === 'draft' && draft.status !== 'draft' ? '' : before.reason
     const after = await refuseTaken(() =>
       store.referrals.update(tx, before.id, { ...change, reason, unique_reference, updated_at: now() }),
@@ -149,7 +157,7 @@ async function remove(context: RequestContext, id: number): Promise<Referral> {
   })
 }
 
-/** What is wrong with arguments of a create or an edit beyond what the schemas say. */
+/** What is wrong with arguments of a create or an edit beyond their schemas. */
 async function problems(
   { database, settings }: Context,
   args: Partial<CreateArguments & EditArguments>,
@@ -166,11 +174,11 @@ export const rules = { ...reading, create, edit, remove, problems }
 
 export const many: Many = { name: referral.name, reading, store: store.referrals }
 
-/** A referral that follows from what a shop has reported. */
-type Earned = Omit<store.NewReferral, 'id' | 'unique_reference' | 'request_hash'>
+/** A referral that follows from a conversion. */
+type EarnedReferral = Omit<store.NewReferral, 'id' | 'unique_reference' | 'request_hash'>
 
 /** @throws Failure reference_taken */
-export async function earn(tx: WriteTx, draft: Earned, settings: Settings): Promise<Referral> {
+export async function earn(tx: WriteTx, draft: EarnedReferral, settings: Settings): Promise<Referral> {
   const whole = { ...draft, unique_reference: isUnique(draft, settings), request_hash: '' }
   const row = await store.insertUnlessTaken(tx, whole)
   if (!row) throw referenceTaken(await store.findTaken(tx, whole))
@@ -178,7 +186,7 @@ export async function earn(tx: WriteTx, draft: Earned, settings: Settings): Prom
   return row
 }
 
-/** Changes what refunds, disputes and rates that came later change. The caller knows that it is open. */
+/** Applies refunds, disputes and rates that came later. The caller has checked that the referral is open. */
 export async function adjust(
   tx: WriteTx,
   before: Referral,
@@ -195,8 +203,8 @@ export async function adjust(
 }
 
 /**
- * Logs what was done, posts what it moves, and tells the visit that has led to it.
- * @param reserved the identifier of the event, where it is known by now
+ * Logs a change, posts what it moves, and updates the visit that led to it.
+ * @param reserved the identifier of the event, where it was reserved
  */
 export async function finish(
   tx: WriteTx,
@@ -216,7 +224,9 @@ export async function finish(
   await tellVisits(tx, { before, after })
 }
 
-/** A visit has led to a referral once that is approved, and no longer when it is rejected or deleted, or names another. */
+/**
+ * A visit counts as converted once its referral is approved, until that is rejected, deleted, or names another visit.
+ */
 async function tellVisits(
   tx: WriteTx,
   { before, after }: { before?: Referral | undefined; after?: Referral | undefined },
@@ -234,7 +244,7 @@ async function tellVisits(
 
 export type ReferralAction = `referral.${'create' | 'edit' | 'approve' | 'reject' | 'pay' | 'delete'}`
 
-/** What an edit is called that moves the status. */
+/** The action of an edit that changes the status. */
 export function actionOf(before: Status, after: Status): ReferralAction {
   if (before === after) return 'referral.edit'
   if (after === 'rejected') return 'referral.reject'
@@ -242,19 +252,19 @@ export function actionOf(before: Status, after: Status): ReferralAction {
   return after === 'unpaid' && before !== 'paid' ? 'referral.approve' : 'referral.edit'
 }
 
-/** An affiliate may be named by identifier, or by the account's identifier or login. */
+/** Resolves an affiliate that is named by the account's identifier or login. */
 async function withAffiliate(db: Db, args: CreateArguments): Promise<CreateArguments> {
   const { affiliate_id, user_id, user_name, ...rest } = args
   if (affiliate_id !== undefined) return { ...rest, affiliate_id }
   const account = user_id === undefined ? user_name : user_id
   if (account === undefined) throw missingArguments(['affiliate_id'])
-  const found = await affiliateOfAccount(db, account)
-  if (found !== undefined) return { ...rest, affiliate_id: found }
+  const affiliateId = await affiliateOfAccount(db, account)
+  if (affiliateId !== undefined) return { ...rest, affiliate_id: affiliateId }
   refuseInvalid({ [user_id === undefined ? 'user_name' : 'user_id']: 'must be the account of an affiliate.' })
   return rest
 }
 
-/** What is wrong with the arguments by themselves. */
+/** What is wrong with the arguments, without looking anything up. */
 function problemsIn(args: Partial<CreateArguments>, settings: Settings, before?: Before): Problems {
   const { amount = 0, type = before?.type ?? 'sale' } = args
   const isNegative = amount < 0 || (args.amount === undefined && (before?.amount ?? 0) < 0)
@@ -266,18 +276,18 @@ function problemsIn(args: Partial<CreateArguments>, settings: Settings, before?:
   }
 }
 
-function problemOfCurrency(sent: string, { currency }: Settings): Problems {
-  return sent.toUpperCase() === currency
+function problemOfCurrency(sentCurrency: string, { currency }: Settings): Problems {
+  return sentCurrency.toUpperCase() === currency
     ? {}
     : { currency: `must be ${currency}: what the affiliate earns is in it.` }
 }
 
-/** What money has left for, or is about to, stays as it is. */
+/** A referral that a payout has paid, or a run is about to, can't change. */
 function refuseSettled(before: Referral, after?: Referral): void {
-  const same =
+  const isSame =
     after &&
     (['status', 'amount', 'affiliate_id', 'type'] as const).every(name => before[name] === after[name])
-  if (same) return
+  if (isSame) return
   if (before.run_item_id !== 0 && before.status === 'unpaid') {
     throw new Failure('referral_conflict', {
       message: 'The referral is in an approved payout run: record a refund instead, or cancel the run.',
@@ -291,7 +301,7 @@ function refuseSettled(before: Referral, after?: Referral): void {
   }
 }
 
-/** A draft has no amount; who rejects it needs none. */
+/** A draft has no amount, and needs one to leave that status unless it is rejected. */
 function refuseUnknownAmount(before: Referral, after: Referral, { amount }: Partial<CreateArguments>): void {
   if (before.status !== 'draft' || ['draft', 'rejected'].includes(after.status) || amount !== undefined)
     return
@@ -314,7 +324,7 @@ function refuseMove(before: Status, after: Status): void {
   })
 }
 
-/** Whether no other may have the same reference. */
+/** Whether no other referral may have the same reference. */
 function isUnique(
   { context, reference, type, status }: Pick<Referral, 'context' | 'reference' | 'type' | 'status'>,
   { earning }: Settings,
@@ -323,26 +333,26 @@ function isUnique(
   return context !== '' && reference !== '' && status !== 'rejected' && !isCorrection(type) ? 1 : 0
 }
 
-function requestHash(sent: CreateArguments, settings: Settings): string {
-  const kept = Object.entries(referral.keep(sent, inCurrencyOf(sent, settings))).sort(([a], [b]) =>
+function requestHash(args: CreateArguments, settings: Settings): string {
+  const columns = Object.entries(referral.keep(args, inCurrencyOf(args, settings))).sort(([a], [b]) =>
     a < b ? -1 : 1,
   )
-  return hash('sha256', JSON.stringify(kept), 'base64url')
+  return hash('sha256', JSON.stringify(columns), 'base64url')
 }
 
-/** Whether what was sent is what made the referral, or what it is by now. */
+/** Whether the arguments are those that created the referral, or describe it as it is now. */
 function isSame(
-  taken: Referral,
+  existingReferral: Referral,
   row: { request_hash: string },
-  sent: CreateArguments,
+  args: CreateArguments,
   settings: Settings,
 ): boolean {
-  if (taken.request_hash === row.request_hash) return true
-  if (inCurrencyOf(sent, settings) !== settings) return false
-  return isAlready(taken, referral.keep(sent, settings))
+  if (existingReferral.request_hash === row.request_hash) return true
+  if (inCurrencyOf(args, settings) !== settings) return false
+  return isAlready(existingReferral, referral.keep(args, settings))
 }
 
-/** @throws Failure reference_taken instead of the database's refusal */
+/** @throws Failure reference_taken in place of the database's refusal */
 async function refuseTaken<T>(update: () => Promise<T>): Promise<T> {
   try {
     return await update()
@@ -352,11 +362,11 @@ async function refuseTaken<T>(update: () => Promise<T>): Promise<T> {
   }
 }
 
-function referenceTaken(taken?: Referral): Failure {
+function referenceTaken(existingReferral?: Referral): Failure {
   return new Failure('reference_taken', {
-    ...(taken && {
-      message: `Referral ${taken.id} of this affiliate has the same context, reference and type, and is not what was sent.`,
-      data: { referral_id: taken.id },
+    ...(existingReferral && {
+      message: `Referral ${existingReferral.id} of this affiliate has the same context, reference and type, and is not what was sent.`,
+      data: { referral_id: existingReferral.id },
     }),
   })
 }

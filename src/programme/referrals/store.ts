@@ -12,7 +12,7 @@ export const referrals = storeOf(referral)
 
 export type NewReferral = Insertable<Tables['referrals']>
 
-/** So that one statement has no more values than engines take, and is one of few. */
+/** Bounds the values of a statement, and the number of different statements. */
 const ROWS_PER_STATEMENT = 500
 
 const insertion = prepared((tx: Db, row: NewReferral) =>
@@ -23,14 +23,14 @@ const insertion = prepared((tx: Db, row: NewReferral) =>
     .returningAll(),
 )
 
-/** @returns undefined when another has its reference; when somebody else is about to, it is waited for */
+/** @returns undefined when another referral has its reference; waits for a transaction that is inserting one */
 export async function insertUnlessTaken(tx: Tx, row: NewReferral): Promise<Referral | undefined> {
   return (await insertion(tx, row))[0]
 }
 
 type Unique = Pick<Referral, 'reference' | 'context' | 'affiliate_id' | 'type'>
 
-const taken = prepared((db: Db, { reference, context, affiliate_id, type }: Unique) =>
+const takenQuery = prepared((db: Db, { reference, context, affiliate_id, type }: Unique) =>
   db
     .selectFrom('referrals')
     .selectAll()
@@ -53,31 +53,31 @@ const calledSo = prepared((db: Db, { reference, context, affiliate_id, type }: U
     .limit(1),
 )
 
-/** Whichever has its reference. */
+/** The referral that has its reference. */
 export async function findTaken(
   db: Db,
   { reference, context, affiliate_id, type }: Unique,
 ): Promise<Referral | undefined> {
-  return (await taken(db, { reference, context, affiliate_id, type }))[0]
+  return (await takenQuery(db, { reference, context, affiliate_id, type }))[0]
 }
 
-/** The first that is called so, whether or not others may be called the same. */
-export async function findCalled(db: Db, called: Unique): Promise<Referral | undefined> {
-  return (await calledSo(db, called))[0]
+/** The first referral with this identity, whether or not it has to be unique. */
+export async function findCalled(db: Db, identity: Unique): Promise<Referral | undefined> {
+  return (await calledSo(db, identity))[0]
 }
 
 const several = prepared((tx: Db, { ids }: { ids: readonly number[] }) =>
   tx.selectFrom('referrals').selectAll().where('id', 'in', ids).orderBy('id').forUpdate(),
 )
 
-/** Those that there are, by identifier. Nobody else changes them until the transaction ends. */
+/** The referrals that exist, by identifier, locked until the transaction ends. */
 export async function holdReferrals(tx: Tx, ids: readonly number[]): Promise<Map<number, Referral>> {
-  const held = new Map<number, Referral>()
-  // In order, so that two who hold some of the same wait for one another only once.
-  for (const some of inParts([...ids].sort((a, b) => a - b))) {
-    for (const row of await several(tx, { ids: some })) held.set(row.id, row)
+  const lockedRows = new Map<number, Referral>()
+  // In order, so that two transactions that lock some of the same wait for one another only once.
+  for (const batch of inParts([...ids].sort((a, b) => a - b))) {
+    for (const row of await several(tx, { ids: batch })) lockedRows.set(row.id, row)
   }
-  return held
+  return lockedRows
 }
 
 const settlement = prepared(
@@ -96,10 +96,10 @@ export async function settle(
   ids: readonly number[],
   change: Pick<Referral, 'status' | 'payout_id' | 'updated_at'>,
 ): Promise<void> {
-  for (const some of inParts(ids)) await settlement.later(tx, { ids: some, change })
+  for (const batch of inParts(ids)) await settlement.later(tx, { ids: batch, change })
 }
 
-/** How many meet the criteria, and what they come to, of each status that any of them has. */
+/** The count and sum of what meets the criteria, for each status that occurs. */
 export async function sumByStatus(db: Db, criteria: Criteria) {
   return db
     .selectFrom('referrals')
@@ -130,7 +130,7 @@ const orders = prepared((db: Db, { customerId, at }: { customerId: number; at: n
     .where('created_at', '<=', at),
 )
 
-/** How many orders of a customer led to referrals up to a second, and when the first of them was. */
+/** How many orders of a customer led to referrals up to a second, and when the first one was. */
 export async function ordersOf(
   db: Db,
   customerId: number,
@@ -139,7 +139,7 @@ export async function ordersOf(
   return (await orders(db, { customerId, at }))[0]!
 }
 
-const due = prepared((tx: Db, { now, limit }: { now: number; limit: number }) =>
+const dueQuery = prepared((tx: Db, { now, limit }: { now: number; limit: number }) =>
   tx
     .selectFrom('referrals')
     .selectAll()
@@ -151,27 +151,27 @@ const due = prepared((tx: Db, { now, limit }: { now: number; limit: number }) =>
     .forUpdate(),
 )
 
-/** Pending ones whose hold has ended. Nobody else changes them until the transaction ends. */
+/** Pending referrals whose hold has ended, locked until the transaction ends. */
 export async function holdDue(tx: Tx, now: number, limit: number): Promise<Referral[]> {
-  return due(tx, { now, limit })
+  return dueQuery(tx, { now, limit })
 }
 
-/** Drafts that wait for something, by identifier. Nobody else changes them until the transaction ends. */
+/** Drafts, by identifier, locked until the transaction ends. */
 export async function holdDrafts(
   tx: Tx,
   { after, limit, reason }: { after: number; limit: number; reason?: string },
 ): Promise<Referral[]> {
-  const all = tx.selectFrom('referrals').selectAll().where('status', '=', 'draft').where('id', '>', after)
-  const some = reason === undefined ? all : all.where('reason', '=', reason)
-  return some.orderBy('id').limit(limit).forUpdate().execute()
+  const drafts = tx.selectFrom('referrals').selectAll().where('status', '=', 'draft').where('id', '>', after)
+  const waiting = reason === undefined ? drafts : drafts.where('reason', '=', reason)
+  return waiting.orderBy('id').limit(limit).forUpdate().execute()
 }
 
-/** With what its record does not show. */
+/** With the columns that its record does not show. */
 export async function findWhole(db: Db, id: number): Promise<Referral | undefined> {
   return db.selectFrom('referrals').selectAll().where('id', '=', id).executeTakeFirst()
 }
 
-/** The first of those that take back or add to one. */
+/** The first referrals that take back or add to one. */
 export async function childrenOf(db: Db, id: number, limit: number): Promise<Referral[]> {
   const query = db.selectFrom('referrals').selectAll().where('parent_id', '=', id)
   return query.orderBy('id').limit(limit).execute()

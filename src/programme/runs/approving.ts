@@ -1,7 +1,7 @@
 /**
- * Approves a run. First every item is compared with what is true now, and nothing is reserved when one has changed; then
- * the earnings are reserved in chunks, each a transaction of its own, so that no other write waits for long and a crash
- * leaves a run that goes on where it was.
+ * Approves a run. First every item is compared with the present state, and nothing is reserved when one has changed. Then the
+ * earnings are reserved in chunks, each in its own transaction, so that no other write waits for long and a run continues
+ * after a crash where it was.
  */
 import { Failure } from '../../base/errors.ts'
 import type { Settings } from '../../base/settings.ts'
@@ -20,13 +20,13 @@ import { releaseItems } from './releasing.ts'
 import { payoutRun, type Run } from './run.ts'
 import * as store from './store.ts'
 
-/** Whoever waits for an answer waits for a chunk. */
+/** Other writes wait for one chunk at most. */
 const ITEMS_AT_ONCE = 50
-/** Of a chunk; one item may have more. */
+/** Referrals of a chunk; a single item may have more. */
 const REFERRALS_AT_ONCE = 1000
-/** Of which nothing is written. */
+/** Items that are compared at once; nothing is written for them. */
 const COMPARED_AT_ONCE = 200
-/** A refusal names so many of what has changed, and says what of a few. */
+/** How many changed items a refusal names; it explains only a few. */
 const MOST_NAMED = 100
 const MOST_SENTENCES = 20
 
@@ -78,7 +78,7 @@ function refuseUnready(run: Run, hash: string): void {
   if (run.payees === 0) throw conflict('Nobody is paid by this run.')
 }
 
-/** A setting that was made less strict since then does not count. */
+/** The stricter of the run's setting and the present one counts. */
 function refuseSamePerson({ actor }: RequestContext, run: Run, { payouts }: Settings): void {
   if (payouts.approval === 'one' && run.approval === 'one') return
   if (actor.userId === 0) {
@@ -95,17 +95,17 @@ function refuseSamePerson({ actor }: RequestContext, run: Run, { payouts }: Sett
   if (run.prepared_by === actor.userId) throw new Failure('second_person')
 }
 
-/** Items that are no longer what was approved, each with what has changed. */
-type Changed = Record<string, string>
+/** Items that have changed since the run was prepared, each with what has changed. */
+type ChangedItems = Record<string, string>
 
 /**
- * Compares each item with what is true now.
- * @throws Failure run_conflict that names what has changed; the run is a draft again
+ * Compares each item with the present state.
+ * @throws Failure run_conflict that names the changes; the run is a draft again
  */
 export async function verify(context: RequestContext, run: Run): Promise<void> {
   const settings = await context.settings.current()
   const { reader } = context.database.background()
-  const changed: Changed = {}
+  const changedItems: ChangedItems = {}
   for (let after = 0; ; ) {
     const page = { runId: run.id, statuses: ['included'], after, limit: COMPARED_AT_ONCE } as const
     const items = await store.itemsAfter(reader, page)
@@ -118,12 +118,12 @@ export async function verify(context: RequestContext, run: Run): Promise<void> {
     )
     for (const [index, item] of items.entries()) {
       const now = proposals[index]!
-      if (!isSame(item, now)) changed[item.affiliate_id] = differenceOf(item, now)
+      if (!isSame(item, now)) changedItems[item.affiliate_id] = differenceOf(item, now)
     }
     after = items.at(-1)!.affiliate_id
-    if (Object.keys(changed).length >= MOST_NAMED) break
+    if (Object.keys(changedItems).length >= MOST_NAMED) break
   }
-  const names = Object.entries(changed)
+  const names = Object.entries(changedItems)
   const isUnchanged = names.length === 0
   const sentences = names.slice(0, MOST_SENTENCES).map(([id, what]) => `Affiliate ${id} ${what}`)
   const refusal = `The run has changed since it was prepared. ${sentences.join(' ')} Prepare a new one.`
@@ -142,7 +142,7 @@ export async function verify(context: RequestContext, run: Run): Promise<void> {
       })
     }
   })
-  if (!isUnchanged) throw conflict(refusal, { affiliates: changed })
+  if (!isUnchanged) throw conflict(refusal, { affiliates: changedItems })
 }
 
 /** Reserves the earnings of the next items. @returns whether there may be more */
@@ -155,7 +155,8 @@ export async function reserveSome(context: RequestContext, run: Run): Promise<bo
     const affiliates = items.map(item => item.affiliate_id)
     const { proposals, referrals } = await propose(tx, before, affiliates, settings, true)
     if (!items.every((item, index) => isSame(item, proposals[index]!))) {
-      // Something came in between: what is reserved is given back, and the items are compared again, which says what.
+      // An earning has changed since the comparison: what is reserved is released, and the next comparison names the
+      // change.
       await store.runs.update(tx, run.id, { verified: 2, updated_at: now() })
       tx.log('payout_run.refuse', run.id)
       return true
@@ -213,7 +214,7 @@ async function reserveItems(
   await postRun(tx, moves, { reason: 'payout_run.approve', eventId })
 }
 
-/** Gives back what an approval has reserved that can't go on. */
+/** Releases what an approval had reserved before it failed. */
 export async function takeBackSome(context: RequestContext, run: Run): Promise<boolean> {
   return write(context, async tx => {
     const before = await store.runs.hold(tx, run.id)

@@ -1,4 +1,4 @@
-/** Cancels a run: what it has reserved is free for another one, in chunks as it was reserved. */
+/** Cancels a run: its earnings are free for another run. Done in chunks, like the reservation. */
 import { now } from '../../base/time.ts'
 import { type RequestContext, write } from '../../events/write.ts'
 import { existing } from '../../records/rules.ts'
@@ -46,7 +46,7 @@ export async function beginCancelling(
   })
 }
 
-/** Gives back what the next items have reserved. @returns whether there may be more */
+/** Releases the earnings of the next items. @returns whether there may be more */
 export async function releaseSome(context: RequestContext, run: Run): Promise<boolean> {
   return write(context, async tx => {
     const before = await store.runs.hold(tx, run.id)

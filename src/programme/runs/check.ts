@@ -1,11 +1,11 @@
-/** Whether what is reserved is what open payout runs have reserved. */
+/** Checks that the reserved balances are what open payout runs have reserved. */
 import { decimalText } from '../../base/money.ts'
 import type { Check } from '../../records/feature.ts'
 import { loadSettings } from '../../settings/rules.ts'
 import type { Db } from '../../storage/database.ts'
 import { wronglyHeld, wronglyReserved } from './store.ts'
 
-/** Also that it is 0 for whoever is in no open run. */
+/** Also checks that it is 0 for affiliates in no open run. */
 async function* checkReserved(db: Db): AsyncGenerator<string> {
   const { decimals } = await loadSettings(db)
   for (const { affiliate_id, stated, derived } of await wronglyReserved(db)) {

@@ -29,7 +29,7 @@ import {
   resultArguments,
 } from './schema.ts'
 
-/** No request waits here, so a step is done to its end. */
+/** No request waits for the command line, so each step runs to its end. */
 const FOR_EVER = Number.POSITIVE_INFINITY
 
 export function addRunCommands(program: Command): void {
@@ -124,7 +124,7 @@ async function prepare(options: PrepareOptions): Promise<void> {
 
 const MOST_LINES = 1000
 
-/** Who is in, and who is not and why. */
+/** The payees, and those who are left out, with the reason. */
 async function linesOf(context: RequestContext, { id }: Pick<Run, 'id'>): Promise<string[]> {
   const settings = await context.settings.current()
   const page = { order: rules.itemReading.orders.id!, descending: false, offset: 0, limit: MOST_LINES }
@@ -137,11 +137,11 @@ async function linesOf(context: RequestContext, { id }: Pick<Run, 'id'>): Promis
   return ['', ...table(['affiliate', 'name', 'amount', 'status', 'reason', 'note'], rows)]
 }
 
-/** The run that an argument names, with the other arguments checked. */
-const named = (run: string, rest: Record<string, unknown> = {}) => ({ payout_run_id: run, ...rest })
+/** The arguments of a command on one run. */
+const argumentsOf = (run: string, others: Record<string, unknown> = {}) => ({ payout_run_id: run, ...others })
 
 async function show(run: string, options: CommonOptions): Promise<void> {
-  const { payout_run_id: id } = checkedArguments(payoutRun.item, named(run))
+  const { payout_run_id: id } = checkedArguments(payoutRun.item, argumentsOf(run))
   await onDatabase(options, async context => {
     const found = await rules.reading.get(context, id)
     const settings = await context.settings.current()
@@ -152,17 +152,17 @@ async function show(run: string, options: CommonOptions): Promise<void> {
 }
 
 async function approve(run: string, options: CommonOptions & { hash?: string }): Promise<void> {
-  const { payout_run_id: id } = checkedArguments(payoutRun.item, named(run))
+  const { payout_run_id: id } = checkedArguments(payoutRun.item, argumentsOf(run))
   await onDatabase(options, async context => {
     const hash = options.hash ?? (await rules.reading.get(context, id)).hash
-    await rules.approve(context, checkedArguments(approveArguments, named(run, { hash })))
+    await rules.approve(context, checkedArguments(approveArguments, argumentsOf(run, { hash })))
     await rules.proceed(context, id, FOR_EVER)
     await printRun(options, context, await rules.approvedAsFar(context, id))
   })
 }
 
 async function cancel(run: string, options: CommonOptions & { notHandedOver?: true }): Promise<void> {
-  const args = checkedArguments(cancelArguments, named(run, { not_handed_over: options.notHandedOver }))
+  const args = checkedArguments(cancelArguments, argumentsOf(run, { not_handed_over: options.notHandedOver }))
   await onDatabase(options, async context => {
     await rules.cancel(context, args)
     await rules.proceed(context, args.payout_run_id, FOR_EVER)
@@ -171,7 +171,7 @@ async function cancel(run: string, options: CommonOptions & { notHandedOver?: tr
 }
 
 async function reconcile(run: string, options: CommonOptions): Promise<void> {
-  const { payout_run_id: id } = checkedArguments(payoutRun.item, named(run))
+  const { payout_run_id: id } = checkedArguments(payoutRun.item, argumentsOf(run))
   await onDatabase(options, async context => {
     if (options.json) print(options, await rules.reconcile(context, id), [])
     else process.stdout.write(await rules.reconciliationCsv(context, id))
@@ -179,7 +179,7 @@ async function reconcile(run: string, options: CommonOptions): Promise<void> {
 }
 
 async function close(run: string, options: CommonOptions): Promise<void> {
-  const { payout_run_id: id } = checkedArguments(payoutRun.item, named(run))
+  const { payout_run_id: id } = checkedArguments(payoutRun.item, argumentsOf(run))
   await onDatabase(options, async context => printRun(options, context, await rules.close(context, id)))
 }
 
@@ -192,7 +192,7 @@ interface FileOptions extends CommonOptions {
 
 async function file(run: string, format: string, options: FileOptions, self: Command): Promise<void> {
   const { part, columns, output, handedOver } = options
-  const args = checkedArguments(fileArguments, named(run, { part, columns }))
+  const args = checkedArguments(fileArguments, argumentsOf(run, { part, columns }))
   if (options.json && output === undefined && !handedOver) self.error('error: --json needs --output')
   await onDatabase(options, async context => {
     if (handedOver) return printRun(options, context, await rules.handOver(context, format, args))
@@ -214,7 +214,7 @@ async function result(
   const content = await contentOf(path)
   const args = checkedArguments(
     resultArguments,
-    named(run, { format: options.format, content, dry_run: options.dryRun }),
+    argumentsOf(run, { format: options.format, content, dry_run: options.dryRun }),
   )
   await onDatabase(options, async context => {
     const recorded = await rules.recordResults(context, args)

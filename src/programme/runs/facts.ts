@@ -1,4 +1,4 @@
-/** Gathers what a run has to know of affiliates. */
+/** Gathers the facts about affiliates that a run depends on. */
 import { createHash, type Hash } from 'node:crypto'
 import type { Settings } from '../../base/settings.ts'
 import type { Db } from '../../storage/database.ts'
@@ -16,15 +16,15 @@ interface Sum {
 
 interface Gathered {
   readonly proposals: readonly Proposal[]
-  /** The referrals of those who are in, by affiliate; only where they are held. */
+  /** The referrals of payees, by affiliate; only where they are locked. */
   readonly referrals: ReadonlyMap<number, readonly number[]>
 }
 
 type Terms = Pick<Run, 'id' | 'method' | 'cut_off' | 'minimum' | 'left_out'>
 
 /**
- * What the run says of affiliates as they are now.
- * @param hold what they are owed stays as it is until the transaction ends
+ * The present facts about affiliates.
+ * @param hold locks what they are owed until the transaction ends
  */
 export async function propose(
   db: Db,
@@ -51,7 +51,7 @@ export async function propose(
   return { proposals, referrals }
 }
 
-/** Refunds count whenever they were made: what has been earned before is not paid while more was taken back. */
+/** Refunds count whatever their date: earnings from before the cut-off are not paid while more was taken back since. */
 async function sumsOf(
   db: Db,
   cutOff: number | null,

@@ -1,4 +1,4 @@
-/** The queries on files of payout runs: who has which. */
+/** The queries on files of payout runs: who has downloaded which. */
 import type { Db, Tx } from '../../storage/database.ts'
 
 export async function filesOf(db: Db, runId: number) {
@@ -11,7 +11,7 @@ export async function filesOf(db: Db, runId: number) {
     .execute()
 }
 
-/** @returns whether somebody has it for the first time */
+/** @returns whether this is the first download */
 export async function markDownloaded(
   tx: Tx,
   file: { run_id: number; format: string; part: number },

@@ -59,7 +59,7 @@ export async function record(
   settings: Settings,
 ): Promise<void> {
   const rows = payments.map(({ item, status, referrals, net }) => ({
-    ...payout.fresh({ affiliate_id: item.affiliate_id, referrals, payout_method: method }, settings, {
+    ...payout.newRow({ affiliate_id: item.affiliate_id, referrals, payout_method: method }, settings, {
       time: now(),
       actor: owner,
     }),

@@ -40,7 +40,7 @@ export async function prepare(context: RequestContext, args: PrepareArguments): 
       ...(isUnknown && { group_id: 'must be the identifier of an existing group, or 0.' }),
     })
     refuseUnpayable({ method: 'csv', note: '', ...sent }, settings)
-    const fresh = payoutRun.fresh(sent, settings, { time: now(), actor: context.actor.userId })
+    const fresh = payoutRun.newRow(sent, settings, { time: now(), actor: context.actor.userId })
     const run = await store.runs.insert(tx, {
       ...fresh,
       approval: settings.payouts.approval,

@@ -3,7 +3,7 @@ import { formatTime, now } from '../../base/time.ts'
 import { type Context, type RequestContext, write } from '../../events/write.ts'
 import { existing } from '../../records/rules.ts'
 import type { Db } from '../../storage/database.ts'
-import { opened } from '../details/rules.ts'
+import { unsealedAccount } from '../details/rules.ts'
 import { sealedOf } from '../details/store.ts'
 import { conflict } from './conflict.ts'
 import * as files from './file-store.ts'
@@ -125,7 +125,7 @@ async function withAccounts(db: Db, items: readonly Item[]): Promise<Line[]> {
   const sealed = await sealedOf(db, ids)
   return items.map(item => {
     const details = sealed.get(item.details_id)
-    return { ...item, account: details ? opened(details) : {} }
+    return { ...item, account: details ? unsealedAccount(details) : {} }
   })
 }
 

@@ -4,7 +4,7 @@
  */
 import type { Settings } from '../../base/settings.ts'
 import { now } from '../../base/time.ts'
-import { joined, type RequestContext, type WriteTx } from '../../events/write.ts'
+import { inTransaction, type RequestContext, type WriteTx } from '../../events/write.ts'
 import { rules as payoutRules } from '../payouts/rules.ts'
 import type { Item, ItemStatus } from './item.ts'
 import { runItem } from './item.ts'
@@ -45,7 +45,7 @@ export async function settle(
   for (const item of open.filter(item => said.get(item.id)!.outcome === 'unknown')) {
     await change(tx, item, said.get(item.id)!, settings)
   }
-  const within = joined(context, tx)
+  const within = inTransaction(context, tx)
   for (const item of changing.filter(({ status }) => status === 'paid')) {
     // Its referrals are unpaid again.
     for (const id of await store.payoutsOf(tx, item.id)) {

@@ -113,7 +113,7 @@ export class VisitBatch {
     const settings = await this.#context.settings.current()
     const isFirst = await newcomers(tx, batch)
     const rows = batch.map((one, place) => ({
-      ...visit.fresh(
+      ...visit.newRow(
         {
           affiliate_id: one.affiliateId,
           url: one.url,

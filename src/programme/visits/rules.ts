@@ -25,7 +25,7 @@ async function create(context: RequestContext, args: CreateArguments): Promise<V
   return write(context, async tx => {
     refuseInvalid(await problemsOf(tx, settings, args))
     const made = { time: now(), actor: context.actor.userId }
-    const row = await store.visits.insert(tx, visit.fresh(args, settings, made))
+    const row = await store.visits.insert(tx, visit.newRow(args, settings, made))
     await addToCounters(tx, row.affiliate_id, { visits: 1 })
     return row
   })

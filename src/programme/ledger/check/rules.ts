@@ -1,4 +1,6 @@
-/** Whether balances, figures, referrals and payouts say the same; each statement sees one moment, also while others write. */
+/**
+ * Checks that balances, figures, referrals and payouts agree. Each statement sees one moment, even while others write.
+ */
 import { decimalText } from '../../../base/money.ts'
 import type { Check } from '../../../records/feature.ts'
 import { loadSettings } from '../../../settings/rules.ts'
@@ -7,7 +9,7 @@ import { affiliatesAfter, type Comparison, comparisons, differences, halfPaid } 
 
 const AFFILIATES_AT_ONCE = 1000
 
-/** What the figures of a comparison are the sum of. */
+/** What each compared figure is the sum of. */
 const sources: Readonly<Record<string, string>> = {
   pending: 'the pending referrals',
   'unpaid and reserved': 'the unpaid referrals',
@@ -39,7 +41,7 @@ async function* compare(
   const { decimals } = await loadSettings(db)
   for (let after = 0; ; ) {
     const ids = await affiliatesAfter(db, after, AFFILIATES_AT_ONCE)
-    // Those who were deleted are between others, or behind the last.
+    // Deleted affiliates lie between the identifiers of others, or after the last.
     const last = ids.length < AFFILIATES_AT_ONCE ? Number.MAX_SAFE_INTEGER : ids.at(-1)!
     for (const { affiliate_id, figure, stated, derived } of await differences(db, comparison, {
       after,
@@ -56,7 +58,7 @@ async function* compare(
   }
 }
 
-/** A referral is paid by the one payout that it says, and by no other. */
+/** A referral names the one payout that has paid it. */
 async function* checkPaid(db: Db): AsyncGenerator<string> {
   for (const { referral_id, payout_id } of await halfPaid(db)) {
     yield `referrals ${referral_id}: only one of it and payout ${payout_id} says that the payout pays it; restore a backup.`

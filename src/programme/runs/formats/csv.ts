@@ -1,4 +1,4 @@
-/** A plain file for whoever pays by other means: RFC 4180, with columns of one's choice. */
+/** A plain file for other means of payment: RFC 4180, with a choice of columns. */
 import { CSV_BEGINNING, CSV_TYPE, csvLine } from '../../../base/csv.ts'
 import { decimalText } from '../../../base/money.ts'
 import type { Format, Frame, Line } from './format.ts'
@@ -23,8 +23,8 @@ export const csv: Format = {
   async *write(frame, lines) {
     const columns = frame.columns.length > 0 ? frame.columns : csvColumns
     yield CSV_BEGINNING + csvLine(columns)
-    for await (const some of lines()) {
-      yield some.map(line => csvLine(columns.map(column => cells[column]!(line, frame)))).join('')
+    for await (const batch of lines()) {
+      yield batch.map(line => csvLine(columns.map(column => cells[column]!(line, frame)))).join('')
     }
   },
 }

@@ -1,4 +1,4 @@
-/** What every kind of payment file has in common. Pure: items go in, text comes out, and the same each time. */
+/** What all formats of payment files share. Pure: the same items always give the same text. */
 import type { PayoutSettings } from '../../../base/settings.ts'
 import type { Account } from '../../details/details.ts'
 import type { ItemRow } from '../item.ts'
@@ -16,49 +16,55 @@ export type Payer = Pick<PayoutSettings, 'name' | 'iban' | 'bic' | 'bank' | 'rou
 /** What is the same for the whole file. */
 export interface Frame {
   readonly run: Pick<RunRow, 'id' | 'note' | 'method'>
-  /** When the run was approved, in seconds: files say so, and not when they are written. */
+  /**
+   * When the run was approved, in seconds. Files name this time, not the one of writing, so that they can be written
+   * again.
+   */
   readonly at: number
   readonly payer: Payer
   readonly currency: string
   readonly decimals: number
   /** From 1. */
   readonly part: number
-  /** How many there are in this file, and what they come to in minor units. */
+  /** The count and the sum, in minor units, of the payments in this file. */
   readonly count: number
   readonly sum: bigint
   readonly columns: readonly string[]
 }
 
-/** The payees of a file, as often as a format goes through them. */
+/** The payees of a file; a format may go through them several times. */
 export type Lines = () => AsyncIterable<readonly Line[]>
 
 export interface Format {
   readonly name: string
   readonly extension: string
   readonly contentType: string
-  /** Runs of which method it is for; any when omitted. */
+  /** The method of the runs that it is for; any when omitted. */
   readonly method?: Method
   /** The currency that it is for; any when omitted. */
   readonly currency?: string
-  /** How many payees a file may have. */
+  /** The most payees of a file. */
   readonly most?: number
-  /** The most that one payee may be paid, in minor units. */
+  /** The largest payment, in minor units. */
   readonly mostAmount?: bigint
-  /** What is wrong with the payer's own details and the note of a run: sentences. */
+  /** What is wrong with the payer's details and the note of a run, as sentences. */
   problemsOfPayer?(payer: Payer, note: string): string[]
-  /** Why a payee can't be in such a file: what is not allowed is never left out silently. */
+  /** Why a payee can't be in such a file: characters are never dropped silently. */
   problemOfName?(name: string): string | undefined
   write(frame: Frame, lines: Lines): AsyncIterable<string>
 }
 
-/** A formula to a spreadsheet, which payment files are often opened with: it must neither run nor be altered. */
+/**
+ * Text that a spreadsheet would run as a formula. Payment files are often opened with one, and must not be altered, so
+ * it is refused.
+ */
 const FORMULA = /^(?:[\t\r\n]|[\s"\u200b]*[=+\-@＝＋－＠])|[;|][\s"\u200b]*[=+\-@＝＋－＠]/
 
 export function isFormula(text: string): boolean {
   return FORMULA.test(text)
 }
 
-/** The characters of a text that are not among those that a format has, for the sentence that names them. */
+/** The characters of a text that a format does not allow, for the message that names them. */
 export function strange(text: string, allowed: RegExp): string {
   return [...new Set([...text].filter(character => !allowed.test(character)))].join(' ')
 }

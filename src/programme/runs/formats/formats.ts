@@ -1,4 +1,4 @@
-/** The kinds of payment file that there are. */
+/** All formats of payment files. */
 import type { Method } from '../run.ts'
 import { csv } from './csv.ts'
 import type { Format } from './format.ts'
@@ -8,7 +8,7 @@ import { sepa } from './sepa.ts'
 
 export const formats: readonly Format[] = [csv, paypal, sepa, nacha]
 
-/** The format that a method is made for; the plain one is for whatever is left. */
+/** The format for a method; the plain one where there is none. */
 export function formatOf(method: Method): Format {
   return formats.find(format => format.method === method) ?? csv
 }

@@ -11,8 +11,8 @@ const ALLOWED = /^[\x20-\x7e]$/
 const MOST_NAME = 22
 const MOST_NOTE = 80
 
-const left = (text: string, width: number) => text.slice(0, width).padEnd(width)
-const right = (value: number | bigint | string, width: number) =>
+const padEnd = (text: string, width: number) => text.slice(0, width).padEnd(width)
+const padNumber = (value: number | bigint | string, width: number) =>
   String(value).padStart(width, '0').slice(-width)
 
 function record(...fields: string[]): string {
@@ -31,7 +31,7 @@ interface Totals {
   records: number
   batches: number
   entries: number
-  /** Of the first eight digits of all routing numbers. */
+  /** The sum of the first eight digits of all routing numbers. */
   hash: bigint
   credits: bigint
 }
@@ -43,16 +43,16 @@ function fileHeader({ payer, at, run }: Frame): string {
   return record(
     '101',
     ` ${payer.routing}`,
-    left(payer.companyId, 10),
+    padEnd(payer.companyId, 10),
     day,
     time,
     'A',
     '094',
     '10',
     '1',
-    left(payer.bank, 23),
-    left(payer.name, 23),
-    left(`RUN${run.id}`, 8),
+    padEnd(payer.bank, 23),
+    padEnd(payer.name, 23),
+    padEnd(`RUN${run.id}`, 8),
   )
 }
 
@@ -61,51 +61,51 @@ function batchHeader({ payer, at }: Frame, kind: Kind, number: number): string {
   return record(
     '5',
     '220',
-    left(payer.name, 16),
-    left('', 20),
-    left(payer.companyId, 10),
+    padEnd(payer.name, 16),
+    padEnd('', 20),
+    padEnd(payer.companyId, 10),
     kind,
-    left('PAYOUT', 10),
+    padEnd('PAYOUT', 10),
     day,
     day,
     '   ',
     '1',
     payer.routing.slice(0, 8),
-    right(number, 7),
+    padNumber(number, 7),
   )
 }
 
 function entry(line: Line, { payer, run }: Frame, sequence: number): string {
   const { account, amount, reference, payee_name } = line
-  const trace = payer.routing.slice(0, 8) + right(sequence, 7)
+  const trace = payer.routing.slice(0, 8) + padNumber(sequence, 7)
   const text = record(
     '6',
     account.accountType === 'savings' ? '32' : '22',
     account.routingNumber ?? '',
-    left(account.accountNumber ?? '', 17),
-    right(amount, 10),
-    left(reference, 15),
-    left(payee_name, MOST_NAME),
+    padEnd(account.accountNumber ?? '', 17),
+    padNumber(amount, 10),
+    padEnd(reference, 15),
+    padEnd(payee_name, MOST_NAME),
     '  ',
     run.note === '' ? '0' : '1',
     trace,
   )
-  return run.note === '' ? text : text + record('705', left(run.note, MOST_NOTE), '0001', trace.slice(-7))
+  return run.note === '' ? text : text + record('705', padEnd(run.note, MOST_NOTE), '0001', trace.slice(-7))
 }
 
 function batchControl({ payer }: Frame, { entries, hash, credits }: Totals, number: number): string {
   return record(
     '8',
     '220',
-    right(entries, 6),
-    right(hash, 10),
-    right(0, 12),
-    right(credits, 12),
-    left(payer.companyId, 10),
-    left('', 19),
-    left('', 6),
+    padNumber(entries, 6),
+    padNumber(hash, 10),
+    padNumber(0, 12),
+    padNumber(credits, 12),
+    padEnd(payer.companyId, 10),
+    padEnd('', 19),
+    padEnd('', 6),
     payer.routing.slice(0, 8),
-    right(number, 7),
+    padNumber(number, 7),
   )
 }
 
@@ -113,16 +113,16 @@ type Kind = 'PPD' | 'CCD'
 
 const kindOf = ({ account }: Line): Kind => (account.company ? 'CCD' : 'PPD')
 
-/** The batch of one kind of payee; nothing where there is none. */
+/** The batch of one kind of payee; empty where there are none. */
 async function* batch(frame: Frame, lines: Lines, kind: Kind, file: Totals): AsyncGenerator<string> {
   const totals = none()
   const perEntry = frame.run.note === '' ? 1 : 2
   const number = file.batches + 1
-  for await (const some of lines()) {
-    const own = some.filter(line => kindOf(line) === kind)
-    if (own.length === 0) continue
+  for await (const batch of lines()) {
+    const linesOfKind = batch.filter(line => kindOf(line) === kind)
+    if (linesOfKind.length === 0) continue
     let text = totals.entries === 0 ? batchHeader(frame, kind, number) : ''
-    for (const line of own) {
+    for (const line of linesOfKind) {
       totals.entries += perEntry
       totals.hash += BigInt(line.account.routingNumber?.slice(0, 8) ?? 0)
       totals.credits += BigInt(line.amount)
@@ -174,13 +174,13 @@ export const nacha: Format = {
     const blocks = Math.ceil(records / RECORDS_PER_BLOCK)
     yield record(
       '9',
-      right(file.batches, 6),
-      right(blocks, 6),
-      right(file.entries, 8),
-      right(file.hash, 10),
-      right(0, 12),
-      right(file.credits, 12),
-      left('', 39),
+      padNumber(file.batches, 6),
+      padNumber(blocks, 6),
+      padNumber(file.entries, 8),
+      padNumber(file.hash, 10),
+      padNumber(0, 12),
+      padNumber(file.credits, 12),
+      padEnd('', 39),
     )
     yield record('9'.repeat(WIDTH)).repeat(blocks * RECORDS_PER_BLOCK - records)
   },

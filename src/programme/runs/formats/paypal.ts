@@ -13,8 +13,8 @@ export const paypal: Format = {
   method: 'paypal',
   most: 5000,
   async *write({ run, currency, decimals }, lines) {
-    for await (const some of lines()) {
-      yield some
+    for await (const batch of lines()) {
+      yield batch
         .map(({ account, payee_account, amount, reference }) =>
           csvLine([
             account.paypalEmail ?? payee_account,

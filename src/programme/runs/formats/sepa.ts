@@ -9,15 +9,15 @@ import { type Format, type Frame, type Line, strange } from './format.ts'
 const ALLOWED = /^[A-Za-z0-9/\-?:().,'+ ]$/
 const MOST_NAME = 70
 
-/** Slashes at the ends and next to one another mean something else to banks. */
+/** Banks give a meaning to slashes at either end, and to two together. */
 const MISPLACED_SLASH = /^\/|\/$|\/\//
 
-function problemOfText(text: string, what: string, most: number): string | undefined {
-  if (text.length > most) return `${what} is longer than ${most} characters, which SEPA allows.`
+function problemOfText(text: string, subject: string, most: number): string | undefined {
+  if (text.length > most) return `${subject} is longer than ${most} characters, which SEPA allows.`
   const wrong = strange(text, ALLOWED)
-  if (wrong !== '') return `${what} has characters that SEPA does not allow: ${wrong}`
-  if (MISPLACED_SLASH.test(text)) return `${what} has a slash at an end, or two together.`
-  return text.trim() === text ? undefined : `${what} begins or ends with a space.`
+  if (wrong !== '') return `${subject} has characters that SEPA does not allow: ${wrong}`
+  if (MISPLACED_SLASH.test(text)) return `${subject} has a slash at an end, or two together.`
+  return text.trim() === text ? undefined : `${subject} begins or ends with a space.`
 }
 
 const escaped = (text: string) =>
@@ -45,8 +45,8 @@ function transaction({ amount, reference, payee_name, account: to }: Line, { run
   )
 }
 
-/** What stands before the transactions; the elements that are open are closed behind them. */
-function beginning({ run, at, payer, part, count, sum, decimals }: Frame): string {
+/** The header of the file, whose elements are closed after the transactions. */
+function header({ run, at, payer, part, count, sum, decimals }: Frame): string {
   const moment = new Date(at * 1000).toISOString().slice(0, 19)
   const id = `RUN-${run.id}-${part}`
   const totals = textTag('NbOfTxs', String(count)) + textTag('CtrlSum', decimalText(sum, decimals))
@@ -91,8 +91,8 @@ export const sepa: Format = {
   ],
   problemOfName: name => problemOfText(name, 'The name', MOST_NAME),
   async *write(frame, lines) {
-    yield beginning(frame)
-    for await (const some of lines()) yield some.map(line => `${transaction(line, frame)}\n`).join('')
+    yield header(frame)
+    for await (const batch of lines()) yield batch.map(line => `${transaction(line, frame)}\n`).join('')
     yield '</PmtInf></CstmrCdtTrfInitn></Document>\n'
   },
 }
