@@ -41,13 +41,16 @@ const joining = prepared((tx: Db, { ids, id }: { ids: readonly string[]; id: str
     .returning('payment_id'),
 )
 
+/** In order of time, so that new payments stand side by side in the index and share its pages. */
+const newPaymentId = () => Date.now().toString(36).padStart(9, '0') + randomBytes(6).toString('base64url')
+
 /**
  * The payment that has any of these names. From now on it has all of them: two payments that share a name are one. It
  * is locked against other reports until the transaction ends.
  * @returns undefined when none of the names was known
  */
 export async function namePayment(tx: Tx, { context, names }: Names): Promise<string | undefined> {
-  const newId = randomBytes(12).toString('base64url')
+  const newId = newPaymentId()
   // In order, so that two transactions with the same names wait for one another only once.
   const rows = [...new Set(names)].sort().map(name => ({ context, name, payment_id: newId }))
   const ids = [...new Set((await naming(tx, { rows })).map(row => row.payment_id))].sort()
