@@ -85,7 +85,15 @@ test('times are UTC', () => {
 test('a moment is a real day or a real second', () => {
   assert.deepEqual(parseMoment('2024-02-29'), { first: 1_709_164_800, last: 1_709_251_199 })
   assert.deepEqual(parseMoment('2024-02-29 00:00:01'), { first: 1_709_164_801, last: 1_709_164_801 })
-  assert.deepEqual(parseMoment('2024-02-29T00:00:01Z'), { first: 1_709_164_801, last: 1_709_164_801 })
+  for (const same of [
+    '2024-02-29T00:00:01Z',
+    '2024-02-29T00:00:01.987Z',
+    '2024-02-29T02:00:01+02:00',
+    '2024-02-29T02:00:01 02:00',
+    '2024-02-28T19:30:01-0430',
+  ]) {
+    assert.deepEqual(parseMoment(same), { first: 1_709_164_801, last: 1_709_164_801 }, same)
+  }
   for (const wrong of [
     '2023-02-29',
     '2024-13-01',
@@ -94,6 +102,9 @@ test('a moment is a real day or a real second', () => {
     '',
     '2024-01-01 25:00:00',
     '2024-02-30',
+    '2024-02-29+02:00',
+    '2024-02-29T00:00:01+24:00',
+    '2024-02-29T00:00:01 2:00',
   ]) {
     assert.equal(parseMoment(wrong), undefined, wrong)
   }

@@ -36,20 +36,23 @@ export function now(): number {
   return Math.floor(Date.now() / 1000)
 }
 
-const MOMENT = /^(\d{4}-\d{2}-\d{2})(?:[ T](\d{2}:\d{2}:\d{2})Z?)?$/
+const MOMENT =
+  /^(\d{4}-\d{2}-\d{2})(?:[ T](\d{2}:\d{2}:\d{2})(?:\.\d{1,9})?(?:Z|([+ -])([01]\d|2[0-3]):?([0-5]\d))?)?$/
 
 /**
- * Reads a day or a second.
+ * Reads a day or a second, as ISO 8601 writes them: a fraction of a second is dropped, and what names no offset is in UTC. A + that a URL
+ * has made a space is one.
  * @returns the first and last second that it covers, or undefined when it is no real date
  */
 export function parseMoment(text: string): { first: number; last: number } | undefined {
-  const [, day, time] = MOMENT.exec(text) ?? []
+  const [, day, time, sign, hours, minutes] = MOMENT.exec(text) ?? []
   if (day === undefined) return undefined
   const iso = `${day}T${time ?? '00:00:00'}.000Z`
   const milliseconds = Date.parse(iso)
   // Date.parse rolls 30 February over into March: only a date that reads back the same is real.
   if (Number.isNaN(milliseconds) || new Date(milliseconds).toISOString() !== iso) return undefined
-  const first = milliseconds / 1000
+  const offset = sign === undefined ? 0 : Number(hours) * 3600 + Number(minutes) * 60
+  const first = milliseconds / 1000 + (sign === '-' ? offset : -offset)
   return { first, last: time === undefined ? first + SECONDS_OF_DAY - 1 : first }
 }
 
