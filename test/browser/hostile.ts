@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { settled } from './pages.ts'
-import { eventually, World } from './world.ts'
+import { eventually, go, World } from './world.ts'
 
 /** Texts that would run, load, compute, hide or break something if they were taken for anything but text. */
 const TEXTS = [
@@ -193,13 +193,6 @@ async function watched(page: Page): Promise<() => Promise<unknown[]>> {
     await page.evaluate('0')
     return seen
   }
-}
-
-/** To a page of the application, without loading it anew. */
-async function go(page: Page, path: string): Promise<void> {
-  await page.evaluate(
-    `history.pushState(null, '', ${JSON.stringify(`/admin${path}`)}); dispatchEvent(new PopStateEvent('popstate'))`,
-  )
 }
 
 /** Waits until each text stands on the page as it was written: in the page's text, or in a field. */

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { isDeepStrictEqual } from 'node:util'
 import axe from 'axe-core'
 import type { Page } from 'playwright-core'
 import { addresses, lists } from './addresses.ts'
-import { eventually, World } from './world.ts'
+import { eventually, go, World } from './world.ts'
 
 const LISTS = [...lists, '/tools/api-keys', '/tools/audit-log']
 const WIDTHS = [768, 900, 1024, 1280]
@@ -309,6 +310,16 @@ export function pageScenarios(world: () => World): void {
   })
 }
 
+/** To a page of the application, without loading it anew: over an address that has none, to know it from the last one. */
+async function goTo(page: Page, path: string): Promise<void> {
+  await go(page, '/nowhere')
+  const nowhere = page.getByRole('heading', { level: 1, name: 'Not found' })
+  await nowhere.waitFor()
+  await go(page, path)
+  await nowhere.waitFor({ state: 'detached' })
+  await settled(page)
+}
+
 /** Waits until what a page asks for has come. */
 export async function settled(page: Page): Promise<void> {
   await page.locator('h1').waitFor()
@@ -317,37 +328,52 @@ export async function settled(page: Page): Promise<void> {
   })
 }
 
-/** Looks at each page in every way, for to load one takes longer than to look at it. */
+/**
+ * Looks at each page in every way, for to come to one takes as long as to look at it. What the look or the size was last
+ * is the first for the next page: a change of either draws everything anew.
+ */
 async function walkThrough(world: World): Promise<Faults> {
   const faults: Faults = {
     light: [],
     dark: [],
     lists: Object.fromEntries(WIDTHS.map(width => [width, []])),
   }
+  const looks: ('light' | 'dark')[] = ['light', 'dark']
   const examine = async (page: Page) => {
     await settled(page)
-    await page.evaluate(axe.source)
-    faults.light.push(...(await seriousFaults(page)))
-    await isIn(page, 'dark')
-    // Of all rules, one looks at colours.
-    faults.dark.push(...(await seriousFaults(page, ['color-contrast'])))
-    await isIn(page, 'light')
+    if (!(await page.evaluate(`'axe' in window`))) await page.evaluate(axe.source)
+    for (const look of looks) {
+      await isIn(page, look)
+      // Of all rules, one looks at colours.
+      faults[look].push(...(await seriousFaults(page, look === 'dark' ? ['color-contrast'] : undefined)))
+    }
+    looks.reverse()
+  }
+  const onDesk = async (page: Page, path: string) => {
+    await resize(page, SIZE)
+    await examine(page)
+    if (!LISTS.includes(path)) return
+    for (const width of WIDTHS) {
+      await resize(page, { ...SIZE, width })
+      faults.lists[width]!.push({ path, outside: await outsideOfBox(page) })
+    }
+  }
+  const onPhone = async (page: Page) => {
+    await resize(page, PHONE)
+    faults.light.push(...(await faultsOnPhone(page)))
   }
   await world.visit('/login', examine, SIZE)
   await world.work(
     '/affiliates',
     async page => {
+      const sizes = [onDesk, onPhone]
       for (const path of await addresses(page)) {
-        await page.goto(`/admin${path}`)
-        await examine(page)
-        faults.light.push(...(await faultsOnPhone(page)))
-        if (!LISTS.includes(path)) continue
-        for (const width of WIDTHS) {
-          await resize(page, { ...SIZE, width })
-          faults.lists[width]!.push({ path, outside: await outsideOfBox(page) })
-        }
+        await goTo(page, path)
+        for (const on of sizes) await on(page, path)
+        sizes.reverse()
       }
-      await page.goto('/admin/tools/api-keys')
+      await resize(page, SIZE)
+      await goTo(page, '/tools/api-keys')
       await page.getByRole('button', { name: 'Generate API key' }).click()
       await examine(page)
       await page.goto('/admin/affiliates/1/show')
@@ -369,6 +395,7 @@ async function isIn(page: Page, colorScheme: 'light' | 'dark'): Promise<void> {
 
 /** Waits until the page is drawn in its new size. */
 async function resize(page: Page, size: typeof SIZE): Promise<void> {
+  if (isDeepStrictEqual(page.viewportSize(), size)) return
   await page.setViewportSize(size)
   await eventually(async () => assert.equal(await page.evaluate('innerWidth'), size.width))
   // What depends on the width is drawn anew in the frame after that which tells of it.
@@ -376,11 +403,8 @@ async function resize(page: Page, size: typeof SIZE): Promise<void> {
   await settled(page)
 }
 
-/** The page as a phone shows it, and as before afterwards. */
 async function faultsOnPhone(page: Page): Promise<string[]> {
-  await resize(page, PHONE)
   const width = Number(await page.evaluate('document.documentElement.scrollWidth'))
-  await resize(page, SIZE)
   return width > PHONE.width ? [`${new URL(page.url()).pathname} is ${width} pixels wide`] : []
 }
 

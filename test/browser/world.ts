@@ -1,8 +1,8 @@
 /** A real browser before the real process, both started once for all scenarios. */
 import assert from 'node:assert/strict'
 import sparticuz from '@sparticuz/chromium'
-import { type Browser, type BrowserContext, chromium, type Locator, type Page } from 'playwright-core'
-import { type ServeProcess, serveProcess, temporaryFolder } from '../harness.ts'
+import { type Browser, chromium, type Locator, type Page } from 'playwright-core'
+import { type ServeProcess, serveProcess, temporaryFolder, Visitor } from '../harness.ts'
 import { MailServer } from '../mail.ts'
 
 const FLAGS = [
@@ -15,18 +15,22 @@ const FLAGS = [
 ]
 const WAIT_MS = 15_000
 
-export interface Look {
-  width?: number
-  height?: number
-  colorScheme?: 'light' | 'dark'
+/** What a browser can't change later. */
+interface Place {
   locale?: string
   timezoneId?: string
 }
 
-/** A page, and what went wrong on it that nobody sees: failures of scripts and requests to other hosts. */
-export interface Visit {
-  readonly page: Page
-  readonly complaints: string[]
+export interface Look extends Place {
+  width?: number
+  height?: number
+  colorScheme?: 'light' | 'dark'
+}
+
+interface Cookie {
+  readonly name: string
+  readonly value: string
+  readonly url: string
 }
 
 export class World {
@@ -34,7 +38,10 @@ export class World {
   /** Gets what the service sends. */
   readonly mail: MailServer
   readonly #browser: Browser
+  /** Where the next scenario goes on. */
+  readonly #idle = new Map<string, Page>()
   readonly #remove: () => Promise<void>
+  #administrator: Visitor | undefined
 
   private constructor(server: ServeProcess, mail: MailServer, browser: Browser, remove: () => Promise<void>) {
     this.server = server
@@ -67,29 +74,13 @@ export class World {
   }
 
   /** Opens a page in a browser that nobody has logged in with, and closes it after the steps. */
-  async visit(path: string, steps: (page: Page) => Promise<void>, look: Look = {}): Promise<void> {
-    const context = await this.#newContext(look)
-    try {
-      await this.#walk(context, path, steps)
-    } finally {
-      await context.close()
-    }
+  visit(path: string, steps: (page: Page) => Promise<void>, look: Look = {}): Promise<void> {
+    return this.#walk(path, steps, look, [])
   }
 
   /** The same, logged in as the administrator. */
   async work(path: string, steps: (page: Page) => Promise<void>, look: Look = {}): Promise<void> {
-    const context = await this.#newContext(look)
-    try {
-      const { login, password } = this.server.announced
-      const reply = await context.request.post('/admin/api/session', {
-        headers: { 'x-admin-request': '1' },
-        data: { login, password },
-      })
-      assert.equal(reply.status(), 201, await reply.text())
-      await this.#walk(context, path, steps)
-    } finally {
-      await context.close()
-    }
+    await this.#walk(path, steps, look, await this.#cookies())
   }
 
   /** Calls the API as a program does. */
@@ -118,20 +109,28 @@ export class World {
     return (await reply.json()) as T
   }
 
-  #newContext({ width = 1280, height = 900, colorScheme = 'light', ...rest }: Look): Promise<BrowserContext> {
-    return this.#browser.newContext({
-      viewport: { width, height },
-      colorScheme,
-      reducedMotion: 'reduce',
-      baseURL: this.server.announced.url,
-      ...rest,
+  /** Of the administrator, who logs in again where a scenario has ended the session: a password takes long to check. */
+  async #cookies(): Promise<Cookie[]> {
+    const { url, login, password } = this.server.announced
+    this.#administrator ??= new Visitor(url)
+    if ((await this.#administrator.get('/session')).status !== 200) {
+      const { status, body } = await this.#administrator.logIn(login, password)
+      assert.equal(status, 201, JSON.stringify(body))
+    }
+    return this.#administrator.cookie!.split('; ').map(cookie => {
+      const [name, value] = cookie.split('=')
+      return { name: name!, value: value!, url }
     })
   }
 
   /** What nobody sees fails the scenario as well: errors of scripts, and requests to any other host. */
-  async #walk(context: BrowserContext, path: string, steps: (page: Page) => Promise<void>): Promise<void> {
-    const page = await context.newPage()
-    page.setDefaultTimeout(WAIT_MS)
+  async #walk(
+    path: string,
+    steps: (page: Page) => Promise<void>,
+    { width = 1280, height = 900, colorScheme = 'light', ...place }: Look,
+    cookies: Cookie[],
+  ): Promise<void> {
+    const page = await this.#pageAt(place)
     const complaints: string[] = []
     page.on('pageerror', error => complaints.push(String(error)))
     page.on('console', message => {
@@ -144,10 +143,53 @@ export class World {
         /^(https?|wss?):/.test(request.url()) && !request.url().startsWith(this.server.announced.url)
       if (isElsewhere) complaints.push(`asked another host: ${request.url()}`)
     })
-    await page.goto(`/admin${path}`)
-    await steps(page)
-    assert.deepEqual(complaints, [])
+    try {
+      await page.setViewportSize({ width, height })
+      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
+      await page.context().addCookies(cookies)
+      await page.goto(`/admin${path}`)
+      await steps(page)
+      assert.deepEqual(complaints, [])
+    } catch (error) {
+      await page.context().close()
+      throw error
+    }
+    await this.#leave(page, place)
   }
+
+  /** A page of whose browser nobody knows anything. */
+  async #pageAt(place: Place): Promise<Page> {
+    const key = JSON.stringify(place)
+    const idle = this.#idle.get(key)
+    this.#idle.delete(key)
+    if (idle) return idle
+    const context = await this.#browser.newContext({ baseURL: this.server.announced.url, ...place })
+    const page = await context.newPage()
+    page.setDefaultTimeout(WAIT_MS)
+    return page
+  }
+
+  /** Leaves nothing of a scenario in the page but what it has compiled: a new one takes twice as long to load. */
+  async #leave(page: Page, place: Place): Promise<void> {
+    const context = page.context()
+    await page.unrouteAll({ behavior: 'wait' })
+    // It is of the same origin, so it can forget what that has stored, and belongs to no application.
+    await page.goto('/admin/favicon.svg')
+    await page.evaluate('localStorage.clear(); sessionStorage.clear()')
+    await page.emulateMedia({ media: null })
+    for (const other of context.pages()) if (other !== page) await other.close()
+    await context.clearCookies()
+    await context.clearPermissions()
+    for (const event of ['pageerror', 'console', 'request', 'dialog']) page.removeAllListeners(event)
+    this.#idle.set(JSON.stringify(place), page)
+  }
+}
+
+/** To a page of the application, without loading it anew, which takes twice as long. */
+export async function go(page: Page, path: string): Promise<void> {
+  await page.evaluate(
+    `history.pushState(null, '', ${JSON.stringify(`/admin${path}`)}); dispatchEvent(new PopStateEvent('popstate'))`,
+  )
 }
 
 /** A button that does something at once, when that is done: until then it takes no other press. */
