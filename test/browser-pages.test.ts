@@ -1,9 +1,6 @@
-/** What holds of every page of the administration area, and of whoever is let in, in a real browser. */
+/** What holds of every page of the administration area, in a real browser. */
 import { after, before, describe } from 'node:test'
-import { homeScenarios } from './browser/home.ts'
-import { hostileScenarios } from './browser/hostile.ts'
 import { pageScenarios } from './browser/pages.ts'
-import { sessionScenarios } from './browser/session.ts'
 import { World } from './browser/world.ts'
 
 describe('every page in a browser', () => {
@@ -12,9 +9,5 @@ describe('every page in a browser', () => {
     world = await World.start('--demo')
   })
   after(() => world.close())
-  const theWorld = () => world
-  sessionScenarios(theWorld)
-  homeScenarios(theWorld)
-  pageScenarios(theWorld)
-  hostileScenarios()
+  pageScenarios(() => world)
 })
