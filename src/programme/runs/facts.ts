@@ -3,7 +3,7 @@ import { createHash, type Hash } from 'node:crypto'
 import type { Settings } from '../../base/settings.ts'
 import type { Db } from '../../storage/database.ts'
 import { payeesOf } from './payees.ts'
-import { nobody, nothing, type Owed, type Proposal, proposalOf } from './proposal.ts'
+import { nobody, nothing, type OwedSum, type Proposal, proposalOf } from './proposal.ts'
 import type { Run } from './run.ts'
 import { eachOwed, waitingOf } from './store.ts'
 
@@ -80,7 +80,7 @@ async function sumsOf(
   return sums
 }
 
-function owedOf(sum: Sum | undefined): Owed {
+function owedOf(sum: Sum | undefined): OwedSum {
   if (!sum) return nothing
   const { amount, count, later, hash } = sum
   return { amount, count, later, digest: hash.digest('base64url') }

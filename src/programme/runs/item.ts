@@ -1,4 +1,4 @@
-/** What one affiliate has to do with a payout run: what they are paid, or why they are not. */
+/** One affiliate in a payout run: the payment, or why there is none. */
 import { Type } from 'typebox'
 import { choice, line, listOf } from '../../base/schemas.ts'
 import { formatTime } from '../../base/time.ts'
@@ -20,7 +20,7 @@ const itemStatuses = ['included', 'excluded', 'reserved', 'paid', 'failed', 'ret
 
 export type ItemStatus = (typeof itemStatuses)[number]
 
-/** Why somebody with a balance is not paid. */
+/** Why an affiliate with a balance is not paid. */
 export const reasons = [
   'left_out',
   'deleted',
@@ -91,7 +91,7 @@ const fields = {
     show: (value: number | null) => (value === null ? '' : formatTime(value)),
     sample: () => null,
   },
-  /** SHA-256 of what was shown: the referrals with their amounts, and the payee. */
+  /** SHA-256 of what the run has shown: the referrals with their amounts, and the payee. */
   digest: {
     type: 'text',
     nullable: false,
@@ -133,11 +133,11 @@ const fileColumns = {
   part: integer(neither),
   downloaded_at: integer(neither),
   handed_over_at: nullable(integer(neither)),
-  /** The account; 0 is the command line. */
+  /** The account of whoever handed it over; 0 is the command line. */
   handed_over_by: integer(neither),
 } as const
 
-/** Which files of a run somebody has. */
+/** Which files of a run were downloaded and handed over. */
 export const runFilesTable = {
   name: 'run_files',
   key: ['run_id', 'format', 'part'],

@@ -1,4 +1,4 @@
-/** Who is paid by a run, and where to: what the method needs, and what is wrong with it. */
+/** Checks whether a payee can be paid, and where to, by the method of the run. */
 import type { Settings } from '../../base/settings.ts'
 import { formatTime, now } from '../../base/time.ts'
 import type { Db } from '../../storage/database.ts'
@@ -19,7 +19,7 @@ export interface Payable {
 
 type Problem = NonNullable<Payee['problem']>
 
-/** The affiliates that there are of these, as the run would pay them. */
+/** Those of the affiliates that exist, as the run would pay them. */
 export async function payeesOf(
   db: Db,
   { method }: Pick<Run, 'method'>,
@@ -29,9 +29,9 @@ export async function payeesOf(
   const rows = await findAffiliates(db, ids)
   const details = method === 'csv' ? [] : await currentOf(db, ids, method)
   const byAffiliate = new Map(details.map(row => [row.affiliate_id, row]))
-  const changed = await addressesChanged(db, ids)
+  const addressChanges = await addressesChanged(db, ids)
   const usableFrom = (id: number) => {
-    const changedAt = changed.get(id)
+    const changedAt = addressChanges.get(id)
     return byAffiliate.get(id)?.usable_from ?? (changedAt === undefined ? 0 : changedAt + detailsDays * DAY)
   }
   return new Map(
@@ -54,7 +54,7 @@ function payeeOf(
   return { name, account, detailsId: details?.id ?? 0, ...(problem && { problem }) }
 }
 
-/** PayPal takes the address for payments where no other was entered; an account can't be known without being told. */
+/** PayPal can use the payment address of an affiliate where no other was entered; bank accounts have to be entered. */
 function addressOf(method: Run['method'], row: AffiliateRow): string {
   if (method === 'csv') return row.payment_email || row.account_email!
   return method === 'paypal' ? row.payment_email : ''

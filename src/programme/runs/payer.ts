@@ -1,4 +1,4 @@
-/** Who pays by a run, and whether the files of its method can say so. */
+/** The payer of a run, and whether the files of its method can name it. */
 import type { Settings } from '../../base/settings.ts'
 import { conflict } from './conflict.ts'
 import type { Payer } from './formats/format.ts'

@@ -1,4 +1,4 @@
-/** The payouts that are made of what items have reserved. */
+/** Splits what items have reserved into payouts. */
 import type { Settings } from '../../base/settings.ts'
 import { now } from '../../base/time.ts'
 import type { WriteTx } from '../../events/write.ts'
@@ -9,22 +9,22 @@ import type { Item } from './item.ts'
 import type { Run } from './run.ts'
 import { nameReserved, type Reserved } from './store.ts'
 
-/** As many as a payout may name. */
+/** The most referrals that one payout may name. */
 const MOST_REFERRALS = 10_000
 
-/** What becomes one payout. */
+/** One payout to create. */
 export interface Payment {
   readonly item: Item
   readonly status: Payout['status']
   readonly referrals: readonly number[]
   readonly net: bigint
-  /** Whether it is all that the item has reserved. */
+  /** Whether it has all of the item's referrals. */
   readonly isWhole: boolean
 }
 
 /**
- * What of an item becomes which payout: a payout names only so many referrals, so an item that has more becomes several,
- * each worth 0 or more.
+ * The payouts of an item. A payout names a limited number of referrals, so a larger item becomes several, each
+ * worth 0 or more.
  */
 export function paymentsOf(item: Item, status: Payout['status'], reserved: readonly Reserved[]): Payment[] {
   const sum = reserved.reduce((sum, { amount }) => sum + BigInt(amount), 0n)
@@ -43,14 +43,14 @@ export function paymentsOf(item: Item, status: Payout['status'], reserved: reado
   })
   if (count === 1) return [paymentOf(reserved)]
   const parts: Reserved[][] = Array.from({ length: count }, () => [])
-  // The largest first, one to each in turn, so that what lowers the sum meets what raises it.
+  // The largest first, one to each payout in turn, so that negative amounts are spread evenly.
   const sorted = reserved.toSorted((a, b) => b.amount - a.amount || a.id - b.id)
   for (const [index, row] of sorted.entries()) parts[index % count]!.push(row)
   const payments = parts.map(paymentOf)
   return payments.some(({ net }) => net < 0n) ? [paymentOf(reserved)] : payments
 }
 
-/** Makes payouts, and posts each. @param owner the account that they belong to */
+/** Creates payouts, and posts each. @param owner the account that they belong to */
 export async function record(
   tx: WriteTx,
   { method }: Pick<Run, 'method'>,

@@ -1,4 +1,4 @@
-/** Prepares a run: lists every affiliate with a balance, and says of each why they are in or out. Reserves nothing. */
+/** Prepares a run: lists every affiliate with a balance, and decides why each is in or out. Reserves nothing. */
 import { now } from '../../base/time.ts'
 import { type RequestContext, write } from '../../events/write.ts'
 import { propose } from './facts.ts'
@@ -17,7 +17,7 @@ export async function prepareSome(context: RequestContext, run: Run): Promise<bo
   const isLast = ids.length < AFFILIATES_AT_ONCE
   return write(context, async tx => {
     const before = await store.runs.hold(tx, run.id)
-    // Another process may have been faster.
+    // Another process may have prepared these meanwhile.
     if (!before || isReady(before)) return false
     if (before.prepared_to !== run.prepared_to || before.left_out !== run.left_out) return true
     await store.insertItems(
@@ -42,7 +42,7 @@ export async function prepareSome(context: RequestContext, run: Run): Promise<bo
       excluded: before.excluded + proposals.length - included.length,
       updated_at: now(),
     })
-    // One event for all of it: what a draft has in part is nothing yet.
+    // One event for the whole preparation; an unfinished draft is not logged.
     if (isLast) {
       tx.log('payout_run.prepare', run.id, {
         before: payoutRun.logged({ ...before, payees: 0, amount: 0, excluded: 0 }, settings),
@@ -53,7 +53,7 @@ export async function prepareSome(context: RequestContext, run: Run): Promise<bo
   })
 }
 
-/** Whether it has every affiliate, so that it can be approved. */
+/** Whether every affiliate is listed, so that the run can be approved. */
 export function isReady({ status, hash }: Pick<Run, 'status' | 'hash'>): boolean {
   return status !== 'draft' || hash !== ''
 }

@@ -1,6 +1,6 @@
 /**
- * Who is in a payout run, and why somebody is not. Pure: what is known of an affiliate goes in, an item comes out. The
- * same is asked again when the run is approved, and has to say the same.
+ * Decides who is in a payout run, and why an affiliate is not. Pure: from the facts about an affiliate it derives an item. On
+ * approval the decision is made again, and has to be the same.
  */
 import { hash } from 'node:crypto'
 import { MAX_AMOUNT, toUnits } from '../../base/money.ts'
@@ -9,17 +9,17 @@ import { formatOf } from './formats/formats.ts'
 import type { Item, Reason } from './item.ts'
 import type { Run } from './run.ts'
 
-/** Unpaid referrals of an affiliate that are in no run, as far as the cut-off lets them in. */
-export interface Owed {
+/** The unpaid referrals of an affiliate that are in no run, up to the cut-off. */
+export interface OwedSum {
   readonly amount: bigint
   readonly count: number
   /** SHA-256 of their identifiers and amounts. */
   readonly digest: string
-  /** Whether there are others behind the cut-off. */
+  /** Whether there are others after the cut-off. */
   readonly later: boolean
 }
 
-export const nothing: Owed = { amount: 0n, count: 0, digest: '', later: false }
+export const nothing: OwedSum = { amount: 0n, count: 0, digest: '', later: false }
 
 /** Who is paid and where to, as far as the method needs it. */
 export interface Payee {
@@ -35,13 +35,13 @@ export interface Facts {
   readonly affiliateId: number
   /** Undefined when the affiliate was deleted. */
   readonly status: 'active' | 'inactive' | 'pending' | 'rejected' | undefined
-  readonly owed: Owed
-  /** Whether something waits for approval. */
+  readonly owed: OwedSum
+  /** Whether a referral is still pending. */
   readonly waiting: boolean
   readonly payee: Payee
 }
 
-/** What is proposed of one affiliate. */
+/** The decision for one affiliate. */
 export type Proposal = Pick<
   Item,
   | 'affiliate_id'
@@ -81,7 +81,7 @@ export function proposalOf(run: Terms, facts: Facts, settings: Settings): Propos
   }
 }
 
-/** What is larger is paid by no file, and only shown. */
+/** Larger amounts are in no file, and only shown. */
 function withinNumbers(amount: bigint): number {
   const most = BigInt(Number.MAX_SAFE_INTEGER)
   if (amount > most) return Number.MAX_SAFE_INTEGER
@@ -108,7 +108,7 @@ function exclusionOf(
   return payee.problem
 }
 
-/** What a payout can be, and what the files of the method can say. */
+/** The limit of payouts, and of the method's files. */
 function mostOf(method: Run['method'], { decimals }: Settings): bigint {
   const most = BigInt(toUnits(MAX_AMOUNT, decimals) ?? Number.MAX_SAFE_INTEGER)
   const { mostAmount = most } = formatOf(method)
@@ -126,7 +126,7 @@ function leftOut(text: string): ReadonlySet<number> {
 
 const REFERENCE = /^R(\d{1,15})A(\d{1,15})$/
 
-/** The same each time, and short enough for every format. */
+/** The same on every call, and short enough for every format. */
 function referenceOf(runId: number, affiliateId: number): string {
   return `R${runId}A${affiliateId}`
 }
@@ -137,7 +137,7 @@ export function parseReference(text: string): { runId: number; affiliateId: numb
   return runId === undefined ? undefined : { runId: Number(runId), affiliateId: Number(affiliateId) }
 }
 
-/** The digest of a run goes on with each item. */
+/** The digest of a run continues with each item. */
 export function digestWith(before: string, items: readonly Proposal[]): string {
   const lines = items.map(item =>
     [item.affiliate_id, item.status, item.reason, item.amount, item.digest].join(),
@@ -145,7 +145,7 @@ export function digestWith(before: string, items: readonly Proposal[]): string {
   return hash('sha256', `${before}\n${lines.join('\n')}`, 'hex')
 }
 
-/** Whether what was proposed before holds still. */
+/** Whether the earlier decision still stands. */
 export function isSame(before: Proposal, now: Proposal): boolean {
   return (
     before.status === now.status &&
@@ -155,7 +155,7 @@ export function isSame(before: Proposal, now: Proposal): boolean {
   )
 }
 
-/** What has changed of an item, for the person who wanted to approve it. */
+/** What has changed about an item, for the person who is approving it. */
 export function differenceOf(before: Proposal, now: Proposal): string {
   if (now.status === 'excluded' && before.status === 'included') {
     return `is left out now: ${(now.reason || 'changed').replaceAll('_', ' ')}.`

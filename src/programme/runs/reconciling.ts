@@ -1,4 +1,4 @@
-/** What was sent by a run, and what became of it. */
+/** Compares what a run has sent with the outcomes. */
 import { CSV_BEGINNING, csvLine } from '../../base/csv.ts'
 import { decimalText, exactNumber } from '../../base/money.ts'
 import type { Context } from '../../events/write.ts'
@@ -10,7 +10,7 @@ import { SENT } from './sending.ts'
 import * as store from './store.ts'
 import { sumItems } from './sums-store.ts'
 
-/** The parts, in the order in which people read them, and the statuses of their items. */
+/** The parts of a reconciliation in the order in which people read them, with the statuses of their items. */
 const parts = {
   sent: SENT,
   paid: ['paid'],
@@ -28,14 +28,14 @@ interface Sum {
   readonly sum: bigint
 }
 
-async function read({ database, settings }: Context, id: number) {
+async function reconciliationOf({ database, settings }: Context, id: number) {
   existing(payoutRun, await store.runs.find(database.replica, id))
   const sums = await sumItems(database.replica, id)
   const sumOf = (statuses: readonly ItemStatus[]): Sum => {
-    const those = sums.filter(({ status }) => statuses.includes(status))
+    const chosen = sums.filter(({ status }) => statuses.includes(status))
     return {
-      count: those.reduce((all, { count }) => all + count, 0),
-      sum: those.reduce((all, { sum }) => all + unitsOfSum(sum), 0n),
+      count: chosen.reduce((total, { count }) => total + count, 0),
+      sum: chosen.reduce((total, { sum }) => total + unitsOfSum(sum), 0n),
     }
   }
   const { currency, decimals } = await settings.current()
@@ -49,14 +49,14 @@ async function read({ database, settings }: Context, id: number) {
 
 /** @throws Failure no_payout_run */
 export async function reconcile(context: Context, id: number) {
-  const { currency, decimals, parts, excluded } = await read(context, id)
-  const shown = Object.fromEntries(
+  const { currency, decimals, parts, excluded } = await reconciliationOf(context, id)
+  const record = Object.fromEntries(
     parts.map(({ name, count, sum }) => [name, { count, sum: exactNumber(sum, decimals) }]),
   )
   return {
     payout_run_id: id,
     currency,
-    ...shown,
+    ...record,
     excluded: excluded.map(({ reason, count }) => ({ reason, count })),
     balanced: parts.every(({ name, count }) => (name !== 'open' && name !== 'unknown') || count === 0),
   }
@@ -67,7 +67,7 @@ export async function reconcile(context: Context, id: number) {
  * @throws Failure no_payout_run
  */
 export async function reconciliationCsv(context: Context, id: number): Promise<string> {
-  const { currency, decimals, parts, excluded } = await read(context, id)
+  const { currency, decimals, parts, excluded } = await reconciliationOf(context, id)
   const lines = [
     ...parts.map(({ name, count, sum }) => [name, '', count, decimalText(sum, decimals)]),
     ...excluded.map(({ reason, count, sum }) => [

@@ -1,4 +1,4 @@
-/** Records what files and people say of the payments of a run; what is recorded already changes nothing. */
+/** Records the outcomes of payments that files and people report. Repeating a report changes nothing. */
 import { now } from '../../base/time.ts'
 import { type Context, type RequestContext, write } from '../../events/write.ts'
 import { existing } from '../../records/rules.ts'
@@ -16,16 +16,16 @@ import type { ResultArguments, ResultRecord, SettleArguments } from './schema.ts
 import { problemOf, settle } from './settling.ts'
 import * as store from './store.ts'
 
-/** That are compared with what is recorded. */
+/** Items that are compared with a report at once. */
 const ITEMS_AT_ONCE = 500
-/** That are recorded together, and their referrals: whoever waits for an answer waits for so many. */
+/** Items that are recorded in one transaction with their referrals: other writes wait for no more than these. */
 const RECORDED_AT_ONCE = 50
 const REFERRALS_AT_ONCE = 1000
-/** Of a file, until somebody else has their turn. */
+/** Entries of a file that are read before other requests get a turn. */
 const ENTRIES_AT_ONCE = 1000
 const MOST_NAMED = 100
 
-/** By what `format` names. */
+/** By the name of the format. */
 const readers: Readonly<Record<ResultFormat, (content: string) => Iterable<Entry>>> = {
   csv: readCsv,
   paypal: readPaypal,
@@ -33,14 +33,14 @@ const readers: Readonly<Record<ResultFormat, (content: string) => Iterable<Entry
   nacha: readNacha,
 }
 
-/** Before that nothing was sent, and a run that was cancelled never will be. */
+/** Before it is sent, a run has no outcomes; a run that was cancelled never has any. */
 function refuseUnsent({ status }: Pick<Run, 'status'>): void {
   if (status === 'approved' || status === 'sent' || status === 'closed') return
   throw conflict(`Nothing was sent of a run that is ${status}, so there are no outcomes to record.`)
 }
 
 /**
- * Records the outcomes of a file, or only says what it would record.
+ * Records the outcomes in a file, or with `dry_run` only reports what it would record.
  * @throws Failure no_payout_run, run_conflict, invalid_argument
  */
 export async function recordResults(context: RequestContext, args: ResultArguments): Promise<ResultRecord> {
@@ -48,30 +48,30 @@ export async function recordResults(context: RequestContext, args: ResultArgumen
   const run = existing(payoutRun, await store.runs.find(context.database.reader, id))
   refuseUnsent(run)
   refuseReplaced(content)
-  const read = await entriesOf(readers[format](content), id)
-  if (read.whole) await addOpen(context, id, read.reported, read.whole)
+  const report = await entriesOf(readers[format](content), id)
+  if (report.whole) await addOpen(context, id, report.reported, report.whole)
   const result = {
     payout_run_id: id,
     dry_run,
     recorded: Object.fromEntries(outcomes.map(outcome => [outcome, 0])) as Record<Outcome, number>,
     unchanged: 0,
     conflicts: [] as { reference: string; reason: string }[],
-    unknown_references: read.unknown.slice(0, MOST_NAMED),
-    ignored: read.ignored,
+    unknown_references: report.unknown.slice(0, MOST_NAMED),
+    ignored: report.ignored,
   }
-  const affiliates = [...read.reported.keys()]
+  const affiliates = [...report.reported.keys()]
   for (let start = 0; start < affiliates.length; start += ITEMS_AT_ONCE) {
-    const some = affiliates.slice(start, start + ITEMS_AT_ONCE)
-    const found = await store.itemsOf(context.database.reader, id, some)
-    const there = new Set(found.map(item => item.affiliate_id))
-    const unknown = some.filter(one => !there.has(one)).map(one => `R${id}A${one}`)
+    const batch = affiliates.slice(start, start + ITEMS_AT_ONCE)
+    const found = await store.itemsOf(context.database.reader, id, batch)
+    const present = new Set(found.map(item => item.affiliate_id))
+    const unknown = batch.filter(affiliateId => !present.has(affiliateId)).map(one => `R${id}A${one}`)
     result.unknown_references.push(
       ...unknown.slice(0, Math.max(0, MOST_NAMED - result.unknown_references.length)),
     )
     for (const items of dry_run ? [found] : chunksOf(found)) {
       const sorted = dry_run
-        ? sort(items, read.reported)
-        : await recordSome(context, id, items, read.reported)
+        ? sort(items, report.reported)
+        : await recordSome(context, id, items, report.reported)
       for (const { outcome } of sorted.fresh.values()) result.recorded[outcome] += 1
       result.unchanged += sorted.unchanged
       result.conflicts.push(...sorted.conflicts.slice(0, MOST_NAMED - result.conflicts.length))
@@ -95,27 +95,27 @@ function chunksOf(items: readonly Item[]): Item[][] {
   return chunks
 }
 
-interface Read {
+interface Report {
   /** By affiliate. */
   readonly reported: Map<number, ReportedOutcome>
-  /** What is reported of all that nothing else is reported of. */
+  /** The outcome of every payment that has no outcome of its own in the file. */
   readonly whole: ReportedOutcome | undefined
   readonly unknown: readonly string[]
   readonly ignored: number
 }
 
-/** @throws Failure invalid_argument when it can't be read, or is of another run */
-async function entriesOf(entries: Iterable<Entry>, runId: number): Promise<Read> {
+/** @throws Failure invalid_argument when the file can't be read, or is about another run */
+async function entriesOf(entries: Iterable<Entry>, runId: number): Promise<Report> {
   const reported = new Map<number, ReportedOutcome>()
   const unknown: string[] = []
   let ignored = 0
-  let others: number | undefined
+  let otherRun: number | undefined
   let whole: ReportedOutcome | undefined
   for await (const { reference, outcome, note } of inTurns(entries)) {
     const parsed = parseReference(reference)
     const named = parsed?.runId ?? fileOf(reference)
     if (named !== runId) {
-      others ??= named
+      otherRun ??= named
       unknown.push(reference.slice(0, 100))
     } else if (outcome === undefined) ignored += 1
     else if (!parsed) whole = { outcome, note }
@@ -127,9 +127,9 @@ async function entriesOf(entries: Iterable<Entry>, runId: number): Promise<Read>
   }
   if (reported.size === 0 && ignored === 0 && !whole) {
     throw unreadable(
-      others === undefined
+      otherRun === undefined
         ? 'must name payments by the references that the files of this run have.'
-        : `is about payout run ${others}, not about this one.`,
+        : `is about payout run ${otherRun}, not about this one.`,
     )
   }
   return { reported, whole, unknown, ignored }
@@ -150,14 +150,14 @@ function fileOf(reference: string): number | undefined {
   return run === undefined ? undefined : Number(run)
 }
 
-/** @throws Failure invalid_argument when it was read by another encoding than its own */
+/** @throws Failure invalid_argument when the text was decoded by a wrong encoding */
 function refuseReplaced(content: string): void {
   if (content.includes('\uFFFD') || content.includes('\0')) {
     throw unreadable('must be text encoded as UTF-8.')
   }
 }
 
-/** Says the same of every open item that nothing else is reported of. */
+/** Adds the outcome for all to every open item that has none of its own. */
 async function addOpen(
   { database }: Context,
   runId: number,
@@ -180,36 +180,36 @@ interface Sorted {
   readonly conflicts: readonly { reference: string; reason: string }[]
 }
 
-/** What of a file is new, is recorded already, or contradicts what is. */
+/** Sorts the reported outcomes: new ones, those recorded already, and those that contradict a recorded one. */
 function sort(items: readonly Item[], reported: ReadonlyMap<number, ReportedOutcome>): Sorted {
-  const fresh = new Map<number, ReportedOutcome>()
+  const newOutcomes = new Map<number, ReportedOutcome>()
   const conflicts: { reference: string; reason: string }[] = []
   let unchanged = 0
   for (const item of items) {
-    const one = reported.get(item.affiliate_id)!
-    const reason = problemOf(item, one)
+    const outcome = reported.get(item.affiliate_id)!
+    const reason = problemOf(item, outcome)
     if (reason !== undefined) conflicts.push({ reference: item.reference, reason })
-    else if (item.status === one.outcome) unchanged += 1
-    else fresh.set(item.id, one)
+    else if (item.status === outcome.outcome) unchanged += 1
+    else newOutcomes.set(item.id, outcome)
   }
-  return { fresh, unchanged, conflicts }
+  return { fresh: newOutcomes, unchanged, conflicts }
 }
 
 async function recordSome(
   context: RequestContext,
   runId: number,
-  found: readonly Item[],
+  chunk: readonly Item[],
   reported: ReadonlyMap<number, ReportedOutcome>,
 ): Promise<Sorted> {
   return write(context, async tx => {
     const settings = await context.settings.hold(tx)
     const run = existing(payoutRun, await store.runs.hold(tx, runId))
     refuseUnsent(run)
-    const affiliates = found.map(item => item.affiliate_id)
+    const affiliates = chunk.map(item => item.affiliate_id)
     const items = await store.itemsOf(tx, runId, affiliates)
     const sorted = sort(items, reported)
-    const fresh = items.filter(item => sorted.fresh.has(item.id))
-    if (fresh.length === 0) return sorted
+    const newItems = items.filter(item => sorted.fresh.has(item.id))
+    if (newItems.length === 0) return sorted
     if (run.status === 'approved') {
       const after = await store.runs.update(tx, runId, { status: 'sent', sent_at: now(), updated_at: now() })
       tx.log('payout_run.send', runId, {
@@ -217,21 +217,21 @@ async function recordSome(
         after: payoutRun.logged(after, settings),
       })
     }
-    await settle(context, tx, run, fresh, sorted.fresh, settings)
+    await settle(context, tx, run, newItems, sorted.fresh, settings)
     return sorted
   })
 }
 
 /**
- * What a person says of one payment.
+ * Records the outcome of one payment that a person reports.
  * @throws Failure no_run_item, run_conflict
  */
 export async function settleItem(context: RequestContext, args: SettleArguments): Promise<Item> {
   const { run_item_id: id, status: outcome, note = '' } = args
-  const found = await readItem(context, id)
+  const itemBefore = await readItem(context, id)
   return write(context, async tx => {
     const settings = await context.settings.hold(tx)
-    const run = existing(payoutRun, await store.runs.hold(tx, found.payout_run_id))
+    const run = existing(payoutRun, await store.runs.hold(tx, itemBefore.payout_run_id))
     refuseUnsent(run)
     const item = existing(runItem, await store.items.hold(tx, id))
     const problem = problemOf(item, { outcome, note })

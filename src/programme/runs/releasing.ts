@@ -4,7 +4,7 @@ import { postRun } from '../ledger/rules.ts'
 import type { Item } from './item.ts'
 import * as store from './store.ts'
 
-/** Makes what items have reserved free again. */
+/** Makes the referrals of items available again. */
 export async function releaseItems(
   tx: WriteTx,
   items: readonly Item[],

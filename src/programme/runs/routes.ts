@@ -50,7 +50,7 @@ const listed = (
   { fields, orders }: { fields: readonly string[]; orders: object },
 ) => listArguments(fields, Object.keys(orders), kind.filters)
 
-/** A step of a run, which answers the run as it is then. */
+/** An endpoint that takes a step of a run, and answers the run after it. */
 const step = <P extends TProperties>(
   behind: string,
   summary: string,
@@ -180,7 +180,7 @@ export const payoutRunResource: Resource = {
       permission: edits,
       summary: 'Record what became of the payments of a payout run',
       arguments: resultArguments,
-      // A file of 100,000 payments, as a text within JSON.
+      // A file of 100,000 payments, as text within JSON.
       bodyLimitBytes: 2 * MOST_CONTENT,
       answer: { status: 200, schema: resultRecord },
       failures: ['no_payout_run', 'run_conflict'],

@@ -1,5 +1,5 @@
 /**
- * Payout runs: from who is owed to who is paid. A run is prepared, looked at, approved as it was shown, sent as files, and
+ * Payout runs pay what affiliates are owed. A run is prepared, reviewed, approved as it was shown, sent as files, and
  * closed once the outcome of each payment is known.
  */
 import type { Static } from 'typebox'
@@ -25,7 +25,7 @@ export { file, handOver, listFiles } from './sending.ts'
 export const reading = readingOf(payoutRun, store.runs)
 export const itemReading = readingOf(runItem, store.items)
 
-/** A request does so much of a long step itself; the rest is done in the background. */
+/** How long a request works on a long step itself; the rest is done in the background. */
 const AT_ONCE_MS = 2000
 
 /** @throws Failure invalid_argument */
@@ -57,7 +57,7 @@ export async function prepare(context: RequestContext, args: PrepareArguments): 
 const distinct = (ids: readonly number[]) => [...new Set(ids)].sort((a, b) => a - b).join(',')
 
 /**
- * Leaves other affiliates out of a draft, which is prepared anew. Who does that has prepared it.
+ * Leaves other affiliates out of a draft, and prepares it again. The account that does so counts as having prepared it.
  * @throws Failure no_payout_run, run_conflict
  */
 export async function edit(context: RequestContext, args: Static<typeof editArguments>): Promise<Run> {
@@ -98,7 +98,7 @@ export async function approve(
   return approvedAsFar(context, id)
 }
 
-/** @throws Failure run_conflict when another process has found that it can't be approved */
+/** @throws Failure run_conflict when another process has found that the run can't be approved */
 export async function approvedAsFar(context: RequestContext, id: number): Promise<Run> {
   const run = await current(context, id)
   if (run.status === 'draft') throw conflict(run.refusal)
@@ -147,14 +147,14 @@ async function current({ database }: Context, id: number): Promise<Run> {
 }
 
 /**
- * Goes on with a step that was begun, until it is done or the time is over.
- * @throws Failure run_conflict when what is to be approved has changed
+ * Continues a step that was begun, until it is done or the time is over.
+ * @throws Failure run_conflict when a run to be approved has changed
  */
 export async function proceed(context: RequestContext, id: number, forMs = AT_ONCE_MS): Promise<void> {
   const until = performance.now() + forMs
   while (await proceedOnce(context, id)) {
     if (performance.now() > until) return
-    // Whoever waits for an answer comes first.
+    // Requests come first.
     await new Promise(setImmediate)
   }
 }
@@ -171,7 +171,7 @@ async function proceedOnce(context: RequestContext, id: number): Promise<boolean
   return true
 }
 
-/** Steps that a process has begun and not ended, because they are long or because it has ended itself. */
+/** Continues steps that are unfinished, because they are long or because their process has ended. */
 export async function proceedAll(context: RequestContext, isClosed: () => boolean): Promise<void> {
   for (const id of await store.unfinished(context.database.reader)) {
     while (!isClosed() && (await proceedOnce(context, id))) await new Promise(setImmediate)

@@ -10,7 +10,7 @@ const runStatuses = ['draft', 'approving', 'approved', 'sent', 'closed', 'cancel
 const methods = ['csv', 'paypal', 'sepa', 'nacha'] as const
 const approvals = ['one', 'two'] as const
 
-/** Nobody sends it: the service says so. */
+/** A field that only the service sets. */
 const serviceOnly = <F extends { readonly create?: unknown; readonly edit?: unknown }>(
   field: F,
 ): Omit<F, 'create' | 'edit'> => {
@@ -23,7 +23,7 @@ const atCreation = <F extends { readonly edit?: unknown }>(field: F): Omit<F, 'e
   return rest
 }
 
-/** When a step was taken, which it may not have been yet. */
+/** When a step was taken; empty before. */
 const time = (description: string) =>
   ({
     type: 'integer',
@@ -96,15 +96,15 @@ const fields = {
       neither,
     ),
   ),
-  /** Affiliates that are left out by hand, with commas. */
+  /** Identifiers of affiliates that a person has left out, with commas between them. */
   left_out: hiddenText,
-  /** The affiliate up to whom it is prepared. */
+  /** The last affiliate that is listed so far. */
   prepared_to: hiddenNumber,
-  /** Of the items so far. */
+  /** Digest of the items so far. */
   digest: hiddenText,
-  /** JSON: the payer as the files have them, from the approval on. */
+  /** JSON: the payer as the files name it, from the approval on. */
   payer: hiddenText,
-  /** 1 once the approval has found every item unchanged; 2 when one changed after that. */
+  /** 1 once the approval has found every item unchanged; 2 when one has changed after that. */
   verified: hiddenNumber,
 } as const
 

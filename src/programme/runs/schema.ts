@@ -6,7 +6,7 @@ import { reasons, runItem } from './item.ts'
 import { outcomes, resultFormats } from './outcome.ts'
 import { payoutRun } from './run.ts'
 
-/** Of a file of results, in characters. */
+/** The largest file of results, in characters. */
 export const MOST_CONTENT = 33_554_432
 
 export const prepareArguments = Type.Object({

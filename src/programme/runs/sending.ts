@@ -1,4 +1,4 @@
-/** The files of a run: which there are, what stands in them, and who has them. Each is the same every time. */
+/** The files of a run: which there are, what they contain, and who has them. Each is the same on every download. */
 import { formatTime, now } from '../../base/time.ts'
 import { type Context, type RequestContext, write } from '../../events/write.ts'
 import { existing } from '../../records/rules.ts'
@@ -13,11 +13,11 @@ import type { Item, ItemStatus } from './item.ts'
 import { payoutRun, type Run, type RunRow } from './run.ts'
 import * as store from './store.ts'
 
-/** What was approved, whatever became of it. */
+/** Items that were approved, whatever their outcome. */
 export const SENT: readonly ItemStatus[] = ['reserved', 'paid', 'failed', 'returned', 'unknown']
 const LINES_AT_ONCE = 500
 
-/** The kinds of file that a run can be sent as. */
+/** The formats that a run can be sent in. */
 const formatsOf = (run: Pick<RunRow, 'method'>) =>
   formats.filter(({ method }) => method === undefined || method === run.method)
 
@@ -33,7 +33,7 @@ function formatNamed(run: RunRow, name: string): Format {
 
 const partsOf = ({ most }: Format, payees: number) => (most === undefined ? 1 : Math.ceil(payees / most))
 
-/** A file of a run, which is the same each time. */
+/** A file of a run, the same on every download. */
 export interface RunFile {
   readonly name: string
   readonly contentType: string
@@ -50,7 +50,7 @@ export async function file(
   args: { payout_run_id: number; part?: number | undefined; columns?: readonly string[] | undefined },
 ): Promise<RunFile> {
   const { payout_run_id: id, part = 1, columns = [] } = args
-  const run = await found(context, id)
+  const run = await runOf(context, id)
   const kind = formatNamed(run, format)
   if (part > Math.max(1, partsOf(kind, run.payees)))
     throw conflict(`The run has no part ${part} of this file.`)
@@ -66,7 +66,7 @@ export async function file(
   }
 }
 
-async function found({ database }: Context, id: number): Promise<Run> {
+async function runOf({ database }: Context, id: number): Promise<Run> {
   return existing(payoutRun, await store.findWhole(database.replica, id))
 }
 
@@ -80,13 +80,13 @@ async function frameOf(
   const { currency, decimals } = await settings.current()
   let count = 0
   let sum = 0n
-  for await (const some of lines()) {
-    count += some.length
-    sum += some.reduce((sum, { amount }) => sum + BigInt(amount), 0n)
+  for await (const batch of lines()) {
+    count += batch.length
+    sum += batch.reduce((sum, { amount }) => sum + BigInt(amount), 0n)
   }
   return {
     run,
-    // Files come with the approval.
+    // A run has files only once it is approved.
     at: run.approved_at!,
     payer: JSON.parse(run.payer),
     currency,
@@ -105,39 +105,39 @@ async function* linesOf(
   part: number,
 ): AsyncGenerator<readonly Line[]> {
   const { reader } = database.background()
-  let passed = 0
+  let skipped = 0
   for (let after = 0; ; ) {
     const page = { runId: run.id, statuses: SENT, after, limit: LINES_AT_ONCE }
     const items = await store.itemsAfter(reader, page)
-    // A part ends in the middle of what is read at once.
-    const first = passed === 0 && part === 1 ? 0 : (part - 1) * most - passed
-    const lines = items.slice(Math.max(0, first), Math.max(0, part * most - passed))
+    // A part may end within a page.
+    const first = skipped === 0 && part === 1 ? 0 : (part - 1) * most - skipped
+    const lines = items.slice(Math.max(0, first), Math.max(0, part * most - skipped))
     if (lines.length > 0) yield await withAccounts(reader, lines)
-    passed += items.length
-    if (items.length < LINES_AT_ONCE || passed >= part * most) return
+    skipped += items.length
+    if (items.length < LINES_AT_ONCE || skipped >= part * most) return
     after = items.at(-1)!.affiliate_id
   }
 }
 
-/** Opens what is sealed, where it is written and nowhere before. */
+/** Opens sealed details only here, where they are written to a file. */
 async function withAccounts(db: Db, items: readonly Item[]): Promise<Line[]> {
   const ids = items.map(item => item.details_id).filter(id => id !== 0)
-  const sealed = await sealedOf(db, ids)
+  const sealedTexts = await sealedOf(db, ids)
   return items.map(item => {
-    const details = sealed.get(item.details_id)
+    const details = sealedTexts.get(item.details_id)
     return { ...item, account: details ? unsealedAccount(details) : {} }
   })
 }
 
-/** The files of a run, and who has them. */
+/** The files of a run, and whether they were downloaded and handed over. */
 export async function listFiles(context: Context, id: number) {
-  const run = await found(context, id)
-  const known = await files.filesOf(context.database.replica, id)
+  const run = await runOf(context, id)
+  const knownFiles = await files.filesOf(context.database.replica, id)
   return formatsOf(run).flatMap(format => {
     const parts = Math.max(1, partsOf(format, run.payees))
     return Array.from({ length: parts }, (_, index) => {
       const part = index + 1
-      const file = known.find(file => file.format === format.name && file.part === part)
+      const file = knownFiles.find(file => file.format === format.name && file.part === part)
       const most = format.most ?? run.payees
       return {
         format: format.name,
@@ -152,7 +152,7 @@ export async function listFiles(context: Context, id: number) {
 }
 
 /**
- * A person says that a file has gone to the bank, or to PayPal: from then on the run can't be cancelled.
+ * Records that a file has gone to the bank or to PayPal. From then on the run can't be cancelled.
  * @throws Failure no_payout_run, run_conflict
  */
 export async function handOver(

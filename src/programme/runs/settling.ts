@@ -1,6 +1,6 @@
 /**
- * What becomes of the payments of a run. A payout is made when money has left or has failed to; what has failed or came
- * back is owed again. Outcomes go forward only, so that nobody is paid twice.
+ * Records the outcomes of payments. A payout is created when money has left or has failed to; what has failed or came back
+ * is owed again. Outcomes only move forward, so that nobody is paid twice.
  */
 import type { Settings } from '../../base/settings.ts'
 import { now } from '../../base/time.ts'
@@ -13,49 +13,49 @@ import { paymentsOf, record } from './payments.ts'
 import type { Run } from './run.ts'
 import * as store from './store.ts'
 
-/** Where each status of an item leads. */
+/** The allowed changes of an item's status. */
 const moves: Readonly<Partial<Record<ItemStatus, readonly Outcome[]>>> = {
   reserved: ['paid', 'failed', 'returned', 'unknown'],
   unknown: ['paid', 'failed', 'returned'],
   paid: ['returned'],
 }
 
-/** @returns undefined when the outcome can be recorded, or is recorded already */
+/** @returns undefined when the outcome can be recorded, or was recorded before */
 export function problemOf(item: Pick<Item, 'status'>, { outcome }: ReportedOutcome): string | undefined {
   if (item.status === outcome || moves[item.status]?.includes(outcome)) return undefined
   return `is ${item.status}, and can not become ${outcome}.`
 }
 
 /**
- * Records outcomes of items that the transaction may change; those that are recorded already stay as they are.
- * @param said by the identifier of the item
+ * Records outcomes of items that the transaction has locked. Outcomes that were recorded before stay as they are.
+ * @param reported outcomes by the identifier of the item
  */
 export async function settle(
   context: RequestContext,
   tx: WriteTx,
   run: Run,
   items: readonly Item[],
-  said: ReadonlyMap<number, ReportedOutcome>,
+  reported: ReadonlyMap<number, ReportedOutcome>,
   settings: Settings,
 ): Promise<void> {
-  const changing = items.filter(item => said.get(item.id)!.outcome !== item.status)
+  const changing = items.filter(item => reported.get(item.id)!.outcome !== item.status)
   const open = changing.filter(({ status }) => status === 'reserved' || status === 'unknown')
-  const leaving = open.filter(item => said.get(item.id)!.outcome !== 'unknown')
-  if (leaving.length > 0) await leave(context, tx, run, leaving, said, settings)
-  for (const item of open.filter(item => said.get(item.id)!.outcome === 'unknown')) {
-    await change(tx, item, said.get(item.id)!, settings)
+  const leaving = open.filter(item => reported.get(item.id)!.outcome !== 'unknown')
+  if (leaving.length > 0) await leave(context, tx, run, leaving, reported, settings)
+  for (const item of open.filter(item => reported.get(item.id)!.outcome === 'unknown')) {
+    await change(tx, item, reported.get(item.id)!, settings)
   }
-  const within = inTransaction(context, tx)
+  const inner = inTransaction(context, tx)
   for (const item of changing.filter(({ status }) => status === 'paid')) {
     // Its referrals are unpaid again.
     for (const id of await store.payoutsOf(tx, item.id)) {
-      await payoutRules.edit(within, {
+      await payoutRules.edit(inner, {
         payout_id: id,
         affiliate_id: item.affiliate_id,
         status: 'failed',
       })
     }
-    await change(tx, item, said.get(item.id)!, settings)
+    await change(tx, item, reported.get(item.id)!, settings)
   }
 }
 
@@ -78,18 +78,18 @@ async function change(
   })
 }
 
-/** Money has left for the payees, or could not: either way their items reserve nothing any more. */
+/** Payments that were made or have failed: either way their items reserve nothing any more. */
 async function leave(
   context: RequestContext,
   tx: WriteTx,
   run: Run,
   items: readonly Item[],
-  said: ReadonlyMap<number, ReportedOutcome>,
+  reported: ReadonlyMap<number, ReportedOutcome>,
   settings: Settings,
 ): Promise<void> {
   const ids = items.map(item => item.id)
   const reserved = await store.holdReserved(tx, ids)
-  const isPaid = (id: number) => said.get(id)!.outcome === 'paid'
+  const isPaid = (id: number) => reported.get(id)!.outcome === 'paid'
   const payments = items.flatMap(item =>
     paymentsOf(item, isPaid(item.id) ? 'paid' : 'failed', reserved.get(item.id) ?? []),
   )
@@ -103,7 +103,7 @@ async function leave(
   )
   await store.settleItems(
     tx,
-    items.map(({ id, note }) => ({ id, ...said.get(id)!, note: said.get(id)!.note || note })),
+    items.map(({ id, note }) => ({ id, ...reported.get(id)!, note: reported.get(id)!.note || note })),
     now(),
   )
 }

@@ -1,4 +1,4 @@
-/** The queries of payout runs: what is owed, what is in a run, and what becomes of it. */
+/** The queries of payout runs: what is owed, the items of a run, and their outcomes. */
 import { type Insertable, sql } from 'kysely'
 import { storeOf } from '../../records/store.ts'
 import type { Db, Tx } from '../../storage/database.ts'
@@ -10,13 +10,13 @@ import { payoutRun, type Run } from './run.ts'
 export const runs = storeOf(payoutRun)
 export const items = storeOf(runItem)
 
-const whole = prepared((db: Db, { id }: { id: number }) =>
+const wholeRun = prepared((db: Db, { id }: { id: number }) =>
   db.selectFrom('payout_runs').selectAll().where('id', '=', id),
 )
 
-/** With what its record does not show. */
+/** With the columns that its record does not show. */
 export async function findWhole(db: Db, id: number): Promise<Run | undefined> {
-  return (await whole(db, { id }))[0]
+  return (await wholeRun(db, { id }))[0]
 }
 
 export async function groupExists(db: Db, id: number): Promise<boolean> {
@@ -24,13 +24,13 @@ export async function groupExists(db: Db, id: number): Promise<boolean> {
   return row !== undefined
 }
 
-/** So that one statement has no more values than engines take. */
+/** Bounds the values of one statement. */
 const ROWS_PER_STATEMENT = 500
 
 interface Candidates {
   readonly after: number
   readonly limit: number
-  /** Only those who belong to it. */
+  /** Only affiliates of this group. */
   readonly group?: number
 }
 
@@ -51,7 +51,7 @@ const candidates = prepared((db: Db, { after, limit, group }: Candidates) =>
     .limit(limit),
 )
 
-/** The next affiliates who are owed something or wait for it, by identifier. */
+/** The next affiliates, by identifier, who are owed something or have something pending. */
 export async function candidatesAfter(
   db: Db,
   { group_id }: Pick<Run, 'group_id'>,
@@ -62,7 +62,7 @@ export async function candidatesAfter(
   return (await candidates(db, args)).map(row => row.affiliate_id)
 }
 
-const waiting = prepared((db: Db, { ids }: { ids: readonly number[] }) =>
+const waitingQuery = prepared((db: Db, { ids }: { ids: readonly number[] }) =>
   db
     .selectFrom('balances')
     .select('affiliate_id')
@@ -71,9 +71,9 @@ const waiting = prepared((db: Db, { ids }: { ids: readonly number[] }) =>
     .where('affiliate_id', 'in', ids),
 )
 
-/** Those of whom something waits for approval. */
+/** Those of the affiliates who have something pending. */
 export async function waitingOf(db: Db, ids: readonly number[]): Promise<Set<number>> {
-  return new Set((await waiting(db, { ids })).map(row => row.affiliate_id))
+  return new Set((await waitingQuery(db, { ids })).map(row => row.affiliate_id))
 }
 
 export interface OwedRow {
@@ -94,7 +94,7 @@ const owedRows = (db: Db, { ids, after, limit }: OwedPage) =>
     .selectFrom('referrals')
     .select(['id', 'affiliate_id', 'amount', 'created_at'])
     .where('affiliate_id', 'in', ids)
-    // Of no use to the index of statuses: most of what is unpaid is that of others.
+    // An expression keeps the index of statuses from being used: most unpaid referrals belong to others.
     .where(sql<boolean>`coalesce(status, '') = 'unpaid'`)
     .where('run_item_id', '=', sql.lit(0) as never)
     .where(sql<boolean>`(affiliate_id, id) > (${after.affiliateId}, ${after.id})`)
@@ -102,19 +102,19 @@ const owedRows = (db: Db, { ids, after, limit }: OwedPage) =>
     .orderBy('id')
     .limit(limit)
 
-const owed = prepared(owedRows)
-const heldOwed = prepared((tx: Db, page: OwedPage) => owedRows(tx, page).forUpdate())
+const owedQuery = prepared(owedRows)
+const lockedOwedQuery = prepared((tx: Db, page: OwedPage) => owedRows(tx, page).forUpdate())
 
 const OWED_AT_ONCE = 5000
 
 /**
  * The unpaid referrals of affiliates that are in no run, in order of affiliate and identifier.
- * @param hold nobody else changes them until the transaction ends
+ * @param hold locks them until the transaction ends
  */
 export async function* eachOwed(db: Db, ids: readonly number[], hold: boolean): AsyncGenerator<OwedRow[]> {
   if (ids.length === 0) return
   for (let after = { affiliateId: 0, id: 0 }; ; ) {
-    const rows = await (hold ? heldOwed : owed)(db, { ids, after, limit: OWED_AT_ONCE })
+    const rows = await (hold ? lockedOwedQuery : owedQuery)(db, { ids, after, limit: OWED_AT_ONCE })
     if (rows.length > 0) yield rows
     if (rows.length < OWED_AT_ONCE) return
     const last = rows.at(-1)!
@@ -139,7 +139,7 @@ const page = prepared((db: Db, { runId, statuses, after, limit }: ItemPage) =>
     .selectFrom('run_items')
     .selectAll()
     .where('run_id', '=', runId)
-    // The index of statuses would have to be sorted for each page.
+    // An expression, since the index of statuses would have to be sorted for each page.
     .where(sql<string>`coalesce(status, '')`, 'in', statuses)
     .where('affiliate_id', '>', after)
     .orderBy('affiliate_id')
@@ -180,8 +180,8 @@ const ofAffiliates = prepared(
 /** The items of a run that are about these affiliates. */
 export async function itemsOf(db: Db, runId: number, affiliateIds: readonly number[]): Promise<Item[]> {
   const rows: Item[] = []
-  for (const some of inParts(affiliateIds))
-    rows.push(...(await ofAffiliates(db, { runId, affiliateIds: some })))
+  for (const batch of inParts(affiliateIds))
+    rows.push(...(await ofAffiliates(db, { runId, affiliateIds: batch })))
   return rows
 }
 
@@ -198,7 +198,7 @@ const change = prepared((tx: Db, { ids, change }: { ids: readonly number[]; chan
 )
 
 export async function changeItems(tx: Tx, ids: readonly number[], values: ItemChange): Promise<void> {
-  for (const some of inParts(ids)) await change(tx, { ids: some, change: values })
+  for (const batch of inParts(ids)) await change(tx, { ids: batch, change: values })
 }
 
 interface Settled {
@@ -225,7 +225,7 @@ const settlement = prepared((tx: Db, { items, time }: { items: readonly Settled[
     .where('run_items.id', '=', sql.ref('settled.column1') as never)
 })
 
-/** Of items whose payouts are made. */
+/** Records that the payouts of items are created. */
 export async function settleItems(tx: Tx, items: readonly Settled[], time: number): Promise<void> {
   await settlement(tx, { items, time })
 }
@@ -242,9 +242,9 @@ const reservation = prepared(
       .where('id', 'in', ids),
 )
 
-/** @param ids of referrals that the transaction holds; each belongs to the item of its affiliate from now on */
+/** @param ids of locked referrals; each belongs to the item of its affiliate from now on */
 export async function reserve(tx: Tx, runId: number, ids: readonly number[], time: number): Promise<void> {
-  for (const some of inParts(ids)) await reservation(tx, { runId, ids: some, time })
+  for (const batch of inParts(ids)) await reservation(tx, { runId, ids: batch, time })
 }
 
 const inItems = prepared((tx: Db, { ids }: { ids: readonly number[] }) =>
@@ -263,7 +263,7 @@ export interface Reserved {
   readonly amount: number
 }
 
-/** The referrals that items have reserved. Nobody else changes them until the transaction ends. */
+/** The referrals that items have reserved, locked until the transaction ends. */
 export async function holdReserved(tx: Tx, itemIds: readonly number[]): Promise<Map<number, Reserved[]>> {
   const rows = await inItems(tx, { ids: itemIds })
   return Map.groupBy(rows, row => row.run_item_id)
@@ -277,9 +277,9 @@ const release = prepared((tx: Db, { ids, time }: { ids: readonly number[]; time:
     .where('run_item_id', '!=', sql.lit(0) as never),
 )
 
-/** Makes what items have reserved free for another run. */
+/** Makes the referrals that items have reserved available to another run. */
 export async function releaseReferrals(tx: Tx, itemIds: readonly number[], time: number): Promise<void> {
-  for (const some of inParts(itemIds)) await release(tx, { ids: some, time })
+  for (const batch of inParts(itemIds)) await release(tx, { ids: batch, time })
 }
 
 const payment = prepared((tx: Db, { itemIds, time }: { itemIds: readonly number[]; time: number }) =>
@@ -287,7 +287,7 @@ const payment = prepared((tx: Db, { itemIds, time }: { itemIds: readonly number[
     .updateTable('referrals')
     .set({
       status: sql.lit('paid') as never,
-      // Those before it have failed.
+      // The newest payout: those before it have failed.
       payout_id: sql<number>`(SELECT max(payout_id) FROM payout_referrals WHERE referral_id = referrals.id)`,
       run_item_id: sql.lit(0) as never,
       updated_at: time,
@@ -296,7 +296,7 @@ const payment = prepared((tx: Db, { itemIds, time }: { itemIds: readonly number[
     .where('run_item_id', '!=', sql.lit(0) as never),
 )
 
-/** What items have reserved is paid by the newest payout that names it. */
+/** Marks the referrals that items have reserved as paid by the newest payout that names them. */
 export async function payReferrals(tx: Tx, itemIds: readonly number[], time: number): Promise<void> {
   if (itemIds.length > 0) await payment(tx, { itemIds, time })
 }
@@ -315,7 +315,7 @@ const naming = prepared((tx: Db, { ids }: { ids: readonly number[] }) =>
     ),
 )
 
-/** Lets payouts name all that their items have reserved. */
+/** Links payouts to all referrals that their items have reserved. */
 export async function nameReserved(tx: Tx, payoutIds: readonly number[]): Promise<void> {
   await naming(tx, { ids: payoutIds })
 }
@@ -328,12 +328,12 @@ const returning = prepared((tx: Db, { id, time }: { id: number; time: number }) 
     .where('status', '=', sql.lit('paid') as never),
 )
 
-/** Of an item whose payout has failed after all, or was deleted. */
+/** Marks an item whose payout has failed after all, or was deleted. */
 export async function markReturned(tx: Tx, itemId: number, time: number): Promise<void> {
   await returning(tx, { id: itemId, time })
 }
 
-/** Who stands for the command line where an account has to. */
+/** The account that stands for the command line, where one is required. */
 export async function administrator(db: Db): Promise<number> {
   const query = db.selectFrom('users').select('id').where('role', '=', 'administrator').orderBy('id').limit(1)
   return (await query.executeTakeFirstOrThrow()).id
@@ -345,7 +345,7 @@ export async function payoutsOf(db: Db, itemId: number): Promise<number[]> {
   return rows.map(row => row.id)
 }
 
-/** Runs with a step that was begun and is not done: that are prepared, approved or cancelled in part. */
+/** Runs with an unfinished step: partly prepared, approved or cancelled. */
 export async function unfinished(db: Db): Promise<number[]> {
   const { rows } = await sql<{ id: number }>`
     SELECT id FROM payout_runs WHERE (status = 'draft' AND hash = '') OR status = 'approving'

@@ -8,14 +8,14 @@ import { deliver } from './rules.ts'
 
 const reader = new ArgumentReader(createArguments)
 
-/** What a payload says is checked like what is sent with an API key. */
-function argumentsOf(sent: object): CreateArguments {
-  const { args, problems, missing } = reader.read(noParameters, { ...sent }, noParameters)
+/** Arguments in a payload are checked like those sent with an API key. */
+function argumentsOf(values: object): CreateArguments {
+  const { args, problems, missing } = reader.read(noParameters, { ...values }, noParameters)
   refuse(missing, problems)
   return args as CreateArguments
 }
 
-/** Where the deliveries of sources arrive. */
+/** The endpoint for deliveries of sources. */
 export function deliveriesTo(context: Context): Pick<SignedOptions, 'path' | 'take'> {
   return {
     path: '/sources/:id/deliveries',

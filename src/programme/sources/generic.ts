@@ -1,13 +1,13 @@
 /**
- * A source of one's own: says of each argument of a conversion where it stands in what is sent (a JSON pointer, RFC 6901), or
- * what it is. Pure.
+ * Generic sources: a mapping says where each argument of a conversion is in the payload (a JSON pointer, RFC 6901), or
+ * gives its value. Pure.
  */
 import { decimalsOf } from '../../base/currencies.ts'
 import { isTaking, kinds } from '../conversions/conversion.ts'
 import { isObject, number, text } from './reading.ts'
 import { type Delivery, ignored, type Reported } from './report.ts'
 
-/** Where each argument is found. `kinds` turns the sender's words for what happened into ours. */
+/** Where each argument is found. `kinds` maps the sender's words to kinds of conversion. */
 export interface Mapping {
   readonly kinds?: Readonly<Record<string, string>>
   readonly [argument: string]: unknown
@@ -28,7 +28,7 @@ const plain = [
 const lists = ['references'] as const
 const customer = ['id', 'email', 'first_name', 'last_name', 'country'].map(name => `customer.${name}`)
 const clicks = ['click.first', 'click.last'] as const
-const known: readonly string[] = [
+const allowedNames: readonly string[] = [
   ...amounts,
   ...plain,
   ...lists,
@@ -38,12 +38,12 @@ const known: readonly string[] = [
   'minor_units',
 ]
 
-/** What is wrong with a mapping that somebody sends. */
+/** What is wrong with a mapping. */
 export function problemOfMapping(mapping: unknown): string | undefined {
   if (!isObject(mapping)) return 'must be an object of arguments and JSON pointers.'
-  const stranger = Object.keys(mapping).find(name => !known.includes(name))
+  const stranger = Object.keys(mapping).find(name => !allowedNames.includes(name))
   if (stranger !== undefined)
-    return `must name arguments of a conversion, not ${stranger}: ${known.join(', ')}.`
+    return `must name arguments of a conversion, not ${stranger}: ${allowedNames.join(', ')}.`
   const { kinds } = mapping
   if (kinds !== undefined && !isObject(kinds))
     return 'kinds must be an object: the words of the sender, and the kinds.'
@@ -56,9 +56,9 @@ export function problemOfMapping(mapping: unknown): string | undefined {
 
 const isList = (name: string) => (lists as readonly string[]).includes(name)
 const isTexts = (value: unknown): value is string[] =>
-  Array.isArray(value) && value.every(one => typeof one === 'string')
+  Array.isArray(value) && value.every(item => typeof item === 'string')
 
-/** What a pointer leads to, or what is no pointer itself. */
+/** The value that a pointer leads to, or the value itself where it is no pointer. */
 function at(payload: unknown, pointer: unknown): unknown {
   if (typeof pointer !== 'string' || !pointer.startsWith('/')) return pointer
   let value = payload
@@ -71,29 +71,30 @@ function at(payload: unknown, pointer: unknown): unknown {
   return value ?? undefined
 }
 
-/** @param payload what was sent, whose signature was right */
+/** @param payload of a delivery whose signature was verified */
 export function readGeneric(payload: unknown, mapping: Mapping): Delivery {
-  const found = (name: string) => at(payload, mapping[name])
-  const word = found('kind')
-  const said = text(word)
+  const valueAt = (name: string) => at(payload, mapping[name])
+  const word = valueAt('kind')
+  const senderKind = text(word)
   const words = mapping.kinds
-  const kind = words ? (Object.hasOwn(words, said) ? words[said] : undefined) : word
-  if (kind === undefined || kind === '') return ignored(`Nothing is said about what ${said || 'it'} is.`)
-  const currency = String(found('currency') ?? '').toUpperCase()
+  const kind = words ? (Object.hasOwn(words, senderKind) ? words[senderKind] : undefined) : word
+  if (kind === undefined || kind === '')
+    return ignored(`Nothing is said about what ${senderKind || 'it'} is.`)
+  const currency = String(valueAt('currency') ?? '').toUpperCase()
   const scale = mapping.minor_units === true ? 10 ** (decimalsOf(currency) ?? 2) : 1
   const report: Record<string, unknown> = { kind }
-  const put = (name: string, value: unknown) => {
+  const setArgument = (name: string, value: unknown) => {
     if (value !== undefined && value !== '') report[name] = value
   }
-  for (const name of plain) if (name !== 'kind') put(name, textual(name, found(name)))
-  for (const name of amounts) put(name, amountOf(found(name), scale, kind))
-  put('references', referencesOf(payload, mapping.references))
-  put('customer', membersOf(customer, found))
-  put('click', membersOf(clicks, found))
+  for (const name of plain) if (name !== 'kind') setArgument(name, textual(name, valueAt(name)))
+  for (const name of amounts) setArgument(name, amountOf(valueAt(name), scale, kind))
+  setArgument('references', referencesOf(payload, mapping.references))
+  setArgument('customer', membersOf(customer, valueAt))
+  setArgument('click', membersOf(clicks, valueAt))
   return { conversions: [report as unknown as Reported] }
 }
 
-/** Numbers of orders are names as well. */
+/** Numbers of orders count as names as well. */
 function textual(name: string, value: unknown): unknown {
   if (name === 'affiliate_id' || name === 'visit_id') return number(value) ?? value
   return typeof value === 'number' ? String(value) : value
@@ -101,7 +102,7 @@ function textual(name: string, value: unknown): unknown {
 
 const takings: ReadonlySet<unknown> = new Set(kinds.filter(isTaking))
 
-/** In whole units of the currency. What was given back is often below zero; a sale that is earns nobody anything. */
+/** In whole units of the currency. Refunds are often sent as negative numbers; a sale below zero earns nothing. */
 function amountOf(value: unknown, scale: number, kind: unknown): unknown {
   const amount = number(value)
   if (amount === undefined) return value
@@ -110,13 +111,13 @@ function amountOf(value: unknown, scale: number, kind: unknown): unknown {
 
 function referencesOf(payload: unknown, pointers: unknown): unknown {
   if (pointers === undefined) return undefined
-  const values = (isTexts(pointers) ? pointers : [pointers]).flatMap(one => at(payload, one) ?? [])
+  const values = (isTexts(pointers) ? pointers : [pointers]).flatMap(item => at(payload, item) ?? [])
   return values.map(text).filter(value => value !== '')
 }
 
-function membersOf(names: readonly string[], found: (name: string) => unknown) {
+function membersOf(names: readonly string[], valueAt: (name: string) => unknown) {
   const members = names.flatMap(name => {
-    const value = found(name)
+    const value = valueAt(name)
     return value === undefined || value === ''
       ? []
       : [[name.slice(name.indexOf('.') + 1), textual(name, value)]]

@@ -1,4 +1,4 @@
-/** Reads what others send, which may have any shape. Pure. */
+/** Reads payloads of others, which may have any shape. Pure. */
 
 import { MAX_REFERENCE } from '../conversions/conversion.ts'
 
@@ -23,17 +23,17 @@ export function number(value: unknown): number | undefined {
   return Number(value)
 }
 
-/** The identifier of what may be expanded to the whole object. */
+/** The identifier of an object that may be expanded or be its identifier alone. */
 export const idOf = (value: unknown): string => text(isObject(value) ? value.id : value)
 
-/** Those that may be a name, without `own`. */
+/** The values that can be names, without `own`. */
 export const names = (values: readonly string[], own: string): string[] =>
   [...new Set(values)].filter(value => isName(value) && value !== own)
 
 const isName = (value: string) =>
   value !== '' && value.length <= MAX_REFERENCE && !/\p{Cc}/u.test(value) && value.isWellFormed()
 
-/** The same without members that say nothing. */
+/** The object without empty members. */
 export function withoutEmpty<T extends object>(value: T): T {
   const members = Object.entries(value).filter(([, one]) => one !== undefined && one !== '')
   return Object.fromEntries(members) as T
@@ -41,7 +41,7 @@ export function withoutEmpty<T extends object>(value: T): T {
 
 const LATEST = Date.UTC(9999, 11, 31) / 1000
 
-/** Seconds as the service reads times; what is no time is refused there. */
+/** Seconds in the format of the interface; other values are left for it to refuse. */
 export const moment = (seconds: number): string =>
   seconds >= 0 && seconds <= LATEST
     ? new Date(seconds * 1000).toISOString().slice(0, 19).replace('T', ' ')

@@ -1,16 +1,16 @@
-/** What a delivery says: conversions, and names that belong to one payment. */
+/** The content of a delivery: conversions, and names of one payment. */
 import type { CreateArguments } from '../conversions/schema.ts'
 
 export type Reported = Omit<CreateArguments, 'context'> & {
-  /** Says nothing of a payment that was never disputed. */
+  /** Ignored for a payment that was never disputed. */
   readonly onlyIfDisputed?: boolean
 }
 
 export interface Delivery {
   readonly conversions: readonly Reported[]
-  /** Names of one payment that no conversion tells of. */
+  /** Names of one payment that no conversion has. */
   readonly names?: readonly string[]
-  /** Why nothing follows from it, where nothing does. */
+  /** Why the delivery changes nothing, where that is so. */
   readonly ignored?: string
 }
 

@@ -6,7 +6,7 @@ import { source } from './source.ts'
 
 const plain = crud(source, rules, { create: ['secret_key'], edit: ['secret_key'] })
 
-/** How a sample of what is sent would be read. */
+/** Shows how a sample would be read. */
 const trial = endpoint({
   methods: ['POST'],
   path: '/sources/{source_id}/try',

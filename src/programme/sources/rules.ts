@@ -1,4 +1,7 @@
-/** What is true of sources: a delivery is read only when its signature is right, and what it says is reported like anything else. */
+/**
+ * Rules for sources. A delivery is read only when its signature is right, and its conversions are reported like any
+ * others.
+ */
 import { entryOf, Failure } from '../../base/errors.ts'
 import { now } from '../../base/time.ts'
 import { type Context, type RequestContext, write } from '../../events/write.ts'
@@ -13,7 +16,7 @@ import * as store from './store.ts'
 import { readStripe } from './stripe.ts'
 import { readWooCommerce } from './woocommerce.ts'
 
-/** That a secret was replaced is told by its date, since it is not told itself. */
+/** The log shows by the date that a secret was replaced, since it never has the secret itself. */
 const dating: typeof store.sources = {
   ...store.sources,
   update: (tx, id, change) =>
@@ -31,50 +34,50 @@ export interface Delivered {
   argumentsOf(sent: object): CreateArguments
 }
 
-/** A sender that asks whether anybody listens. */
+/** The ping by which a sender checks the address. */
 const PING = /^webhook_id=\d{1,20}$/
 
-/** What became of one conversion of a delivery. */
+/** The result of one conversion in a delivery. */
 type Result =
   | { readonly status: number; readonly conversion_id: number }
   | { readonly status: number; readonly code: string; readonly message: string }
 
-export interface Taken {
+export interface DeliveryResult {
   readonly results: readonly Result[]
-  /** Why nothing follows from it, where nothing does. */
+  /** Why the delivery changes nothing, where that is so. */
   readonly ignored?: string
 }
 
 /**
- * Takes a delivery. What can't be kept, however often it is sent, is said in the answer and with the source, and is no failure: the
- * sender would send it over and over.
+ * Takes a delivery. A conversion that will never be accepted is answered, and noted with the source, but is no
+ * failure: the sender would repeat the delivery for days.
  * @throws Failure wrong_signature, invalid_json
  */
 export async function deliver(
   context: RequestContext,
   id: number,
   { headers, body, parse, argumentsOf }: Delivered,
-): Promise<Taken> {
-  const found = await store.sourceWithSecret(context.database.reader, id)
-  const isPing = found?.type === 'woocommerce' && PING.test(body.toString('latin1', 0, 40))
+): Promise<DeliveryResult> {
+  const source = await store.sourceWithSecret(context.database.reader, id)
+  const isPing = source?.type === 'woocommerce' && PING.test(body.toString('latin1', 0, 40))
   if (isPing) return { results: [], ignored: 'It only asks whether anybody listens.' }
-  if (found?.status !== 'active' || !isSigned(found, headers, body, now())) {
+  if (source?.status !== 'active' || !isSigned(source, headers, body, now())) {
     throw new Failure('wrong_signature')
   }
-  const { conversions, names = [], ignored } = read(found, parse(body))
+  const { conversions, names = [], ignored } = readPayload(source, parse(body))
   const results: Result[] = []
-  if (names.length > 1) await join(context, found.context, names)
+  if (names.length > 1) await join(context, source.context, names)
   for (const { onlyIfDisputed, ...one } of conversions) {
-    if (onlyIfDisputed && !(await isDisputed(context, found.context, one.reference))) continue
-    results.push(await report(context, id, () => argumentsOf({ ...one, context: found.context })))
+    if (onlyIfDisputed && !(await isDisputed(context, source.context, one.reference))) continue
+    results.push(await report(context, id, () => argumentsOf({ ...one, context: source.context })))
   }
-  const refused = results.find(result => 'message' in result)
-  if (refused) await keepProblem(context, id, refused.message)
+  const failedResult = results.find(result => 'message' in result)
+  if (failedResult) await keepProblem(context, id, failedResult.message)
   return { results, ...(ignored !== undefined && { ignored }) }
 }
 
-/** What a payload says, by the source's type. */
-function read(
+/** Reads a payload by the type of its source. */
+function readPayload(
   { type, mapping, mode }: Pick<Source, 'type' | 'mapping' | 'mode'>,
   payload: unknown,
 ): Delivery {
@@ -116,9 +119,9 @@ async function keepProblem(context: RequestContext, id: number, message: string)
 }
 
 /**
- * What a sample would be read as; nothing is kept.
+ * How a sample would be read; nothing is stored.
  * @throws Failure no_source
  */
 export async function tryOut({ database }: Context, id: number, payload: unknown): Promise<Delivery> {
-  return read(existing(source, await store.sourceWithSecret(database.reader, id)), payload)
+  return readPayload(existing(source, await store.sourceWithSecret(database.reader, id)), payload)
 }

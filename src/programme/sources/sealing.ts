@@ -1,4 +1,4 @@
-/** Secrets of sources as they are stored: sealed. Those of before may stand as they are, until they are sealed anew. */
+/** Secrets of sources, sealed. Those of older versions are stored as they are until they are sealed. */
 import { seal, unseal } from '../../storage/secret-keys.ts'
 
 export const MARK = 'sealed:'
@@ -8,5 +8,5 @@ const ABOUT = 'secret of a source'
 export const sealedSecret = (secret: string): string => `${MARK}${seal(secret, ABOUT)}`
 
 /** @throws Failure secret_key */
-export const openedSecret = (stored: string): string =>
-  stored.startsWith(MARK) ? unseal(stored.slice(MARK.length), ABOUT) : stored
+export const openedSecret = (text: string): string =>
+  text.startsWith(MARK) ? unseal(text.slice(MARK.length), ABOUT) : text

@@ -1,6 +1,6 @@
 /**
- * Whether a delivery comes from whom it says. Stripe's own library has the same check among 10 MB of what is not needed
- * here; its scheme is documented, and is this one: https://docs.stripe.com/webhooks#verify-manually
+ * Verifies who has sent a delivery. Stripe's own library has the same check among 10 MB of code that is not needed
+ * here; its scheme is documented: https://docs.stripe.com/webhooks#verify-manually
  */
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { Source } from './source.ts'
@@ -20,8 +20,8 @@ const macOf = (secret: string, ...parts: (string | Buffer)[]): Buffer => {
   return mac.digest()
 }
 
-function isSame(mac: Buffer, given: Buffer): boolean {
-  return mac.length === given.length && timingSafeEqual(mac, given)
+function isSame(mac: Buffer, expected: Buffer): boolean {
+  return mac.length === expected.length && timingSafeEqual(mac, expected)
 }
 
 /** @param now in seconds */
@@ -35,9 +35,9 @@ export function isSigned(
   if (type === 'woocommerce') {
     return isSame(macOf(secret, body), Buffer.from(headerOf(headers, 'x-wc-webhook-signature'), 'base64'))
   }
-  const given = headerOf(headers, signature_header).replace(/^sha256=/i, '')
+  const signature = headerOf(headers, signature_header).replace(/^sha256=/i, '')
   const mac = macOf(secret, body)
-  return isSame(mac, Buffer.from(given, /^[\da-f]{64}$/i.test(given) ? 'hex' : 'base64'))
+  return isSame(mac, Buffer.from(signature, /^[\da-f]{64}$/i.test(signature) ? 'hex' : 'base64'))
 }
 
 /** `t=TIME,v1=SIGNATURE`, with several signatures while a secret is replaced. */

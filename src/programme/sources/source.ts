@@ -1,4 +1,4 @@
-/** What a source is: a shop or payment provider that reports conversions by itself, and how what it sends is read. */
+/** What a source is: a shop or payment provider that reports conversions, and how its payloads are read. */
 import { Type } from 'typebox'
 import { choice, line } from '../../base/schemas.ts'
 import { type CrudAction, kind, type RowOf, type TableOf } from '../../records/kind.ts'
@@ -38,7 +38,7 @@ const fields = {
     'live',
     'Of Stripe: whether it takes what was really paid, or the events of test mode and of sandboxes.',
   ),
-  /** Never shown: deliveries are checked by it. */
+  /** Never shown: verifies deliveries. */
   secret: {
     type: 'text',
     nullable: false,
@@ -84,7 +84,7 @@ const fields = {
         : problemOfMapping(value),
     sample: () => '{}',
   },
-  /** Of the last delivery that could not be taken; empty when there was none. */
+  /** The last delivery that could not be accepted; empty when there was none. */
   problem: {
     type: 'text',
     nullable: false,

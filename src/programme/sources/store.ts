@@ -7,17 +7,17 @@ import { type Source, source } from './source.ts'
 
 export const sources = storeOf(source)
 
-const whole = prepared((db: Db, { id }: { id: number }) =>
+const wholeSource = prepared((db: Db, { id }: { id: number }) =>
   db.selectFrom('sources').selectAll().where('id', '=', id),
 )
 
 /** With its secret. @throws Failure secret_key */
 export async function sourceWithSecret(db: Db, id: number): Promise<Source | undefined> {
-  const [row] = await whole(db, { id })
+  const [row] = await wholeSource(db, { id })
   return row && { ...row, secret: openedSecret(row.secret) }
 }
 
-/** Those of before are sealed by no key. */
+/** Secrets of older versions are not sealed. */
 export const sealedSecrets: Sealed = {
   stale: async (tx, prefix, after, limit) => {
     const rows = await tx

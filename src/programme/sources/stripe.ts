@@ -1,5 +1,5 @@
 /**
- * What Stripe's webhooks say. The names of one payment are spread over several objects: a checkout session names the payment
+ * Reads Stripe's webhooks. The names of one payment are spread over several objects: a checkout session names the payment
  * intent or the invoice; since API version 2025-03-31 an invoice names neither intent nor charge, and `invoice_payment.paid`
  * joins invoice and intent; a charge names the intent. Older versions named them in the invoice, which is read as well.
  * Followed: https://docs.stripe.com/api/events/types, https://docs.stripe.com/currencies#zero-decimal
@@ -19,9 +19,9 @@ function amountIn(currency: string, value: unknown): number {
 }
 
 /**
- * A source takes one kind of event. Those of test mode come to an address for live ones as well: of connected accounts, and when
- * somebody takes the wrong secret.
- * @param payload an event whose signature was right
+ * A source reads either test or live events. An address for live events may get test events as well: of connected accounts, and
+ * after the wrong secret was entered.
+ * @param payload of an event whose signature was verified
  */
 export function readStripe(payload: unknown, mode: 'live' | 'test'): Delivery {
   const event = object(payload)
@@ -33,10 +33,13 @@ export function readStripe(payload: unknown, mode: 'live' | 'test'): Delivery {
   const at = number(event.created)
   const occurred = at === undefined ? {} : { occurred_at: moment(at) }
   const type = text(event.type)
-  const read = Object.hasOwn(readers, type) ? readers[type] : undefined
-  if (!read) return ignored(`Events of the type ${type || 'none'} are not read.`)
-  const delivery = read(of)
-  return { ...delivery, conversions: delivery.conversions.map(one => ({ ...one, ...occurred })) }
+  const reader = Object.hasOwn(readers, type) ? readers[type] : undefined
+  if (!reader) return ignored(`Events of the type ${type || 'none'} are not read.`)
+  const delivery = reader(of)
+  return {
+    ...delivery,
+    conversions: delivery.conversions.map(conversion => ({ ...conversion, ...occurred })),
+  }
 }
 
 const readers: Readonly<Record<string, (of: Json) => Delivery>> = {
@@ -49,7 +52,7 @@ const readers: Readonly<Record<string, (of: Json) => Delivery>> = {
   'charge.dispute.closed': readDispute,
 }
 
-/** What the shop has handed over: in the reference of the session, or in metadata of whatever object has some. */
+/** The origin of a sale as the shop passes it on: in the reference of the session, or in metadata of any object. */
 function origins(metadata: Json, reference = ''): Partial<Reported> {
   const click = text(metadata.aff_click) || reference
   const affiliate = number(metadata.affiliate_id)
@@ -95,10 +98,10 @@ function readInvoice(invoice: Json): Delivery {
   if (paid === 0) return ignored('Nothing was paid.')
   const currency = text(invoice.currency)
   const id = text(invoice.id)
-  const payments = list(object(invoice.payments).data).map(one => object(object(one).payment))
+  const payments = list(object(invoice.payments).data).map(item => object(object(item).payment))
   const details = object(object(invoice.parent).subscription_details ?? invoice.subscription_details)
   const sum = (values: unknown) =>
-    list(values).reduce<number>((all, one) => all + (number(object(one).amount) ?? 0), 0)
+    list(values).reduce<number>((total, item) => total + (number(object(item).amount) ?? 0), 0)
   return {
     conversions: [
       {
@@ -108,7 +111,7 @@ function readInvoice(invoice: Json): Delivery {
           [
             idOf(invoice.payment_intent),
             idOf(invoice.charge),
-            ...payments.flatMap(one => [idOf(one.payment_intent), idOf(one.charge)]),
+            ...payments.flatMap(payment => [idOf(payment.payment_intent), idOf(payment.charge)]),
           ],
           id,
         ),
@@ -128,16 +131,16 @@ function readInvoice(invoice: Json): Delivery {
   }
 }
 
-/** No sale of its own: invoice and intent are two names of one payment. */
-function readInvoicePayment(one: Json): Delivery {
-  const payment = object(one.payment)
+/** No sale: it says that invoice and intent are names of one payment. */
+function readInvoicePayment(invoicePayment: Json): Delivery {
+  const payment = object(invoicePayment.payment)
   return {
     conversions: [],
-    names: names([idOf(one.invoice), idOf(payment.payment_intent), idOf(payment.charge)], ''),
+    names: names([idOf(invoicePayment.invoice), idOf(payment.payment_intent), idOf(payment.charge)], ''),
   }
 }
 
-/** Says all that was refunded of the charge so far. */
+/** Reports the total refunded of a charge so far. */
 function readRefund(charge: Json): Delivery {
   const currency = text(charge.currency)
   const id = text(charge.id)
@@ -163,7 +166,7 @@ function readDispute(dispute: Json): Delivery {
   return {
     conversions: [
       {
-        // One that was lost takes back what it took back when it was opened, also when nobody told of that.
+        // A lost dispute keeps what it took when it was opened, even if nobody reported the opening.
         kind: status === 'won' ? 'dispute_won' : 'dispute',
         part: text(dispute.id),
         reference: charge,

@@ -1,5 +1,5 @@
 /**
- * What WooCommerce's webhooks order.created and order.updated say: the whole order each time, with all its refunds.
+ * Reads WooCommerce's webhooks order.created and order.updated, which have the whole order with all its refunds.
  * Followed: https://woocommerce.github.io/woocommerce-rest-api-docs/#order-properties
  */
 
@@ -9,7 +9,7 @@ import { type Delivery, ignored, type Reported } from './report.ts'
 const PAID = new Set(['processing', 'completed', 'refunded'])
 const GIVEN_UP = new Set(['cancelled', 'failed', 'trash'])
 
-/** @param payload an order whose signature was right */
+/** @param payload an order whose signature was verified */
 export function readWooCommerce(payload: unknown): Delivery {
   const order = object(payload)
   const reference = text(order.id)
@@ -18,32 +18,32 @@ export function readWooCommerce(payload: unknown): Delivery {
   const names_ = names([text(order.order_key), text(order.transaction_id)], reference)
   const currency = text(order.currency)
   const payment = { reference, references: names_, currency }
-  const refunds = list(order.refunds).map(one => refundOf(object(one), payment))
+  const refunds = list(order.refunds).map(refund => refundOf(object(refund), payment))
   if (PAID.has(status))
     return { conversions: [saleOf(order, payment), ...refunds, ...revivalOf(order, payment)] }
   if (!GIVEN_UP.has(status) || !order.date_paid_gmt) return ignored(`The order is ${status}: it is not paid.`)
-  // What was paid and then given up is worth nothing, until it is paid again.
+  // An order that was paid and then given up earns nothing until it is paid again.
   return { conversions: [...refunds, standingOf(order, payment, number(order.total) ?? 0)] }
 }
 
-/** What of an order is given up when it was changed: as a dispute, since it may end. */
+/** Reports a change of an order as a dispute, since it may be reversed. */
 function standingOf(order: Json, payment: Payment, amount: number): Reported {
   if (number(order.total) === 0) return { kind: 'refund', cumulative: true, ...payment, amount }
-  const changed = text(order.date_modified_gmt)
+  const changedAt = text(order.date_modified_gmt)
   return {
     kind: 'dispute',
     cumulative: true,
-    part: `order ${changed || 'given up'}`,
+    part: `order ${changedAt || 'given up'}`,
     ...payment,
     amount,
-    ...(changed !== '' && { occurred_at: timeOf(changed) }),
+    ...(changedAt !== '' && { occurred_at: timeOf(changedAt) }),
   }
 }
 
 const timeOf = (date: string) => date.replace('T', ' ').slice(0, 19)
 const AT_ONCE_SECONDS = 60
 
-/** An order that is paid for and was changed since may have been given up between. */
+/** A paid order that was changed since may have been given up in between. */
 function revivalOf(order: Json, payment: Payment): readonly Reported[] {
   const [paid, changed] = [order.date_paid_gmt, order.date_modified_gmt].map(date =>
     Date.parse(`${text(date)}Z`),
@@ -70,7 +70,7 @@ function saleOf(order: Json, payment: Payment): Reported {
     tax: number(order.total_tax) ?? 0,
     shipping: number(order.shipping_total) ?? 0,
     discount: number(order.discount_total) ?? 0,
-    lines: list(order.line_items).map(one => lineOf(object(one))),
+    lines: list(order.line_items).map(item => lineOf(object(item))),
     customer: withoutEmpty({
       id: customer === 0 ? '' : String(customer),
       email: text(billing.email),
@@ -88,7 +88,7 @@ function saleOf(order: Json, payment: Payment): Reported {
 }
 
 const metaOf = (order: Json): Map<string, unknown> =>
-  new Map(list(order.meta_data).map(one => [text(object(one).key), object(one).value]))
+  new Map(list(order.meta_data).map(item => [text(object(item).key), object(item).value]))
 
 function lineOf(item: Json) {
   return withoutEmpty({

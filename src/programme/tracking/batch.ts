@@ -1,7 +1,7 @@
 /**
- * Visits that were answered already, and are written by the batch: every half second in one transaction, so that each costs a
- * hundredth of a write of its own, and no more than twice a second anything is committed because of them. What the
- * process loses when it is killed is at most the last batch; no credit with it, because the token of the click says who it is.
+ * Writes visits after they were answered: in batches, every half second in one transaction. A visit then costs a hundredth of a
+ * write of its own, and commits happen twice a second at most. A process that is killed loses at most the last
+ * batch, but no credit, because the click token carries the affiliate.
  * See docs/decisions/visitors.md.
  */
 import { hash, randomBytes } from 'node:crypto'
@@ -15,14 +15,14 @@ import { visit } from '../visits/visit.ts'
 import * as store from './store.ts'
 
 const EVERY_MS = 500
-/** Beyond these visits are answered, and not written. */
+/** The most visits that wait; further ones are answered, and not written. */
 const MOST_WAITING = 10_000
 const DAY_SECONDS = 86_400
 const VISITORS_PER_SWEEP = 1000
 const CLOSING_MS = 8000
 
-/** A visit as it was answered. */
-export interface Answered {
+/** A visit that was answered. */
+export interface AnsweredVisit {
   readonly affiliateId: number
   /** 0 when the affiliate was named without a link. */
   readonly linkId: number
@@ -37,11 +37,11 @@ export interface Answered {
   readonly time: number
 }
 
-/** Who is told what did not go as it should. */
+/** Called when visits could not be written. */
 export interface VisitReports {
   /** A batch could not be written; it is tried again. */
   failed(error: unknown): void
-  /** So many visits were answered and are not counted, because too many waited. */
+  /** So many visits were answered and are not counted, because too many were waiting. */
   dropped(visits: number): void
 }
 
@@ -49,9 +49,9 @@ export class VisitBatch {
   readonly #context: RequestContext
   readonly #reports: VisitReports
   readonly #rounds: Rounds
-  #waiting: Answered[] = []
+  #waiting: AnsweredVisit[] = []
   #dropped = 0
-  /** By place. The settings have few. */
+  /** By place, as the settings name it; there are few. */
   readonly #sightings = new Map<string, store.Sighting>()
   readonly #loads = new Map<string, number>()
 
@@ -61,23 +61,23 @@ export class VisitBatch {
     this.#rounds = new Rounds(EVERY_MS, () => this.#flush())
   }
 
-  /** Takes a visit, and returns at once. */
-  add(answered: Answered): void {
+  /** Adds a visit, and returns at once. */
+  add(answered: AnsweredVisit): void {
     if (this.#waiting.length < MOST_WAITING) this.#waiting.push(answered)
     else this.#dropped += 1
   }
 
-  /** Takes what the script has sent, of which the last of each place is kept. */
+  /** Adds a report of the script; the last one of each place counts. */
   saw(sighting: store.Sighting): void {
     this.#sightings.set(sighting.place, sighting)
   }
 
-  /** The script was loaded by a page of this place. */
+  /** A page of this place has loaded the script. */
   loaded(place: string, time: number): void {
     this.#loads.set(place, time)
   }
 
-  /** Writes what waits. */
+  /** Writes what is waiting. */
   async close(): Promise<void> {
     await this.#rounds.close()
     const giveUpAt = performance.now() + CLOSING_MS
@@ -103,13 +103,13 @@ export class VisitBatch {
       })
     } catch (error) {
       this.#reports.failed(error)
-      const kept = [...batch, ...this.#waiting]
-      this.#waiting = kept.slice(0, MOST_WAITING)
-      this.#dropped += kept.length - this.#waiting.length
+      const remaining = [...batch, ...this.#waiting]
+      this.#waiting = remaining.slice(0, MOST_WAITING)
+      this.#dropped += remaining.length - this.#waiting.length
     }
   }
 
-  async #write(tx: Tx, batch: readonly Answered[]): Promise<void> {
+  async #write(tx: Tx, batch: readonly AnsweredVisit[]): Promise<void> {
     const settings = await this.#context.settings.current()
     const isFirst = await newcomers(tx, batch)
     const rows = batch.map((one, place) => ({
@@ -128,41 +128,42 @@ export class VisitBatch {
       nonce: one.nonce,
       repeated: isFirst[place] ? 0 : 1,
     }))
-    // Whoever asks for something else is answered between the statements.
+    // Other requests get a turn between the statements.
     for await (const _chunk of store.insertVisits(tx, rows)) await turn()
-    for (const [id, visits] of sums(batch, one => one.affiliateId)) await addToCounters(tx, id, { visits })
-    for (const [id, visits] of sums(batch, one => one.linkId)) if (id > 0) await addVisits(tx, id, visits)
+    for (const [id, visits] of sums(batch, visit => visit.affiliateId))
+      await addToCounters(tx, id, { visits })
+    for (const [id, visits] of sums(batch, visit => visit.linkId)) if (id > 0) await addVisits(tx, id, visits)
   }
 }
 
-/** Forgets who came on earlier days. */
+/** Removes the visitors of earlier days. */
 export async function removeOldVisitors(tx: Tx): Promise<boolean> {
-  const removed = await store.removeVisitors(tx, dayOf(Date.now() / 1000), VISITORS_PER_SWEEP)
-  return removed === VISITORS_PER_SWEEP
+  const removedCount = await store.removeVisitors(tx, dayOf(Date.now() / 1000), VISITORS_PER_SWEEP)
+  return removedCount === VISITORS_PER_SWEEP
 }
 
 const dayOf = (seconds: number) => Math.floor(seconds / DAY_SECONDS)
 
-/** Which of them are the first of their visitor to the affiliate today. */
-async function newcomers(tx: Tx, batch: readonly Answered[]): Promise<boolean[]> {
+/** Whether each visit is the visitor's first to the affiliate today. */
+async function newcomers(tx: Tx, batch: readonly AnsweredVisit[]): Promise<boolean[]> {
   const day = dayOf(Date.now() / 1000)
   const salt = await store.saltOf(tx, day, randomBytes(32).toString('base64url'))
   const hashes = batch.map(({ network, userAgent, affiliateId }) =>
-    // Of fixed length and cut, so nobody can go on from it; a HMAC takes five times as long.
+    // Of fixed length and cut, so nobody can extend it; a HMAC takes five times as long.
     hash('sha256', `${salt} ${affiliateId} ${network} ${userAgent}`, 'base64url').slice(0, 16),
   )
-  const fresh = new Set<string>()
+  const firstOnes = new Set<string>()
   for await (const rows of store.addVisitors(tx, [...new Set(hashes)], day)) {
-    for (const { hash } of rows) fresh.add(hash)
+    for (const { hash } of rows) firstOnes.add(hash)
     await turn()
   }
-  // Only the first of a batch is new.
-  return hashes.map(hash => fresh.delete(hash))
+  // Only the first one within a batch is new.
+  return hashes.map(hash => firstOnes.delete(hash))
 }
 
-/** How many there are of each, in order, so that two who write the same rows do not wait for one another. */
-function sums(batch: readonly Answered[], key: (one: Answered) => number): [number, number][] {
+/** Counts by key, in order, so that transactions which write the same rows do not deadlock. */
+function sums(batch: readonly AnsweredVisit[], key: (visit: AnsweredVisit) => number): [number, number][] {
   const counts = new Map<number, number>()
-  for (const one of batch) counts.set(key(one), (counts.get(key(one)) ?? 0) + 1)
+  for (const visit of batch) counts.set(key(visit), (counts.get(key(visit)) ?? 0) + 1)
   return [...counts].sort(([a], [b]) => a - b)
 }

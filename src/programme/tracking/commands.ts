@@ -18,9 +18,9 @@ async function rotate(options: CommonOptions & { forget?: true }): Promise<void>
     await rotateKeys(onBehalfOf(commandLine, database), { anew: true, alone: options.forget === true })
     return keys(database.reader)
   })
-  const shown = rows.map(({ id, created_at }) => ({ id, date: formatTime(created_at) }))
-  print(options, { keys: shown }, [
-    `Click tokens are signed by key ${shown[0]!.id} from now on.`,
-    ...(shown.length > 1 ? [`Those of ${shown.length - 1} older keys are still valid.`] : []),
+  const records = rows.map(({ id, created_at }) => ({ id, date: formatTime(created_at) }))
+  print(options, { keys: records }, [
+    `Click tokens are signed by key ${records[0]!.id} from now on.`,
+    ...(records.length > 1 ? [`Those of ${records.length - 1} older keys are still valid.`] : []),
   ])
 }

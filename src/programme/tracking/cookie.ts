@@ -1,11 +1,11 @@
-/** The cookie that the script keeps the first and the last token in, where the service answers on the shop's own host. */
+/** The cookie in which the script stores the first and the last token, where the service is on the shop's own host. */
 import type { IncomingHttpHeaders } from 'node:http'
 
 const NAME = 'aff_click'
 const DAY_SECONDS = 86_400
 
 /**
- * What the script would set itself; set by a server it lasts longer in browsers that shorten what scripts set.
+ * The same cookie that the script would set. Set by a server it lasts longer in browsers that limit cookies of scripts.
  * @returns undefined where the page is on another host
  */
 export function clickCookie(

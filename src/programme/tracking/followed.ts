@@ -1,6 +1,6 @@
 /**
- * Which link or affiliate a visitor came by, looked up once for many: for as long as nothing was committed where the
- * engine can tell, else for half a second.
+ * The link or affiliate behind an address, cached: until the next commit where the engine can tell, else for half a
+ * second.
  * See docs/decisions/short-caches.md.
  */
 import type { Database } from '../../storage/database.ts'
@@ -9,7 +9,7 @@ import { type FollowedLink, findActiveAffiliate, findByCode } from '../links/sto
 const MAX_AGE_MS = 500
 const KEPT = 10_000
 
-/** What a visitor came by. */
+/** The link or affiliate that a visitor has followed. */
 export interface Followed extends FollowedLink {
   /** Whether the affiliate is active, so that the visit counts. */
   readonly active: boolean
@@ -49,12 +49,12 @@ export class FollowedLinks {
 
   #find(key: string, look: () => Promise<Followed | undefined>) {
     this.#refresh()
-    const known = this.#known
-    if (known.has(key)) return known.get(key)
-    return look().then(found => {
-      // Those who ask for what is not there ask for something else each time.
-      if (found && known.size < KEPT) known.set(key, found)
-      return found
+    const cache = this.#known
+    if (cache.has(key)) return cache.get(key)
+    return look().then(followed => {
+      // Addresses that do not exist are not cached: who asks for them tries a different one each time.
+      if (followed && cache.size < KEPT) cache.set(key, followed)
+      return followed
     })
   }
 
@@ -63,7 +63,7 @@ export class FollowedLinks {
     const isOld =
       version === undefined ? performance.now() - this.#readAt > MAX_AGE_MS : version !== this.#version
     if (!isOld) return
-    // Another map, so that what is still being looked up ends in the old one.
+    // A new map, so that look-ups under way end up in the old one.
     this.#known = new Map()
     this.#version = version
     this.#readAt = performance.now()

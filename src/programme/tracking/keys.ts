@@ -1,4 +1,4 @@
-/** The keys of click tokens: which signs, when the next one follows, and what a token says by them. */
+/** The keys of click tokens: which one signs, when it is replaced, and what a token says. */
 import { randomBytes, randomInt } from 'node:crypto'
 import { now } from '../../base/time.ts'
 import { type RequestContext, write } from '../../events/write.ts'
@@ -8,7 +8,7 @@ import { type ClickKey, clickKey, type VerifiedToken, verifyClick } from './toke
 
 const DAY_SECONDS = 86_400
 const SIGNS_DAYS = 90
-/** Longer than the longest window behind its last signature: its tokens are old before they are foreign. */
+/** Longer than the longest window after the last signature: a token expires before its key is removed. */
 const STAYS_DAYS = SIGNS_DAYS + 400
 
 /** The keys of the service, the newest first. */
@@ -22,7 +22,7 @@ export async function currentKey(db: Db): Promise<ClickKey> {
 }
 
 /**
- * What a click token says, or why it credits nobody.
+ * The content of a click token, or why it credits nobody.
  * @public
  * @param since the first second of the window
  */
@@ -32,9 +32,9 @@ export async function readToken(db: Db, token: string, since: number): Promise<V
 }
 
 /**
- * Makes the first key, and the next one when the newest has signed for 90 days; removes those whose tokens are all old.
- * @param options.anew makes one in any case
- * @param options.alone removes all others: what they have signed is foreign from now on
+ * Creates the first key, and the next one when the newest has signed for 90 days; removes keys whose tokens have all expired.
+ * @param options.anew creates one in any case
+ * @param options.alone removes all others: tokens that they have signed are foreign from now on
  */
 export async function rotateKeys(
   context: RequestContext,
@@ -46,13 +46,13 @@ export async function rotateKeys(
   const isOver = (key: store.KeyRow) => alone || !isYounger(key, STAYS_DAYS, time)
   if (!isDue && !before.some(isOver)) return
   await write(context, async tx => {
-    const removed = (await store.keys(tx)).filter(isOver)
-    if (removed.length > 0) {
+    const removedKeys = (await store.keys(tx)).filter(isOver)
+    if (removedKeys.length > 0) {
       await store.removeKeys(
         tx,
-        removed.map(({ id }) => id),
+        removedKeys.map(({ id }) => id),
       )
-      for (const { id } of removed) tx.log('click_key.delete', id)
+      for (const { id } of removedKeys) tx.log('click_key.delete', id)
     }
     if (!isDue) return
     const id = randomInt(1, 2 ** 32)

@@ -2,14 +2,14 @@ import type { OpenAnswer, OpenRequest, OpenRoute } from '../../http/open.ts'
 import { isKnown } from '../../http/preconditions.ts'
 import { clickCookie } from './cookie.ts'
 import { Script } from './script.ts'
-import { type Coming, isName, type Tracking } from './tracking.ts'
+import { type Arrival, isName, type Tracking } from './tracking.ts'
 
-/** What a link is asked for is answered anew each time, and nobody finds it by searching. */
+/** Every visit is answered by the service, and search engines do not list the addresses. */
 const HEADERS = { 'Cache-Control': 'no-store', 'X-Robots-Tag': 'noindex' }
 
 /**
  * The addresses that visitors follow.
- * @param home where those go who ask for / and name no affiliate
+ * @param home the address that / leads to without a name
  */
 export function visitorRoutes(tracking: Tracking, home: string): readonly OpenRoute[] {
   const script = new Script()
@@ -58,7 +58,7 @@ async function answerScript(tracking: Tracking, script: Script, request: OpenReq
   return { status: 200, headers: { ...headers, ...(encoding && { 'Content-Encoding': encoding }) }, body }
 }
 
-/** Pages of any origin load and read it; no cookie goes with what they send. */
+/** Pages of any origin may load and read it; requests carry no cookies. */
 const ANY_ORIGIN = { 'Access-Control-Allow-Origin': '*', 'Cross-Origin-Resource-Policy': 'cross-origin' }
 
 async function answerBeacon(tracking: Tracking, request: OpenRequest): Promise<OpenAnswer> {
@@ -80,13 +80,13 @@ async function answerBeacon(tracking: Tracking, request: OpenRequest): Promise<O
 async function redirect(
   tracking: Tracking,
   request: OpenRequest,
-  find: (name: string) => Coming['followed'] | Promise<Coming['followed']>,
+  find: (name: string) => Arrival['followed'] | Promise<Arrival['followed']>,
 ): Promise<OpenAnswer> {
   const { name, query } = request
   const followed = isName(name) ? await find(name) : undefined
-  const sent = query === '' ? undefined : new URLSearchParams(query)
-  const to = sent?.get('to') ?? null
-  const campaign = sent?.get('campaign') ?? null
+  const parameters = query === '' ? undefined : new URLSearchParams(query)
+  const to = parameters?.get('to') ?? null
+  const campaign = parameters?.get('campaign') ?? null
   const url = await tracking.lead(request, { followed, to, campaign })
   return url === undefined
     ? { status: 404, headers: { ...HEADERS, 'Content-Type': 'text/plain; charset=utf-8' }, body: NO_PAGE }

@@ -1,4 +1,4 @@
-/** The script of the shop's pages (web/script/a.ts), with the settings in it, compressed once for each. */
+/** The script for the shop's pages (web/script/a.ts), with the settings, compressed once for each encoding. */
 import { hash } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { stripTypeScriptTypes } from 'node:module'
@@ -10,7 +10,7 @@ import type { TrackingSettings } from '../../base/settings.ts'
 export interface EncodedScript {
   readonly encoding: 'br' | 'gzip' | undefined
   readonly body: Buffer
-  /** An entity tag, which names the encoding, too. */
+  /** An entity tag, which includes the encoding. */
   readonly tag: string
 }
 
@@ -29,11 +29,11 @@ export class Script {
       this.#encoded = new Map()
     }
     const encoding = (['br', 'gzip'] as const).find(name => takes(accepted, name))
-    const known = this.#encoded.get(encoding ?? '')
-    if (known) return known
-    const made = this.#encode(encoding)
-    this.#encoded.set(encoding ?? '', made)
-    return made
+    const cached = this.#encoded.get(encoding ?? '')
+    if (cached) return cached
+    const encoded = this.#encode(encoding)
+    this.#encoded.set(encoding ?? '', encoded)
+    return encoded
   }
 
   #encode(encoding: EncodedScript['encoding']): EncodedScript {
@@ -45,7 +45,7 @@ export class Script {
   }
 }
 
-/** What the script has to know; it can be read by anybody. */
+/** The settings that the script needs; anybody can read them. */
 function settingsOf({ attributionDays, consentRequired, page, hosts }: TrackingSettings) {
   const host = URL.parse(page)?.host
   return {
@@ -55,7 +55,7 @@ function settingsOf({ attributionDays, consentRequired, page, hosts }: TrackingS
   }
 }
 
-/** The build; where the program runs from its sources, the source. */
+/** The built script; the source where the program runs from its sources. */
 function sourceOf(): string {
   const built = new URL('dist/script.js', packageFolder)
   const source = new URL('web/script/a.ts', packageFolder)
@@ -65,10 +65,10 @@ function sourceOf(): string {
     : stripTypeScriptTypes(readFileSync(source, 'utf8').replace(/^declare const .*$/m, ''))
 }
 
-/** Whether it is named, and not with a weight of 0. */
+/** Whether the encoding is accepted, and not with a weight of 0. */
 function takes(accepted: string, encoding: string): boolean {
-  return accepted.split(',').some(part => {
-    const [name, weight = ''] = part.split(';')
+  return accepted.split(',').some(entry => {
+    const [name, weight = ''] = entry.split(';')
     return name!.trim() === encoding && !/^\s*q=0(\.0*)?\s*$/.test(weight)
   })
 }

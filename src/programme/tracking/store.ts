@@ -1,4 +1,7 @@
-/** Every query of the tracking: the keys of click tokens, the day's salt, who came today, and visits by the hundred. */
+/**
+ * Every query of the tracking: the keys of click tokens, the salt of the day, the visitors of the day, and bulk inserts
+ * of visits.
+ */
 import type { Insertable, Selectable } from 'kysely'
 import type { Db, Tx } from '../../storage/database.ts'
 import { prepared } from '../../storage/prepared.ts'
@@ -24,23 +27,23 @@ export async function removeKeys(tx: Tx, ids: readonly number[]): Promise<void> 
 const readSalt = prepared((tx: Db) => tx.selectFrom('visitor_salt').select(['day', 'salt']))
 
 /**
- * The salt of a day; who comes first on it brings a new one, which takes the place of the last.
- * @param fresh taken where there is none for the day
+ * The salt of a day; the first visit of a day replaces that of the day before.
+ * @param newSalt used where the day has none
  */
-export async function saltOf(tx: Tx, day: number, fresh: string): Promise<string> {
+export async function saltOf(tx: Tx, day: number, newSalt: string): Promise<string> {
   const [row] = await readSalt(tx, {})
   if (row && row.day >= day) return row.salt
   await tx
     .updateTable('visitor_salt')
-    .set({ day, salt: fresh })
+    .set({ day, salt: newSalt })
     .where('id', '=', 1)
     .where('day', '<', day)
     .execute()
-  // Of two who come at once, one has brought it.
+  // Of two transactions at once, one has written it.
   return (await readSalt(tx, {}))[0]!.salt
 }
 
-/** How many rows a statement has. The shapes are few, so each is built once. */
+/** Rows in one statement. There are few shapes, so each is built once. */
 const CHUNKS = [100, 10, 1]
 
 function* chunksOf<T>(rows: readonly T[]): Generator<T[]> {
@@ -64,8 +67,8 @@ const newVisitors = prepared((tx: Db, { rows }: { rows: Visitor[] }) =>
 )
 
 /**
- * @param hashes in their order, each once
- * @returns those that had not come on this day
+ * @param hashes in order, each once
+ * @returns those that were not there yet on this day
  */
 export async function* addVisitors(
   tx: Tx,
@@ -101,7 +104,7 @@ export type NewVisit = Insertable<Tables['visits']>
 
 const newVisits = prepared((tx: Db, { rows }: { rows: NewVisit[] }) => tx.insertInto('visits').values(rows))
 
-/** Yields after each statement, so that the caller can let others go on. */
+/** Yields after each statement, so that the caller can give others a turn. */
 export async function* insertVisits(tx: Tx, rows: readonly NewVisit[]): AsyncGenerator<void> {
   for (const chunk of chunksOf(rows)) {
     await newVisits(tx, { rows: chunk })
@@ -109,12 +112,12 @@ export async function* insertVisits(tx: Tx, rows: readonly NewVisit[]): AsyncGen
   }
 }
 
-/** What became of what the script has sent. */
+/** What the service did with a report of the script. */
 export type BeaconOutcome = 'counted' | 'not counted' | 'no affiliate' | 'other host'
 
-/** What the script has sent last from a host of the settings. */
+/** The last report of the script from a host of the settings. */
 export interface Sighting {
-  /** The host as the settings have it; '' stands for all others. */
+  /** The host as the settings name it; '' stands for all others. */
   readonly place: string
   readonly url: string
   readonly outcome: BeaconOutcome
@@ -124,7 +127,7 @@ export interface Sighting {
   readonly time: number
 }
 
-/** Keeps what the script has sent last from a place. */
+/** Stores the last report of the script from a place. */
 export async function keepSighting(
   tx: Tx,
   { place, url, outcome, affiliateId, time }: Sighting,
@@ -145,7 +148,7 @@ export async function keepLoad(tx: Tx, place: string, time: number): Promise<voi
     .execute()
 }
 
-/** What is known of the script on the shop's pages. */
+/** The last reports of the script on the shop's pages. */
 export function scriptPages(db: Db): Promise<Selectable<Tables['script_pages']>[]> {
   return db.selectFrom('script_pages').selectAll().orderBy('place').execute()
 }

@@ -2,14 +2,14 @@ import type {} from '../../events/schema.ts'
 import { integer, neither, type RowsOf, type Table, text } from '../../storage/table.ts'
 
 const clickKeyColumns = {
-  /** From 1 to 2^32 - 1, by chance: the keys of two services have different ones. */
+  /** Random, from 1 to 2^32 - 1, so that the keys of two services differ. */
   id: integer(neither),
   /** 32 bytes as base64url. */
   secret: text({ ...neither, secret: true }),
   created_at: integer(neither),
 } as const
 
-/** What click tokens are signed with. The newest signs; the others tell what they have signed. */
+/** The keys of click tokens. The newest signs; the others verify what they have signed. */
 export const clickKeysTable = {
   name: 'click_keys',
   key: ['id'],
@@ -31,7 +31,7 @@ const visitorSaltColumns = {
   salt: text({ ...neither, secret: true }),
 } as const
 
-/** One row: what visitors are hashed with today. Each day writes over it, and what was hashed before is nobody. */
+/** One row: the salt for hashes of visitors today. It is replaced each day, so that older hashes identify nobody. */
 export const visitorSaltTable = {
   name: 'visitor_salt',
   key: ['id'],
@@ -45,7 +45,7 @@ const visitorColumns = {
   day: integer(neither),
 } as const
 
-/** Who came today, to tell repeats; removed when the day is over. */
+/** The visitors of today, to recognise repeated visits; removed when the day is over. */
 export const visitorsTable = {
   name: 'visitors',
   key: ['hash'],
@@ -56,17 +56,17 @@ export const visitorsTable = {
 const scriptPageColumns = {
   /** A host of the settings; '' stands for all others. */
   place: text(neither),
-  /** The page that the script was on when it sent something last. */
+  /** The page from which the script has last reported. */
   url: text({ personal: 'keep', money: false }),
   outcome: text(neither),
   affiliate_id: integer({ ...neither, references: { table: 'affiliates', outlives: true } }),
-  /** When the script has sent something last; 0 is never. */
+  /** When the script has last reported; 0 is never. */
   seen_at: integer(neither),
-  /** When it was loaded last; 0 is never. */
+  /** When it was last loaded; 0 is never. */
   loaded_at: integer(neither),
 } as const
 
-/** Whether the script works on the pages of the shop. */
+/** Shows whether the script works on the pages of the shop. */
 export const scriptPagesTable = {
   name: 'script_pages',
   key: ['place'],

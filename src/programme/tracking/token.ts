@@ -1,31 +1,31 @@
 /**
- * Click tokens: signed text that stands for a visit. The shop hands it back with the sale, so it says by itself whom a
- * sale is credited to, even when the row of its visit was lost. Pure: who has the keys is not known here.
+ * Click tokens: signed text that stands for a visit. The shop hands it back with the sale, so it carries the affiliate itself,
+ * even when the row of its visit was lost. Pure: it does not know where keys are stored.
  * See docs/decisions/click-tokens.md.
  */
 import { createHmac, createSecretKey, type KeyObject, randomBytes, timingSafeEqual } from 'node:crypto'
 
-/** What a token says. */
+/** The content of a token. */
 export interface Click {
   readonly affiliateId: number
-  /** The link that was followed; 0 when the affiliate was named without one. */
+  /** The link that was followed; 0 when the address named the affiliate. */
   readonly linkId: number
   readonly campaign: string
-  /** When it was, in seconds. */
+  /** When, in seconds. */
   readonly time: number
-  /** Tells its visit from every other one: 11 characters. */
+  /** Identifies the visit: 11 random characters. */
   readonly nonce: string
 }
 
 export interface ClickKey {
-  /** Names the key in the tokens that it has signed: from 1 to 2^32 - 1. */
+  /** Names the key in its tokens: from 1 to 2^32 - 1. */
   readonly id: number
   readonly secret: KeyObject
 }
 
 /**
- * Why a token credits nobody: it was signed by no key of this service; its end is missing; it is not what was signed;
- * it is from before the window, and what it says is known.
+ * Why a token credits nobody: no key of this service has signed it; its end is missing; it was altered; or it is older
+ * than the window, in which case its content is known.
  */
 type TokenRefusal = 'foreign' | 'cut' | 'forged' | 'old'
 
@@ -39,12 +39,12 @@ const HEADER_BYTES = 6
 const NONCE_BYTES = 8
 const FIXED_BYTES = HEADER_BYTES + 4 + NONCE_BYTES + 8 + 8
 const MAC_BYTES = 16
-/** So that a token has 200 characters at most, the least that payment providers keep. */
+/** Keeps a token to 200 characters, which every payment provider can store. */
 const CAMPAIGN_BYTES = 100
 
 export const MAX_TOKEN = 200
 
-/** Random bytes for many nonces: to ask for those of each takes as long as the rest of a token. */
+/** Random bytes for many nonces at once: asking for each takes as long as the rest of a token. */
 const NONCES = 512
 let random = Buffer.alloc(0)
 
@@ -106,7 +106,7 @@ export function verifyClick(
   const length = bytes[5]!
   if (length < FIXED_BYTES) return { refusal: 'forged' }
   if (bytes.length < length + MAC_BYTES) return { refusal: 'cut' }
-  // There is one text for each token: bits that its last character has to spare are none.
+  // Spare bits in the last character are not allowed, so that each token has one text.
   const isWhole = bytes.length === length + MAC_BYTES && bytes.toString('base64url') === token
   if (!isWhole || !timingSafeEqual(bytes.subarray(length), macOf(bytes.subarray(0, length), key)))
     return { refusal: 'forged' }

@@ -1,4 +1,4 @@
-/** Visitors: where each is led, what token stands for the visit, and whether it counts. */
+/** Visitors: where each is led, the token of the visit, and whether it counts. */
 import type { IncomingHttpHeaders } from 'node:http'
 import { withoutHost } from '../../base/network.ts'
 import { Rounds } from '../../base/rounds.ts'
@@ -17,28 +17,28 @@ const KEYS_EVERY_MS = 10_000
 const MAX_URL = 2048
 const NAME_LENGTH = 254
 
-/** Whether an address may have another visit counted. */
+/** Whether another visit from an address may be counted. */
 type Allow = (network: string) => boolean | Promise<boolean>
 
-/** Who came, as far as it is looked at. */
+/** The facts about a visitor that are used. */
 export interface Visitor {
   readonly method: string
   readonly headers: IncomingHttpHeaders
   readonly address: string
 }
 
-/** What the script is answered. */
+/** The answer to the script. */
 export interface Beacon {
-  /** Without one nobody is credited. */
+  /** Absent when nobody is credited. */
   readonly token?: string
-  /** How long it is to be kept. */
+  /** How long the script stores it. */
   readonly days: number
 }
 
-/** By what a visitor came. */
-export interface Coming {
+/** The address that a visitor has followed. */
+export interface Arrival {
   readonly followed: Followed | undefined
-  /** Where they want to go instead of the page of the link. */
+  /** The page that the address asks for instead of the link's. */
   readonly to: string | null
   readonly campaign: string | null
 }
@@ -56,7 +56,7 @@ export class Tracking {
     this.#allow = allow
     this.links = new FollowedLinks(context.database)
     this.#batch = new VisitBatch(context, reports)
-    // Who leads nobody needs no key.
+    // A service without visitors needs no key.
     this.#rounds = new Rounds(KEYS_EVERY_MS, async () => this.#key && this.#readKey())
   }
 
@@ -64,14 +64,14 @@ export class Tracking {
     return this.#context.settings.current()
   }
 
-  /** Writes the visits that wait. */
+  /** Writes the visits that are waiting. */
   async close(): Promise<void> {
     await this.#rounds.close()
     await this.#batch.close()
   }
 
-  /** @returns the URL that a visitor is led to; undefined where the programme has no page */
-  async lead(visitor: Visitor, { followed, to, campaign }: Coming): Promise<string | undefined> {
+  /** @returns the URL that a visitor is redirected to; undefined where the programme has no page */
+  async lead(visitor: Visitor, { followed, to, campaign }: Arrival): Promise<string | undefined> {
     const { tracking } = await this.settings
     const page = destinationOf(followed?.destination ?? '', tracking)
     if (!page || !followed) return page?.href
@@ -82,12 +82,12 @@ export class Tracking {
     return withToken(url, token)
   }
 
-  /** The same for a visitor who is on a page of the shop already, as its script says. */
+  /** The same for a visitor who is on a page of the shop already, as its script reports. */
   async answer(visitor: Visitor, body: string): Promise<Beacon> {
     const { tracking } = await this.settings
-    const sent = new URLSearchParams(body)
-    const ref = sent.get('ref') ?? ''
-    const url = sent.get('url') ?? ''
+    const parameters = new URLSearchParams(body)
+    const ref = parameters.get('ref') ?? ''
+    const url = parameters.get('url') ?? ''
     const place = placeOf(url, tracking)
     const saw = (outcome: BeaconOutcome, affiliateId = 0) => {
       this.#batch.saw({ place: place ?? '', url: shortened(url), outcome, affiliateId, time: now() })
@@ -102,9 +102,9 @@ export class Tracking {
       return { days: tracking.attributionDays }
     }
     const met = await this.#meet(visitor, followed, {
-      campaign: sent.get('campaign'),
+      campaign: parameters.get('campaign'),
       url,
-      referrer: sent.get('referrer') ?? '',
+      referrer: parameters.get('referrer') ?? '',
     })
     saw(met.counted ? 'counted' : 'not counted', followed.affiliate_id)
     return { token: met.token, days: tracking.attributionDays }
@@ -140,11 +140,14 @@ export class Tracking {
     return { token, counted }
   }
 
-  async #sign({ affiliate_id: affiliateId, id: linkId, campaign: own }: Followed, sent: string | null) {
+  async #sign(
+    { affiliate_id: affiliateId, id: linkId, campaign: own }: Followed,
+    sentCampaign: string | null,
+  ) {
     const click = {
       affiliateId,
       linkId,
-      campaign: campaignOf(plain(own || (sent ?? ''))),
+      campaign: campaignOf(plain(own || (sentCampaign ?? ''))),
       time: now(),
       nonce: newNonce(),
     }
@@ -181,12 +184,12 @@ function placeOf(url: string, { page, hosts }: TrackingSettings): string | undef
   return [...(shop === undefined ? [] : [shop]), ...hosts].find(allowed => isOn(host, allowed))
 }
 
-/** Text of a visitor as it may stand in a record: one line, whole characters. */
+/** Text of a visitor that can be stored: one line, whole characters. */
 function plain(text: string): string {
   return text.toWellFormed().replace(/\p{Cc}|[\u202A-\u202E\u2066-\u2069]/gu, '')
 }
 
 const shortened = (url: string) => plain(url.slice(0, MAX_URL))
 
-/** Whether a code or login may be what a URL has in its place. */
+/** Whether the text can be a code or a login. */
 export const isName = (name: string) => name !== '' && name.length <= NAME_LENGTH && plain(name) === name

@@ -8,6 +8,6 @@ export const visits = feature(visit, {
   tables: [visit.table, visitDaysTable],
   resource: crud(visit, rules),
   listing: listingOf(visit, rules),
-  // The entry of the referral speaks of the visit that has led to it.
+  // The event of the referral names the visit that led to it.
   unlogged: () => ['referral_id'],
 })

@@ -1,4 +1,4 @@
-/** Visits are kept one by one for as many days as the settings say. Then what they come to in a day is all that stays. */
+/** Visits are stored one by one for as many days as the settings say; after that only daily sums remain. */
 import { now } from '../../base/time.ts'
 import { loadSettings } from '../../settings/rules.ts'
 import type { Tx } from '../../storage/database.ts'
@@ -8,7 +8,7 @@ import type { VisitDaysTable } from './table.ts'
 const DAY_SECONDS = 86_400
 const AT_ONCE = 500
 
-/** The figures of affiliates and links stay what they are. @returns whether there may be more */
+/** The figures of affiliates and links stay as they are. @returns whether there may be more */
 export async function pruneVisits(tx: Tx): Promise<boolean> {
   const { tracking } = await loadSettings(tx)
   const today = Math.floor(now() / DAY_SECONDS)
@@ -22,7 +22,7 @@ export async function pruneVisits(tx: Tx): Promise<boolean> {
   return old.length === AT_ONCE
 }
 
-/** In order of their key, so that two who add at the same moment don't wait for one another. */
+/** In order of their key, so that transactions which add at the same time do not deadlock. */
 function sumsOf(visits: readonly store.PrunedVisit[]): VisitDaysTable[] {
   const groups = Map.groupBy(visits, ({ created_at, affiliate_id, campaign }) =>
     JSON.stringify([Math.floor(created_at / DAY_SECONDS), affiliate_id, campaign]),

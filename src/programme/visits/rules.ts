@@ -1,6 +1,6 @@
 /**
- * What is true of visits. Each counts for its affiliate, in the transaction that makes or deletes it. The log is not told
- * of new ones: there would be more of them than of all else.
+ * Rules for visits. Each counts for its affiliate, in the transaction that creates or deletes it. New visits are not logged:
+ * they would be most of the log.
  */
 import { isIP } from 'node:net'
 import type { Static } from 'typebox'
@@ -24,15 +24,15 @@ async function create(context: RequestContext, args: CreateArguments): Promise<V
   const settings = await context.settings.current()
   return write(context, async tx => {
     refuseInvalid(await problemsOf(tx, settings, args))
-    const made = { time: now(), actor: context.actor.userId }
-    const row = await store.visits.insert(tx, visit.newRow(args, settings, made))
+    const origin = { time: now(), actor: context.actor.userId }
+    const row = await store.visits.insert(tx, visit.newRow(args, settings, origin))
     await addToCounters(tx, row.affiliate_id, { visits: 1 })
     return row
   })
 }
 
 /**
- * Changes what was sent and leaves the rest.
+ * Changes the fields that were sent, and no others.
  * @throws Failure no_visit, invalid_argument
  */
 async function edit(context: RequestContext, args: EditArguments): Promise<Visit> {
@@ -68,7 +68,7 @@ async function remove(context: RequestContext, id: number): Promise<Visit> {
   })
 }
 
-/** What is wrong with arguments of a create or an edit beyond what the schemas say. */
+/** What is wrong with arguments of a create or an edit beyond their schemas. */
 async function problems({ database, settings }: Context, args: Partial<EditArguments>): Promise<Problems> {
   const { visit_id: id } = args
   const before = id === undefined ? undefined : await store.visits.find(database.reader, id)
@@ -87,13 +87,13 @@ export const rules = {
   problems,
 }
 
-/** Whoever searches for an address finds the network that is kept of it. */
+/** A search for an address finds its network, which is all that is stored. */
 function searchByNetwork(args: { readonly search?: string }): object {
   const { search = '' } = args
   return isIP(search.trim()) === 0 ? args : { ...args, search: withoutHost(search.trim()) }
 }
 
-/** @param before the visit that is edited: its affiliate may have been deleted, and it stays theirs */
+/** @param before the visit that is edited: if its affiliate was deleted, the visit stays theirs */
 async function problemsOf(
   db: Db,
   settings: Settings,
@@ -109,12 +109,13 @@ async function problemsOf(
   }
 }
 
-/** In order of identifier, so that two who move visits between the same affiliates do not wait for one another. */
+/** In order of identifier, so that transactions which move visits between the same affiliates do not deadlock. */
 async function move(tx: Tx, from: number, to: number): Promise<void> {
   if (from === to) return
-  const added = new Map([
+  const additions = new Map([
     [from, -1],
     [to, 1],
   ])
-  for (const id of [from, to].sort((a, b) => a - b)) await addToCounters(tx, id, { visits: added.get(id)! })
+  for (const id of [from, to].sort((a, b) => a - b))
+    await addToCounters(tx, id, { visits: additions.get(id)! })
 }

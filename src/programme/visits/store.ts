@@ -36,12 +36,12 @@ const releasing = prepared((tx: Db, { visitId, referralId, time }: Omit<Conversi
     .where('referral_id', '=', referralId),
 )
 
-/** Nothing happens to a visit that led to another referral. */
+/** Does nothing to a visit that led to another referral. */
 export async function release(tx: Tx, of: Omit<Conversion, 'affiliateId'>): Promise<void> {
   await releasing.later(tx, of)
 }
 
-/** Nothing happens to a visit of another affiliate, or one that led to a referral before. */
+/** Does nothing to a visit of another affiliate, or one that led to a referral before. */
 export async function convert(tx: Tx, of: Conversion): Promise<void> {
   await conversion.later(tx, of)
 }
@@ -51,11 +51,11 @@ const byNonce = prepared((db: Db, { nonce }: { nonce: string }) =>
     .selectFrom('visits')
     .select('id')
     .where('nonce', '=', nonce)
-    // The index has those alone.
+    // The index has only these.
     .where('nonce', '<>', sql.lit('') as never),
 )
 
-/** The visit that a click token stands for, once it is written. */
+/** The visit of a click token, once it is written. */
 export async function idByNonce(db: Db, nonce: string): Promise<number | undefined> {
   return (await byNonce(db, { nonce }))[0]?.id
 }
@@ -73,7 +73,7 @@ const before = prepared((tx: Db, { time, limit }: { time: number; limit: number 
 
 export type PrunedVisit = Awaited<ReturnType<typeof holdBefore>>[number]
 
-/** The oldest that were before a time. Nobody else changes them until the transaction ends. */
+/** The oldest visits before a time, locked until the transaction ends. */
 export async function holdBefore(tx: Tx, time: number, limit: number) {
   return before(tx, { time, limit })
 }

@@ -6,13 +6,13 @@ const columns = {
   affiliate_id: integer({ ...neither, references: { table: 'affiliates', person: true, outlives: true } }),
   campaign: text(neither),
   visits: integer(neither),
-  /** Those that were the first of their visitor to the affiliate on that day. */
+  /** Visits that were the first of their visitor to the affiliate on that day. */
   unique_visits: integer(neither),
-  /** Those that led to a referral. */
+  /** Visits that led to a referral. */
   converted: integer(neither),
 } as const
 
-/** What stays of the visits of a day once they are no longer kept one by one. */
+/** The sums of a day, which remain once its visits are removed. */
 export const visitDaysTable = {
   name: 'visit_days',
   key: ['day', 'affiliate_id', 'campaign'],

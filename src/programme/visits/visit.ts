@@ -11,7 +11,7 @@ import { withoutAffiliate } from './url.ts'
 
 const MAX_URL = 2048
 
-/** Tells of the visitor, which the affiliate's erasure leaves. */
+/** About the visitor, so the erasure of the affiliate leaves it. */
 const ofVisitor = { personal: 'keep', money: false } as const
 
 const affiliate = reference('affiliates', 'The affiliate whose link it was.', {
@@ -22,7 +22,7 @@ const affiliate = reference('affiliates', 'The affiliate whose link it was.', {
 const address = (description: string) =>
   ({ ...words(line(MAX_URL, description), description, ofVisitor), order: false, folded: true }) as const
 
-/** What the service keeps for itself. */
+/** Columns that only the service uses. */
 const internal = <const K extends number | string>(initial: K) =>
   ({
     nullable: false,
@@ -45,8 +45,8 @@ const fields = {
         ),
       )({
         keep: value => value,
-        where: (column, kept) => [
-          sql<boolean>`CASE WHEN ${column} = 0 THEN 'unconverted' ELSE 'converted' END = ${kept}`,
+        where: (column, stored) => [
+          sql<boolean>`CASE WHEN ${column} = 0 THEN 'unconverted' ELSE 'converted' END = ${stored}`,
         ],
       }),
     },
@@ -78,19 +78,19 @@ const fields = {
       value === '' || isIP(value) !== 0 ? undefined : 'must be an IPv4 or IPv6 address, or empty.',
   },
   date: dated('created_at', 'When it was'),
-  /** The link that was followed; 0 when the affiliate was named without one. */
+  /** The link that was followed; 0 when the address named the affiliate. */
   link_id: {
     ...internal(0),
     type: 'integer',
     filters: { link_id: anyOf(identifiers('Only those that came by one of these links.')) },
   },
-  /** What the token of its click carries; empty when there is none. */
+  /** The nonce of its click token; empty when there is none. */
   nonce: { ...internal(''), type: 'text' },
   /** 1 when the same visitor had come by the same affiliate on the same day. */
   repeated: { ...internal(0), type: 'integer' },
 } as const
 
-/** The log tells of those that were changed by hand; of the others, the affiliate's figure tells. */
+/** Only changes by hand are logged; new visits count in the affiliate's figure. */
 const actions = ['edit', 'delete'] as const
 
 export const visit = kind({

@@ -27,25 +27,25 @@ interface Columns {
 }
 
 /**
- * @param named which columns there have to be, for the sentence that misses them
+ * @param required names the columns that there have to be, for the message that misses them
  * @param outcomeOf reads a status; undefined when it is not final
  * @throws Failure invalid_argument that names the line
  */
 export function* readTable(
   content: string,
   { references, statuses, notes }: Columns,
-  named: string,
+  required: string,
   outcomeOf: (text: string, line: number) => Outcome | undefined,
 ): Generator<Entry> {
   const rows = rowsOf(content)
   const first = rows.next()
   const head = (first.done ? [] : first.value.cells).map(cell => cell.trim().toLowerCase())
-  // The first name that is there, in the order of the names.
+  // The first of the names that occurs.
   const place = (names: readonly string[]) =>
     names.map(name => head.indexOf(name)).find(index => index >= 0) ?? -1
   const [reference, status, note] = [place(references), place(statuses), place(notes)]
   if (reference < 0 || status < 0) {
-    throw unreadable(`must begin with a line of names, among them ${named}.`)
+    throw unreadable(`must begin with a line of names, among them ${required}.`)
   }
   for (const { cells, line } of rows) {
     if (cells.every(cell => cell.trim() === '')) continue

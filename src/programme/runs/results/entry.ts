@@ -1,16 +1,16 @@
 import type { Outcome } from '../outcome.ts'
 
-/** What a file says of one payment. */
+/** One payment in a file of results. */
 export interface Entry {
   readonly reference: string
-  /** Undefined when nothing final is said, such as that it was accepted. */
+  /** Undefined when it is not final, such as that the payment was accepted. */
   readonly outcome: Outcome | undefined
   readonly note: string
 }
 
 const MOST_NOTE = 500
 
-/** One line of what may be any text. */
+/** Any text as a single line. */
 export function noteOf(text: string): string {
   return text
     .replace(/[\p{Cc}\p{Cs}\u202A-\u202E\u2066-\u2069]+/gu, ' ')

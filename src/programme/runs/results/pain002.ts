@@ -1,6 +1,6 @@
 /**
- * Reads the answer of a bank to a SEPA file: pain.002 of ISO 20022, of any version. Only what is final counts: that a
- * payment was accepted (ACTC, ACCP, ACSP, …) does not say that it was paid.
+ * Reads the answer of a bank to a SEPA file: pain.002 of ISO 20022, of any version. Only final statuses count: a payment
+ * that was accepted (ACTC, ACCP, ACSP, …) is not yet paid.
  */
 import type { Outcome } from '../outcome.ts'
 import { unreadable } from './csv.ts'

@@ -15,7 +15,7 @@ const REFERENCES = [
 const STATUSES = ['transaction status', 'transaction_status', 'status']
 const NOTES = ['error message', 'error', 'reason', 'errors', 'transaction id', 'transaction_id']
 
-/** What is not final: somebody has to claim it, or PayPal has to decide. */
+/** Not final: the payee has to claim it, or PayPal has to decide. */
 const OPEN = ['unclaimed', 'pending', 'onhold', 'on hold', 'held', 'processing', 'new', 'created']
 
 const outcomes: Readonly<Record<string, Outcome>> = {

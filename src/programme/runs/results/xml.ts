@@ -1,16 +1,16 @@
 /**
- * The parts of XML that banks send: elements with text. What could make a reader do anything else (document types,
- * entities of one's own, instructions) is refused.
+ * Reads the subset of XML that banks send: elements with text. Everything that could make a reader do more (document types,
+ * own entities, instructions) is refused.
  */
 import { unreadable } from './csv.ts'
 
-/** An element that has ended. */
+/** An element, at its end. */
 interface Element {
   /** Without its prefix. */
   readonly name: string
-  /** When it has no elements in it. */
+  /** Undefined when it contains elements. */
   readonly text: string | undefined
-  /** The elements that it stands in, and itself. */
+  /** The names of the enclosing elements, and its own. */
   readonly path: readonly string[]
 }
 
@@ -21,7 +21,7 @@ const BROKEN = 'must be well-formed XML: it is cut off, or is something else.'
 
 const entities: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" }
 
-/** @throws Failure invalid_argument when it is not well-formed, or has what is refused */
+/** @throws Failure invalid_argument when it is not well-formed, or has a construct that is refused */
 export function* readXml(content: string): Generator<Element> {
   const text = content.replace(/^\uFEFF/, '')
   if (/<!(?:DOCTYPE|ENTITY)/i.test(text)) {
@@ -32,13 +32,13 @@ export function* readXml(content: string): Generator<Element> {
   while (token.lastIndex < text.length) {
     const match = token.exec(text)
     if (!match) throw unreadable(BROKEN)
-    const ended = reader.read(match)
-    if (ended) yield ended
+    const element = reader.read(match)
+    if (element) yield element
   }
   if (!reader.isWhole) throw unreadable(BROKEN)
 }
 
-/** Where in the document one is. */
+/** The state of reading: the open elements and the text. */
 class Reader {
   readonly #path: string[] = []
   #text = ''
@@ -56,20 +56,20 @@ class Reader {
       return undefined
     }
     const name = qualified.slice(qualified.indexOf(':') + 1)
-    const ended = this.#tag(name, close === '/', rest.endsWith('/'))
+    const element = this.#tag(name, close === '/', rest.endsWith('/'))
     this.#text = ''
     this.#any = true
-    return ended
+    return element
   }
 
   #tag(name: string, closes: boolean, isEmpty: boolean): Element | undefined {
     const path = this.#path
     if (closes) {
       if (path.at(-1) !== name) throw unreadable(BROKEN)
-      const ended = { name, text: this.#isLeaf ? this.#text.trim() : undefined, path: [...path] }
+      const element = { name, text: this.#isLeaf ? this.#text.trim() : undefined, path: [...path] }
       path.pop()
       this.#isLeaf = false
-      return ended
+      return element
     }
     if (path.length >= MOST_DEPTH) throw unreadable('has too many elements within one another.')
     this.#isLeaf = !isEmpty
@@ -86,8 +86,8 @@ function withoutEntities(text: string): string {
       if (code > 0x10ffff) throw unreadable('names a character that there is not.')
       return String.fromCodePoint(code)
     }
-    const known = entities[name]
-    if (known === undefined) throw unreadable(`has the entity ${name}, which is not one of XML.`)
-    return known
+    const character = entities[name]
+    if (character === undefined) throw unreadable(`has the entity ${name}, which is not one of XML.`)
+    return character
   })
 }
