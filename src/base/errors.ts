@@ -205,7 +205,11 @@ export const catalogue = {
     code: 'rest_precondition_failed',
     message: 'The record is no longer what If-Match names: get it again, and decide anew.',
   },
-  body_too_large: { status: 413, code: 'rest_request_too_large', message: 'The body is too large.' },
+  body_too_large: {
+    status: 413,
+    code: 'rest_request_too_large',
+    message: 'The body is larger than this request takes: send less, or several parts.',
+  },
   unsupported_media_type: {
     status: 415,
     code: 'rest_unsupported_media_type',

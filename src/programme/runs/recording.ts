@@ -7,11 +7,11 @@ import { type Item, runItem } from './item.ts'
 import { type Outcome, outcomes, type ReportedOutcome, type ResultFormat } from './outcome.ts'
 import { parseReference } from './proposal.ts'
 import { readCsv, unreadable } from './results/csv.ts'
-import type { Entry } from './results/entry.ts'
+import type { Entries, Entry } from './results/entry.ts'
 import { readNacha } from './results/nacha.ts'
 import { readPain002 } from './results/pain002.ts'
 import { readPaypal } from './results/paypal.ts'
-import { payoutRun, type Run } from './run.ts'
+import { payoutRun, type Run, type RunRow } from './run.ts'
 import type { ResultArguments, ResultRecord, SettleArguments } from './schema.ts'
 import { problemOf, settle } from './settling.ts'
 import * as store from './store.ts'
@@ -24,9 +24,11 @@ const REFERRALS_AT_ONCE = 1000
 /** Entries of a file that are read before other requests get a turn. */
 const ENTRIES_AT_ONCE = 1000
 const MOST_NAMED = 100
+/** Payments that a file may name beside those of the run: all are held in memory until the file is read. */
+const MOST_STRANGE = 10_000
 
 /** By the name of the format. */
-const readers: Readonly<Record<ResultFormat, (content: string) => Iterable<Entry>>> = {
+const readers: Readonly<Record<ResultFormat, (content: string) => Entries>> = {
   csv: readCsv,
   paypal: readPaypal,
   'pain.002': readPain002,
@@ -48,7 +50,7 @@ export async function recordResults(context: RequestContext, args: ResultArgumen
   const run = existing(payoutRun, await store.runs.find(context.database.reader, id))
   refuseUnsent(run)
   refuseReplaced(content)
-  const report = await entriesOf(readers[format](content), id)
+  const report = await reportOf(readers[format](content), run)
   if (report.whole) await addOpen(context, id, report.reported, report.whole)
   const result = {
     payout_run_id: id,
@@ -56,7 +58,7 @@ export async function recordResults(context: RequestContext, args: ResultArgumen
     recorded: Object.fromEntries(outcomes.map(outcome => [outcome, 0])) as Record<Outcome, number>,
     unchanged: 0,
     conflicts: [] as { reference: string; reason: string }[],
-    unknown_references: report.unknown.slice(0, MOST_NAMED),
+    unknown_references: [...report.unknown],
     ignored: report.ignored,
   }
   const affiliates = [...report.reported.keys()]
@@ -95,52 +97,61 @@ function chunksOf(items: readonly Item[]): Item[][] {
   return chunks
 }
 
-interface Report {
-  /** By affiliate. */
-  readonly reported: Map<number, ReportedOutcome>
-  /** The outcome of every payment that has no outcome of its own in the file. */
-  readonly whole: ReportedOutcome | undefined
-  readonly unknown: readonly string[]
-  readonly ignored: number
-}
-
 /** @throws Failure invalid_argument when the file can't be read, or is about another run */
-async function entriesOf(entries: Iterable<Entry>, runId: number): Promise<Report> {
-  const reported = new Map<number, ReportedOutcome>()
-  const unknown: string[] = []
-  let ignored = 0
-  let otherRun: number | undefined
-  let whole: ReportedOutcome | undefined
-  for await (const { reference, outcome, note } of inTurns(entries)) {
-    const parsed = parseReference(reference)
-    const named = parsed?.runId ?? fileOf(reference)
-    if (named !== runId) {
-      otherRun ??= named
-      unknown.push(reference.slice(0, 100))
-    } else if (outcome === undefined) ignored += 1
-    else if (!parsed) whole = { outcome, note }
-    else
-      reported.set(parsed.affiliateId, {
-        outcome,
-        note: note || (reported.get(parsed.affiliateId)?.note ?? ''),
-      })
+async function reportOf(entries: Entries, run: RunRow): Promise<Report> {
+  const report = new Report(run)
+  let steps = 0
+  for (const entry of entries) {
+    if (entry) report.add(entry)
+    steps += 1
+    if (steps % ENTRIES_AT_ONCE === 0) await new Promise(setImmediate)
   }
-  if (reported.size === 0 && ignored === 0 && !whole) {
-    throw unreadable(
-      otherRun === undefined
-        ? 'must name payments by the references that the files of this run have.'
-        : `is about payout run ${otherRun}, not about this one.`,
-    )
-  }
-  return { reported, whole, unknown, ignored }
+  report.refuseNothing()
+  return report
 }
 
-async function* inTurns<T>(values: Iterable<T>): AsyncGenerator<T> {
-  let count = 0
-  for (const value of values) {
-    yield value
-    count += 1
-    if (count % ENTRIES_AT_ONCE === 0) await new Promise(setImmediate)
+/** What a file says of a run: held in memory, so it does not grow with the file. */
+class Report {
+  /** By affiliate. */
+  readonly reported = new Map<number, ReportedOutcome>()
+  readonly unknown: string[] = []
+  /** What is reported of all payments that nothing else is reported of. */
+  whole: ReportedOutcome | undefined
+  ignored = 0
+  #otherRun: number | undefined
+  readonly #run: RunRow
+
+  constructor(run: RunRow) {
+    this.#run = run
+  }
+
+  add({ reference, outcome, note }: Entry): void {
+    const parsed = parseReference(reference)
+    const runId = parsed?.runId ?? fileOf(reference)
+    if (runId !== this.#run.id) {
+      this.#otherRun ??= runId
+      if (this.unknown.length < MOST_NAMED) this.unknown.push(reference.slice(0, 100))
+    } else if (outcome === undefined) this.ignored += 1
+    else if (parsed) this.#report(parsed.affiliateId, { outcome, note })
+    else this.whole = { outcome, note }
+  }
+
+  #report(affiliateId: number, { outcome, note }: ReportedOutcome): void {
+    const before = this.reported.get(affiliateId)
+    this.reported.set(affiliateId, { outcome, note: note || (before?.note ?? '') })
+    const { payees, excluded } = this.#run
+    if (this.reported.size > payees + excluded + MOST_STRANGE)
+      throw unreadable(`names more payments than the ${payees} of this run.`)
+  }
+
+  /** @throws Failure invalid_argument when nothing is about the run */
+  refuseNothing(): void {
+    if (this.reported.size > 0 || this.ignored > 0 || this.whole) return
+    throw unreadable(
+      this.#otherRun === undefined
+        ? 'must name payments by the references that the files of this run have.'
+        : `is about payout run ${this.#otherRun}, not about this one.`,
+    )
   }
 }
 

@@ -1,7 +1,7 @@
 /** Reads outcomes from a table: one line of names, then one line for each payment. */
 import { invalidArguments } from '../../../base/errors.ts'
 import { type Outcome, outcomes } from '../outcome.ts'
-import { type Entry, noteOf } from './entry.ts'
+import { type Entries, type Entry, noteOf } from './entry.ts'
 
 const REFERENCES = ['reference', 'end_to_end_id', 'unique_id']
 const NOTES = ['note', 'reason', 'message']
@@ -11,7 +11,7 @@ const MOST_CELL = 10_000
 const isOutcome = (text: string): text is Outcome => outcomes.some(outcome => outcome === text)
 
 /** @throws Failure invalid_argument that names the line */
-export function readCsv(content: string): Generator<Entry> {
+export function readCsv(content: string): Entries {
   const columns = { references: REFERENCES, statuses: ['status'], notes: NOTES }
   return readTable(content, columns, 'reference and status', (text, line) => {
     const outcome = text.toLowerCase()
@@ -36,7 +36,7 @@ export function* readTable(
   { references, statuses, notes }: Columns,
   required: string,
   outcomeOf: (text: string, line: number) => Outcome | undefined,
-): Generator<Entry> {
+): Generator<Entry | undefined> {
   const rows = rowsOf(content)
   const first = rows.next()
   const head = (first.done ? [] : first.value.cells).map(cell => cell.trim().toLowerCase())
@@ -48,7 +48,10 @@ export function* readTable(
     throw unreadable(`must begin with a line of names, among them ${required}.`)
   }
   for (const { cells, line } of rows) {
-    if (cells.every(cell => cell.trim() === '')) continue
+    if (cells.every(cell => cell.trim() === '')) {
+      yield undefined
+      continue
+    }
     const outcome = outcomeOf((cells[status] ?? '').trim(), line)
     yield { reference: (cells[reference] ?? '').trim(), outcome, note: noteOf(cells[note] ?? '') }
   }
@@ -69,26 +72,42 @@ function* rowsOf(content: string): Generator<Row> {
     `(?:"((?:[^"]|"")*)"|([^"\\r\\n${separator}]*))(${separator}|\\r\\n|\\n|\\r|$)`,
     'y',
   )
-  let line = 1
-  let cells: string[] = []
-  while (cell.lastIndex < text.length) {
-    const begin = cell.lastIndex
+  const end = /\r\n|\n|\r|$/g
+  for (let [line, at] = [1, 0]; at < text.length; line += 1) {
+    end.lastIndex = at
+    const found = end.exec(text)!
+    const plain = text.slice(at, found.index)
+    if (plain.length <= MOST_CELL && !plain.includes('"')) {
+      yield { cells: bounded(plain.split(separator), line), line }
+      at = end.lastIndex
+    } else {
+      cell.lastIndex = at
+      yield { cells: cellsOf(text, cell, separator, line), line }
+      at = cell.lastIndex
+    }
+  }
+}
+
+/** The cells from where `cell` stands to the end of their line, which a cell in quotes may go beyond. */
+function cellsOf(text: string, cell: RegExp, separator: string, line: number): string[] {
+  const cells: string[] = []
+  for (;;) {
     const match = cell.exec(text)
     if (!match) throw unreadable(`line ${line}: a cell must be closed by the quote that opens it.`)
     const value = match[1]?.replaceAll('""', '"') ?? match[2]!
-    if (value.length > MOST_CELL || cells.length >= MOST_COLUMNS)
-      throw unreadable(`line ${line} is too long.`)
+    if (value.length > MOST_CELL) throw tooLong(line)
     cells.push(value)
-    if (match[3] !== separator) {
-      yield { cells, line }
-      line += 1
-      cells = []
-    } else if (cell.lastIndex === text.length) {
-      yield { cells: [...cells, ''], line }
-    }
-    if (cell.lastIndex === begin) return
+    bounded(cells, line)
+    if (match[3] !== separator) return cells
   }
 }
+
+function bounded(cells: string[], line: number): string[] {
+  if (cells.length > MOST_COLUMNS) throw tooLong(line)
+  return cells
+}
+
+const tooLong = (line: number) => unreadable(`line ${line} is too long.`)
 
 function separatorOf(text: string): string {
   const first = text.slice(0, 10_000).split(/[\r\n]/, 1)[0]!

@@ -8,6 +8,9 @@ export interface Entry {
   readonly note: string
 }
 
+/** What a file says, one payment after another; undefined where a step says nothing, so that whoever reads can pause. */
+export type Entries = Iterable<Entry | undefined>
+
 const MOST_NOTE = 500
 
 /** Any text as a single line. */

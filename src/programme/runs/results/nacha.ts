@@ -8,14 +8,13 @@ import { type Entry, noteOf } from './entry.ts'
 const WIDTH = 94
 
 /** @throws Failure invalid_argument that names the line */
-export function* readNacha(content: string): Generator<Entry> {
+export function* readNacha(content: string): Generator<Entry | undefined> {
   let reference: string | undefined
   let isWhole = false
   for (const record of recordsOf(content)) {
-    if (record.startsWith('7')) {
-      if (reference !== undefined) yield entryOf(reference, record)
-      continue
-    }
+    const isAddendum = record.startsWith('7')
+    yield isAddendum && reference !== undefined ? entryOf(reference, record) : undefined
+    if (isAddendum) continue
     reference = record.startsWith('6') ? record.slice(39, 54).trim() : undefined
     isWhole ||= record.startsWith('9')
   }
@@ -32,13 +31,18 @@ function entryOf(reference: string, addendum: string): Entry {
 }
 
 function* recordsOf(content: string): Generator<string> {
-  const lines = content.replace(/^\uFEFF/, '').split(/\r\n|\n|\r/)
-  if (!lines[0]!.startsWith('1')) throw unreadable('must be an ACH file: its first record begins with 1.')
-  for (const [index, line] of lines.entries()) {
-    if (line.trim() === '') continue
-    if (line.length !== WIDTH) {
-      throw unreadable(`line ${index + 1} must have ${WIDTH} characters, as every record has.`)
+  const text = content.replace(/^\uFEFF/, '')
+  if (!text.startsWith('1')) throw unreadable('must be an ACH file: its first record begins with 1.')
+  const end = /\r\n|\n|\r|$/g
+  for (let [line, at] = [1, 0]; at < text.length; line += 1) {
+    end.lastIndex = at
+    const record = text.slice(at, end.exec(text)!.index)
+    at = end.lastIndex
+    const isEmpty = record.trim() === ''
+    if (!isEmpty && record.length !== WIDTH) {
+      throw unreadable(`line ${line} must have ${WIDTH} characters, as every record has.`)
     }
-    yield line
+    // Also an empty line is a step, after which others may have their turn.
+    yield isEmpty ? '' : record
   }
 }

@@ -36,19 +36,16 @@ const levels: Readonly<Record<string, { reference: string; status: string }>> = 
 const READ = [...Object.values(levels).flatMap(level => Object.values(level)), 'Cd', 'Prtry', 'AddtlInf']
 
 /** @throws Failure invalid_argument */
-export function* readPain002(content: string): Generator<Entry> {
+export function* readPain002(content: string): Generator<Entry | undefined> {
   const read = Object.fromEntries(Object.keys(levels).map(name => [name, {} as Elements]))
   let isReport = false
   for (const { name, text, path } of readXml(content)) {
     isReport ||= name === 'CstmrPmtStsRpt'
     const within = path.findLast(one => one in levels)
-    if (within === undefined) continue
-    const elements = read[within]!
+    const elements = within === undefined ? {} : read[within]!
     if (text !== undefined && READ.includes(name)) elements[name] = joined(elements[name], text)
-    if (name !== within) continue
-    const entry = entryOf(elements, name)
-    if (entry) yield entry
-    read[name] = {}
+    yield name === within ? entryOf(elements, name) : undefined
+    if (name === within) read[name] = {}
   }
   if (!isReport) throw unreadable('must be a pain.002: it has no CstmrPmtStsRpt.')
 }

@@ -1,7 +1,7 @@
 /** Reads the report that PayPal gives of a mass payment: a table, whose columns and words have changed over the years. */
 import type { Outcome } from '../outcome.ts'
 import { readTable, unreadable } from './csv.ts'
-import type { Entry } from './entry.ts'
+import type { Entries } from './entry.ts'
 
 const REFERENCES = [
   'unique id',
@@ -33,7 +33,7 @@ const outcomes: Readonly<Record<string, Outcome>> = {
 }
 
 /** @throws Failure invalid_argument that names the line */
-export function readPaypal(content: string): Generator<Entry> {
+export function readPaypal(content: string): Entries {
   return readTable(
     content,
     { references: REFERENCES, statuses: STATUSES, notes: NOTES },

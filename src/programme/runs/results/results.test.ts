@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { assertFailure, describeService } from '../../../../test/harness.ts'
 import { readCsv } from './csv.ts'
+import type { Entries } from './entry.ts'
 import { readNacha } from './nacha.ts'
 import { readPain002 } from './pain002.ts'
 import { readPaypal } from './paypal.ts'
@@ -17,7 +18,9 @@ const transaction = (reference: string, status: string, reason = '') =>
     reason && `<StsRsnInf><Rsn><Cd>${reason}</Cd></Rsn><AddtlInf>closed &amp; gone</AddtlInf></StsRsnInf>`
   }</TxInfAndSts>`
 
-const wrong = (read: (content: string) => Iterable<unknown>, content: string, named: RegExp) =>
+const entriesOf = (entries: Entries) => [...entries].filter(entry => entry !== undefined)
+
+const wrong = (read: (content: string) => Entries, content: string, named: RegExp) =>
   assert.throws(
     () => [...read(content)],
     (error: Error) => named.test(error.message),
@@ -27,23 +30,21 @@ const wrong = (read: (content: string) => Iterable<unknown>, content: string, na
 describe('what comes back from banks and PayPal', () => {
   test('pain.002: what was accepted is not paid, and what was rejected says why', () => {
     const body = ['ACSC', 'ACSP', 'ACTC'].map((status, index) => transaction(`R4A${index}`, status)).join('')
-    assert.deepEqual(
-      [...readPain002(report(body + transaction('R4A9', 'RJCT', 'AC04')))],
-      [
-        { reference: 'R4A0', outcome: 'paid', note: '' },
-        { reference: 'R4A1', outcome: undefined, note: '' },
-        { reference: 'R4A2', outcome: undefined, note: '' },
-        { reference: 'R4A9', outcome: 'failed', note: 'AC04 closed & gone' },
-      ],
-    )
-    const [all] = [
-      ...readPain002(report('', '<GrpSts>RJCT</GrpSts><StsRsnInf><Rsn><Cd>FF01</Cd></Rsn></StsRsnInf>')),
-    ]
+    assert.deepEqual(entriesOf(readPain002(report(body + transaction('R4A9', 'RJCT', 'AC04')))), [
+      { reference: 'R4A0', outcome: 'paid', note: '' },
+      { reference: 'R4A1', outcome: undefined, note: '' },
+      { reference: 'R4A2', outcome: undefined, note: '' },
+      { reference: 'R4A9', outcome: 'failed', note: 'AC04 closed & gone' },
+    ])
+    const rejected = report('', '<GrpSts>RJCT</GrpSts><StsRsnInf><Rsn><Cd>FF01</Cd></Rsn></StsRsnInf>')
+    const [all] = entriesOf(readPain002(rejected))
     assert.deepEqual(all, { reference: 'RUN-4-1', outcome: 'failed', note: 'FF01' })
     const group = '<OrgnlPmtInfId>RUN-4-1</OrgnlPmtInfId><PmtInfSts>RJCT</PmtInfSts>'
     const reason = '<StsRsnInf><Rsn><Cd>AM04</Cd></Rsn></StsRsnInf>'
     assert.deepEqual(
-      [...readPain002(report(group + reason + transaction('R4A1', 'RJCT', 'AC04'), '<GrpSts>ACTC</GrpSts>'))],
+      entriesOf(
+        readPain002(report(group + reason + transaction('R4A1', 'RJCT', 'AC04'), '<GrpSts>ACTC</GrpSts>')),
+      ),
       [
         { reference: 'RUN-4-1', outcome: undefined, note: '' },
         { reference: 'R4A1', outcome: 'failed', note: 'AC04 closed & gone' },
@@ -68,11 +69,9 @@ describe('what comes back from banks and PayPal', () => {
   test('PayPal: columns by their names, and only what is final', () => {
     const head = 'Transaction ID,Recipient,Unique ID,Transaction Status'
     assert.deepEqual(
-      [
-        ...readPaypal(
-          `\uFEFF${head}\r\n1,"a, b",R1A1,Completed\r\n2,b,R1A2,Unclaimed\r\n3,c,R1A3,Returned\r\n`,
-        ),
-      ],
+      entriesOf(
+        readPaypal(`\uFEFF${head}\r\n1,"a, b",R1A1,Completed\r\n2,b,R1A2,Unclaimed\r\n3,c,R1A3,Returned\r\n`),
+      ),
       [
         { reference: 'R1A1', outcome: 'paid', note: '1' },
         { reference: 'R1A2', outcome: undefined, note: '2' },
@@ -96,13 +95,10 @@ describe('what comes back from banks and PayPal', () => {
       line('8200'),
       line('9'),
     ]
-    assert.deepEqual(
-      [...readNacha(file.join('\n'))],
-      [
-        { reference: 'R4A7', outcome: 'returned', note: 'R01' },
-        { reference: 'R4A7', outcome: undefined, note: '' },
-      ],
-    )
+    assert.deepEqual(entriesOf(readNacha(file.join('\n'))), [
+      { reference: 'R4A7', outcome: 'returned', note: 'R01' },
+      { reference: 'R4A7', outcome: undefined, note: '' },
+    ])
     wrong(readNacha, file.slice(0, 5).join('\n'), /cut off/)
     wrong(readNacha, `${line('101')}\n6 short`, /line 2 must have 94/)
     wrong(readNacha, 'reference,status', /ACH file/)
@@ -133,6 +129,9 @@ describeService('results of a payout run', service => {
     assert.equal(accepted.body.ignored, 1, JSON.stringify(accepted.body))
     const large = await record(`reference,status\n${'x'.repeat(2_000_000)},paid`, 'csv')
     assert.match(large.body.data.params.content, /too long/)
+    const strange = Array.from({ length: 10_003 }, (_, index) => `R${run.id}A${1e6 + index},paid`)
+    const many = await record(`reference,status\n${strange.join('\n')}`, 'csv')
+    assert.match(many.body.data.params.content, /more payments than the 2/)
     const reply = await record(whole.replace('RUN-4-1', `RUN-${run.id}-1`))
     assert.equal(reply.body.recorded.failed, 2, JSON.stringify(reply.body))
     const again = await record(whole.replace('RUN-4-1', `RUN-${run.id}-1`))
