@@ -1,5 +1,5 @@
 /**
- * The secret key is changed beside a service that seals all the while, and the change is killed half-way: whatever was
+ * The secret key is changed beside nodes that seal all the while, and the change is killed half-way: whatever was
  * taken opens by the key that is left. LONG=1 kills it thirty times.
  */
 import assert from 'node:assert/strict'
@@ -44,7 +44,7 @@ async function rotated(args: string[], environment = {}): Promise<{ resealed: nu
 
 describe('affiliated secret-key rotate', () => {
   for (const [engine, fresh] of Object.entries(engines)) {
-    test(`${engine}: nothing that a running service seals is lost`, async t => {
+    test(`${engine}: nothing that the workers of two running nodes seal is lost`, async t => {
       const { url, remove } = await fresh()
       const folder = await temporaryFolder()
       t.after(remove)
@@ -52,7 +52,7 @@ describe('affiliated secret-key rotate', () => {
       const key = join(folder.path, 'key')
       const args = ['--database', url, '--secret-key-file', key]
       const serve = async () => {
-        const process = await serveProcess([...args, '--log-level', 'fatal'])
+        const process = await serveProcess([...args, '--workers', '2', '--log-level', 'fatal'])
         t.after(() => process.stop('SIGKILL'))
         return process
       }
@@ -71,6 +71,8 @@ describe('affiliated secret-key rotate', () => {
         return answer as { id: number }
       }
       const base = service.announced.url
+      const node = await serve()
+      const urls = [base, node.announced.url]
       await ask(base, '/affiliates', { create_user: true, payment_email: 'payee@example.com' })
       const visitor = new Visitor(base)
       assert.equal((await visitor.logIn(login, password)).status, 201)
@@ -79,11 +81,12 @@ describe('affiliated secret-key rotate', () => {
       const first = await ask(base, '/sources', source)
 
       const details = { affiliate_id: 1, method: 'paypal', paypal_email: 'payee@example.com' }
-      const writing = load(token, 1, number =>
-        number % 5 === 0
-          ? { method: 'POST', url: `${base}/v1/sources`, body: source }
-          : { method: 'POST', url: `${base}/v1/payment-details`, body: details },
-      )
+      const writing = load(token, 4, number => {
+        const url = `${urls[number % 2]}/v1`
+        return number % 5 === 0
+          ? { method: 'POST', url: `${url}/sources`, body: source }
+          : { method: 'POST', url: `${url}/payment-details`, body: details }
+      })
       for (let kill = 0; kill < KILLS; kill += 1) await killHalfWay(folder.path, key, args)
       await rotated(args)
       await delay(100)
@@ -111,6 +114,7 @@ describe('affiliated secret-key rotate', () => {
       const code = TOTP.generate({ secret: Secret.fromBase32(factor.secret) })
       assert.equal((await visitor.post('/second-factor/confirmation', { code })).status, 201)
       await service.stop()
+      await node.stop()
 
       // One that knows only what is in the file now.
       const other = await serve()

@@ -208,7 +208,7 @@ for (const engine of Object.keys(engines)) {
             await assertSound(books)
           },
         )
-        await fc.assert(property, { numRuns: HISTORIES, endOnFailure: true })
+        await fc.assert(property, { numRuns: HISTORIES, endOnFailure: true, includeErrorInReport: true })
         t.diagnostic([...done].map(([name, count]) => `${name} ${count}`).join(', '))
         for (const name of ['approve', 'results', 'cancel'])
           assert.ok(done.has(name), `${name} was never done`)

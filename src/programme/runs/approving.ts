@@ -126,7 +126,7 @@ export async function verify(context: RequestContext, run: Run): Promise<void> {
   const names = Object.entries(changedItems)
   const isUnchanged = names.length === 0
   const sentences = names.slice(0, MOST_SENTENCES).map(([id, what]) => `Affiliate ${id} ${what}`)
-  const refusal = `The run has changed since it was prepared. ${sentences.join(' ')} Prepare a new one.`
+  const refusal = `The run has changed since it was prepared. ${sentences.join(' ')} Prepare it anew, and look at it again.`
   await write(context, async tx => {
     const before = await store.runs.hold(tx, run.id)
     if (before?.status !== 'approving' || before.verified !== 0) return

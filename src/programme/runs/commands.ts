@@ -23,6 +23,7 @@ import { payoutRun, type Run, type RunRow } from './run.ts'
 import {
   approveArguments,
   cancelArguments,
+  editArguments,
   fileArguments,
   MOST_CONTENT,
   prepareArguments,
@@ -43,9 +44,12 @@ export function addRunCommands(program: Command): void {
     .option('--note <text>', 'what payees read beside the payment')
     .option('--exclude <list>', 'identifiers of affiliates that are left out, with commas')
     .action(prepare)
+  addRunCommand(runs, 'prepare-again', 'prepare a draft anew on the same terms, when something has changed')
+    .option('--exclude <list>', 'affiliates that are left out, with commas (default: those before)')
+    .action(prepareAgain)
   addRunCommand(runs, 'show', 'show a run, and what became of its payments').action(show)
   addRunCommand(runs, 'approve', 'approve a run as it was shown, and reserve what it pays')
-    .option('--hash <text>', 'the hash of the run as it was shown (default: as it is)')
+    .requiredOption('--hash <text>', 'the hash of the run as it was shown')
     .action(approve)
   addRunCommand(runs, 'cancel', 'cancel a run, and give back what it has reserved')
     .option('--not-handed-over', 'no downloaded file has gone to a bank or to PayPal')
@@ -116,10 +120,14 @@ async function prepare(options: PrepareOptions): Promise<void> {
   })
   await onDatabase(options, async context => {
     const { id } = await rules.prepare(context, args)
-    await rules.proceed(context, id, FOR_EVER)
-    const run = await rules.reading.get(context, id)
-    await printRun(options, context, run, await linesOf(context, run))
+    await printPrepared(options, context, id)
   })
+}
+
+async function printPrepared(options: CommonOptions, context: RequestContext, id: number): Promise<void> {
+  await rules.proceed(context, id, FOR_EVER)
+  const run = await rules.reading.get(context, id)
+  await printRun(options, context, run, await linesOf(context, run))
 }
 
 const MOST_LINES = 1000
@@ -151,11 +159,19 @@ async function show(run: string, options: CommonOptions): Promise<void> {
   })
 }
 
-async function approve(run: string, options: CommonOptions & { hash?: string }): Promise<void> {
-  const { payout_run_id: id } = checkedArguments(payoutRun.item, argumentsOf(run))
+async function prepareAgain(run: string, options: CommonOptions & { exclude?: string }): Promise<void> {
+  const args = checkedArguments(editArguments, argumentsOf(run, { exclude: options.exclude }))
   await onDatabase(options, async context => {
-    const hash = options.hash ?? (await rules.reading.get(context, id)).hash
-    await rules.approve(context, checkedArguments(approveArguments, argumentsOf(run, { hash })))
+    await rules.edit(context, args)
+    await printPrepared(options, context, args.payout_run_id)
+  })
+}
+
+async function approve(run: string, options: CommonOptions & { hash: string }): Promise<void> {
+  const args = checkedArguments(approveArguments, argumentsOf(run, { hash: options.hash }))
+  const id = args.payout_run_id
+  await onDatabase(options, async context => {
+    await rules.approve(context, args)
     await rules.proceed(context, id, FOR_EVER)
     await printRun(options, context, await rules.approvedAsFar(context, id))
   })

@@ -34,7 +34,6 @@ export const reasons = [
   'no_payment_details',
   'details_too_new',
   'unfit_details',
-  'changed',
   'cancelled',
 ] as const
 

@@ -7,7 +7,7 @@ import type { PaymentDetail } from '../details/details.ts'
 import { addressesChanged, currentOf } from '../details/store.ts'
 import { isFormula } from './formats/format.ts'
 import { formatOf } from './formats/formats.ts'
-import type { Payee } from './proposal.ts'
+import { type Payee, plain } from './proposal.ts'
 import type { Run } from './run.ts'
 
 const DAY = 86_400
@@ -66,9 +66,12 @@ function problemOf(
   account: string,
   usableFrom: number,
 ): Problem | undefined {
-  if (account === '') return { reason: 'no_payment_details', note: '' }
+  if (account === '') return plain('no_payment_details')
   if (usableFrom > now()) {
-    return { reason: 'details_too_new', note: `They are used from ${formatTime(usableFrom)} on.` }
+    return {
+      reason: 'details_too_new',
+      note: `The payment details are new: they are used from ${formatTime(usableFrom)} on.`,
+    }
   }
   if (isFormula(name) || isFormula(account)) {
     return {

@@ -7,6 +7,7 @@ import { payoutRun, type Run } from './run.ts'
 import * as store from './store.ts'
 
 const AFFILIATES_AT_ONCE = 100
+const REMOVED_AT_ONCE = 500
 
 /** Adds the next affiliates to a draft. @returns whether there may be more */
 export async function prepareSome(context: RequestContext, run: Run): Promise<boolean> {
@@ -20,6 +21,8 @@ export async function prepareSome(context: RequestContext, run: Run): Promise<bo
     // Another process may have prepared these meanwhile.
     if (!before || isReady(before)) return false
     if (before.prepared_to !== run.prepared_to || before.left_out !== run.left_out) return true
+    // Of a draft that is prepared anew.
+    if (before.prepared_to === 0 && (await store.removeItems(tx, run.id, REMOVED_AT_ONCE))) return true
     await store.insertItems(
       tx,
       proposals.map(proposal => ({

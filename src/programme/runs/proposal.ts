@@ -88,17 +88,34 @@ function withinNumbers(amount: bigint): number {
   return amount < -most ? -Number.MAX_SAFE_INTEGER : Number(amount)
 }
 
-const plain = (reason: Reason) => ({ reason, note: '' })
+/** What people read of each reason that says the same of everybody. */
+const sentences = {
+  left_out: 'Somebody left this affiliate out of the run.',
+  deleted: 'The affiliate was deleted: what is still owed can be paid by a payout of its own.',
+  on_hold: 'All that is earned waits for approval, or for the end of its hold.',
+  after_cut_off: 'All that is owed was earned after the cut-off.',
+  nothing_owed: 'What is owed comes to 0.',
+  negative: 'More was taken back than is owed: it is carried to the next run.',
+  below_minimum: 'Less is owed than the minimum: it is carried to the next run.',
+  too_large: 'More is owed than one payment may be: pay it by payouts of its own.',
+  no_payment_details: 'There are no payment details for this method: enter them, and prepare the run again.',
+  cancelled: 'The run was cancelled: what it had reserved is owed as before.',
+} as const satisfies Partial<Record<Reason, string>>
+
+export const plain = (reason: keyof typeof sentences) => ({ reason, note: sentences[reason] })
 
 function exclusionOf(
   { minimum, left_out, method }: Terms,
   { affiliateId, status, owed, waiting, payee }: Facts,
   settings: Settings,
-): { reason: Reason; note: string } | undefined {
+): Payee['problem'] {
   if (leftOut(left_out).has(affiliateId)) return plain('left_out')
   if (status === undefined) return plain('deleted')
   if (status === 'pending' || status === 'rejected') {
-    return { reason: 'not_active', note: `The affiliate is ${status}.` }
+    return {
+      reason: 'not_active',
+      note: `The affiliate is ${status}: only those that are active or inactive are paid.`,
+    }
   }
   if (owed.count === 0) return plain(withoutReferrals(owed.later, waiting))
   if (owed.amount < 0n) return plain('negative')
@@ -115,7 +132,7 @@ function mostOf(method: Run['method'], { decimals }: Settings): bigint {
   return mostAmount < most ? mostAmount : most
 }
 
-function withoutReferrals(later: boolean, waiting: boolean): Reason {
+function withoutReferrals(later: boolean, waiting: boolean) {
   if (later) return 'after_cut_off'
   return waiting ? 'on_hold' : 'nothing_owed'
 }
@@ -158,7 +175,7 @@ export function isSame(before: Proposal, now: Proposal): boolean {
 /** What has changed about an item, for the person who is approving it. */
 export function differenceOf(before: Proposal, now: Proposal): string {
   if (now.status === 'excluded' && before.status === 'included') {
-    return `is left out now: ${(now.reason || 'changed').replaceAll('_', ' ')}.`
+    return `is left out now: ${now.reason.replaceAll('_', ' ')}.`
   }
   if (before.amount !== now.amount || before.referrals !== now.referrals) {
     return 'is owed another amount, or for other referrals.'

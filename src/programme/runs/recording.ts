@@ -115,7 +115,7 @@ class Report {
   /** By affiliate. */
   readonly reported = new Map<number, ReportedOutcome>()
   readonly unknown: string[] = []
-  /** What is reported of all payments that nothing else is reported of. */
+  /** The outcome of every payment that has no outcome of its own in the file. */
   whole: ReportedOutcome | undefined
   ignored = 0
   #otherRun: number | undefined

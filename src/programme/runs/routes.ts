@@ -95,7 +95,7 @@ const fileEndpoints = formats.flatMap(({ name }) => [
 ])
 
 const steps: readonly Endpoint[] = [
-  step('', 'Leave affiliates out of a draft', editArguments, rules.edit),
+  step('', 'Prepare a draft anew, with others left out', editArguments, rules.edit),
   step('/approve', 'Approve a payout run as it was shown', approveArguments, rules.approve),
   step('/cancel', 'Cancel a payout run', cancelArguments, rules.cancel),
   step('/close', 'Close a payout run', payoutRun.item, (call, { payout_run_id }) =>

@@ -57,7 +57,7 @@ export async function prepare(context: RequestContext, args: PrepareArguments): 
 const distinct = (ids: readonly number[]) => [...new Set(ids)].sort((a, b) => a - b).join(',')
 
 /**
- * Leaves other affiliates out of a draft, and prepares it again. The account that does so counts as having prepared it.
+ * Prepares a draft again on the same terms, maybe without other affiliates. The account that does so counts as having prepared it.
  * @throws Failure no_payout_run, run_conflict
  */
 export async function edit(context: RequestContext, args: Static<typeof editArguments>): Promise<Run> {
@@ -66,9 +66,8 @@ export async function edit(context: RequestContext, args: Static<typeof editArgu
     const settings = await context.settings.hold(tx)
     const before = existing(payoutRun, await store.runs.hold(tx, id))
     if (before.status !== 'draft') throw conflict(`A run that is ${before.status} stays as it is.`)
-    await store.removeItems(tx, id)
     const after = await store.runs.update(tx, id, {
-      left_out: distinct(exclude),
+      ...(exclude && { left_out: distinct(exclude) }),
       prepared_by: context.actor.userId,
       prepared_to: 0,
       digest: '',

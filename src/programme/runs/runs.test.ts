@@ -64,8 +64,10 @@ describeService('a payout run from who is owed to who is paid', service => {
     const run = await prepare({ minimum: 10, cut_off: '2098-12-31', exclude: [silent] })
     assert.equal(run.status, 'draft')
     assert.deepEqual([run.payees, run.amount, run.excluded], [1, 25, 6])
+    const listed = await items(run.id)
+    for (const { reason, note } of listed) assert.match(note, reason ? /^[A-Z].*\.$/ : /^$/)
     const said = Object.fromEntries(
-      (await items(run.id)).map((item: any) => [item.affiliate_id, item.reason || item.status]),
+      listed.map((item: any) => [item.affiliate_id, item.reason || item.status]),
     )
     assert.deepEqual(said, {
       [rich!]: 'included',

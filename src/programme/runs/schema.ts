@@ -20,7 +20,9 @@ const run = payoutRun.item.properties
 
 export const editArguments = Type.Object({
   ...run,
-  exclude: identifiers('Affiliates that are left out, instead of those before; the draft is prepared anew.'),
+  exclude: Type.Optional(
+    identifiers('Affiliates that are left out, instead of those before; the same when omitted.'),
+  ),
 })
 
 export const approveArguments = Type.Object({

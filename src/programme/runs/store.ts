@@ -185,8 +185,14 @@ export async function itemsOf(db: Db, runId: number, affiliateIds: readonly numb
   return rows
 }
 
-export async function removeItems(tx: Tx, runId: number): Promise<void> {
-  await tx.deleteFrom('run_items').where('run_id', '=', runId).execute()
+/** Removes the first items of a run. @returns whether there were any */
+export async function removeItems(tx: Tx, runId: number, limit: number): Promise<boolean> {
+  const first = tx.selectFrom('run_items').select('id').where('run_id', '=', runId).orderBy('id').limit(limit)
+  const { numDeletedRows } = await tx
+    .deleteFrom('run_items')
+    .where('id', 'in', first)
+    .executeTakeFirstOrThrow()
+  return numDeletedRows > 0n
 }
 
 type ItemChange = Partial<Pick<Item, 'status' | 'reason' | 'note' | 'payout_id' | 'settled_at'>> & {
