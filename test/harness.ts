@@ -4,6 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { copyFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -21,9 +22,13 @@ import { onBehalfOf } from '../src/settings/rules.ts'
 import type { Database, DatabaseOptions } from '../src/storage/database.ts'
 import { openDatabase as open } from '../src/storage/open.ts'
 import { compareWithValues } from '../src/storage/prepared.ts'
+import { keepSecretKeyIn } from '../src/storage/secret-keys.ts'
 import { temporaryFolder } from './folder.ts'
 import { freshDatabase } from './postgres.ts'
 import { refusingUnlogged } from './unlogged.ts'
+
+// Who needs a secret key has one of its own; see giveSecretKey.
+delete process.env.SECRET_KEY
 
 /** Opens a database as the service does. */
 export const openDatabase = (url: string, options?: DatabaseOptions): Promise<Database> =>
@@ -45,6 +50,18 @@ hashAt(CHEAP)
 export function hashSlowly(t: TestContext, times: number): void {
   hashAt({ ...fullCost, p: times * fullCost.p })
   t.after(() => hashAt(CHEAP))
+}
+
+/** While the tests around run, the service has a key to seal by, as when it is started with SECRET_KEY. */
+export function giveSecretKey(): void {
+  before(() => {
+    process.env.SECRET_KEY = randomBytes(32).toString('base64')
+    keepSecretKeyIn(undefined)
+  })
+  after(() => {
+    delete process.env.SECRET_KEY
+    keepSecretKeyIn(undefined)
+  })
 }
 
 export interface Key {

@@ -1,13 +1,11 @@
 import assert from 'node:assert/strict'
-import { hash, randomBytes } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Secret, TOTP } from 'otpauth'
-import { assertFailure, describeService, type Visitor } from '../../../test/harness.ts'
+import { assertFailure, describeService, giveSecretKey, type Visitor } from '../../../test/harness.ts'
 import { findUser, holdUser } from '../users/store.ts'
 import { findFactor, setConfirmed, setStep } from './store.ts'
-
-process.env.SECRET_KEY = randomBytes(32).toString('base64')
 
 const PASSWORD = 'a password of somebody'
 
@@ -18,6 +16,7 @@ test('codes are those of RFC 6238, appendix B', () => {
 })
 
 describeService('second factor', service => {
+  giveSecretKey()
   interface Person {
     id: number
     login: string

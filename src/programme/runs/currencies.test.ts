@@ -3,8 +3,6 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { assertFailure, startService } from '../../../test/harness.ts'
 
-delete process.env.SECRET_KEY
-
 for (const [engine, currency, amount, text] of [
   ['PostgreSQL', 'JPY', 1250, '1250'],
   ['SQLite', 'KWD', 12.345, '12.345'],

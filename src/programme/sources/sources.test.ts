@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict'
-import { createHmac, randomBytes } from 'node:crypto'
+import { createHmac } from 'node:crypto'
 import { before, test } from 'node:test'
-import { assertFailure, describeService } from '../../../test/harness.ts'
+import { assertFailure, describeService, giveSecretKey } from '../../../test/harness.ts'
 import { keepSecretKeyIn } from '../../storage/secret-keys.ts'
 
 const SECRET = 'whsec_of_the_test'
-process.env.SECRET_KEY = randomBytes(32).toString('base64')
 
 /** The same shuffles each time. */
 function shuffled<T>(values: readonly T[], seed: number): T[] {
@@ -21,6 +20,7 @@ function shuffled<T>(values: readonly T[], seed: number): T[] {
 }
 
 describeService('sources', service => {
+  giveSecretKey()
   let stripe: number
   let woo: number
   let generic: number

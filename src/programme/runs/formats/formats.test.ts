@@ -1,15 +1,12 @@
 import assert from 'node:assert/strict'
-import { randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { describe, test } from 'node:test'
 // @ts-expect-error It has no types.
 import nach2 from 'nach2'
-import { assertFailure, describeService } from '../../../../test/harness.ts'
+import { assertFailure, describeService, giveSecretKey } from '../../../../test/harness.ts'
 import type { Frame, Line } from './format.ts'
 import { nacha } from './nacha.ts'
 import { sepa } from './sepa.ts'
-
-process.env.SECRET_KEY = randomBytes(32).toString('base64')
 
 const IBANS = ['DE89370400440532013000', 'FR1420041010050500013M02606', 'NL91ABNA0417164300']
 
@@ -125,6 +122,7 @@ describe('files of banks, by what others say of them', () => {
 })
 
 describeService('the files of a payout run', service => {
+  giveSecretKey()
   const owe = (affiliate_id: number, amount: number) =>
     service().post('/referrals', { affiliate_id, amount, status: 'unpaid' })
   const enter = (affiliate_id: number, details: object) =>
@@ -257,6 +255,7 @@ describeService('the files of a payout run', service => {
 })
 
 describeService('the ACH file of a payout run', service => {
+  giveSecretKey()
   test('94 columns, blocks of ten, entry hash, totals; persons and companies apart', async () => {
     const admin = await service().admin()
     await admin.patch('/settings', {
