@@ -21,32 +21,41 @@ const { values } = parseArgs({
 })
 const seconds = Number(values.seconds)
 const AFFILIATES = 100
+/** Until the program is compiled as well as it gets, and every connection is open. */
+const WARM_UP_SECONDS = 5
 const BROWSER =
   'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36'
 
 const say = (line: string) => process.stdout.write(`${line}\n`)
 
-/** @returns requests that were sent at their time, whatever became of those before: the time that one waited counts */
-async function offer(
-  name: string,
-  url: string,
-  perSecond: number,
-  requests: autocannon.Request[],
-): Promise<number> {
-  const result = await autocannon({
-    url,
-    connections: Math.min(64, Math.ceil(perSecond / 20)),
-    duration: seconds,
-    overallRate: perSecond,
-    workers: 1,
-    requests,
-  })
-  const { p50, p99, max } = result.latency
-  const failed = result['4xx'] + result['5xx'] + result.errors
-  say(
-    `  ${name}: ${Math.round(result.requests.average)}/s, p50 ${p50} ms, p99 ${p99} ms, longest ${max} ms, ${failed} failed`,
-  )
-  return result['3xx']
+interface Offer {
+  readonly name: string
+  readonly url: string
+  readonly perSecond: number
+  readonly requests: autocannon.Request[]
+}
+
+/** Sends each request at its time, whatever became of those before: the time that one waited counts. */
+async function offer({ url, perSecond, requests }: Offer, duration: number): Promise<autocannon.Result> {
+  const connections = Math.min(64, Math.ceil(perSecond / 20))
+  return autocannon({ url, connections, duration, overallRate: perSecond, workers: 1, requests })
+}
+
+/** @returns how many visits were answered, also before the measurement */
+async function measure(title: string, offers: readonly Offer[]): Promise<number> {
+  say(title)
+  const all = (duration: number) => Promise.all(offers.map(one => offer(one, duration)))
+  const warmUp = await all(WARM_UP_SECONDS)
+  const results = await all(seconds)
+  for (const [index, result] of results.entries()) {
+    const { p50, p99, max } = result.latency
+    const failed = result['4xx'] + result['5xx'] + result.errors
+    const rate = Math.round(result.requests.average)
+    say(
+      `  ${offers[index]!.name}: ${rate}/s, p50 ${p50} ms, p99 ${p99} ms, longest ${max} ms, ${failed} failed`,
+    )
+  }
+  return [...warmUp, ...results].reduce((sum, result) => sum + result['3xx'], 0)
 }
 
 async function main(): Promise<void> {
@@ -81,14 +90,13 @@ async function main(): Promise<void> {
     path: `/r/${ids[number % AFFILIATES]}?campaign=c${number % 10}`,
     headers: { 'user-agent': BROWSER, 'x-forwarded-for': `10.${number % 250}.${number % 249}.1` },
   }))
-  const byKey = () => [
-    offer('get one', url, Number(values.gets), gets),
-    offer('edit', url, Number(values.edits), edits),
+  const byKey: Offer[] = [
+    { name: 'get one', url, perSecond: Number(values.gets), requests: gets },
+    { name: 'edit', url, perSecond: Number(values.edits), requests: edits },
   ]
-  say('without visitors')
-  await Promise.all(byKey())
-  say(`with ${values.visits} visits a second`)
-  const [answered] = await Promise.all([offer('redirect', url, Number(values.visits), visits), ...byKey()])
+  await measure('without visitors', byKey)
+  const visitors: Offer = { name: 'redirect', url, perSecond: Number(values.visits), requests: visits }
+  const answered = await measure(`with ${values.visits} visits a second`, [visitors, ...byKey])
   await delay(1000)
   const [{ count } = { count: 0 }] = await opened.reader
     .selectFrom('visits')
