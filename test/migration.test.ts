@@ -5,7 +5,8 @@ import { describe, type TestContext, test } from 'node:test'
 import { sql } from 'kysely'
 import { balancesOf } from '../src/programme/ledger/rules.ts'
 import type { Database, Tx } from '../src/storage/database.ts'
-import { migrate } from '../src/storage/migrations.ts'
+import { visitDaysOfAll } from '../src/storage/migrations/visit-days.ts'
+import { migrate, migrations } from '../src/storage/migrations.ts'
 import { openPostgres } from '../src/storage/postgres/database.ts'
 import { openSqlite } from '../src/storage/sqlite/database.ts'
 import { affiliated, type FreshDatabase, openDatabase, unopened } from './harness.ts'
@@ -109,6 +110,41 @@ for (const [engine, fresh] of Object.entries(unopened)) {
       assert.deepEqual(
         known.map(row => row.known),
         [0],
+      )
+    })
+
+    test('visits that were recorded before there were sums of all days are in them', async t => {
+      const { url, remove } = await fresh()
+      t.after(remove)
+      const old = await open(url)
+      await migrate(old, migrations.indexOf(visitDaysOfAll))
+      await old.transaction(async tx => {
+        for (const [id, referral, at] of [
+          [1, 0, -1],
+          [2, 7, 86_399],
+          [3, 0, 86_400],
+          [4, 0, 172_799],
+        ]) {
+          await sql
+            .raw(
+              `INSERT INTO visits (id, affiliate_id, referral_id, rest_id, url, url_key, referrer, referrer_key, campaign, context, ip, created_at, updated_at)
+                VALUES (${id}, 1, ${referral}, '', '', '', '', '', 'c', '', '', ${at}, 0)`,
+            )
+            .execute(tx)
+        }
+        await sql.raw("INSERT INTO visit_days VALUES (1, 1, 'c', 5, 4, 3)").execute(tx)
+      })
+      await old.close()
+      const database = await openDatabase(url)
+      t.after(() => database.close())
+      const days = await database.reader.selectFrom('visit_days').selectAll().orderBy('day').execute()
+      assert.deepEqual(
+        days.map(({ day, visits, unique_visits, converted }) => [day, visits, unique_visits, converted]),
+        [
+          [-1, 1, 1, 0],
+          [0, 1, 1, 1],
+          [1, 7, 6, 3],
+        ],
       )
     })
 

@@ -100,7 +100,7 @@ const joins: Readonly<Record<string, string>> = {
   'programme/ledger/check/store.ts': 'affiliates payout_referrals payouts referrals visit_days visits',
   'operations/check/store.ts': 'events ledger_transfers users',
   // Figures of the area.
-  'admin/reports/earning-store.ts': 'affiliates balances ledger_transfers referrals users visit_days visits',
+  'admin/reports/earning-store.ts': 'affiliates balances ledger_transfers referrals users visit_days',
   'admin/reports/store.ts': 'affiliates payouts users',
   'admin/tracking/store.ts': 'visits',
 }

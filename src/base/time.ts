@@ -3,7 +3,7 @@
  * See docs/decisions/clock.md.
  */
 
-const SECONDS_OF_DAY = 86_400
+export const DAY_SECONDS = 86_400
 const twoDigits = Array.from({ length: 60 }, (_, number) => String(number).padStart(2, '0'))
 /** Days that were formatted lately: formatting one costs more than the rest of a record. */
 const days = new Map<number, string>()
@@ -13,15 +13,15 @@ function formatDay(day: number): string {
   const cached = days.get(day)
   if (cached !== undefined) return cached
   if (days.size >= MAX_CACHED_DAYS) days.clear()
-  const text = new Date(day * SECONDS_OF_DAY * 1000).toISOString().slice(0, 10)
+  const text = new Date(day * DAY_SECONDS * 1000).toISOString().slice(0, 10)
   days.set(day, text)
   return text
 }
 
 /** Seconds since 1970 as 'YYYY-MM-DD HH:MM:SS', UTC. */
 export function formatTime(seconds: number): string {
-  const day = Math.floor(seconds / SECONDS_OF_DAY)
-  const secondOfDay = seconds - day * SECONDS_OF_DAY
+  const day = Math.floor(seconds / DAY_SECONDS)
+  const secondOfDay = seconds - day * DAY_SECONDS
   const hours = twoDigits[Math.floor(secondOfDay / 3600)]
   const minutes = twoDigits[Math.floor((secondOfDay % 3600) / 60)]
   return `${formatDay(day)} ${hours}:${minutes}:${twoDigits[secondOfDay % 60]}`
@@ -31,6 +31,9 @@ export function formatTime(seconds: number): string {
 export function formatMilliseconds(milliseconds: number): string {
   return `${formatTime(Math.floor(milliseconds / 1000))}.${String(milliseconds % 1000).padStart(3, '0')}`
 }
+
+/** The day of a second, as days since 1970, UTC. */
+export const dayOf = (seconds: number): number => Math.floor(seconds / DAY_SECONDS)
 
 export function now(): number {
   return Math.floor(Date.now() / 1000)
@@ -53,7 +56,7 @@ export function parseMoment(text: string): { first: number; last: number } | und
   if (Number.isNaN(milliseconds) || new Date(milliseconds).toISOString() !== iso) return undefined
   const offset = sign === undefined ? 0 : Number(hours) * 3600 + Number(minutes) * 60
   const first = milliseconds / 1000 + (sign === '-' ? offset : -offset)
-  return { first, last: time === undefined ? first + SECONDS_OF_DAY - 1 : first }
+  return { first, last: time === undefined ? first + DAY_SECONDS - 1 : first }
 }
 
 /** The first and last second of a span; a side that is open is undefined. */

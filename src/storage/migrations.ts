@@ -19,12 +19,12 @@ import { reports } from './migrations/reports.ts'
 import { refusedRuns, runs, runsOfGroups } from './migrations/runs.ts'
 import { sourceModes, sources } from './migrations/sources.ts'
 import { clickKeys, links, scriptPages } from './migrations/tracking.ts'
-import { visitDays } from './migrations/visit-days.ts'
+import { visitDays, visitDaysOfAll } from './migrations/visit-days.ts'
 import { visits } from './migrations/visits.ts'
 
 type Migration = (engine: Engine) => Step[]
 
-const migrations: readonly Migration[] = [
+export const migrations: readonly Migration[] = [
   initial,
   auditLog,
   idempotency,
@@ -55,6 +55,7 @@ const migrations: readonly Migration[] = [
   moreRoles,
   secondFactors,
   refusedRuns,
+  visitDaysOfAll,
 ]
 
 /** How a referral's amount came to be stands in `calculation` alone. */

@@ -1,13 +1,12 @@
 /** The queries of the reports about referrals, visits and the ledger, each answered from an index alone. */
 import { type RawBuilder, sql } from 'kysely'
+import { DAY_SECONDS } from '../../base/time.ts'
 import { owing } from '../../programme/ledger/store.ts'
 import type { Db } from '../../storage/database.ts'
 import { exactSum, unitsOfSum } from '../../storage/sums.ts'
 import type { Period } from './periods.ts'
 import type { Range } from './report.ts'
 import { inOrder, timesOf, timesOfPayouts } from './store.ts'
-
-const DAY_SECONDS = 86_400
 
 const those = (condition: RawBuilder<unknown>) => sql`filter (where ${condition})`
 const isEarned = sql`status IN ('unpaid', 'paid') AND type <> 'write_off'`
@@ -28,23 +27,16 @@ export async function timesOfEarning(db: Db, affiliateId?: number) {
   return { first: Math.min(earned.first, paid.first), last: Math.max(earned.last, paid.last) }
 }
 
-/** The times of the first and of the last visit, also of those that are no longer kept one by one. */
+/** The times of the first and of the last visit, each the beginning of its day. */
 export async function timesOfVisits(db: Db, affiliateId?: number) {
-  const visits = db
-    .selectFrom('visits')
-    .$if(affiliateId !== undefined, query => query.where('affiliate_id', '=', affiliateId!))
-  const first = await visits.select(({ fn }) => fn.min('created_at').as('time')).executeTakeFirst()
-  const last = await visits.select(({ fn }) => fn.max('created_at').as('time')).executeTakeFirst()
-  const kept = timesOf(first, last)
   const days = db
     .selectFrom('visit_days')
+    .where('visits', '>', 0)
     .$if(affiliateId !== undefined, query => query.where('affiliate_id', '=', affiliateId!))
-  const firstDay = await days.select(({ fn }) => fn.min('day').as('time')).executeTakeFirst()
-  const lastDay = await days.select(({ fn }) => fn.max('day').as('time')).executeTakeFirst()
-  const pruned = timesOf(firstDay, lastDay)
-  if (!pruned) return kept
-  const [start, end] = [pruned.first * DAY_SECONDS, pruned.last * DAY_SECONDS]
-  return { first: Math.min(start, kept?.first ?? start), last: Math.max(end, kept?.last ?? end) }
+  const first = await days.select(({ fn }) => fn.min('day').as('time')).executeTakeFirst()
+  const last = await days.select(({ fn }) => fn.max('day').as('time')).executeTakeFirst()
+  const span = timesOf(first, last)
+  return span && { first: span.first * DAY_SECONDS, last: span.last * DAY_SECONDS }
 }
 
 interface Earnings {
@@ -109,36 +101,19 @@ export interface Visits {
   readonly converted: number
 }
 
-const visitCounts = [
-  sql<number>`count(*)`.as('visits'),
-  sql<number>`count(*) filter (where referral_id <> 0)`.as('converted'),
-] as const
-
 const dayCounts = [
   sql<number>`coalesce(sum(visits), 0)`.as('visits'),
   sql<number>`coalesce(sum(converted), 0)`.as('converted'),
 ] as const
 
-const added = (a: Visits | undefined, b: Visits): Visits => ({
-  visits: (a?.visits ?? 0) + Number(b.visits),
-  converted: (a?.converted ?? 0) + Number(b.converted),
+const countsOf = ({ visits, converted }: Visits): Visits => ({
+  visits: Number(visits),
+  converted: Number(converted),
 })
 
 /** One row for each period, in their order. */
 export async function visitsByPeriod(db: Db, periods: readonly Period[], affiliateId?: number) {
-  const kept = await inOrder<Visits>(periods, async some => {
-    const [one, ...others] = some.map(({ number, first, end }) =>
-      db
-        .selectFrom('visits')
-        .select(sql.lit(number).as('number'))
-        .select(visitCounts)
-        .where('created_at', '>=', first)
-        .where('created_at', '<', end)
-        .$if(affiliateId !== undefined, query => query.where('affiliate_id', '=', affiliateId!)),
-    )
-    return one!.unionAll(others).execute()
-  })
-  const pruned = await inOrder<Visits>(periods, async some => {
+  const rows = await inOrder<Visits>(periods, async some => {
     const [one, ...others] = some.map(({ number, first, end }) =>
       db
         .selectFrom('visit_days')
@@ -150,7 +125,7 @@ export async function visitsByPeriod(db: Db, periods: readonly Period[], affilia
     )
     return one!.unionAll(others).execute()
   })
-  return kept.map((row, number) => added(row, pruned[number]!))
+  return rows.map(countsOf)
 }
 
 /** The visits of some affiliates or campaigns. */
@@ -161,16 +136,7 @@ export async function visitsOf(
   keys: readonly (number | string)[],
 ): Promise<Map<number | string, Visits>> {
   if (keys.length === 0) return new Map()
-  const key = grouping('visits', column, range)
   const rows = await db
-    .selectFrom('visits')
-    .select([key.as('key'), ...visitCounts])
-    .where(during(column, range))
-    .where(sql<boolean>`${key} IN (${sql.join(keys)})`)
-    .groupBy(key)
-    .execute()
-  const sums = new Map<number | string, Visits>(rows.map(({ key, ...counts }) => [key, counts]))
-  const days = await db
     .selectFrom('visit_days')
     .select([sql<number | string>`${sql.ref(column)}`.as('key'), ...dayCounts])
     .$if(range !== undefined, query =>
@@ -179,8 +145,7 @@ export async function visitsOf(
     .where(sql<boolean>`${sql.ref(column)} IN (${sql.join(keys)})`)
     .groupBy(column)
     .execute()
-  for (const { key, ...counts } of days) sums.set(key, added(sums.get(key), counts))
-  return sums
+  return new Map(rows.map(({ key, ...counts }) => [key, countsOf(counts)]))
 }
 
 /** Those that earned most. The account is null when the affiliate was deleted. */
@@ -204,13 +169,13 @@ export async function bestAffiliates(db: Db, range: Range, limit: number) {
 
 /** Those that earned most. */
 export async function bestCampaigns(db: Db, range: Range, limit: number) {
-  const named = sql<boolean>`${grouping('referrals', 'campaign', range)} <> ''`
+  const named = sql<boolean>`${grouping('campaign', range)} <> ''`
   const rows = await earners(db, range, 'campaign', limit).where(named).execute()
   return rows.map(({ key, referrals, earned }) => ({ campaign: String(key), referrals, earned }))
 }
 
 function earners(db: Db, range: Range, column: 'affiliate_id' | 'campaign', limit: number) {
-  const key = grouping('referrals', column, range)
+  const key = grouping(column, range)
   return db
     .selectFrom('referrals')
     .select([
@@ -237,12 +202,8 @@ function during(column: 'affiliate_id' | 'campaign', range: Range) {
 }
 
 /** As in the reports of payouts: a range is read from the index by time, unless SQLite sees the bare column. */
-function grouping(
-  table: 'referrals' | 'visits',
-  column: 'affiliate_id' | 'campaign',
-  range: Range,
-): RawBuilder<number | string> {
-  const name = sql.ref(`${table}.${column}`)
+function grouping(column: 'affiliate_id' | 'campaign', range: Range): RawBuilder<number | string> {
+  const name = sql.ref(`referrals.${column}`)
   if (column === 'campaign') return sql`(${name} || '')`
   return range === undefined ? sql`${name}` : sql`(${name} + 0)`
 }

@@ -143,6 +143,37 @@ describeService('reports: earning', service => {
     )
   })
 
+  test('visits that are edited or deleted, or whose referrals come and go - the reports follow', async () => {
+    const counts = async (choice = '') => {
+      const { totals } = await report(`conversion-by-month?span=all${choice}`)
+      return [totals.visits, totals.converted]
+    }
+    const [visits, converted] = await counts()
+    const others = await counts(`&affiliate_id=${affiliates[1]}`)
+    const sent = { affiliate_id: affiliates[0], campaign: 'moved' }
+    const { id } = (await service().post('/visits', { ...sent, date: `${dayAgo(4)} 23:59:59` })).body
+    assert.deepEqual(await counts(), [visits + 1, converted])
+    const named = ['one', 'two'].map(reference =>
+      service().post('/referrals', {
+        affiliate_id: affiliates[0],
+        amount: 1,
+        visit_id: id,
+        status: 'unpaid',
+        reference,
+      }),
+    )
+    const [first, second] = (await Promise.all(named)).map(({ body }) => body.referral_id)
+    assert.deepEqual(await counts(), [visits + 1, converted + 1])
+    await service().patch(`/visits/${id}`, { affiliate_id: affiliates[1], date: `${dayAgo(3)} 00:00:00` })
+    assert.deepEqual(await counts(`&affiliate_id=${affiliates[1]}`), [others[0] + 1, others[1] + 1])
+    assert.deepEqual((await checkDatabase(service().database, features)).problems, [])
+    for (const referral of [first, second]) await service().delete(`/referrals/${referral}`)
+    assert.deepEqual(await counts(), [visits + 1, converted])
+    await service().delete(`/visits/${id}`)
+    assert.deepEqual(await counts(), [visits, converted])
+    assert.deepEqual((await checkDatabase(service().database, features)).problems, [])
+  })
+
   test('visits that are no longer kept one by one - the same reports and figures', async () => {
     const reports = async () =>
       Promise.all(

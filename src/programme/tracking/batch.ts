@@ -7,17 +7,18 @@
 import { hash, randomBytes } from 'node:crypto'
 import { setImmediate as turn } from 'node:timers/promises'
 import { Rounds } from '../../base/rounds.ts'
+import { dayOf } from '../../base/time.ts'
 import { type RequestContext, write } from '../../events/write.ts'
 import type { Tx } from '../../storage/database.ts'
 import { addToCounters } from '../affiliates/store.ts'
 import { addVisits } from '../links/store.ts'
+import { addToDays } from '../visits/days.ts'
 import { visit } from '../visits/visit.ts'
 import * as store from './store.ts'
 
 const EVERY_MS = 500
 /** The most visits that wait; further ones are answered, and not written. */
 const MOST_WAITING = 10_000
-const DAY_SECONDS = 86_400
 const VISITORS_PER_SWEEP = 1000
 const CLOSING_MS = 8000
 
@@ -133,6 +134,7 @@ export class VisitBatch {
     for (const [id, visits] of sums(batch, visit => visit.affiliateId))
       await addToCounters(tx, id, { visits })
     for (const [id, visits] of sums(batch, visit => visit.linkId)) if (id > 0) await addVisits(tx, id, visits)
+    await addToDays(tx, rows)
   }
 }
 
@@ -141,8 +143,6 @@ export async function removeOldVisitors(tx: Tx): Promise<boolean> {
   const removedCount = await store.removeVisitors(tx, dayOf(Date.now() / 1000), VISITORS_PER_SWEEP)
   return removedCount === VISITORS_PER_SWEEP
 }
-
-const dayOf = (seconds: number) => Math.floor(seconds / DAY_SECONDS)
 
 /** Whether each visit is the visitor's first to the affiliate today. */
 async function newcomers(tx: Tx, batch: readonly AnsweredVisit[]): Promise<boolean[]> {

@@ -3,6 +3,7 @@
  * of visits.
  */
 import type { Insertable, Selectable } from 'kysely'
+import { chunksOf } from '../../storage/chunks.ts'
 import type { Db, Tx } from '../../storage/database.ts'
 import { prepared } from '../../storage/prepared.ts'
 import type { Tables } from '../../storage/tables.ts'
@@ -41,16 +42,6 @@ export async function saltOf(tx: Tx, day: number, newSalt: string): Promise<stri
     .execute()
   // Of two transactions at once, one has written it.
   return (await readSalt(tx, {}))[0]!.salt
-}
-
-/** Rows in one statement. There are few shapes, so each is built once. */
-const CHUNKS = [100, 10, 1]
-
-function* chunksOf<T>(rows: readonly T[]): Generator<T[]> {
-  let at = 0
-  for (const size of CHUNKS) {
-    for (; at + size <= rows.length; at += size) yield rows.slice(at, at + size)
-  }
 }
 
 interface Visitor {

@@ -13,6 +13,7 @@ import { existing, isAlready, readingOf } from '../../records/rules.ts'
 import type { Db, Tx } from '../../storage/database.ts'
 import type { Page } from '../../storage/page.ts'
 import { addToCounters, isThere } from '../affiliates/store.ts'
+import { addToDays } from './days.ts'
 import * as store from './store.ts'
 import { type Visit, visit } from './visit.ts'
 
@@ -27,6 +28,7 @@ async function create(context: RequestContext, args: CreateArguments): Promise<V
     const origin = { time: now(), actor: context.actor.userId }
     const row = await store.visits.insert(tx, visit.newRow(args, settings, origin))
     await addToCounters(tx, row.affiliate_id, { visits: 1 })
+    await addToDays(tx, [row])
     return row
   })
 }
@@ -45,6 +47,7 @@ async function edit(context: RequestContext, args: EditArguments): Promise<Visit
     if (isAlready(before, change)) return before
     const after = await store.visits.update(tx, before.id, { ...change, updated_at: now() })
     await move(tx, before.affiliate_id, after.affiliate_id)
+    await addToDays(tx, [after], [before])
     tx.log('visit.edit', after.id, {
       before: visit.logged(before, settings),
       after: visit.logged(after, settings),
@@ -63,6 +66,7 @@ async function remove(context: RequestContext, id: number): Promise<Visit> {
     const before = existing(visit, await store.visits.hold(tx, id))
     await store.visits.remove(tx, id)
     await addToCounters(tx, before.affiliate_id, { visits: -1 })
+    await addToDays(tx, [], [before])
     tx.log('visit.delete', id, { before: visit.logged(before, settings) })
     return before
   })

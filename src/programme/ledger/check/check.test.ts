@@ -22,6 +22,8 @@ describeService('the check of the ledger', service => {
     await earned(3, 'pending')
     const payout = await service().newPayout(id, { referrals: [paid] })
     const other = await service().newPayout(id, { referrals: [], amount: 2 })
+    for (const date of ['2024-01-01', '2024-01-02'])
+      await service().post('/visits', { affiliate_id: id, date })
     assert.deepEqual(await problems(), [])
     const of = `affiliate ${id}`
     const account = (name: string) => `affiliate_id = ${id} AND account = '${name}'`
@@ -67,6 +69,19 @@ describeService('the check of the ledger', service => {
         `UPDATE affiliates SET referrals = 7 WHERE id = ${id}`,
         `UPDATE affiliates SET referrals = 2 WHERE id = ${id}`,
         [`affiliates: ${of}, referrals: 7 where the unpaid and paid referrals come to 2.`],
+      ],
+      [
+        `UPDATE visit_days SET visits = 3 WHERE day = 19724`,
+        `UPDATE visit_days SET visits = 1 WHERE day = 19724`,
+        [
+          `visit_days: ${of}, visits by day: 3 where the visits come to 1.`,
+          `affiliates: ${of}, visits: 2 where the visits by day come to 4.`,
+        ],
+      ],
+      [
+        `UPDATE visit_days SET converted = 1 WHERE day = 19724`,
+        `UPDATE visit_days SET converted = 0 WHERE day = 19724`,
+        [`visit_days: ${of}, converted visits by day: 1 where the visits that led to a referral come to 0.`],
       ],
       [
         `INSERT INTO payout_referrals (referral_id, payout_id, known) VALUES (${paid}, ${other.id}, 1)`,

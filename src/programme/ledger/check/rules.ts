@@ -9,6 +9,9 @@ import { affiliatesAfter, type Comparison, comparisons, differences, halfPaid } 
 
 const AFFILIATES_AT_ONCE = 1000
 
+/** Figures that are no amounts. */
+const counts = new Set(['referrals', 'visits', 'visits by day', 'converted visits by day'])
+
 /** What each compared figure is the sum of. */
 const sources: Readonly<Record<string, string>> = {
   pending: 'the pending referrals',
@@ -18,7 +21,9 @@ const sources: Readonly<Record<string, string>> = {
   earnings: 'the paid referrals',
   unpaid_earnings: 'the balances unpaid and reserved',
   referrals: 'the unpaid and paid referrals',
-  visits: 'the visits, and the daily sums of older ones,',
+  visits: 'the visits by day',
+  'visits by day': 'the visits',
+  'converted visits by day': 'the visits that led to a referral',
 }
 
 async function* checkBalances(db: Db): AsyncGenerator<string> {
@@ -31,6 +36,10 @@ async function* checkHoldings(db: Db): AsyncGenerator<string> {
 
 async function* checkFigures(db: Db): AsyncGenerator<string> {
   yield* compare(db, comparisons.figures, figure => [figure, sources[figure]!])
+}
+
+async function* checkDays(db: Db): AsyncGenerator<string> {
+  yield* compare(db, comparisons.days, figure => [figure, sources[figure]!])
 }
 
 async function* compare(
@@ -48,9 +57,7 @@ async function* compare(
       last,
     })) {
       const [name, source] = words(figure)
-      const [is, was] = [stated, derived].map(units =>
-        decimalText(units, ['referrals', 'visits'].includes(figure) ? 0 : decimals),
-      )
+      const [is, was] = [stated, derived].map(units => decimalText(units, counts.has(figure) ? 0 : decimals))
       yield `${comparison.table}: affiliate ${affiliate_id}, ${name}: ${is} where ${source} come to ${was}.`
     }
     if (last === Number.MAX_SAFE_INTEGER) return
@@ -65,4 +72,4 @@ async function* checkPaid(db: Db): AsyncGenerator<string> {
   }
 }
 
-export const checks: readonly Check[] = [checkBalances, checkHoldings, checkFigures, checkPaid]
+export const checks: readonly Check[] = [checkBalances, checkHoldings, checkFigures, checkDays, checkPaid]

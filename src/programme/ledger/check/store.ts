@@ -22,6 +22,9 @@ const existsInAffiliates = sql`EXISTS (SELECT 1 FROM affiliates WHERE affiliates
 /** As an expression, so that each range of affiliates is read by their index, and not all that have the status. */
 const status = sql`(status || '')`
 
+/** The day of the oldest visit. */
+const firstDay = sql`(SELECT (min(created_at) + 864000000000) / 86400 - 10000000 FROM visits)`
+
 export const comparisons = {
   balances: {
     table: 'balances',
@@ -55,10 +58,20 @@ export const comparisons = {
       SELECT affiliate_id, 'earnings' AS figure, amount FROM referrals WHERE ${status} = 'paid' AND ${range} AND ${existsInAffiliates}
       UNION ALL SELECT affiliate_id, 'unpaid_earnings', amount
         FROM balances WHERE account IN ('unpaid', 'reserved') AND ${range} AND ${existsInAffiliates}
-      UNION ALL SELECT affiliate_id, 'visits', 1 FROM visits WHERE ${range} AND ${existsInAffiliates}
       UNION ALL SELECT affiliate_id, 'visits', visits FROM visit_days WHERE ${range} AND ${existsInAffiliates}
       UNION ALL SELECT affiliate_id, 'referrals', 1 FROM referrals
         WHERE ${status} IN ('unpaid', 'paid') AND type NOT IN ('refund', 'write_off') AND ${range} AND ${existsInAffiliates}`,
+  },
+  /** Days that may have visits which are not kept any more are left out. */
+  days: {
+    table: 'visit_days',
+    stated: range => sql`
+      SELECT affiliate_id, 'visits by day' AS figure, visits AS amount FROM visit_days WHERE day > ${firstDay} AND ${range}
+      UNION ALL SELECT affiliate_id, 'converted visits by day', converted FROM visit_days WHERE day > ${firstDay} AND ${range}`,
+    derived: range => sql`
+      SELECT affiliate_id, 'visits by day' AS figure, 1 AS amount FROM visits WHERE created_at >= (${firstDay} + 1) * 86400 AND ${range}
+      UNION ALL SELECT affiliate_id, 'converted visits by day', 1 FROM visits
+        WHERE referral_id <> 0 AND created_at >= (${firstDay} + 1) * 86400 AND ${range}`,
   },
 } as const satisfies Record<string, Comparison>
 
