@@ -22,6 +22,7 @@ import { api } from '../http/api.ts'
 import type { Load } from '../http/limits/load.ts'
 import { audit } from '../operations/audit/routes.ts'
 import { exportsOf } from '../operations/exports/routes.ts'
+import { erasures } from '../operations/privacy/routes.ts'
 import type { Feature } from '../records/feature.ts'
 import { settings } from '../settings/routes.ts'
 import { reports } from './reports/routes.ts'
@@ -67,6 +68,7 @@ export async function area(
     reports,
     audit(context.database.schema),
     exportsOf(features),
+    erasures(ring),
     tracking,
     system(),
     sessions(permissions, [...secondFactor, ...(recovery ? recoveryEndpoints(recovery) : [])]),

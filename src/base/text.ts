@@ -76,6 +76,8 @@ export function parseSearch(text: string): Search {
 
 function wordOf(key: string): Word {
   const plain = foldAccents(key)
+  // Accents without a letter would find everything.
+  if (plain === '') return { pattern: patternOf(key) }
   return { pattern: patternOf(plain), ...(plain !== key && { accented: patternOf(key) }) }
 }
 

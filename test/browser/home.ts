@@ -47,6 +47,11 @@ export function homeScenarios(world: () => World): void {
         amount: 1,
         description: 'A needle in the hay',
       })
+      await world().make('/coupons', { affiliate_id: affiliate.id, code: 'NEEDLE-10' })
+      await world().make('/groups', { name: 'Needle sellers' })
+      await world().make('/links', { affiliate_id: affiliate.id, code: 'needle-link' })
+      const sale = { kind: 'sale', context: 'shop', currency: 'USD', amount: 1 }
+      await world().make('/conversions', { ...sale, reference: 'needle-7' })
       await world().work('/', async page => {
         await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor()
         await page.keyboard.press('/')
@@ -54,6 +59,9 @@ export function homeScenarios(world: () => World): void {
         await field.pressSequentially('needle', { delay: 120 })
         assert.equal(await field.inputValue(), 'needle')
         await page.getByRole('option', { name: 'needle, needle@example.com' }).first().waitFor()
+        for (const name of ['NEEDLE-10', 'Needle sellers', 'Link needle-link', 'Sale needle-7']) {
+          await page.getByRole('option', { name }).waitFor()
+        }
         await page.getByRole('option', { name: 'A needle in the hay' }).click()
         await page.getByRole('heading', { level: 1, name: `Referral ${id}` }).waitFor()
 

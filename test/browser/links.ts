@@ -8,7 +8,9 @@ const BROWSER =
 export function linkScenarios(world: () => World): void {
   describe('links', () => {
     test('where links lead to is set, a link is made, leads deeper, and its visit is seen', () =>
-      world().work('/settings', async page => {
+      world().work('/links/create', async page => {
+        await page.getByText('This link leads nowhere yet').waitFor()
+        await page.getByRole('link', { name: 'under Settings, Tracking' }).click()
         await page.getByLabel('Programme page').fill('https://shop.example/welcome')
         await page.getByRole('button', { name: 'Save' }).click()
         await page.getByText('Settings saved').waitFor()

@@ -261,7 +261,11 @@ export function pageScenarios(world: () => World): void {
     test('fresh database - empty lists say what to do next, and the currency decides the decimals', async () => {
       const fresh = await World.start()
       try {
-        await fresh.work('/affiliates', async page => {
+        await fresh.work('/', async page => {
+          await page
+            .getByText('all amounts are in USD, and the first one that is recorded fixes that')
+            .waitFor()
+          await page.goto('/admin/affiliates')
           await page.getByText('No affiliates yet').waitFor()
           await page.goto('/admin/payouts')
           await page.getByText('No payouts yet').waitFor()
@@ -284,6 +288,9 @@ export function pageScenarios(world: () => World): void {
           await page.getByRole('cell', { name: /KWD.1,234\.567/ }).waitFor()
           await page.goto('/admin/settings')
           await page.getByText("The currency can't change any more").waitFor()
+          await page.goto('/admin/')
+          await page.getByText('Owed now').waitFor()
+          assert.equal(await page.getByText('Before you begin').count(), 0)
         })
       } finally {
         await fresh.close()

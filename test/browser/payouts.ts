@@ -335,6 +335,7 @@ export function payoutScenarios(world: () => World): void {
           await page.getByLabel('Amount').fill(empty)
           await page.getByRole('button', { name: 'Save' }).click()
           await page.getByText('Type an amount. It may be 0.').waitFor()
+          await page.getByRole('alert').getByText('Not saved. Look at Amount.').waitFor()
         }
         assert.equal((await world().read(`/payouts?affiliate_id=${affiliate.id}`)).length, 0)
         await page.getByLabel('Amount').fill('0')

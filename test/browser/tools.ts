@@ -14,6 +14,25 @@ export function toolScenarios(world: () => World): void {
         const dialog = page.getByRole('dialog')
         await dialog.getByRole('button', { name: 'Generate', exact: true }).click()
         await dialog.getByText('Give the key a name').waitFor()
+        // What can be chosen is what the role of the owner has.
+        const account = { login: 'keyholder', email: 'keyholder@example.com', role: 'bookkeeper' }
+        await page.request.post('/admin/api/users', { headers: { 'x-admin-request': '1' }, data: account })
+        const owner = dialog.getByRole('combobox', { name: 'Owner' })
+        const first = await owner.inputValue()
+        const choose = async (name: string) => {
+          await owner.fill('')
+          await owner.pressSequentially(name, { delay: 60 })
+          await page.getByRole('option', { name: new RegExp(`^${name}`) }).click()
+          await dialog.getByRole('button', { name: 'Full access' }).click()
+        }
+        await choose('keyholder')
+        assert.ok(await dialog.getByLabel('Payouts: create').isChecked())
+        assert.ok(await dialog.getByLabel('Affiliates: read').isChecked())
+        assert.equal(await dialog.getByLabel('Affiliates: create').count(), 0)
+        await choose(first.split(' <')[0]!)
+        assert.ok(await dialog.getByLabel('Affiliates: create').isChecked())
+        await dialog.getByRole('button', { name: 'Read-only' }).click()
+        assert.equal(await dialog.getByLabel('Affiliates: create').isChecked(), false)
         await dialog.getByLabel('Name').fill('Shop & "co" <b>')
         await dialog.getByLabel('Payouts: create').check()
         await dialog.getByRole('button', { name: 'Generate', exact: true }).click()
@@ -87,6 +106,13 @@ export function toolScenarios(world: () => World): void {
         const history = page.getByRole('region', { name: 'History' })
         await history.getByText('Affiliate edited').waitFor()
         await history.getByText('Affiliate created').waitFor()
+        const referral = { affiliate_id: id, amount: 7.5, currency: 'USD' }
+        const { referral_id } = await world().make('/referrals', referral)
+        await page.goto(`/admin/referrals/${referral_id}/show`)
+        await history.getByText('Referral created').waitFor()
+        const told = await history.innerText()
+        assert.match(told, /amount: \$7\.50/)
+        assert.doesNotMatch(told, /[0-9a-f]{64}|rule id|visit id/)
       }))
 
     test('audit log of what was deleted - its number leads nowhere', async () => {

@@ -10,6 +10,7 @@ import { Shell } from './Shell.tsx'
 import { authProvider } from './session.tsx'
 import { darkTheme, lightTheme } from './theme.ts'
 import { lazily } from './ui/lazily.ts'
+import { Needs } from './ui/Needs.tsx'
 import { ErrorPage, NotFound } from './ui/Page.tsx'
 
 const AccountPage = lazily(() => import('./settings/AccountPage.tsx'), 'AccountPage')
@@ -49,8 +50,19 @@ export function App() {
         requireAuth
         disableTelemetry
       >
-        {recordPages.map(({ resource, list, create, edit, show, more = {} }) => (
-          <Resource key={resource} name={resource} {...{ list, create, edit, show }}>
+        {recordPages.map(({ resource, name, list, create: Create, edit, show, more = {} }) => (
+          <Resource
+            key={resource}
+            name={resource}
+            {...{ list, edit, show }}
+            create={
+              Create && (
+                <Needs to={`${resource}.create`} title={`New ${name[0].toLowerCase()}`}>
+                  <Create />
+                </Needs>
+              )
+            }
+          >
             {Object.entries(more).map(([path, More]) => (
               <Route key={path} path={path} element={<More />} />
             ))}

@@ -8,7 +8,12 @@ export function capital(word: string): string {
 }
 
 /** What is a record and has no pages of its own. */
-const others: Record<string, string> = { key: 'API key', keys: 'API keys' }
+const others: Record<string, string> = {
+  key: 'API key',
+  keys: 'API keys',
+  run_item: 'Item of a payout run',
+  'run-items': 'Items of payout runs',
+}
 
 /** @param kind 'referral', as the log calls one */
 export const nameOfKind = (kind: string) => pagesOf(kind)?.name[0] ?? others[kind] ?? capital(kind)

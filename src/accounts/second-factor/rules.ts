@@ -4,7 +4,7 @@ import { formatTime, now } from '../../base/time.ts'
 import { type RequestContext, type WriteTx, write } from '../../events/write.ts'
 import { countAttempt, ofCodes } from '../sessions/attempts.ts'
 import { confirmPassword, refuseEnded } from '../sessions/rules.ts'
-import { endSessions } from '../sessions/store.ts'
+import { endSessions, removeDevices } from '../sessions/store.ts'
 import { holdUser } from '../users/store.ts'
 import { newRecoveryCodes, newSecret, sealedFactor, takeCode } from './codes.ts'
 import type { CodeArguments, FactorRecord, PasswordArguments } from './schema.ts'
@@ -64,6 +64,8 @@ export async function confirm(context: RequestContext, { code }: CodeArguments):
     if (!(await takeCode(tx, actor.userId, code))) throw wrongCode()
     await store.setConfirmed(tx, actor.userId, now())
     await endSessions(tx, actor.userId, actor.session)
+    // Those that are known from now on have been logged in with by a code.
+    await removeDevices(tx, actor.userId)
     tx.log('user.second_factor', actor.userId)
     return replaceCodes(tx, actor.userId)
   })

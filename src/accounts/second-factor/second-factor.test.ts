@@ -133,6 +133,29 @@ describeService('second factor', service => {
     assertFailure(await logIn('guessed', '999999'), 429, 'rest_too_many_requests')
   })
 
+  test('201 - whoever guesses with the right password does not keep out a browser that was logged in with by a code', async () => {
+    const person = await join('owner')
+    const { secret } = await setUp(person)
+    const own = service().visitor()
+    const attempt = (visitor: Visitor, code: string) =>
+      visitor.send('POST', '/session', {
+        body: { login: 'owner', password: PASSWORD, code },
+        headers: from('owner'),
+      })
+    const { headers } = await attempt(own, codeOf(secret))
+    own.cookie = headers
+      .getSetCookie()
+      .map(cookie => cookie.split(';', 1)[0])
+      .join('; ')
+    for (let n = 0; n < 11; n++) await attempt(service().visitor(), String(n).padStart(6, '0'))
+    assertFailure(await attempt(service().visitor(), codeOf(secret, 1)), 429, 'rest_too_many_requests')
+    // That had the password alone when the factor was set up.
+    assertFailure(await attempt(person.session, codeOf(secret, 1)), 429, 'rest_too_many_requests')
+    assert.equal((await attempt(own, codeOf(secret, 1))).status, 201)
+    for (let n = 0; n < 10; n++) await attempt(own, String(n).padStart(6, '0'))
+    assertFailure(await attempt(own, '999999'), 429, 'rest_too_many_requests')
+  })
+
   test('400 - an open session alone neither sets it up nor removes it', async () => {
     const person = await join('absent')
     const wrong = { current_password: 'a guess that is wrong' }

@@ -23,7 +23,7 @@ const TIMES_AS_MANY = 10
 const ATTEMPTS_SECONDS = 15 * 60
 
 /** What attempts are counted by, and how many of them may fail. */
-interface Counter {
+export interface Counter {
   readonly name: string
   readonly limit: number
 }
@@ -59,8 +59,12 @@ export const ofLetters = (userId: number): Counter[] => [counter('letter', userI
 /** @param device the hash of the token in its cookie */
 export const ofDevice = (device: string): Counter[] => [counter('device', device)]
 
-/** Limits codes of the second factor, which are asked for after the password. */
-export const ofCodes = (userId: number): Counter[] => [counter('code', userId)]
+/**
+ * Limits codes of the second factor, which are asked for after the password: strangers together, who must not guess by coming
+ * anew, and a browser that was logged in with by itself.
+ * @param device the hash of the token in its cookie
+ */
+export const ofCodes = (userId: number, device?: string): Counter[] => [counter('code', device ?? userId)]
 
 /** Limits password checks of an account that is logged in. */
 export const ofAccount = (userId: number): Counter[] => [counter('password', userId)]
@@ -105,7 +109,7 @@ export async function forgetAttempts(tx: Tx, { id, login_key, email_key }: User)
     ofLogin(email_key),
     ...ofAccount(id),
     ...ofCodes(id),
-    ...devices.flatMap(({ token_hash }) => ofDevice(token_hash)),
+    ...devices.flatMap(({ token_hash }) => [...ofDevice(token_hash), ...ofCodes(id, token_hash)]),
   ]
   await store.removeAttemptsIn(
     tx,

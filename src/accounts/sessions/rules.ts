@@ -19,7 +19,7 @@ import { hashPassword, passwordMatches, passwordProblem } from '../users/passwor
 import type { Role } from '../users/roles.ts'
 import { canLogIn, findByName, forgetBrowsers, setPassword } from '../users/rules.ts'
 import { findUser, holdUser, type User } from '../users/store.ts'
-import { countAttempt, ofAccount, ofCodes, ofDevice, ofStranger } from './attempts.ts'
+import { type Counter, countAttempt, ofAccount, ofCodes, ofDevice, ofStranger } from './attempts.ts'
 import { browserOf } from './browser.ts'
 import type { LoginArguments, OpenSession, PasswordArguments, SessionRecord } from './schema.ts'
 import * as store from './store.ts'
@@ -52,7 +52,8 @@ export async function logIn(
   const accounts = await findByName(reader, login)
   const user = accounts.find(canLogIn) ?? accounts.find(({ password_hash }) => password_hash !== '')
   const isKnownDevice = presented !== undefined && (await isKnown(reader, presented, user))
-  const counters = isKnownDevice ? ofDevice(hashToken(presented)) : ofStranger(login, context.address)
+  const deviceHash = isKnownDevice ? hashToken(presented) : undefined
+  const counters = deviceHash ? ofDevice(deviceHash) : ofStranger(login, context.address)
   const attempt = await countAttempt(database, counters)
   const right = await passwordMatches(password, user?.password_hash ?? '')
   if (!user || !right) {
@@ -60,7 +61,9 @@ export async function logIn(
     throw new Failure('wrong_login')
   }
   if (!canLogIn(user)) throw new Failure('no_role')
-  const codeAttempt = await countCode(database, user, code, attempt)
+  const codeAttempt = (await isAsked(reader, user.id))
+    ? await countCode(database, ofCodes(user.id, deviceHash), code, attempt)
+    : undefined
   const token = newToken()
   const device = isKnownDevice ? presented : newToken()
   const time = now()
@@ -102,17 +105,16 @@ export async function logIn(
 }
 
 /**
- * @returns the attempt to send a code; undefined where none is required
+ * @returns the attempt to send a code
  * @throws Failure second_factor_required, too_many_requests
  */
 async function countCode(
   database: Database,
-  { id }: User,
+  counters: readonly Counter[],
   code: string | undefined,
   attempt: string,
-): Promise<string | undefined> {
-  if (!(await isAsked(database.reader, id))) return undefined
-  if (code !== undefined) return countAttempt(database, ofCodes(id))
+): Promise<string> {
+  if (code !== undefined) return countAttempt(database, counters)
   // The password was right, so this was no failed attempt.
   await database.transaction(tx => store.removeAttempt(tx, attempt))
   throw new Failure('second_factor_required')

@@ -55,6 +55,7 @@ export const sessionRecord = Type.Object({
       rate_types: setting.rate_types,
       default_rate: setting.default_rate,
       default_rate_type: setting.default_rate_type,
+      programme_page: setting.programme_page,
     }),
   ),
   granted: Type.Optional(

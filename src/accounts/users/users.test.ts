@@ -154,6 +154,7 @@ describeService('users', service => {
     }
     assert.deepEqual(await found('jose'), [{ id }, { id: other.id }])
     assert.deepEqual(await found('jose nobody'), [])
+    assert.deepEqual(await found('\u0301'), [])
     assert.deepEqual(await found('j_se'), [])
     // An address with an accent is another address.
     assert.equal((await admin.post('/users', { login: 'séeker', email: 'séeker@example.com' })).status, 201)

@@ -93,6 +93,30 @@ describeService('what a person may ask for', service => {
     assert.equal(JSON.parse(again.stdout).erased, true)
   })
 
+  test('in the area: a manager erases customers, an administrator accounts, and nobody their own', async () => {
+    const admin = await service().admin()
+    const manager = service().visitor()
+    const account = {
+      login: 'manager',
+      email: 'manager@example.com',
+      role: 'manager',
+      password: ADMIN_PASSWORD,
+    }
+    const { id } = (await admin.post('/users', account)).body
+    await manager.logIn('manager', ADMIN_PASSWORD)
+    const { body: customer } = await service().post('/customers', { email: 'gone@example.com' })
+    const path = `/erasures/customers/${customer.customer_id}`
+    assert.equal((await manager.post(path)).status, 200)
+    const { body } = await service().get(`/customers/${customer.customer_id}`)
+    assert.equal(body.email, '')
+    assertFailure(await manager.post('/erasures/customers/999'), 404, 'invalid_customer')
+    assertFailure(await manager.post('/erasures/users/1'), 403, 'rest_forbidden')
+    assertFailure(await admin.post('/erasures/users/1'), 400, 'rest_invalid_param')
+    assert.equal((await admin.post(`/erasures/users/${id}`)).status, 200)
+    assert.equal((await admin.get(`/users/${id}`)).body.login, `erased-${id}`)
+    assertFailure(await manager.get('/session'), 401, 'rest_session_required')
+  })
+
   test('the last administrator can not be erased; another one can, and is out at once', async () => {
     const admin = await service().admin()
     const refused = await run(['users', 'erase', 'admin', '--yes'])

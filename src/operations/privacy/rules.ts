@@ -122,6 +122,17 @@ export async function erasePerson(context: RequestContext, userId: number): Prom
 }
 
 /**
+ * The same by somebody who is logged in, who would be left without an account by erasing their own.
+ * @throws Failure no_user, last_administrator, invalid_argument
+ */
+export async function eraseAnother(context: RequestContext, userId: number): Promise<void> {
+  if (context.actor.userId === userId) {
+    throw invalidArguments({ user_id: 'is your own account: another administrator can erase it.' })
+  }
+  await erasePerson(context, userId)
+}
+
+/**
  * The same of a customer who has no account here; one who has is erased with it. What they bought and what it earned stays.
  * @throws Failure no_customer
  */

@@ -346,6 +346,11 @@ describeService('conversions', service => {
     await service().patch(`/referrals/${rejected.referrals[0].id}`, { status: 'rejected' })
     const { body: after } = await report({ kind: 'refund', reference: second, part: '1', amount: 40 })
     assert.equal(after.referrals[0].status, 'rejected')
+    const story = await service().get(`/conversions/${rejected.conversion.id}/timeline`)
+    assert.equal(
+      story.body.timeline[1].text,
+      `Affiliate ${id} earns 10.00 USD; 6.00 USD of it stands, rejected.`,
+    )
     await report({ kind: 'dispute', reference: second, part: '2', amount: 100 })
     await report({ kind: 'dispute_won', reference: second, part: '2' })
     assert.equal((await owed(id)).unpaid, -4)

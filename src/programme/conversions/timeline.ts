@@ -1,8 +1,10 @@
 /** The story of a payment in the order in which it happened: visit, sale, refunds, referrals, payouts. Pure. */
 import { decimalsOf } from '../../base/currencies.ts'
+import { ONE } from '../../base/fraction.ts'
 import { decimalText } from '../../base/money.ts'
 import type { Settings } from '../../base/settings.ts'
 import { formatTime } from '../../base/time.ts'
+import { earnedOf, parseCalculation } from '../commission/calculation.ts'
 import type { Referral } from '../referrals/referral.ts'
 import { type Conversion, type ConversionKind, isPaid } from './conversion.ts'
 import type { Story } from './explanation.ts'
@@ -96,8 +98,23 @@ function textOf({ kind, amount, currency, cumulative, affiliate_id }: Conversion
   return `${titles[kind]}${sum}${cumulative === 1 ? ' in all' : ''}.`
 }
 
-function textOfReferral({ type, amount, status, affiliate_id }: Referral, { decimals, currency }: Settings) {
-  const sum = `${decimalText(Math.abs(amount), decimals)} ${currency}`
-  const verb = type === 'refund' ? (amount < 0 ? 'gives back' : 'gets back') : 'earns'
-  return `Affiliate ${affiliate_id} ${verb} ${sum}, ${status}.`
+function textOfReferral(referral: Referral, { decimals, currency }: Settings) {
+  const { type, amount, status, affiliate_id } = referral
+  const sum = (units: number | bigint) => `${decimalText(units, decimals)} ${currency}`
+  if (type === 'refund') {
+    const verb = amount < 0 ? 'gives back' : 'gets back'
+    return `Affiliate ${affiliate_id} ${verb} ${sum(Math.abs(amount))}, ${status}.`
+  }
+  const first = earnedAtFirst(referral)
+  const since = first === BigInt(amount) ? '' : `; ${sum(amount)} of it stands`
+  return `Affiliate ${affiliate_id} earns ${sum(first)}${since}, ${status}.`
+}
+
+/** Before refunds and disputes have lowered it. */
+function earnedAtFirst({ calculation: text, amount }: Referral): bigint {
+  const calculation = parseCalculation(text)
+  if (!calculation?.result) return BigInt(amount)
+  const whole = earnedOf(calculation, ONE)
+  // What was raised by hand is worth that.
+  return whole.reason === '' && whole.amount > amount ? whole.amount : BigInt(amount)
 }

@@ -1,6 +1,7 @@
 import type { RaRecord } from 'react-admin'
 import type { Static } from 'typebox'
 import type { conversion } from '../../../src/programme/conversions/conversion.ts'
+import { capital } from '../names.ts'
 
 export type Conversion = Static<(typeof conversion)['record']> & RaRecord<number>
 
@@ -13,6 +14,9 @@ export const kinds: Conversion['kind'][] = [
   'dispute_won',
   'attribution',
 ]
+
+export const titleOf = ({ kind, reference }: Pick<Conversion, 'kind' | 'reference'>) =>
+  `${capital(kind)} ${reference}`
 
 export const nameOf = ({ id }: Pick<Conversion, 'id'>) => `Conversion ${id}`
 

@@ -1,6 +1,7 @@
 import Icon from '@mui/icons-material/ShoppingCartOutlined'
 import { lazily } from '../ui/lazily.ts'
 import type { RecordPages } from '../ui/pages.ts'
+import { titleOf } from './conversion.ts'
 
 export const conversions: RecordPages = {
   resource: 'conversions',
@@ -10,6 +11,7 @@ export const conversions: RecordPages = {
   icon: Icon,
   list: lazily(() => import('./ConversionList.tsx'), 'ConversionList'),
   show: lazily(() => import('./ConversionShow.tsx'), 'ConversionShow'),
+  titleOf,
   actions: {
     create: 'Conversion reported',
     unattributed: 'Conversion credited to nobody',

@@ -1,6 +1,7 @@
-import Icon from '@mui/icons-material/LocalOfferOutlined'
+import Icon from '@mui/icons-material/ConfirmationNumberOutlined'
 import { lazily } from '../ui/lazily.ts'
 import type { RecordPages } from '../ui/pages.ts'
+import { nameOf } from './coupon.ts'
 
 export const coupons: RecordPages = {
   resource: 'coupons',
@@ -11,5 +12,6 @@ export const coupons: RecordPages = {
   list: lazily(() => import('./CouponList.tsx'), 'CouponList'),
   create: lazily(() => import('./CouponForms.tsx'), 'CouponCreate'),
   edit: lazily(() => import('./CouponForms.tsx'), 'CouponEdit'),
+  titleOf: nameOf,
   conflicts: { rest_coupon_exists: { create: 'code', update: 'code' } },
 }

@@ -5,6 +5,7 @@ import { AffiliateName } from '../affiliates/AffiliateName.tsx'
 import { Allowed } from '../ui/Allowed.tsx'
 import { CopyButton } from '../ui/CopyButton.tsx'
 import { Details } from '../ui/Details.tsx'
+import { Erase } from '../ui/Erase.tsx'
 import { time } from '../ui/format.ts'
 import { DeleteRecord } from '../ui/RecordForms.tsx'
 import { RecordLink } from '../ui/RecordLink.tsx'
@@ -59,6 +60,12 @@ function Actions({ customer }: { customer: Customer }) {
           Edit
         </Button>
       </Allowed>
+      {customer.user_id === 0 && (
+        <Erase of={customers} record={customer} name={`customer ${customer.id}`} needs="erasures.create">
+          Names, e-mail address and network are erased here and in the audit log. What was bought and what it
+          earned stays.
+        </Erase>
+      )}
       <DeleteRecord of={customers} record={customer}>
         The customer is gone for good. Referrals because of what was bought stay, with its number.
       </DeleteRecord>

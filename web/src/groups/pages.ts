@@ -1,6 +1,7 @@
 import Icon from '@mui/icons-material/WorkspacesOutlined'
 import { lazily } from '../ui/lazily.ts'
 import type { RecordPages } from '../ui/pages.ts'
+import { nameOf } from './group.ts'
 
 export const groups: RecordPages = {
   resource: 'groups',
@@ -11,5 +12,6 @@ export const groups: RecordPages = {
   list: lazily(() => import('./GroupList.tsx'), 'GroupList'),
   create: lazily(() => import('./GroupForms.tsx'), 'GroupCreate'),
   edit: lazily(() => import('./GroupForms.tsx'), 'GroupEdit'),
+  titleOf: nameOf,
   conflicts: { rest_group_exists: { create: 'name', update: 'name' } },
 }

@@ -1,11 +1,12 @@
 /** What waits for somebody, and how the month is going. */
-import { Box, Button, Card, Link, List, ListItem, Stack, Typography } from '@mui/material'
+import { Alert, Box, Button, Card, Link, List, ListItem, Stack, Typography } from '@mui/material'
 import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
 import { type RaRecord, useGetList, useGetMany } from 'react-admin'
 import { Link as RouterLink } from 'react-router-dom'
 import type { Static } from 'typebox'
 import type { referralTotals } from '../../../src/programme/referrals/totals.ts'
+import type { SettingsRecord } from '../../../src/settings/schema.ts'
 import { AffiliateName } from '../affiliates/AffiliateName.tsx'
 import { Account, type Affiliate, moving, nameOf } from '../affiliates/affiliate.tsx'
 import { get } from '../api.ts'
@@ -13,6 +14,7 @@ import { useDeletedButOwed } from '../ledger/DeletedButOwed.tsx'
 import { MarkPaid } from '../payouts/MarkPaid.tsx'
 import type { Payout, WithSums } from '../payouts/payout.ts'
 import { useReport } from '../reports/report.ts'
+import { useCan } from '../session.tsx'
 import { count, day, useMoney } from '../ui/format.ts'
 import { Moves } from '../ui/moves.tsx'
 import { Page, Problem } from '../ui/Page.tsx'
@@ -30,6 +32,7 @@ const listOf = (resource: string, filter: object) =>
 export function Home() {
   return (
     <Page title="Home">
+      <Begin />
       <ThisMonth />
       <Waits />
       <Box
@@ -44,6 +47,35 @@ export function Home() {
         <FailedPayouts />
       </Box>
     </Page>
+  )
+}
+
+/** What comes first, as long as there is no amount: after that the currency can't change. */
+function Begin() {
+  const may = useCan()('settings.edit')
+  const { data } = useQuery({
+    queryKey: ['settings'],
+    queryFn: () => get<SettingsRecord>('settings'),
+    enabled: may,
+  })
+  if (!data || data.currency_locked) return null
+  const { currency, programme_page, default_rate, default_rate_type } = data
+  return (
+    <Alert
+      severity="info"
+      role="note"
+      sx={{ mb: 2 }}
+      action={
+        <Button component={RouterLink} to="/settings" color="inherit">
+          Settings
+        </Button>
+      }
+    >
+      Before you begin: all amounts are in {currency}, and the first one that is recorded fixes that.
+      Affiliates earn {default_rate}
+      {default_rate_type === 'percentage' ? '%' : ` (${default_rate_type})`} where nothing else is said.
+      {programme_page === '' && ' Links lead nowhere before a programme page is set.'}
+    </Alert>
   )
 }
 

@@ -1,9 +1,11 @@
 import { required, TextInput } from 'react-admin'
+import { useWatch } from 'react-hook-form'
 import { AffiliateInput } from '../affiliates/AffiliateInput.tsx'
 import { numberedName } from '../affiliates/affiliate.tsx'
 import { FormSection, Row } from '../ui/form.tsx'
 import { DeleteRecord, RecordCreate, RecordEdit } from '../ui/RecordForms.tsx'
 import { type Link, nameOf } from './link.ts'
+import { NoProgrammePage } from './NoProgrammePage.tsx'
 import { links } from './pages.ts'
 
 export function LinkCreate() {
@@ -35,6 +37,12 @@ export function LinkEdit() {
   )
 }
 
+/** Of a link that leads to the page of the settings, as long as there is none. */
+function NoPage() {
+  const destination = useWatch({ name: 'destination' })
+  return destination ? null : <NoProgrammePage />
+}
+
 function Fields({ codeHint }: { codeHint: string }) {
   return (
     <FormSection title="Link">
@@ -48,6 +56,7 @@ function Fields({ codeHint }: { codeHint: string }) {
         label="Leads to"
         helperText="A page on a host of the settings. The programme page when it is empty."
       />
+      <NoPage />
       <Row>
         <TextInput source="code" label="Code" helperText={codeHint} />
         <TextInput source="campaign" label="Campaign" helperText="What its visits are counted under." />

@@ -1,5 +1,5 @@
 import EditIcon from '@mui/icons-material/EditOutlined'
-import { Button, Paper } from '@mui/material'
+import { Box, Button, Paper } from '@mui/material'
 import { Link as RouterLink } from 'react-router-dom'
 import { AffiliateName } from '../affiliates/AffiliateName.tsx'
 import { Allowed } from '../ui/Allowed.tsx'
@@ -9,6 +9,7 @@ import { RecordShow } from '../ui/RecordShow.tsx'
 import { Breakable } from '../ui/table.tsx'
 import { Address } from './Address.tsx'
 import { type Link, nameOf } from './link.ts'
+import { NoProgrammePage } from './NoProgrammePage.tsx'
 import { links } from './pages.ts'
 
 export function LinkShow() {
@@ -26,6 +27,11 @@ export function LinkShow() {
     >
       {link => (
         <>
+          {link.destination === '' && (
+            <Box sx={{ mb: 2 }}>
+              <NoProgrammePage />
+            </Box>
+          )}
           <Paper variant="outlined" sx={{ p: 2, mb: 2 }}>
             <Address link={link} />
           </Paper>

@@ -1,6 +1,7 @@
 import Icon from '@mui/icons-material/LinkOutlined'
 import { lazily } from '../ui/lazily.ts'
 import type { RecordPages } from '../ui/pages.ts'
+import { nameOf } from './link.ts'
 
 export const links: RecordPages = {
   resource: 'links',
@@ -12,5 +13,6 @@ export const links: RecordPages = {
   create: lazily(() => import('./LinkForms.tsx'), 'LinkCreate'),
   edit: lazily(() => import('./LinkForms.tsx'), 'LinkEdit'),
   show: lazily(() => import('./LinkShow.tsx'), 'LinkShow'),
+  titleOf: nameOf,
   conflicts: { rest_link_code_in_use: { create: 'code', update: 'code' } },
 }

@@ -1,7 +1,7 @@
 import Icon from '@mui/icons-material/PercentOutlined'
 import { lazily } from '../ui/lazily.ts'
 import type { RecordPages } from '../ui/pages.ts'
-import { type Rule, rowsOf } from './rule.ts'
+import { nameOf, type Rule, rowsOf } from './rule.ts'
 
 export const rules: RecordPages = {
   resource: 'rules',
@@ -12,6 +12,7 @@ export const rules: RecordPages = {
   list: lazily(() => import('./RuleList.tsx'), 'RuleList'),
   create: lazily(() => import('./RuleForms.tsx'), 'RuleCreate'),
   edit: lazily(() => import('./RuleForms.tsx'), 'RuleEdit'),
+  titleOf: nameOf,
   adds: ({ conditions, affiliate_id, group_id }: Rule) => ({
     condition_rows: rowsOf(conditions),
     affiliate_id: affiliate_id || null,

@@ -2,8 +2,10 @@ import { Button, Checkbox, FormControlLabel, Typography } from '@mui/material'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useNotify, useRefresh } from 'react-admin'
+import { Link } from 'react-router-dom'
 import { request } from '../api.ts'
 import { useCan } from '../session.tsx'
+import { Allowed } from '../ui/Allowed.tsx'
 import { Confirm } from '../ui/Confirm.tsx'
 import { plural, useMoney } from '../ui/format.ts'
 import { nameOf, type Run } from './run.ts'
@@ -31,6 +33,7 @@ export function RunActions({ run }: { run: Run }) {
   return (
     <>
       {status === 'draft' && run.hash !== '' && run.payees > 0 && <Approve run={run} />}
+      {(run.refusal !== '' || status === 'cancelled') && <Again run={run} />}
       {['draft', 'approving', 'approved'].includes(status) && <Cancel run={run} />}
       {['approved', 'sent'].includes(status) && <Close run={run} />}
     </>
@@ -60,6 +63,25 @@ function Approve({ run }: { run: Run }) {
         </Typography>
       </Confirm>
     </>
+  )
+}
+
+/** The form of a new run with the settings of this one. */
+function Again({ run }: { run: Run }) {
+  const { method, cut_off, minimum, note, group_id } = run
+  const record = {
+    method,
+    cut_off: cut_off.slice(0, 10),
+    minimum: String(minimum),
+    note,
+    group_id: group_id || null,
+  }
+  return (
+    <Allowed to="payout-runs.create">
+      <Button variant="outlined" component={Link} to="/payout-runs/create" state={{ record }}>
+        Prepare again
+      </Button>
+    </Allowed>
   )
 }
 

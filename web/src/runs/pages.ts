@@ -1,6 +1,7 @@
 import Icon from '@mui/icons-material/AccountBalanceOutlined'
 import { lazily } from '../ui/lazily.ts'
 import type { RecordPages } from '../ui/pages.ts'
+import { titleOf } from './run.ts'
 
 export const payoutRuns: RecordPages = {
   resource: 'payout-runs',
@@ -11,6 +12,7 @@ export const payoutRuns: RecordPages = {
   list: lazily(() => import('./RunList.tsx'), 'RunList'),
   create: lazily(() => import('./RunCreate.tsx'), 'RunCreate'),
   show: lazily(() => import('./RunShow.tsx'), 'RunShow'),
+  titleOf,
   actions: {
     reserve: 'Payout run reserved earnings',
     refuse: 'Payout run not approved: it has changed',

@@ -1,6 +1,7 @@
-import Icon from '@mui/icons-material/SensorsOutlined'
+import Icon from '@mui/icons-material/WebhookOutlined'
 import { lazily } from '../ui/lazily.ts'
 import type { RecordPages } from '../ui/pages.ts'
+import { nameOf } from './source.ts'
 
 export const sources: RecordPages = {
   resource: 'sources',
@@ -11,4 +12,5 @@ export const sources: RecordPages = {
   list: lazily(() => import('./SourceList.tsx'), 'SourceList'),
   create: lazily(() => import('./SourceForms.tsx'), 'SourceCreate'),
   edit: lazily(() => import('./SourceForms.tsx'), 'SourceEdit'),
+  titleOf: nameOf,
 }

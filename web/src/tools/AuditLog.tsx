@@ -25,6 +25,7 @@ import { Empty, Problem } from '../ui/Page.tsx'
 import { pageOf } from '../ui/pages.ts'
 import { RecordTable } from '../ui/RecordTable.tsx'
 import { type User, userName } from '../users/user.ts'
+import { useLoggedText } from './logged.ts'
 
 type Entry = EntryRecord
 
@@ -231,7 +232,10 @@ function LinkIfThere({ resource, id, to }: { resource: string; id: number; to: s
 const LONG = 800
 
 function Changes({ entry: { before, after, erased } }: { entry: Entry }) {
-  const names = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])]
+  const textOf = useLoggedText()
+  const names = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])].filter(name =>
+    [before, after].some(values => values && textOf(name, values) !== ''),
+  )
   const long = JSON.stringify([before, after]).length > LONG
   return (
     <Box
@@ -247,9 +251,9 @@ function Changes({ entry: { before, after, erased } }: { entry: Entry }) {
           <Box component="span" sx={{ color: 'text.secondary' }}>
             {name.replaceAll('_', ' ')}:{' '}
           </Box>
-          {before && <Value of={before[name]} removed />}
+          {before && <Value text={textOf(name, before)} removed />}
           {before && after && ' → '}
-          {after && <Value of={after[name]} />}
+          {after && <Value text={textOf(name, after)} />}
         </div>
       ))}
       {erased && <em>Personal data was erased.</em>}
@@ -257,16 +261,14 @@ function Changes({ entry: { before, after, erased } }: { entry: Entry }) {
   )
 }
 
-function Value({ of: value, removed }: { of: unknown; removed?: boolean }) {
-  const shown = value === '' || value === null || value === undefined ? 'nothing' : value
-  const written = Array.isArray(shown) ? shown.join(', ') : String(shown)
+function Value({ text, removed }: { text: string; removed?: boolean }) {
   return (
     <Box
       component={removed ? 'del' : 'span'}
       dir="auto"
       sx={{ whiteSpace: 'pre-wrap', textDecorationColor: 'rgba(128, 128, 128, 0.7)' }}
     >
-      {written}
+      {text === '' ? 'nothing' : text}
     </Box>
   )
 }

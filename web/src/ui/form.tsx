@@ -1,6 +1,6 @@
 /** Forms: what the server has against them stands at the button, and at the field that it is about. */
 import { Alert, Box, Button, Card, Stack, Typography } from '@mui/material'
-import { createContext, type ReactNode, useContext, useEffect, useRef } from 'react'
+import { createContext, type ReactNode, useContext, useEffect, useRef, useState } from 'react'
 import { Form, type FormProps, required, SaveButton, TextInput, type TextInputProps } from 'react-admin'
 import { type FieldError, useFormState, useWatch } from 'react-hook-form'
 import { useCan, useSession } from '../session.tsx'
@@ -86,6 +86,7 @@ export function FormButtons({ label = 'Save', back }: { label?: string; back?: s
   return (
     <>
       <ServerProblem />
+      <FieldProblems />
       <Stack direction="row" sx={{ gap: 1.5, alignItems: 'center', flexWrap: 'wrap' }}>
         <SaveButton label={label} icon={null} size="large" alwaysEnable />
         {back && <Cancel to={back} />}
@@ -116,6 +117,37 @@ function ServerProblem() {
       {withoutField.map(error => ` ${error?.message}`)}
     </Alert>
   )
+}
+
+/** What kept the form from being sent: the fields may stand far above the button. */
+function FieldProblems() {
+  const { errors, submitCount } = useFormState()
+  const alert = useRef<HTMLDivElement>(null)
+  const [labels, setLabels] = useState<string[]>([])
+  const names = Object.entries(errors as Record<string, FieldError | undefined>)
+    .filter(([name, error]) => name !== 'root' && error?.type !== 'server')
+    .map(([name]) => name)
+    .join(' ')
+  useEffect(() => {
+    if (submitCount > 0 && names !== '') setLabels(labelsOf(alert.current?.closest('form')))
+  }, [submitCount, names])
+  if (submitCount === 0 || names === '') return null
+  return (
+    <Alert severity="error" sx={{ mb: 2 }} ref={alert}>
+      Not saved. Look at {labels.length === 0 ? 'the fields that are marked' : labels.join(', ')}.
+    </Alert>
+  )
+}
+
+function labelsOf(form: HTMLFormElement | null | undefined): string[] {
+  const fields = [...(form?.querySelectorAll('[aria-invalid=true]') ?? [])]
+  const labels = fields.map(field =>
+    field
+      .closest('.MuiFormControl-root')
+      ?.querySelector('label')
+      ?.textContent?.replace(/\s*\*$/, ''),
+  )
+  return [...new Set(labels)].filter(label => label !== undefined)
 }
 
 /** The numbers of referrals, as the server takes them. */

@@ -1,4 +1,4 @@
-import { Box, Button, Link, Typography } from '@mui/material'
+import { Button, Link, Stack, Typography } from '@mui/material'
 import { useState } from 'react'
 import {
   CreateBase,
@@ -15,11 +15,13 @@ import { Link as RouterLink, useNavigate } from 'react-router-dom'
 import { request } from '../api.ts'
 import { useSession } from '../session.tsx'
 import { Confirm } from '../ui/Confirm.tsx'
+import { Erase } from '../ui/Erase.tsx'
 import { CarefulForm, FormButtons, FormSection, Row } from '../ui/form.tsx'
 import { time } from '../ui/format.ts'
 import { listAt } from '../ui/lists.ts'
 import { Page, RecordProblem, toldByThePage } from '../ui/Page.tsx'
 import { Waiting } from '../ui/Waiting.tsx'
+import { users } from './pages.ts'
 import { roleChoices, type User, userName } from './user.ts'
 
 type Values = Record<string, unknown>
@@ -99,15 +101,22 @@ function EditPage() {
           'Not an affiliate.'
         )}
       </Typography>
-      <CarefulForm>
+      <CarefulForm needs="users.edit">
         <Fields
           own={record.id === user.id}
           passwordHelp="Empty: the password stays as it is. A new one ends the sessions of this account."
         />
         <FormButtons back="/users" />
       </CarefulForm>
-      {record.second_factor && record.id !== user.id && (
-        <ResetSecondFactor user={record} onReset={() => refetch()} />
+      {record.id !== user.id && (
+        <Stack direction="row" sx={{ gap: 1, flexWrap: 'wrap', mt: 3 }}>
+          {record.second_factor && <ResetSecondFactor user={record} onReset={() => refetch()} />}
+          <Erase of={users} record={record} name={`account ${userName(record)}`} needs="users.delete">
+            Login, names, addresses and notes of the account, and of the affiliate and customer that belong to
+            it, are erased here and in the audit log. Its sessions end, its API keys are revoked. Affiliate,
+            referrals and payouts stay with their amounts.
+          </Erase>
+        </Stack>
       )}
     </Page>
   )
@@ -122,7 +131,7 @@ function ResetSecondFactor({ user, onReset }: { user: User; onReset: () => void 
     onReset()
   }
   return (
-    <Box sx={{ mt: 3 }}>
+    <>
       <Button color="error" onClick={() => setAsking(true)}>
         Remove second factor
       </Button>
@@ -138,7 +147,7 @@ function ResetSecondFactor({ user, onReset }: { user: User; onReset: () => void 
           make sure that it is they who ask.
         </Typography>
       </Confirm>
-    </Box>
+    </>
   )
 }
 

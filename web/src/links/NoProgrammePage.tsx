@@ -1,0 +1,23 @@
+import { Alert, Link } from '@mui/material'
+import { Link as RouterLink } from 'react-router-dom'
+import { useCan, useSession } from '../session.tsx'
+
+/** What to do before links lead anywhere by themselves; nothing once it is done. */
+export function NoProgrammePage() {
+  const { programme_page } = useSession().settings
+  const may = useCan()('settings.edit')
+  if (programme_page !== '') return null
+  return (
+    <Alert severity="warning" role="note">
+      This link leads nowhere yet: name a page here, or set the programme page{' '}
+      {may ? (
+        <Link component={RouterLink} to="/settings" color="inherit">
+          under Settings, Tracking
+        </Link>
+      ) : (
+        'under Settings, Tracking (an administrator can)'
+      )}
+      , which all links without a page of their own lead to.
+    </Alert>
+  )
+}

@@ -1,0 +1,46 @@
+/** Values of the audit log as people read them. The log has them as programs compare them. */
+import { decimalsOf } from '../../../src/base/currencies.ts'
+import { useSession } from '../session.tsx'
+
+type Values = Readonly<Record<string, unknown>>
+
+const AMOUNTS = new Set(['amount', 'minimum', 'original_amount'])
+/** What stands for a text to a program, and says nothing to people. */
+const HASH = /^(sha256:)?[0-9a-f]{64}\b/
+
+/** @returns what a field of an entry says; empty where that is nothing */
+export function useLoggedText(): (name: string, values: Values) => string {
+  const { currency } = useSession().settings
+  return (name, values) => {
+    const value = values[name]
+    if (value === null || value === undefined || value === '') return ''
+    if (name.endsWith('_id') && value === 0) return ''
+    if (AMOUNTS.has(name)) return amountText(name, value, values, currency)
+    if (Array.isArray(value)) return value.map(one => textOf(one)).join(', ')
+    return textOf(value)
+  }
+}
+
+function textOf(value: unknown): string {
+  if (typeof value === 'object') return JSON.stringify(value)
+  const text = String(value)
+  if (!HASH.test(text)) return text
+  const [, length] = / \((\d+) characters\)$/.exec(text) ?? []
+  return length === undefined ? '' : `${length} characters`
+}
+
+/** What was earned in another currency is logged in the minor unit of that. */
+function amountText(name: string, value: unknown, values: Values, currency: string): string {
+  const isOriginal = name === 'original_amount'
+  const own = isOriginal ? values.original_currency : values.currency
+  const code = typeof own === 'string' && own !== '' ? own : isOriginal ? undefined : currency
+  const decimals = code === undefined ? undefined : decimalsOf(code)
+  if (code === undefined || decimals === undefined) return String(value)
+  const amount = isOriginal ? Number(value) / 10 ** decimals : Number(value)
+  return new Intl.NumberFormat(undefined, {
+    style: 'currency',
+    currency: code,
+    minimumFractionDigits: decimals,
+    maximumFractionDigits: decimals,
+  }).format(amount)
+}

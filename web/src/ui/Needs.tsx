@@ -1,0 +1,16 @@
+import { Alert } from '@mui/material'
+import type { ReactNode } from 'react'
+import { useCan } from '../session.tsx'
+import { Page } from './Page.tsx'
+
+/** Instead of a form that the server would refuse in the end: what is missing. */
+export function Needs({ to, title, children }: { to: string; title: string; children: ReactNode }) {
+  if (useCan()(to)) return children
+  return (
+    <Page title={title} narrow>
+      <Alert severity="info">
+        This needs the permission {to.replaceAll('-', '_')}, which your role does not have.
+      </Alert>
+    </Page>
+  )
+}
