@@ -1,3 +1,4 @@
+import type { SentLine } from '../../../src/programme/conversions/schema.ts'
 import { AffiliateName } from '../affiliates/AffiliateName.tsx'
 import { capital } from '../names.ts'
 import { Details, LongText } from '../ui/Details.tsx'
@@ -5,7 +6,7 @@ import { time } from '../ui/format.ts'
 import { RecordLink } from '../ui/RecordLink.tsx'
 import { RecordShow } from '../ui/RecordShow.tsx'
 import { Credit } from './Credit.tsx'
-import { amountText, type Conversion, isUnattributed, nameOf } from './conversion.ts'
+import { amountText, type Conversion, isUnattributed, lineText, moneyText, nameOf } from './conversion.ts'
 import { conversions } from './pages.ts'
 import { Story } from './Story.tsx'
 
@@ -27,14 +28,17 @@ export function ConversionShow() {
 }
 
 function ConversionDetails({ conversion: one }: { conversion: Conversion }) {
-  const isEmpty = (value: unknown) => JSON.stringify(value) === '{}' || JSON.stringify(value) === '[]'
-  const long = (key: string, value: unknown) =>
-    isEmpty(value) ? '' : <LongText key={key} text={JSON.stringify(value, null, 2)} />
+  const part = (amount: number) => amount !== 0 && moneyText(amount, one.currency)
+  const lines = (one.lines as SentLine[]).map(line => lineText(line, one.currency))
+  const metadata = JSON.stringify(one.metadata, null, 2)
   return (
     <Details
       items={[
         ['Kind', capital(one.kind)],
         ['Amount', <strong key="amount">{amountText(one)}</strong>],
+        ['Tax in it', part(one.tax)],
+        ['Shipping in it', part(one.shipping)],
+        ['Discount', part(one.discount)],
         [
           'Credited to',
           one.affiliate_id === 0 ? 'Nobody' : <AffiliateName key="a" id={one.affiliate_id} link />,
@@ -51,8 +55,8 @@ function ConversionDetails({ conversion: one }: { conversion: Conversion }) {
         ['Customer', one.customer_id !== 0 && <RecordLink key="c" kind="customer" id={one.customer_id} />],
         ['Visit', one.visit_id !== 0 && <RecordLink key="v" kind="visit" id={one.visit_id} />],
         ['Source', one.source_id !== 0 && <RecordLink key="s" kind="source" id={one.source_id} />],
-        ['Lines', long('lines', one.lines)],
-        ['Metadata', long('metadata', one.metadata)],
+        ['Bought', lines.length > 0 && <LongText key="lines" text={lines.join('\n')} />],
+        ['Metadata', metadata !== '{}' && <LongText key="metadata" text={metadata} />],
       ]}
     />
   )

@@ -1,6 +1,7 @@
 import type { RaRecord } from 'react-admin'
 import type { Static } from 'typebox'
 import type { conversion } from '../../../src/programme/conversions/conversion.ts'
+import type { SentLine } from '../../../src/programme/conversions/schema.ts'
 import { capital } from '../names.ts'
 
 export type Conversion = Static<(typeof conversion)['record']> & RaRecord<number>
@@ -26,6 +27,14 @@ export const isUnattributed = ({ kind, affiliate_id }: Conversion) =>
 
 /** In its own currency, which may be another one than the programme's. */
 export function amountText({ amount, currency, kind }: Conversion): string {
-  if (kind === 'attribution') return '–'
-  return new Intl.NumberFormat(undefined, { style: 'currency', currency }).format(amount)
+  return kind === 'attribution' ? '–' : moneyText(amount, currency)
+}
+
+export const moneyText = (amount: number, currency: string) =>
+  new Intl.NumberFormat(undefined, { style: 'currency', currency }).format(amount)
+
+/** '2 × Desk lamp (light), $85.00' */
+export function lineText({ product, category, quantity = 1, amount }: SentLine, currency: string): string {
+  const what = `${quantity} × ${product || 'Product'}${category ? ` (${category})` : ''}`
+  return amount === undefined ? what : `${what}, ${moneyText(amount, currency)}`
 }

@@ -9,7 +9,7 @@ export function NoProgrammePage() {
   if (programme_page !== '') return null
   return (
     <Alert severity="warning" role="note">
-      This link leads nowhere yet: name a page here, or set the programme page{' '}
+      This link leads nowhere yet: set the programme page{' '}
       {may ? (
         <Link component={RouterLink} to="/settings" color="inherit">
           under Settings, Tracking
@@ -17,7 +17,7 @@ export function NoProgrammePage() {
       ) : (
         'under Settings, Tracking (an administrator can)'
       )}
-      , which all links without a page of their own lead to.
+      . Links without a page of their own lead to it, and others to pages on its host.
     </Alert>
   )
 }

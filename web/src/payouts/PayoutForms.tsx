@@ -122,7 +122,9 @@ function Fields({ isNew = false }: { isNew?: boolean }) {
           label="Referrals"
           validate={numbersProblem}
           helperText={
-            isNew ? 'Of those above, and of another system.' : 'The numbers of the referrals that it pays.'
+            isNew
+              ? 'Numbers with commas between them. Those that are ticked above stand here.'
+              : 'The numbers of the referrals that it pays.'
           }
           slotProps={{ htmlInput: { inputMode: 'numeric' } }}
         />
