@@ -11,7 +11,7 @@ import { existing, readingOf } from '../../records/rules.ts'
 import type { Db } from '../../storage/database.ts'
 import { rotateSecretKey, type Sealed } from '../../storage/resealing.ts'
 import { seal, unseal } from '../../storage/secret-keys.ts'
-import { isThere } from '../affiliates/store.ts'
+import { affiliates, isThere } from '../affiliates/store.ts'
 import { sealedSecrets } from '../sources/store.ts'
 import { type Account, type CreateArguments, type PaymentDetail, paymentDetail } from './details.ts'
 import * as store from './store.ts'
@@ -24,6 +24,8 @@ export const reading = readingOf(paymentDetail, store.details)
 export async function create(context: RequestContext, args: CreateArguments): Promise<PaymentDetail> {
   const result = await write(context, async tx => {
     const settings = await context.settings.hold(tx)
+    // Details that are entered at once for one affiliate follow one another, so each ends the one before.
+    await affiliates.hold(tx, args.affiliate_id)
     refuseInvalid(await problemsOf(tx, args))
     const [before] = await store.currentOf(tx, [args.affiliate_id], args.method)
     const time = now()
