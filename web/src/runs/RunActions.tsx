@@ -3,7 +3,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useNotify, useRefresh } from 'react-admin'
 import { Link } from 'react-router-dom'
-import { request } from '../api.ts'
+import { messageOf, request } from '../api.ts'
 import { useCan } from '../session.tsx'
 import { Allowed } from '../ui/Allowed.tsx'
 import { Confirm } from '../ui/Confirm.tsx'
@@ -33,7 +33,8 @@ export function RunActions({ run }: { run: Run }) {
   return (
     <>
       {status === 'draft' && run.hash !== '' && run.payees > 0 && <Approve run={run} />}
-      {(run.refusal !== '' || status === 'cancelled') && <Again run={run} />}
+      {status === 'draft' && run.hash !== '' && <PrepareAgain run={run} />}
+      {status === 'cancelled' && <NewLike run={run} />}
       {['draft', 'approving', 'approved'].includes(status) && <Cancel run={run} />}
       {['approved', 'sent'].includes(status) && <Close run={run} />}
     </>
@@ -66,8 +67,23 @@ function Approve({ run }: { run: Run }) {
   )
 }
 
+/** On the same terms, when what somebody is owed has changed since. */
+function PrepareAgain({ run }: { run: Run }) {
+  const step = useStep(run)
+  const notify = useNotify()
+  const prepare = () =>
+    step('', {}, `${nameOf(run)} is being prepared again`).catch(error =>
+      notify(messageOf(error), { type: 'error' }),
+    )
+  return (
+    <Button variant="outlined" onClick={prepare}>
+      Prepare again
+    </Button>
+  )
+}
+
 /** The form of a new run with the settings of this one. */
-function Again({ run }: { run: Run }) {
+function NewLike({ run }: { run: Run }) {
   const { method, cut_off, minimum, note, group_id } = run
   const record = {
     method,
