@@ -1,4 +1,4 @@
-/** Builds the server out of configuration and database, and lists the resources. */
+/** The registry of everything that the service stores and serves; builds the server from it. */
 import { randomBytes } from 'node:crypto'
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
@@ -100,7 +100,7 @@ export const features: readonly Feature[] = [
   runItems,
 ]
 
-/** Everything that is kept. What a table refers to comes before it. */
+/** Every table. A table stands after those that it refers to. */
 export const schema: Schema = [
   settingsTable,
   rateTypesTable,
@@ -134,10 +134,10 @@ export const permissions: readonly string[] = [
   ),
 ]
 
-/** The same handlers answer under each, so that clients of AffiliateWP need only a new host. */
+/** The same handlers answer under each path, so that clients of AffiliateWP only need a new host. */
 export const basePaths = ['/v1', '/wp-json/affwp/v1'] as const
 
-/** What client programs of AffiliateWP ask of WordPress itself, by the same key. */
+/** What client programs of AffiliateWP request from WordPress itself, with the same key. */
 const WORDPRESS_BASE = '/wp-json/wp/v2'
 
 export interface AppOptions {
@@ -147,26 +147,26 @@ export interface AppOptions {
   readonly rateLimit: number
   /** How long a request may read before it has an answer, or the next part of one. */
   readonly readSeconds: number
-  /** Where this process shares its limits with others. */
+  /** Present where this process shares its limits with others. */
   readonly grantor?: Grantor | undefined
-  /** Proxies that are believed when they name a client: their addresses and networks, or how many there are. */
+  /** Trusted proxies, whose X-Forwarded headers count: their addresses and networks, or how many there are. */
   readonly trustProxy: readonly string[] | number
   readonly logger: FastifyBaseLogger
-  /** Without, no e-mail is sent. */
+  /** Without it no e-mail is sent. */
   readonly mail?: MailOptions | undefined
 }
 
-/** How soon a step of a payout run goes on that takes longer than a request should. */
+/** How often unfinished steps of payout runs are continued. */
 const RUNS_EVERY_MS = 1000
-/** For all of a request to arrive, so that a body of one MiB needs 35 kB a second. */
+/** For a whole request to arrive: a body of one MiB needs 35 kB a second. */
 const REQUEST_TIMEOUT_MS = 30_000
 const HEADERS_TIMEOUT_MS = 10_000
 const TIMEOUTS_CHECKED_EVERY_MS = 2_000
-/** What is due at a moment is done within a minute of it. */
+/** Holds that end and drafts that can be judged are handled within a minute. */
 const REFERRALS_EVERY_MS = 20_000
 const CONNECTIONS = 16_384
 const KEEP_ALIVE_TIMEOUT_MS = 65_000
-/** Node takes no more of a request's head. */
+/** Node accepts no longer head of a request. */
 const MAX_URL_LENGTH = 16_384
 
 /** The server, ready to listen. Closing it leaves the database open. */
@@ -175,7 +175,7 @@ export async function buildApp(database: Database, options: AppOptions): Promise
   const keys = new KeyRing(database)
   const app = Fastify(serverOptions(options))
   app.server.maxConnections = CONNECTIONS
-  // An expectation that nobody knows changes nothing.
+  // An unknown expectation (Expect header) changes nothing.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
   const load = new Load(options.readSeconds * 1000)
   const limiter = new Limiter(options.rateLimit, options.grantor ?? grantAll)
@@ -231,14 +231,14 @@ export async function buildApp(database: Database, options: AppOptions): Promise
   return app
 }
 
-/** Sends links to who has forgotten a password, where e-mail can be sent. */
+/** Sends links to set a new password, where e-mail is configured. */
 function recoveryOf({ mail, logger }: AppOptions): Recovery | undefined {
   const failed = (err: unknown) =>
     logger.error({ err }, 'a link to set a new password with could not be sent')
   return mail && new Recovery(new Post(mail), failed)
 }
 
-/** What goes on beside requests, until the server is closed. */
+/** Background work, until the server is closed. */
 function workBeside(
   app: FastifyInstance,
   context: Context,
@@ -262,7 +262,7 @@ function workBeside(
   })
 }
 
-/** What the service does of its own accord, in each process; what one has begun the others leave alone. */
+/** Background jobs of each process; what one process has begun the others leave alone. */
 function jobsOf(context: RequestContext): Rounds[] {
   const runs = new Rounds(RUNS_EVERY_MS, () => proceedAll(context, () => runs.closed))
   const settle = draftSettler(context, () => holds.closed)
@@ -273,19 +273,19 @@ function jobsOf(context: RequestContext): Rounds[] {
   return [runs, holds]
 }
 
-/** Whether the only thing that went wrong is that the client has gone. */
+/** Whether the only error is that the client has gone. */
 function isUnwanted(error: unknown): boolean {
   return error instanceof DatabaseUnavailable && error.reason === 'not wanted'
 }
 
-/** Visitors have an allowance of their own for each address, as large as that of a key. */
+/** Visitors of each address have an allowance of their own, as large as that of a key. */
 async function serveVisitors(app: FastifyInstance, database: Database, options: AppOptions): Promise<void> {
   const { rateLimit, grantor, logger } = options
   const allowances = new Allowances(grantor ?? grantAll)
   const allow = (address: string): boolean | Promise<boolean> => {
     if (rateLimit === 0) return true
-    const spent = allowances.spend(`visitor ${networksOf(address)[0]}`, rateLimit)
-    return spent instanceof Promise ? spent.then(({ allowed }) => allowed) : spent.allowed
+    const spending = allowances.spend(`visitor ${networksOf(address)[0]}`, rateLimit)
+    return spending instanceof Promise ? spending.then(({ allowed }) => allowed) : spending.allowed
   }
   const tracking = new Tracking(onBehalfOf(service, database), allow, {
     failed: err => logger.error({ err }, 'visits could not be written; they are tried again'),
@@ -299,7 +299,7 @@ async function serveVisitors(app: FastifyInstance, database: Database, options: 
   app.addHook('onClose', () => tracking.close())
 }
 
-/** How Fastify is to read requests, and what it is to leave to the stages. */
+/** Options of Fastify, which leaves reading arguments to the stages. */
 function serverOptions({ logger, bodyLimitBytes, trustProxy }: AppOptions): FastifyHttpOptions<Server> {
   return {
     loggerInstance: logger,
@@ -311,7 +311,7 @@ function serverOptions({ logger, bodyLimitBytes, trustProxy }: AppOptions): Fast
     requestTimeout: REQUEST_TIMEOUT_MS,
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
     forceCloseConnections: 'idle',
-    // A request that arrives on an open connection while the server closes is still answered.
+    // A request on an open connection is still answered while the server closes.
     return503OnClosing: false,
     http: {
       requireHostHeader: false,
@@ -320,7 +320,7 @@ function serverOptions({ logger, bodyLimitBytes, trustProxy }: AppOptions): Fast
     },
     routerOptions: {
       ignoreTrailingSlash: true,
-      // Every URL that can arrive is routed, so that who asks is found out before anything is said of it.
+      // Every URL is routed, so that a caller is authenticated before anything is answered.
       maxParamLength: MAX_URL_LENGTH,
       // Arguments are read by `http/arguments.ts`, after authentication.
       querystringParser: () => ({}),
@@ -334,7 +334,7 @@ function trusted(proxies: AppOptions['trustProxy']): string[] | ((address: strin
   return typeof proxies === 'number' ? (_address, hop) => hop < proxies : [...proxies]
 }
 
-/** Unique over processes and restarts, and cheap: a random beginning and a number. */
+/** Unique across processes and restarts, and cheap: a random prefix and a number. */
 function requestIds(): () => string {
   const beginning = randomBytes(9).toString('base64url')
   let number = 0
@@ -345,7 +345,7 @@ function requestIds(): () => string {
 }
 
 /**
- * A URL may come with scheme and host (RFC 9112, 3.2.2), which are cut off as text: what a proxy in front has let pass
+ * A URL may have a scheme and host (RFC 9112, 3.2.2), which are cut off as text: a path that a proxy in front has let pass
  * must not become another path here. A path with a broken escape can't be routed; with its percent
  * signs escaped it is one that does not exist.
  */

@@ -1,9 +1,9 @@
 /**
- * The administration area under /admin: the web application, and under /admin/api what it asks. Affiliates and payouts
- * are the very resources that API keys reach; the others are only for who has logged in.
+ * The administration area under /admin: the web application, and under /admin/api its interface. Affiliates and payouts
+ * are the very resources that API keys reach; the others are only for people who are logged in.
  *
- * Whatever a person looks at here is read in the background, so that a report over millions of payouts keeps no
- * program waiting.
+ * Reads of people run in the background, so that a report over millions of payouts delays no
+ * program.
  * See docs/decisions/administration-area.md.
  */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
@@ -31,18 +31,18 @@ import { tracking } from './tracking/routes.ts'
 import { contentPolicy, web } from './web.ts'
 
 const BASE = '/admin'
-/** Where people come in. */
+/** The path that people open. */
 export const HOME = `${BASE}/`
 
 export interface AreaOptions {
   readonly context: Context
   readonly load: Load
   readonly features: readonly Feature[]
-  /** The keys that this process knows. */
+  /** The keys that this process has cached. */
   readonly ring: KeyRing
   /** Every permission that an API key can have. */
   readonly permissions: readonly string[]
-  /** Sends links to who has forgotten a password; undefined where no e-mail is sent. */
+  /** Sends links to set a new password; undefined where no e-mail is sent. */
   readonly recovery: Recovery | undefined
 }
 
@@ -73,7 +73,7 @@ export async function area(
     system(),
     sessions(permissions, [...secondFactor, ...(recovery ? recoveryEndpoints(recovery) : [])]),
   ]
-  const everything = resources.flatMap(({ endpoints }) => endpoints.map(one => one.permission))
+  const everything = resources.flatMap(({ endpoints }) => endpoints.map(endpoint => endpoint.permission))
   const granted = new Map(
     roles.map(role => [role as Role, new Set(everything.filter(permission => grants(role, permission)))]),
   )

@@ -25,8 +25,8 @@ const NOT_BUILT = `<!doctype html>
 `
 
 /**
- * What a page may do: run and show what came from here. Styles need the nonce, which is new for each page.
- * @param nonce undefined: no styles but those of files
+ * The content security policy of a page: only what comes from here. Styles need the nonce, which is new for each page.
+ * @param nonce undefined: only styles in files
  */
 export function contentPolicy(nonce?: string): string {
   return [
@@ -45,7 +45,7 @@ export function contentPolicy(nonce?: string): string {
 
 /** A Fastify plugin, for the prefix of the area. */
 export async function web(scope: FastifyInstance): Promise<void> {
-  // Once, like the names of the files: a page of a newer build would ask for files that have no route.
+  // Read once, like the names of the files: a page of a newer build would ask for files that have no route.
   const page = existsSync(indexFile) ? readFileSync(indexFile, 'utf8') : undefined
   if (page !== undefined) {
     await scope.register(files, {
@@ -64,7 +64,7 @@ export async function web(scope: FastifyInstance): Promise<void> {
   scope.setNotFoundHandler(async (request, reply) => {
     const [path] = request.url.split('?', 1)
     if (request.method !== 'GET' && request.method !== 'HEAD') throw new Failure('no_route')
-    // A file that is not there, such as one of an older build, must not be answered with a page.
+    // A file that does not exist, such as one of an older build, must not be answered with a page.
     if (path!.startsWith(`${scope.prefix}/assets/`)) throw new Failure('no_route')
     reply.type('text/html; charset=utf-8')
     return page === undefined ? reply.send(NOT_BUILT) : sendPage(reply, page)

@@ -1,7 +1,7 @@
 /**
- * Copies a database into an empty one, of the same engine or another. Each batch is a transaction, and begins
- * behind the last row that is there, so a copy that was broken off goes on where it was. A mark in the target tells
- * such a copy from data that somebody uses.
+ * Copies a database into an empty one, of the same engine or another. Each batch is a transaction, and continues
+ * after the last row in the target, so a copy that was interrupted can go on. A mark in the target tells
+ * such a copy from data in use.
  */
 import { createHash } from 'node:crypto'
 import { type RawBuilder, sql } from 'kysely'
@@ -19,13 +19,13 @@ const byRows = (schema: Schema) => schema.filter(({ copied }) => copied === 'row
 /** Small tables that every new database has filled: they are replaced. */
 const asWholes = (schema: Schema) => schema.filter(({ copied }) => copied === 'whole')
 
-/** What is only added to comes last: what else was changed is what somebody wants to hear of. */
-const compared = (schema: Schema) =>
+/** Append-only tables are compared last: a change in another table is the more helpful message. */
+const comparisonOrder = (schema: Schema) =>
   [...asWholes(schema), ...byRows(schema)].sort(
     (a, b) => Number(a.appendOnly ?? false) - Number(b.appendOnly ?? false),
   )
 
-/** Whether the database gives out the identifiers. */
+/** Whether the database assigns the identifiers. */
 const hasIdentity = ({ key, columns }: Table) => key[0] === 'id' && columns.id === identity
 
 export interface CopiedTable {
@@ -36,8 +36,8 @@ export interface CopiedTable {
 }
 
 /**
- * @param progress is told how many rows of a table are done, of how many
- * @throws DatabaseUnusable when the target has data, or the source was changed meanwhile
+ * @param progress called with the number of rows of a table that are done, and of all
+ * @throws DatabaseUnusable when the target has data, or the source has changed meanwhile
  */
 export async function copyDatabase(
   source: Database,
@@ -48,10 +48,10 @@ export async function copyDatabase(
   if (!(await isCopyUnderWay(target.reader))) await begin(target, schema)
   for (const table of asWholes(schema)) await replaceTable(source, target, table)
   for (const table of byRows(schema)) await copyTable(source, target, table, progress)
-  // Those that changed while rows were copied, such as the end of the log's chain.
+  // Tables that changed while rows were copied, such as the end of the log's chain.
   for (const table of asWholes(schema)) await replaceTable(source, target, table)
   const copied: CopiedTable[] = []
-  for (const table of compared(schema)) {
+  for (const table of comparisonOrder(schema)) {
     const total = await countRows(source.reader, table)
     const [expected, actual] = await Promise.all([
       summarise(source.reader, table, done => progress(`checking ${table.name}`, done, total)),
@@ -85,26 +85,30 @@ async function begin(target: Database, schema: Schema): Promise<void> {
 }
 
 /**
- * Takes a small table anew. Rows of a copy that goes on may refer to some that the source no longer has: those stay, and
+ * Replaces a small table. Rows of a continued copy may refer to rows that the source no longer has: those stay, and
  * the comparison finds them.
  */
 async function replaceTable({ reader, schema }: Database, target: Database, table: Table): Promise<void> {
   const rows = await after(reader, table, undefined)
   const key = sql.join(table.key.map(column => sql.ref(column)))
-  const others = Object.keys(rows[0] ?? {}).filter(column => !table.key.includes(column))
-  const references = schema.flatMap(other =>
-    [...columnsOf(other)]
+  const otherColumns = Object.keys(rows[0] ?? {}).filter(column => !table.key.includes(column))
+  const references = schema.flatMap(referringTable =>
+    [...columnsOf(referringTable)]
       .filter(([, column]) => column.references?.table === table.name)
-      .map(([name, column]) => ({ table: other.name, column: name, to: column.references!.column ?? 'id' })),
+      .map(([name, column]) => ({
+        table: referringTable.name,
+        column: name,
+        to: column.references!.column ?? 'id',
+      })),
   )
   await target.transaction(async tx => {
-    const unused = references.map(
+    const isUnreferenced = references.map(
       ({ table: other, column, to }) =>
         sql`NOT EXISTS (SELECT 1 FROM ${sql.table(other)} WHERE ${sql.ref(`${other}.${column}`)} = ${sql.ref(`${table.name}.${to}`)})`,
     )
     const keys = rows.map(row => sql`(${sql.join(table.key.map(column => row[column]))})`)
-    const gone = keys.length === 0 ? [] : [sql`(${key}) NOT IN (${sql.join(keys)})`]
-    const where = [...gone, ...unused]
+    const isMissing = keys.length === 0 ? [] : [sql`(${key}) NOT IN (${sql.join(keys)})`]
+    const where = [...isMissing, ...isUnreferenced]
     await sql`DELETE FROM ${sql.table(table.name)} ${where.length === 0 ? sql`` : sql`WHERE ${sql.join(where, sql` AND `)}`}`.execute(
       tx,
     )
@@ -112,7 +116,7 @@ async function replaceTable({ reader, schema }: Database, target: Database, tabl
       const columns = Object.keys(row)
       await sql`INSERT INTO ${sql.table(table.name)} (${sql.join(columns.map(name => sql.ref(name)))})
         VALUES (${sql.join(columns.map(name => row[name]))})
-        ON CONFLICT (${key}) DO UPDATE SET ${sql.join(others.map(name => sql`${sql.ref(name)} = ${row[name]}`))}`.execute(
+        ON CONFLICT (${key}) DO UPDATE SET ${sql.join(otherColumns.map(name => sql`${sql.ref(name)} = ${row[name]}`))}`.execute(
         tx,
       )
     }
@@ -126,15 +130,15 @@ async function copyTable(
   progress: (step: string, done: number, total: number) => void,
 ): Promise<void> {
   const total = await countRows(source.reader, table)
-  let done = await countRows(target.reader, table)
+  let copied = await countRows(target.reader, table)
   let last = await lastRow(target.reader, table)
   for (;;) {
     const rows = await after(source.reader, table, last)
     if (rows.length === 0) return
     await target.transaction(tx => insert(tx, table, rows))
     last = rows.at(-1)
-    done += rows.length
-    progress(`copying ${table.name}`, Math.min(done, total), total)
+    copied += rows.length
+    progress(`copying ${table.name}`, Math.min(copied, total), total)
   }
 }
 
@@ -144,14 +148,14 @@ async function finish(source: Database, target: Database): Promise<void> {
       await target.engine.continueIdentity(tx, name, await source.engine.lastIdentity(source.reader, name))
     }
     await markCopy(tx, false)
-    // What was passed over in the source is given up: no transaction of the source can commit it here.
+    // Identifiers that were passed over in the source are given up: none of its transactions can commit them here.
     await forgetMissing(tx)
   })
 }
 
 /**
- * What is copied of the log can't be taken back, and is right as long as the log is only added to. It is not where somebody
- * was erased since, or where an entry was committed late.
+ * Copied parts of the log can't be removed, and stay right as long as the log only grows. They do not when somebody
+ * was erased since, or an event was committed late.
  * @throws DatabaseUnusable
  */
 async function refuseOtherLog(source: Db, target: Db, schema: Schema): Promise<void> {
@@ -163,7 +167,7 @@ async function refuseOtherLog(source: Db, target: Db, schema: Schema): Promise<v
   }
 }
 
-/** Whether the table of the source begins with the rows that the target has. */
+/** Whether the table of the source begins with the rows of the target. */
 async function isBeginning(source: Db, target: Db, table: Table): Promise<boolean> {
   for (let last: Row | undefined; ; ) {
     const rows = await after(target, table, last)
@@ -174,7 +178,10 @@ async function isBeginning(source: Db, target: Db, table: Table): Promise<boolea
   }
 }
 
-/** The mark stays: what comes next is a copy again. What is only added to stays, too: the database lets nobody remove it. */
+/**
+ * Removes copied rows, but for the mark, since the next use is a copy again, and append-only tables, which the database
+ * protects.
+ */
 async function clear(tx: Tx, schema: Schema): Promise<void> {
   for (const { name, appendOnly } of byRows(schema).toReversed()) {
     if (!appendOnly) await sql`DELETE FROM ${sql.table(name)}`.execute(tx)
@@ -201,7 +208,7 @@ async function summarise(
   }
 }
 
-/** The same on every engine. */
+/** The same text on every engine. */
 function textOf(row: Row): string {
   const columns = Object.keys(row).sort()
   return JSON.stringify(columns.map(column => row[column]))
@@ -210,11 +217,11 @@ function textOf(row: Row): string {
 /** The next rows in order of the key. */
 async function after(db: Db, { name, key }: Table, last: Row | undefined): Promise<Row[]> {
   const columns = sql.join(key.map(column => sql.ref(column)))
-  const beyond =
+  const condition =
     last === undefined ? sql`` : sql`WHERE (${columns}) > (${sql.join(key.map(column => last[column]))})`
   return rowsOf(
     db,
-    sql`SELECT * FROM ${sql.table(name)} ${beyond} ORDER BY ${columns} LIMIT ${ROWS_PER_BATCH}`,
+    sql`SELECT * FROM ${sql.table(name)} ${condition} ORDER BY ${columns} LIMIT ${ROWS_PER_BATCH}`,
   )
 }
 

@@ -1,4 +1,4 @@
-/** Commands on all data at once: fill a database with made-up data, copy one into another. */
+/** Commands on the whole database: fill it with samples, or copy it. */
 import { type Command, Option } from 'commander'
 import {
   addCommand,

@@ -1,4 +1,4 @@
-/** What the demo's shops have reported lately, and the rules that it earns by: each made by the rules that any other is made by. */
+/** Conversions of the demo's shops and the commission rules, created by the same rules as any other. */
 import type { Static } from 'typebox'
 import { commandLine } from '../base/actor.ts'
 import { formatTime } from '../base/time.ts'
@@ -35,7 +35,7 @@ const COUNTRIES = ['DE', 'FR', 'US', 'GB']
 
 type RuleArguments = Static<typeof rule.create>
 
-/** In the order in which they are tried, behind those of groups; what none of them is for earns the default rate. */
+/** In the order in which they are tried, after those of groups; other sales earn the default rate. */
 const RULES: readonly RuleArguments[] = [
   {
     name: 'Books',
@@ -71,7 +71,7 @@ export async function fillProgramme(
   })
 }
 
-/** The newest who are active and earn by the rules. */
+/** The newest active affiliates who earn by the rules. */
 async function sellersAmong(tx: Tx, ids: readonly number[]): Promise<number[]> {
   const sellers: number[] = []
   for (const id of ids.slice(-MOST_LOOKED_AT).toReversed()) {
@@ -90,7 +90,7 @@ async function makeRules(context: RequestContext, sellers: readonly number[]): P
     }
     await rules.create(context, { name, rate: 17.5 - 5 * place, group_id, hold_days: 14 })
   }
-  for (const one of RULES) await rules.create(context, one)
+  for (const rule of RULES) await rules.create(context, rule)
 }
 
 async function makeCoupons(context: RequestContext, sellers: readonly number[]): Promise<string[]> {
@@ -110,7 +110,7 @@ interface Setting {
   readonly until: number
 }
 
-/** What one shop reports, the oldest first. */
+/** Reports the conversions of one shop, the oldest first. */
 class Shop {
   readonly #context: RequestContext
   readonly #setting: Setting
@@ -122,13 +122,13 @@ class Shop {
 
   async report(): Promise<void> {
     const { currency } = await this.#context.settings.current()
-    const other = currency === 'GBP' ? 'USD' : 'GBP'
+    const foreign = currency === 'GBP' ? 'USD' : 'GBP'
     for (const [place, rate] of ['1.2731', '1.2842', '1.2815'].entries()) {
       const date = this.#daysAgo(DAYS - 20 * place).slice(0, 10)
-      await exchangeRates.create(this.#context, { from_currency: other, rate, date })
+      await exchangeRates.create(this.#context, { from_currency: foreign, rate, date })
     }
-    // There is no rate of the last of them.
-    const currencies = [currency, currency, currency, other, currency, 'CHF']
+    // The last currency has no rate.
+    const currencies = [currency, currency, currency, foreign, currency, 'CHF']
     for (let number = 1; number <= SALES; number += 1) {
       await this.#sell(number, currencies[number % (number > SALES - 6 ? 6 : 5)]!)
       if (number % 10 === 0) await this.#takeBack(number, currencies[number % 5]!)
@@ -166,7 +166,7 @@ class Shop {
     })
   }
 
-  /** Through a link, by a coupon, named by the shop, or by nobody who is known. */
+  /** By a link, a coupon, the shop's own knowledge, or nobody. */
   async #origin(number: number): Promise<Partial<CreateArguments>> {
     const { sellers, codes } = this.#setting
     const affiliate_id = this.#pick(sellers)
@@ -184,12 +184,12 @@ class Shop {
     return { visit_id: visit.id }
   }
 
-  /** Part of one sale, all of another after it was paid by hand, and a dispute that ends well or badly. */
+  /** A partial refund, a full one after the referral was paid by hand, and a dispute that is won or lost. */
   async #takeBack(number: number, currency: string): Promise<void> {
     const occurred_at = this.#daysAgo(this.#dayOf(number) - 0.5)
     const back = { currency, occurred_at }
     await this.#tell({ kind: 'refund', reference: `${1000 + number}`, part: 'r1', amount: 10, ...back })
-    const { referrals: earned } = await this.#tell({
+    const { referrals: results } = await this.#tell({
       kind: 'dispute',
       reference: `${1000 + number - 5}`,
       part: 'd1',
@@ -199,10 +199,10 @@ class Shop {
     if (number % 20 === 0) {
       await this.#tell({ kind: 'dispute_won', reference: `${1000 + number - 5}`, part: 'd1', ...back })
     }
-    const owed = earned.find(({ status, type }) => status === 'unpaid' && type === 'sale')
-    if (!owed) return
-    await referrals.edit(this.#context, { referral_id: owed.id, status: 'paid' })
-    await this.#tell({ kind: 'refund', reference: owed.reference, part: 'r2', amount: 12, ...back })
+    const owedReferral = results.find(({ status, type }) => status === 'unpaid' && type === 'sale')
+    if (!owedReferral) return
+    await referrals.edit(this.#context, { referral_id: owedReferral.id, status: 'paid' })
+    await this.#tell({ kind: 'refund', reference: owedReferral.reference, part: 'r2', amount: 12, ...back })
   }
 
   #tell = (args: CreateArguments) => report(this.#context, { context: SHOP, ...args })

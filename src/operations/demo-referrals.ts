@@ -1,4 +1,4 @@
-/** The demo's referrals, and the ledger of all that it pays: what `check` says of any other database is true of it. */
+/** The demo's referrals and their ledger, which `check` finds as consistent as any other. */
 import { sql } from 'kysely'
 import type { Settings } from '../base/settings.ts'
 import { postPayout, postReferral } from '../programme/ledger/rules.ts'
@@ -14,12 +14,15 @@ const STATUSES = ['pending', 'pending', 'unpaid', 'unpaid', 'unpaid', 'rejected'
 /** However large the demo is. */
 const MOST_REFERRALS = 300
 const PER_AFFILIATE = 2
-/** One of so many payouts, the last ones, pays referrals of this service; those before pay what another system keeps. */
+/**
+ * One of so many payouts, counted from the last, pays referrals of this service; earlier ones pay those of another
+ * system.
+ */
 const PAYOUTS_PER_PAYING = 10
 const MOST_PAYING = 50
 
 interface Making {
-  /** Up to which number the payouts name referrals of another system. */
+  /** The last payout that names referrals of another system. */
   readonly after: number
   readonly random: () => number
   /** @param part how far into the demo's time, from 0 to 1 */
@@ -36,7 +39,7 @@ export async function fillReferrals(
   { after, random, timeAt }: Making,
 ): Promise<void> {
   const settings = await loadSettings(database.reader)
-  const make = (tx: Tx, made: NewRow) => insert(tx, made, settings, random)
+  const make = (tx: Tx, rowToInsert: NewRow) => insert(tx, rowToInsert, settings, random)
   const count = Math.min(MOST_REFERRALS, affiliates.length * PER_AFFILIATE)
   await database.transaction(async tx => {
     await database.engine.continueIdentity(tx, referral.table.name, after)
@@ -54,27 +57,29 @@ export async function fillReferrals(
   })
 }
 
-/** Lets a payout pay two referrals that come to its amount. */
+/** Creates two referrals that add up to a payout's amount, and pays them. */
 async function payReferrals(
   tx: Tx,
   { id, affiliate_id, amount, created_at }: PaidPayout,
-  make: (tx: Tx, made: NewRow) => Promise<Referral>,
+  make: (tx: Tx, row: NewRow) => Promise<Referral>,
 ): Promise<void> {
-  const part = Math.floor(amount / 3)
-  const earned: Referral[] = []
-  for (const [index, share] of [part, amount - part].entries()) {
+  const firstShare = Math.floor(amount / 3)
+  const referralsPaid: Referral[] = []
+  for (const [index, share] of [firstShare, amount - firstShare].entries()) {
     const earnedAt = created_at - (2 - index) * DAY
-    earned.push(await make(tx, { affiliate_id, status: 'unpaid', amount: share, created_at: earnedAt }))
+    referralsPaid.push(
+      await make(tx, { affiliate_id, status: 'unpaid', amount: share, created_at: earnedAt }),
+    )
   }
   const paid = { status: 'paid', payout_id: id, updated_at: created_at } as const
-  for (const row of earned) await referrals.update(tx, row.id, paid)
-  const names = new Map(earned.map(row => [row.id, true]))
+  for (const row of referralsPaid) await referrals.update(tx, row.id, paid)
+  const names = new Map(referralsPaid.map(row => [row.id, true]))
   await payouts.update(tx, id, { referrals: [...names.keys()].join(',') })
   await replaceNames(tx, id, names)
   const net = BigInt(amount)
   await postPayout(
     tx,
-    earned.map(before => ({ before, after: { ...before, ...paid } })),
+    referralsPaid.map(before => ({ before, after: { ...before, ...paid } })),
     { after: { affiliateId: affiliate_id, status: 'paid', amount: net, net, external: false } },
     { reason: 'payout.create', eventId: null, payoutId: id, at: created_at },
   )
@@ -83,9 +88,9 @@ async function payReferrals(
 async function insert(tx: Tx, made: NewRow, settings: Settings, random: () => number): Promise<Referral> {
   const { affiliate_id, status, amount, created_at: time } = made
   const description = `Order ${1000 + Math.floor(random() * 9000)}`
-  const sent = { affiliate_id, status, description, currency: settings.currency }
-  const fresh = referral.newRow(sent, settings, { time, actor: 0 })
-  const row = await referrals.insert(tx, { ...fresh, amount })
+  const args = { affiliate_id, status, description, currency: settings.currency }
+  const newRow = referral.newRow(args, settings, { time, actor: 0 })
+  const row = await referrals.insert(tx, { ...newRow, amount })
   const cause = { reason: 'referral.create', eventId: null, referralId: row.id, at: time }
   await postReferral(tx, { after: row }, cause)
   return row

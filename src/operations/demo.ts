@@ -1,4 +1,4 @@
-/** Made-up affiliates, referrals, payouts, and what shops have reported, until today, otherwise the same every time, to look at and to measure with. */
+/** Sample data up to today, to look at and to measure with; otherwise the same on every run. */
 
 import { sql } from 'kysely'
 import { firstAdministrator, insertUsers, type NewUser } from '../accounts/users/store.ts'
@@ -35,16 +35,16 @@ const STATUSES = [
 const METHODS = ['paypal', 'bank transfer', 'stripe', 'store credit', 'manual']
 const RATES = [null, null, null, 150_000, 250_000, 75_000, 300_000]
 const DAY = 86_400
-/** How far back they go. */
+/** How many days the samples go back. */
 const DAYS = 1000
-/** Rows of one statement, and of one transaction: large enough that neither costs much by the row. */
+/** Rows of one statement, and of one transaction: large enough that neither costs much for each row. */
 const ROWS_PER_STATEMENT = 500
 const ROWS_PER_TRANSACTION = 5000
-/** From here on indexes are made at the end. */
+/** From this number of rows on, indexes are created at the end. */
 const MANY_ROWS = 5000
-/** The tables that have as many rows as are asked for. */
+/** The tables whose number of rows is an option. */
 const FILLED = new Set(['users', 'affiliates', 'payouts', 'payout_referrals'])
-/** How many there are of each kind of record that only its fields describe. */
+/** How many samples there are of each other kind of record. */
 const SAMPLES = 50
 
 interface Index {
@@ -62,8 +62,8 @@ export interface DemoSize {
 
 /**
  * Fills a database that has no records of these kinds.
- * @param progress is told how many rows are there, of how many
- * @returns false when there was data, which is left as it is
+ * @param progress called with the number of rows that are done, and of all
+ * @returns false when there was data, which is left unchanged
  */
 export async function fillWithDemo(
   database: Database,
@@ -107,7 +107,7 @@ export async function fillWithDemo(
         const count = 1 + Math.floor(random() * 4)
         const referrals = Array.from({ length: count }, (_, index) => referral + index).join(',')
         referral += count
-        // To one of those who are there by then.
+        // To an affiliate that is registered by then.
         const affiliate = ids[Math.floor(random() ** 2 * Math.ceil((number / payouts) * ids.length))]!
         return demoPayout(affiliate, owner!, referrals, timeAt(number / payouts), random)
       })
@@ -118,13 +118,13 @@ export async function fillWithDemo(
 }
 
 /**
- * Makes the indexes of the filled tables when their rows are there: to sort what is there takes a part of the time that it takes to find
- * the place of each row in each index. A process that is killed meanwhile leaves a database without them, which `check` tells.
+ * Creates the indexes of filled tables after their rows: sorting at the end is much faster than finding the place of
+ * each row in each index. A process that is killed meanwhile leaves a database without indexes, which `check` reports.
  */
 async function withoutIndexes(database: Database, rows: number, work: () => Promise<void>): Promise<void> {
   if (rows < MANY_ROWS) return work()
-  const { rows: all } = await sql<Index>`${sql.raw(database.engine.indexes)}`.execute(database.reader)
-  const indexes = all.filter(({ table }) => FILLED.has(table))
+  const { rows: allIndexes } = await sql<Index>`${sql.raw(database.engine.indexes)}`.execute(database.reader)
+  const indexes = allIndexes.filter(({ table }) => FILLED.has(table))
   const change = (...statements: string[]) =>
     database.transaction(async tx => {
       for (const statement of [...database.engine.lockSchema, ...statements]) {
@@ -149,7 +149,7 @@ async function someIds(db: Db, table: string, limit: number): Promise<number[]> 
   return rows.map(row => row.id)
 }
 
-/** Fills a kind of record about which the demo knows nothing with what its fields make up. */
+/** Fills a kind of record with samples that its fields generate. */
 async function fillWithSamples(
   database: Database,
   { kind }: Feature,
@@ -166,7 +166,7 @@ async function fillWithSamples(
   await database.transaction(tx => storeOf(kind as never).insertMany(tx, rows as never))
 }
 
-/** @param work is given the numbers of the rows of one statement */
+/** @param work called with the numbers of the rows of one statement */
 async function inTransactions(
   database: Database,
   total: number,

@@ -1,4 +1,4 @@
-/** Commands that keep the data safe: back it up, bring it back, look whether it is whole. */
+/** Commands that keep the data safe: backup, restore, check. */
 import type { Command } from 'commander'
 import {
   addCommand,

@@ -1,7 +1,7 @@
 /**
- * Several processes that answer requests, and one that looks after them.
+ * Several processes that answer requests, and a first one that supervises them.
  *
- * The first process migrates the database and makes the first account. It takes connections and deals them out
+ * The first process migrates the database and creates the first account. It accepts connections and distributes them
  * (node:cluster), so a worker can be replaced while the port stays open: SIGHUP starts a successor for one worker
  * after the other, and only then ends the old one.
  */
@@ -22,11 +22,11 @@ import { listensOn } from './listen.ts'
 import { answerWorkers } from './messages.ts'
 import { type Announce, serve, stopSignal, welcome } from './serve.ts'
 
-/** A worker drains in ten seconds; one that has not ended then hangs. */
+/** A worker drains within ten seconds; one that is still there then hangs. */
 const KILL_AFTER_MS = 11_000
 const FIRST_PAUSE_MS = 100
 const LONGEST_PAUSE_MS = 10_000
-/** A worker that has lived this long did not fail because of how it was started. */
+/** A worker that has lived this long did not fail because of its configuration. */
 const PROVEN_AFTER_MS = 10_000
 
 /** Like `serve`, with `config.workers` processes; 0 is one for each core. */
@@ -45,10 +45,10 @@ export async function serveWithWorkers(config: ServeConfig, announce: Announce):
     }
     anchor = await openAnchor(config, log)
     const database = await openDatabase(config.database, schema, { secretKeyFile: config.secretKeyFile })
-    // Before there are workers, a signal ends the process at once.
+    // Without workers, a signal ends the process at once.
     const stop = stopSignal()
     try {
-      // Workers that are starting may take long, and are not waited for when nobody wants them any more.
+      // Starting workers may take long; a stop signal does not wait for them.
       const url = await Promise.race([crew.start(), stop.then(() => undefined)])
       if (url !== undefined) await welcome(database, config, access => announce(url, access))
     } finally {
@@ -63,7 +63,7 @@ export async function serveWithWorkers(config: ServeConfig, announce: Announce):
   }
 }
 
-/** On a database of its own, because the first process needs none once the workers are there. */
+/** On a database handle of its own, because the first process needs none once the workers have started. */
 async function openAnchor(
   config: ServeConfig,
   log: Logger,
@@ -80,7 +80,7 @@ async function openAnchor(
 }
 
 async function work(config: ServeConfig): Promise<void> {
-  // It reaches every process of a terminal; only the first one acts on it.
+  // A terminal sends it to every process; only the first one acts on it.
   process.on('SIGHUP', () => {})
   await serve({ ...config, bootstrap: false, demo: false }, url => process.send!({ url }))
   process.exit()
@@ -89,7 +89,7 @@ async function work(config: ServeConfig): Promise<void> {
 class Crew {
   readonly #size: number
   readonly #log: Logger
-  /** Those who should be there: one that ends is replaced. */
+  /** Workers that should be running: one that ends is replaced. */
   readonly #workers = new Set<Worker>()
   #failures = 0
   readonly #answer = answerWorkers()
@@ -104,13 +104,13 @@ class Crew {
 
   /** @returns the URL, once all workers answer */
   async start(): Promise<string> {
-    // One goes first: what keeps it from starting is then said once.
+    // The first worker starts alone, so that an error at the start is reported once.
     const url = await this.#add()
     await Promise.all(Array.from({ length: this.#size - 1 }, () => this.#add()))
     return url
   }
 
-  /** Replaces each worker. Rolls that are asked for meanwhile follow. */
+  /** Replaces each worker. Further calls meanwhile are done afterwards. */
   roll(): void {
     this.#rolling = this.#rolling
       .then(() => this.#replaceAll())
@@ -136,7 +136,7 @@ class Crew {
 
   /** Starts the successor of a worker and then ends it; without a successor it stays. */
   async #succeed(worker: Worker): Promise<void> {
-    // Should it end meanwhile, its successor is on the way already.
+    // If it ends by itself now, its successor is starting already.
     this.#workers.delete(worker)
     try {
       await this.#add()
@@ -166,7 +166,7 @@ class Crew {
       resolve(url)
     })
     worker.on('error', error => {
-      // What can't be sent to a worker that ends is told by its end; one that was never a process has none.
+      // A message that can't be sent to an ending worker is answered by its end; a process that never started has none.
       if (worker.process.pid === undefined) reject(error)
     })
     worker.once('exit', (code, signal) => {
@@ -181,7 +181,7 @@ class Crew {
     return promise
   }
 
-  /** Tries until there is a successor, after longer and longer pauses: what keeps workers from starting may pass. */
+  /** Tries until there is a successor, with growing pauses, since the cause may pass. */
   async #replace(): Promise<void> {
     const { signal } = this.#stopping
     while (!signal.aborted) {
@@ -202,15 +202,15 @@ class Crew {
     this.#workers.delete(worker)
     if (worker.isDead()) return
     // Not `once` of node:events, which rejects when a message can't be sent any more.
-    const ended = new Promise(resolve => worker.once('exit', resolve))
+    const exit = new Promise(resolve => worker.once('exit', resolve))
     worker.process.kill('SIGTERM')
-    const late = setTimeout(() => worker.process.kill('SIGKILL'), KILL_AFTER_MS)
-    await ended
-    clearTimeout(late)
+    const killTimer = setTimeout(() => worker.process.kill('SIGKILL'), KILL_AFTER_MS)
+    await exit
+    clearTimeout(killTimer)
   }
 }
 
-/** All workers must name the same port, also those that come later. */
+/** All workers have to use the same port, including later ones. */
 export async function freePort(host: string): Promise<number> {
   const server = createServer().listen(0, host)
   await once(server, 'listening')

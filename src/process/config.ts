@@ -41,7 +41,7 @@ export const serveOptions = (): Option[] => [
   ...clientOptions(),
 ]
 
-/** Where the data is, and where the service is to be. */
+/** Options for the location of the data and of the service. */
 const placeOptions = (): Option[] => [
   databaseOption(),
   new Option('--read-database <url>', 'replica to read lists and records from: postgres://…').env(
@@ -86,7 +86,7 @@ const placeOptions = (): Option[] => [
     .default('127.0.0.1'),
 ]
 
-/** What it takes to send e-mail, to people who have forgotten a password. */
+/** Options for e-mail to people who have forgotten a password. */
 const mailOptions = (): Option[] => [
   new Option(
     '--smtp-url <url>',
@@ -100,7 +100,7 @@ const mailOptions = (): Option[] => [
     .argParser(publicUrl),
 ]
 
-/** @throws InvalidArgumentError when only a part of it is set */
+/** @throws InvalidArgumentError when only some of them are set */
 export function mailOf({ smtpUrl, mailFrom, publicUrl }: ServeConfig): MailOptions | undefined {
   if (smtpUrl === undefined) return undefined
   if (mailFrom === undefined || publicUrl === undefined) {
@@ -154,7 +154,7 @@ const limitOptions = (): Option[] => [
     .argParser(wholeNumber(1024, 1_073_741_824)),
 ]
 
-/** Who may come, and what a first start makes. */
+/** Options about callers, and about the first start. */
 const clientOptions = (): Option[] => [
   new Option(
     '--cors-origins <list>',
@@ -180,7 +180,7 @@ const clientOptions = (): Option[] => [
 function parts(text: string): string[] {
   return text
     .split(',')
-    .map(part => part.trim())
+    .map(entry => entry.trim())
     .filter(part => part !== '')
 }
 

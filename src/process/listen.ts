@@ -1,10 +1,10 @@
-/** What keeps a program from listening, in words. */
+/** Explains why a program can't listen. */
 import { CommandFailed } from '../cli/command.ts'
 
 /**
- * Waits until something listens.
- * @param prefix what the names of the two options begin with that say where
- * @throws CommandFailed that says what keeps it from listening, and what to do
+ * Waits until the server listens.
+ * @param prefix of the two options for host and port
+ * @throws CommandFailed that names the cause and what to do
  */
 export async function listensOn<T>(
   listening: Promise<T>,

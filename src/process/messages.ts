@@ -1,4 +1,4 @@
-/** How a worker asks the first process of its node for a part of an allowance. */
+/** Messages by which a worker asks the first process of its node for a part of an allowance. */
 import type { Worker } from 'node:cluster'
 import { Allotment, type Grant, type Grantor, grantAll } from '../http/limits/allowances.ts'
 
@@ -10,15 +10,15 @@ interface Reply {
   readonly granted: { readonly number: number; readonly grant: Grant }
 }
 
-/** In a worker. */
+/** For a worker. */
 export function askPrimary(): Grantor {
-  const waiting = new Map<number, (grant: Grant) => void>()
+  const pending = new Map<number, (grant: Grant) => void>()
   let last = 0
   process.on('message', (message: Partial<Reply>) => {
     if (!message.granted) return
     const { number, grant } = message.granted
-    waiting.get(number)?.(grant)
-    waiting.delete(number)
+    pending.get(number)?.(grant)
+    pending.delete(number)
   })
   return (name, limit) => {
     // A worker without its first process is about to end.
@@ -26,13 +26,13 @@ export function askPrimary(): Grantor {
     last += 1
     const number = last
     return new Promise(resolve => {
-      waiting.set(number, resolve)
+      pending.set(number, resolve)
       process.send!({ allowance: { number, name, limit } } satisfies Question)
     })
   }
 }
 
-/** In the first process. @returns what is to be done with each new worker */
+/** For the first process. @returns the function that prepares each new worker */
 export function answerWorkers(): (worker: Worker) => void {
   const allotment = new Allotment()
   return worker => {

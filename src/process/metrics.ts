@@ -1,5 +1,5 @@
 /**
- * What the service tells Prometheus, on a port of its own: whoever may scrape it needs no key and gets no record. With
+ * Metrics for Prometheus, on a port of their own: scraping needs no key and shows no record. With
  * several processes the first one answers for all. Without the port nothing is measured.
  * See docs/decisions/metrics.md.
  */
@@ -17,7 +17,7 @@ import { listensOn } from './listen.ts'
 const REQUEST_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 const QUERY_SECONDS = [0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.01, 0.05, 0.25, 1, 5]
 
-/** Measures this process: to be called once, before the server listens. */
+/** Measures this process; called once, before the server listens. */
 export function measure(app: FastifyInstance, database: Database): void {
   collectDefaultMetrics()
   measureRequests(app)
@@ -42,7 +42,7 @@ function measureRequests(app: FastifyInstance): void {
     labelNames: ['failure'],
   })
   app.addHook('onResponse', async (request, reply) => {
-    // Not the URL, of which there is no end.
+    // Not the URL, of which there are infinitely many.
     const route = request.routeOptions.url ?? 'none'
     const { method } = request
     requests.inc({ method, route, status: reply.statusCode })
@@ -88,12 +88,12 @@ function measureDatabase(database: Database): void {
 
 /** @param all whether to ask every worker */
 export async function serveMetrics(host: string, port: number, all: boolean): Promise<Server> {
-  const everybody = all ? new AggregatorRegistry() : undefined
+  const registryOfAll = all ? new AggregatorRegistry() : undefined
   const server = createServer(async (request, response) => {
     response.setHeader('X-Content-Type-Options', 'nosniff')
     if (request.method !== 'GET' || request.url !== '/metrics') return response.writeHead(404).end()
     try {
-      const text = await (everybody ? everybody.clusterMetrics() : register.metrics())
+      const text = await (registryOfAll ? registryOfAll.clusterMetrics() : register.metrics())
       response.writeHead(200, { 'Content-Type': register.contentType }).end(text)
     } catch {
       response.writeHead(503, { 'Retry-After': '1' }).end()
@@ -104,7 +104,7 @@ export async function serveMetrics(host: string, port: number, all: boolean): Pr
   return server
 }
 
-/** In a worker: answers the first process when it asks. */
+/** For a worker: answers the first process when it asks. */
 export function reportToPrimary(): void {
   new AggregatorRegistry()
 }

@@ -1,4 +1,4 @@
-/** The service as a process: opens the database, listens, makes the first account, and stops when it is told to. */
+/** The service as a process: opens the database, listens, creates the first account, and stops on a signal. */
 import cluster from 'node:cluster'
 import { once } from 'node:events'
 import type { Server } from 'node:http'
@@ -23,11 +23,11 @@ import { mailOf, type ServeConfig } from './config.ts'
 import { listensOn } from './listen.ts'
 import { askPrimary } from './messages.ts'
 
-/** What is under way then is cut off, so that the process has ended two seconds later. */
+/** Requests that take longer are cut off, so that the process has ended two seconds later. */
 const SHUTDOWN_MS = 8_000
 const SILENCE_MS = 1000
 
-/** What a fresh database was given; shown once. */
+/** The first account and key of a new database; shown once. */
 export interface FirstAccess {
   readonly login: string
   readonly password: string
@@ -38,8 +38,8 @@ export interface FirstAccess {
 export type Announce = (url: string, access?: FirstAccess) => void
 
 /**
- * Listens until SIGTERM or SIGINT: then takes no new connections, finishes what is under way, and returns.
- * @param announce is told the URL once requests are answered, and the first access when one was made
+ * Listens until SIGTERM or SIGINT: then accepts no new connections, finishes what is under way, and returns.
+ * @param announce called with the URL once requests are answered, and with the first access when one was created
  */
 export async function serve(config: ServeConfig, announce: Announce): Promise<void> {
   const { log, closeLog } = await openLog(config.logLevel, config.workers !== 1)
@@ -51,7 +51,7 @@ export async function serve(config: ServeConfig, announce: Announce): Promise<vo
     statementMs: config.readSeconds * 1000,
   })
   const { auditAnchor } = config
-  // Where there are workers, the process that they have in common delivers what they seal.
+  // With workers, the first process delivers what they seal.
   const anchor =
     auditAnchor === undefined || cluster.isWorker ? undefined : new Anchor(database, auditAnchor, log)
   try {
@@ -79,26 +79,26 @@ async function run(database: Database, config: ServeConfig, log: Logger, announc
   let metrics: Server | undefined
   try {
     metrics = await openMetrics(app, database, config)
-    // Listening comes first: when the port is taken, no password was made that nobody has seen.
+    // Listening comes first: if the port is taken, no password was created that nobody has seen.
     const listening = app.listen({ host, port, listenTextResolver: () => 'listening' })
     const url = await listensOn(listening, host, port)
-    // Before there is anything to finish, a signal ends the process at once.
-    // SIGHUP too, which a terminal sends when it is closed; that of a worker is for the first process.
+    // While there is nothing to finish, a signal ends the process at once.
+    // SIGHUP as well, which a terminal sends when it is closed; that of a worker is handled by the first process.
     const stop = stopSignal(cluster.isWorker ? [] : ['SIGHUP'])
     await welcome(database, config, access => announce(url, access))
-    const ended = await Promise.race([stop, ...(database.failed ? [database.failed] : [])])
-    if (ended instanceof DatabaseUnavailable) {
-      log.fatal({ err: ended }, 'stopping, because only a new start can tell what was changed')
-      throw ended
+    const cause = await Promise.race([stop, ...(database.failed ? [database.failed] : [])])
+    if (cause instanceof DatabaseUnavailable) {
+      log.fatal({ err: cause }, 'stopping, because only a new start can tell what was changed')
+      throw cause
     }
-    log.info({ signal: ended }, 'stopping')
+    log.info({ signal: cause }, 'stopping')
   } finally {
     metrics?.close()
     await close(app, log)
   }
 }
 
-/** Loads what it takes only when it is asked for. @returns the server of a process that has no first one to ask it */
+/** Loads the metrics only when they are configured. @returns the server of a process that has no first process */
 async function openMetrics(
   app: FastifyInstance,
   database: Database,
@@ -113,16 +113,16 @@ async function openMetrics(
 }
 
 /**
- * Makes the first access of a database without accounts, and fills it with demo data where that is asked for.
- * @param announce is called also when the demo fails: the password is shown only there
+ * Creates the first access of a database without accounts, and fills it with demo data where that is configured.
+ * @param announce called even when the demo fails: the password is shown only there
  */
 export async function welcome(
   database: Database,
   config: ServeConfig,
   announce: (access?: FirstAccess) => void,
 ): Promise<void> {
-  const fresh = config.bootstrap && !(await anyUser(database.reader))
-  const access = fresh ? await bootstrapOnce(database) : undefined
+  const isNew = config.bootstrap && !(await anyUser(database.reader))
+  const access = isNew ? await bootstrapOnce(database) : undefined
   try {
     if (config.demo) await fillDemo(database)
   } finally {
@@ -135,7 +135,7 @@ async function fillDemo(database: Database): Promise<void> {
   await fillWithDemo(database, features)
 }
 
-/** Of nodes that start together on one database, the one that comes first makes the account. */
+/** Of nodes that start together on one database, the first one creates the account. */
 async function bootstrapOnce(database: Database): Promise<FirstAccess | undefined> {
   try {
     return await bootstrap(database)
@@ -146,8 +146,8 @@ async function bootstrapOnce(database: Database): Promise<FirstAccess | undefine
 }
 
 /**
- * In one transaction: an account whose key could not be made would be one whose password nobody has seen. Nobody waits
- * for the password's hash, which is made in it, because a database without accounts has no callers.
+ * In one transaction: if the key failed, nobody would have seen the account's password. The password is hashed
+ * within it, which delays nobody, because a database without accounts has no callers.
  */
 async function bootstrap(database: Database): Promise<FirstAccess> {
   const login = 'admin'
@@ -165,28 +165,28 @@ async function bootstrap(database: Database): Promise<FirstAccess> {
 /** @param others signals that end it beside SIGTERM and SIGINT */
 export function stopSignal(others: readonly NodeJS.Signals[] = []): Promise<string> {
   return new Promise(resolve => {
-    // A second signal, such as the one that a launcher passes on, must not break off what the first has begun.
+    // A second signal, such as one that a launcher passes on, must not interrupt what the first has begun.
     for (const signal of ['SIGTERM', 'SIGINT', ...others]) process.on(signal, () => resolve(signal))
   })
 }
 
 /**
- * Ends without losing a request. A connection that is open may have one on its way, so it is not cut: it ends with
- * the next answer, or when it was silent for a while.
+ * Ends without losing a request. An open connection may have a request on its way, so it is not cut: it ends with
+ * the next answer, or after some seconds of silence.
  */
 async function close(app: FastifyInstance, log: Logger): Promise<void> {
   if (!app.server.listening) return app.close()
-  const late = setTimeout(() => {
+  const cutOff = setTimeout(() => {
     log.warn('requests were still under way after 8 seconds and were cut off')
     app.server.closeAllConnections()
   }, SHUTDOWN_MS)
   app.server.prependListener('request', (_request, response) => {
     response.shouldKeepAlive = false
   })
-  const ended = once(app.server, 'close')
+  const closing = once(app.server, 'close')
   // Stops listening; the method of the HTTP server would cut idle connections as well.
   NetServer.prototype.close.call(app.server)
-  await Promise.race([ended, delay(SILENCE_MS)])
+  await Promise.race([closing, delay(SILENCE_MS)])
   await app.close()
-  clearTimeout(late)
+  clearTimeout(cutOff)
 }

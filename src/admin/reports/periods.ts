@@ -1,8 +1,8 @@
-/** The days or months that a report has a row for. Bounds are computed here, so that no engine needs a calendar. */
+/** The days or months of a report. Bounds are computed here, so that no engine needs a calendar. */
 import { formatTime, parseMoment } from '../../base/time.ts'
 import type { Span } from './schema.ts'
 
-/** Seconds since 1970: from the first that belongs to it to the first that does not. */
+/** Seconds since 1970: from the first one of the period to the first one after it. */
 export interface Period {
   /** 'YYYY-MM' or 'YYYY-MM-DD'. */
   readonly name: string
@@ -10,15 +10,15 @@ export interface Period {
   readonly end: number
 }
 
-/** What a report is to be about: a span, or the days from one to another, both inclusive. */
+/** The choice of a period: a span, or the days from one to another, both inclusive. */
 export interface Choice {
   readonly span?: Span | undefined
   readonly from?: string | undefined
   readonly to?: string | undefined
 }
 
-/** The first and last moment of what is reported. */
-interface Known {
+/** The first and last moment with data. */
+interface TimeRange {
   readonly first: number
   readonly last: number
 }
@@ -26,27 +26,27 @@ interface Known {
 const DAY = 86_400
 const DAYS = 30
 const MONTHS = 12
-/** What is longer has a row for each month. */
+/** A longer period has a row for each month. */
 const MOST_DAYS = 92
-/** Months that a report can have. */
+/** The most months of a report. */
 const MOST_MONTHS = 1200
 
 /**
- * @param time the moment of asking
- * @param known undefined when there is nothing
+ * @param time now
+ * @param timeRange undefined when there is no data
  */
-export function periodsOf({ span = '12m', from, to }: Choice, time: number, known?: Known): Period[] {
-  if (from !== undefined || to !== undefined) return between(daysOf({ from, to }, time, known))
+export function periodsOf({ span = '12m', from, to }: Choice, time: number, timeRange?: TimeRange): Period[] {
+  if (from !== undefined || to !== undefined) return between(daysOf({ from, to }, time, timeRange))
   if (span === '30d') {
     const today = time - (time % DAY)
     return Array.from({ length: DAYS }, (_, index) => day(today - (DAYS - 1 - index) * DAY))
   }
-  const last = monthOf(span === 'all' ? Math.max(time, known?.last ?? 0) : time)
-  const first = span === 'all' ? monthOf(known?.first ?? time) : last - MONTHS + 1
+  const last = monthOf(span === 'all' ? Math.max(time, timeRange?.last ?? 0) : time)
+  const first = span === 'all' ? monthOf(timeRange?.first ?? time) : last - MONTHS + 1
   return months(first, last)
 }
 
-/** What is wrong with a choice of days, by the argument. */
+/** What is wrong with the chosen days, by argument. */
 export function problemsOfDays({ from, to }: Choice): Record<string, string> {
   const first = from === undefined ? undefined : dayOf(from)
   const last = to === undefined ? undefined : dayOf(to)
@@ -56,7 +56,7 @@ export function problemsOfDays({ from, to }: Choice): Record<string, string> {
   return {}
 }
 
-/** As long as all of these together and just before them: so many months where they are whole months, else so many days. */
+/** The period just before, of the same length: in whole months where the periods are, else in days. */
 export function periodBefore(periods: readonly Period[]): Period {
   const [first, end] = [periods[0]!.first, periods.at(-1)!.end]
   const isWhole = startOf(monthOf(first)) === first && startOf(monthOf(end)) === end
@@ -67,10 +67,10 @@ export function periodBefore(periods: readonly Period[]): Period {
 function daysOf(
   { from, to }: Choice,
   time: number,
-  known: Known | undefined,
+  timeRange: TimeRange | undefined,
 ): { first: number; last: number } {
   const last = to === undefined ? dayOf(formatTime(time)) : dayOf(to)
-  const first = from === undefined ? Math.min(known?.first ?? last, last) : dayOf(from)
+  const first = from === undefined ? Math.min(timeRange?.first ?? last, last) : dayOf(from)
   return { first: first - (first % DAY), last: Math.max(first, last) }
 }
 
@@ -78,15 +78,15 @@ function between({ first, last }: { first: number; last: number }): Period[] {
   const end = last - (last % DAY) + DAY
   const days = (end - first) / DAY
   if (days <= MOST_DAYS) return Array.from({ length: days }, (_, index) => day(first + index * DAY))
-  // The first and the last month may be a part of one.
-  return months(monthOf(first), monthOf(last)).map(({ name, ...whole }) => ({
+  // The first and the last month may be incomplete.
+  return months(monthOf(first), monthOf(last)).map(({ name, ...month }) => ({
     name,
-    first: Math.max(whole.first, first),
-    end: Math.min(whole.end, end),
+    first: Math.max(month.first, first),
+    end: Math.min(month.end, end),
   }))
 }
 
-/** The first second of the day that a text names, whatever its time of day. */
+/** The first second of the day in a date, whatever its time of day. */
 function dayOf(text: string): number {
   return parseMoment(text.slice(0, 10))!.first
 }

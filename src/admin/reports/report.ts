@@ -1,4 +1,4 @@
-/** What all reports have in common: their days, the totals of a report by month, and the comparison with the time before. */
+/** What all reports share: their days, totals, and the comparison with the period before. */
 import { refuseInvalid } from '../../base/errors.ts'
 import { formatTime, now } from '../../base/time.ts'
 import type { Context } from '../../events/write.ts'
@@ -6,76 +6,76 @@ import type { Db } from '../../storage/database.ts'
 import { type Choice, type Period, periodBefore, periodsOf, problemsOfDays } from './periods.ts'
 import type { Report, Row } from './schema.ts'
 
-export interface Wanted extends Choice {
+export interface ReportArguments extends Choice {
   readonly affiliate_id?: number
 }
 
-/** The first and last moment of what there is. */
-type Known = (db: Db, affiliateId?: number) => Promise<{ first: number; last: number } | undefined>
+/** The first and last moment with data. */
+type TimesOf = (db: Db, affiliateId?: number) => Promise<{ first: number; last: number } | undefined>
 
-/** From the first second that counts to the first that does not; undefined is all time. */
+/** From the first second of the range to the first one after it; undefined is all time. */
 export type Range = Pick<Period, 'first' | 'end'> | undefined
 
 /** A report that has a row for each day or month. */
 export interface ByPeriod {
-  readonly known: Known
-  /** One row for each period, in their order. */
+  readonly timesOf: TimesOf
+  /** One row for each period, in order. */
   rows(db: Db, periods: readonly Period[], affiliateId?: number): Promise<Row[]>
-  /** Columns that are what they were at the end of a period, not what came to be in it. */
+  /** Columns with a balance at the end of a period; the others are sums within it. */
   readonly standing?: readonly string[]
-  /** Columns that follow from the others. */
+  /** Columns that are computed from the others. */
   derived?(row: Row): Row
 }
 
 /** @throws Failure invalid_argument */
 export async function reportByPeriod(
   context: Context,
-  wanted: Wanted,
-  { known, rows, standing = [], derived = row => row }: ByPeriod,
+  args: ReportArguments,
+  { timesOf, rows, standing = [], derived = row => row }: ByPeriod,
 ): Promise<Report> {
   const { replica } = context.database
-  const { affiliate_id } = wanted
-  const periods = await periodsFor(replica, wanted, known)
-  const made = await rows(replica, periods, affiliate_id)
-  const named = made.map((row, number) => derived({ period: periods[number]!.name, ...row }))
-  const frame = await frameOf(context, wanted, periods)
-  const report = { ...frame, rows: named, totals: derived(totalOf(made, standing)) }
+  const { affiliate_id } = args
+  const periods = await periodsFor(replica, args, timesOf)
+  const rowsOfPeriods = await rows(replica, periods, affiliate_id)
+  const namedRows = rowsOfPeriods.map((row, number) => derived({ period: periods[number]!.name, ...row }))
+  const frame = await frameOf(context, args, periods)
+  const report = { ...frame, rows: namedRows, totals: derived(totalOf(rowsOfPeriods, standing)) }
   if (frame.span === 'all') return report
   const earlier = periodBefore(periods)
   const [before] = await rows(replica, [earlier], affiliate_id)
   return { ...report, before: derived({ ...daysOf([earlier]), ...before }) }
 }
 
-/** A report that has a row for each of those that come first. */
+/** A report with a row for each of the first in a ranking. */
 export async function reportOfTop(
   context: Context,
-  wanted: Wanted,
-  known: Known,
+  args: ReportArguments,
+  timesOf: TimesOf,
   rows: (db: Db, range: Range) => Promise<Row[]>,
 ): Promise<Report> {
   const { replica } = context.database
-  const periods = await periodsFor(replica, wanted, known)
-  const frame = await frameOf(context, wanted, periods)
+  const periods = await periodsFor(replica, args, timesOf)
+  const frame = await frameOf(context, args, periods)
   const range = frame.span === 'all' ? undefined : { first: periods[0]!.first, end: periods.at(-1)!.end }
   return { ...frame, rows: await rows(replica, range) }
 }
 
 /** @throws Failure invalid_argument */
-async function periodsFor(db: Db, wanted: Wanted, known: Known): Promise<Period[]> {
-  refuseInvalid(problemsOfDays(wanted))
-  return periodsOf(wanted, now(), await known(db, wanted.affiliate_id))
+async function periodsFor(db: Db, args: ReportArguments, timesOf: TimesOf): Promise<Period[]> {
+  refuseInvalid(problemsOfDays(args))
+  return periodsOf(args, now(), await timesOf(db, args.affiliate_id))
 }
 
 function totalOf(rows: readonly Row[], standing: readonly string[]): Row {
   const total: Row = {}
   for (const row of rows) {
     for (const [name, value] of Object.entries(row))
-      total[name] = added(total[name], value, standing.includes(name))
+      total[name] = sumOf(total[name], value, standing.includes(name))
   }
   return total
 }
 
-function added(sum: Row[string] | undefined, value: Row[string], isStanding: boolean): Row[string] {
+function sumOf(sum: Row[string] | undefined, value: Row[string], isStanding: boolean): Row[string] {
   if (isStanding || sum === undefined) return value
   if (typeof value === 'bigint') return (sum as bigint) + value
   return Number(sum) + Number(value)
@@ -83,7 +83,7 @@ function added(sum: Row[string] | undefined, value: Row[string], isStanding: boo
 
 async function frameOf(
   { settings }: Context,
-  { span = '12m', from, to }: Wanted,
+  { span = '12m', from, to }: ReportArguments,
   periods: readonly Period[],
 ) {
   const { currency, decimals } = await settings.current()

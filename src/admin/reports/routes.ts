@@ -5,7 +5,7 @@ import { decimalText, exactNumber } from '../../base/money.ts'
 import type { RequestContext } from '../../events/write.ts'
 import { type Answer, endpoint, type Resource } from '../../http/endpoint.ts'
 import { problemsOfDays } from './periods.ts'
-import type { Wanted } from './report.ts'
+import type { ReportArguments } from './report.ts'
 import * as rules from './rules.ts'
 import {
   affiliateArgument,
@@ -16,12 +16,12 @@ import {
   reportRows,
 } from './schema.ts'
 
-const wantedArguments = Type.Object({ ...reportArguments, ...affiliateArgument })
+const reportQuery = Type.Object({ ...reportArguments, ...affiliateArgument })
 
 function reportEndpoint(
   name: ReportName,
   summary: string,
-  make: (context: RequestContext, args: Wanted) => Promise<Report>,
+  make: (context: RequestContext, args: ReportArguments) => Promise<Report>,
   more: Partial<typeof affiliateArgument> = {},
 ) {
   return endpoint({
@@ -29,13 +29,13 @@ function reportEndpoint(
     path: `/reports/${name}`,
     permission: 'reports.read',
     summary,
-    arguments: Type.Object({ ...reportArguments, ...more }) as typeof wantedArguments,
+    arguments: Type.Object({ ...reportArguments, ...more }) as typeof reportQuery,
     answer: {
       status: 200,
       schema: Type.Object({ ...reportRecord.properties, rows: Type.Array(reportRows[name]) }),
     },
     check: async (_call, args) => problemsOfDays(args),
-    handle: async (call, { format, ...args }: Static<typeof wantedArguments>) => {
+    handle: async (call, { format, ...args }: Static<typeof reportQuery>) => {
       const report = await make(call, args)
       return format === 'csv' ? asCsv(name, report) : { status: 200, body: asJson(report) }
     },

@@ -1,5 +1,5 @@
 /**
- * The reports: what was earned, is owed and was paid, to whom and how, which visits led to it, and who registered. Days
+ * The reports: what was earned, is owed and was paid, to whom and how, which visits led to it, and new affiliates. Days
  * and months are those of UTC.
  */
 import type { Context } from '../../events/write.ts'
@@ -7,14 +7,14 @@ import type { Db } from '../../storage/database.ts'
 import { unitsOfSum } from '../../storage/sums.ts'
 import * as earning from './earning-store.ts'
 import type { Period } from './periods.ts'
-import { type ByPeriod, reportByPeriod, reportOfTop, type Wanted } from './report.ts'
+import { type ByPeriod, type ReportArguments, reportByPeriod, reportOfTop } from './report.ts'
 import type { Report, Row } from './schema.ts'
 import * as store from './store.ts'
 
 const TOP = 10
 
 const payouts: ByPeriod = {
-  known: store.timesOfPayouts,
+  timesOf: store.timesOfPayouts,
   rows: async (db, periods, affiliateId) =>
     (await store.payoutsByPeriod(db, periods, affiliateId)).map(total => ({
       count: total.paid_count,
@@ -25,12 +25,12 @@ const payouts: ByPeriod = {
 }
 
 /** What was paid and what failed, by day or month. */
-export async function payoutsByMonth(context: Context, wanted: Wanted): Promise<Report> {
-  return reportByPeriod(context, wanted, payouts)
+export async function payoutsByMonth(context: Context, args: ReportArguments): Promise<Report> {
+  return reportByPeriod(context, args, payouts)
 }
 
 const affiliates: ByPeriod = {
-  known: store.timesOfAffiliates,
+  timesOf: store.timesOfAffiliates,
   rows: async (db, periods) =>
     (await store.affiliatesByPeriod(db, periods)).map(({ active, inactive, pending, rejected }) => ({
       active,
@@ -41,14 +41,14 @@ const affiliates: ByPeriod = {
     })),
 }
 
-/** How many were registered, by day or month and by the status that they have now. */
-export async function affiliatesByMonth(context: Context, wanted: Wanted): Promise<Report> {
-  return reportByPeriod(context, wanted, affiliates)
+/** New affiliates, by day or month and by their present status. */
+export async function affiliatesByMonth(context: Context, args: ReportArguments): Promise<Report> {
+  return reportByPeriod(context, args, affiliates)
 }
 
 /** The affiliates that were paid most. */
-export async function topAffiliates(context: Context, wanted: Wanted): Promise<Report> {
-  return reportOfTop(context, wanted, store.timesOfPayouts, async (db, range) => {
+export async function topAffiliates(context: Context, args: ReportArguments): Promise<Report> {
+  return reportOfTop(context, args, store.timesOfPayouts, async (db, range) => {
     const top = await store.topAffiliates(db, range, TOP)
     return top.map(({ affiliate_id, login, display_name, paid_count, paid_sum }) => ({
       affiliate_id,
@@ -61,8 +61,8 @@ export async function topAffiliates(context: Context, wanted: Wanted): Promise<R
 }
 
 /** What was paid by each method. */
-export async function payoutsByMethod(context: Context, wanted: Wanted): Promise<Report> {
-  return reportOfTop(context, wanted, store.timesOfPayouts, async (db, range) => {
+export async function payoutsByMethod(context: Context, args: ReportArguments): Promise<Report> {
+  return reportOfTop(context, args, store.timesOfPayouts, async (db, range) => {
     const methods = await store.payoutsByMethod(db, range)
     return methods.map(({ payout_method, paid_count, paid_sum }) => ({
       payout_method,
@@ -73,38 +73,38 @@ export async function payoutsByMethod(context: Context, wanted: Wanted): Promise
 }
 
 const earnings: ByPeriod = {
-  known: earning.timesOfEarning,
+  timesOf: earning.timesOfEarning,
   standing: ['owed'],
   rows: async (db, periods, affiliateId) => {
-    const earned = await earning.earningsByPeriod(db, periods, affiliateId)
-    const paid = await store.payoutsByPeriod(db, periods, affiliateId)
-    const owed = await owedAtEnds(db, periods, affiliateId)
-    return earned.map((row, number) => ({
+    const earningRows = await earning.earningsByPeriod(db, periods, affiliateId)
+    const payoutRows = await store.payoutsByPeriod(db, periods, affiliateId)
+    const owedAmounts = await owedAtEnds(db, periods, affiliateId)
+    return earningRows.map((row, number) => ({
       referrals: row.referrals,
       earned: unitsOfSum(row.earned),
       pending: unitsOfSum(row.pending),
       refused: unitsOfSum(row.refused),
       written_off: unitsOfSum(row.written_off),
-      paid: unitsOfSum(paid[number]!.paid_sum),
-      owed: owed[number]!,
+      paid: unitsOfSum(payoutRows[number]!.paid_sum),
+      owed: owedAmounts[number]!,
     }))
   },
 }
 
 /** What was earned, refused and paid in each day or month, and what was owed at its end. */
-export async function earningsByMonth(context: Context, wanted: Wanted): Promise<Report> {
-  return reportByPeriod(context, wanted, earnings)
+export async function earningsByMonth(context: Context, args: ReportArguments): Promise<Report> {
+  return reportByPeriod(context, args, earnings)
 }
 
-/** What is owed by now, less what came to be owed since: most reports end today. */
+/** Computed backwards from what is owed now, since most reports end today. */
 async function owedAtEnds(db: Db, periods: readonly Period[], affiliateId?: number): Promise<bigint[]> {
   const { end } = periods.at(-1)!
   const later = { name: '', first: end, end: Number.MAX_SAFE_INTEGER }
-  const added = await earning.owedByPeriod(db, [...periods, later], affiliateId)
+  const changes = await earning.owedByPeriod(db, [...periods, later], affiliateId)
   let owed = await earning.owedNow(db, affiliateId)
   const ends: bigint[] = []
   for (let number = periods.length - 1; number >= 0; number -= 1) {
-    owed -= unitsOfSum(added[number + 1]!.owed)
+    owed -= unitsOfSum(changes[number + 1]!.owed)
     ends.unshift(owed)
   }
   return ends
@@ -118,7 +118,7 @@ function rateOf(converted: number, visits: number): number {
 }
 
 const conversion: ByPeriod = {
-  known: earning.timesOfVisits,
+  timesOf: earning.timesOfVisits,
   rows: async (db, periods, affiliateId) =>
     (await earning.visitsByPeriod(db, periods, affiliateId)).map(({ visits, converted }) => ({
       visits,
@@ -128,13 +128,13 @@ const conversion: ByPeriod = {
 }
 
 /** How many visits there were in each day or month, and how many of them led to a referral. */
-export async function conversionByMonth(context: Context, wanted: Wanted): Promise<Report> {
-  return reportByPeriod(context, wanted, conversion)
+export async function conversionByMonth(context: Context, args: ReportArguments): Promise<Report> {
+  return reportByPeriod(context, args, conversion)
 }
 
 /** The affiliates that earned most, with their visits. */
-export async function bestAffiliates(context: Context, wanted: Wanted): Promise<Report> {
-  return reportOfTop(context, wanted, earning.timesOfEarning, async (db, range) => {
+export async function bestAffiliates(context: Context, args: ReportArguments): Promise<Report> {
+  return reportOfTop(context, args, earning.timesOfEarning, async (db, range) => {
     const best = await earning.bestAffiliates(db, range, TOP)
     const ids = best.map(row => row.affiliate_id)
     const visits = await earning.visitsOf(db, range, 'affiliate_id', ids)
@@ -151,9 +151,9 @@ export async function bestAffiliates(context: Context, wanted: Wanted): Promise<
   })
 }
 
-/** The campaigns that earned most, with their visits. What has no campaign is not among them. */
-export async function bestCampaigns(context: Context, wanted: Wanted): Promise<Report> {
-  return reportOfTop(context, wanted, earning.timesOfEarning, async (db, range) => {
+/** The campaigns that earned most, with their visits; referrals without a campaign are left out. */
+export async function bestCampaigns(context: Context, args: ReportArguments): Promise<Report> {
+  return reportOfTop(context, args, earning.timesOfEarning, async (db, range) => {
     const best = await earning.bestCampaigns(db, range, TOP)
     const names = best.map(row => row.campaign)
     const visits = await earning.visitsOf(db, range, 'campaign', names)
@@ -163,7 +163,7 @@ export async function bestCampaigns(context: Context, wanted: Wanted): Promise<R
   })
 }
 
-function countsOf(all: ReadonlyMap<unknown, earning.Visits>, key: number | string): Row {
-  const { visits, converted } = all.get(key) ?? { visits: 0, converted: 0 }
+function countsOf(visitsByKey: ReadonlyMap<unknown, earning.Visits>, key: number | string): Row {
+  const { visits, converted } = visitsByKey.get(key) ?? { visits: 0, converted: 0 }
   return { visits, converted }
 }

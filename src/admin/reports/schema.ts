@@ -30,7 +30,7 @@ export const affiliateArgument = {
   affiliate_id: Type.Optional(identifier('Only what is about this affiliate.')),
 }
 
-/** A sum that is longer than a JavaScript number holds exactly is text. */
+/** A sum that a JavaScript number does not hold exactly is text. */
 const sum = (description: string) => Type.Unsafe<number | string>(Type.Number({ description }))
 const count = (description: string) => Type.Integer({ description })
 const text = (description: string) => Type.String({ description })
@@ -41,13 +41,13 @@ const affiliate = {
   login: Type.Union([Type.String(), Type.Null()], { description: 'null: the affiliate was deleted.' }),
   display_name: Type.Union([Type.String(), Type.Null()], { description: 'null: the affiliate was deleted.' }),
 }
-const paid = { count: count('Payouts that are paid.'), sum: sum('What they come to.') }
+const paidColumns = { count: count('Payouts that are paid.'), sum: sum('What they come to.') }
 const conversion = {
   visits: count('Visits.'),
   converted: count('Those that led to a referral.'),
   rate: Type.Number({ description: 'Their part, in percent.' }),
 }
-const earned = {
+const earnedColumns = {
   referrals: count('Referrals that count.'),
   earned: sum('What they come to.'),
 }
@@ -56,7 +56,7 @@ const earned = {
 export const reportRows = {
   'payouts-by-month': Type.Object({
     period,
-    ...paid,
+    ...paidColumns,
     failed_count: count('Payouts that failed.'),
     failed_sum: sum('What they come to.'),
   }),
@@ -68,11 +68,11 @@ export const reportRows = {
     rejected: count('Those who were rejected.'),
     total: count('All who registered.'),
   }),
-  'top-affiliates': Type.Object({ ...affiliate, ...paid }),
-  'payouts-by-method': Type.Object({ payout_method: text('The payout method.'), ...paid }),
+  'top-affiliates': Type.Object({ ...affiliate, ...paidColumns }),
+  'payouts-by-method': Type.Object({ payout_method: text('The payout method.'), ...paidColumns }),
   'earnings-by-month': Type.Object({
     period,
-    ...earned,
+    ...earnedColumns,
     pending: sum('What waits for approval.'),
     refused: sum('What was rejected.'),
     written_off: sum('What was written off.'),
@@ -80,15 +80,15 @@ export const reportRows = {
     owed: sum('What was owed at the end of the period.'),
   }),
   'conversion-by-month': Type.Object({ period, ...conversion }),
-  'best-affiliates': Type.Object({ ...affiliate, ...earned, ...conversion }),
-  'best-campaigns': Type.Object({ campaign: text('The campaign.'), ...earned, ...conversion }),
+  'best-affiliates': Type.Object({ ...affiliate, ...earnedColumns, ...conversion }),
+  'best-campaigns': Type.Object({ campaign: text('The campaign.'), ...earnedColumns, ...conversion }),
 }
 
 export type ReportName = keyof typeof reportRows
-/** Of each report, a row as it is answered. */
+/** A row of each report, as it is answered. */
 export type ReportRows = { readonly [N in ReportName]: Static<(typeof reportRows)[N]> }
 
-/** What every report answers. Its rows have the columns of their report. */
+/** The answer of every report. Its rows have the columns of their report. */
 export const reportRecord = Type.Object({
   span: choice([...spans, 'days'], 'The span that was asked for; days when they were chosen.'),
   from: Type.String({ description: 'The first day that counts: YYYY-MM-DD, UTC.' }),

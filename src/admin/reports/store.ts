@@ -10,10 +10,10 @@ import type { Db } from '../../storage/database.ts'
 import type { Period } from './periods.ts'
 import type { Range } from './report.ts'
 
-/** SQLite takes 500 parts in one query. */
+/** SQLite allows 500 parts in one query. */
 const PERIODS_PER_QUERY = 400
 
-/** The times of the first and of the last payout. Asked apart, because then each is one look into an index. */
+/** The times of the first and of the last payout, by two queries, each of which is one look-up in an index. */
 export async function timesOfPayouts(db: Db, affiliateId?: number) {
   const payouts = db
     .selectFrom('payouts')
@@ -31,10 +31,10 @@ export async function timesOfAffiliates(db: Db) {
   return timesOf(first, last)
 }
 
-/** One row for each period, in their order. */
+/** One row for each period, in order. */
 export async function payoutsByPeriod(db: Db, periods: readonly Period[], affiliateId?: number) {
-  return inOrder<TotalRow>(periods, async some => {
-    const [one, ...others] = some.map(({ number, first, end }) =>
+  return inOrder<TotalRow>(periods, async batch => {
+    const [one, ...others] = batch.map(({ number, first, end }) =>
       db
         .selectFrom('payouts')
         .select(sql.lit(number).as('number'))
@@ -47,10 +47,10 @@ export async function payoutsByPeriod(db: Db, periods: readonly Period[], affili
   })
 }
 
-/** One row for each period, in their order: how many were registered, by the status that they have now. */
+/** One row for each period, in order: new affiliates, by their present status. */
 export async function affiliatesByPeriod(db: Db, periods: readonly Period[]) {
-  return inOrder<Record<Affiliate['status'], number>>(periods, async some => {
-    const [one, ...others] = some.map(({ number, first, end }) =>
+  return inOrder<Record<Affiliate['status'], number>>(periods, async batch => {
+    const [one, ...others] = batch.map(({ number, first, end }) =>
       db
         .selectFrom('affiliates')
         .select(sql.lit(number).as('number'))
@@ -64,12 +64,12 @@ export async function affiliatesByPeriod(db: Db, periods: readonly Period[]) {
   })
 }
 
-/** Those that were paid most. The account is null when the affiliate was deleted. */
+/** The affiliates that were paid most. The account is null when the affiliate was deleted. */
 export async function topAffiliates(db: Db, range: Range, limit: number) {
   const most = within(db, range)
     .select(by('affiliate_id', range).as('affiliate_id'))
     .select(totalColumns)
-    // To order by only; the sum as an integer may be larger than SQLite has them.
+    // Only for the order: the exact sum may be larger than an integer of SQLite.
     .select(sql<never>`sum(payouts.amount * 1.0) filter (where payouts.status = 'paid')`.as('units'))
     .groupBy(by('affiliate_id', range))
     .having(sql<boolean>`count(*) filter (where payouts.status = 'paid') > 0`)
@@ -117,10 +117,10 @@ function by(column: 'affiliate_id' | 'payout_method', range: Range): RawBuilder<
   return column === 'affiliate_id' ? sql`payouts.affiliate_id + 0` : sql`payouts.payout_method || ''`
 }
 
-/** One row for each period, in their order, by as few queries as there can be. */
+/** One row for each period, in order, by as few queries as possible. */
 export async function inOrder<R>(
   periods: readonly Period[],
-  ask: (some: (Period & { number: number })[]) => Promise<(R & { number: number })[]>,
+  ask: (batch: (Period & { number: number })[]) => Promise<(R & { number: number })[]>,
 ): Promise<R[]> {
   const numbered = periods.map((period, number) => ({ ...period, number }))
   const rows: (R & { number: number })[] = []
@@ -130,7 +130,7 @@ export async function inOrder<R>(
   return rows.sort((a, b) => a.number - b.number)
 }
 
-/** Undefined when there is none. */
+/** Undefined when there is no data. */
 export function timesOf(
   first: { time: number | null } | undefined,
   last: { time: number | null } | undefined,

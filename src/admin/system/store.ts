@@ -1,11 +1,11 @@
 import { sql } from 'kysely'
 import type { Database } from '../../storage/database.ts'
 
-/** How many records there are of each kind whose changes are logged, by the kind's plural. */
+/** The number of records of each kind whose changes are logged, by the kind's plural. */
 export async function countRows({ reader, schema }: Database): Promise<Record<string, number>> {
-  const counted = schema.filter(({ key, logged }) => logged !== undefined && key[0] === 'id')
+  const countedTables = schema.filter(({ key, logged }) => logged !== undefined && key[0] === 'id')
   const counts = await Promise.all(
-    counted.map(async ({ name }) => {
+    countedTables.map(async ({ name }) => {
       const { rows } = await sql<{ count: number }>`SELECT count(*) AS count FROM ${sql.table(name)}`.execute(
         reader,
       )

@@ -3,7 +3,7 @@ import { endpoint, type Resource } from '../../http/endpoint.ts'
 import { campaignsOf, statusOf } from './rules.ts'
 import { campaignList, trackingStatus } from './schema.ts'
 
-/** Whether the script works on the pages of the shop. */
+/** Shows whether the script works on the pages of the shop. */
 export const tracking: Resource = {
   name: 'tracking',
   title: 'Tracking',

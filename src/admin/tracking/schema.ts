@@ -27,7 +27,7 @@ export const campaignList = Type.Object({
 
 export type CampaignList = Static<typeof campaignList>
 
-/** Whether the script works on the pages of the shop. */
+/** Shows whether the script works on the pages of the shop. */
 export const trackingStatus = Type.Object({
   pages: Type.Array(page, { description: 'What was seen of the script, by host.' }),
 })

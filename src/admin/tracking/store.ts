@@ -4,7 +4,7 @@ import type { CampaignList } from './schema.ts'
 
 const MOST = 100
 
-/** Of the latest visits, so that it takes as long however many there are. */
+/** Counts the latest visits only, so that it takes equally long however many there are. */
 export async function campaignsOfLatest(db: Db, latest: number): Promise<CampaignList['campaigns']> {
   const { rows } = await sql<CampaignList['campaigns'][number]>`
     SELECT affiliate_id, campaign, count(*) AS visits,

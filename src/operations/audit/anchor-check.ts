@@ -1,4 +1,4 @@
-/** Compares heads that left the machine with the seals of the log. */
+/** Compares an anchor (heads that were written outside the database) with the seals of the log. */
 import { open } from 'node:fs/promises'
 import { CommandFailed } from '../../cli/command.ts'
 import { sealsNumbered } from '../../events/store.ts'
@@ -10,44 +10,44 @@ const HEADS_AT_ONCE = 500
 export interface Comparison {
   /** How many heads were compared. */
   readonly heads: number
-  /** The first line that the log does not agree with. */
+  /** The first line that contradicts the log. */
   readonly problem?: string
 }
 
 type Line = { readonly line: number; readonly head: Head }
 
-/** @throws CommandFailed when the file can't be read, or holds something else */
+/** @throws CommandFailed when the file can't be read, or is not an anchor */
 export async function compareAnchor(db: Db, path: string): Promise<Comparison> {
   let heads = 0
-  let some: Line[] = []
+  let batch: Line[] = []
   for await (const line of linesOf(path)) {
-    some.push(line)
-    if (some.length < HEADS_AT_ONCE) continue
-    const problem = await differing(db, path, some)
+    batch.push(line)
+    if (batch.length < HEADS_AT_ONCE) continue
+    const problem = await differing(db, path, batch)
     if (problem !== undefined) return { heads, problem }
-    heads += some.length
-    some = []
+    heads += batch.length
+    batch = []
   }
-  const problem = await differing(db, path, some)
-  return problem === undefined ? { heads: heads + some.length } : { heads, problem }
+  const problem = await differing(db, path, batch)
+  return problem === undefined ? { heads: heads + batch.length } : { heads, problem }
 }
 
 async function differing(db: Db, path: string, lines: readonly Line[]): Promise<string | undefined> {
   const numbers = lines.map(({ head }) => head.number)
   const seals = new Map((await sealsNumbered(db, numbers)).map(seal => [seal.number, headOf(seal)]))
   for (const { line, head } of lines) {
-    const sealed = seals.get(head.number)
-    const where = `Line ${line} of ${path}`
-    if (!sealed) return `${where}: seal ${head.number} is missing from the log.`
-    if (sealed.hash !== head.hash)
-      return `${where}: seal ${head.number} has the hash ${head.hash}, and in the log ${sealed.hash}.`
-    if (sealed.sealed_at !== head.sealed_at)
-      return `${where}: seal ${head.number} was made at ${head.sealed_at}, and in the log at ${sealed.sealed_at}.`
+    const seal = seals.get(head.number)
+    const place = `Line ${line} of ${path}`
+    if (!seal) return `${place}: seal ${head.number} is missing from the log.`
+    if (seal.hash !== head.hash)
+      return `${place}: seal ${head.number} has the hash ${head.hash}, and in the log ${seal.hash}.`
+    if (seal.sealed_at !== head.sealed_at)
+      return `${place}: seal ${head.number} was made at ${head.sealed_at}, and in the log at ${seal.sealed_at}.`
   }
   return undefined
 }
 
-/** Leaves out what was broken off while it was written: the same line follows, whole, unless it is the last. */
+/** Skips a line whose writing was broken off: the next line repeats it in full. */
 async function* linesOf(path: string): AsyncGenerator<Line> {
   let line = 0
   let broken: string | undefined

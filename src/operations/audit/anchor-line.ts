@@ -17,7 +17,7 @@ export function lineOf(head: Head): string {
   return `${JSON.stringify(head)}\n`
 }
 
-/** @returns undefined when the line is none */
+/** @returns undefined when the line is no head */
 export function headIn(line: string): Head | undefined {
   try {
     const value: unknown = JSON.parse(line)
@@ -34,7 +34,7 @@ function isHead(value: unknown): value is Head {
   return Number.isSafeInteger(number) && typeof hash === 'string' && typeof sealed_at === 'string'
 }
 
-/** Whether the text is what is left of a line whose writing was broken off, as by a disk that was full. */
+/** Whether the text is the beginning of a line whose writing was broken off, as by a full disk. */
 export function isBrokenOff(text: string): boolean {
   return text.startsWith(BEGINNING.slice(0, text.length))
 }

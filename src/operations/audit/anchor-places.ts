@@ -6,13 +6,13 @@ import { flush } from '../../base/files.ts'
 import { type Head, headIn, isBrokenOff, lineOf } from './anchor-line.ts'
 
 export interface Place {
-  /** As messages name it. A URL may have a secret in its path. */
+  /** The name for messages. A URL may have a secret in its path, so it is left out. */
   readonly name: string
-  /** Whether a place without a head gets all of them, and not only the last. */
+  /** Whether an empty place gets every head, instead of only the last one. */
   readonly wantsAll: boolean
   /** The last head that is there, as far as this process can tell. */
   last(): Promise<Head | undefined>
-  /** Resolves once they are there for good. */
+  /** Resolves once the heads are stored durably. */
   add(heads: readonly Head[], signal: AbortSignal): Promise<void>
 }
 
@@ -22,10 +22,10 @@ export function placeOf(target: string): Place {
   return isUrl(target) ? new UrlPlace(target) : new FilePlace(target)
 }
 
-/** Several lines are longer than this; what one write has left behind is at the end. */
+/** Longer than several lines; shows how the last write ended. */
 const TAIL_BYTES = 4096
 
-/** Opened anew each time: it may be moved away while the service runs. */
+/** Opened for each write, since it may be rotated while the service runs. */
 class FilePlace implements Place {
   readonly name: string
   readonly wantsAll = true
@@ -42,7 +42,7 @@ class FilePlace implements Place {
   async add(heads: readonly Head[]): Promise<void> {
     await using file = await this.#open()
     const { head, broken } = await this.#tailOf(file)
-    // The line that was broken off is begun anew: whoever may only add to a file can't remove it.
+    // A line that was broken off is written again, since a file that is append-only can't be corrected.
     await file.appendFile(`${broken ? '\n' : ''}${heads.map(lineOf).join('')}`)
     await file.sync()
     if (!head) await flush(dirname(this.name))
@@ -60,18 +60,18 @@ class FilePlace implements Place {
     const start = Math.max(0, size - TAIL_BYTES)
     const { buffer, bytesRead } = await file.read(Buffer.alloc(size - start), 0, size - start, start)
     const lines = buffer.toString('utf8', 0, bytesRead).split('\n')
-    const rest = lines.pop()!
-    const head = lines.map(headIn).findLast(found => found !== undefined)
-    if (!head && !isBrokenOff(lines.at(-1) || rest)) {
+    const lastLine = lines.pop()!
+    const head = lines.map(headIn).findLast(head => head !== undefined)
+    if (!head && !isBrokenOff(lines.at(-1) || lastLine)) {
       throw new Error('it holds something else than heads of the audit log: choose another path')
     }
-    return { head, broken: rest !== '' }
+    return { head, broken: lastLine !== '' }
   }
 }
 
 const ANSWER_WITHIN_MS = 10_000
 
-/** What it has is known only of what this process has sent. The chain's last head stands for all before it. */
+/** A URL can't be read, so only this process's deliveries are known. The chain's last head covers all before it. */
 class UrlPlace implements Place {
   readonly name: string
   readonly wantsAll = false
@@ -86,7 +86,7 @@ class UrlPlace implements Place {
     if (username === '' && password === '') return
     const credentials = `${decoded(username)}:${decoded(password)}`
     this.#headers.authorization = `Basic ${Buffer.from(credentials).toString('base64')}`
-    // `fetch` refuses a URL that has them.
+    // `fetch` refuses a URL with credentials.
     this.#url.username = ''
     this.#url.password = ''
   }

@@ -1,6 +1,6 @@
 /**
- * Takes the heads of the audit log's chain out of the reach of who owns the database. Nothing is queued: what comes next is
- * read from the seals, so a place that is away for long costs no memory, and gets all in order when it is back.
+ * Delivers the heads of the audit log's chain to a place that the owner of the database can't reach. Nothing is
+ * queued: heads are read from the seals, so an outage costs no memory, and the place gets all in order afterwards.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
@@ -14,10 +14,10 @@ const EVERY_MS = 500
 const HEADS_AT_ONCE = 100
 const FIRST_PAUSE_MS = 1000
 const LONGEST_PAUSE_MS = 60_000
-/** What is sealed while the service ends is delivered within this, or after the next start. */
+/** How long a stopping service waits for its last delivery, which otherwise follows after the next start. */
 const FAREWELL_MS = 1000
 
-/** Delivers while a process is up. There is to be one on each machine. */
+/** Delivers while a process is up; one process of each machine does so. */
 export class Anchor {
   readonly #database: Database
   readonly #place: Place
@@ -34,10 +34,10 @@ export class Anchor {
     this.#rounds = new Rounds(EVERY_MS, () => this.#deliverAll())
   }
 
-  /** Delivers what was sealed last, unless that takes long. */
+  /** Delivers the last seals, unless that takes long. */
   async close(): Promise<void> {
-    const ended = this.#rounds.close().then(() => this.#deliverAll())
-    await Promise.race([ended, delay(FAREWELL_MS, undefined, { ref: false })])
+    const closing = this.#rounds.close().then(() => this.#deliverAll())
+    await Promise.race([closing, delay(FAREWELL_MS, undefined, { ref: false })])
     this.#stopping.abort()
   }
 

@@ -50,7 +50,7 @@ async function exportEntries(options: CommonOptions): Promise<void> {
   await withDatabase(options, ({ reader }) => pipeline(lines(reader), process.stdout))
 }
 
-/** Read while it is written, so that a long log needs no more memory than a short one. */
+/** Reads while it writes, so that a long log needs no more memory than a short one. */
 async function* lines(db: Db): AsyncGenerator<string> {
   for (let last = 0; ; ) {
     const rows = await entryRowsAfter(db, last, ENTRIES_AT_ONCE)

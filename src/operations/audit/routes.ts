@@ -7,7 +7,7 @@ import type { Schema } from '../../storage/table.ts'
 import * as rules from './rules.ts'
 import { auditSchemas, type EntryRecord, type FilterArguments } from './schema.ts'
 
-/** The audit log is read in the administration area, and written by whatever it tells of. */
+/** The audit log is read in the administration area; every write adds to it. */
 export function audit(schema: Schema): Resource {
   const { record, filters } = auditSchemas(schema)
   const fields = Object.keys(record.properties)

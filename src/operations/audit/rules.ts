@@ -1,4 +1,4 @@
-/** The audit log as people read it: all that the log of events has. */
+/** The audit log as people read it: every event. */
 import { formatMilliseconds, parseSpan } from '../../base/time.ts'
 import { valuesOf } from '../../events/read.ts'
 import * as store from '../../events/store.ts'

@@ -28,7 +28,7 @@ const entryRecord = (kinds: string[], actions: string[]) =>
     erased: Type.Boolean({ description: 'Whether personal data was removed from the entry.' }),
   })
 
-/** What a list can be narrowed by. */
+/** The filters of a list. */
 const filterArguments = (kinds: string[], actions: string[]) => ({
   actor: Type.Optional(listOf(choice(actorKinds), 'Only what these did.')),
   actor_name: Type.Optional(line(100, 'Only what this API key did, by its public part.')),

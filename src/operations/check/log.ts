@@ -1,6 +1,7 @@
 /**
- * Whether each record is what the log says of it: values that were changed beside the service, records that were put in or
- * taken out. Records and entries are walked together in order of identifier, so a long log needs no more memory than a short one.
+ * Compares each record with the log: finds values that were changed, and records that were added or removed, without the
+ * service.
+ * Records and events are read in parallel by identifier, so a long log needs no more memory than a short one.
  */
 import { writtenOf } from '../../accounts/keys/rules.ts'
 import { keysTable } from '../../accounts/keys/table.ts'
@@ -28,19 +29,19 @@ const ROLE = 'role'
 /** A kind of record whose changes are in the log. */
 export interface Trail {
   readonly table: Table & { readonly logged: Logged }
-  /** Fields that follow from other records, which no entry speaks of. */
+  /** Fields that follow from other records, and are not logged. */
   readonly derived: readonly string[]
-  /** Fields that are written in other records' changes, which have one entry for many. */
+  /** Fields that are written with another record's change, which has one event for many records. */
   readonly unlogged?: Feature['unlogged']
-  /** Whether a record is made with another one. */
+  /** Whether a record is created with another one, and has no event of its own. */
   readonly implied?: Feature['implied']
-  /** Whether a record was deleted, and is there all the same. */
+  /** Whether a record counts as deleted although its row remains. */
   readonly ended?: Feature['ended']
-  /** What an entry would say of the row. */
+  /** The values that an event has of the row. */
   show(row: never, settings: Settings): object
 }
 
-/** Accounts and keys, and every kind. */
+/** Accounts, keys and every kind of record. */
 export function trailsOf(features: readonly Feature[]): Trail[] {
   return [
     {
@@ -60,7 +61,7 @@ export function trailsOf(features: readonly Feature[]): Trail[] {
   ]
 }
 
-/** Names each record that is not what the log says, or that only one of the two knows. */
+/** Describes each record that differs from the log, or that only one of both has. */
 export async function* differencesFromLog(db: Db, trail: Trail, settings: Settings): AsyncGenerator<string> {
   const { table } = trail
   const firstLogged = await firstCreated(db, table.logged.kind)
@@ -76,9 +77,9 @@ export async function* differencesFromLog(db: Db, trail: Trail, settings: Settin
           id > firstLogged,
         )
       if ((await look(row, trace)) === undefined) continue
-      // It may have been changed between the look at the record and the one at the log.
-      const again = await pageOf(db, trail, id - 1, id)
-      const [, rowNow, traceNow] = again?.records[0] ?? [id, undefined, undefined]
+      // The record may have been changed between reading it and reading the log.
+      const reread = await pageOf(db, trail, id - 1, id)
+      const [, rowNow, traceNow] = reread?.records[0] ?? [id, undefined, undefined]
       const difference = await look(rowNow, traceNow)
       if (difference !== undefined) yield `${table.name} ${id}: ${difference}`
     }
@@ -86,7 +87,7 @@ export async function* differencesFromLog(db: Db, trail: Trail, settings: Settin
   }
 }
 
-/** Names each setting that is not what it was last set to, or where it was never set, what it is in a new database. */
+/** Describes each setting that differs from the log; a setting without an event has to be as in a new database. */
 export async function* settingsUnlike(
   db: Db,
   settings: Settings,
@@ -96,18 +97,18 @@ export async function* settingsUnlike(
   for await (const entry of entriesOfOnly(db, 'settings')) trace.add(entry)
   const unset = new Map<string, unknown>(Object.entries(settingsRecord(defaults)))
   for (const [name, value] of Object.entries(settingsRecord(settings))) {
-    const said = trace.of(name)
-    const wanted = said === undefined ? brief(unset.get(name)) : said.value
-    if (textOf(wanted) === textOf(brief(value))) continue
+    const loggedValue = trace.of(name)
+    const expected = loggedValue === undefined ? brief(unset.get(name)) : loggedValue.value
+    if (textOf(expected) === textOf(brief(value))) continue
     const source =
-      said === undefined ? 'the log does not say that it was ever set, so it must be' : 'the log says'
-    yield `settings: ${name} is ${textOf(value)}, and ${source} ${textOf(wanted)}; it was changed beside the service.`
+      loggedValue === undefined ? 'the log does not say that it was ever set, so it must be' : 'the log says'
+    yield `settings: ${name} is ${textOf(value)}, and ${source} ${textOf(expected)}; it was changed beside the service.`
   }
 }
 
 type Row = { readonly id: number } & Readonly<Record<string, unknown>>
 
-/** Of an account that was made with an affiliate, the entry of the affiliate speaks. */
+/** An account that was created with an affiliate is logged with the affiliate. */
 async function impliedTrace(db: Db, { table }: Trail, id: number): Promise<Trace | undefined> {
   if (table.logged.person !== 'id' || !(await hasEntries(db, id))) return undefined
   const trace = new Trace(table.logged)
@@ -120,7 +121,7 @@ interface Page {
   readonly last: number
 }
 
-/** The next records that the table or the log has. */
+/** The next records in the table or the log. */
 async function pageOf(
   db: Db,
   { table }: Trail,
@@ -145,7 +146,7 @@ async function pageOf(
   return { records: ids.map(id => [id, byId.get(id), traces.get(id)] as const), last: ids.at(-1)! }
 }
 
-/** What the entries of one record come to. */
+/** The state of one record by its events. */
 class Trace {
   exists = false
   #isWhole = false
@@ -159,7 +160,7 @@ class Trace {
   add({ action, before_values, after_values, personal, personal_hash }: Entry): void {
     const verb = action.slice(action.indexOf('.') + 1)
     this.exists = verb !== 'delete'
-    // Some are told of in part; of a whole record the entry says when it was made.
+    // A record that is older than the log has events of some fields only. An event of its creation has its date.
     if (verb === 'create') this.#isWhole = /"date\w*":/.test(after_values)
     if (verb === 'delete') this.#values.clear()
     else {
@@ -173,10 +174,10 @@ class Trace {
     }
   }
 
-  /** What the log says of a field; undefined where it says nothing. */
+  /** The logged value of a field; undefined where there is none. */
   of(name: string): { readonly value: unknown } | undefined {
     if (this.#values.has(name)) return { value: this.#values.get(name) }
-    // What is empty when a record is created is not logged, and an account that is made with an affiliate has no role.
+    // Empty values are not logged on creation, and an account that is created with an affiliate has no role.
     const isEmpty = (this.#isWhole && !this.#personal.has(name)) || name === ROLE
     return isEmpty ? { value: '' } : undefined
   }
@@ -207,14 +208,14 @@ function differenceOf(
   hasToBeLogged: boolean,
 ): string | undefined {
   if (record === undefined) {
-    // Of what nobody is told when it is made, nobody is told when it is kept no longer.
+    // Kinds whose creation is not logged are removed without an event, too.
     return trace?.exists && logged.actions.includes('create')
       ? 'the log says that it exists, and it is not there; it was removed beside the service.'
       : undefined
   }
   const values = record as Readonly<Record<string, unknown>>
   if (trace === undefined) {
-    // An account without a role can do nothing; those of the demo come after the first administrator.
+    // An account without a role can do nothing. Accounts of the demo come after the first administrator.
     return hasToBeLogged && values[ROLE] !== '' && !implied?.(values)
       ? 'no entry of the log says who made it; it was put in beside the service.'
       : undefined
@@ -223,20 +224,20 @@ function differenceOf(
   if (!trace.exists) return hasEnded ? undefined : 'the log says that it was deleted, and it is there.'
   if (hasEnded) return 'the log does not say that it was deleted; it was ended beside the service.'
   const ignored = [...derived, ...(unlogged?.(values) ?? [])]
-  const wrong = [...logged.plain, ...logged.personal].filter(name => {
-    const said = ignored.includes(name) || !(name in values) ? undefined : trace.of(name)
-    return said !== undefined && textOf(said.value) !== textOf(brief(values[name]))
+  const wrongFields = [...logged.plain, ...logged.personal].filter(name => {
+    const loggedValue = ignored.includes(name) || !(name in values) ? undefined : trace.of(name)
+    return loggedValue !== undefined && textOf(loggedValue.value) !== textOf(brief(values[name]))
   })
-  if (wrong.length === 0) return undefined
-  const named = wrong.map(name =>
+  if (wrongFields.length === 0) return undefined
+  const descriptions = wrongFields.map(name =>
     logged.personal.includes(name)
       ? name
       : `${name} (${textOf(values[name])}, and the log says ${textOf(trace.of(name)!.value)})`,
   )
-  return `not what the log says: ${named.join(', ')}; it was changed beside the service.`
+  return `not what the log says: ${descriptions.join(', ')}; it was changed beside the service.`
 }
 
-/** What is not set is written in several ways. */
+/** Empty values are stored in several ways. */
 function textOf(value: unknown): string {
   return value === null || value === undefined || value === '' ? '""' : JSON.stringify(value)
 }

@@ -1,4 +1,4 @@
-/** What a new database has and says, to compare one with that is in use. */
+/** The schema and settings of a new database, for comparison. */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -12,37 +12,42 @@ interface New {
   readonly settings: Settings
 }
 
-/** As one of the same engine would be; it is the embedded one that is made, because that needs nobody's leave. */
+/** Built on the embedded engine, which needs no server and no permissions. */
 export async function asNew({ engine, schema }: Database): Promise<New> {
   const folder = await mkdtemp(join(tmpdir(), 'affiliated-check-'))
   try {
-    const fresh = await openWithoutKey(`sqlite:${join(folder, 'new.db')}`, schema)
+    const newDatabase = await openWithoutKey(`sqlite:${join(folder, 'new.db')}`, schema)
     try {
-      const objects = engine.wantedObjects ?? (await objectsOf(fresh))
-      return { objects, settings: await loadSettings(fresh.reader) }
+      const objects = engine.wantedObjects ?? (await objectsOf(newDatabase))
+      return { objects, settings: await loadSettings(newDatabase.reader) }
     } finally {
-      await fresh.close()
+      await newDatabase.close()
     }
   } finally {
     await rm(folder, { recursive: true })
   }
 }
 
-/** All that there is of the program's tables. */
+/** Every object of the program's tables. */
 export function objectsOf({ engine, reader, schema }: Database): Promise<SchemaObject[]> {
   return engine.objects(reader, [...schema.map(({ name }) => name), 'schema_version'])
 }
 
-/** Names what is missing, was changed or was added. */
-export function differencesOf(wanted: readonly SchemaObject[], there: readonly SchemaObject[]): string[] {
-  const definitions = new Map(there.map(({ name, definition }) => [name, definition]))
+/** Describes each object that is missing, was changed or was added. */
+export function differencesOf(wanted: readonly SchemaObject[], present: readonly SchemaObject[]): string[] {
+  const definitions = new Map(present.map(({ name, definition }) => [name, definition]))
   const names = new Set(wanted.map(({ name }) => name))
-  const changed = wanted.flatMap(({ name, definition }) => {
-    const own = definitions.get(name)
-    if (own === definition) return []
-    if (own === undefined) return [`Schema: ${name} is missing; restore a backup.`]
-    return [`Schema: ${name} was changed: it is "${own}", and must be "${definition}"; restore a backup.`]
+  const changes = wanted.flatMap(({ name, definition }) => {
+    const presentDefinition = definitions.get(name)
+    if (presentDefinition === definition) return []
+    if (presentDefinition === undefined) return [`Schema: ${name} is missing; restore a backup.`]
+    return [
+      `Schema: ${name} was changed: it is "${presentDefinition}", and must be "${definition}"; restore a backup.`,
+    ]
   })
-  const added = there.filter(({ name }) => !names.has(name))
-  return [...changed, ...added.map(({ name }) => `Schema: ${name} was added beside the service; remove it.`)]
+  const additions = present.filter(({ name }) => !names.has(name))
+  return [
+    ...changes,
+    ...additions.map(({ name }) => `Schema: ${name} was added beside the service; remove it.`),
+  ]
 }

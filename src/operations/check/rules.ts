@@ -1,4 +1,4 @@
-/** Whether what is kept twice agrees, and what is kept once is whole. */
+/** Checks that facts which are stored twice agree, and that the rest is complete. */
 import { verifyChain } from '../../events/verify.ts'
 import type { Feature } from '../../records/feature.ts'
 import { loadSettings } from '../../settings/rules.ts'
@@ -9,19 +9,19 @@ import { asNew, differencesOf, objectsOf } from './new.ts'
 import * as store from './store.ts'
 
 const ROWS_AT_ONCE = 1000
-/** How many findings of one kind are named. */
+/** How many findings of one kind are listed. */
 const NAMED = 10
 
 export interface Findings {
-  /** What was looked at, and how much of it. */
+  /** What was checked, with counts. */
   readonly checked: Record<string, number>
-  /** What is wrong, a sentence each. */
+  /** The problems, a sentence each. */
   readonly problems: string[]
 }
 
 /**
- * Looks through the whole database, which may be in use meanwhile.
- * @param progress is told what is being looked at
+ * Checks the whole database, which may be in use meanwhile.
+ * @param progress called with the name of each step
  */
 export async function checkDatabase(
   database: Database,
@@ -43,12 +43,12 @@ export async function checkDatabase(
     progress(table.name)
     const { count, wrong } = await staleKeys(reader, table)
     checked[table.name] = count
-    problems.push(...named(wrong, table.name))
+    problems.push(...listed(wrong, table.name))
   }
   for (const check of features.flatMap(({ checks }) => checks)) {
     const wrong: string[] = []
     for await (const problem of check(reader)) wrong.push(problem)
-    problems.push(...named(wrong, check.name))
+    problems.push(...listed(wrong, check.name))
   }
   progress('log and records')
   const settings = await loadSettings(reader)
@@ -56,7 +56,7 @@ export async function checkDatabase(
   for (const trail of trailsOf(features)) {
     const wrong: string[] = []
     for await (const problem of differencesFromLog(reader, trail, settings)) wrong.push(problem)
-    problems.push(...named(wrong, trail.table.name))
+    problems.push(...listed(wrong, trail.table.name))
   }
   for (const id of await store.unerased(reader)) {
     problems.push(
@@ -80,13 +80,15 @@ export async function checkDatabase(
   return { checked, problems }
 }
 
-function named(wrong: readonly string[], what: string): string[] {
-  const more = wrong.length - NAMED
-  return more > 0 ? [...wrong.slice(0, NAMED), `${what}: ${more} more rows are wrong.`] : [...wrong]
+function listed(findings: readonly string[], what: string): string[] {
+  const unlisted = findings.length - NAMED
+  return unlisted > 0
+    ? [...findings.slice(0, NAMED), `${what}: ${unlisted} more rows are wrong.`]
+    : [...findings]
 }
 
 /**
- * Writes anew what text folds to, so that every search finds it.
+ * Writes every stale search key again, so that searches find the row.
  * @returns how many rows were wrong
  */
 export async function repairKeys(database: Database): Promise<number> {
@@ -97,8 +99,8 @@ export async function repairKeys(database: Database): Promise<number> {
     const names = Object.keys(table.columns).filter(name => table.columns[name]!.folded)
     for (let last = 0; ; ) {
       const rows = await database.transaction(async tx => {
-        const some = await store.rowsAfter(tx, table, last, ROWS_AT_ONCE)
-        for (const row of some) {
+        const batch = await store.rowsAfter(tx, table, last, ROWS_AT_ONCE)
+        for (const row of batch) {
           const keys = names.map(
             name => [`${name}_key`, foldedText(table.columns[name]!, row[name] as string)] as const,
           )
@@ -106,7 +108,7 @@ export async function repairKeys(database: Database): Promise<number> {
           await store.writeKeys(tx, table, row.id, Object.fromEntries(keys))
           repaired += 1
         }
-        return some
+        return batch
       })
       if (rows.length === 0) break
       last = rows.at(-1)!.id
@@ -115,7 +117,7 @@ export async function repairKeys(database: Database): Promise<number> {
   return repaired
 }
 
-/** Rows whose folded text is not what their text folds to, so that a search passes over them. */
+/** Rows whose search key does not match their text, so that a search misses them. */
 async function staleKeys(db: Db, table: Table): Promise<{ count: number; wrong: string[] }> {
   const names = Object.keys(table.columns).filter(name => table.columns[name]!.folded)
   const wrong: string[] = []

@@ -1,4 +1,4 @@
-/** Queries that look for what can't be, in every table by what is declared of it. */
+/** Queries that find inconsistencies in every table, by its declaration. */
 import { sql } from 'kysely'
 import { keysTable } from '../../accounts/keys/table.ts'
 import { entriesTable } from '../../events/table.ts'
@@ -9,7 +9,7 @@ export async function damages({ engine, reader }: Database): Promise<string[]> {
   return engine.damages(reader)
 }
 
-/** The identifiers of the events that transfers name and that are not there. */
+/** Events that transfers name and that do not exist. */
 export async function missingEvents(db: Db, limit: number): Promise<number[]> {
   const { rows } = await sql<{ event_id: number }>`
     SELECT DISTINCT event_id FROM ledger_transfers WHERE event_id IS NOT NULL
@@ -19,9 +19,9 @@ export async function missingEvents(db: Db, limit: number): Promise<number[]> {
   return rows.map(row => row.event_id)
 }
 
-/** Of each column that refers to rows of another table, how many refer to one that does not exist. */
+/** For each column that refers to another table, the number of rows whose target does not exist. */
 export async function orphans(db: Db, schema: Schema): Promise<{ column: string; count: number }[]> {
-  const found: { column: string; count: number }[] = []
+  const orphanCounts: { column: string; count: number }[] = []
   for (const table of schema) {
     for (const [name, { references }] of columnsOf(table)) {
       if (!references || references.outlives) continue
@@ -30,21 +30,21 @@ export async function orphans(db: Db, schema: Schema): Promise<{ column: string;
       const { rows } = await sql<{ count: number }>`
         SELECT count(*) AS count FROM ${sql.table(table.name)} WHERE ${from} IS NOT NULL
           AND NOT EXISTS (SELECT 1 FROM ${sql.table(references.table)} WHERE ${to} = ${from})`.execute(db)
-      if (rows[0]!.count > 0) found.push({ column: `${table.name}.${name}`, count: rows[0]!.count })
+      if (rows[0]!.count > 0) orphanCounts.push({ column: `${table.name}.${name}`, count: rows[0]!.count })
     }
   }
-  return found
+  return orphanCounts
 }
 
-/** Whether the log is empty though there is what could not be there without an entry. */
+/** Whether the log is empty although there is data that only logged writes create. */
 export async function isLogEmptied({ reader, engine }: Database): Promise<boolean> {
-  const any = async ({ name }: Table) =>
+  const hasRows = async ({ name }: Table) =>
     (await sql`SELECT 1 FROM ${sql.table(name)} LIMIT 1`.execute(reader)).rows.length > 0
-  if (await any(entriesTable)) return false
-  return (await engine.lastIdentity(reader, entriesTable.name)) > 0 || any(keysTable)
+  if (await hasRows(entriesTable)) return false
+  return (await engine.lastIdentity(reader, entriesTable.name)) > 0 || hasRows(keysTable)
 }
 
-/** Accounts of which the log says that they were erased, and which can do or tell something nevertheless. */
+/** Accounts that were erased according to the log, and still have data or permissions. */
 export async function unerased(db: Db): Promise<number[]> {
   const rows = await db
     .selectFrom('users')
@@ -66,7 +66,7 @@ export async function unerased(db: Db): Promise<number[]> {
   return rows.map(({ id }) => id)
 }
 
-/** Sets the folded text of a row anew. */
+/** Replaces the search keys of a row. */
 export async function writeKeys(
   tx: Tx,
   { name }: Table,

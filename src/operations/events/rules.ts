@@ -1,15 +1,15 @@
-/** The log as programs follow it: what is sealed, of the records that the interface shows. */
+/** The log as programs follow it: sealed events of public kinds of record. */
 import { formatMilliseconds } from '../../base/time.ts'
 import { type PositionedEvent, readEvents, valuesOf } from '../../events/read.ts'
 import type { Context } from '../../events/write.ts'
 import { DEFAULT_EVENTS, type EventRecord, type ListArguments, publicVocabulary } from './schema.ts'
 
-/** Shown in the administration area only. */
+/** Fields that only the administration area shows. */
 const INTERNAL = new Set(['notes'])
 
 export interface EventList {
   readonly events: EventRecord[]
-  /** Where the next list begins, when there is more. */
+  /** Where the next page begins, when there is one. */
   readonly next: number | undefined
 }
 

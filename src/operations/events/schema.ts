@@ -57,7 +57,7 @@ const listArguments = (kinds: string[], types: string[]) =>
 
 export type ListArguments = Static<ReturnType<typeof listArguments>>
 
-/** The kinds of record that programs may follow. Who logs in is nobody's business but that of the administration area. */
+/** The kinds of record that programs may follow. Sessions are left out: they concern the administration area alone. */
 export const publicVocabulary = (schema: Schema) => vocabulary(schema, logged => logged.public)
 
 /** The schemas of the events over the tables of a schema. */

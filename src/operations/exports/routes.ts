@@ -7,7 +7,7 @@ import { type Answer, type Call, type Endpoint, endpoint, type Resource } from '
 import type { Feature, Sheet } from '../../records/feature.ts'
 import { eachPage, type ListArguments, type Listing, narrowing, ordering } from '../../records/list.ts'
 
-/** What every export is asked with. */
+/** The arguments of every export. */
 type Arguments = { format?: 'csv' | 'ndjson' } & Pick<ListArguments, 'orderby' | 'order' | 'filter'>
 
 /** A file of each kind of record. */
@@ -36,10 +36,11 @@ function exportEndpoint({ kind, resource, listing, sheet }: Feature): Endpoint {
     handle: async (call, args) => {
       call.beginStream()
       const { format = 'csv', ...list } = args as Arguments
-      const all = { ...list, ...sheet.always }
-      const { beginning, text } = format === 'csv' ? await csv(call, sheet) : await ndjson(call, all, listing)
-      const pages = eachPage(call, all, listing)
-      return download(name, format, written(beginning, text, pages, await pages.next()))
+      const listArguments = { ...list, ...sheet.always }
+      const { beginning, text } =
+        format === 'csv' ? await csv(call, sheet) : await ndjson(call, listArguments, listing)
+      const pages = eachPage(call, listArguments, listing)
+      return download(name, format, linesOf(beginning, text, pages, await pages.next()))
     },
   })
 }
@@ -67,8 +68,8 @@ async function ndjson<Row, Args>(call: Call, args: Args, listing: Listing<Row, A
   return { beginning: '', text: async rows => rows.map(row => `${write(row)}\n`).join('') }
 }
 
-/** @param first is read before the answer begins, so that what goes wrong there is still an error */
-async function* written<Row>(
+/** @param first read before the answer begins, so that an error there still has its status */
+async function* linesOf<Row>(
   beginning: string,
   text: (rows: Row[]) => Promise<string>,
   pages: AsyncGenerator<Row[], void>,

@@ -20,15 +20,15 @@ export function addPrivacyCommands(users: Command): void {
     .action(erase)
 }
 
-/** The same for customers who have no account here. */
+/** The same commands for customers who have no account. */
 export function addCustomerCommands(program: Command): void {
   const customers = program.command('customers').description('work on customers')
-  const called = ['<customer>', 'e-mail address, or # and the identifier'] as const
+  const customerArgument = ['<customer>', 'e-mail address, or # and the identifier'] as const
   addCommand(customers, 'export', 'write all data about a customer, as one JSON object')
-    .argument(...called)
+    .argument(...customerArgument)
     .action(exportCustomerData)
   addCommand(customers, 'erase', 'replace the personal data of a customer; referrals and conversions stay')
-    .argument(...called)
+    .argument(...customerArgument)
     .option('--yes', 'do not ask')
     .action(eraseCustomerData)
 }
@@ -80,14 +80,14 @@ async function erase(login: string, options: CommonOptions & { yes?: true }): Pr
   ])
 }
 
-/** @throws CommandFailed when nobody agrees */
+/** @throws CommandFailed when nobody confirms */
 async function confirm({ login, email }: Pick<User, 'login' | 'email'>): Promise<void> {
   const terminal = createInterface({ input: process.stdin, output: process.stderr })
   try {
-    const ended = new Promise<undefined>(resolve => terminal.once('close', () => resolve(undefined)))
+    const inputEnd = new Promise<undefined>(resolve => terminal.once('close', () => resolve(undefined)))
     const question = `Erase ${login} <${email}>? This can't be undone. Type the login to go on: `
-    const answer = await Promise.race([terminal.question(question), ended])
-    // An input that ends without an answer is no consent, and has left the question without the end of its line.
+    const answer = await Promise.race([terminal.question(question), inputEnd])
+    // An input that ends without an answer is no consent, and leaves the question without a line break.
     if (answer === undefined) {
       process.stderr.write('\n')
       throw new CommandFailed('Nothing was erased: nobody answered. --yes erases without asking.')

@@ -1,4 +1,4 @@
-/** What a person may ask for: everything that is kept about them, and that it be removed. */
+/** The rights of a person: a copy of everything that is stored about them, and its erasure. */
 
 import { recordOf as keyRecordOf, revokeKeysOf } from '../../accounts/keys/rules.ts'
 import { orders as keyOrders, listKeys } from '../../accounts/keys/store.ts'
@@ -27,9 +27,9 @@ import type { Schema, Table } from '../../storage/table.ts'
 import { recordOf as entryRecordOf } from '../audit/rules.ts'
 import * as store from './store.ts'
 
-const all = { descending: false, offset: 0, limit: Number.MAX_SAFE_INTEGER }
+const allRows = { descending: false, offset: 0, limit: Number.MAX_SAFE_INTEGER }
 
-/** Everything that is kept about a person and what they did, but nothing secret. */
+/** Everything that is stored about a person and what they did, but no secrets. */
 export async function exportPerson(
   { database, settings }: Context,
   features: readonly Feature[],
@@ -41,8 +41,8 @@ export async function exportPerson(
   const person = await store.personOf(reader, schema, usersTable, userId)
   const { affiliates, ...records } = await recordsAbout(reader, features, person, await settings.current())
   const spans = async (table: Table) => (await store.rowsAbout<Span>(reader, table, person)).map(spanOf)
-  const keys = await listKeys(reader, { userIds: [userId] }, { ...all, order: keyOrders.id! })
-  const entries = await listEntries(reader, { personId: userId }, { ...all, order: entryOrders.id! })
+  const keys = await listKeys(reader, { userIds: [userId] }, { ...allRows, order: keyOrders.id! })
+  const entries = await listEntries(reader, { personId: userId }, { ...allRows, order: entryOrders.id! })
   return {
     account: userRecordOf(user),
     affiliate: affiliates?.[0] ?? null,
@@ -54,7 +54,7 @@ export async function exportPerson(
   }
 }
 
-/** The records of each kind that are about a person, by the names of their tables. */
+/** The records of each kind that are about a person, by table. */
 async function recordsAbout(
   db: Db,
   features: readonly Feature[],
@@ -80,7 +80,7 @@ const spanOf = ({ created_at, expires_at }: Span) => ({
 })
 
 /**
- * Replaces what is personal by what is not, here and in the audit log, ends the account's sessions and revokes its
+ * Replaces personal data, here and in the audit log, ends the account's sessions and revokes its
  * keys. Affiliate and payouts stay: they are about money.
  * @throws Failure no_user, last_administrator
  */
@@ -133,7 +133,7 @@ export async function eraseAnother(context: RequestContext, userId: number): Pro
 }
 
 /**
- * The same of a customer who has no account here; one who has is erased with it. What they bought and what it earned stays.
+ * Erases a customer without an account; one with an account is erased with it. Conversions and referrals stay.
  * @throws Failure no_customer
  */
 export async function eraseCustomer(context: RequestContext, id: number): Promise<void> {
@@ -150,7 +150,7 @@ export async function eraseCustomer(context: RequestContext, id: number): Promis
   })
 }
 
-/** Everything that is kept about a customer who has no account here. @throws Failure no_customer */
+/** Everything that is stored about a customer without an account. @throws Failure no_customer */
 export async function exportCustomer(
   { database, settings }: Context,
   features: readonly Feature[],
@@ -161,7 +161,7 @@ export async function exportCustomer(
   return recordsAbout(database.reader, features, person, await settings.current())
 }
 
-/** Empties what is personal in every table, and in what the log says of the rows that stand for the person. */
+/** Empties personal columns in every table, and personal values in the log of the rows that stand for the person. */
 async function eraseAll(tx: Tx, schema: Schema, person: store.Person): Promise<void> {
   for (const table of schema) {
     await store.eraseAbout(tx, table, person, now())
@@ -170,7 +170,7 @@ async function eraseAll(tx: Tx, schema: Schema, person: store.Person): Promise<v
   }
 }
 
-/** Somebody may have taken the plain one. */
+/** A name for an erased account; the plain one may be taken. */
 async function freeName(db: Db, userId: number): Promise<string> {
   for (let name = `erased-${userId}`; ; name += '-x')
     if (!(await loginExists(db, foldCase(name)))) return name

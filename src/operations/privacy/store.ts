@@ -1,11 +1,13 @@
-/** Queries for everything about one person, in every table by what is declared of it. See docs/decisions/erasure.md. */
+/** Queries for everything about one person, in every table by its declaration. See docs/decisions/erasure.md. */
 import { type RawBuilder, sql } from 'kysely'
 import { recordsOfPerson } from '../../events/store.ts'
 import { idempotencyTable } from '../../http/idempotency-table.ts'
 import type { Db, Tx } from '../../storage/database.ts'
 import { columnsOf, type Schema, type Table } from '../../storage/table.ts'
 
-/** The rows that stand for a person, by table: the account, and each row that refers to it and is referred to as a person. */
+/**
+ * The rows that stand for a person, by table: the account, and rows that refer to it and are referred to as a person.
+ */
 export type Person = ReadonlyMap<string, readonly number[]>
 
 /** @param account the table of accounts */
@@ -17,9 +19,9 @@ export async function personOf(db: Db, schema: Schema, account: Table, id: numbe
     const { rows } = await sql<{
       id: number
     }>`SELECT id FROM ${sql.table(table.name)} WHERE ${about}`.execute(db)
-    // Rows outlive those that were deleted, which the log names.
-    const deleted = table.logged ? await recordsOfPerson(db, table.logged.kind, id) : []
-    const ids = new Set([...rows.map(row => row.id), ...deleted])
+    // Rows may refer to deleted rows, which the log names.
+    const deletedIds = table.logged ? await recordsOfPerson(db, table.logged.kind, id) : []
+    const ids = new Set([...rows.map(row => row.id), ...deletedIds])
     person.set(
       table.name,
       [...ids].sort((a, b) => a - b),
@@ -33,7 +35,7 @@ const standsForPeople = ({ name }: Table, schema: Schema) =>
     [...columnsOf(table).values()].some(({ references }) => references?.person && references.table === name),
   )
 
-/** What holds of the rows of a table that are about a person; undefined where none can be. */
+/** The condition for rows of a table about a person; undefined where none can be. */
 function aboutPerson(table: Table, person: Person): RawBuilder<unknown> | undefined {
   const own = person.get(table.name)
   if (own) return among('id', own)
@@ -48,7 +50,7 @@ function among(column: string, ids: readonly number[]): RawBuilder<unknown> {
   return ids.length === 0 ? sql`1 = 0` : sql`${sql.ref(column)} IN (${sql.join(ids)})`
 }
 
-/** The rows about a person in order of their key, and nothing secret. */
+/** The rows about a person in order of their key, without secrets. */
 export async function rowsAbout<R>(db: Db, table: Table, person: Person): Promise<R[]> {
   const about = aboutPerson(table, person)
   if (!about) return []
@@ -59,19 +61,19 @@ export async function rowsAbout<R>(db: Db, table: Table, person: Person): Promis
   return rows
 }
 
-/** Empties what is personal in the rows about a person. */
+/** Empties personal columns in the rows about a person. */
 export async function eraseAbout(tx: Tx, table: Table, person: Person, time: number): Promise<void> {
   const about = aboutPerson(table, person)
   const names = [...columnsOf(table)].filter(([, { personal }]) => personal === 'erase')
   if (!about || names.length === 0) return
-  const emptied = names.map(([name, column]) => sql`${sql.ref(name)} = ${column.nullable ? null : ''}`)
-  const changed = 'updated_at' in table.columns ? [sql`updated_at = ${time}`] : []
-  const full = names.map(([name]) => sql`${sql.ref(name)} <> ''`)
-  await sql`UPDATE ${sql.table(table.name)} SET ${sql.join([...emptied, ...changed])}
-    WHERE ${about} AND (${sql.join(full, sql` OR `)})`.execute(tx)
+  const erasures = names.map(([name, column]) => sql`${sql.ref(name)} = ${column.nullable ? null : ''}`)
+  const touch = 'updated_at' in table.columns ? [sql`updated_at = ${time}`] : []
+  const isFilled = names.map(([name]) => sql`${sql.ref(name)} <> ''`)
+  await sql`UPDATE ${sql.table(table.name)} SET ${sql.join([...erasures, ...touch])}
+    WHERE ${about} AND (${sql.join(isFilled, sql` OR `)})`.execute(tx)
 }
 
-/** @param text what the stored answers to remove hold, such as the identifier of whom they show */
+/** @param text of which the stored answers to remove have a part, such as the person's identifier */
 export async function removeAnswersWith(tx: Tx, text: string): Promise<void> {
   await sql`DELETE FROM ${sql.table(idempotencyTable.name)} WHERE body LIKE ${`%${text}%`}`.execute(tx)
 }
