@@ -58,8 +58,8 @@ const sold = prepared(
       .where('affiliate_id', '=', affiliateId)
       .where('created_at', '>=', first)
       .where('created_at', '<=', last)
-      .where('status', 'in', sql`('pending', 'unpaid', 'paid')` as never)
-      .where('type', 'in', sql`('sale', 'lead', 'opt-in')` as never),
+      .where('status', 'in', sql<'pending' | 'unpaid' | 'paid'>`('pending', 'unpaid', 'paid')`)
+      .where('type', 'in', sql<'sale' | 'lead' | 'opt-in'>`('sale', 'lead', 'opt-in')`),
 )
 
 /** What an affiliate has sold up to a second, in the programme's minor unit: in its month, and ever. */

@@ -111,7 +111,7 @@ const crediting = prepared(
       .updateTable('conversions')
       .set({ affiliate_id: affiliateId, updated_at: time })
       .where('id', 'in', ids)
-      .where('affiliate_id', '=', sql.lit(0) as never),
+      .where('affiliate_id', '=', sql.lit(0)),
 )
 
 /** Credits conversions that nobody was credited for. */
@@ -265,10 +265,10 @@ const bought = prepared((db: Db, { customer_id, occurred_at, id }: Moment) =>
     .selectFrom('conversions')
     .select(({ fn }) => [fn.countAll<number>().as('orders'), fn.min('occurred_at').as('first')])
     .where('customer_id', '=', customer_id)
-    .where('customer_id', '<>', sql.lit(0) as never)
+    .where('customer_id', '<>', sql.lit(0))
     .where('occurred_at', '<=', occurred_at)
     .where(({ or, eb }) => or([eb('occurred_at', '<', occurred_at), eb('id', '<', id)]))
-    .where('kind', 'in', [sql.lit('sale'), sql.lit('renewal')] as never),
+    .where('kind', 'in', [sql.lit('sale' as const), sql.lit('renewal' as const)]),
 )
 
 /** How often a customer has bought before a conversion, and when for the first time. */
@@ -285,10 +285,10 @@ const following = prepared(
       .selectFrom('conversions')
       .selectAll()
       .where('customer_id', '=', customer_id)
-      .where('customer_id', '<>', sql.lit(0) as never)
+      .where('customer_id', '<>', sql.lit(0))
       .where('occurred_at', '>=', occurred_at)
-      .where('affiliate_id', '=', sql.lit(0) as never)
-      .where('kind', 'in', [sql.lit('lead'), sql.lit('sale'), sql.lit('renewal')] as never)
+      .where('affiliate_id', '=', sql.lit(0))
+      .where('kind', 'in', [sql.lit('lead' as const), sql.lit('sale' as const), sql.lit('renewal' as const)])
       .orderBy('occurred_at')
       .orderBy('id')
       .limit(limit),
@@ -308,7 +308,7 @@ const locked = prepared((tx: Db, { ids }: { ids: readonly number[] }) =>
     .selectFrom('referrals')
     .selectAll()
     .where('conversion_id', 'in', ids)
-    .where('conversion_id', '<>', sql.lit(0) as never)
+    .where('conversion_id', '<>', sql.lit(0))
     .orderBy('id')
     .forUpdate(),
 )
@@ -318,7 +318,7 @@ const unlocked = prepared((db: Db, { ids }: { ids: readonly number[] }) =>
     .selectFrom('referrals')
     .selectAll()
     .where('conversion_id', 'in', ids)
-    .where('conversion_id', '<>', sql.lit(0) as never)
+    .where('conversion_id', '<>', sql.lit(0))
     .orderBy('id'),
 )
 
@@ -366,7 +366,7 @@ const takings = prepared((db: Db, { after, limit }: { after: number; limit: numb
     )
     .select(['conversions.id', 'payment_names.payment_id'])
     .where('conversions.id', '>', after)
-    .where('conversions.kind', 'in', [sql.lit('refund'), sql.lit('dispute')] as never)
+    .where('conversions.kind', 'in', [sql.lit('refund' as const), sql.lit('dispute' as const)])
     .orderBy('conversions.id')
     .limit(limit),
 )

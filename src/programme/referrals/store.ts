@@ -34,7 +34,7 @@ const takenQuery = prepared((db: Db, { reference, context, affiliate_id, type }:
   db
     .selectFrom('referrals')
     .selectAll()
-    .where('unique_reference', '=', sql.lit(1) as never)
+    .where('unique_reference', '=', sql.lit(1))
     .where('reference', '=', reference)
     .where('context', '=', context)
     .where('affiliate_id', '=', affiliate_id)
@@ -126,7 +126,7 @@ const orders = prepared((db: Db, { customerId, at }: { customerId: number; at: n
       expression => expression.fn.min<number | null>('created_at').as('first'),
     ])
     .where('customer_id', '=', customerId)
-    .where('type', 'in', sql`('sale', 'lead', 'opt-in')` as never)
+    .where('type', 'in', sql<'sale' | 'lead' | 'opt-in'>`('sale', 'lead', 'opt-in')`)
     .where('created_at', '<=', at),
 )
 
@@ -143,7 +143,7 @@ const dueQuery = prepared((tx: Db, { now, limit }: { now: number; limit: number 
   tx
     .selectFrom('referrals')
     .selectAll()
-    .where('status', '=', sql.lit('pending') as never)
+    .where('status', '=', sql.lit('pending'))
     .where('hold_until', '<=', now)
     .orderBy('hold_until')
     .orderBy('id')

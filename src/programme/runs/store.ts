@@ -39,8 +39,8 @@ const candidates = prepared((db: Db, { after, limit, group }: Candidates) =>
     .selectFrom('balances')
     .select('affiliate_id')
     .distinct()
-    .where('account', 'in', [sql.lit('unpaid'), sql.lit('pending')] as never)
-    .where('amount', '!=', sql.lit(0) as never)
+    .where('account', 'in', [sql.lit('unpaid' as const), sql.lit('pending' as const)])
+    .where('amount', '!=', sql.lit(0))
     .where('affiliate_id', '>', after)
     .$if(group !== undefined, query =>
       query.where(
@@ -66,8 +66,8 @@ const waitingQuery = prepared((db: Db, { ids }: { ids: readonly number[] }) =>
   db
     .selectFrom('balances')
     .select('affiliate_id')
-    .where('account', '=', sql.lit('pending') as never)
-    .where('amount', '!=', sql.lit(0) as never)
+    .where('account', '=', sql.lit('pending'))
+    .where('amount', '!=', sql.lit(0))
     .where('affiliate_id', 'in', ids),
 )
 
@@ -96,7 +96,7 @@ const owedRows = (db: Db, { ids, after, limit }: OwedPage) =>
     .where('affiliate_id', 'in', ids)
     // An expression keeps the index of statuses from being used: most unpaid referrals belong to others.
     .where(sql<boolean>`coalesce(status, '') = 'unpaid'`)
-    .where('run_item_id', '=', sql.lit(0) as never)
+    .where('run_item_id', '=', sql.lit(0))
     .where(sql<boolean>`(affiliate_id, id) > (${after.affiliateId}, ${after.id})`)
     .orderBy('affiliate_id')
     .orderBy('id')
@@ -258,7 +258,7 @@ const inItems = prepared((tx: Db, { ids }: { ids: readonly number[] }) =>
     .selectFrom('referrals')
     .select(['id', 'run_item_id', 'amount'])
     .where('run_item_id', 'in', ids)
-    .where('run_item_id', '!=', sql.lit(0) as never)
+    .where('run_item_id', '!=', sql.lit(0))
     .orderBy('id')
     .forUpdate(),
 )
@@ -278,9 +278,9 @@ export async function holdReserved(tx: Tx, itemIds: readonly number[]): Promise<
 const release = prepared((tx: Db, { ids, time }: { ids: readonly number[]; time: number }) =>
   tx
     .updateTable('referrals')
-    .set({ run_item_id: sql.lit(0) as never, updated_at: time })
+    .set({ run_item_id: sql.lit(0), updated_at: time })
     .where('run_item_id', 'in', ids)
-    .where('run_item_id', '!=', sql.lit(0) as never),
+    .where('run_item_id', '!=', sql.lit(0)),
 )
 
 /** Makes the referrals that items have reserved available to another run. */
@@ -292,14 +292,14 @@ const payment = prepared((tx: Db, { itemIds, time }: { itemIds: readonly number[
   tx
     .updateTable('referrals')
     .set({
-      status: sql.lit('paid') as never,
+      status: sql.lit('paid'),
       // The newest payout: those before it have failed.
       payout_id: sql<number>`(SELECT max(payout_id) FROM payout_referrals WHERE referral_id = referrals.id)`,
-      run_item_id: sql.lit(0) as never,
+      run_item_id: sql.lit(0),
       updated_at: time,
     })
     .where('run_item_id', 'in', itemIds)
-    .where('run_item_id', '!=', sql.lit(0) as never),
+    .where('run_item_id', '!=', sql.lit(0)),
 )
 
 /** Marks the referrals that items have reserved as paid by the newest payout that names them. */
@@ -317,7 +317,7 @@ const naming = prepared((tx: Db, { ids }: { ids: readonly number[] }) =>
         .innerJoin('referrals', 'referrals.run_item_id', 'payouts.run_item_id')
         .select(['payouts.id', 'referrals.id as referral_id', sql.lit(1).as('known')])
         .where('payouts.id', 'in', ids)
-        .where('referrals.run_item_id', '!=', sql.lit(0) as never),
+        .where('referrals.run_item_id', '!=', sql.lit(0)),
     ),
 )
 
@@ -329,9 +329,9 @@ export async function nameReserved(tx: Tx, payoutIds: readonly number[]): Promis
 const returning = prepared((tx: Db, { id, time }: { id: number; time: number }) =>
   tx
     .updateTable('run_items')
-    .set({ status: sql.lit('returned') as never, settled_at: time, updated_at: time })
+    .set({ status: sql.lit('returned'), settled_at: time, updated_at: time })
     .where('id', '=', id)
-    .where('status', '=', sql.lit('paid') as never),
+    .where('status', '=', sql.lit('paid')),
 )
 
 /** Marks an item whose payout has failed after all, or was deleted. */

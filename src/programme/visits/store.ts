@@ -38,13 +38,13 @@ const conversion = prepared((tx: Db, { visitId, affiliateId, referralId, time }:
     .set({ referral_id: referralId, updated_at: time })
     .where('id', '=', visitId)
     .where('affiliate_id', '=', affiliateId)
-    .where('referral_id', '=', sql.lit(0) as never),
+    .where('referral_id', '=', sql.lit(0)),
 )
 
 const releasing = prepared((tx: Db, { visitId, referralId, time }: Omit<Conversion, 'affiliateId'>) =>
   tx
     .updateTable('visits')
-    .set({ referral_id: sql.lit(0) as never, updated_at: time })
+    .set({ referral_id: sql.lit(0), updated_at: time })
     .where('id', '=', visitId)
     .where('referral_id', '=', referralId),
 )
@@ -101,7 +101,7 @@ const byNonce = prepared((db: Db, { nonce }: { nonce: string }) =>
     .select('id')
     .where('nonce', '=', nonce)
     // The index has only these.
-    .where('nonce', '<>', sql.lit('') as never),
+    .where('nonce', '<>', sql.lit('')),
 )
 
 /** The visit of a click token, once it is written. */
