@@ -8,7 +8,7 @@ import { LoginField, LoginFrame, PasswordField, reasonOf } from './LoginPage.tsx
 
 export function ForgottenPassword() {
   const [login, setLogin] = useState('')
-  const ask = async () => {
+  const requestLink = async () => {
     if (!login.trim()) return 'Fill in your login name or your e-mail address.'
     await request('POST', 'forgotten-password', { body: { login: login.trim() }, anonymous: true })
     return undefined
@@ -17,7 +17,7 @@ export function ForgottenPassword() {
     <OneStep
       title="Forgotten password"
       action="Send a link"
-      act={ask}
+      act={requestLink}
       done="If there is such an account, a link is on its way to its e-mail address. It works once, within an hour."
     >
       <LoginField value={login} onChange={event => setLogin(event.target.value)} autoFocus />

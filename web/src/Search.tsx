@@ -19,14 +19,14 @@ interface Hit {
 const OF_EACH = 5
 const AFTER_MS = 180
 
-const allowed = (pages: readonly RecordPages[], can: (permission: string) => boolean) =>
+const readable = (pages: readonly RecordPages[], can: (permission: string) => boolean) =>
   pages.filter(({ resource }) => can(`${resource}.read`))
 
 const pagesFor = (can: (permission: string) => boolean): Hit[] => [
   ...otherPages
     .filter(({ needs }) => needs === undefined || can(needs))
     .map(({ path, name }) => ({ to: path, group: 'Pages', text: name })),
-  ...allowed(recordPages, can).flatMap(({ resource, name, create }) => [
+  ...readable(recordPages, can).flatMap(({ resource, name, create }) => [
     { to: `/${resource}`, group: 'Pages', text: name[1] },
     ...(create && can(`${resource}.create`)
       ? [{ to: `/${resource}/create`, group: 'Pages', text: `New ${name[0].toLowerCase()}` }]
@@ -53,7 +53,7 @@ function useSettled(typed: string): string {
 /** Pages are listed at once, records a moment after the last letter. */
 function useHits(typed: string, search: string): { hits: Hit[]; isSearching: boolean } {
   const can = useCan()
-  const searched = allowed(recordPages, can).filter(({ titleOf }) => titleOf)
+  const searched = readable(recordPages, can).filter(({ titleOf }) => titleOf)
   const answers = useQueries({
     queries: searched.map(of => {
       const query = queryOf({ ...of.reads, search, number: OF_EACH })
@@ -64,9 +64,9 @@ function useHits(typed: string, search: string): { hits: Hit[]; isSearching: boo
       }
     }),
   })
-  const wanted = typed.trim().toLowerCase()
+  const searchText = typed.trim().toLowerCase()
   const hits = [
-    ...pagesFor(can).filter(({ text }) => text.toLowerCase().includes(wanted)),
+    ...pagesFor(can).filter(({ text }) => text.toLowerCase().includes(searchText)),
     ...searched.flatMap((of, number) => hitsIn(of, answers[number]?.data ?? [])),
   ]
   return { hits, isSearching: answers.some(({ isFetching }) => isFetching) }
@@ -103,9 +103,9 @@ export function SearchDialog({ onClose }: { onClose: () => void }) {
           // The list is always open: its own answer to Escape would keep the dialog from closing.
           if (event.key === 'Escape') event.defaultMuiPrevented = true
         }}
-        onChange={(_, chosen) => {
+        onChange={(_, hit) => {
           // Enter without a choice means what comes first.
-          const to = typeof chosen === 'string' ? hits[0]?.to : chosen?.to
+          const to = typeof hit === 'string' ? hits[0]?.to : hit?.to
           if (!to) return
           onClose()
           navigate(to)

@@ -238,7 +238,7 @@ function Entries({
 /** Stands over the page when the session has ended: what was typed under it stays, and goes on after logging in. */
 function LogInAgain() {
   const { user } = useSession()
-  const [ended, setEnded] = useState(false)
+  const [isSessionEnded, setEnded] = useState(false)
   const goOn = useRef<(() => void)[]>([])
   useEffect(() => {
     onSessionEnd(
@@ -256,8 +256,8 @@ function LogInAgain() {
     for (const resume of goOn.current.splice(0)) resume()
   }
   return (
-    <Dialog open={ended} fullScreen aria-label="Log in" transitionDuration={0}>
-      {ended && <LoginForm onSubmit={submit} notice="ended" fixedLogin={user.login} />}
+    <Dialog open={isSessionEnded} fullScreen aria-label="Log in" transitionDuration={0}>
+      {isSessionEnded && <LoginForm onSubmit={submit} notice="ended" fixedLogin={user.login} />}
     </Dialog>
   )
 }

@@ -29,7 +29,7 @@ const isTyping = (target: EventTarget | null) =>
       'input, textarea, select, [role=dialog], [role=alertdialog], [role=listbox], [role=menu]',
     ) !== null)
 
-function opened({ key, ctrlKey, metaKey, altKey, target }: KeyboardEvent): Open {
+function dialogOf({ key, ctrlKey, metaKey, altKey, target }: KeyboardEvent): Open {
   if (key.toLowerCase() === 'k' && (ctrlKey || metaKey)) return 'search'
   if (ctrlKey || metaKey || altKey || isTyping(target)) return undefined
   if (key === '/') return 'search'
@@ -40,10 +40,10 @@ export function Shortcuts() {
   const [open, setOpen] = useState<Open>()
   useEffect(() => {
     const press = (event: KeyboardEvent) => {
-      const wanted = opened(event)
-      if (!wanted) return
+      const dialog = dialogOf(event)
+      if (!dialog) return
       event.preventDefault()
-      setOpen(wanted)
+      setOpen(dialog)
     }
     const search = () => setOpen('search')
     addEventListener('keydown', press)

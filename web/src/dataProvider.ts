@@ -20,31 +20,31 @@ async function list(resource: string, args: Record<string, unknown>, signal?: Ab
   return { data, total: Number(headers.get('x-total-count') ?? body.length) }
 }
 
-async function one(resource: string, id: unknown): Promise<Row> {
+async function readRecord(resource: string, id: unknown): Promise<Row> {
   return (await oneWithTag(resource, id)).record
 }
 
 async function oneWithTag(resource: string, id: unknown): Promise<{ record: Row; tag: string }> {
   const query = queryOf({ ...pagesOf(resource)?.reads })
   const { below = [], adds } = pagesOf(resource) ?? {}
-  const [{ body, headers }, ...others] = await Promise.all([
+  const [{ body, headers }, ...furtherParts] = await Promise.all([
     request<Row>('GET', `${resource}/${id}${query && `?${query}`}`),
     ...below.map(part => get<object>(`${resource}/${id}/${part}`)),
   ])
-  const record = Object.assign({}, body, ...others, adds?.(body as never))
+  const record = Object.assign({}, body, ...furtherParts, adds?.(body as never))
   return { record, tag: headers.get('etag') ?? '' }
 }
 
 async function several(resource: string, ids: unknown[]): Promise<Row[]> {
   const kind = pagesOf(resource)?.kind
   if (kind) return (await list(resource, { [`${kind}_id`]: ids, number: -1 })).data
-  return Promise.all(ids.map(id => one(resource, id)))
+  return Promise.all(ids.map(id => readRecord(resource, id)))
 }
 
 /** What was written, as `getOne` shows it: the answer to a write has the record alone. */
-async function written(resource: string, record: Row): Promise<Row> {
+async function writeRecord(resource: string, record: Row): Promise<Row> {
   const { reads, below, adds } = pagesOf(resource) ?? {}
-  return reads || below || adds ? one(resource, record.id) : record
+  return reads || below || adds ? readRecord(resource, record.id) : record
 }
 
 async function write(
@@ -65,18 +65,18 @@ async function write(
 }
 
 /** What the record had become when a form was told so, by the record that the form began with. */
-const told = new WeakMap<object, object>()
+const reportedStates = new WeakMap<object, object>()
 
 /**
  * Sends what differs from the record that the form began with.
  * @throws HttpError when somebody else has changed the same meanwhile; once that was told, it is replaced
  */
 async function edit(resource: string, id: unknown, data: Row, before: Row): Promise<Row> {
-  const changed = changes(data, before)
+  const changedFields = changes(data, before)
   const { record: now, tag } = await oneWithTag(resource, id)
-  refuseContested(changed, now, before)
+  refuseContested(changedFields, now, before)
   const always = pagesOf(resource)?.always?.map(name => [name, data[name]]) ?? []
-  const body = { ...Object.fromEntries(always), ...changed }
+  const body = { ...Object.fromEntries(always), ...changedFields }
   return write(resource, 'update', `${resource}/${id}`, body, { ifMatch: tag })
 }
 
@@ -87,18 +87,18 @@ async function edit(resource: string, id: unknown, data: Row, before: Row): Prom
  * @throws HttpError when somebody else has changed the same, unless that was told already
  */
 export function refuseContested(changed: object, now: object, before: object): void {
-  const theirs = changes({ ...now }, { ...(told.get(before) ?? before) })
-  const contested = Object.keys(changes({ ...changed }, { ...now })).filter(name => name in theirs)
+  const changesOfOthers = changes({ ...now }, { ...(reportedStates.get(before) ?? before) })
+  const contested = Object.keys(changes({ ...changed }, { ...now })).filter(name => name in changesOfOthers)
   if (contested.length === 0) return
-  told.set(before, now)
+  reportedStates.set(before, now)
   throw changedMeanwhile(contested, { ...now })
 }
 
 function changedMeanwhile(names: string[], now: Record<string, unknown>): HttpError {
   const message = 'Somebody else has changed this meanwhile. Save again to replace what they wrote.'
-  const said = names.map(name => [name, now[name] ? `It is ${now[name]} by now.` : 'It is empty by now.'])
+  const messages = names.map(name => [name, now[name] ? `It is ${now[name]} by now.` : 'It is empty by now.'])
   return new HttpError(message, 412, {
-    errors: { ...Object.fromEntries(said), root: { serverError: message } },
+    errors: { ...Object.fromEntries(messages), root: { serverError: message } },
   })
 }
 
@@ -107,10 +107,10 @@ export function changes(
   data: Record<string, unknown>,
   before: Record<string, unknown>,
 ): Record<string, unknown> {
-  const changed = Object.entries(data).filter(
+  const changedEntries = Object.entries(data).filter(
     ([name, value]) => JSON.stringify(value) !== JSON.stringify(before[name]),
   )
-  return Object.fromEntries(changed)
+  return Object.fromEntries(changedEntries)
 }
 
 /** What became of an action on several records. */
@@ -120,39 +120,39 @@ export interface Outcome {
 }
 
 /** Which records are meant: some, or all that filters leave. */
-export type Meant = { readonly ids: readonly number[] } | { readonly filter: object }
+export type Selection = { readonly ids: readonly number[] } | { readonly filter: object }
 
 /** More are no longer an address, and no longer one request. */
 const NAMED_AT_ONCE = 1000
 
 /** Does the same to many records. One to which it can't be done is no reason to leave the others. */
-export async function doToMany(resource: string, action: string, meant: Meant): Promise<Outcome> {
-  const done: number[] = []
+export async function doToMany(resource: string, action: string, selection: Selection): Promise<Outcome> {
+  const doneIds: number[] = []
   const failed: Outcome['failed'][number][] = []
-  for (const which of narrowings(resource, meant)) {
+  for (const narrowing of narrowings(resource, selection)) {
     let after: number | null = 0
     while (after !== null) {
-      const sent: object = { action, ...which, ...(after > 0 && { after }) }
+      const sent: object = { action, ...narrowing, ...(after > 0 && { after }) }
       const { body } = await request<Outcome & { next: number | null }>('POST', `${resource}/bulk`, {
         body: sent,
       })
-      done.push(...body.done)
+      doneIds.push(...body.done)
       failed.push(...body.failed)
       after = body.next
     }
   }
-  return { done, failed }
+  return { done: doneIds, failed }
 }
 
-function narrowings(resource: string, meant: Meant): object[] {
-  if ('filter' in meant) {
-    const given = Object.entries(meant.filter).filter(([, value]) => value !== '' && value !== null)
-    return [given.length > 0 ? Object.fromEntries(given) : { all: true }]
+function narrowings(resource: string, selection: Selection): object[] {
+  if ('filter' in selection) {
+    const filters = Object.entries(selection.filter).filter(([, value]) => value !== '' && value !== null)
+    return [filters.length > 0 ? Object.fromEntries(filters) : { all: true }]
   }
   const name = `${pagesOf(resource)!.kind}_id`
   const parts: object[] = []
-  for (let start = 0; start < meant.ids.length; start += NAMED_AT_ONCE) {
-    parts.push({ [name]: meant.ids.slice(start, start + NAMED_AT_ONCE) })
+  for (let start = 0; start < selection.ids.length; start += NAMED_AT_ONCE) {
+    parts.push({ [name]: selection.ids.slice(start, start + NAMED_AT_ONCE) })
   }
   return parts
 }
@@ -170,7 +170,7 @@ export const dataProvider: DataProvider = {
     }
     return list(resource, args, signal) as never
   },
-  getOne: async (resource, { id }) => ({ data: (await one(resource, id)) as never }),
+  getOne: async (resource, { id }) => ({ data: (await readRecord(resource, id)) as never }),
   getMany: async (resource, { ids }) => ({ data: (await several(resource, ids)) as never }),
   getManyReference: (resource, { target, id, pagination, sort, filter, signal }) =>
     dataProvider.getList(resource, {
@@ -181,12 +181,12 @@ export const dataProvider: DataProvider = {
     }) as never,
   create: async (resource, { data, meta }) => {
     const record = await write(resource, 'create', resource, data, { idempotencyKey: meta?.keyOf?.(data) })
-    return { data: (await written(resource, record)) as never }
+    return { data: (await writeRecord(resource, record)) as never }
   },
   update: async (resource, { id, data, previousData }) => {
     const record = await edit(resource, id, data as Row, previousData as Row)
     // The next version of a rule is another record: the form goes on with the one that it is about.
-    return { data: { ...(await written(resource, record)), id } as never }
+    return { data: { ...(await writeRecord(resource, record)), id } as never }
   },
   updateMany: async () => {
     throw new Error('Many are changed by doToMany.')

@@ -45,8 +45,10 @@ function Choices({ nameOf, ...rest }: Props) {
   })
   const isDeleted = Boolean(id) && !isPending && !error && !referenceRecord
   const first = [...(isDeleted ? [{ id } as Affiliate] : []), ...(numbered ? [numbered] : [])]
-  const others = (context.allChoices ?? []).filter(choice => first.every(one => one.id !== choice.id))
-  const choices = { ...context, allChoices: [...first, ...others] }
+  const otherChoices = (context.allChoices ?? []).filter(choice =>
+    first.every(firstChoice => firstChoice.id !== choice.id),
+  )
+  const choices = { ...context, allChoices: [...first, ...otherChoices] }
   const optionText = useCallback(
     (affiliate?: Affiliate) => {
       if (affiliate?.user) return nameOf(affiliate)

@@ -133,7 +133,7 @@ function CustomersOf({ id }: { id: number }) {
 function AffiliateDetails({ affiliate }: { affiliate: Affiliate }) {
   const money = useMoney()
   const { user, effective } = affiliate
-  const own = (value: string) => (value === '' ? ' (default)' : '')
+  const defaultNote = (value: string) => (value === '' ? ' (default)' : '')
   return (
     <Details
       items={[
@@ -152,8 +152,8 @@ function AffiliateDetails({ affiliate }: { affiliate: Affiliate }) {
             {affiliate.payment_email === '' && ' (the account’s)'}
           </Fragment>,
         ],
-        ['Rate', rateText(effective, money) + own(affiliate.rate)],
-        ['Rate type', <bdi key="type">{effective.rate_type + own(affiliate.rate_type)}</bdi>],
+        ['Rate', rateText(effective, money) + defaultNote(affiliate.rate)],
+        ['Rate type', <bdi key="type">{effective.rate_type + defaultNote(affiliate.rate_type)}</bdi>],
         ['Group', <GroupName key="group" group={affiliate.group} />],
         ['Registered', time(affiliate.date_registered)],
         ['Notes', affiliate.notes ? <LongText key="notes" text={affiliate.notes} /> : '–'],

@@ -77,7 +77,7 @@ const columns: Column<Conversion>[] = [
   },
   {
     label: 'Amount',
-    cell: one => <strong>{amountText(one)}</strong>,
+    cell: conversion => <strong>{amountText(conversion)}</strong>,
     figures: true,
     card: '1 right',
   },

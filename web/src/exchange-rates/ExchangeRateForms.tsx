@@ -68,10 +68,10 @@ function Fields() {
   )
 }
 
-function Currency(named: { source: string; label: string }) {
+function Currency(inputProps: { source: string; label: string }) {
   return (
     <TextInput
-      {...named}
+      {...inputProps}
       parse={typed => String(typed).toUpperCase()}
       validate={[required('Type the currency.'), currencyProblem]}
       helperText="Three letters, such as EUR."

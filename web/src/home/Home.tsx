@@ -85,11 +85,11 @@ function ThisMonth() {
   const { data, error, refetch } = useReport('earnings-by-month', { span: '12m' })
   if (error) return <Problem error={error} retry={() => refetch()} />
   const [last, now] = data?.rows.slice(-2) ?? []
-  const tile = (label: string, of: 'paid' | 'earned' | 'owed', then: string) => (
+  const tile = (label: string, of: 'paid' | 'earned' | 'owed', comparison: string) => (
     <Tile
       label={label}
       value={now ? money.full(now[of]) : '…'}
-      hint={last && `${money.full(last[of])} ${then}`}
+      hint={last && `${money.full(last[of])} ${comparison}`}
     />
   )
   return (

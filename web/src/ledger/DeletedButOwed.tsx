@@ -22,12 +22,12 @@ import { Empty, Page, Problem } from '../ui/Page.tsx'
 import { figures, RowLink } from '../ui/table.tsx'
 import { Waiting } from '../ui/Waiting.tsx'
 
-type Owed = Static<typeof deletedButOwedRecord>
+type DeletedAffiliates = Static<typeof deletedButOwedRecord>
 
 export const useDeletedButOwed = () =>
   useQuery({
     queryKey: ['affiliates', 'deleted'],
-    queryFn: () => get<Owed[]>('affiliates/deleted-but-owed'),
+    queryFn: () => get<DeletedAffiliates[]>('affiliates/deleted-but-owed'),
   })
 
 /** Affiliates who were deleted, and are still owed something: no list has them any more. */
@@ -55,7 +55,7 @@ export function DeletedButOwed() {
   )
 }
 
-function OwedRows({ rows }: { rows: Owed[] }) {
+function OwedRows({ rows }: { rows: DeletedAffiliates[] }) {
   const money = useMoney()
   return (
     <TableContainer tabIndex={0} role="region" aria-label="Deleted affiliates who are owed">

@@ -21,10 +21,10 @@ export function MarkPaid({ payout, ...rest }: { payout: Payout } & Omit<ButtonPr
   const money = useMoney()
   const [marked, setMarked] = useState(false)
   const may = useCan()('payouts.edit')
-  const done = marked && payout.status === 'paid'
-  if (!may || (payout.status !== 'failed' && !done)) return null
+  const isPaidHere = marked && payout.status === 'paid'
+  if (!may || (payout.status !== 'failed' && !isPaidHere)) return null
   const act = async () => {
-    const status = done ? 'failed' : 'paid'
+    const status = isPaidHere ? 'failed' : 'paid'
     const change = { id: payout.id, data: { ...payout, status }, previousData: payout } as const
     try {
       await update('payouts', change, { returnPromise: true })
@@ -32,10 +32,13 @@ export function MarkPaid({ payout, ...rest }: { payout: Payout } & Omit<ButtonPr
       await queryClient.invalidateQueries({ queryKey: ['payouts'] })
       throw error
     }
-    setMarked(!done)
-    notify(`Payout ${payout.id} of ${money.full(payout.amount)} is ${status}${done ? ' again' : ' now'}`, {
-      type: 'success',
-    })
+    setMarked(!isPaidHere)
+    notify(
+      `Payout ${payout.id} of ${money.full(payout.amount)} is ${status}${isPaidHere ? ' again' : ' now'}`,
+      {
+        type: 'success',
+      },
+    )
     await Promise.all(affected(payout.id).map(queryKey => queryClient.invalidateQueries({ queryKey })))
   }
   return (
@@ -45,7 +48,7 @@ export function MarkPaid({ payout, ...rest }: { payout: Payout } & Omit<ButtonPr
       {...rest}
       action="Mark as paid"
       subject={`payout ${payout.id}`}
-      done={done}
+      done={isPaidHere}
       act={act}
     />
   )

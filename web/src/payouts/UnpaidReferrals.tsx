@@ -35,7 +35,7 @@ function OfAffiliate({ affiliateId }: { affiliateId: number }) {
       </Typography>
     )
   }
-  const all = ticked.length === data.length
+  const areAllTicked = ticked.length === data.length
   return (
     <Box component="fieldset" sx={{ m: 0, p: 0, border: 0, minWidth: 0 }}>
       <Stack direction="row" sx={{ justifyContent: 'space-between', alignItems: 'center', flexWrap: 'wrap' }}>
@@ -46,9 +46,9 @@ function OfAffiliate({ affiliateId }: { affiliateId: number }) {
           control={
             <Checkbox
               size="small"
-              checked={all}
-              indeterminate={ticked.length > 0 && !all}
-              onChange={() => setTicked(all ? [] : data)}
+              checked={areAllTicked}
+              indeterminate={ticked.length > 0 && !areAllTicked}
+              onChange={() => setTicked(areAllTicked ? [] : data)}
             />
           }
           label={`All ${plural(data.length, 'referral')}, ${money.full(sumOf(data))}`}
@@ -89,7 +89,7 @@ function Ticks({
           onChange={() =>
             onChange(
               ticked.includes(referral)
-                ? ticked.filter(one => one !== referral)
+                ? ticked.filter(tickedReferral => tickedReferral !== referral)
                 : referrals.filter(one => one === referral || ticked.includes(one)),
             )
           }
@@ -138,13 +138,13 @@ function useTicked(referrals: Referral[]) {
   const numbers = numbersIn(useWatch({ name: 'referrals' }))
   const ticked = referrals.filter(({ id }) => numbers.includes(id))
   const lastSum = useRef('')
-  const setTicked = (chosen: Referral[]) => {
-    const others = numbers.filter(number => referrals.every(({ id }) => id !== number))
-    const all = [...chosen.map(({ id }) => id), ...others]
-    setValue('referrals', all.join(', '), { shouldDirty: true, shouldValidate: true })
+  const setTicked = (selection: Referral[]) => {
+    const otherNumbers = numbers.filter(number => referrals.every(({ id }) => id !== number))
+    const allNumbers = [...selection.map(({ id }) => id), ...otherNumbers]
+    setValue('referrals', allNumbers.join(', '), { shouldDirty: true, shouldValidate: true })
     const typed = String(getValues('amount') ?? '').trim()
     if (typed !== '' && typed !== lastSum.current) return
-    lastSum.current = chosen.length > 0 ? sumOf(chosen) : ''
+    lastSum.current = selection.length > 0 ? sumOf(selection) : ''
     setValue('amount', lastSum.current, { shouldDirty: true, shouldValidate: lastSum.current !== '' })
   }
   return { ticked, setTicked }

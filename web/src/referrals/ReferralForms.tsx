@@ -25,7 +25,7 @@ function argumentsOf({ amount, ...values }: Values): Values {
 export function ReferralCreate() {
   const [parameters] = useSearchParams()
   const affiliate = Number(parameters.get('affiliate_id'))
-  const type = types.find(known => known === parameters.get('type')) ?? 'sale'
+  const type = types.find(name => name === parameters.get('type')) ?? 'sale'
   const isWriteOff = type === 'write_off'
   return (
     <RecordCreate

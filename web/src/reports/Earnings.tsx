@@ -98,7 +98,7 @@ const conversionColumns: Column<Rows['conversion-by-month']>[] = [
 ]
 
 /** Half a visit is no mark on an axis. */
-const whole = (value: number) => (Number.isInteger(value) ? count(value) : '')
+const axisLabel = (value: number) => (Number.isInteger(value) ? count(value) : '')
 
 export function ConversionByMonth({ scope }: { scope: Scope }) {
   const { palette } = useTheme()
@@ -120,7 +120,7 @@ export function ConversionByMonth({ scope }: { scope: Scope }) {
             { label: 'Led to a referral', colour: palette.plot.paid, data: rows.map(row => row.converted) },
           ]}
           full={count}
-          short={whole}
+          short={axisLabel}
           height={BESIDE_TEN}
         />
       )}

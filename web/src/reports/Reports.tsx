@@ -24,8 +24,7 @@ import { Toggle } from './Toggle.tsx'
 export function Reports() {
   const [parameters, setParameters] = useSearchParams()
   const scope = scopeOf(parameters)
-  const setScope = (chosen: Scope) =>
-    setParameters({ ...chosen } as Record<string, string>, { replace: true })
+  const setScope = (scope: Scope) => setParameters({ ...scope } as Record<string, string>, { replace: true })
   return (
     <Page title="Reports" actions={<Days scope={scope} onChange={setScope} />}>
       <Summary scope={scope} />
@@ -69,8 +68,8 @@ function Days({ scope, onChange }: { scope: Scope; onChange: (scope: Scope) => v
   }, [from, to])
   const change = (day: { from?: string; to?: string }) => {
     typed.current = { ...typed.current, ...day }
-    const given = Object.entries(typed.current).filter(([, value]) => value !== '')
-    onChange(given.length > 0 ? Object.fromEntries(given) : { span: '12m' })
+    const filledDays = Object.entries(typed.current).filter(([, value]) => value !== '')
+    onChange(filledDays.length > 0 ? Object.fromEntries(filledDays) : { span: '12m' })
   }
   return (
     <>
@@ -217,7 +216,7 @@ function AffiliatesByMonth({ scope }: { scope: Scope }) {
             data: rows.map(row => row[status]),
           }))}
           full={count}
-          short={whole}
+          short={axisLabel}
           height={BESIDE_TEN}
           stacked
         />
@@ -229,7 +228,7 @@ function AffiliatesByMonth({ scope }: { scope: Scope }) {
 const statusesFromBelow = ['active', 'pending', 'inactive', 'rejected'] as const
 
 /** Half an affiliate is no mark on an axis. */
-const whole = (value: number) => (Number.isInteger(value) ? count(value) : '')
+const axisLabel = (value: number) => (Number.isInteger(value) ? count(value) : '')
 
 function TopAffiliates({ scope }: { scope: Scope }) {
   const { palette } = useTheme()
@@ -282,13 +281,15 @@ function ByMethod({ scope }: { scope: Scope }) {
       wide
     >
       {rows => {
-        const shown = rows.toSorted((a, b) => Number(b[measure]) - Number(a[measure])).slice(0, MOST_METHODS)
+        const topRows = rows
+          .toSorted((a, b) => Number(b[measure]) - Number(a[measure]))
+          .slice(0, MOST_METHODS)
         return (
           <RankPlot
             describe="Payouts paid by method"
-            categories={unique(shown.map(row => shorten(methodOf(row))))}
+            categories={unique(topRows.map(row => shorten(methodOf(row))))}
             series={[
-              { label: 'Paid', colour: palette.plot.paid, data: shown.map(row => Number(row[measure])) },
+              { label: 'Paid', colour: palette.plot.paid, data: topRows.map(row => Number(row[measure])) },
             ]}
             full={full}
             short={short}

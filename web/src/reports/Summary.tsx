@@ -60,8 +60,8 @@ export function Summary({ scope }: { scope: Scope }) {
 }
 
 /** '+12% from $100.00' */
-function compared(now: number, then: number, shown: string): string {
-  if (then === 0) return `${shown} before`
-  const change = Math.round(((now - then) / Math.abs(then)) * 100)
-  return `${change > 0 ? '+' : change < 0 ? '−' : '±'}${Math.abs(change)}% from ${shown}`
+function compared(now: number, before: number, beforeText: string): string {
+  if (before === 0) return `${beforeText} before`
+  const change = Math.round(((now - before) / Math.abs(before)) * 100)
+  return `${change > 0 ? '+' : change < 0 ? '−' : '±'}${Math.abs(change)}% from ${beforeText}`
 }

@@ -18,7 +18,7 @@ export function Toggle<V extends string>({
       size="small"
       value={value}
       aria-label={label}
-      onChange={(_, chosen: V | null) => chosen && onChange(chosen)}
+      onChange={(_, value: V | null) => value && onChange(value)}
     >
       {choices.map(choice => (
         <ToggleButton

@@ -18,6 +18,6 @@ export function shorten(name: string): string {
 /** Bars that have the same name would fall together: a space that is not seen keeps them apart. */
 export function unique(names: string[]): string[] {
   return names.map(
-    (name, index) => name + '\u200b'.repeat(names.slice(0, index).filter(other => other === name).length),
+    (name, index) => name + '\u200b'.repeat(names.slice(0, index).filter(earlier => earlier === name).length),
   )
 }

@@ -39,8 +39,8 @@ function ConditionFields({ place, remove }: { place: number; remove: () => void 
   const isNumber = field !== undefined && fields[field]?.isNumber
   const { getValues, setValue } = useFormContext()
   /** What can be asked of a product can't be asked of an amount. */
-  const keepHow = (chosen: Field) => {
-    const possible = howsOf(chosen)
+  const keepHow = (field: Field) => {
+    const possible = howsOf(field)
     if (!possible.includes(getValues(source('how'))))
       setValue(source('how'), possible[0], { shouldDirty: true })
   }

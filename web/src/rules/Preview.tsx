@@ -12,7 +12,7 @@ import { argumentsOf, type ConditionRow, type Rule, valueProblem } from './rule.
 
 type Answer = Static<typeof previewSchema>
 
-const asked = [
+const factFields = [
   ['amount', 'Amount'],
   ['tax', 'Tax in it'],
   ['shipping', 'Shipping in it'],
@@ -22,7 +22,7 @@ const asked = [
   ['order', "Customer's order"],
 ] as const
 
-type Sale = Partial<Record<(typeof asked)[number][0], string>>
+type Sale = Partial<Record<(typeof factFields)[number][0], string>>
 
 /** Whoever types is not asked for after every letter. */
 const WAIT_MS = 250
@@ -52,7 +52,7 @@ export function Preview() {
         What a sale would earn
       </Typography>
       <Stack direction="row" sx={{ gap: 1.5, flexWrap: 'wrap', '& > *': { flex: '1 1 120px' } }}>
-        {asked.map(([name, label]) => (
+        {factFields.map(([name, label]) => (
           <TextField
             key={name}
             size="small"
@@ -91,22 +91,22 @@ function Problem({ error }: { error: unknown }) {
 }
 
 function Result({ answer: { sentences, tried } }: { answer: Answer }) {
-  const [whole, ...reasons] = sentences
-  const others = tried.filter(({ applies }) => !applies)
+  const [summary, ...reasons] = sentences
+  const obstacles = tried.filter(({ applies }) => !applies)
   return (
     <>
-      <Typography sx={{ fontWeight: 620 }}>{whole}</Typography>
+      <Typography sx={{ fontWeight: 620 }}>{summary}</Typography>
       {reasons.map(sentence => (
         <Typography key={sentence} variant="body2">
           {sentence}
         </Typography>
       ))}
-      {others.length > 0 && (
+      {obstacles.length > 0 && (
         <Typography variant="body2" sx={{ mt: 1, color: 'text.secondary' }}>
           Tried before, in this order:
         </Typography>
       )}
-      {others.map(({ rule_id, name, because }) => (
+      {obstacles.map(({ rule_id, name, because }) => (
         <Typography key={rule_id} variant="body2" sx={{ color: 'text.secondary' }}>
           <bdi>{name}</bdi>: {because}
         </Typography>
@@ -130,21 +130,21 @@ function missingOf(sale: Sale, typed: Record<string, unknown>): string | undefin
   if (['rate', 'priority', ...WHOLE].some(name => isNoNumber(typed[name]))) {
     return 'Write the numbers of the rule with a point before the decimals to see what a sale would earn.'
   }
-  const wrong = asked.find(([name]) => NUMBERS.has(name) && isNoNumber(sale[name]))
+  const wrong = factFields.find(([name]) => NUMBERS.has(name) && isNoNumber(sale[name]))
   return wrong && `${wrong[1]}: write a number, with a point before the decimals.`
 }
 
 /** Without what was left empty. */
 function questionOf(sale: Sale, typed: Record<string, unknown>, replaced: Rule | undefined): object {
   const { product, ...facts } = sale
-  const given = Object.entries(facts)
+  const filledFacts = Object.entries(facts)
     .filter(([, text]) => text.trim() !== '')
     .map(([name, text]) => [name, NUMBERS.has(name) ? Number(text) : text.trim()])
   const { name, rate, priority, condition_rows, ...rest } = argumentsOf(typed) as Record<string, unknown>
   const isOf = (id: unknown) => typeof id === 'number' && id > 0
   return {
     amount: 0,
-    ...Object.fromEntries(given),
+    ...Object.fromEntries(filledFacts),
     ...(product?.trim() && { lines: [{ product: product.trim(), amount: Number(facts.amount || 0) }] }),
     ...(isOf(rest.affiliate_id) && { affiliate_id: rest.affiliate_id }),
     ...(isOf(rest.group_id) && { group_id: rest.group_id }),

@@ -205,7 +205,7 @@ function Limit({ source, label, hint }: { source: string; label: string; hint: s
     <TextInput
       source={source}
       label={label}
-      format={shown => (shown === undefined || shown === null ? '' : String(shown))}
+      format={value => (value === undefined || value === null ? '' : String(value))}
       parse={typed => typed}
       validate={typed =>
         /^\d*$/.test(String(typed ?? '')) ? undefined : 'Write a whole number, or nothing.'

@@ -50,10 +50,10 @@ export const hows = {
 export const howsOf = (field?: Field): (keyof typeof hows)[] =>
   field && fields[field].isNumber ? ['at_least', 'below'] : ['is', 'not']
 
-type Sent = Rule['conditions'][number]
+type SentCondition = Rule['conditions'][number]
 
 /** What a rule asks for, a line each. */
-export function rowsOf(conditions: readonly Sent[]): ConditionRow[] {
+export function rowsOf(conditions: readonly SentCondition[]): ConditionRow[] {
   return conditions.flatMap(({ field, ...rest }) =>
     Object.entries(rest).map(([how, value]) => ({
       field,
@@ -68,9 +68,9 @@ function conditionsOf(rows: readonly ConditionRow[]): object[] {
   const conditions: Record<string, unknown>[] = []
   for (const { field, how, value = '' } of rows) {
     if (!field || !how) continue
-    const known = conditions.find(one => one.field === field && !(how in one))
-    const condition = known ?? { field }
-    if (!known) conditions.push(condition)
+    const existing = conditions.find(condition => condition.field === field && !(how in condition))
+    const condition = existing ?? { field }
+    if (!existing) conditions.push(condition)
     condition[how] = fields[field].isNumber ? Number(value) : listOf(value)
   }
   return conditions
@@ -95,7 +95,7 @@ export const conditionText = ({ field, how, value }: ConditionRow) =>
   field && how ? `${fields[field].name} ${hows[how]} ${value}` : ''
 
 /** 'Sales and renewals', or nothing when it is for all. */
-export const kindsText = (some: Rule['kinds']) => some.map(kind => `${capital(kind)}s`).join(', ')
+export const kindsText = (saleKinds: Rule['kinds']) => saleKinds.map(kind => `${capital(kind)}s`).join(', ')
 
 /** What is sent for what was typed. A record that is not whole yet has no lines. */
 export function argumentsOf({ condition_rows: rows, ...values }: Record<string, unknown>) {

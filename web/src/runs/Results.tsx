@@ -14,7 +14,7 @@ const formats = [
   ['nacha', 'Returns of ACH (Nacha)'],
 ] as const
 
-interface Chosen {
+interface ResultFile {
   readonly name: string
   readonly content: string
 }
@@ -61,10 +61,10 @@ function useResults(run: Run, format: string) {
   const queryClient = useQueryClient()
   const refresh = useRefresh()
   const notify = useNotify()
-  const [chosen, setChosen] = useState<Chosen>()
+  const [chosen, setChosen] = useState<ResultFile>()
   const [found, setFound] = useState<ResultRecord>()
   const [problem, setProblem] = useState('')
-  const send = async ({ content }: Chosen, dry_run: boolean) => {
+  const send = async ({ content }: ResultFile, dry_run: boolean) => {
     setProblem('')
     try {
       const body = { content, format, dry_run }
@@ -86,7 +86,7 @@ function useResults(run: Run, format: string) {
     if (!recorded) return
     setFound(undefined)
     setChosen(undefined)
-    notify(said(recorded), { type: 'success' })
+    notify(summaryOf(recorded), { type: 'success' })
     refresh()
     await queryClient.invalidateQueries()
   }
@@ -110,7 +110,7 @@ function ChooseFile({ onChoose }: { onChoose: (file: File | undefined) => Promis
   )
 }
 
-const said = ({ recorded, unchanged }: ResultRecord) => {
+const summaryOf = ({ recorded, unchanged }: ResultRecord) => {
   const parts = Object.entries(recorded)
     .filter(([, count]) => count > 0)
     .map(([outcome, count]) => `${count} ${outcome}`)
@@ -131,7 +131,7 @@ function Foreseen({
   return (
     <Stack sx={{ gap: 1.5, mt: 2 }}>
       <Alert severity={conflicts.length > 0 ? 'warning' : 'info'} role="status">
-        <bdi>{name}</bdi> would record: {said(found)}
+        <bdi>{name}</bdi> would record: {summaryOf(found)}
         {ignored > 0 && `; ${plural(ignored, 'line')} not final`}.
       </Alert>
       {conflicts.map(({ reference, reason }) => (

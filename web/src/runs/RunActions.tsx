@@ -15,10 +15,10 @@ export function useStep(run: Run) {
   const queryClient = useQueryClient()
   const refresh = useRefresh()
   const notify = useNotify()
-  return async (path: string, body: object, said: string) => {
+  return async (path: string, body: object, message: string) => {
     try {
       await request('POST', `payout-runs/${run.id}${path}`, { body })
-      notify(said, { type: 'success' })
+      notify(message, { type: 'success' })
     } finally {
       refresh()
       await queryClient.invalidateQueries()

@@ -11,14 +11,14 @@ import { plural, time } from '../ui/format.ts'
 import { Problem } from '../ui/Page.tsx'
 import { QrCode } from '../ui/QrCode.tsx'
 
-interface Begun {
+interface Setup {
   secret: string
   uri: string
 }
 
 type Step =
   | { name: 'setUp' | 'renew' | 'remove' }
-  | { name: 'confirm'; begun: Begun }
+  | { name: 'confirm'; begun: Setup }
   | { name: 'codes'; codes: string[] }
 
 const path = 'second-factor'
@@ -36,7 +36,7 @@ export function SecondFactor() {
     await refetch()
   }
   const begin = async (current_password: string) =>
-    setStep({ name: 'confirm', begun: await post<Begun>('', { current_password }) })
+    setStep({ name: 'confirm', begun: await post<Setup>('', { current_password }) })
   const renew = async (current_password: string) =>
     showCodes(await post('/recovery-codes', { current_password }))
   const remove = async (current_password: string) => {
@@ -174,7 +174,7 @@ function ConfirmStep({
   act,
   onCancel,
 }: {
-  begun: Begun
+  begun: Setup
   act: (code: string) => Promise<void>
   onCancel: () => void
 }) {

@@ -14,10 +14,10 @@ export function Sessions() {
     queryKey: ['sessions'],
     queryFn: () => get<OpenSession[]>('sessions'),
   })
-  const end = async (path: string, said: string) => {
+  const end = async (path: string, message: string) => {
     try {
       await request('DELETE', path)
-      notify(said, { type: 'success' })
+      notify(message, { type: 'success' })
     } catch (failure) {
       notify(messageOf(failure), { type: 'error' })
     }

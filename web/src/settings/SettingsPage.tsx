@@ -30,10 +30,10 @@ export function SettingsPage() {
     refetchOnReconnect: false,
   })
   const submit = useSubmit(async values => {
-    const changed = changes(values, { id: 'settings', ...data })
-    if ('default_rate' in changed) changed.default_rate = rateOf(changed.default_rate)
-    refuseContested(changed, await get<SettingsRecord>('settings'), data!)
-    await request('PATCH', 'settings', { body: changed })
+    const changedSettings = changes(values, { id: 'settings', ...data })
+    if ('default_rate' in changedSettings) changedSettings.default_rate = rateOf(changedSettings.default_rate)
+    refuseContested(changedSettings, await get<SettingsRecord>('settings'), data!)
+    await request('PATCH', 'settings', { body: changedSettings })
     await Promise.all(['settings', 'session'].map(key => queryClient.invalidateQueries({ queryKey: [key] })))
     notify('Settings saved', { type: 'success' })
   })

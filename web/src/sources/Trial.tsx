@@ -9,7 +9,7 @@ export function Trial({ id }: { id: number }) {
   const [sample, setSample] = useState('')
   const [delivery, setDelivery] = useState<Delivery>()
   const [problem, setProblem] = useState('')
-  const read = async () => {
+  const readSample = async () => {
     setDelivery(undefined)
     setProblem('')
     try {
@@ -31,7 +31,7 @@ export function Trial({ id }: { id: number }) {
         onChange={({ target }) => setSample(target.value)}
         helperText="Paste the JSON of one to see what it would be read as. Nothing is kept."
       />
-      <Button onClick={read} disabled={sample.trim() === ''} sx={{ mt: 1 }}>
+      <Button onClick={readSample} disabled={sample.trim() === ''} sx={{ mt: 1 }}>
         Try
       </Button>
       {problem && (

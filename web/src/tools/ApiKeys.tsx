@@ -71,12 +71,12 @@ function KeyTable() {
   return <RecordTable<ApiKey> label="API keys" columns={columnsOf(useSession().permissions)} />
 }
 
-const columnsOf = (known: string[]): Column<ApiKey>[] => [
+const columnsOf = (allPermissions: string[]): Column<ApiKey>[] => [
   { label: 'Name', cell: key => <KeyName apiKey={key} />, minWidth: 180, maxWidth: 300 },
   { label: 'Owner', cell: key => <Owner apiKey={key} />, maxWidth: 160, wideOnly: true },
   {
     label: 'Permissions',
-    cell: key => permissionsText(key.permissions, known),
+    cell: key => permissionsText(key.permissions, allPermissions),
     minWidth: 130,
     maxWidth: 240,
   },
@@ -89,7 +89,7 @@ const columnsOf = (known: string[]): Column<ApiKey>[] => [
 
 function KeyCards() {
   const { data } = useListContext<ApiKey>()
-  const known = useSession().permissions
+  const allPermissions = useSession().permissions
   return data?.map(key => (
     <Box key={key.id} sx={{ p: 2, borderBottom: 1, borderColor: 'divider' }}>
       <Stack direction="row" sx={{ justifyContent: 'space-between', gap: 1, alignItems: 'flex-start' }}>
@@ -97,7 +97,7 @@ function KeyCards() {
         <StatusChip status={key.status} />
       </Stack>
       <Typography variant="body2" component="div" sx={{ color: 'text.secondary', my: 1 }}>
-        {permissionsText(key.permissions, known)} · <Owner apiKey={key} />
+        {permissionsText(key.permissions, allPermissions)} · <Owner apiKey={key} />
         <br />
         Created <When text={key.date_created} />, last used <When text={key.last_used} none="never" />,
         expires <When text={key.expires} none="never" />

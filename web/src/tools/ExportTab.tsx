@@ -24,8 +24,8 @@ export function ExportTab() {
   if (error) return <Problem error={error} retry={() => refetch()} />
   if (!data) return <Waiting />
   const choices = data.map((name): [string, string] => [name, nameOfResource(name)])
-  choices.sort(([, one], [, other]) => one.localeCompare(other))
-  const what = chosen ?? choices[0]![0]
+  choices.sort(([, labelA], [, labelB]) => labelA.localeCompare(labelB))
+  const resource = chosen ?? choices[0]![0]
   return (
     <Card sx={{ p: { xs: 2, sm: 3 }, maxWidth: 640 }}>
       <Stack sx={{ gap: 2.5, alignItems: 'flex-start' }}>
@@ -33,7 +33,7 @@ export function ExportTab() {
           Downloads all records of a kind. To export a part, narrow the list on its own page and use Export
           CSV there.
         </Typography>
-        <Choice label="What" value={what} onChange={setChosen} choices={choices} />
+        <Choice label="What" value={resource} onChange={setChosen} choices={choices} />
         <Choice
           label="Format"
           value={format}
@@ -43,7 +43,11 @@ export function ExportTab() {
             ['ndjson', 'NDJSON, one record a line, for programs'],
           ]}
         />
-        <ExportLink href={`${API}/exports/${what}?format=${format}`} label="Download" variant="contained" />
+        <ExportLink
+          href={`${API}/exports/${resource}?format=${format}`}
+          label="Download"
+          variant="contained"
+        />
       </Stack>
     </Card>
   )

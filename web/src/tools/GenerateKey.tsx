@@ -47,10 +47,10 @@ function useNewKey(onGenerated: (key: Generated) => void) {
   const session = useSession()
   const [name, setName] = useState('')
   const [owner, setOwner] = useState<Owner | null>(session.user)
-  const [chosen, setPermissions] = useState<string[]>(readOnly(session.permissions))
+  const [selectedPermissions, setPermissions] = useState<string[]>(readOnly(session.permissions))
   // A key has no more than the role of its owner.
-  const known = [...leftTo(roleOf(owner), session.permissions)]
-  const permissions = chosen.filter(permission => known.includes(permission))
+  const availablePermissions = [...leftTo(roleOf(owner), session.permissions)]
+  const permissions = selectedPermissions.filter(permission => availablePermissions.includes(permission))
   const [expires, setExpires] = useState('')
   const [errors, setErrors] = useState<Errors>({})
   const [busy, setBusy] = useState(false)
@@ -74,7 +74,7 @@ function useNewKey(onGenerated: (key: Generated) => void) {
       setBusy(false)
     }
   }
-  const values = { name, owner, known, permissions, expires }
+  const values = { name, owner, known: availablePermissions, permissions, expires }
   return { values, setName, setOwner, setPermissions, setExpires, errors, busy, submit }
 }
 
@@ -155,8 +155,8 @@ function OwnerInput({
       filterOptions={options => options}
       getOptionLabel={user => `${userName(user)} <${user.email}>`}
       getOptionKey={user => user.id}
-      isOptionEqualToValue={(one, other) => one.id === other.id}
-      onChange={(_, chosen) => onChange(chosen)}
+      isOptionEqualToValue={(option, other) => option.id === other.id}
+      onChange={(_, user) => onChange(user)}
       onInputChange={(_, typed, reason) => setSearch(reason === 'input' ? typed : '')}
       renderInput={parameters => (
         <TextField

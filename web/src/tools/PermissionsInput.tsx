@@ -38,7 +38,11 @@ export function PermissionsInput({
 }) {
   const { resources, actions } = matrixOf(known)
   const toggle = (permission: string) =>
-    onChange(chosen.includes(permission) ? chosen.filter(one => one !== permission) : [...chosen, permission])
+    onChange(
+      chosen.includes(permission)
+        ? chosen.filter(selected => selected !== permission)
+        : [...chosen, permission],
+    )
   return (
     <Box role="group" aria-labelledby="permissions-label">
       <Stack

@@ -24,7 +24,7 @@ export const FirstTool = () => <Navigate to={`/tools/${useTabs()[0]!.path}`} rep
 export function Tools() {
   const { tab: path } = useParams()
   const tabs = useTabs()
-  const tab = tabs.find(known => known.path === path)
+  const tab = tabs.find(candidate => candidate.path === path)
   if (!tab) return <NotFound />
   return (
     <Page title={`${tab.label} · Tools`} heading="Tools">

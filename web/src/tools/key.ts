@@ -10,9 +10,9 @@ export interface Matrix {
 
 const ORDER = ['read', 'create', 'edit', 'delete']
 
-/** @param known every permission there is, such as 'affiliates.read' */
-export function matrixOf(known: string[]): Matrix {
-  const pairs = known.map(permission => permission.split('.') as [string, string])
+/** @param allPermissions every permission there is, such as 'affiliates.read' */
+export function matrixOf(allPermissions: string[]): Matrix {
+  const pairs = allPermissions.map(permission => permission.split('.') as [string, string])
   return {
     resources: [...new Set(pairs.map(([resource]) => resource))],
     actions: [...new Set(pairs.map(([, action]) => action))].sort(
@@ -21,13 +21,14 @@ export function matrixOf(known: string[]): Matrix {
   }
 }
 
-export const readOnly = (known: string[]) => known.filter(permission => permission.endsWith('.read'))
+export const readOnly = (allPermissions: string[]) =>
+  allPermissions.filter(permission => permission.endsWith('.read'))
 
 /** 'Full access', 'Read-only', or what it may do by resource. */
-export function permissionsText(permissions: string[], known: string[]): string {
-  if (known.every(permission => permissions.includes(permission))) return 'Full access'
-  const reading = readOnly(known)
-  if (permissions.length === reading.length && reading.every(one => permissions.includes(one)))
+export function permissionsText(permissions: string[], allPermissions: string[]): string {
+  if (allPermissions.every(permission => permissions.includes(permission))) return 'Full access'
+  const reading = readOnly(allPermissions)
+  if (permissions.length === reading.length && reading.every(permission => permissions.includes(permission)))
     return 'Read-only'
   const { resources, actions } = matrixOf(permissions)
   return resources

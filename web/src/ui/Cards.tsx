@@ -94,14 +94,14 @@ function WaitingCards() {
 function SortBy<R>({ columns }: { columns: Column<R>[] }) {
   const { sort, setSort } = useListContext()
   const choices = columns.filter(column => column.sort !== undefined)
-  const chosen = choices.find(column => column.sort === sort.field)
+  const sortColumn = choices.find(column => column.sort === sort.field)
   const isAscending = sort.order === 'ASC'
   return (
     <>
       <TextField
         select
         label="Sort by"
-        value={chosen?.sort ?? ''}
+        value={sortColumn?.sort ?? ''}
         onChange={({ target }) => {
           const column = choices.find(choice => choice.sort === target.value)
           if (column) setSort({ field: target.value, order: firstOrder(column) })

@@ -111,8 +111,8 @@ export function Rows({ empty, first = {}, table, cards, bulkActions }: RowsProps
   const wide = useMediaQuery<Theme>(theme => theme.breakpoints.up('md'))
   if (error) return <Problem error={error} retry={() => refetch()} />
   if (!isPending && total === 0) {
-    const asked = JSON.stringify(filterValues)
-    const narrowed = asked !== '{}' && asked !== JSON.stringify(first)
+    const filterText = JSON.stringify(filterValues)
+    const narrowed = filterText !== '{}' && filterText !== JSON.stringify(first)
     return (
       <Card>
         {narrowed ? (

@@ -18,11 +18,11 @@ export function OutcomeDialog({
   word: string
   onClose: () => void
 }) {
-  const [one, several] = name.map(word => word.toLowerCase())
+  const [singular, several] = name.map(word => word.toLowerCase())
   return (
     <Dialog open onClose={onClose} aria-labelledby="outcome" maxWidth="sm">
       <DialogTitle id="outcome">
-        {plural(done.length, one!, several)} {word}, {count(failed.length)} not
+        {plural(done.length, singular!, several)} {word}, {count(failed.length)} not
       </DialogTitle>
       <DialogContent>
         <Typography sx={{ mb: 1 }}>These are as they were:</Typography>

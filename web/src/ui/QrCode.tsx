@@ -6,7 +6,7 @@ const QUIET_ZONE = 4
 
 /** Text as a picture that a phone reads. */
 export function QrCode({ text, label }: { text: string; label: string }) {
-  const { size, path } = useMemo(() => drawn(text), [text])
+  const { size, path } = useMemo(() => modulesOf(text), [text])
   const side = size + 2 * QUIET_ZONE
   return (
     <Box
@@ -22,7 +22,7 @@ export function QrCode({ text, label }: { text: string; label: string }) {
 }
 
 /** Its modules as a path of squares. */
-function drawn(text: string) {
+function modulesOf(text: string) {
   const code = qrcode(0, 'M')
   code.addData(text)
   code.make()

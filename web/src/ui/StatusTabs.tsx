@@ -18,15 +18,15 @@ const countOf = (total: Total = 0) => (typeof total === 'number' ? total : total
 /** The states with how many are in each, which narrow the list when they are chosen. */
 export function StatusTabs({ resource, statuses }: { resource: string; statuses: readonly string[] }) {
   const { filterValues, setFilters } = useListContext()
-  const { status = 'all', ...others } = filterValues
-  const query = queryOf(others)
+  const { status = 'all', ...otherFilters } = filterValues
+  const query = queryOf(otherFilters)
   const { data, isPlaceholderData } = useQuery({
     queryKey: [resource, 'totals', query],
     queryFn: () => get<Totals>(`${resource}/totals?${query}`),
     placeholderData: before => before,
   })
-  const choose = (chosen: string | null) => {
-    if (chosen) setFilters(chosen === 'all' ? others : { ...others, status: chosen })
+  const choose = (newStatus: string | null) => {
+    if (newStatus) setFilters(newStatus === 'all' ? otherFilters : { ...otherFilters, status: newStatus })
   }
   return (
     <Box sx={{ overflowX: 'auto', mb: 2, pb: 0.25 }}>

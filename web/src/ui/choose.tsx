@@ -19,15 +19,19 @@ export function ChooseOne({ record, name }: { record: RaRecord; name: string }) 
 export function ChooseAll() {
   const { data, selectedIds, onSelect } = useListContext()
   const ids = data?.map(({ id }) => id) ?? []
-  const chosen = ids.filter(id => selectedIds.includes(id))
-  const all = ids.length > 0 && chosen.length === ids.length
+  const selected = ids.filter(id => selectedIds.includes(id))
+  const areAllSelected = ids.length > 0 && selected.length === ids.length
   return (
     <Checkbox
       size="small"
-      checked={all}
-      indeterminate={chosen.length > 0 && !all}
+      checked={areAllSelected}
+      indeterminate={selected.length > 0 && !areAllSelected}
       onChange={() =>
-        onSelect(all ? selectedIds.filter(id => !ids.includes(id)) : [...new Set([...selectedIds, ...ids])])
+        onSelect(
+          areAllSelected
+            ? selectedIds.filter(id => !ids.includes(id))
+            : [...new Set([...selectedIds, ...ids])],
+        )
       }
       slotProps={{ input: { 'aria-label': 'Choose all on this page' } }}
     />

@@ -7,13 +7,13 @@ import { useMoney } from './format.ts'
 const wide = (pixels: number) => ({ width: { sm: pixels } })
 const asTyped = (typed: string) => typed
 
-interface Named {
+interface FilterProps {
   source: string
   label: string
 }
 
-export function TextFilter({ width = 140, ...named }: Named & { width?: number }) {
-  return <TextInput {...named} parse={asTyped} helperText={false} sx={wide(width)} />
+export function TextFilter({ width = 140, ...filterProps }: FilterProps & { width?: number }) {
+  return <TextInput {...filterProps} parse={asTyped} helperText={false} sx={wide(width)} />
 }
 
 /** One of some words, which are the server's. */
@@ -21,7 +21,7 @@ export function ChoiceFilter({
   choices,
   width = 130,
   ...named
-}: Named & { choices: readonly string[]; width?: number }) {
+}: FilterProps & { choices: readonly string[]; width?: number }) {
   return (
     <SelectInput
       {...named}
@@ -36,7 +36,7 @@ export function ChoiceFilter({
 }
 
 /** From one day until another, both included. */
-export function DateFilter({ source = 'date', label = 'Date' }: Partial<Named>) {
+export function DateFilter({ source = 'date', label = 'Date' }: Partial<FilterProps>) {
   return (
     <>
       <DateInput source={`${source}.start`} label={`${label} from`} helperText={false} sx={wide(158)} />
@@ -45,7 +45,7 @@ export function DateFilter({ source = 'date', label = 'Date' }: Partial<Named>) 
   )
 }
 
-export function AmountFilter({ source = 'amount', label = 'Amount' }: Partial<Named>) {
+export function AmountFilter({ source = 'amount', label = 'Amount' }: Partial<FilterProps>) {
   const problem = optionalAmount(useMoney())
   const amount = {
     parse: asTyped,

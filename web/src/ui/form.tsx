@@ -103,10 +103,10 @@ function Cancel({ to }: { to: string }) {
 function ServerProblem() {
   const { errors } = useFormState()
   const alert = useRef<HTMLDivElement>(null)
-  const { root, ...others } = errors as Record<string, FieldError | undefined>
+  const { root, ...fieldErrors } = errors as Record<string, FieldError | undefined>
   const message = (root as { serverError?: { message?: string } | string } | undefined)?.serverError
   const text = typeof message === 'string' ? message : message?.message
-  const withoutField = Object.values(others).filter(error => error?.type === 'server' && !error.ref)
+  const withoutField = Object.values(fieldErrors).filter(error => error?.type === 'server' && !error.ref)
   useEffect(() => {
     if (text) alert.current?.closest('form')?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus()
   }, [text])
@@ -182,7 +182,7 @@ export function MoneyInput({
     <TextInput
       source={source}
       label={label}
-      format={shown => (shown === undefined || shown === null ? '' : String(shown))}
+      format={value => (value === undefined || value === null ? '' : String(value))}
       parse={typed => typed}
       validate={[required(NO_AMOUNT), typed => problem(String(typed ?? '').trim())]}
       helperText={valid ? `= ${money.full(text)}` : `In ${money.currency}, with a point: ${example(money)}`}
@@ -216,7 +216,7 @@ export function MomentInput({
       source={source}
       label={label}
       type="datetime-local"
-      format={kept => (kept ? String(kept).replace(' ', 'T') : '')}
+      format={value => (value ? String(value).replace(' ', 'T') : '')}
       parse={typed => (typed ? `${String(typed).replace('T', ' ')}:00`.slice(0, 19) : '')}
       helperText={helperText}
       slotProps={{ inputLabel: { shrink: true }, htmlInput: { step: 1 } }}
@@ -270,22 +270,22 @@ export function RateInput({
   const { default_rate_type } = useSession().settings
   const type = useWatch({ name: typeSource }) || default_rate_type
   const { submitCount } = useFormState()
-  const said = useRef({ text: '', submitCount: 0 })
-  const beyond = (typed: unknown) => {
+  const announced = useRef({ text: '', submitCount: 0 })
+  const problemOf = (typed: unknown) => {
     const text = rateOf(typed)
     if (type !== 'percentage' || Number(text) <= 100) return undefined
     // A form is checked more often than it is sent: what was said before the last time was seen.
-    if (said.current.text !== text) said.current = { text, submitCount }
-    if (said.current.submitCount < submitCount) return undefined
+    if (announced.current.text !== text) announced.current = { text, submitCount }
+    if (announced.current.submitCount < submitCount) return undefined
     return 'That is more than the whole sale. Save again if it is meant.'
   }
   return (
     <TextInput
       source={source}
       label={label}
-      format={kept => (kept === undefined || kept === null ? '' : String(kept))}
+      format={value => (value === undefined || value === null ? '' : String(value))}
       parse={typed => typed}
-      validate={[...(missing ? [required(missing)] : []), typed => rateProblem(rateOf(typed)), beyond]}
+      validate={[...(missing ? [required(missing)] : []), typed => rateProblem(rateOf(typed)), problemOf]}
       helperText={helperText ?? false}
       slotProps={{ htmlInput: { inputMode: 'decimal', autoComplete: 'off' } }}
     />

@@ -41,23 +41,23 @@ export function useMoney(): Money {
 const counts = new Intl.NumberFormat(undefined)
 export const count = (value: number) => counts.format(value)
 
-export const plural = (value: number, one: string, many = `${one}s`) =>
-  `${count(value)} ${value === 1 ? one : many}`
+export const plural = (value: number, singular: string, pluralWord = `${singular}s`) =>
+  `${count(value)} ${value === 1 ? singular : pluralWord}`
 
 const days = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeZone: 'UTC' })
 const times = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' })
 
 /** @param text 'YYYY-MM-DD HH:MM:SS' in UTC, as the server writes it */
-const read = (text: string) => new Date(`${text.replace(' ', 'T').replace(/Z$/, '')}Z`)
+const parseDate = (text: string) => new Date(`${text.replace(' ', 'T').replace(/Z$/, '')}Z`)
 
 const localDays = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' })
 const localTimes = new Intl.DateTimeFormat(undefined, { timeStyle: 'short' })
 
-export const day = (text: string) => days.format(read(text))
+export const day = (text: string) => days.format(parseDate(text))
 
 /** In UTC, as reports and filters count, and beside it by the clock of who reads it where that one differs. */
 export function time(text: string): string {
-  const at = read(text)
+  const at = parseDate(text)
   const utc = times.format(at)
   if (at.getTimezoneOffset() === 0) return `${utc} UTC`
   const otherDay = localDays.format(at) === days.format(at) ? '' : `${localDays.format(at)}, `
@@ -85,10 +85,10 @@ export function duration(seconds: number): string {
     [Math.floor(seconds / 3600) % 24, 'hour'],
     [Math.floor(seconds / 60) % 60, 'minute'],
   ]
-  const shown = parts.filter(([value]) => value > 0).slice(0, 2)
-  return shown.length === 0
+  const largestParts = parts.filter(([value]) => value > 0).slice(0, 2)
+  return largestParts.length === 0
     ? 'less than a minute'
-    : shown.map(([value, unit]) => plural(value, unit)).join(', ')
+    : largestParts.map(([value, unit]) => plural(value, unit)).join(', ')
 }
 
 /** '20 %', or an amount for a rate that is one. */

@@ -2,13 +2,13 @@
 import { useEffect } from 'react'
 import { useLocation, useNavigate } from 'react-router-dom'
 
-const left = new Map<string, string>()
+const leftAt = new Map<string, string>()
 
 /** Remembers the list that is shown. */
 export function useRememberedList(): void {
   const { pathname, search } = useLocation()
   useEffect(() => {
-    left.set(pathname, search)
+    leftAt.set(pathname, search)
   }, [pathname, search])
 }
 
@@ -32,5 +32,5 @@ export function useGoBack(path: string): () => void {
 
 /** @param path such as '/payouts' @returns it, as it was left */
 export function listAt(path: string): string {
-  return `${path}${left.get(path) ?? ''}`
+  return `${path}${leftAt.get(path) ?? ''}`
 }

@@ -3,7 +3,7 @@ import { Button, Checkbox, FormControlLabel, Typography } from '@mui/material'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { type RaRecord, useDataProvider, useListContext, useNotify, useRefresh } from 'react-admin'
-import { doToMany, type Meant, type Outcome } from '../dataProvider.ts'
+import { doToMany, type Outcome, type Selection } from '../dataProvider.ts'
 import { useCan } from '../session.tsx'
 import { ActionButton } from './ActionButton.tsx'
 import { Confirm } from './Confirm.tsx'
@@ -62,17 +62,17 @@ function AllowedBulkMoves<R extends Movable>({ moving: { of, moves } }: { moving
   const { selectedIds, onUnselectItems, filterValues, total = 0 } = useListContext<R>()
   const afterMove = useAfterMove()
   const notify = useNotify()
-  const [all, setAll] = useState(false)
+  const [isForAll, setAll] = useState(false)
   const [outcome, setOutcome] = useState<Outcome & { word: string }>()
-  const one = of.name[0].toLowerCase()
-  const number = all ? total : selectedIds.length
+  const singular = of.name[0].toLowerCase()
+  const number = isForAll ? total : selectedIds.length
   const act = async (move: Move) => {
-    const meant: Meant = all ? { filter: filterValues } : { ids: selectedIds as number[] }
-    const result = await doToMany(of.resource, move.verb, meant).finally(afterMove)
+    const selection: Selection = isForAll ? { filter: filterValues } : { ids: selectedIds as number[] }
+    const result = await doToMany(of.resource, move.verb, selection).finally(afterMove)
     onUnselectItems()
     setAll(false)
     if (result.failed.length > 0) setOutcome({ ...result, word: move.done })
-    else notify(`${plural(result.done.length, one)} ${move.done}`, { type: 'success' })
+    else notify(`${plural(result.done.length, singular)} ${move.done}`, { type: 'success' })
   }
   return (
     <>
@@ -80,7 +80,9 @@ function AllowedBulkMoves<R extends Movable>({ moving: { of, moves } }: { moving
         <>
           {total > selectedIds.length && (
             <FormControlLabel
-              control={<Checkbox size="small" checked={all} onChange={(_, checked) => setAll(checked)} />}
+              control={
+                <Checkbox size="small" checked={isForAll} onChange={(_, checked) => setAll(checked)} />
+              }
               label={`All ${count(total)} that match`}
             />
           )}
@@ -88,7 +90,7 @@ function AllowedBulkMoves<R extends Movable>({ moving: { of, moves } }: { moving
             <ConfirmedMove
               key={move.action}
               move={move}
-              subject={plural(number, one)}
+              subject={plural(number, singular)}
               act={() => act(move)}
             />
           ))}
@@ -146,22 +148,22 @@ function AskedMoveOfOne<R extends Movable>({ move, moving, record }: OfOne<R>) {
 function UndoableMove<R extends Movable>({ move, moving, record }: OfOne<R>) {
   const moveOne = useMoveOne(moving)
   const [before, setBefore] = useState<string>()
-  const done = before !== undefined && record.status === move.status
-  if (!done && !move.from.includes(record.status)) return null
+  const hasMoved = before !== undefined && record.status === move.status
+  if (!hasMoved && !move.from.includes(record.status)) return null
   const name = moving.nameOf(record)
   const act = async () => {
-    setBefore(done ? undefined : record.status)
-    if (done) await moveOne(record, before, `${name} is ${before} again`)
+    setBefore(hasMoved ? undefined : record.status)
+    if (hasMoved) await moveOne(record, before, `${name} is ${before} again`)
     else await moveOne(record, move.status, `${name} ${move.done}`)
   }
   const { variant, color } = look(move)
   return (
     <ActionButton
-      variant={done ? 'outlined' : variant}
+      variant={hasMoved ? 'outlined' : variant}
       color={color}
       action={move.action}
       subject={name}
-      done={done}
+      done={hasMoved}
       act={act}
     />
   )

@@ -158,11 +158,11 @@ interface FieldsProps {
   passwordHelp: string
 }
 
-function Fields({ isNew = false, own = false, passwordHelp }: FieldsProps) {
+function Fields({ isNew = false, own: isOwn = false, passwordHelp }: FieldsProps) {
   return (
     <>
       <Identity isNew={isNew} />
-      <Access own={own} passwordHelp={passwordHelp} />
+      <Access own={isOwn} passwordHelp={passwordHelp} />
     </>
   )
 }
