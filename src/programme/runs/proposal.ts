@@ -175,7 +175,7 @@ export function isSame(before: Proposal, now: Proposal): boolean {
 /** What has changed about an item, for the person who is approving it. */
 export function differenceOf(before: Proposal, now: Proposal): string {
   if (now.status === 'excluded' && before.status === 'included') {
-    return `is left out now: ${now.reason.replaceAll('_', ' ')}.`
+    return `is left out now. ${now.note}`
   }
   if (before.amount !== now.amount || before.referrals !== now.referrals) {
     return 'is owed another amount, or for other referrals.'

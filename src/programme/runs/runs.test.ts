@@ -260,7 +260,7 @@ describeService('a payout run from who is owed to who is paid', service => {
     assert.deepEqual([waiting.status, waiting.reason], ['excluded', 'details_too_new'])
     await service().delete(`/affiliates/${same.id}`)
     const reply = await step(gone.id, '/approve', { hash: gone.hash })
-    assert.match(reply.body.message, /is left out now: deleted/)
+    assert.match(reply.body.message, /is left out now\. The affiliate was deleted/)
     const after = (await service().get(`/payout-runs/${gone.id}`)).body
     assert.deepEqual([after.status, after.refusal], ['draft', reply.body.message])
     await sound()
