@@ -19,8 +19,8 @@ import * as store from './store.ts'
 /** Items that are compared with a report at once. */
 const ITEMS_AT_ONCE = 500
 /** Items that are recorded in one transaction with their referrals: other writes wait for no more than these. */
-const RECORDED_AT_ONCE = 50
-const REFERRALS_AT_ONCE = 1000
+const RECORDED_AT_ONCE = 20
+const REFERRALS_AT_ONCE = 400
 /** Entries of a file that are read before other requests get a turn. */
 const ENTRIES_AT_ONCE = 1000
 const MOST_NAMED = 100
