@@ -131,6 +131,7 @@ describe(`kill -9 while referrals are earned and paid, ${ROUNDS} rounds`, () => 
           WRITERS,
           asks(base, round, () => current),
         )
+        t.after(() => writers.stop())
         current = writers.answers
         await until(() => writers.answers.length > 40, 30_000)
         await delay(randomInt(10, 400))

@@ -120,14 +120,14 @@ export async function listAffiliates(
 }
 
 const terms = prepared((db: Db, { id }: { id: number }) =>
-  db.selectFrom('affiliates').select(['id', 'rate', 'rate_type', 'group_id']).where('id', '=', id),
+  db.selectFrom('affiliates').select(['rate', 'rate_type', 'group_id']).where('id', '=', id),
 )
 
-/** What an affiliate's commission depends on; undefined when there is none. */
-export async function termsOf(
-  db: Db,
-  id: number,
-): Promise<Pick<Affiliate, 'id' | 'rate' | 'rate_type' | 'group_id'> | undefined> {
+/** What an affiliate's commission depends on. */
+export type Terms = Pick<Affiliate, 'rate' | 'rate_type' | 'group_id'>
+
+/** @returns undefined when there is no such affiliate */
+export async function termsOf(db: Db, id: number): Promise<Terms | undefined> {
   return (await terms(db, { id }))[0]
 }
 

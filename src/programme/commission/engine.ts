@@ -133,6 +133,16 @@ function draft(parts: readonly Part[], reason: DraftReason): Judgement {
   return { parts, reason, exact: ZERO, amount: 0n, holdDays: holdOf(parts) }
 }
 
+/** What a referral is rejected for of which all rules pay no more. */
+export const ENDED = 'ended'
+
+export const isEnded = (parts: readonly Part[]): boolean =>
+  parts.length > 0 && parts.every(part => part.ended)
+
+/** Whether a rule decides, and none holds what is earned by it. */
+export const isOwedAtOnce = ({ parts, holdDays }: Pick<Judgement, 'parts' | 'holdDays'>): boolean =>
+  !holdDays && parts.some(({ rule }) => rule)
+
 /** The longest hold, where several rules have earned something. */
 function holdOf(parts: readonly Part[]): number | null {
   return parts.reduce<number | null>((most, { rule }) => {

@@ -8,7 +8,7 @@ import { type Fraction, ONE, parseFraction, plus, rounded, times, whole, ZERO } 
 import { MAX_AMOUNT } from '../../base/money.ts'
 import type { Settings } from '../../base/settings.ts'
 import type { Db } from '../../storage/database.ts'
-import { termsOf } from '../affiliates/store.ts'
+import { type Terms, termsOf } from '../affiliates/store.ts'
 import { rateAt } from '../exchange/store.ts'
 import { type AppliedRate, type Calculation, calculationOf, calculationText } from './calculation.ts'
 import { exchangeOf, type Judgement, judge, judgeAmount, totalOf } from './engine.ts'
@@ -42,6 +42,10 @@ async function readSet(db: Db, version: string, decimals: number): Promise<RuleS
   return new RuleSet(rows.map(ruleOf), decimals)
 }
 
+/** Whether what one sale earns may depend on those before it. */
+export const asksForTiers = async (db: Db, settings: Settings): Promise<boolean> =>
+  (await ruleSetOf(db, settings)).asksForTiers
+
 /** The rate of a currency on a day, and what it makes of one minor unit. */
 interface Exchange {
   readonly exchanged: AppliedRate
@@ -74,6 +78,8 @@ export interface Commission {
 export interface Question {
   readonly sale: Sale
   readonly affiliateId: number
+  /** Where they are known. */
+  readonly terms?: Terms
 }
 
 /**
@@ -126,9 +132,13 @@ export async function commissionOfDraft(
 }
 
 /** The affiliate's terms; the sales so far only when some rule asks for them. */
-export async function earnerOf(db: Db, { affiliateId, sale }: Question, withSales: boolean): Promise<Earner> {
-  const terms = await termsOf(db, affiliateId)
-  const { rate = null, rate_type: rateType = null, group_id: groupId = null } = terms ?? {}
+export async function earnerOf(
+  db: Db,
+  { affiliateId, sale, terms }: Question,
+  withSales: boolean,
+): Promise<Earner> {
+  const own = terms ?? (await termsOf(db, affiliateId))
+  const { rate = null, rate_type: rateType = null, group_id: groupId = null } = own ?? {}
   const day = new Date(sale.occurredAt * 1000)
   const month = Date.UTC(day.getUTCFullYear(), day.getUTCMonth()) / 1000
   const tiers = withSales ? await store.salesOf(db, affiliateId, month, sale.occurredAt) : undefined

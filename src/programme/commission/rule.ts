@@ -230,7 +230,7 @@ const fields = {
   hold_days: limit(
     0,
     MAX_DAYS,
-    'How many days a referral is pending before it is unpaid; 0: not at all. Empty: until somebody reviews it.',
+    'How many days a referral is pending before it is unpaid by itself. Empty, or 0: it is unpaid at once.',
   ),
   from: bound('valid_from', 'first', 'The first second whose sales it is for'),
   until: bound('valid_until', 'last', 'The last second whose sales it is for'),

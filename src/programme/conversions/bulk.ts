@@ -7,12 +7,14 @@ import { referral } from '../referrals/referral.ts'
 import { conversion } from './conversion.ts'
 import { type Created, create, problems } from './rules.ts'
 import { type CreateArguments, createArguments } from './schema.ts'
+import { createMany } from './together.ts'
 
 export const reportLines = linesOf<CreateArguments, Created>({
   arguments: createArguments,
   result: { conversion: conversion.record, referrals: Type.Array(referral.record) },
   problems,
   create,
+  createMany,
   tell: ({ conversion: row, referrals, replayed }, settings) => {
     const referralsText = referrals.map(row => `${referral.write(row, settings)}}`).join()
     return {

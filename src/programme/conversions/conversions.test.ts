@@ -76,6 +76,78 @@ describeService('conversions', service => {
     assertFailure(await report({ kind: 'attribution', reference: fresh() }), 400, 'rest_invalid_param')
   })
 
+  test('400 - what can not have been: a date before there were shops, shares larger than the whole', async () => {
+    const wrong: [args: object, named: string[]][] = [
+      [{ occurred_at: '0001-01-01' }, ['occurred_at']],
+      [{ occurred_at: '1970-01-01 00:00:00' }, ['occurred_at']],
+      [{ tax: 100.01 }, ['tax']],
+      [{ tax: 60, shipping: 60 }, ['tax', 'shipping']],
+    ]
+    for (const [args, named] of wrong) {
+      const { status, body } = await report({ reference: fresh(), amount: 100, ...args })
+      assert.deepEqual([status, Object.keys(body.data.params)], [400, named], JSON.stringify(args))
+    }
+    const sale = {
+      reference: fresh(),
+      amount: 100,
+      tax: 60,
+      shipping: 40,
+      discount: 900,
+      occurred_at: '1990-01-01',
+    }
+    assert.equal((await report(sale)).status, 201)
+  })
+
+  test('a refund that names no currency is in that of the sale', async () => {
+    const { id } = await active('yen')
+    await service().post('/exchange-rates', {
+      from_currency: 'JPY',
+      to_currency: 'USD',
+      rate: '0.01',
+      date: '2020-01-01',
+    })
+    const reference = fresh()
+    await report({ reference, amount: 10_000, currency: 'JPY', affiliate_id: id })
+    assert.equal((await owed(id)).unpaid, 10)
+    const refund = { kind: 'refund', reference, part: '1', amount: 2500 }
+    const { body } = await report(refund)
+    assert.equal(body.conversion.currency, 'JPY')
+    assert.equal((await owed(id)).unpaid, 7.5)
+    assert.equal((await report(refund)).status, 200)
+    assertFailure(await report({ ...refund, part: '2', amount: 0.5 }), 400, 'rest_invalid_param')
+    const early = { kind: 'refund', reference: fresh(), part: '1', amount: 5 }
+    assert.equal((await report(early)).body.conversion.currency, 'USD')
+    const late = await report({
+      reference: early.reference,
+      amount: 10_000,
+      currency: 'JPY',
+      affiliate_id: id,
+    })
+    assert.match(late.body.explanation.sentences.join(' '), /A refund of 5.00 USD takes nothing back/)
+    assert.equal((await report(early)).status, 200)
+  })
+
+  test('a rule that pays for no more orders: rejected at nothing, and no rule after it is tried', async () => {
+    const { id } = await service().newAffiliate('first-orders', { status: 'active' })
+    const sale = () => ({ reference: fresh(), amount: 100, affiliate_id: id, customer: { id: 'once' } })
+    const rule = { name: 'First orders', affiliate_id: id, rate: 30, max_payments: 1 }
+    const { body: made } = await service().post('/rules', rule)
+    const { body: first } = await report(sale())
+    assert.deepEqual([first.referrals[0].status, first.referrals[0].amount], ['unpaid', '30.00'])
+    const { body: second } = await report(sale())
+    assert.deepEqual([second.referrals[0].status, second.referrals[0].amount], ['rejected', '0.00'])
+    const { body: why } = await service().get(`/referrals/${second.referrals[0].referral_id}/explanation`)
+    assert.equal(why.reason, 'ended')
+    assert.equal(
+      why.sentences.at(-1),
+      'It was rejected, because the rule pays for no more orders of this customer.',
+    )
+    assert.equal((await service().get(`/affiliates/${id}`)).body.referrals, 1)
+    await report({ kind: 'refund', reference: second.conversion.reference, part: '1', amount: 50 })
+    assert.equal((await owed(id)).unpaid, 30)
+    await service().delete(`/rules/${made.rule_id}`)
+  })
+
   test('200 - two hundred equal ones at once are one, under whichever name', async () => {
     const names = [fresh('order'), fresh('session'), fresh('charge')]
     const { id } = await active('raced')

@@ -10,7 +10,7 @@ import type { Settings } from '../../base/settings.ts'
 import { now } from '../../base/time.ts'
 import type { WriteTx } from '../../events/write.ts'
 import { calculationText, earnedOf, parseCalculation } from '../commission/calculation.ts'
-import { type Judgement, monthsSince, totalOf } from '../commission/engine.ts'
+import { ENDED, isEnded, type Judgement, monthsSince, totalOf } from '../commission/engine.ts'
 import { columnsOf, commissionOf, inProgramme } from '../commission/judging.ts'
 import type { Line, Sale } from '../commission/model.ts'
 import { type Referral, referral } from '../referrals/referral.ts'
@@ -52,11 +52,11 @@ export interface History {
 export async function earnBy(
   tx: WriteTx,
   conversion: Conversion,
-  affiliateId: number,
+  earner: store.Earning,
   { payment, history, settings }: { payment: readonly Conversion[]; history: History; settings: Settings },
 ): Promise<Referral> {
   const sale = saleFrom(conversion, history)
-  const commission = await commissionOf(tx, settings, { sale, affiliateId })
+  const commission = await commissionOf(tx, settings, { sale, affiliateId: earner.id, terms: earner })
   const { judgement, exchange } = commission
   const remaining = leftIn(payment, conversion)
   const amount =
@@ -66,7 +66,7 @@ export async function earnBy(
   const target = { status: null, holdUntil: null, byHold: true } as const
   const draft = {
     ...referral.newRow({}, settings, { time: now(), actor: 0 }),
-    affiliate_id: affiliateId,
+    affiliate_id: earner.id,
     visit_id: conversion.visit_id,
     customer_id: conversion.customer_id,
     ...columnsOf(commission, { sale, currency: conversion.currency, wanted: target, left: remaining }),
@@ -90,11 +90,12 @@ type Beginning = Pick<Referral, 'status' | 'hold_until' | 'reason'>
 
 /** The first status of a referral. */
 function standingOf(
-  { reason, holdDays }: Pick<Judgement, 'reason' | 'holdDays'>,
+  { reason, holdDays, parts }: Pick<Judgement, 'reason' | 'holdDays' | 'parts'>,
   { occurred_at }: Conversion,
   isTakenBack: boolean,
 ): Beginning {
   if (reason !== '') return { status: 'draft', hold_until: null, reason }
+  if (isEnded(parts)) return { status: 'rejected', hold_until: null, reason: ENDED }
   const until = holdDays === null || holdDays === 0 ? null : occurred_at + holdDays * DAY_SECONDS
   if (isTakenBack) return { status: 'rejected', hold_until: until, reason: REFUNDED }
   return until !== null && until > now()

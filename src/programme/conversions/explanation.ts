@@ -4,7 +4,7 @@ import { decimalText, fromUnits } from '../../base/money.ts'
 import type { Settings } from '../../base/settings.ts'
 import type { Referral } from '../referrals/referral.ts'
 import { type Candidate, sentenceOf } from './attribution.ts'
-import { type Conversion, isEarning, isPaid } from './conversion.ts'
+import { type Conversion, isEarning, isPaid, isTaking } from './conversion.ts'
 import { saleOf } from './earning.ts'
 import { disputed, refunded } from './left.ts'
 import type { Explanation } from './schema.ts'
@@ -89,7 +89,16 @@ function sentencesOfPayment(
     ...(back > 0n ? [`${text(back)} was refunded.`] : []),
     ...(open > 0n ? [`${text(open)} is disputed, or was lost or cancelled.`] : []),
     ...(back + open > 0n ? [leftText(sale, ofSale, text)] : []),
+    ...payment
+      .filter(one => isTaking(one.kind) && one.currency !== currency)
+      .map(one => strange(one, currency)),
   ]
+}
+
+/** It was reported before the sale was. */
+function strange({ kind, amount, currency }: Conversion, ofSale: string): string {
+  const sum = `${decimalText(amount, decimalsOf(currency)!)} ${currency}`
+  return `A ${kind} of ${sum} takes nothing back, because the sale is in ${ofSale}: report it once more in ${ofSale}, as another part.`
 }
 
 function leftText(sale: Conversion, payment: readonly Conversion[], text: (units: bigint) => string): string {
@@ -101,6 +110,7 @@ const reasons: Readonly<Record<string, string>> = {
   no_rule: ', because no rule says how much',
   no_exchange_rate: ', because there is no exchange rate',
   refunded: ', because nothing is left of the sale',
+  ended: ', because the rule pays for no more orders of this customer',
 }
 
 function sentenceOfReferral(referral: Referral, { decimals, currency }: Settings): string {

@@ -11,6 +11,9 @@ import type { CreateArguments, SentLine } from './schema.ts'
 const MAX_JSON = 65_535
 /** Tests of subscriptions report times to come; a time beyond this is a mistake. */
 const MOST_SECONDS_AHEAD = 10 * 366 * 86_400
+/** Nothing was sold on the web before; what is earlier was made of a date that is missing. */
+const EARLIEST_YEAR = 1990
+const EARLIEST = Date.UTC(EARLIEST_YEAR, 0) / 1000
 
 const needsAmount: readonly ConversionKind[] = ['sale', 'renewal', 'refund', 'dispute']
 const needsPart: readonly ConversionKind[] = ['refund', 'dispute', 'dispute_won']
@@ -51,14 +54,21 @@ export function problemsOf(args: Partial<CreateArguments>, settings: Settings): 
   }
   const country = args.customer?.country
   if (country && !/^[a-z]{2}$/i.test(country)) problems.customer = 'country must be two letters, ISO 3166-1.'
-  const at = args.occurred_at === undefined ? undefined : parseMoment(args.occurred_at)?.first
-  if (at !== undefined && at > now() + MOST_SECONDS_AHEAD) {
-    problems.occurred_at = 'must not lie more than ten years ahead.'
-  }
+  const untimely = problemOfMoment(args.occurred_at)
+  if (untimely !== undefined) problems.occurred_at = untimely
   if (metadata !== undefined && !isSmallObject(metadata)) {
     problems.metadata = `must be an object of at most ${MAX_JSON} characters of JSON.`
   }
   return problems
+}
+
+function problemOfMoment(sent: string | undefined): string | undefined {
+  const at = sent === undefined ? undefined : parseMoment(sent)?.first
+  if (at === undefined) return undefined
+  if (at > now() + MOST_SECONDS_AHEAD) return 'must not lie more than ten years ahead.'
+  return at < EARLIEST
+    ? `must not lie before ${EARLIEST_YEAR}; leave it out when it is not known.`
+    : undefined
 }
 
 function problemsOfKind(kind: ConversionKind, args: Partial<CreateArguments>): Problems {
@@ -82,7 +92,16 @@ function problemsOfAmounts(args: Partial<CreateArguments>, settings: Settings): 
   const isExact = (value: number | undefined) => value === undefined || toUnits(value, decimals) !== undefined
   for (const name of amounts) if (!isExact(args[name])) problems[name] = reason
   if (args.lines?.some(({ amount }) => !isExact(amount))) problems.lines = `amount ${reason}`
-  return problems
+  return Object.keys(problems).length > 0 ? problems : problemsOfShares(args, decimals)
+}
+
+/** The discount is no share: the amount is what is paid after it. */
+function problemsOfShares({ amount, tax, shipping }: Partial<CreateArguments>, decimals: number): Problems {
+  if (amount === undefined) return {}
+  const units = (value = 0) => toUnits(value, decimals)!
+  if (units(tax) + units(shipping) <= units(amount)) return {}
+  const reason = 'must be part of the amount: tax and shipping together can not be more than was paid.'
+  return { ...(units(tax) > 0 && { tax: reason }), ...(units(shipping) > 0 && { shipping: reason }) }
 }
 
 function isSmallObject(value: unknown): boolean {

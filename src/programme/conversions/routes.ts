@@ -4,8 +4,9 @@ import { referral } from '../referrals/referral.ts'
 import { reportLines, reportMany } from './bulk.ts'
 import { conversion } from './conversion.ts'
 import { explain, type Story } from './explanation.ts'
-import { type Created, create, problems, reading, story, storyWithBeside } from './rules.ts'
+import { type Created, create, problems, reading } from './rules.ts'
 import { createArguments, createdSchema, explanationSchema, timelineSchema } from './schema.ts'
+import { story, storyWithBeside } from './story.ts'
 import { timelineOf } from './timeline.ts'
 
 /** The conversion, its referrals, and the reasons. */

@@ -8,9 +8,9 @@ import type { Settings } from '../../base/settings.ts'
 import { foldCase } from '../../base/text.ts'
 import { now } from '../../base/time.ts'
 import { type Context, type RequestContext, type WriteTx, write } from '../../events/write.ts'
-import { existing, readingOf } from '../../records/rules.ts'
-import type { Db } from '../../storage/database.ts'
-import { attribute, buyerOf, type Candidate, type Claimant } from './attribution.ts'
+import { readingOf } from '../../records/rules.ts'
+import type { Referral } from '../referrals/referral.ts'
+import { attribute, buyerOf, type Candidate } from './attribution.ts'
 import { claimsOf } from './claims.ts'
 import { type Conversion, conversion, isEarning, isPaid, isTaking } from './conversion.ts'
 import { assignOwner, findCustomer, saveCustomer } from './customers.ts'
@@ -19,7 +19,7 @@ import type { Story } from './explanation.ts'
 import { type Fact, factOf, problemsOf } from './fact.ts'
 import type { CreateArguments } from './schema.ts'
 import * as store from './store.ts'
-import type { Beside } from './timeline.ts'
+import { storyOf } from './story.ts'
 
 export interface Created extends Story {
   /** Whether it was reported before. */
@@ -27,25 +27,46 @@ export interface Created extends Story {
 }
 
 /** @throws Failure invalid_argument, conversion_exists, conversion_conflict, reference_taken */
-export async function create(context: RequestContext, args: CreateArguments, sourceId = 0): Promise<Created> {
+export async function create(context: RequestContext, sent: CreateArguments, sourceId = 0): Promise<Created> {
   return write(context, async tx => {
     const settings = await context.settings.hold(tx)
-    refuseInvalid(problemsOf(args, settings))
-    const fact = factOf(args, settings)
-    const { context: shop, reference, references } = fact
-    const paymentId = await store.namePayment(tx, { context: shop, names: [reference, ...references] })
-    const payment = paymentId === undefined ? [] : await store.membersOf(tx, paymentId, MOST_MEMBERS)
-    const duplicate = sameAs(fact, payment, args)
-    const report = { tx, args, fact, payment, settings, sourceId }
-    if (duplicate) {
-      const isAlias = isEarning(fact.kind) && duplicate.reference !== fact.reference
-      const story = isAlias ? await recordAlias(report, duplicate) : await storyOf(tx, duplicate, payment)
-      if (!(await bring(tx, payment, settings))) return { ...story, replayed: true }
-      return { ...(await storyOf(tx, story.conversion, story.payment)), replayed: true }
-    }
-    refuseMisfits(fact, payment)
-    return { ...(await recorded(report)), replayed: false }
+    return createIn(tx, settings, sent, { sourceId })
   })
+}
+
+interface Circumstances {
+  readonly sourceId?: number
+  /** Its names were kept a moment ago, and none was known. */
+  readonly isNew?: boolean
+}
+
+/** The same within a transaction. */
+export async function createIn(
+  tx: WriteTx,
+  settings: Settings,
+  sent: CreateArguments,
+  { sourceId = 0, isNew = false }: Circumstances,
+): Promise<Created> {
+  const payment = isNew ? [] : await paymentOf(tx, sent)
+  const args = { ...sent, currency: sent.currency || currencyOf(sent, payment, settings) }
+  refuseInvalid(problemsOf(args, settings))
+  const fact = factOf(args, settings)
+  const same = sameAs(fact, payment, args)
+  const report = { tx, args, fact, payment, settings, sourceId }
+  if (same) {
+    const isAlias = isEarning(fact.kind) && same.reference !== fact.reference
+    const found = isAlias ? await recordAlias(report, same) : await storyOf(tx, same, payment)
+    if (!(await bring(tx, payment, settings))) return { ...found, replayed: true }
+    return { ...(await storyOf(tx, found.conversion, found.payment)), replayed: true }
+  }
+  refuseMisfits(fact, payment)
+  return { ...(await recorded(report)), replayed: false }
+}
+
+/** What was reported of it before, under any of its names, which are kept. */
+async function paymentOf(tx: WriteTx, sent: CreateArguments): Promise<Conversion[]> {
+  const id = await store.namePayment(tx, namesOf(sent))
+  return id === undefined ? [] : store.membersOf(tx, id, MOST_MEMBERS)
 }
 
 interface Report {
@@ -62,6 +83,22 @@ function recorded(report: Report): Promise<Story> {
   const { kind } = report.fact
   if (isEarning(kind)) return recordSale(report)
   return kind === 'attribution' ? recordAttribution(report) : recordTaking(report)
+}
+
+export const namesOf = ({ context = '', reference, references = [] }: CreateArguments) => ({
+  context: foldCase(context),
+  names: [reference, ...references],
+})
+
+/** Where none is sent: that of the same refund or dispute, else that of the sale, as far as it is known. */
+function currencyOf(
+  { kind, part }: CreateArguments,
+  payment: readonly Conversion[],
+  settings: Settings,
+): string {
+  const same = isTaking(kind) ? payment.find(one => one.kind === kind && one.part === part) : undefined
+  const of = same ?? (isTaking(kind) ? saleOf(payment) : undefined)
+  return of?.currency ?? settings.currency
 }
 
 /** The earlier report of the same, under this name of the payment or another. @throws Failure conversion_exists */
@@ -127,16 +164,20 @@ async function recordSale(report: Report): Promise<Story> {
   })
   const members = [...payment, row]
   const claimant = claimants.get(affiliateId)
+  const earned: Referral[] = []
   if (claimant) {
     // A customer who was not known has no earlier orders.
     const history =
       knownCustomer && isPaid(fact.kind) ? await historyBefore(tx, row) : { orders: 0, first: null }
-    await earnBy(tx, row, affiliateId, { payment: members, history, settings })
+    earned.push(await earnBy(tx, row, claimant, { payment: members, history, settings }))
     if (knownCustomer?.affiliate_id === null) await creditFollowing(report, row, claimant)
   }
   await bring(tx, members, settings)
   log(report, row, affiliateId === 0 ? 'conversion.unattributed' : 'conversion.create')
-  return storyOf(tx, row, members)
+  // Nothing else follows from a payment of which nothing was reported before.
+  return payment.length === 0
+    ? { conversion: row, payment: members, referrals: earned }
+    : storyOf(tx, row, members)
 }
 
 /** Records a refund, a dispute, or its end. */
@@ -214,7 +255,7 @@ const MOST_FOLLOWING = 100
 async function creditFollowing(
   report: Report,
   { customer_id, occurred_at }: Pick<Conversion, 'customer_id' | 'occurred_at'>,
-  claimant: Claimant,
+  claimant: store.Earning,
 ): Promise<void> {
   const { tx, settings } = report
   if (customer_id === 0) return
@@ -245,7 +286,7 @@ const uncredited = (payment: readonly Conversion[]) =>
 /** Credits a sale that was not credited before, and creates its referrals. */
 async function creditLater(
   report: Report,
-  claimant: Claimant,
+  claimant: store.Earning,
   candidates: readonly Candidate[],
 ): Promise<Story> {
   const { tx, fact, payment, settings } = report
@@ -273,7 +314,7 @@ async function creditLater(
   const members = [...payment, row].map(member => ({ ...member, affiliate_id: affiliateId }))
   for (const sale of sales) {
     const history = await historyBefore(tx, sale)
-    await earnBy(tx, sale, affiliateId, { payment: members, history, settings })
+    await earnBy(tx, sale, claimant, { payment: members, history, settings })
     const credited = (id: number) => conversion.logged({ ...sale, affiliate_id: id }, settings)
     tx.log('conversion.attribute', sale.id, { before: credited(0), after: credited(affiliateId) })
   }
@@ -346,46 +387,12 @@ export async function join(context: RequestContext, shop: string, names: readonl
   })
 }
 
-/** Whether a payment was ever disputed. */
-export async function isDisputed({ database }: Context, shop: string, reference: string): Promise<boolean> {
-  const db = database.reader
-  const id = await store.paymentOf(db, { context: foldCase(shop), reference })
-  const payment = id === undefined ? [] : await store.membersOf(db, id, MOST_MEMBERS)
-  return payment.some(({ kind }) => kind === 'dispute')
-}
-
 function log(
   { tx, settings }: Report,
   row: Conversion,
   action: 'conversion.create' | 'conversion.unattributed',
 ): void {
   tx.log(action, row.id, { after: conversion.logged(row, settings) })
-}
-
-async function storyOf(db: Db, of: Conversion, payment: readonly Conversion[]): Promise<Story> {
-  const referrals = await store.referralsOf(
-    db,
-    payment.map(({ id }) => id),
-  )
-  return { conversion: of, payment, referrals }
-}
-
-/** Everything about the payment of a conversion. @throws Failure no_conversion */
-export async function story({ database }: Context, id: number): Promise<Story> {
-  const db = database.replica
-  const row = existing(conversion, await store.conversionById(db, id))
-  const paymentId = await store.paymentOf(db, row)
-  const payment = paymentId === undefined ? [row] : await store.membersOf(db, paymentId, MOST_MEMBERS)
-  return storyOf(db, row, payment)
-}
-
-/** The same with its visits and payouts. @throws Failure no_conversion */
-export async function storyWithBeside(context: Context, id: number): Promise<Story & { beside: Beside }> {
-  const paymentStory = await story(context, id)
-  const ids = (values: readonly number[]) => [...new Set(values)].filter(id => id !== 0)
-  const visits = ids(paymentStory.payment.map(member => member.visit_id))
-  const payouts = ids(paymentStory.referrals.map(row => row.payout_id))
-  return { ...paymentStory, beside: await store.besideOf(context.database.replica, visits, payouts) }
 }
 
 /** What is wrong with arguments beyond what the schemas say. */

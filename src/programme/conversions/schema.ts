@@ -49,7 +49,9 @@ export const createArguments = Type.Object({
   amount: Type.Optional(
     money('What the customer paid or got back, with tax and shipping; optional of leads and attributions.'),
   ),
-  currency: Type.Optional(line(3, "ISO 4217 code; the programme's currency when omitted.")),
+  currency: Type.Optional(
+    line(3, "ISO 4217 code; when omitted that of the sale which is taken back, and else the programme's."),
+  ),
   tax: Type.Optional(money('Tax within the amount.')),
   shipping: Type.Optional(money('Shipping within the amount.')),
   discount: Type.Optional(money('Discount that the amount is without.')),

@@ -1,10 +1,11 @@
 /** The queries of conversions: a payment by its names, the customer, and the candidates. */
-import { randomBytes } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import { type Insertable, type Selectable, sql } from 'kysely'
 import { storeOf } from '../../records/store.ts'
 import type { Db, Tx } from '../../storage/database.ts'
 import { prepared } from '../../storage/prepared.ts'
 import type { Tables } from '../../storage/tables.ts'
+import type { Terms } from '../affiliates/store.ts'
 import type { Referral } from '../referrals/referral.ts'
 import type { Claimant } from './attribution.ts'
 import { type Conversion, conversion } from './conversion.ts'
@@ -42,7 +43,7 @@ const joining = prepared((tx: Db, { ids, id }: { ids: readonly string[]; id: str
 )
 
 /** In order of time, so that new payments stand side by side in the index and share its pages. */
-const newPaymentId = () => Date.now().toString(36).padStart(9, '0') + randomBytes(6).toString('base64url')
+export const newPaymentId = () => Date.now().toString(36).padStart(9, '0') + randomUUID().slice(-12)
 
 /**
  * The payment that has any of these names. From now on it has all of them: two payments that share a name are one. It
@@ -134,16 +135,22 @@ const claimants = prepared((tx: Db, { ids }: { ids: readonly number[] }) =>
       'affiliates.status',
       'affiliates.payment_email_key',
       'users.email_key',
+      'affiliates.rate',
+      'affiliates.rate_type',
+      'affiliates.group_id',
     ])
     .where('affiliates.id', 'in', ids)
     .forKeyShare('affiliates'),
 )
 
+/** Somebody who may be credited, with what their commission depends on. */
+export type Earning = Claimant & Terms
+
 /** Those that exist; they are not deleted until the transaction ends. */
-export async function claimantsOf(tx: Tx, ids: readonly number[]): Promise<Map<number, Claimant>> {
+export async function claimantsOf(tx: Tx, ids: readonly number[]): Promise<Map<number, Earning>> {
   const affiliateIds = [...new Set(ids)].filter(id => id !== 0)
   if (affiliateIds.length === 0) return new Map()
-  const rows: Claimant[] = await claimants(tx, { ids: affiliateIds })
+  const rows: Earning[] = await claimants(tx, { ids: affiliateIds })
   return new Map(rows.map(row => [row.id, row]))
 }
 
@@ -157,27 +164,24 @@ export async function visitOf(db: Db, id: number) {
 
 export type CustomerRow = Selectable<Tables['customers']>
 
+/** By two ways to their identifiers: of two conditions of which one is enough, engines read all customers. */
 const customers = prepared((tx: Db, { context, name, email }: CustomerNames) =>
   tx
     .selectFrom('customers')
     .selectAll()
-    .where(({ or, eb, selectFrom }) =>
-      or([
-        ...(name === undefined
-          ? []
-          : [
-              eb(
-                'id',
-                'in',
-                selectFrom('customer_names')
-                  .select('customer_id')
-                  .where('context', '=', context)
-                  .where('name', '=', name),
-              ),
-            ]),
-        ...(email === undefined ? [] : [eb('email_key', '=', email)]),
-      ]),
-    )
+    .where('id', 'in', ({ selectFrom }) => {
+      const named = selectFrom('customer_names')
+        .select('customer_id as id')
+        .where('context', '=', context)
+        .where('name', '=', name ?? '')
+      const addressed = selectFrom('customers as same')
+        .select('same.id')
+        .where('same.email_key', '=', email ?? '')
+        // As its index has them.
+        .where('same.email_key', '<>', sql.lit('') as never)
+      if (email === undefined) return named
+      return name === undefined ? addressed : named.unionAll(addressed)
+    })
     .orderBy('id'),
 )
 

@@ -97,33 +97,68 @@ export async function postRun(
   await post(tx, moves, [], cause)
 }
 
-/** The one function that writes transfers, balances and the figures that derive from them. */
+/** What is yet to be posted. */
+interface Posting {
+  readonly moves: readonly (Move & Partial<RunMove>)[]
+  readonly changes: readonly Change[]
+  readonly cause: Cause
+}
+
+/** Of transactions that post what they move at their end. */
+const collected = new WeakMap<Tx, Posting[]>()
+
+/** Posts at the end, and at once, what the work posts: many changes cost little more than one. */
+export async function postTogether<T>(tx: Tx, work: () => Promise<T>): Promise<T> {
+  const postings: Posting[] = []
+  collected.set(tx, postings)
+  try {
+    const result = await work()
+    await postAll(tx, postings)
+    return result
+  } finally {
+    collected.delete(tx)
+  }
+}
+
 async function post(
   tx: Tx,
-  moves: readonly (Move & Partial<RunMove>)[],
+  moves: Posting['moves'],
   changes: readonly Change[],
-  { reason, eventId, referralId = null, payoutId = null, at = now() }: Cause,
+  cause: Cause,
 ): Promise<void> {
-  if (moves.length > 0) {
-    await store.insertTransfers(
-      tx,
-      moves.map(({ affiliateId, from, to, amount, runItemId, payoutId: own, eventId: ownEvent }) => ({
-        affiliate_id: affiliateId,
-        amount,
-        debit: from,
-        credit: to,
-        reason,
-        referral_id: referralId,
-        payout_id: own ?? payoutId,
-        run_item_id: runItemId ?? null,
-        event_id: ownEvent ?? eventId,
-        at,
-      })),
-    )
+  const posting = { moves, changes, cause: { at: now(), ...cause } }
+  const postings = collected.get(tx)
+  if (postings) postings.push(posting)
+  else await postAll(tx, [posting])
+}
+
+/** The one function that writes transfers, balances and the figures that derive from them. */
+async function postAll(tx: Tx, postings: readonly Posting[]): Promise<void> {
+  const rows = postings.flatMap(transfersOf)
+  const moves = postings.flatMap(posting => posting.moves)
+  if (rows.length > 0) {
+    await store.insertTransfers(tx, rows)
     const additions = additionsOf(moves)
     if (additions.length > 0) await store.addToBalances(tx, additions, refuseExceeded)
   }
+  const changes = postings.flatMap(posting => posting.changes)
   await addToCountersOf(tx, figuresOf(moves, changes))
+}
+
+function transfersOf({ moves, cause }: Posting) {
+  const { reason, eventId, referralId = null, payoutId = null, at = now() } = cause
+  return moves.map(({ affiliateId, from, to, amount, runItemId, payoutId: own, eventId: ownEvent }) => ({
+    affiliate_id: affiliateId,
+    amount,
+    debit: from,
+    credit: to,
+    reason,
+    referral_id: referralId,
+    payout_id: own ?? payoutId,
+    run_item_id: runItemId ?? null,
+    event_id: ownEvent ?? eventId,
+    at,
+  }))
 }
 
 /** @throws Failure balance_exceeded in place of the database's refusal */

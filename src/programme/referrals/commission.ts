@@ -7,7 +7,7 @@ import { toUnits } from '../../base/money.ts'
 import type { Settings } from '../../base/settings.ts'
 import type { Db } from '../../storage/database.ts'
 import { linesOf } from '../commission/calculation.ts'
-import { monthsSince } from '../commission/engine.ts'
+import { ENDED, isEnded, isOwedAtOnce, monthsSince } from '../commission/engine.ts'
 import {
   type Commission,
   columnsOf,
@@ -74,10 +74,13 @@ function earnedBy(
   const { judgement, amount } = commission
   const isDraft = judgement.reason !== ''
   const heldUntil = draft.hold_until ?? holdUntil(judgement, draft.created_at)
-  const status = args.status ?? (judgement.holdDays === 0 ? 'unpaid' : draft.status)
+  const hasEnded = isEnded(judgement.parts) && args.status === undefined
+  const byRules = hasEnded ? 'rejected' : isOwedAtOnce(judgement) ? 'unpaid' : draft.status
+  const status = args.status ?? byRules
   const target = { status: args.status ?? null, holdUntil: draft.hold_until }
   return {
     ...columnsOf(commission, { sale, currency, wanted: target }),
+    ...(hasEnded && { reason: ENDED }),
     amount,
     status: isDraft ? 'draft' : status,
     hold_until: status === 'pending' && !isDraft ? heldUntil : null,

@@ -3,7 +3,7 @@ import type { Settings } from '../../base/settings.ts'
 import { now } from '../../base/time.ts'
 import { type RequestContext, type WriteTx, write } from '../../events/write.ts'
 import { parseCalculation, type Target } from '../commission/calculation.ts'
-import type { Judgement } from '../commission/engine.ts'
+import { ENDED, isEnded, isOwedAtOnce, type Judgement } from '../commission/engine.ts'
 import { columnsOf, commissionOfDraft, holdUntil, inProgramme } from '../commission/judging.ts'
 import { lastChange } from '../exchange/store.ts'
 import type { Referral } from './referral.ts'
@@ -81,9 +81,12 @@ function standingOf(
   { status, holdUntil: until, byHold }: Target,
   judgement: Judgement,
   at: number,
-): Pick<Referral, 'status' | 'hold_until'> {
+): Pick<Referral, 'status' | 'hold_until'> & Partial<Pick<Referral, 'reason'>> {
   const hold = until ?? holdUntil(judgement, at)
-  const isHeld = byHold ? hold !== null && hold > now() : judgement.holdDays !== 0
+  if (isEnded(judgement.parts) && (byHold || status === null)) {
+    return { status: 'rejected', hold_until: null, reason: ENDED }
+  }
+  const isHeld = byHold ? hold !== null && hold > now() : !isOwedAtOnce(judgement)
   const become = (byHold ? null : status) ?? (isHeld ? 'pending' : 'unpaid')
   return { status: become, hold_until: become === 'pending' ? hold : null }
 }

@@ -94,6 +94,11 @@ const causes: Readonly<Record<string, string>> = {
   dispute_won: ' after a dispute that was won',
 }
 
+const causesOfRejection: Readonly<Record<string, string>> = {
+  refunded: 'nothing is left of the sale',
+  ended: 'the rule pays for no more orders of this customer',
+}
+
 const draftReasons = ['no_rule', 'no_exchange_rate'] as const
 
 /** Without a calculation, a referral is worth the amount that was sent. */
@@ -126,7 +131,6 @@ function standing({ status, amount, hold_until, payout_id, reason }: Referral): 
   if (status === 'unpaid') return amount === 0 ? [] : ['It is owed, and not paid yet.']
   if (status === 'paid') return [payout_id === 0 ? 'It was paid.' : `It was paid by payout ${payout_id}.`]
   if (status !== 'rejected') return []
-  return [
-    reason === 'refunded' ? 'It was rejected, because nothing is left of the sale.' : 'It was rejected.',
-  ]
+  const because = causesOfRejection[reason]
+  return [because === undefined ? 'It was rejected.' : `It was rejected, because ${because}.`]
 }

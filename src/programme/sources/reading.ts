@@ -39,6 +39,12 @@ export function withoutEmpty<T extends object>(value: T): T {
   return Object.fromEntries(members) as T
 }
 
+/** Of what was paid; a shop may count as paid by other means (a voucher, a balance) what these are larger by. */
+export function sharesOf(amount: number, { tax, shipping }: Record<'tax' | 'shipping', number>) {
+  const taxPaid = Math.min(tax, amount)
+  return { tax: taxPaid, shipping: Math.min(shipping, amount - taxPaid) }
+}
+
 const LATEST = Date.UTC(9999, 11, 31) / 1000
 
 /** Seconds in the format of the interface; other values are left for it to refuse. */

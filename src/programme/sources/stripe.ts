@@ -5,7 +5,18 @@
  * Followed: https://docs.stripe.com/api/events/types, https://docs.stripe.com/currencies#zero-decimal
  */
 
-import { idOf, type Json, list, moment, names, number, object, text, withoutEmpty } from './reading.ts'
+import {
+  idOf,
+  type Json,
+  list,
+  moment,
+  names,
+  number,
+  object,
+  sharesOf,
+  text,
+  withoutEmpty,
+} from './reading.ts'
 import { type Delivery, ignored, type Reported } from './report.ts'
 
 const ZERO_DECIMALS = new Set('bif clp djf gnf jpy kmf krw mga pyg rwf vnd vuv xaf xof xpf'.split(' '))
@@ -97,11 +108,18 @@ function readInvoice(invoice: Json): Delivery {
   const paid = number(invoice.amount_paid) ?? 0
   if (paid === 0) return ignored('Nothing was paid.')
   const currency = text(invoice.currency)
+  const total = number(invoice.total) ?? paid
+  // The customer's balance may have paid a part of it.
+  const partOf = (value: unknown) => Math.round(((number(value) ?? 0) * paid) / Math.max(total, paid))
   const id = text(invoice.id)
   const payments = list(object(invoice.payments).data).map(item => object(object(item).payment))
   const details = object(object(invoice.parent).subscription_details ?? invoice.subscription_details)
   const sum = (values: unknown) =>
     list(values).reduce<number>((total, item) => total + (number(object(item).amount) ?? 0), 0)
+  const shares = sharesOf(paid, {
+    tax: partOf(number(invoice.tax) ?? sum(invoice.total_taxes ?? invoice.total_tax_amounts)),
+    shipping: partOf(object(invoice.shipping_cost).amount_total),
+  })
   return {
     conversions: [
       {
@@ -116,8 +134,8 @@ function readInvoice(invoice: Json): Delivery {
           id,
         ),
         amount: amountIn(currency, paid),
-        tax: amountIn(currency, number(invoice.tax) ?? sum(invoice.total_taxes ?? invoice.total_tax_amounts)),
-        shipping: amountIn(currency, object(invoice.shipping_cost).amount_total),
+        tax: amountIn(currency, shares.tax),
+        shipping: amountIn(currency, shares.shipping),
         discount: amountIn(currency, sum(invoice.total_discount_amounts)),
         currency,
         customer: withoutEmpty({

@@ -3,7 +3,7 @@
  * Followed: https://woocommerce.github.io/woocommerce-rest-api-docs/#order-properties
  */
 
-import { type Json, list, names, number, object, text, withoutEmpty } from './reading.ts'
+import { type Json, list, names, number, object, sharesOf, text, withoutEmpty } from './reading.ts'
 import { type Delivery, ignored, type Reported } from './report.ts'
 
 const PAID = new Set(['processing', 'completed', 'refunded'])
@@ -63,12 +63,13 @@ function saleOf(order: Json, payment: Payment): Reported {
   const paid = text(order.date_paid_gmt) || text(order.date_created_gmt)
   const affiliate = number(meta.get('affiliate_id'))
   const click = text(meta.get('aff_click'))
+  const amount = number(order.total) ?? 0
+  const [tax, shipping] = [number(order.total_tax) ?? 0, number(order.shipping_total) ?? 0]
   return {
     kind: meta.has('_subscription_renewal') ? 'renewal' : 'sale',
     ...payment,
-    amount: number(order.total) ?? 0,
-    tax: number(order.total_tax) ?? 0,
-    shipping: number(order.shipping_total) ?? 0,
+    amount,
+    ...sharesOf(amount, { tax, shipping }),
     discount: number(order.discount_total) ?? 0,
     lines: list(order.line_items).map(item => lineOf(object(item))),
     customer: withoutEmpty({

@@ -102,11 +102,7 @@ function Fields() {
             label="Orders at most"
             hint="Of the same customer; later ones earn nothing."
           />
-          <Limit
-            source="hold_days"
-            label="Days pending"
-            hint="0: none. Empty: none for sales of the shop; other referrals wait until they are approved."
-          />
+          <Limit source="hold_days" label="Days pending" hint="Empty or 0: owed at once." />
         </Row>
       </FormSection>
     </>

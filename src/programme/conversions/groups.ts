@@ -1,0 +1,28 @@
+/** Which of many things belong together, as far as is known (union-find). Pure. */
+export class Groups {
+  readonly #parents = new Map<string | number, string | number>()
+  #isOne = false
+
+  /** The same for all of a group. */
+  rootOf(one: string | number): string | number {
+    if (this.#isOne) return ''
+    let root = one
+    for (let next = this.#parents.get(root); next !== undefined; next = this.#parents.get(root)) root = next
+    // The way is shorter for whoever asks next.
+    for (let step = one; step !== root; ) {
+      const next = this.#parents.get(step)!
+      this.#parents.set(step, root)
+      step = next
+    }
+    return root
+  }
+
+  join(one: string | number, other: string | number): void {
+    const [a, b] = [this.rootOf(one), this.rootOf(other)]
+    if (a !== b) this.#parents.set(a, b)
+  }
+
+  joinAll(): void {
+    this.#isOne = true
+  }
+}

@@ -1,0 +1,167 @@
+/**
+ * Many conversions in one transaction. Those that have nothing to do with one another are recorded at the same moment: where a
+ * statement is a trip to the database, theirs share trips. Whatever shares a payment or a customer is recorded one after the
+ * other, in the order in which it was sent; so is everything where sales count what was sold before (tiers).
+ * See docs/decisions/lines.md.
+ */
+import { setImmediate } from 'node:timers/promises'
+import { Failure, refuseInvalid } from '../../base/errors.ts'
+import type { Settings } from '../../base/settings.ts'
+import { foldCase } from '../../base/text.ts'
+import { type RequestContext, type WriteTx, write } from '../../events/write.ts'
+import { asksForTiers } from '../commission/judging.ts'
+import { postTogether } from '../ledger/rules.ts'
+import { isTaking } from './conversion.ts'
+import { problemsOf } from './fact.ts'
+import { Groups } from './groups.ts'
+import * as store from './relations-store.ts'
+import { type Created, createIn, namesOf } from './rules.ts'
+import type { CreateArguments } from './schema.ts'
+import { newPaymentId } from './store.ts'
+
+/** So many groups are recorded before others are answered. */
+const AT_ONCE = 50
+
+interface Line {
+  readonly place: number
+  readonly args: CreateArguments
+  readonly names: readonly string[]
+  readonly context: string
+  /** Of a payment that nothing was known of. */
+  readonly paymentId: string
+}
+
+/** @throws Failure as `create` does, of the first that can't be recorded for a reason that only the database knows */
+export async function createMany(
+  context: RequestContext,
+  all: readonly CreateArguments[],
+): Promise<(Created | Failure)[]> {
+  return write(context, async tx => {
+    const settings = await context.settings.hold(tx)
+    const made: (Created | Failure)[] = all.map(args => refusalOf(args, settings)!)
+    const lines = all.flatMap((args, place) => (made[place] ? [] : [lineOf(args, place)]))
+    const { groups, alone, known } = await relationsOf(tx, lines)
+    if (await asksForTiers(tx, settings)) groups.joinAll()
+    await postTogether(tx, async () => {
+      for (const wave of wavesOf(lines, groups, alone)) {
+        for (let start = 0; start < wave.length; start += AT_ONCE) {
+          await settled(wave.slice(start, start + AT_ONCE), async group => {
+            for (const { place, args, paymentId } of group) {
+              made[place] = await createIn(tx, settings, args, { isNew: !known.has(paymentId) })
+            }
+          })
+          await setImmediate()
+        }
+      }
+    })
+    return made
+  })
+}
+
+/** What can be told before anything is read. */
+function refusalOf(args: CreateArguments, settings: Settings): Failure | undefined {
+  // It has the currency of its sale.
+  if (isTaking(args.kind) && !args.currency) return undefined
+  try {
+    refuseInvalid(problemsOf(args, settings))
+    return undefined
+  } catch (failure) {
+    if (failure instanceof Failure) return failure
+    throw failure
+  }
+}
+
+function lineOf(args: CreateArguments, place: number): Line {
+  return { place, args, ...namesOf(args), paymentId: newPaymentId() }
+}
+
+interface Relations {
+  readonly groups: Groups
+  /** Places of those that may change what others stand for. */
+  readonly alone: ReadonlySet<number>
+  /** The lines, by their payments, of which a name was known, or is another line's. */
+  readonly known: ReadonlySet<string>
+}
+
+/** Which of them share a payment or a customer. */
+async function relationsOf(tx: WriteTx, lines: readonly Line[]): Promise<Relations> {
+  const groups = new Groups()
+  const known = new Set<string>()
+  const rows = new Map<string, { context: string; name: string; payment_id: string }>()
+  for (const { place, context, names, paymentId } of lines) {
+    for (const name of names) {
+      const key = `name ${context}\n${name}`
+      groups.join(place, key)
+      if (!rows.has(key)) rows.set(key, { context, name, payment_id: paymentId })
+      else if (rows.get(key)!.payment_id !== paymentId) known.add(paymentId)
+    }
+  }
+  for (const { context, name, payment_id } of await store.nameMany(tx, [...rows.values()])) {
+    const key = `name ${context}\n${name}`
+    const own = rows.get(key)!.payment_id
+    if (own !== payment_id) known.add(own)
+    groups.join(key, `payment ${payment_id}`)
+  }
+  return { groups, known, alone: await joinCustomers(tx, lines, groups) }
+}
+
+/** @returns the places of those that credit what others have reported before */
+async function joinCustomers(tx: WriteTx, lines: readonly Line[], groups: Groups): Promise<Set<number>> {
+  const called = lines.flatMap(({ args, context }) =>
+    args.customer?.id ? [{ context, name: args.customer.id }] : [],
+  )
+  const emails = [...new Set(lines.map(({ args }) => foldCase(args.customer?.email ?? '')))].filter(Boolean)
+  for (const { place, args, context } of lines) {
+    if (args.customer?.id) groups.join(place, `called ${context}\n${args.customer.id}`)
+    if (args.customer?.email) groups.join(place, `email ${foldCase(args.customer.email)}`)
+  }
+  const named = await store.customersNamed(tx, called)
+  for (const { context, name, customer_id } of named) {
+    groups.join(`called ${context}\n${name}`, `customer ${customer_id}`)
+  }
+  const ids = [...new Set(named.map(({ customer_id }) => customer_id))]
+  const unowned = new Set<unknown>()
+  for (const { id, email_key, affiliate_id } of await store.customersAmong(tx, emails, ids)) {
+    if (email_key !== '') groups.join(`email ${email_key}`, `customer ${id}`)
+    if (affiliate_id === null) unowned.add(groups.rootOf(`customer ${id}`))
+  }
+  const roots = new Set([...unowned].map(root => groups.rootOf(root as string)))
+  return new Set(
+    lines
+      .filter(({ place, args }) => args.kind === 'attribution' || roots.has(groups.rootOf(place)))
+      .map(({ place }) => place),
+  )
+}
+
+/** Groups that are recorded at the same moment; lines of one stand in their order. */
+function* wavesOf(
+  lines: readonly Line[],
+  groups: Groups,
+  alone: ReadonlySet<number>,
+): Generator<readonly (readonly Line[])[]> {
+  let wave: Line[] = []
+  const grouped = () => [...Map.groupBy(wave, ({ place }) => groups.rootOf(place)).values()]
+  for (const line of lines) {
+    if (!alone.has(line.place)) {
+      wave.push(line)
+      continue
+    }
+    yield grouped()
+    wave = []
+    yield [[line]]
+  }
+  yield grouped()
+}
+
+/** Does all of it, and waits for all of it also when something fails. @throws what failed first */
+async function settled<T>(all: readonly T[], work: (one: T) => Promise<void>): Promise<void> {
+  let failure: { readonly reason: unknown } | undefined
+  await Promise.all(
+    all.map(one =>
+      work(one).catch(reason => {
+        failure ??= { reason }
+      }),
+    ),
+  )
+  if (failure) throw failure.reason
+}
