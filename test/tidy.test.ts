@@ -93,6 +93,7 @@ const joins: Readonly<Record<string, string>> = {
   'programme/groups/store.ts': 'affiliates rules',
   'programme/ledger/store.ts': 'affiliates payouts referrals',
   // One sale writes several kinds of record; many visits are written together; a run pays what is unpaid.
+  'programme/conversions/relations-store.ts': 'customers',
   'programme/conversions/store.ts': 'affiliates customers payouts referrals users visits',
   'programme/tracking/store.ts': 'visits',
   'programme/runs/store.ts': 'affiliates balances groups payout_referrals payouts referrals users',

@@ -133,3 +133,9 @@ export function factOf(args: CreateArguments, settings: Settings): Fact {
     occurredAt: args.occurred_at === undefined ? now() : parseMoment(args.occurred_at)!.first,
   }
 }
+
+/** Every name of the payment, and the shop. */
+export const namesOf = ({ context = '', reference, references = [] }: CreateArguments) => ({
+  context: foldCase(context),
+  names: [reference, ...references],
+})

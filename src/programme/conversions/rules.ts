@@ -16,7 +16,7 @@ import { type Conversion, conversion, isEarning, isPaid, isTaking } from './conv
 import { assignOwner, findCustomer, saveCustomer } from './customers.ts'
 import { earnBy, MOST_MEMBERS, saleOf, settle } from './earning.ts'
 import type { Story } from './explanation.ts'
-import { type Fact, factOf, problemsOf } from './fact.ts'
+import { type Fact, factOf, namesOf, problemsOf } from './fact.ts'
 import type { CreateArguments } from './schema.ts'
 import * as store from './store.ts'
 import { storyOf } from './story.ts'
@@ -84,11 +84,6 @@ function recorded(report: Report): Promise<Story> {
   if (isEarning(kind)) return recordSale(report)
   return kind === 'attribution' ? recordAttribution(report) : recordTaking(report)
 }
-
-export const namesOf = ({ context = '', reference, references = [] }: CreateArguments) => ({
-  context: foldCase(context),
-  names: [reference, ...references],
-})
 
 /** Where none is sent: that of the same refund or dispute, else that of the sale, as far as it is known. */
 function currencyOf(
