@@ -18,7 +18,7 @@ export function byIdentifier<T extends keyof Tables, R extends { id: number }>(
   rows: (db: Db) => SelectQueryBuilder<Tables, T, R>,
   column: string,
 ): (db: Db, id: number) => Promise<R | undefined> {
-  const one = prepared((db: Db, { id }: { id: number }) =>
+  const rowById = prepared((db: Db, { id }: { id: number }) =>
     rows(db).where(sql<boolean>`${sql.ref(column)} = ${id}`),
   )
   const several = prepared((db: Db, { ids }: { ids: readonly number[] }) =>
@@ -40,7 +40,7 @@ export function byIdentifier<T extends keyof Tables, R extends { id: number }>(
   }
 
   return async (db, id) => {
-    if (directRun(db)) return (await one(db, { id }))[0]
+    if (directRun(db)) return (await rowById(db, { id }))[0]
     const executor = db.getExecutor()
     let batch = batches.get(executor)
     if (!batch) {

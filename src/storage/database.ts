@@ -60,17 +60,17 @@ export interface TransactionOptions {
 
 /** A database whose transactions are all part of one that is open, and which reads what that one sees. */
 export function within(database: Database, tx: Tx): Database {
-  const joined: Database = {
+  const joinedDatabase: Database = {
     engine: database.engine,
     schema: database.schema,
     ready: () => database.ready(),
     close: () => database.close(),
     reader: tx,
     replica: tx,
-    background: () => joined,
+    background: () => joinedDatabase,
     transaction: work => work(tx),
   }
-  return joined
+  return joinedDatabase
 }
 
 /** What may refuse a write, in the transaction that would do it. */

@@ -41,12 +41,12 @@ export async function insertMany<R>(
       ),
     ) as R[]
   }
-  const made: R[] = []
+  const returned: R[] = []
   for (let start = 0; start < rows.length; start += ROWS_PER_STATEMENT) {
-    const some = rows.slice(start, start + ROWS_PER_STATEMENT)
-    made.push(...(await insertionOf<R>(table, names, ending, some).execute(tx)).rows)
+    const batch = rows.slice(start, start + ROWS_PER_STATEMENT)
+    returned.push(...(await insertionOf<R>(table, names, ending, batch).execute(tx)).rows)
   }
-  return made
+  return returned
 }
 
 function insertionOf<R>(

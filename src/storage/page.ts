@@ -97,8 +97,8 @@ export class PagedList<T extends keyof Tables, C, O> {
     const queries = this.#queries.get(order) ?? new Map<string, PageQuery<C, O>>()
     this.#queries.set(order, queries)
     const name = `${part} ${way}`
-    const known = queries.get(name)
-    if (known) return known
+    const cached = queries.get(name)
+    if (cached) return cached
     const query = prepared((db, args: PageArguments<C>) => this.#build(db, args, order, way, part))
     queries.set(name, query)
     return query

@@ -22,12 +22,12 @@ const ROWS_AT_ONCE = 200
  * @returns how many were sealed anew
  * @throws Failure secret_key
  */
-export async function rotateSecretKey(database: Database, all: readonly Sealed[]): Promise<number> {
+export async function rotateSecretKey(database: Database, sealedKinds: readonly Sealed[]): Promise<number> {
   await locked(database, 'alone', async () => beginRotation())
   let count = 0
   for (;;) {
-    for (const sealed of all) count += await resealAll(database, sealed)
-    if (await locked(database, 'alone', tx => endWhereNoneIsStale(tx, all))) return count
+    for (const sealed of sealedKinds) count += await resealAll(database, sealed)
+    if (await locked(database, 'alone', tx => endWhereNoneIsStale(tx, sealedKinds))) return count
   }
 }
 
@@ -53,9 +53,9 @@ async function resealAll(database: Database, sealed: Sealed): Promise<number> {
   }
 }
 
-async function endWhereNoneIsStale(tx: Tx, all: readonly Sealed[]): Promise<boolean> {
+async function endWhereNoneIsStale(tx: Tx, sealedKinds: readonly Sealed[]): Promise<boolean> {
   const prefix = sealedPrefix()
-  for (const sealed of all) if ((await sealed.stale(tx, prefix, 0, 1)).length > 0) return false
+  for (const sealed of sealedKinds) if ((await sealed.stale(tx, prefix, 0, 1)).length > 0) return false
   endRotation()
   return true
 }

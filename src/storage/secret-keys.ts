@@ -52,7 +52,7 @@ function readAnew(make: boolean): readonly Key[] {
       message: `The file of the secret key is gone: put ${place} back, which has been there since this process began.`,
     })
   }
-  ring = parse(text ?? (make && place !== undefined ? made(place) : ''))
+  ring = parse(text ?? (make && place !== undefined ? createKeyFile(place) : ''))
   return ring
 }
 
@@ -67,7 +67,7 @@ function textOf(file: string | undefined): string | undefined {
 }
 
 /** @returns the key in the file: of processes that begin together, that of the first one */
-function made(file: string): string {
+function createKeyFile(file: string): string {
   const beside = `${file}.${process.pid}`
   writeDurably(beside, `${newKey()}\n`)
   try {

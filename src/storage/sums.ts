@@ -7,13 +7,13 @@ import { type RawBuilder, sql } from 'kysely'
 
 const PART = 1_000_000
 
-/** @param those narrows the rows: `filter (where …)` */
+/** @param filter narrows the rows: `filter (where …)` */
 export function exactSum(
   amount: RawBuilder<unknown>,
-  those: RawBuilder<unknown> = sql``,
+  filter: RawBuilder<unknown> = sql``,
 ): RawBuilder<string> {
   const part = sql.lit(PART)
-  return sql`cast(coalesce(sum(${amount} / ${part}) ${those}, 0) as text) || ' ' || cast(coalesce(sum(${amount} % ${part}) ${those}, 0) as text)`
+  return sql`cast(coalesce(sum(${amount} / ${part}) ${filter}, 0) as text) || ' ' || cast(coalesce(sum(${amount} % ${part}) ${filter}, 0) as text)`
 }
 
 /** @param text of `exactSum` @returns it in minor units */

@@ -123,10 +123,10 @@ export const foldedText = ({ isName }: Pick<Column, 'isName'>, text: string): st
 
 /** Every column by its name in the database, with those of folded text. */
 export function columnsOf({ columns }: Table): Map<string, Column> {
-  const all = new Map<string, Column>()
+  const columnsByName = new Map<string, Column>()
   for (const [name, column] of Object.entries(columns)) {
-    all.set(name, column)
-    if (column.folded) all.set(`${name}_key`, { ...column, nullable: false })
+    columnsByName.set(name, column)
+    if (column.folded) columnsByName.set(`${name}_key`, { ...column, nullable: false })
   }
-  return all
+  return columnsByName
 }

@@ -36,19 +36,19 @@ export class Turns {
   async read<T>(budget: ReadBudget | undefined, query: () => Promise<T>): Promise<T> {
     if (budget === undefined) return this.#run('', query, () => {})
     const { caller, signal, leftMs } = budget
-    if (signal.aborted) throw gone()
+    if (signal.aborted) throw unwanted()
     if (leftMs <= 0) throw tooLong()
-    const given = Promise.withResolvers<never>()
-    const late = setTimeout(() => given.reject(tooLong()), leftMs)
-    const leave = () => given.reject(gone())
+    const aborted = Promise.withResolvers<never>()
+    const timer = setTimeout(() => aborted.reject(tooLong()), leftMs)
+    const leave = () => aborted.reject(unwanted())
     signal.addEventListener('abort', leave)
     try {
       return await Promise.race([
-        this.#run(caller, query, ms => budget.count(ms), given.promise),
-        given.promise,
+        this.#run(caller, query, ms => budget.count(ms), aborted.promise),
+        aborted.promise,
       ])
     } finally {
-      clearTimeout(late)
+      clearTimeout(timer)
       signal.removeEventListener('abort', leave)
     }
   }
@@ -57,9 +57,9 @@ export class Turns {
     caller: string,
     query: () => Promise<T>,
     count: (readMs: number) => void,
-    given?: Promise<never>,
+    aborted?: Promise<never>,
   ): Promise<T> {
-    await this.#turn(caller, given)
+    await this.#turn(caller, aborted)
     const beganAt = performance.now()
     try {
       return await query()
@@ -72,14 +72,14 @@ export class Turns {
     }
   }
 
-  /** @param given rejects when the caller does not wait any more */
-  async #turn(caller: string, given: Promise<never> | undefined): Promise<void> {
+  /** @param aborted rejects when the caller does not wait any more */
+  async #turn(caller: string, aborted: Promise<never> | undefined): Promise<void> {
     const turn = Promise.withResolvers<void>()
     const waiting = { caller, begin: turn.resolve }
     this.#waiting.add(waiting)
     this.#next()
     // One whose turn has come takes it, and gives it back.
-    given?.catch(error => {
+    aborted?.catch(error => {
       if (this.#waiting.delete(waiting)) turn.reject(error)
     })
     await turn.promise
@@ -125,4 +125,4 @@ export class Turns {
 }
 
 const tooLong = () => new DatabaseUnavailable('A read took longer than it may', undefined, 'too long')
-const gone = () => new DatabaseUnavailable('Nobody waits for the answer', undefined, 'not wanted')
+const unwanted = () => new DatabaseUnavailable('Nobody waits for the answer', undefined, 'not wanted')

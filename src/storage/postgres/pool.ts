@@ -151,13 +151,13 @@ export class PostgresPool {
   }
 
   async #timed<T>(work: Promise<T>): Promise<T> {
-    const ended = this.#begin()
+    const end = this.#begin()
     try {
       const result = await work
-      ended(true)
+      end(true)
       return result
     } catch (error) {
-      ended(false)
+      end(false)
       throw error
     }
   }
@@ -277,7 +277,7 @@ function translate(error: unknown): unknown {
 /** Where several addresses were tried, Node gives one error for all, without a message. */
 export function messageOf(error: unknown): string {
   const { message, errors } = error as { message: string; errors?: Error[] }
-  return message || (errors ?? []).map(one => one.message).join(', ')
+  return message || (errors ?? []).map(cause => cause.message).join(', ')
 }
 
 /** Runs a statement, and says whether it is one of those that run again and again. */

@@ -103,13 +103,13 @@ export class Session {
     if (statements.length === 0) return
     this.#waiting = []
     this.#isAway = true
-    const ended = this.#options.onTrip()
+    const end = this.#options.onTrip()
     const trip = new Trip(statements, {
       types: this.#options.types,
       prepare: this.#prepare,
       end: (error, failed = []) => {
         this.#isAway = false
-        ended(error === undefined || isServers(error))
+        end(error === undefined || isServers(error))
         if (error !== undefined) this.#options.naming.learn(error)
         for (const { text } of failed) this.#prepared.delete(text)
         if (this.#isWanted) this.#leave()
@@ -128,8 +128,8 @@ export class Session {
       messages.push(serialize.parse({ text }))
       return { name: '' }
     }
-    const known = this.#prepared.get(text)
-    if (known) return known
+    const statement = this.#prepared.get(text)
+    if (statement) return statement
     if (this.#prepared.size >= NAMES_KEPT) messages.push(this.#dropOldest())
     const prepared = { name: hash('sha256', text, 'base64url') }
     // It is there when something failed behind it.

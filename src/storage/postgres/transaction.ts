@@ -83,9 +83,9 @@ export class Transaction {
     this.#session.drop()
     if (this.#state !== 'open') return
     try {
-      const done = this.#run('ROLLBACK')
+      const rollback = this.#run('ROLLBACK')
       this.#state = 'ended'
-      await done
+      await rollback
     } catch {
       // Its connection ends, and the transaction with it. What went wrong before is what the caller should hear.
       this.isBroken = true
@@ -129,12 +129,12 @@ export class Transaction {
 
   #fail(error: unknown, refuse?: (error: unknown) => never): void {
     if (this.#failure || error instanceof NotRun || isConsequence(error)) return
-    this.#failure = { error: refused(error, refuse) }
+    this.#failure = { error: refusalOf(error, refuse) }
   }
 }
 
 /** What is thrown in its place. */
-function refused(error: unknown, refuse?: (error: unknown) => never): unknown {
+function refusalOf(error: unknown, refuse?: (error: unknown) => never): unknown {
   try {
     return refuse ? refuse(error) : error
   } catch (other) {

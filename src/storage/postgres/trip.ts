@@ -146,10 +146,10 @@ export class Trip implements pg.Submittable {
     if (this.#hasEnded) return
     this.#hasEnded = true
     // What fails once all have run, fails with what the server does last.
-    const done = Math.min(this.#results.length, this.#statements.length - 1)
-    const failed = this.#statements.slice(done)
+    const doneCount = Math.min(this.#results.length, this.#statements.length - 1)
+    const failed = this.#statements.slice(doneCount)
     this.#options.end(error, failed)
-    for (const [index, result] of this.#results.slice(0, done).entries()) {
+    for (const [index, result] of this.#results.slice(0, doneCount).entries()) {
       this.#statements[index]!.resolve(result)
     }
     const [first, ...others] = failed

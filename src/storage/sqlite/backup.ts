@@ -123,10 +123,10 @@ function embedded(url: string): string {
 function refuseTaken(destination: string, force: boolean): void {
   const folder = dirname(destination)
   if (!isFolder(folder)) throw new Error(`there is no folder ${folder}`)
-  const found = lstatSync(destination, { throwIfNoEntry: false })
-  if (!found) return
-  if (found.isDirectory()) throw new Error(`${destination} is a folder`)
-  if (!found.isFile()) throw new Error(`${destination} is no regular file`)
+  const status = lstatSync(destination, { throwIfNoEntry: false })
+  if (!status) return
+  if (status.isDirectory()) throw new Error(`${destination} is a folder`)
+  if (!status.isFile()) throw new Error(`${destination} is no regular file`)
   if (!force) throw overwrites(destination)
 }
 
@@ -214,9 +214,9 @@ function removeWithCompanions(file: string): void {
   }
 }
 
-/** @param taken what to throw when there is a file by now */
-function place(partial: string, destination: string, taken: (file: string) => Error): void {
-  if (!placeNew(partial, destination)) throw taken(destination)
+/** @param errorOf what to throw when there is a file by now */
+function place(partial: string, destination: string, errorOf: (file: string) => Error): void {
+  if (!placeNew(partial, destination)) throw errorOf(destination)
 }
 
 const overwrites = (file: string) =>

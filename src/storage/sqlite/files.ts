@@ -27,8 +27,8 @@ export function fileOf(url: string): string {
  * @throws DatabaseUnusable
  */
 export function refuseMissing(file: string): void {
-  const found = statSync(file, { throwIfNoEntry: false })
-  if (!found || (found.isFile() && found.size === 0)) {
+  const status = statSync(file, { throwIfNoEntry: false })
+  if (!status || (status.isFile() && status.size === 0)) {
     throw new DatabaseUnusable(`There is no database at ${file}.`)
   }
 }
@@ -82,8 +82,8 @@ export function makeFolder(folder: string): void {
 /** Tells a file from another that takes its place; undefined when there is none. */
 export function identityOf(path: string): string | undefined {
   try {
-    const found = statSync(path, { throwIfNoEntry: false })
-    return found && `${found.dev} ${found.ino}`
+    const status = statSync(path, { throwIfNoEntry: false })
+    return status && `${status.dev} ${status.ino}`
   } catch {
     return undefined
   }

@@ -77,9 +77,9 @@ export class SqliteThreads {
   /** A query that is under way can't be broken off: a thread that is in the middle of one is left behind. */
   async close(): Promise<void> {
     this.#closed = true
-    const ended = Promise.all([...this.#threads].map(({ worker }) => worker.terminate()))
+    const ending = Promise.all([...this.#threads].map(({ worker }) => worker.terminate()))
     const waited = new AbortController()
-    await Promise.race([ended, delay(CLOSING_MS, undefined, { signal: waited.signal }).catch(() => {})])
+    await Promise.race([ending, delay(CLOSING_MS, undefined, { signal: waited.signal }).catch(() => {})])
     waited.abort()
     for (const thread of this.#threads) leaveBehind(thread.worker)
   }
@@ -87,11 +87,11 @@ export class SqliteThreads {
   async #ask({ sql: text, parameters }: CompiledQuery): Promise<unknown[]> {
     if (this.#closed) throw closed
     const thread = this.#idle.pop() ?? this.#start()
-    const asked = Promise.withResolvers<unknown[]>()
-    thread.asked = asked
+    const answer = Promise.withResolvers<unknown[]>()
+    thread.asked = answer
     thread.worker.ref()
     thread.worker.postMessage({ text, parameters: parameters as SQLInputValue[] } satisfies Query)
-    return asked.promise
+    return answer.promise
   }
 
   #start(): Thread {
