@@ -124,6 +124,7 @@ describeService('sessions: log in', service => {
       rate_types: ['percentage', 'flat'],
       default_rate: '20',
       default_rate_type: 'percentage',
+      programme_page: '',
     })
     assert.equal(body.user.login, 'admin')
     assert.ok(['affiliates.read', 'affiliates.create'].every(name => body.permissions.includes(name)))
