@@ -6,10 +6,10 @@
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import autocannon from 'autocannon'
 import { sql } from 'kysely'
 import { changeSettings } from '../src/settings/rules.ts'
 import { openDatabase, operatorOf, serveProcess, temporaryFolder } from '../test/harness.ts'
+import { OpenLoad } from './open-load.ts'
 
 const { values } = parseArgs({
   options: {
@@ -31,32 +31,24 @@ const say = (line: string) => process.stdout.write(`${line}\n`)
 
 interface Offer {
   readonly name: string
-  readonly url: string
   readonly perSecond: number
-  readonly requests: autocannon.Request[]
-}
-
-/** Sends each request at its time, whatever became of those before: the time that one waited counts. */
-async function offer({ url, perSecond, requests }: Offer, duration: number): Promise<autocannon.Result> {
-  const connections = Math.min(64, Math.ceil(perSecond / 20))
-  return autocannon({ url, connections, duration, overallRate: perSecond, workers: 1, requests })
+  readonly load: OpenLoad
 }
 
 /** @returns how many visits were answered, also before the measurement */
 async function measure(title: string, offers: readonly Offer[], duration: number): Promise<number> {
   say(title)
-  const all = (seconds: number) => Promise.all(offers.map(one => offer(one, seconds)))
+  const all = (seconds: number) =>
+    Promise.all(offers.map(({ load, perSecond }) => load.run(perSecond, seconds)))
   const warmUp = await all(WARM_UP_SECONDS)
   const results = await all(duration)
-  for (const [index, result] of results.entries()) {
-    const { p50, p99, max } = result.latency
-    const failed = result['4xx'] + result['5xx'] + result.errors
-    const rate = Math.round(result.requests.average)
+  for (const [index, { perSecond, p50Ms, p99Ms, mostMs, failed }] of results.entries()) {
+    const [p50, p99, most] = [p50Ms, p99Ms, mostMs].map(ms => ms.toFixed(1))
     say(
-      `  ${offers[index]!.name}: ${rate}/s, p50 ${p50} ms, p99 ${p99} ms, longest ${max} ms, ${failed} failed`,
+      `  ${offers[index]!.name}: ${Math.round(perSecond)}/s, p50 ${p50} ms, p99 ${p99} ms, longest ${most} ms, ${failed} failed`,
     )
   }
-  return [...warmUp, ...results].reduce((sum, result) => sum + result['3xx'], 0)
+  return [...warmUp, ...results].reduce((sum, { redirects }) => sum + redirects, 0)
 }
 
 async function main(): Promise<void> {
@@ -92,11 +84,15 @@ async function main(): Promise<void> {
     headers: { 'user-agent': BROWSER, 'x-forwarded-for': `10.${number % 250}.${number % 249}.1` },
   }))
   const byKey: Offer[] = [
-    { name: 'get one', url, perSecond: Number(values.gets), requests: gets },
-    { name: 'edit', url, perSecond: Number(values.edits), requests: edits },
+    { name: 'get one', perSecond: Number(values.gets), load: new OpenLoad(url, gets) },
+    { name: 'edit', perSecond: Number(values.edits), load: new OpenLoad(url, edits) },
   ]
   await measure('without visitors', byKey, Math.min(seconds, MOST_SECONDS_WITHOUT))
-  const visitors: Offer = { name: 'redirect', url, perSecond: Number(values.visits), requests: visits }
+  const visitors: Offer = {
+    name: 'redirect',
+    perSecond: Number(values.visits),
+    load: new OpenLoad(url, visits),
+  }
   const answered = await measure(`with ${values.visits} visits a second`, [visitors, ...byKey], seconds)
   await delay(1000)
   const [{ count } = { count: 0 }] = await opened.reader
@@ -104,6 +100,7 @@ async function main(): Promise<void> {
     .select(sql<number>`count(*)`.as('count'))
     .execute()
   say(`  a second after the end: ${count} visits of ${answered} answered`)
+  for (const { load } of [visitors, ...byKey]) load.close()
   await opened.close()
   await service.stop()
   await folder.remove()
