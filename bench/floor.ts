@@ -3,14 +3,15 @@
  * as its argument, `pg` first runs one statement that is prepared once, over a pool of the service's size.
  */
 import { once } from 'node:events'
-import { createServer } from 'node:http'
+import { createServer, type OutgoingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import pg from 'pg'
 import { ROWS } from './load.ts'
 
 export interface FloorAnswer {
   readonly status: number
-  readonly headers: Readonly<Record<string, string>>
+  readonly headers: OutgoingHttpHeaders
+  /** In base64. */
   readonly body: string
   readonly statement?: FloorStatement
 }
@@ -26,6 +27,7 @@ const POOL = 10
 const [database] = process.argv.slice(2)
 const pool = new pg.Pool({ max: POOL, ...(database !== undefined && { connectionString: database }) })
 let answer: FloorAnswer = { status: 204, headers: {}, body: '' }
+let bytes = Buffer.alloc(0)
 /** Beyond what the service was sent. */
 let number = Date.now() * 1000
 let names = 0
@@ -36,9 +38,9 @@ const server = createServer((request, response) => {
   else request.resume().on('end', respond)
 
   async function respond() {
-    const { status, headers, body, statement } = answer
+    const { status, headers, statement } = answer
     if (statement) await run(statement)
-    response.writeHead(status, headers).end(body)
+    response.writeHead(status, headers).end(bytes)
   }
 })
 
@@ -49,6 +51,7 @@ async function run({ text, stride }: FloorStatement): Promise<void> {
 
 process.on('message', (next: FloorAnswer) => {
   answer = next
+  bytes = Buffer.from(next.body, 'base64')
   names += 1
   process.send!('ready')
 })

@@ -1,4 +1,6 @@
 /** How a process is measured: filled databases, rounds of one kind of request, and what is made of the numbers. */
+import { request as httpRequest, type IncomingMessage, type RequestOptions } from 'node:http'
+import { buffer } from 'node:stream/consumers'
 import { affiliated } from '../test/harness.ts'
 import { load, type Measured, type Target } from './load.ts'
 import { type Floor, launcher, type Process } from './processes.ts'
@@ -105,19 +107,29 @@ export async function copyAnswer(
   database?: string,
 ): Promise<void> {
   const filled = (text: string) => text.replace('{row}', '7').replace('{number}', String(Date.now()))
-  const response = await fetch(`${server.url}${request.visitor ? '' : '/v1'}${filled(request.path)}`, {
-    method: request.method,
-    redirect: 'manual',
-    headers: headersOf(request, authorization),
-    ...(request.body !== undefined && { body: filled(request.body) }),
-  })
-  const body = await response.text()
-  if (response.status !== request.status) throw new Error(`${request.name}: ${response.status} ${body}`)
-  const { date, connection, 'keep-alive': _, ...headers } = Object.fromEntries(response.headers)
-  const answer = { status: response.status, headers, body }
+  const {
+    status,
+    headers: received,
+    body,
+  } = await bytesOf(
+    `${server.url}${request.visitor ? '' : '/v1'}${filled(request.path)}`,
+    { method: request.method, headers: headersOf(request, authorization) },
+    request.body === undefined ? '' : filled(request.body),
+  )
+  if (status !== request.status) throw new Error(`${request.name}: ${status} ${body}`)
+  const { date: _date, connection: _connection, 'keep-alive': _keepAlive, ...headers } = received
+  const answer = { status, headers, body: body.toString('base64') }
   if (database === undefined) return floor.answer(answer)
   const { text } = await statementOf(database, request.name)
   await floor.answer({ ...answer, statement: { text, stride: request.stride } })
+}
+
+/** The answer as it comes: `fetch` would unpack it. */
+async function bytesOf(url: string, options: RequestOptions, body: string) {
+  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
+  httpRequest(url, options, resolve).on('error', reject).end(body)
+  const response = await promise
+  return { status: response.statusCode!, headers: response.headers, body: await buffer(response) }
 }
 
 /** Of a person, so that what is counted is measured as well. */
