@@ -5,10 +5,10 @@
 import { parseArgs } from 'node:util'
 import { table } from '../src/cli/command.ts'
 import { checks } from '../src/programme/ledger/check/rules.ts'
-import { affiliated, openDatabase, temporaryFolder } from '../test/harness.ts'
+import { openDatabase, temporaryFolder } from '../test/harness.ts'
 import { addPayees } from '../test/many-referrals.ts'
 import { freshDatabase, PostgresServer } from '../test/postgres.ts'
-import { medianOf, progress } from './measure.ts'
+import { commandsOn, medianOf, progress } from './measure.ts'
 import { type Process, startServer } from './processes.ts'
 
 const { values } = parseArgs({
@@ -30,22 +30,11 @@ async function fill(url: string): Promise<void> {
   await database.close()
 }
 
-/** @returns a token that may read */
-async function addReader(url: string): Promise<string> {
-  const person = ['--login', 'bench', '--email', 'bench@bench.example', '--role', 'reader']
-  await affiliated(['users', 'create', ...person, '--database', url])
-  const { stdout } = await affiliated([
-    'keys',
-    'create',
-    '--name',
-    'bench',
-    '--user',
-    'bench',
-    '--database',
-    url,
-    '--json',
-  ])
-  return JSON.parse(stdout).token
+/** @returns a token */
+async function addKey(url: string): Promise<string> {
+  const run = commandsOn(url)
+  await run('users', 'create', '--login', 'bench', '--email', 'bench@bench.example', '--role', 'reader')
+  return (await run('keys', 'create', '--name', 'bench', '--user', 'bench')).token
 }
 
 /** Of the one moment in the middle: half of the transfers are after it. */
@@ -84,7 +73,7 @@ const postgres = values.engine === 'PostgreSQL' ? await PostgresServer.launch() 
 try {
   const url = postgres ? (await freshDatabase(postgres.url)).url : `sqlite:${folder.path}/ledger.db`
   await fill(url)
-  const token = await addReader(url)
+  const token = await addKey(url)
   const server = await startServer(url)
   const balances = await measureBalances(server, token)
   await server.stop()

@@ -1,9 +1,10 @@
 /** Sends the same kind of request over and over: with wrk where it is installed, else with autocannon. */
 import { execFile, execFileSync } from 'node:child_process'
-import { Agent, request } from 'node:http'
+import { Agent } from 'node:http'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import autocannon from 'autocannon'
+import { exchange } from './exchange.ts'
 
 export interface Target {
   readonly url: string
@@ -127,18 +128,12 @@ export class Clients {
     await Promise.all(Array.from({ length: this.#target.connections }, client))
   }
 
-  #ask(): Promise<number> {
+  async #ask(): Promise<number> {
     const { url, method, headers, body, stride } = this.#target
     this.#number += 1
     const text = filledBy(this.#number, stride)
-    const { promise, resolve, reject } = Promise.withResolvers<number>()
-    const asked = request(text(url), { method, headers, agent: this.#agent }, response => {
-      response.on('end', () => resolve(response.statusCode!)).on('error', reject)
-      response.resume()
-    })
-    asked.on('error', reject)
-    asked.end(body && text(body))
-    return promise
+    const { status } = await exchange(text(url), { method, headers, agent: this.#agent }, body && text(body))
+    return status
   }
 
   close(): void {

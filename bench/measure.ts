@@ -1,7 +1,6 @@
 /** How a process is measured: filled databases, rounds of one kind of request, and what is made of the numbers. */
-import { request as httpRequest, type IncomingMessage, type RequestOptions } from 'node:http'
-import { buffer } from 'node:stream/consumers'
 import { affiliated } from '../test/harness.ts'
+import { exchange } from './exchange.ts'
 import { load, type Measured, type Target } from './load.ts'
 import { type Floor, launcher, type Process } from './processes.ts'
 import type { BenchRequest } from './requests.ts'
@@ -35,6 +34,16 @@ export function spreadOf(numbers: number[]): Spread {
 
 export const medianOf = (numbers: number[]): number => spreadOf(numbers).median
 
+/** Runs commands on a database. @returns what one prints @throws Error what it says when it fails */
+export function commandsOn(database: string, program = launcher) {
+  return async (...args: string[]) => {
+    const all = [...args, '--database', database, '--json']
+    const { code, stdout, stderr } = await affiliated(all, '', { program })
+    if (code !== 0) throw new Error(stderr)
+    return JSON.parse(stdout)
+  }
+}
+
 /**
  * Fills an empty database, with five payouts to an affiliate.
  * @param program the launcher, of another checkout than this
@@ -46,13 +55,7 @@ export async function fill(
   program = launcher,
 ): Promise<Filled> {
   progress(`${engine}: fills a database with ${affiliates} affiliates and ${affiliates * 5} payouts`)
-  const run = async (...args: string[]) => {
-    const { code, stdout, stderr } = await affiliated([...args, '--database', database, '--json'], '', {
-      program,
-    })
-    if (code !== 0) throw new Error(stderr)
-    return JSON.parse(stdout)
-  }
+  const run = commandsOn(database, program)
   await run('demo', '--affiliates', String(affiliates), '--payouts', String(affiliates * 5))
   // Another checkout may be of before there were visits.
   if ('programme_page' in (await run('settings', 'get')))
@@ -111,10 +114,10 @@ export async function copyAnswer(
     status,
     headers: received,
     body,
-  } = await bytesOf(
+  } = await exchange(
     `${server.url}${request.visitor ? '' : '/v1'}${filled(request.path)}`,
     { method: request.method, headers: headersOf(request, authorization) },
-    request.body === undefined ? '' : filled(request.body),
+    request.body && filled(request.body),
   )
   if (status !== request.status) throw new Error(`${request.name}: ${status} ${body}`)
   const { date: _date, connection: _connection, 'keep-alive': _keepAlive, ...headers } = received
@@ -122,14 +125,6 @@ export async function copyAnswer(
   if (database === undefined) return floor.answer(answer)
   const { text } = await statementOf(database, request.name)
   await floor.answer({ ...answer, statement: { text, stride: request.stride } })
-}
-
-/** The answer as it comes: `fetch` would unpack it. */
-async function bytesOf(url: string, options: RequestOptions, body: string) {
-  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
-  httpRequest(url, options, resolve).on('error', reject).end(body)
-  const response = await promise
-  return { status: response.statusCode!, headers: response.headers, body: await buffer(response) }
 }
 
 /** Of a person, so that what is counted is measured as well. */

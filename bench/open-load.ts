@@ -2,8 +2,9 @@
  * Sends requests at a steady rate, each at its time whatever became of those before it, and measures from that time: who
  * waits behind others counts. (autocannon begins a run at a fixed rate with a burst of thousands.)
  */
-import { Agent, request } from 'node:http'
+import { Agent } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
+import { exchange } from './exchange.ts'
 
 export interface Offered {
   readonly method: string
@@ -66,16 +67,10 @@ export class OpenLoad {
     }
   }
 
-  #ask(): Promise<number> {
+  async #ask(): Promise<number> {
     const { path, body, method, headers } = this.#requests[this.#sent++ % this.#requests.length]!
-    const { promise, resolve, reject } = Promise.withResolvers<number>()
-    const asked = request(`${this.#url}${path}`, { method, headers, agent: this.#agent }, response => {
-      response.on('end', () => resolve(response.statusCode!)).on('error', reject)
-      response.resume()
-    })
-    asked.on('error', reject)
-    asked.end(body)
-    return promise
+    const { status } = await exchange(`${this.#url}${path}`, { method, headers, agent: this.#agent }, body)
+    return status
   }
 
   close(): void {

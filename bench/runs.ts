@@ -8,10 +8,10 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { table } from '../src/cli/command.ts'
 import { seal } from '../src/storage/secret-keys.ts'
-import { affiliated, openDatabase, temporaryFolder } from '../test/harness.ts'
+import { openDatabase, temporaryFolder } from '../test/harness.ts'
 import { addPayees } from '../test/many-referrals.ts'
 import { freshDatabase, PostgresServer } from '../test/postgres.ts'
-import { progress } from './measure.ts'
+import { commandsOn, progress } from './measure.ts'
 import { type Process, startServer } from './processes.ts'
 
 const { values } = parseArgs({
@@ -34,12 +34,6 @@ const each = Number(values.each)
 const READ_EVERY = 20
 const WRITE_EVERY = 200
 const POLL_EVERY = 250
-
-async function run(database: string, ...args: string[]) {
-  const { code, stdout, stderr } = await affiliated([...args, '--database', database, '--json'])
-  if (code !== 0) throw new Error(stderr)
-  return JSON.parse(stdout)
-}
 
 async function fill(url: string): Promise<void> {
   await addSettings(url)
@@ -155,7 +149,14 @@ interface Answers {
 }
 
 async function measureRun(url: string) {
-  const { token } = await run(url, 'keys', 'create', '--name', `bench ${Date.now()}`, '--user', 'bench')
+  const { token } = await commandsOn(url)(
+    'keys',
+    'create',
+    '--name',
+    `bench ${Date.now()}`,
+    '--user',
+    'bench',
+  )
   const authorization = `Bearer ${token}`
   const server = await startServer(url)
   const text = async (method: string, path: string, body?: unknown): Promise<string> => {
@@ -210,14 +211,15 @@ async function measureRun(url: string) {
 }
 
 async function addSettings(url: string): Promise<void> {
-  await run(url, 'users', 'create', '--login', 'bench', '--email', 'bench@bench.example')
+  const run = commandsOn(url)
+  await run('users', 'create', '--login', 'bench', '--email', 'bench@bench.example')
   if (values.method !== 'sepa') return
   for (const [name, value] of [
     ['currency', 'EUR'],
     ['payer_name', 'Shop'],
     ['payer_iban', 'DE89370400440532013000'],
   ]) {
-    await run(url, 'settings', 'set', name!, value!)
+    await run('settings', 'set', name!, value!)
   }
 }
 
