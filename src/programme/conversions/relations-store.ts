@@ -1,25 +1,7 @@
-/** The queries of many conversions at once: what they share with one another, and with what is known. */
-import { type Insertable, type Selectable, sql } from 'kysely'
+/** The queries of many conversions at once: the customers that they share with one another, and with what is known. */
+import { type Selectable, sql } from 'kysely'
 import type { Tx } from '../../storage/database.ts'
-import { insertMany } from '../../storage/insert-many.ts'
 import type { Tables } from '../../storage/tables.ts'
-
-/** A name that is to be kept, under a payment of its own unless it is known. */
-type NewName = Insertable<Tables['payment_names']>
-
-/**
- * Keeps names of many payments; nobody else reports anything of these until the transaction ends.
- * @param rows each name once
- * @returns the payments that they are names of
- */
-export async function nameMany(tx: Tx, rows: readonly NewName[]): Promise<NewName[]> {
-  const keyOf = ({ context, name }: NewName) => `${context}\n${name}`
-  // In order, so that two who name the same wait for one another only once.
-  const sorted = rows.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
-  const ending =
-    'ON CONFLICT (context, name) DO UPDATE SET name = excluded.name RETURNING context, name, payment_id'
-  return insertMany<NewName>(tx, { table: 'payment_names', ending }, sorted)
-}
 
 type NamedCustomer = Selectable<Tables['customer_names']>
 

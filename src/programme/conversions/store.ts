@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { type Insertable, type Selectable, sql } from 'kysely'
 import { storeOf } from '../../records/store.ts'
 import type { Db, Tx } from '../../storage/database.ts'
+import { insertMany } from '../../storage/insert-many.ts'
 import { prepared } from '../../storage/prepared.ts'
 import type { Tables } from '../../storage/tables.ts'
 import type { Terms } from '../affiliates/store.ts'
@@ -19,16 +20,24 @@ interface Names {
   readonly names: readonly string[]
 }
 
-const naming = prepared((tx: Db, { rows }: { rows: readonly Insertable<Tables['payment_names']>[] }) =>
-  tx
-    .insertInto('payment_names')
-    .values(rows)
-    // Writes the value that is there, which locks the name until the transaction ends.
-    .onConflict(conflict =>
-      conflict.columns(['context', 'name']).doUpdateSet(row => ({ name: row.ref('excluded.name') })),
-    )
-    .returning('payment_id'),
-)
+/** A name that is to be kept, under a payment of its own unless it is known. */
+type NewName = Insertable<Tables['payment_names']>
+
+/** Writes what stands there, which holds the name until the transaction ends. */
+const HOLDING =
+  'ON CONFLICT (context, name) DO UPDATE SET name = excluded.name RETURNING context, name, payment_id'
+
+/**
+ * Keeps names of payments; nobody else reports anything of these until the transaction ends.
+ * @param rows each name once
+ * @returns the payments that they are names of
+ */
+export async function keepNames(tx: Tx, rows: readonly NewName[]): Promise<NewName[]> {
+  const keyOf = ({ context, name }: NewName) => `${context}\n${name}`
+  // In order, so that two transactions with the same names wait for one another only once.
+  const sorted = rows.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
+  return insertMany<NewName>(tx, { table: 'payment_names', ending: HOLDING }, sorted)
+}
 
 const holding = prepared((tx: Db, { ids }: { ids: readonly string[] }) =>
   tx.selectFrom('payment_names').select('name').where('payment_id', 'in', ids).orderBy('name').forUpdate(),
@@ -52,9 +61,8 @@ export const newPaymentId = () => Date.now().toString(36).padStart(9, '0') + ran
  */
 export async function namePayment(tx: Tx, { context, names }: Names): Promise<string | undefined> {
   const newId = newPaymentId()
-  // In order, so that two transactions with the same names wait for one another only once.
-  const rows = [...new Set(names)].sort().map(name => ({ context, name, payment_id: newId }))
-  const ids = [...new Set((await naming(tx, { rows })).map(row => row.payment_id))].sort()
+  const rows = [...new Set(names)].map(name => ({ context, name, payment_id: newId }))
+  const ids = [...new Set((await keepNames(tx, rows)).map(row => row.payment_id))].sort()
   const [id] = ids.filter(paymentId => paymentId !== newId)
   if (id === undefined) return undefined
   await holding(tx, { ids })

@@ -17,7 +17,7 @@ import { Groups } from './groups.ts'
 import * as store from './relations-store.ts'
 import { type Created, createIn } from './rules.ts'
 import type { CreateArguments } from './schema.ts'
-import { newPaymentId } from './store.ts'
+import { keepNames, newPaymentId } from './store.ts'
 
 /** So many groups are recorded before others are answered. */
 const AT_ONCE = 50
@@ -38,8 +38,9 @@ export async function createMany(
 ): Promise<(Created | Failure)[]> {
   return write(context, async tx => {
     const settings = await context.settings.hold(tx)
-    const made: (Created | Failure)[] = all.map(args => refusalOf(args, settings)!)
-    const lines = all.flatMap((args, place) => (made[place] ? [] : [lineOf(args, place)]))
+    const refusals = all.map(args => refusalOf(args, settings))
+    const lines = all.flatMap((args, place) => (refusals[place] ? [] : [lineOf(args, place)]))
+    const created = new Map<number, Created>()
     const { groups, alone, known } = await relationsOf(tx, lines)
     if (await asksForTiers(tx, settings)) groups.joinAll()
     await postTogether(tx, async () => {
@@ -47,14 +48,14 @@ export async function createMany(
         for (let start = 0; start < wave.length; start += AT_ONCE) {
           await settled(wave.slice(start, start + AT_ONCE), async group => {
             for (const { place, args, paymentId } of group) {
-              made[place] = await createIn(tx, settings, args, { isNew: !known.has(paymentId) })
+              created.set(place, await createIn(tx, settings, args, { isNew: !known.has(paymentId) }))
             }
           })
           await setImmediate()
         }
       }
     })
-    return made
+    return refusals.map((refusal, place) => refusal ?? created.get(place)!)
   })
 }
 
@@ -96,7 +97,7 @@ async function relationsOf(tx: WriteTx, lines: readonly Line[]): Promise<Relatio
       else if (rows.get(key)!.payment_id !== paymentId) known.add(paymentId)
     }
   }
-  for (const { context, name, payment_id } of await store.nameMany(tx, [...rows.values()])) {
+  for (const { context, name, payment_id } of await keepNames(tx, [...rows.values()])) {
     const key = `name ${context}\n${name}`
     const own = rows.get(key)!.payment_id
     if (own !== payment_id) known.add(own)
