@@ -1,7 +1,7 @@
 /** Conversions of the demo's shops and the commission rules, created by the same rules as any other. */
 import type { Static } from 'typebox'
 import { commandLine } from '../base/actor.ts'
-import { formatTime } from '../base/time.ts'
+import { DAY_SECONDS, formatTime } from '../base/time.ts'
 import { inTransaction, type RequestContext } from '../events/write.ts'
 import { edit as editAffiliate } from '../programme/affiliates/rules.ts'
 import { affiliates } from '../programme/affiliates/store.ts'
@@ -18,7 +18,6 @@ import { onBehalfOf } from '../settings/rules.ts'
 import type { Database, Tx } from '../storage/database.ts'
 import { pick } from './demo-referrals.ts'
 
-const DAY = 86_400
 const SHOP = 'demo shop'
 /** How far back the shops report, and how often. */
 const DAYS = 60
@@ -135,7 +134,7 @@ class Shop {
     }
   }
 
-  #daysAgo = (days: number) => formatTime(this.#setting.until - Math.round(days * DAY))
+  #daysAgo = (days: number) => formatTime(this.#setting.until - Math.round(days * DAY_SECONDS))
   #dayOf = (number: number) => (DAYS * (SALES - number + 1)) / (SALES + 1)
   #pick = <T>(choices: readonly T[]) => pick(choices, this.#setting.random)
 

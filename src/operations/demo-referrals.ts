@@ -1,6 +1,8 @@
 /** The demo's referrals and their ledger, which `check` finds as consistent as any other. */
+
 import { sql } from 'kysely'
 import type { Settings } from '../base/settings.ts'
+import { DAY_SECONDS } from '../base/time.ts'
 import { postPayout, postReferral } from '../programme/ledger/rules.ts'
 import { lastPaid, type PaidPayout, payouts, replaceNames } from '../programme/payouts/store.ts'
 import { type Referral, referral } from '../programme/referrals/referral.ts'
@@ -9,7 +11,6 @@ import { loadSettings } from '../settings/rules.ts'
 import type { Database, Tx } from '../storage/database.ts'
 import { paidElsewhere } from '../storage/migrations/earning.ts'
 
-const DAY = 86_400
 const STATUSES = ['pending', 'pending', 'unpaid', 'unpaid', 'unpaid', 'rejected'] as const
 /** However large the demo is. */
 const MOST_REFERRALS = 300
@@ -66,7 +67,7 @@ async function payReferrals(
   const firstShare = Math.floor(amount / 3)
   const referralsPaid: Referral[] = []
   for (const [index, share] of [firstShare, amount - firstShare].entries()) {
-    const earnedAt = created_at - (2 - index) * DAY
+    const earnedAt = created_at - (2 - index) * DAY_SECONDS
     referralsPaid.push(
       await make(tx, { affiliate_id, status: 'unpaid', amount: share, created_at: earnedAt }),
     )

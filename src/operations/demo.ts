@@ -3,7 +3,7 @@
 import { sql } from 'kysely'
 import { firstAdministrator, insertUsers, type NewUser } from '../accounts/users/store.ts'
 import { foldAccents, foldCase } from '../base/text.ts'
-import { now } from '../base/time.ts'
+import { DAY_SECONDS, dayOf, now } from '../base/time.ts'
 import { affiliates as affiliateStore } from '../programme/affiliates/store.ts'
 import { payouts as payoutStore, unknownNames } from '../programme/payouts/store.ts'
 import type { Feature } from '../records/feature.ts'
@@ -34,7 +34,6 @@ const STATUSES = [
 ] as const
 const METHODS = ['paypal', 'bank transfer', 'stripe', 'store credit', 'manual']
 const RATES = [null, null, null, 150_000, 250_000, 75_000, 300_000]
-const DAY = 86_400
 /** How many days the samples go back. */
 const DAYS = 1000
 /** Rows of one statement, and of one transaction: large enough that neither costs much for each row. */
@@ -73,9 +72,10 @@ export async function fillWithDemo(
 ): Promise<boolean> {
   if (!(await isEmpty(database.reader, features))) return false
   const random = randomNumbers(20_240_101)
-  const firstDay = (Math.floor(until / DAY) - DAYS) * DAY
+  const firstDay = (dayOf(until) - DAYS) * DAY_SECONDS
   /** @param part how far into the demo's time, from 0 to 1 */
-  const timeAt = (part: number) => firstDay + Math.floor(part * (DAYS - 1)) * DAY + Math.floor(random() * DAY)
+  const timeAt = (part: number) =>
+    firstDay + Math.floor(part * (DAYS - 1)) * DAY_SECONDS + Math.floor(random() * DAY_SECONDS)
   const ids: number[] = []
   let referral = 1
   await withoutIndexes(database, affiliates + payouts, () => fill())

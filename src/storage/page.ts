@@ -4,7 +4,7 @@
  * See docs/decisions/keyset-paging.md.
  */
 import { type Expression, type SelectQueryBuilder, sql } from 'kysely'
-import { now } from '../base/time.ts'
+import { DAY_SECONDS, now } from '../base/time.ts'
 import type { Db } from './database.ts'
 import { prepared } from './prepared.ts'
 import type { Tables } from './tables.ts'
@@ -37,7 +37,7 @@ export interface Span {
   readonly last?: number
 }
 
-const SHORT_SECONDS = 7 * 86_400
+const SHORT_SECONDS = 7 * DAY_SECONDS
 
 /**
  * Whether one of the spans is so short that its rows are few and lie together. A planner that supposes them

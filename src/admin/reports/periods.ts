@@ -1,5 +1,5 @@
 /** The days or months of a report. Bounds are computed here, so that no engine needs a calendar. */
-import { formatTime, parseMoment } from '../../base/time.ts'
+import { DAY_SECONDS, formatTime, parseMoment } from '../../base/time.ts'
 import type { Span } from './schema.ts'
 
 /** Seconds since 1970: from the first one of the period to the first one after it. */
@@ -23,7 +23,6 @@ interface TimeRange {
   readonly last: number
 }
 
-const DAY = 86_400
 const DAYS = 30
 const MONTHS = 12
 /** A longer period has a row for each month. */
@@ -38,8 +37,8 @@ const MOST_MONTHS = 1200
 export function periodsOf({ span = '12m', from, to }: Choice, time: number, timeRange?: TimeRange): Period[] {
   if (from !== undefined || to !== undefined) return between(daysOf({ from, to }, time, timeRange))
   if (span === '30d') {
-    const today = time - (time % DAY)
-    return Array.from({ length: DAYS }, (_, index) => day(today - (DAYS - 1 - index) * DAY))
+    const today = time - (time % DAY_SECONDS)
+    return Array.from({ length: DAYS }, (_, index) => day(today - (DAYS - 1 - index) * DAY_SECONDS))
   }
   const last = monthOf(span === 'all' ? Math.max(time, timeRange?.last ?? 0) : time)
   const first = span === 'all' ? monthOf(timeRange?.first ?? time) : last - MONTHS + 1
@@ -71,13 +70,13 @@ function daysOf(
 ): { first: number; last: number } {
   const last = to === undefined ? dayOf(formatTime(time)) : dayOf(to)
   const first = from === undefined ? Math.min(timeRange?.first ?? last, last) : dayOf(from)
-  return { first: first - (first % DAY), last: Math.max(first, last) }
+  return { first: first - (first % DAY_SECONDS), last: Math.max(first, last) }
 }
 
 function between({ first, last }: { first: number; last: number }): Period[] {
-  const end = last - (last % DAY) + DAY
-  const days = (end - first) / DAY
-  if (days <= MOST_DAYS) return Array.from({ length: days }, (_, index) => day(first + index * DAY))
+  const end = last - (last % DAY_SECONDS) + DAY_SECONDS
+  const days = (end - first) / DAY_SECONDS
+  if (days <= MOST_DAYS) return Array.from({ length: days }, (_, index) => day(first + index * DAY_SECONDS))
   // The first and the last month may be incomplete.
   return months(monthOf(first), monthOf(last)).map(({ name, ...month }) => ({
     name,
@@ -92,7 +91,7 @@ function dayOf(text: string): number {
 }
 
 function day(first: number): Period {
-  return { name: formatTime(first).slice(0, 10), first, end: first + DAY }
+  return { name: formatTime(first).slice(0, 10), first, end: first + DAY_SECONDS }
 }
 
 /** Months since January 1970. */

@@ -8,6 +8,7 @@
  */
 import { type Fraction, fraction, ONE, plus, rounded, times, whole, ZERO } from '../../base/fraction.ts'
 import type { Settings } from '../../base/settings.ts'
+import { DAY_SECONDS, dayOf } from '../../base/time.ts'
 import type { Earner, RateType, Rule, Sale } from './model.ts'
 import type { RuleSet } from './rule-set.ts'
 
@@ -117,7 +118,7 @@ export function monthsSince(first: number, at: number): number {
   // A period that begins on the 31st ends on the last day of a shorter month.
   const lastDay = new Date(Date.UTC(b.getUTCFullYear(), b.getUTCMonth() + 1, 0)).getUTCDate()
   const day = Math.min(a.getUTCDate(), lastDay)
-  const secondsOfDay = (time: number) => time - Math.floor(time / 86_400) * 86_400
+  const secondsOfDay = (time: number) => time - dayOf(time) * DAY_SECONDS
   const before = b.getUTCDate() < day || (b.getUTCDate() === day && secondsOfDay(at) < secondsOfDay(first))
   return Math.max(0, before ? months - 1 : months)
 }

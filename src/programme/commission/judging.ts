@@ -2,11 +2,13 @@
  * Judges commission by the database: the rules in force, the exchange rate of the day, the affiliate's terms and sales
  * so far.
  */
+
 import { decimalsOf } from '../../base/currencies.ts'
 import { Failure } from '../../base/errors.ts'
 import { type Fraction, ONE, parseFraction, plus, rounded, times, whole, ZERO } from '../../base/fraction.ts'
 import { MAX_AMOUNT } from '../../base/money.ts'
 import type { Settings } from '../../base/settings.ts'
+import { DAY_SECONDS } from '../../base/time.ts'
 import type { Db } from '../../storage/database.ts'
 import { type Terms, termsOf } from '../affiliates/store.ts'
 import { rateAt } from '../exchange/store.ts'
@@ -17,7 +19,6 @@ import { ruleOf } from './rule.ts'
 import { RuleSet } from './rule-set.ts'
 import * as store from './store.ts'
 
-const SECONDS_OF_DAY = 86_400
 /** How many prepared sets of rules are cached: one for each database, and those that have just changed. */
 const MAX_CACHED_SETS = 16
 
@@ -180,7 +181,7 @@ export function inProgramme(total: number, { exchange, judgement }: Commission):
 
 /** Until when a referral is pending by its rules; null when none says so. */
 export function holdUntil({ holdDays }: Judgement, at: number): number | null {
-  return holdDays === null ? null : at + holdDays * SECONDS_OF_DAY
+  return holdDays === null ? null : at + holdDays * DAY_SECONDS
 }
 
 /** What is earned in the currency of the sale, rounded to its minor unit. */

@@ -1,6 +1,7 @@
 /** Finds the claims to a sale. */
 
 import type { Settings } from '../../base/settings.ts'
+import { DAY_SECONDS } from '../../base/time.ts'
 import type { Db, Tx } from '../../storage/database.ts'
 import { findByCode } from '../coupons/store.ts'
 import { readToken } from '../tracking/keys.ts'
@@ -9,8 +10,6 @@ import type { Claim } from './attribution.ts'
 import type { Fact } from './fact.ts'
 import type { CreateArguments } from './schema.ts'
 import * as store from './store.ts'
-
-const DAY_SECONDS = 86_400
 
 /** The claims to a sale, and the visits that they come from. */
 export interface Origins {

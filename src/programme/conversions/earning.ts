@@ -7,7 +7,7 @@ import { decimalsOf } from '../../base/currencies.ts'
 import { type Fraction, ONE } from '../../base/fraction.ts'
 import { toUnits } from '../../base/money.ts'
 import type { Settings } from '../../base/settings.ts'
-import { now } from '../../base/time.ts'
+import { DAY_SECONDS, now } from '../../base/time.ts'
 import type { WriteTx } from '../../events/write.ts'
 import { calculationText, earnedOf, parseCalculation } from '../commission/calculation.ts'
 import { ENDED, isEnded, type Judgement, monthsSince, totalOf } from '../commission/engine.ts'
@@ -19,8 +19,6 @@ import { type Conversion, isEarning, isPaid, isTaking } from './conversion.ts'
 import { leftOf } from './left.ts'
 import type { SentLine } from './schema.ts'
 import * as store from './store.ts'
-
-const DAY_SECONDS = 86_400
 
 /** The most conversions of one payment: all of them are read for each report. */
 export const MOST_MEMBERS = 500

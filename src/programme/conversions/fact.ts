@@ -4,13 +4,13 @@ import type { Problems } from '../../base/errors.ts'
 import { decimalsReason, decimalText, toUnits } from '../../base/money.ts'
 import type { Settings } from '../../base/settings.ts'
 import { foldCase } from '../../base/text.ts'
-import { now, parseMoment } from '../../base/time.ts'
+import { DAY_SECONDS, now, parseMoment } from '../../base/time.ts'
 import type { ConversionKind } from './conversion.ts'
 import type { CreateArguments, SentLine } from './schema.ts'
 
 const MAX_JSON = 65_535
 /** Tests of subscriptions report times to come; a time beyond this is a mistake. */
-const MOST_SECONDS_AHEAD = 10 * 366 * 86_400
+const MOST_SECONDS_AHEAD = 10 * 366 * DAY_SECONDS
 /** Nothing was sold on the web before; what is earlier was made of a date that is missing. */
 const EARLIEST_YEAR = 1990
 const EARLIEST = Date.UTC(EARLIEST_YEAR, 0) / 1000

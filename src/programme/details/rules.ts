@@ -5,7 +5,7 @@
 import { sealedFactors } from '../../accounts/second-factor/codes.ts'
 import { ibanProblem, isBic, isRouting } from '../../base/banks.ts'
 import { invalidArguments, type Problems, refuseInvalid } from '../../base/errors.ts'
-import { now } from '../../base/time.ts'
+import { DAY_SECONDS, now } from '../../base/time.ts'
 import { type Context, type RequestContext, type WriteTx, write } from '../../events/write.ts'
 import { existing, readingOf } from '../../records/rules.ts'
 import type { Db } from '../../storage/database.ts'
@@ -15,8 +15,6 @@ import { affiliates, isThere } from '../affiliates/store.ts'
 import { sealedSecrets } from '../sources/store.ts'
 import { type Account, type CreateArguments, type PaymentDetail, paymentDetail } from './details.ts'
 import * as store from './store.ts'
-
-const DAY = 86_400
 
 export const reading = readingOf(paymentDetail, store.details)
 
@@ -37,7 +35,7 @@ export async function create(context: RequestContext, args: CreateArguments): Pr
     const created = await store.details.insert(tx, {
       ...row,
       account: masked(account),
-      usable_from: isChange ? time + settings.payouts.detailsDays * DAY : time,
+      usable_from: isChange ? time + settings.payouts.detailsDays * DAY_SECONDS : time,
       entered_by: context.actor.userId,
       sealed: seal(JSON.stringify(account), aboutOf(args)),
     })

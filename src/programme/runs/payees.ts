@@ -1,6 +1,6 @@
 /** Checks whether a payee can be paid, and where to, by the method of the run. */
 import type { Settings } from '../../base/settings.ts'
-import { formatTime, now } from '../../base/time.ts'
+import { DAY_SECONDS, formatTime, now } from '../../base/time.ts'
 import type { Db } from '../../storage/database.ts'
 import { type AffiliateRow, findAffiliates } from '../affiliates/store.ts'
 import type { PaymentDetail } from '../details/details.ts'
@@ -9,8 +9,6 @@ import { isFormula } from './formats/format.ts'
 import { formatOf } from './formats/formats.ts'
 import { type Payee, plain } from './proposal.ts'
 import type { Run } from './run.ts'
-
-const DAY = 86_400
 
 export interface Payable {
   readonly status: AffiliateRow['status']
@@ -32,7 +30,10 @@ export async function payeesOf(
   const addressChanges = await addressesChanged(db, ids)
   const usableFrom = (id: number) => {
     const changedAt = addressChanges.get(id)
-    return byAffiliate.get(id)?.usable_from ?? (changedAt === undefined ? 0 : changedAt + detailsDays * DAY)
+    return (
+      byAffiliate.get(id)?.usable_from ??
+      (changedAt === undefined ? 0 : changedAt + detailsDays * DAY_SECONDS)
+    )
   }
   return new Map(
     rows.map(row => [

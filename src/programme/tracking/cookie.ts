@@ -1,8 +1,9 @@
 /** The cookie in which the script stores the first and the last token, where the service is on the shop's own host. */
+
 import type { IncomingHttpHeaders } from 'node:http'
+import { DAY_SECONDS } from '../../base/time.ts'
 
 const NAME = 'aff_click'
-const DAY_SECONDS = 86_400
 
 /**
  * The same cookie that the script would set. Set by a server it lasts longer in browsers that limit cookies of scripts.

@@ -1,12 +1,11 @@
 /** The keys of click tokens: which one signs, when it is replaced, and what a token says. */
 import { randomBytes, randomInt } from 'node:crypto'
-import { now } from '../../base/time.ts'
+import { DAY_SECONDS, now } from '../../base/time.ts'
 import { type RequestContext, write } from '../../events/write.ts'
 import type { Db } from '../../storage/database.ts'
 import * as store from './store.ts'
 import { type ClickKey, clickKey, type VerifiedToken, verifyClick } from './token.ts'
 
-const DAY_SECONDS = 86_400
 const SIGNS_DAYS = 90
 /** Longer than the longest window after the last signature: a token expires before its key is removed. */
 const STAYS_DAYS = SIGNS_DAYS + 400

@@ -3,6 +3,7 @@ import { type OnConflictBuilder, sql } from 'kysely'
 import { storeOf } from '../../records/store.ts'
 import { containing } from '../../storage/containing.ts'
 import type { Db, Tx } from '../../storage/database.ts'
+import { dayIn } from '../../storage/days.ts'
 import { prepared } from '../../storage/prepared.ts'
 import type { Tables } from '../../storage/tables.ts'
 import type { VisitDaysTable } from './table.ts'
@@ -14,9 +15,6 @@ export const visits = storeOf(visit, {
 })
 
 const DAY_COLUMNS = ['day', 'affiliate_id', 'campaign', 'visits', 'unique_visits', 'converted'] as const
-
-/** As `dayOf`: what was before 1970 is on a day below zero. */
-const daySql = sql<number>`(created_at + 864000000000) / 86400 - 10000000`
 
 const adding = (conflict: OnConflictBuilder<Tables, 'visit_days'>) =>
   conflict.columns(['day', 'affiliate_id', 'campaign']).doUpdateSet({
@@ -58,7 +56,7 @@ const recounting = prepared((tx: Db, { visitId, affiliateId, referralId, by }: R
       tx
         .selectFrom('visits')
         .select([
-          daySql.as('day'),
+          dayIn(sql.ref('created_at')).as('day'),
           'affiliate_id',
           'campaign',
           sql<number>`0`.as('visits'),

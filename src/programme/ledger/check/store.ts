@@ -1,6 +1,9 @@
 /** Facts that the ledger stores twice, and queries for differences between both. */
+
 import { type RawBuilder, sql } from 'kysely'
+import { DAY_SECONDS } from '../../../base/time.ts'
 import type { Db } from '../../../storage/database.ts'
+import { dayIn } from '../../../storage/days.ts'
 import { exactSum, isNotZero, unitsOfSum } from '../../../storage/sums.ts'
 
 /** Identifiers of affiliates after `after`, up to `last`. */
@@ -23,7 +26,8 @@ const existsInAffiliates = sql`EXISTS (SELECT 1 FROM affiliates WHERE affiliates
 const status = sql`(status || '')`
 
 /** The day of the oldest visit. */
-const firstDay = sql`(SELECT (min(created_at) + 864000000000) / 86400 - 10000000 FROM visits)`
+const firstDay = sql`(SELECT ${dayIn(sql`min(created_at)`)} FROM visits)`
+const isLater = sql`created_at >= (${firstDay} + 1) * ${sql.lit(DAY_SECONDS)}`
 
 export const comparisons = {
   balances: {
@@ -69,9 +73,9 @@ export const comparisons = {
       SELECT affiliate_id, 'visits by day' AS figure, visits AS amount FROM visit_days WHERE day > ${firstDay} AND ${range}
       UNION ALL SELECT affiliate_id, 'converted visits by day', converted FROM visit_days WHERE day > ${firstDay} AND ${range}`,
     derived: range => sql`
-      SELECT affiliate_id, 'visits by day' AS figure, 1 AS amount FROM visits WHERE created_at >= (${firstDay} + 1) * 86400 AND ${range}
+      SELECT affiliate_id, 'visits by day' AS figure, 1 AS amount FROM visits WHERE ${isLater} AND ${range}
       UNION ALL SELECT affiliate_id, 'converted visits by day', 1 FROM visits
-        WHERE referral_id <> 0 AND created_at >= (${firstDay} + 1) * 86400 AND ${range}`,
+        WHERE referral_id <> 0 AND ${isLater} AND ${range}`,
   },
 } as const satisfies Record<string, Comparison>
 
