@@ -34,3 +34,12 @@ test('pages ask for records by the names that the interface has', () => {
   ]
   assert.deepEqual(addresses, [...new Set(addresses)])
 })
+
+test('the history shows every amount as money', async () => {
+  const { amounts } = await import(new URL('../web/src/tools/amounts.ts', import.meta.url).href)
+  const logged = features.flatMap(({ kind: { table } }) => {
+    const columns: Readonly<Record<string, { readonly money: unknown }>> = table.columns
+    return table.logged.plain.filter(name => columns[name]?.money)
+  })
+  assert.deepEqual([...amounts].toSorted(), [...new Set(logged)].toSorted())
+})

@@ -1,10 +1,11 @@
 /** Values of the audit log as people read them. The log has them as programs compare them. */
 import { decimalsOf } from '../../../src/base/currencies.ts'
 import { useSession } from '../session.tsx'
+import { amounts } from './amounts.ts'
 
 type Values = Readonly<Record<string, unknown>>
 
-const AMOUNTS = new Set(['amount', 'minimum', 'original_amount'])
+const ORIGINAL = 'original_amount'
 /** What stands for a text to a program, and says nothing to people. */
 const HASH = /^(sha256:)?[0-9a-f]{64}\b/
 
@@ -15,7 +16,7 @@ export function useLoggedText(): (name: string, values: Values) => string {
     const value = values[name]
     if (value === null || value === undefined || value === '') return ''
     if (name.endsWith('_id') && value === 0) return ''
-    if (AMOUNTS.has(name)) return amountText(name, value, values, currency)
+    if (amounts.has(name) || name === ORIGINAL) return amountText(name, value, values, currency)
     if (Array.isArray(value)) return value.map(one => textOf(one)).join(', ')
     return textOf(value)
   }
@@ -31,7 +32,7 @@ function textOf(value: unknown): string {
 
 /** What was earned in another currency is logged in the minor unit of that. */
 function amountText(name: string, value: unknown, values: Values, currency: string): string {
-  const isOriginal = name === 'original_amount'
+  const isOriginal = name === ORIGINAL
   const own = isOriginal ? values.original_currency : values.currency
   const code = typeof own === 'string' && own !== '' ? own : isOriginal ? undefined : currency
   const decimals = code === undefined ? undefined : decimalsOf(code)
