@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { isDeepStrictEqual } from 'node:util'
 import axe from 'axe-core'
-import type { Page } from 'playwright-core'
+import type { Page, Response } from 'playwright-core'
 import { addresses, lists } from './addresses.ts'
 import { eventually, go, World } from './world.ts'
 
@@ -18,6 +18,8 @@ interface Faults {
   readonly light: string[]
   readonly dark: string[]
   readonly lists: Record<number, { path: string; outside: string[] }[]>
+  /** Requests of pages that were refused. */
+  readonly refused: string[]
 }
 
 export function pageScenarios(world: () => World): void {
@@ -32,6 +34,10 @@ export function pageScenarios(world: () => World): void {
       test(`${colorScheme} - axe finds no serious fault, and nothing is wider than a phone`, async () => {
         assert.deepEqual((await faults())[colorScheme], [])
       })
+
+    test('asks for nothing that is refused', async () => {
+      assert.deepEqual((await faults()).refused, [])
+    })
 
     test('360 pixels wide - the menu opens, and filters narrow a list', () =>
       world().work(
@@ -344,6 +350,7 @@ async function walkThrough(world: World): Promise<Faults> {
     light: [],
     dark: [],
     lists: Object.fromEntries(WIDTHS.map(width => [width, []])),
+    refused: [],
   }
   const looks: ('light' | 'dark')[] = ['light', 'dark']
   const examine = async (page: Page) => {
@@ -373,12 +380,18 @@ async function walkThrough(world: World): Promise<Faults> {
   await world.work(
     '/affiliates',
     async page => {
+      const note = (response: Response) => {
+        if (response.status() >= 400)
+          faults.refused.push(`${page.url()}: ${response.status()} ${response.url()}`)
+      }
+      page.on('response', note)
       const sizes = [onDesk, onPhone]
       for (const path of await addresses(page)) {
         await goTo(page, path)
         for (const on of sizes) await on(page, path)
         sizes.reverse()
       }
+      page.off('response', note)
       await resize(page, SIZE)
       await goTo(page, '/tools/api-keys')
       await page.getByRole('button', { name: 'Generate API key' }).click()

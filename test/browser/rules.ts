@@ -68,6 +68,43 @@ export function ruleScenarios(world: () => World): void {
       await world().api('DELETE', `/rules/${rule.id}`)
     })
 
+    test('the group of an affiliate - none at first, chosen, and taken away again; a choice of others meanwhile stays', async () => {
+      const [group, other] = [
+        await world().make('/groups', { name: 'Bakers' }),
+        await world().make('/groups', { name: 'Cooks' }),
+      ]
+      const { id } = await world().make('/affiliates', {
+        create_user: true,
+        username: 'baker',
+        payment_email: 'baker@example.com',
+      })
+      const groupOf = async () => (await world().read(`/affiliates/${id}?group=1`)).group.group_id
+      await world().work(`/affiliates/${id}`, async page => {
+        const field = page.getByRole('combobox', { name: 'Group' })
+        const save = async () => {
+          await page.getByRole('button', { name: 'Save' }).click()
+          await page.getByRole('link', { name: 'Edit' }).click()
+          await field.waitFor()
+        }
+        await field.pressSequentially('Bak', { delay: 60 })
+        await page.getByRole('option', { name: 'Bakers' }).click()
+        await save()
+        assert.equal(await groupOf(), group.id)
+        await field.hover()
+        await page.getByRole('button', { name: 'Clear value' }).click()
+        assert.equal(await page.getByText('Invalid argument').count(), 0)
+        await save()
+        assert.equal(await groupOf(), 0)
+        assert.equal(await field.inputValue(), '')
+        assert.equal(await page.getByText('Invalid argument').count(), 0)
+        await world().api('PATCH', `/affiliates/${id}`, { group_id: other.id })
+        await page.getByLabel('Notes').pressSequentially('Bread')
+        await save()
+        assert.equal(await groupOf(), other.id)
+        assert.equal(await field.inputValue(), 'Cooks')
+      })
+    })
+
     test('groups, coupons and exchange rates - each is made in its form', async () => {
       const affiliate = await world().make('/affiliates', {
         create_user: true,

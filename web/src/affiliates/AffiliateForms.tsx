@@ -177,7 +177,12 @@ export function AffiliateEdit() {
       mutationMode="pessimistic"
       queryOptions={toldByThePage}
       redirect={false}
-      transform={(data: Values) => ({ ...data, rate: rateOf(data.rate), group_id: data.group_id || 0 })}
+      transform={(data: Values, { previousData }: { previousData?: Values } = {}) => ({
+        ...data,
+        rate: rateOf(data.rate),
+        // None is sent only where there was one: others may have chosen one meanwhile.
+        group_id: data.group_id || (previousData?.group_id ? 0 : null),
+      })}
       mutationOptions={{
         onSuccess: (record: RaRecord) => {
           notify('Affiliate saved', { type: 'success' })

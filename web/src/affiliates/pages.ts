@@ -22,7 +22,7 @@ export const affiliates: RecordPages = {
   below: ['notes'],
   adds: ({ user, group }: Affiliate) => ({
     account_email: user?.user_email ?? '',
-    group_id: group?.group_id ?? 0,
+    group_id: group?.group_id || null,
   }),
   conflicts: {
     existing_user_email: { create: 'payment_email', update: 'account_email' },
