@@ -11,13 +11,13 @@ describeService('discovery', service => {
   test('200 - OPTIONS on a collection', async () => {
     const { status, headers, body } = await options('/affiliates')
     assert.equal(status, 200)
-    assert.equal(headers.get('allow'), 'HEAD, GET, POST, PUT, OPTIONS')
+    assert.equal(headers.get('allow'), 'HEAD, GET, POST, PUT, PATCH, OPTIONS')
     assert.deepEqual(Object.keys(body), ['namespace', 'methods', 'endpoints', 'schema', '_links'])
     assert.equal(body.namespace, 'v1')
-    assert.deepEqual(body.methods, ['GET', 'POST', 'PUT'])
+    assert.deepEqual(body.methods, ['GET', 'POST', 'PUT', 'PATCH'])
     assert.deepEqual(
       body.endpoints.map((endpoint: any) => endpoint.methods),
-      [['GET'], ['POST', 'PUT']],
+      [['GET'], ['POST', 'PUT', 'PATCH']],
     )
     const { args } = body.endpoints[1]
     assert.deepEqual(args.status, {

@@ -86,6 +86,7 @@ export const catalogue = {
     message: 'The administration area takes requests from its own pages only.',
   },
   no_route: { status: 404, code: 'rest_no_route', message: 'No route matches the URL.' },
+  no_customer: { status: 404, code: 'invalid_customer', message: 'There is no such customer.' },
   no_user: { status: 404, code: 'invalid_user_id', message: 'There is no account with this identifier.' },
   no_key: { status: 404, code: 'invalid_key_id', message: 'There is no API key with this identifier.' },
   no_method: {

@@ -8,6 +8,10 @@ import type { Failure, FailureName, Problems } from '../base/errors.ts'
 import type { RequestContext } from '../events/write.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+
+/** By which a collection creates, and by which an item is edited: all that AffiliateWP takes for it. */
+export const CREATE: readonly Method[] = ['POST', 'PUT', 'PATCH']
+export const EDIT: readonly Method[] = ['POST', 'PATCH', 'PUT']
 type Action = 'read' | 'create' | 'edit' | 'delete'
 export type Permission = `${string}.${Action}`
 

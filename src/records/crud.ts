@@ -4,6 +4,8 @@ import type { FailureName } from '../base/errors.ts'
 import {
   type Answer,
   type Call,
+  CREATE,
+  EDIT,
   type Endpoint,
   endpoint,
   type Lines,
@@ -146,7 +148,7 @@ function list({ kind, rules, path }: Parts): Endpoint {
 
 function create({ kind, rules, path, a, failures }: Parts): Endpoint {
   return endpoint({
-    methods: ['POST', 'PUT'],
+    methods: CREATE,
     path,
     permission: `${kind.table.name}.create`,
     summary: `Create ${a}`,
@@ -178,7 +180,7 @@ function get({ kind, rules, item, a, idOf }: Parts): Endpoint {
 
 function edit({ kind, rules, item, a, failures }: Parts): Endpoint {
   return endpoint({
-    methods: ['POST', 'PATCH', 'PUT'],
+    methods: EDIT,
     path: item,
     permission: `${kind.table.name}.edit`,
     summary: `Edit ${a}`,

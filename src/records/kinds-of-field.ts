@@ -14,6 +14,7 @@ import {
   span,
 } from '../base/schemas.ts'
 import type { Settings } from '../base/settings.ts'
+import { foldCase } from '../base/text.ts'
 import { formatTime, parseMoment, parseSpan } from '../base/time.ts'
 import { ACCOUNTS, type Facts, neither, type Reference } from '../storage/table.ts'
 import { type Filter, filter, type Samples } from './field.ts'
@@ -28,6 +29,13 @@ export const oneOf = (column: RawBuilder<unknown>, values: readonly unknown[]): 
 /** Filters by one value or many. */
 export const anyOf = (schema: ReturnType<typeof identifiers> | ReturnType<typeof listOf>): Filter =>
   filter(schema)({ keep: values => values as readonly unknown[], where: oneOf })
+
+/** Filters by the shops, or other systems, that records come from. */
+export const anyContext = (description = 'Only those from one of these.'): Filter =>
+  filter(listOf(line(100), description))({
+    keep: values => (values as readonly string[]).map(foldCase),
+    where: oneOf,
+  })
 
 interface Bounds {
   readonly first?: number
@@ -145,6 +153,15 @@ export const status = <const T extends string>(values: readonly T[], initial: T,
     json: (value: T) => `"${value}"`,
     keep: (value: T) => value,
     sample: (samples: Samples) => pick(values, samples),
+  }) as const
+
+/** The shop, or other system, that a record comes from. Its name is kept, and looked for, in lower case. */
+export const context = (description: string, otherFilters: readonly string[] = []) =>
+  ({
+    ...words(line(100), description, neither),
+    keep: foldCase,
+    filter: anyContext(),
+    filters: Object.fromEntries(otherFilters.map(name => [name, anyContext('The same as context.')])),
   }) as const
 
 /** A reference to a row of another table, required. */

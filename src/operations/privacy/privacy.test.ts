@@ -109,7 +109,7 @@ describeService('what a person may ask for', service => {
     assert.equal((await manager.post(path)).status, 200)
     const { body } = await service().get(`/customers/${customer.customer_id}`)
     assert.equal(body.email, '')
-    assertFailure(await manager.post('/erasures/customers/999'), 404, 'invalid_customer_id')
+    assertFailure(await manager.post('/erasures/customers/999'), 404, 'invalid_customer')
     assertFailure(await manager.post('/erasures/users/1'), 403, 'rest_forbidden')
     assertFailure(await admin.post('/erasures/users/1'), 400, 'rest_invalid_param')
     assert.equal((await admin.post(`/erasures/users/${id}`)).status, 200)

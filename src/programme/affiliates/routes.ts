@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import type { Context, RequestContext } from '../../events/write.ts'
-import { type Call, endpoint, type Resource } from '../../http/endpoint.ts'
+import { type Call, CREATE, EDIT, endpoint, type Resource } from '../../http/endpoint.ts'
 import { bulkEndpoints } from '../../records/bulk.ts'
 import { answerCreated, body, deletionOf, linesOfKind } from '../../records/crud.ts'
 import { answerList, type ListArguments, type Listing, listArguments, narrowing } from '../../records/list.ts'
@@ -72,7 +72,7 @@ export const affiliates: Resource = {
       handle: (call, args) => answerList(call, args as ListArguments & rules.Extras, listing),
     }),
     endpoint({
-      methods: ['POST', 'PUT'],
+      methods: CREATE,
       path: '/affiliates',
       permission: 'affiliates.create',
       summary: 'Create an affiliate',
@@ -102,7 +102,7 @@ export const affiliates: Resource = {
       },
     }),
     endpoint({
-      methods: ['POST', 'PATCH', 'PUT'],
+      methods: EDIT,
       path: '/affiliates/{affiliate_id}',
       permission: 'affiliates.edit',
       summary: 'Edit an affiliate',

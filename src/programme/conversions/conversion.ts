@@ -10,7 +10,7 @@ import { choice, flag, identifiers, line, listOf } from '../../base/schemas.ts'
 import type { Settings } from '../../base/settings.ts'
 import { filter, sql } from '../../records/field.ts'
 import { kind, type ReadRowOf, type RowOf, type TableOf } from '../../records/kind.ts'
-import { anyOf, created } from '../../records/kinds-of-field.ts'
+import { anyContext, anyOf, created } from '../../records/kinds-of-field.ts'
 import { neither } from '../../storage/table.ts'
 import { byAffiliateName } from '../affiliates/name.ts'
 
@@ -97,7 +97,7 @@ const fields = {
   },
   context: {
     ...plainText('The shop that it comes from; lower case.'),
-    filter: anyOf(listOf(line(100), 'Only those from one of these.')),
+    filter: anyContext(),
   },
   reference: {
     ...plainText('What the shop calls the payment, such as the number of the order.'),

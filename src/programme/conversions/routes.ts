@@ -1,4 +1,11 @@
-import { type Answer, type Call, type Endpoint, endpoint, type Resource } from '../../http/endpoint.ts'
+import {
+  type Answer,
+  type Call,
+  CREATE,
+  type Endpoint,
+  endpoint,
+  type Resource,
+} from '../../http/endpoint.ts'
 import { crud, listingOf } from '../../records/crud.ts'
 import { referral } from '../referrals/referral.ts'
 import { reportLines, reportMany } from './bulk.ts'
@@ -24,7 +31,7 @@ async function answer(call: Call, created: Created): Promise<Answer> {
 }
 
 const report: Endpoint = endpoint({
-  methods: ['POST', 'PUT'],
+  methods: CREATE,
   path: '/conversions',
   permission: 'conversions.create',
   summary: 'Report a conversion',

@@ -28,7 +28,7 @@ describeService('customers', service => {
     assert.deepEqual((await service().get(`/customers/${body.id}`)).body, edited)
     assert.deepEqual((await service().get('/customers?search=COSTA&fields=ids')).body, [body.id])
     assert.equal((await service().delete(`/customers/${body.id}`)).status, 200)
-    assertFailure(await service().get(`/customers/${body.id}`), 404, 'invalid_customer_id')
+    assertFailure(await service().get(`/customers/${body.id}`), 404, 'invalid_customer')
   })
 
   test('409 - an e-mail address that another customer has, in any case of letters', async () => {
@@ -87,7 +87,7 @@ describeService('customers', service => {
     const { body: other } = await create({ email: 'other@example.com' })
     const shown = (await service().get(`/customers/${other.id}?user=1&meta=1`)).body
     assert.deepEqual([shown.user, shown.meta], [false, { affiliate_id: [] }])
-    assertFailure(await service().get('/customers/nobody@example.com'), 404, 'invalid_customer_id')
+    assertFailure(await service().get('/customers/nobody@example.com'), 404, 'invalid_customer')
     assertFailure(await service().get('/customers/nobody'), 404, 'rest_no_route')
     assert.equal((await service().send('OPTIONS', '/customers/a@example.com')).status, 200)
   })

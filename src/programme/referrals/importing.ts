@@ -5,6 +5,7 @@
  */
 import { CsvError, type CsvRow, readCsv } from '../../base/csv.ts'
 import { Failure, missingArguments } from '../../base/errors.ts'
+import { foldCase } from '../../base/text.ts'
 import { type RequestContext, write } from '../../events/write.ts'
 import type { Tx } from '../../storage/database.ts'
 import { createOrFind } from './rules.ts'
@@ -130,7 +131,7 @@ function argumentsOf(
     affiliate_id,
     user_id,
     user_name,
-    completeArgs.context.toLowerCase(),
+    foldCase(completeArgs.context),
     reference,
     type,
   ])

@@ -6,7 +6,16 @@ import { choice, identifiers, line, listOf, moment, paragraphs } from '../../bas
 import type { Settings } from '../../base/settings.ts'
 import { formatTime, parseMoment } from '../../base/time.ts'
 import { kind, type RowOf, type TableOf } from '../../records/kind.ts'
-import { amount, anyOf, dated, elsewhere, link, reference, words } from '../../records/kinds-of-field.ts'
+import {
+  amount,
+  anyOf,
+  context,
+  dated,
+  elsewhere,
+  link,
+  reference,
+  words,
+} from '../../records/kinds-of-field.ts'
 import { neither } from '../../storage/table.ts'
 import { byAffiliateName } from '../affiliates/name.ts'
 
@@ -130,12 +139,7 @@ const fields = {
     order: false,
   },
   custom: anything('Whatever the sender wants to keep with it: text, a list or an object.'),
-  context: {
-    ...words(line(100), 'Where it comes from, such as the shop; lower case.', neither),
-    keep: (value: string) => value.toLowerCase(),
-    filter: anyOf(listOf(line(100), 'Only those from one of these.')),
-    filters: { ref_context: anyOf(listOf(line(100), 'The same as context.')) },
-  },
+  context: context('Where it comes from, such as the shop; lower case.', ['ref_context']),
   campaign: {
     ...words(line(190), 'The campaign that led to it.', neither),
     filter: anyOf(listOf(line(190), 'Only those of one of these campaigns.')),

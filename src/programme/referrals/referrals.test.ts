@@ -76,25 +76,27 @@ describeService('referrals: create', service => {
     assert.deepEqual((await service().get(`/referrals/${referral_id}`)).body, reply.body)
   })
 
-  test('201 - with the least that can be sent, in the query, by PUT', async () => {
-    const { status, body } = await service().send(
-      'PUT',
-      `/referrals?affiliate_id=${affiliate.id}&amount=29.00&custom=text`,
-    )
-    assert.equal(status, 201)
-    const { amount, status: pending, type, currency, custom, products, reference } = body
-    assert.deepEqual(
-      { amount, pending, type, currency, custom, products, reference },
-      {
-        amount: '29.00',
-        pending: 'pending',
-        type: 'sale',
-        currency: 'USD',
-        custom: 'text',
-        products: '',
-        reference: '',
-      },
-    )
+  test('201 - with the least that can be sent, in the query, by PUT or PATCH', async () => {
+    for (const method of ['PUT', 'PATCH']) {
+      const { status, body } = await service().send(
+        method,
+        `/referrals?affiliate_id=${affiliate.id}&amount=29.00&custom=text`,
+      )
+      assert.equal(status, 201)
+      const { amount, status: pending, type, currency, custom, products, reference } = body
+      assert.deepEqual(
+        { amount, pending, type, currency, custom, products, reference },
+        {
+          amount: '29.00',
+          pending: 'pending',
+          type: 'sale',
+          currency: 'USD',
+          custom: 'text',
+          products: '',
+          reference: '',
+        },
+      )
+    }
   })
 
   test('201 - the affiliate by account or by login, in any case of letters', async () => {
@@ -346,7 +348,7 @@ describeService('referrals: edit and delete', service => {
     assert.deepEqual(await list('status=unpaid'), ['L1'])
     assert.deepEqual(await list('filter[status][]=unpaid&filter[status][]=paid'), ['L1', 'L2'])
     assert.deepEqual(await list('reference=L2'), ['L2'])
-    assert.deepEqual(await list('ref_context=list&number=1&offset=1'), ['L1'])
+    assert.deepEqual(await list('ref_context=LIST&number=1&offset=1'), ['L1'])
     assert.deepEqual(await list('campaign=c&orderby=amount&order=desc'), ['L2', 'L1', 'L0'])
     assert.deepEqual(await list('date[start]=2026-02-02'), ['L1', 'L2'])
     assert.deepEqual(await list('amount[min]=2&amount[max]=2'), ['L1'])

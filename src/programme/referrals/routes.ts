@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import type { RequestContext } from '../../events/write.ts'
-import { type Endpoint, endpoint, type Resource } from '../../http/endpoint.ts'
+import { CREATE, type Endpoint, endpoint, type Resource } from '../../http/endpoint.ts'
 import { bulkEndpoints } from '../../records/bulk.ts'
 import { linesOf } from '../../records/bulk-create.ts'
 import { answerCreated, body, crud, listingOf } from '../../records/crud.ts'
@@ -25,7 +25,7 @@ const plain = crud(
  * referral.
  */
 const create: Endpoint = endpoint({
-  methods: ['POST', 'PUT'],
+  methods: CREATE,
   path: '/referrals',
   permission: 'referrals.create',
   summary: 'Create a referral',

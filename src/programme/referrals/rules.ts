@@ -5,6 +5,7 @@
 import { hash } from 'node:crypto'
 import { Failure, missingArguments, type Problems, refuseInvalid } from '../../base/errors.ts'
 import type { Settings } from '../../base/settings.ts'
+import { foldCase } from '../../base/text.ts'
 import { now } from '../../base/time.ts'
 import { type Context, type RequestContext, type WriteTx, write } from '../../events/write.ts'
 import type { Many } from '../../records/bulk-rules.ts'
@@ -99,7 +100,7 @@ export async function createOrFind(context: RequestContext, args: CreateArgument
     const resolvedArgs = await withAffiliate(tx, args)
     const { affiliate_id, context: shop, reference, type = 'sale' } = resolvedArgs
     if (affiliate_id === undefined || !shop || !reference) return create(context, args)
-    const identity = { affiliate_id, context: shop.toLowerCase(), reference, type }
+    const identity = { affiliate_id, context: foldCase(shop), reference, type }
     const existingReferral = await store.findCalled(tx, identity)
     if (!existingReferral) return create(context, args)
     if (

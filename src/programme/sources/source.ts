@@ -2,7 +2,7 @@
 import { Type } from 'typebox'
 import { choice, line } from '../../base/schemas.ts'
 import { type CrudAction, kind, type RowOf, type TableOf } from '../../records/kind.ts'
-import { created, creator, status, text, words } from '../../records/kinds-of-field.ts'
+import { context, created, creator, status, text, words } from '../../records/kinds-of-field.ts'
 import { neither } from '../../storage/table.ts'
 import { problemOfMapping } from './generic.ts'
 import { sealedSecret } from './sealing.ts'
@@ -28,10 +28,7 @@ const fields = {
     keep: (value: SourceType) => value,
     sample: () => 'generic' as const,
   },
-  context: {
-    ...words(line(100), 'The shop whose conversions it reports; lower case.', neither),
-    keep: (value: string) => value.toLowerCase(),
-  },
+  context: context('The shop whose conversions it reports; lower case.'),
   status: status(['active', 'inactive'], 'active'),
   mode: status(
     ['live', 'test'],

@@ -4,7 +4,7 @@ import { withoutHost } from '../../base/network.ts'
 import { choice, identifiers, line, listOf } from '../../base/schemas.ts'
 import { filter, sql } from '../../records/field.ts'
 import { kind, type RowOf, type TableOf } from '../../records/kind.ts'
-import { anyOf, dated, elsewhere, link, reference, words } from '../../records/kinds-of-field.ts'
+import { anyOf, context, dated, elsewhere, link, reference, words } from '../../records/kinds-of-field.ts'
 import { neither } from '../../storage/table.ts'
 import { byAffiliateName } from '../affiliates/name.ts'
 import { withoutAffiliate } from './url.ts'
@@ -61,12 +61,7 @@ const fields = {
     ...words(line(190), 'The campaign of the link.', neither),
     filter: anyOf(listOf(line(190), 'Only those of one of these campaigns.')),
   },
-  context: {
-    ...words(line(100), 'Where it comes from, such as the shop; lower case.', neither),
-    keep: (value: string) => value.toLowerCase(),
-    filter: anyOf(listOf(line(100), 'Only those from one of these.')),
-    filters: { visit_context: anyOf(listOf(line(100), 'The same as context.')) },
-  },
+  context: context('Where it comes from, such as the shop; lower case.', ['visit_context']),
   ip: {
     ...words(
       line(100),
