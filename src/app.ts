@@ -252,7 +252,11 @@ function workBeside(
     removeOldVisitors,
     pruneVisits,
   ])
-  const jobs = jobsOf({ ...context, ...service })
+  const jobs = jobsOf({ ...context, ...service }, err => {
+    // An outage is in the log by itself, and ends by itself.
+    if (!(err instanceof DatabaseUnavailable))
+      app.log.error({ err }, 'background work failed; it is tried again')
+  })
   app.addHook('onClose', async () => {
     await Promise.all(jobs.map(job => job.close()))
     await recovery?.close()
@@ -263,13 +267,14 @@ function workBeside(
 }
 
 /** Background jobs of each process; what one process has begun the others leave alone. */
-function jobsOf(context: RequestContext): Rounds[] {
-  const runs = new Rounds(RUNS_EVERY_MS, () => proceedAll(context, () => runs.closed))
+function jobsOf(context: RequestContext, failed: (error: unknown) => void): Rounds[] {
+  const runs = new Rounds(RUNS_EVERY_MS, () => proceedAll(context, () => runs.closed), failed)
   const settle = draftSettler(context, () => holds.closed)
-  const holds = new Rounds(REFERRALS_EVERY_MS, async () => {
+  const continueReferrals = async () => {
     await endHolds(context, () => holds.closed)
     await settle()
-  })
+  }
+  const holds = new Rounds(REFERRALS_EVERY_MS, continueReferrals, failed)
   return [runs, holds]
 }
 

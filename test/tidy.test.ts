@@ -98,6 +98,7 @@ const joins: Readonly<Record<string, string>> = {
   'programme/tracking/store.ts': 'visits',
   'programme/runs/store.ts': 'affiliates balances groups payout_referrals payouts referrals users',
   // What is stored twice is compared.
+  'programme/runs/check-store.ts': 'balances payouts referrals',
   'programme/ledger/check/store.ts': 'affiliates payout_referrals payouts referrals visit_days visits',
   'operations/check/store.ts': 'events ledger_transfers users',
   // Figures of the area.

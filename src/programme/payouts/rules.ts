@@ -15,7 +15,7 @@ import { unitsOfSum } from '../../storage/sums.ts'
 import { isThere, thereAmong } from '../affiliates/store.ts'
 import { owedTo } from '../ledger/rules.ts'
 import { holdReferrals } from '../referrals/store.ts'
-import { markReturned } from '../runs/store.ts'
+import { markReturned, payoutsOf } from '../runs/store.ts'
 import { carryOut, holdNamed, type Plan, plan, postAlone } from './paying.ts'
 import { type Payout, type PayoutRow, payout } from './payout.ts'
 import * as store from './store.ts'
@@ -134,9 +134,7 @@ async function edit(context: RequestContext, args: EditArguments): Promise<Payou
     const after = await store.payouts.update(tx, id, { ...change, updated_at: now() })
     if (sent.referrals !== undefined) await store.replaceNames(tx, id, planned.after!.names)
     await finish(tx, 'payout.edit', planned, { before, after, eventId }, settings)
-    if (before.run_item_id !== 0 && before.status === 'paid' && after.status === 'failed') {
-      await markReturned(tx, before.run_item_id, now())
-    }
+    if (before.status === 'paid' && after.status === 'failed') await returnItem(context, tx, before)
     return after
   })
 }
@@ -153,7 +151,7 @@ async function remove(context: RequestContext, id: number): Promise<Payout> {
     const planned = plan(held, id, { ...before, names }, undefined, settings)
     await store.payouts.remove(tx, id)
     await finish(tx, 'payout.delete', planned, { before, eventId }, settings)
-    if (before.run_item_id !== 0) await markReturned(tx, before.run_item_id, now())
+    if (before.status === 'paid') await returnItem(context, tx, before)
     return before
   })
 }
@@ -170,6 +168,18 @@ async function hold(context: RequestContext, tx: WriteTx, id: number) {
     tx.reserveEvent(),
   ])
   return { settings, before: existing(payout, row), names, eventId }
+}
+
+/** The payment of a payout that was paid by a run came back, and with it the other payouts that it was split into. */
+async function returnItem(
+  context: RequestContext,
+  tx: WriteTx,
+  { run_item_id: itemId }: Payout,
+): Promise<void> {
+  if (itemId === 0) return
+  await markReturned(tx, itemId, now())
+  const inner = inTransaction(context, tx)
+  for (const payout_id of await payoutsOf(tx, itemId)) await edit(inner, { payout_id, status: 'failed' })
 }
 
 /** A payout of a run paid what the run's files said, so it can only turn out to have failed. */

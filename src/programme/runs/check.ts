@@ -1,9 +1,9 @@
-/** Checks that the reserved balances are what open payout runs have reserved. */
+/** Checks that the reserved balances are what open payout runs have reserved, and that each item was paid once. */
 import { decimalText } from '../../base/money.ts'
 import type { Check } from '../../records/feature.ts'
 import { loadSettings } from '../../settings/rules.ts'
 import type { Db } from '../../storage/database.ts'
-import { wronglyHeld, wronglyReserved } from './store.ts'
+import { wronglyHeld, wronglyPaid, wronglyReserved } from './check-store.ts'
 
 /** Also checks that it is 0 for affiliates in no open run. */
 async function* checkReserved(db: Db): AsyncGenerator<string> {
@@ -22,4 +22,12 @@ async function* checkHeld(db: Db): AsyncGenerator<string> {
   }
 }
 
-export const checks: readonly Check[] = [checkReserved, checkHeld]
+async function* checkPaid(db: Db): AsyncGenerator<string> {
+  const { decimals } = await loadSettings(db)
+  for (const { id, stated, derived } of await wronglyPaid(db)) {
+    const [is, was] = [stated, derived].map(units => decimalText(BigInt(units), decimals))
+    yield `run_items ${id}: ${is} is paid of it, where its payouts come to ${was}.`
+  }
+}
+
+export const checks: readonly Check[] = [checkReserved, checkHeld, checkPaid]

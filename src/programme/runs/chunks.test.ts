@@ -1,11 +1,23 @@
-/** An approval in several chunks, between which something changes. */
+/** Runs in several chunks, between which something changes, and what is asked of a run at the same moment. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { engines, openDatabase, operatorOf } from '../../../test/harness.ts'
 import { addPayees } from '../../../test/many-referrals.ts'
+import { createUser } from '../../accounts/users/rules.ts'
 import { edit } from '../affiliates/rules.ts'
+import { rules as payouts } from '../payouts/rules.ts'
 import { beginApproval, reserveSome, verify } from './approving.ts'
-import { approve, approvedAsFar, prepare, proceed, reading } from './rules.ts'
+import {
+  approve,
+  approvedAsFar,
+  cancel,
+  file,
+  itemReading,
+  prepare,
+  proceed,
+  reading,
+  settleItem,
+} from './rules.ts'
 
 /** More than the two chunks of fifty, of which the last is the one that changes. */
 const PAYEES = 101
@@ -64,4 +76,74 @@ describe('an approval', () => {
       assert.equal((await approve(context, { payout_run_id: anew.id, hash: anew.hash })).status, 'approved')
     })
   }
+})
+
+describe('a file of a run', () => {
+  for (const [engine, fresh] of Object.entries(engines)) {
+    test(`${engine}: whoever cancels at the same moment is asked about it`, async t => {
+      const { url, remove } = await fresh()
+      t.after(remove)
+      const database = await openDatabase(url)
+      t.after(() => database.close())
+      await addPayees(database, { payees: 3, each: 1 })
+      const context = operatorOf(database)
+      for (let round = 0; round < 6; round += 1) {
+        const { id, hash } = await prepare(context, {})
+        await approve(context, { payout_run_id: id, hash })
+        const both = [
+          () => file(context, 'csv', { payout_run_id: id }),
+          () => cancel(context, { payout_run_id: id }),
+        ]
+        const first = round % 2
+        const done = await Promise.allSettled([both[first]!(), both[1 - first]!()])
+        assert.equal(done.filter(({ status }) => status === 'fulfilled').length, 1)
+        await cancel(context, { payout_run_id: id, not_handed_over: true })
+      }
+    })
+  }
+
+  test('that is downloaded while the run is cancelled is not a whole one', async t => {
+    const { url, remove } = await engines.SQLite!()
+    t.after(remove)
+    const database = await openDatabase(url)
+    t.after(() => database.close())
+    await addPayees(database, { payees: 3, each: 1 })
+    const context = operatorOf(database)
+    const { id, hash } = await prepare(context, {})
+    await approve(context, { payout_run_id: id, hash })
+    const { text } = await file(context, 'csv', { payout_run_id: id })
+    await cancel(context, { payout_run_id: id, not_handed_over: true })
+    await assert.rejects(async () => {
+      for await (const _part of text);
+    }, /was cancelled/)
+  })
+})
+
+test('what is paid to one affiliate by several payouts comes back as a whole', async t => {
+  const { url, remove } = await engines.SQLite!()
+  t.after(remove)
+  const database = await openDatabase(url)
+  t.after(() => database.close())
+  await addPayees(database, { payees: 1, each: 10_001 })
+  const context = operatorOf(database)
+  await createUser(context, { login: 'a', email: 'a@example.com', role: 'administrator' })
+  const balances = () => database.reader.selectFrom('balances').selectAll().orderBy('account').execute()
+  const before = await balances()
+  const { id, hash } = await prepare(context, {})
+  await approve(context, { payout_run_id: id, hash })
+  const [item] = await database.reader.selectFrom('run_items').selectAll().where('run_id', '=', id).execute()
+  await settleItem(context, { run_item_id: item!.id, status: 'paid' })
+  const made = await database.reader
+    .selectFrom('payouts')
+    .selectAll()
+    .where('run_item_id', '=', item!.id)
+    .execute()
+  assert.deepEqual([made.length, made.reduce((sum, { amount }) => sum + amount, 0)], [2, item!.amount])
+  await payouts.remove(context, made[0]!.id)
+  assert.equal((await itemReading.get(context, item!.id)).status, 'returned')
+  assert.equal((await payouts.get(context, made[1]!.id)).status, 'failed')
+  assert.deepEqual(
+    (await balances()).filter(({ amount }) => amount !== 0),
+    before,
+  )
 })

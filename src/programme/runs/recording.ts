@@ -217,6 +217,11 @@ async function recordSome(
     const run = existing(payoutRun, await store.runs.hold(tx, runId))
     refuseUnsent(run)
     const affiliates = chunk.map(item => item.affiliate_id)
+    // Whoever deletes or edits a payout of the run changes its item.
+    await store.items.holdAll(
+      tx,
+      chunk.map(item => item.id),
+    )
     const items = await store.itemsOf(tx, runId, affiliates)
     const sorted = sort(items, reported)
     const newItems = items.filter(item => sorted.fresh.has(item.id))

@@ -3,10 +3,11 @@
  * closed once the outcome of each payment is known.
  */
 import type { Static } from 'typebox'
-import { refuseInvalid } from '../../base/errors.ts'
+import { Failure, refuseInvalid } from '../../base/errors.ts'
 import { now } from '../../base/time.ts'
 import { type Context, type RequestContext, write } from '../../events/write.ts'
 import { existing, readingOf } from '../../records/rules.ts'
+import { DatabaseUnavailable } from '../../storage/database.ts'
 import { beginApproval, reserveSome, takeBackSome, verify } from './approving.ts'
 import { beginCancelling, releaseSome } from './cancelling.ts'
 import { conflict } from './conflict.ts'
@@ -100,7 +101,9 @@ export async function approve(
 /** @throws Failure run_conflict when another process has found that the run can't be approved */
 export async function approvedAsFar(context: RequestContext, id: number): Promise<Run> {
   const run = await current(context, id)
-  if (run.status === 'draft') throw conflict(run.refusal)
+  if (run.status === 'draft') {
+    throw conflict(run.refusal || 'The run was prepared anew meanwhile: look at its items again.')
+  }
   return run
 }
 
@@ -170,9 +173,21 @@ async function proceedOnce(context: RequestContext, id: number): Promise<boolean
   return true
 }
 
-/** Continues steps that are unfinished, because they are long or because their process has ended. */
+/**
+ * Continues steps that are unfinished, because they are long or because their process has ended. A run that can't be
+ * continued keeps no other one waiting.
+ * @throws AggregateError of the runs that failed
+ */
 export async function proceedAll(context: RequestContext, isClosed: () => boolean): Promise<void> {
+  const errors: unknown[] = []
   for (const id of await store.unfinished(context.database.reader)) {
-    while (!isClosed() && (await proceedOnce(context, id))) await new Promise(setImmediate)
+    try {
+      while (!isClosed() && (await proceedOnce(context, id))) await new Promise(setImmediate)
+    } catch (error) {
+      if (error instanceof DatabaseUnavailable) throw error
+      // The run states itself why it was refused.
+      if (!(error instanceof Failure)) errors.push(error)
+    }
   }
+  if (errors.length > 0) throw new AggregateError(errors, 'Payout runs could not be continued.')
 }

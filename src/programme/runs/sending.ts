@@ -55,14 +55,17 @@ export async function file(
   if (part > Math.max(1, partsOf(kind, run.payees)))
     throw conflict(`The run has no part ${part} of this file.`)
   await write(context, async tx => {
+    // A cancellation asks whether files were downloaded: it comes before this one, or is asked about it.
+    formatNamed(existing(payoutRun, await store.runs.hold(tx, id)), format)
     const isFirst = await files.markDownloaded(tx, { run_id: id, format, part }, now())
     if (isFirst) tx.log('payout_run.download', id)
   })
-  const lines = () => linesOf(context, run, kind, part)
+  const frame = await frameOf(context, run, part, columns, () => linesOf(context, run, kind, part))
+  const lines = () => whole(linesOf(context, run, kind, part), frame.count)
   return {
     name: `payout-run-${id}${partsOf(kind, run.payees) > 1 ? `-${part}` : ''}.${kind.extension}`,
     contentType: kind.contentType,
-    text: kind.write(await frameOf(context, run, part, columns, lines), lines),
+    text: kind.write(frame, lines),
   }
 }
 
@@ -96,6 +99,19 @@ async function frameOf(
     sum,
     columns,
   }
+}
+
+/** Ends the download with an error when the run was cancelled under it: half a file could be taken for a whole one. */
+async function* whole(
+  batches: AsyncIterable<readonly Line[]>,
+  count: number,
+): AsyncGenerator<readonly Line[]> {
+  let written = 0
+  for await (const lines of batches) {
+    written += lines.length
+    yield lines
+  }
+  if (written !== count) throw conflict('The run was cancelled while its file was downloaded.')
 }
 
 async function* linesOf(

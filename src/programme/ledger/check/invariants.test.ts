@@ -111,6 +111,11 @@ const faults: readonly Fault[] = [
     named: /^balances: affiliate \d+, reserved: .* where the open items of payout runs come to/,
   },
   {
+    invariant: 4,
+    sql: raise('run_items', `status = 'paid'`),
+    named: /^run_items \d+: .* is paid of it, where its payouts come to/,
+  },
+  {
     invariant: 5,
     sql: `UPDATE referrals SET status = 'unpaid', amount = 100 WHERE id = ${first('referrals', `reason = 'refunded'`)}`,
     named: /^conversions \d+: nothing is left of the sale, and 1.00 stands because of it \(referral \d+\)/,
@@ -129,10 +134,17 @@ describeService('faults of rows', service => {
     // Of each account something: a payout of more than was earned, and what was written off.
     await service().newPayout(id, { referrals: [paid.id], amount: 25 })
     await service().post('/referrals', { ...earned, amount: 3, type: 'write_off' })
-    await service().post('/referrals', earned)
-    const { body: run } = await service().post('/payout-runs', { group_id: group.id })
-    const { status } = await service().post(`/payout-runs/${run.id}/approve`, { hash: run.hash })
-    assert.equal(status, 200)
+    const approved = async (): Promise<number> => {
+      await service().post('/referrals', earned)
+      const { body: run } = await service().post('/payout-runs', { group_id: group.id })
+      const { status } = await service().post(`/payout-runs/${run.id}/approve`, { hash: run.hash })
+      assert.equal(status, 200)
+      return run.id
+    }
+    const run = await approved()
+    const content = `reference,status\nR${run}A${id},paid\n`
+    assert.equal((await service().post(`/payout-runs/${run}/results`, { content })).body.recorded.paid, 1)
+    await approved()
   })
 
   /** What each check says of a fault. */
