@@ -1,5 +1,5 @@
 /**
- * Takes a picture of every page, on the demo data, at 360 and 1440 pixels, light and dark: to be looked at after a
+ * Takes a picture of every page of the menu, its first record and its form, and of what else is listed here, on the demo data, at 360 and 1440 pixels, light and dark: to be looked at after a
  * change of the administration area. Run it with `node test/screenshots.ts FOLDER [page …]`; with `--view` a picture
  * ends where the window does, as those in docs/images do.
  */
@@ -19,11 +19,11 @@ interface Picture {
 
 const openFirst = async (page: Page) => {
   await page.locator('main').getByRole('link', { name: /#/ }).first().click()
-  await page.getByRole('heading', { name: 'History' }).waitFor()
+  await page.waitForLoadState('networkidle')
 }
 
+/** What needs more than a click in the menu. */
 const pictures: Record<string, Picture> = {
-  home: { path: '/' },
   search: {
     path: '/',
     steps: async page => {
@@ -32,7 +32,6 @@ const pictures: Record<string, Picture> = {
       await page.getByRole('option', { name: /@/ }).first().waitFor()
     },
   },
-  affiliates: { path: '/affiliates' },
   ledger: { path: '/affiliates/12/ledger' },
   'affiliates-deleted': { path: '/affiliates/deleted' },
   'affiliates-selected': {
@@ -44,15 +43,12 @@ const pictures: Record<string, Picture> = {
     },
   },
   'affiliates-none': { path: '/affiliates?filter={"search":"nobody at all"}' },
-  'affiliate-create': { path: '/affiliates/create' },
   'affiliate-show': { path: '/affiliates/12/show' },
   'affiliate-edit': { path: '/affiliates/12' },
   'affiliate-delete': {
     path: '/affiliates/12/show',
     steps: page => page.getByRole('button', { name: 'Delete' }).click(),
   },
-  referrals: { path: '/referrals' },
-  'referral-create': { path: '/referrals/create' },
   'referral-write-off': { path: '/referrals/create?type=write_off&affiliate_id=1' },
   'referral-show': { path: '/referrals?filter={"status":"unpaid"}', steps: openFirst },
   'referral-edit': {
@@ -62,14 +58,6 @@ const pictures: Record<string, Picture> = {
       await page.getByRole('link', { name: 'Edit' }).click()
     },
   },
-  visits: { path: '/visits' },
-  customers: { path: '/customers' },
-  'customer-create': { path: '/customers/create' },
-  'customer-show': { path: '/customers', steps: openFirst },
-  creatives: { path: '/creatives' },
-  'creative-create': { path: '/creatives/create' },
-  payouts: { path: '/payouts' },
-  'payout-create': { path: '/payouts/create' },
   'payout-edit': { path: '/payouts/12' },
   reports: { path: '/reports?span=all' },
   'reports-numbers': {
@@ -92,12 +80,31 @@ const pictures: Record<string, Picture> = {
   },
   export: { path: '/tools/export' },
   system: { path: '/tools/system' },
-  users: { path: '/users' },
-  'user-create': { path: '/users/create' },
   'user-edit': { path: '/users/3' },
   'user-own': { path: '/users/1' },
-  settings: { path: '/settings' },
   account: { path: '/account' },
+}
+
+/** Each page of the menu; of a list also its form, and its first record. */
+async function picturesOfMenu(page: Page): Promise<Record<string, Picture>> {
+  await page.getByRole('heading', { level: 1 }).waitFor()
+  const links = await page.getByRole('navigation').getByRole('link').all()
+  const paths = await Promise.all(links.map(link => link.getAttribute('href')))
+  const found: Record<string, Picture> = {}
+  for (const path of paths.map(path => path!.replace(/^\/admin/, '') || '/')) {
+    const name = path.slice(1).replaceAll('/', '-') || 'home'
+    found[name] = { path }
+    await page.goto(`${world.server.announced.url}/admin${path}`)
+    await page.getByRole('heading', { level: 1 }).waitFor()
+    await page.waitForLoadState('networkidle')
+    const main = page.locator('main')
+    if (await main.locator(`a[href$="${path}/create"]`).count())
+      found[`${name}-create`] = { path: `${path}/create` }
+    const record = main.locator(`a[href^="/admin${path}/"]:not([href$="/create"])`).first()
+    if (await record.count())
+      found[`${name}-first`] = { path: (await record.getAttribute('href'))!.replace('/admin', '') }
+  }
+  return found
 }
 
 const looks = [
@@ -109,12 +116,16 @@ const looks = [
 const world = await World.start('--demo')
 await mkdir(folder, { recursive: true })
 try {
+  const all = { ...pictures }
+  await world.work('/', async page => {
+    Object.assign(all, await picturesOfMenu(page))
+  })
   for (const look of looks) {
     const suffix = `${look.width}-${look.colorScheme}.png`
     if (wanted.length === 0 || wanted.includes('login')) {
       await world.visit('/login', page => shoot(page, `login-${suffix}`), look)
     }
-    for (const [name, { path, steps }] of Object.entries(pictures)) {
+    for (const [name, { path, steps }] of Object.entries(all)) {
       if (wanted.length > 0 && !wanted.includes(name)) continue
       await world.work(
         path,

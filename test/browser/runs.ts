@@ -16,7 +16,7 @@ export function runScenarios(world: () => World): void {
         await page.getByRole('link', { name: 'Prepare payout run' }).first().click()
         await page.getByLabel('Minimum').fill('123456')
         await page.getByLabel('Note').fill('October')
-        await page.getByRole('button', { name: 'Save' }).click()
+        await page.getByRole('button', { name: 'Prepare' }).click()
         await page.getByRole('heading', { level: 1, name: /^Payout run \d+$/ }).waitFor()
         const run = Number(page.url().match(/payout-runs\/(\d+)\/show/)![1])
         await page.getByText('Would be paid').waitFor()

@@ -26,6 +26,7 @@ export function RunCreate() {
     <RecordCreate
       of={payoutRuns}
       title="Prepare payout run"
+      save="Prepare"
       defaults={{ method: 'csv', minimum: '0' }}
       argumentsOf={argumentsOf}
     >

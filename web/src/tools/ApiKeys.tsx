@@ -47,8 +47,7 @@ function Keys() {
         sx={{ gap: 2, mb: 2, flexWrap: 'wrap', justifyContent: 'space-between', alignItems: 'center' }}
       >
         <Typography sx={{ color: 'text.secondary', maxWidth: 620 }}>
-          A program that reads or writes affiliates and payouts through the API shows a key with every
-          request.
+          A program that reads or changes records through the API sends a key with every request.
         </Typography>
         {generate}
       </Stack>

@@ -169,7 +169,7 @@ export function History({ record, id }: { record: string; id: number }) {
       {error && <Problem error={error} />}
       {data?.length === 0 && (
         <Typography variant="body2" sx={{ px: 2, pb: 2, color: 'text.secondary' }}>
-          The audit log does not tell of this record: it was there before the log was kept.
+          The audit log has no entries of this record: it was imported, or is older than the log.
         </Typography>
       )}
       {data?.map(entry => (

@@ -6,6 +6,7 @@ import {
   Table,
   TableBody,
   TableCell,
+  TableContainer,
   TableHead,
   TableRow,
   Typography,
@@ -128,36 +129,38 @@ function LatestVisits() {
       {!data && !error && <Waiting />}
       {data?.length === 0 && <Alert severity="info">Nobody has come through a link yet.</Alert>}
       {data && data.length > 0 && (
-        <Table size="small" aria-label="The latest visits">
-          <TableHead>
-            <TableRow>
-              <TableCell>Date</TableCell>
-              <TableCell>Affiliate</TableCell>
-              <TableCell>Page</TableCell>
-              <TableCell>From</TableCell>
-              <TableCell>Campaign</TableCell>
-            </TableRow>
-          </TableHead>
-          <TableBody>
-            {data.map(({ id, date, affiliate_id, url, referrer, campaign }) => (
-              <TableRow key={id}>
-                <TableCell>{time(date)}</TableCell>
-                <TableCell>
-                  <AffiliateName id={affiliate_id} link />
-                </TableCell>
-                <TableCell>
-                  <Breakable text={url || '–'} />
-                </TableCell>
-                <TableCell>
-                  <Breakable text={referrer || '–'} />
-                </TableCell>
-                <TableCell>
-                  <bdi>{campaign || '–'}</bdi>
-                </TableCell>
+        <TableContainer>
+          <Table size="small" aria-label="The latest visits">
+            <TableHead>
+              <TableRow>
+                <TableCell>Date</TableCell>
+                <TableCell>Affiliate</TableCell>
+                <TableCell>Page</TableCell>
+                <TableCell>From</TableCell>
+                <TableCell>Campaign</TableCell>
               </TableRow>
-            ))}
-          </TableBody>
-        </Table>
+            </TableHead>
+            <TableBody>
+              {data.map(({ id, date, affiliate_id, url, referrer, campaign }) => (
+                <TableRow key={id}>
+                  <TableCell sx={{ whiteSpace: 'nowrap' }}>{time(date)}</TableCell>
+                  <TableCell>
+                    <AffiliateName id={affiliate_id} link />
+                  </TableCell>
+                  <TableCell>
+                    <Breakable text={url || '–'} />
+                  </TableCell>
+                  <TableCell>
+                    <Breakable text={referrer || '–'} />
+                  </TableCell>
+                  <TableCell>
+                    <bdi>{campaign || '–'}</bdi>
+                  </TableCell>
+                </TableRow>
+              ))}
+            </TableBody>
+          </Table>
+        </TableContainer>
       )}
     </Section>
   )
@@ -178,32 +181,34 @@ function Campaigns() {
           <Typography gutterBottom color="text.secondary">
             Of the latest {data.latest.toLocaleString('en')} visits.
           </Typography>
-          <Table size="small" aria-label="Campaigns">
-            <TableHead>
-              <TableRow>
-                <TableCell>Campaign</TableCell>
-                <TableCell>Affiliate</TableCell>
-                <TableCell align="right">Visits</TableCell>
-                <TableCell align="right">Visitors</TableCell>
-                <TableCell align="right">Led to a referral</TableCell>
-              </TableRow>
-            </TableHead>
-            <TableBody>
-              {data.campaigns.map(({ affiliate_id, campaign, visits, visitors, converted }) => (
-                <TableRow key={`${affiliate_id} ${campaign}`}>
-                  <TableCell>
-                    <bdi>{campaign || 'None'}</bdi>
-                  </TableCell>
-                  <TableCell>
-                    <AffiliateName id={affiliate_id} link />
-                  </TableCell>
-                  <TableCell align="right">{visits}</TableCell>
-                  <TableCell align="right">{visitors}</TableCell>
-                  <TableCell align="right">{converted}</TableCell>
+          <TableContainer>
+            <Table size="small" aria-label="Campaigns">
+              <TableHead>
+                <TableRow>
+                  <TableCell>Campaign</TableCell>
+                  <TableCell>Affiliate</TableCell>
+                  <TableCell align="right">Visits</TableCell>
+                  <TableCell align="right">Visitors</TableCell>
+                  <TableCell align="right">Led to a referral</TableCell>
                 </TableRow>
-              ))}
-            </TableBody>
-          </Table>
+              </TableHead>
+              <TableBody>
+                {data.campaigns.map(({ affiliate_id, campaign, visits, visitors, converted }) => (
+                  <TableRow key={`${affiliate_id} ${campaign}`}>
+                    <TableCell>
+                      <bdi>{campaign || 'None'}</bdi>
+                    </TableCell>
+                    <TableCell>
+                      <AffiliateName id={affiliate_id} link />
+                    </TableCell>
+                    <TableCell align="right">{visits}</TableCell>
+                    <TableCell align="right">{visitors}</TableCell>
+                    <TableCell align="right">{converted}</TableCell>
+                  </TableRow>
+                ))}
+              </TableBody>
+            </Table>
+          </TableContainer>
         </>
       )}
     </Section>

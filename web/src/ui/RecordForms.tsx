@@ -57,10 +57,11 @@ export function RecordCreate({
   of,
   title,
   defaults,
+  save,
   argumentsOf = withoutNull,
   wide = false,
   children,
-}: FormProps & { title: string; defaults?: object }) {
+}: FormProps & { title: string; defaults?: object; save?: string }) {
   const [keyOf] = useState(newIdempotencyKeys)
   const onSuccess = useAfterSaving({ of, said: 'created' })
   return (
@@ -73,7 +74,7 @@ export function RecordCreate({
       <Page title={title} parent={parentOf(of)} narrow={!wide}>
         <CarefulForm {...(defaults && { defaultValues: defaults })}>
           {children}
-          <FormButtons back={`/${of.resource}`} />
+          <FormButtons back={`/${of.resource}`} {...(save && { label: save })} />
         </CarefulForm>
       </Page>
     </CreateBase>

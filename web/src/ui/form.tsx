@@ -182,7 +182,7 @@ export function MoneyInput({
     <TextInput
       source={source}
       label={label}
-      format={value => (value === undefined || value === null ? '' : String(value))}
+      format={value => (typeof value === 'number' ? value.toFixed(money.decimals) : (value ?? ''))}
       parse={typed => typed}
       validate={[required(NO_AMOUNT), typed => problem(String(typed ?? '').trim())]}
       helperText={valid ? `= ${money.full(text)}` : `In ${money.currency}, with a point: ${example(money)}`}
