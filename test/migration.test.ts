@@ -5,6 +5,7 @@ import { describe, type TestContext, test } from 'node:test'
 import { sql } from 'kysely'
 import { balancesOf } from '../src/programme/ledger/rules.ts'
 import type { Database, Tx } from '../src/storage/database.ts'
+import { salesMonths } from '../src/storage/migrations/sales-months.ts'
 import { visitDaysOfAll } from '../src/storage/migrations/visit-days.ts'
 import { migrate, migrations } from '../src/storage/migrations.ts'
 import { openPostgres } from '../src/storage/postgres/database.ts'
@@ -144,6 +145,49 @@ for (const [engine, fresh] of Object.entries(unopened)) {
           [-1, 1, 1, 0],
           [0, 1, 1, 1],
           [1, 7, 6, 3],
+        ],
+      )
+    })
+
+    test('what was sold before there were sums of months is in them', async t => {
+      const { url, remove } = await fresh()
+      t.after(remove)
+      const old = await open(url)
+      await migrate(old, migrations.indexOf(salesMonths))
+      await old.transaction(async tx => {
+        for (const [status, type, total, at] of [
+          ['paid', 'sale', 1_500_000, -1],
+          ['pending', 'lead', 'NULL', 0],
+          ['unpaid', 'sale', 2_600_000, 2_678_399],
+          ['rejected', 'sale', 7, 5],
+          ['unpaid', 'refund', 7, 5],
+          ['unpaid', 'sale', 7, 2_678_400],
+        ]) {
+          await sql
+            .raw(
+              `INSERT INTO referrals (affiliate_id, visit_id, rest_id, customer_id, parent_id, description, description_key, status, amount, currency,
+                custom, context, campaign, reference, reference_key, products, created_at, type, payout_id, order_total, reason, run_item_id,
+                unique_reference, request_hash, updated_at)
+                VALUES (1, 0, '', 0, 0, '', '', '${status}', 1, 'USD', '', '', '', '', '', '', ${at}, '${type}', 0, ${total}, '', 0, 0, '', 0)`,
+            )
+            .execute(tx)
+        }
+      })
+      await old.close()
+      const database = await openDatabase(url)
+      t.after(() => database.close())
+      const months = await database.reader.selectFrom('sales_months').selectAll().orderBy('month').execute()
+      assert.deepEqual(
+        months.map(({ month, sales, volume_parts, volume_rest }) => [
+          month,
+          sales,
+          volume_parts,
+          volume_rest,
+        ]),
+        [
+          [-2_678_400, 1, 1, 500_000],
+          [0, 2, 2, 600_000],
+          [2_678_400, 1, 0, 7],
         ],
       )
     })

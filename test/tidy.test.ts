@@ -89,7 +89,7 @@ const joins: Readonly<Record<string, string>> = {
   'programme/affiliates/store.ts': 'groups users',
   'programme/links/store.ts': 'affiliates users',
   // What an affiliate has sold, who belongs to a group, who is owed though deleted.
-  'programme/commission/store.ts': 'referrals',
+  'programme/commission/sales-store.ts': 'referrals',
   'programme/groups/store.ts': 'affiliates rules',
   'programme/ledger/store.ts': 'affiliates payouts referrals',
   // One sale writes several kinds of record; many visits are written together; a run pays what is unpaid.
@@ -99,7 +99,8 @@ const joins: Readonly<Record<string, string>> = {
   'programme/runs/store.ts': 'affiliates balances groups payout_referrals payouts referrals users',
   // What is stored twice is compared.
   'programme/runs/check-store.ts': 'balances payouts referrals',
-  'programme/ledger/check/store.ts': 'affiliates payout_referrals payouts referrals visit_days visits',
+  'programme/ledger/check/store.ts':
+    'affiliates payout_referrals payouts referrals sales_months visit_days visits',
   'operations/check/store.ts': 'events ledger_transfers users',
   // Figures of the area.
   'admin/reports/earning-store.ts': 'affiliates balances ledger_transfers referrals users visit_days',

@@ -35,6 +35,12 @@ export function formatMilliseconds(milliseconds: number): string {
 /** The day of a second, as days since 1970, UTC. */
 export const dayOf = (seconds: number): number => Math.floor(seconds / DAY_SECONDS)
 
+/** The first second of the month of a second, or of one so many months later, UTC. */
+export function monthFrom(second: number, monthsLater = 0): number {
+  const day = new Date(second * 1000)
+  return new Date(0).setUTCFullYear(day.getUTCFullYear(), day.getUTCMonth() + monthsLater) / 1000
+}
+
 export function now(): number {
   return Math.floor(Date.now() / 1000)
 }

@@ -17,6 +17,7 @@ import { namesWithoutAccents } from './migrations/names.ts'
 import { payoutNotes } from './migrations/payout-notes.ts'
 import { reports } from './migrations/reports.ts'
 import { refusedRuns, runs, runsOfGroups } from './migrations/runs.ts'
+import { salesMonths } from './migrations/sales-months.ts'
 import { sourceModes, sources } from './migrations/sources.ts'
 import { clickKeys, links, scriptPages } from './migrations/tracking.ts'
 import { visitDays, visitDaysOfAll } from './migrations/visit-days.ts'
@@ -56,6 +57,7 @@ export const migrations: readonly Migration[] = [
   secondFactors,
   refusedRuns,
   visitDaysOfAll,
+  salesMonths,
 ]
 
 /** How a referral's amount came to be stands in `calculation` alone. */

@@ -13,7 +13,21 @@ export function exactSum(
   filter: RawBuilder<unknown> = sql``,
 ): RawBuilder<string> {
   const part = sql.lit(PART)
-  return sql`cast(coalesce(sum(${amount} / ${part}) ${filter}, 0) as text) || ' ' || cast(coalesce(sum(${amount} % ${part}) ${filter}, 0) as text)`
+  return exactSumOfParts({ parts: sql`${amount} / ${part}`, rest: sql`${amount} % ${part}` }, filter)
+}
+
+/** The same of amounts that are stored in two columns. */
+export function exactSumOfParts(
+  { parts, rest }: Readonly<Record<'parts' | 'rest', RawBuilder<unknown>>>,
+  filter: RawBuilder<unknown> = sql``,
+): RawBuilder<string> {
+  const sum = (of: RawBuilder<unknown>) => sql`cast(coalesce(sum(${of}) ${filter}, 0) as text)`
+  return sql`${sum(parts)} || ' ' || ${sum(rest)}`
+}
+
+/** What the two columns have of an amount. */
+export function partsOf(units: bigint): { parts: number; rest: number } {
+  return { parts: Number(units / BigInt(PART)), rest: Number(units % BigInt(PART)) }
 }
 
 /** @param text of `exactSum` @returns it in minor units */

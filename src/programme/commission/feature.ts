@@ -3,6 +3,7 @@ import { formatTime } from '../../base/time.ts'
 import { feature, type SheetColumns } from '../../records/feature.ts'
 import { listing, rules as resource } from './routes.ts'
 import { type RuleRow, rule } from './rule.ts'
+import { salesMonthsTable } from './sales-table.ts'
 
 const time = (value: number | null) => (value === null ? '' : formatTime(value))
 
@@ -30,6 +31,7 @@ const columns: SheetColumns<RuleRow> = {
 }
 
 export const commissionRules = feature(rule, {
+  tables: [rule.table, salesMonthsTable],
   resource,
   listing,
   sheet: { columns },

@@ -17,6 +17,7 @@ import { exchangeOf, type Judgement, judge, judgeAmount, totalOf } from './engin
 import type { Earner, Sale } from './model.ts'
 import { ruleOf } from './rule.ts'
 import { RuleSet } from './rule-set.ts'
+import { salesOf } from './sales.ts'
 import * as store from './store.ts'
 
 /** How many prepared sets of rules are cached: one for each database, and those that have just changed. */
@@ -140,9 +141,7 @@ export async function earnerOf(
 ): Promise<Earner> {
   const own = terms ?? (await termsOf(db, affiliateId))
   const { rate = null, rate_type: rateType = null, group_id: groupId = null } = own ?? {}
-  const day = new Date(sale.occurredAt * 1000)
-  const month = Date.UTC(day.getUTCFullYear(), day.getUTCMonth()) / 1000
-  const tiers = withSales ? await store.salesOf(db, affiliateId, month, sale.occurredAt) : undefined
+  const tiers = withSales ? await salesOf(db, affiliateId, sale.occurredAt) : undefined
   return { id: affiliateId, rate, rateType, groupId, ...(tiers && { tiers }) }
 }
 

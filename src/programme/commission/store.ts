@@ -1,11 +1,8 @@
-/** The queries that commission is judged by: the rules in force, exchange rates, and what an affiliate has sold so far. */
+/** The queries of commission rules. */
 import { sql } from 'kysely'
 import { storeOf } from '../../records/store.ts'
 import type { Db } from '../../storage/database.ts'
 import type { Order } from '../../storage/page.ts'
-import { prepared } from '../../storage/prepared.ts'
-import { exactSum, unitsOfSum } from '../../storage/sums.ts'
-import type { Tier } from './conditions.ts'
 import { type RuleRow, rule } from './rule.ts'
 
 const queries = storeOf(rule)
@@ -39,44 +36,4 @@ export async function currentRules(db: Db): Promise<RuleRow[]> {
 export async function currentOf(db: Db, series: number): Promise<RuleRow | undefined> {
   const query = db.selectFrom('rules').selectAll().where('series', '=', series)
   return query.where('status', '=', 'current').executeTakeFirst()
-}
-
-/** A period, from one moment up to another. */
-interface Period {
-  readonly count: number
-  readonly volume: string
-}
-
-const sold = prepared(
-  (db: Db, { affiliateId, first, last }: { affiliateId: number; first: number; last: number }) =>
-    db
-      .selectFrom('referrals')
-      .select([
-        expression => expression.fn.countAll<number>().as('count'),
-        exactSum(sql.ref('order_total')).as('volume'),
-      ])
-      .where('affiliate_id', '=', affiliateId)
-      .where('created_at', '>=', first)
-      .where('created_at', '<=', last)
-      .where('status', 'in', sql<'pending' | 'unpaid' | 'paid'>`('pending', 'unpaid', 'paid')`)
-      .where('type', 'in', sql<'sale' | 'lead' | 'opt-in'>`('sale', 'lead', 'opt-in')`),
-)
-
-/** What an affiliate has sold up to a second, in the programme's minor unit: in its month, and ever. */
-export async function salesOf(
-  db: Db,
-  affiliateId: number,
-  monthBegins: number,
-  last: number,
-): Promise<Record<Tier, bigint>> {
-  const [month] = await sold(db, { affiliateId, first: monthBegins, last })
-  const [ever] = await sold(db, { affiliateId, first: 0, last })
-  const of = ({ count, volume }: Period) => ({ count: BigInt(count), volume: unitsOfSum(volume) })
-  const [inMonth, all] = [of(month!), of(ever!)]
-  return {
-    sales_in_month: inMonth.count,
-    sales_ever: all.count,
-    volume_in_month: inMonth.volume,
-    volume_ever: all.volume,
-  }
 }

@@ -1,21 +1,24 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { assertFailure, describeService } from '../../../test/harness.ts'
-import type { Earning } from './holdings.ts'
-import { balancesOf, postPayout, postReferral } from './rules.ts'
+import { balancesOf, type Change, postPayout, postReferral } from './rules.ts'
 
 const LARGEST = 99_999_999_999_999
 
+type Earned = NonNullable<Change['after']>
+const earning = (affiliate_id: number, args: Partial<Earned> = {}): Earned => ({
+  affiliate_id,
+  status: 'unpaid',
+  type: 'sale',
+  amount: 1000,
+  payout_id: 0,
+  run_item_id: 0,
+  created_at: 0,
+  order_total: null,
+  ...args,
+})
+
 describeService('the ledger', service => {
-  const earning = (affiliate_id: number, args: Partial<Earning> = {}): Earning => ({
-    affiliate_id,
-    status: 'unpaid',
-    type: 'sale',
-    amount: 1000,
-    payout_id: 0,
-    run_item_id: 0,
-    ...args,
-  })
   const cause = { reason: 'referral.create', eventId: 1, referralId: 1 }
   const balances = (id: number) => balancesOf(service().database.reader, id)
   const none = {
@@ -162,14 +165,7 @@ describeService('the ledger over HTTP', service => {
   test('200 - a long ledger is read whole, forwards and backwards', async () => {
     const { id } = await service().newAffiliate('long')
     const { database } = service()
-    const one = {
-      affiliate_id: id,
-      status: 'unpaid',
-      type: 'sale',
-      amount: 100,
-      payout_id: 0,
-      run_item_id: 0,
-    } as const
+    const one = earning(id, { amount: 100 })
     await database.transaction(async tx => {
       for (let count = 0; count < 600; count += 1) {
         await postReferral(tx, { after: one }, { reason: 'referral.create', eventId: 1, referralId: 1 })

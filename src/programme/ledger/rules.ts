@@ -11,6 +11,7 @@ import type { Context } from '../../events/write.ts'
 import { BoundViolation, type Db, type Tx } from '../../storage/database.ts'
 import type { Page } from '../../storage/page.ts'
 import { type Addition, addToCountersOf, affiliates } from '../affiliates/store.ts'
+import { addSales, addSalesTogether, type Sold } from '../commission/sales.ts'
 import {
   type Account,
   accounts,
@@ -27,8 +28,8 @@ import * as store from './store.ts'
 
 /** A referral before and after a change; a created or deleted one lacks a side. */
 export interface Change {
-  readonly before?: Earning | undefined
-  readonly after?: Earning | undefined
+  readonly before?: (Earning & Sold) | undefined
+  readonly after?: (Earning & Sold) | undefined
 }
 
 /** Why a transfer is posted. */
@@ -112,9 +113,11 @@ export async function postTogether<T>(tx: Tx, work: () => Promise<T>): Promise<T
   const postings: Posting[] = []
   collected.set(tx, postings)
   try {
-    const result = await work()
-    await postAll(tx, postings)
-    return result
+    return await addSalesTogether(tx, async () => {
+      const result = await work()
+      await postAll(tx, postings)
+      return result
+    })
   } finally {
     collected.delete(tx)
   }
@@ -130,6 +133,7 @@ async function post(
   const postings = collected.get(tx)
   if (postings) postings.push(posting)
   else await postAll(tx, [posting])
+  await addSales(tx, changes)
 }
 
 /** The one function that writes transfers, balances and the figures that derive from them. */

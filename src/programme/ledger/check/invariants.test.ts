@@ -75,6 +75,21 @@ const faults: readonly Fault[] = [
     sql: 'DELETE FROM visits WHERE id = (SELECT id FROM visits ORDER BY created_at DESC, id DESC LIMIT 1)',
     named: /^\w+: affiliate \d+, visits by day: /,
   },
+  ...[
+    ...['sales', 'volume_parts', 'volume_rest'].map(
+      name => `UPDATE sales_months SET ${name} = ${name} + 1 WHERE`,
+    ),
+    'DELETE FROM sales_months WHERE',
+  ].map(change => ({
+    invariant: 3,
+    sql: `${change} (affiliate_id, month) IN (SELECT affiliate_id, month FROM sales_months WHERE sales > 0 ORDER BY 1, 2 LIMIT 1)`,
+    named: /^sales_months: affiliate \d+, \w+ of the month from .* where the referrals come to/,
+  })),
+  {
+    invariant: 3,
+    sql: `UPDATE referrals SET created_at = created_at - 90000000 WHERE id = ${first('referrals', `type = 'sale' AND status = 'paid'`)}`,
+    named: /^sales_months: affiliate \d+, sales of the month from /,
+  },
   {
     invariant: 4,
     sql: `INSERT INTO payout_referrals (referral_id, payout_id, known)

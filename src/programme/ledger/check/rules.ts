@@ -2,6 +2,7 @@
  * Checks that balances, figures, referrals and payouts agree. Each statement sees one moment, even while others write.
  */
 import { decimalText } from '../../../base/money.ts'
+import { formatTime } from '../../../base/time.ts'
 import type { Check } from '../../../records/feature.ts'
 import { loadSettings } from '../../../settings/rules.ts'
 import type { Db } from '../../../storage/database.ts'
@@ -9,8 +10,8 @@ import { affiliatesAfter, type Comparison, comparisons, differences, halfPaid } 
 
 const AFFILIATES_AT_ONCE = 1000
 
-/** Figures that are no amounts. */
-const counts = new Set(['referrals', 'visits', 'visits by day', 'converted visits by day'])
+/** Figures of affiliates that are no amounts. */
+const counts = new Set(['referrals', 'visits'])
 
 /** What each compared figure is the sum of. */
 const sources: Readonly<Record<string, string>> = {
@@ -42,6 +43,14 @@ async function* checkDays(db: Db): AsyncGenerator<string> {
   yield* compare(db, comparisons.days, figure => [figure, sources[figure]!])
 }
 
+async function* checkMonths(db: Db): AsyncGenerator<string> {
+  // A figure is the first second of the month, and what it is of that.
+  yield* compare(db, comparisons.months, figure => {
+    const [month, name] = figure.split(' ') as [string, string]
+    return [`${name} of the month from ${formatTime(Number(month))}`, 'the referrals']
+  })
+}
+
 async function* compare(
   db: Db,
   comparison: Comparison,
@@ -57,7 +66,8 @@ async function* compare(
       last,
     })) {
       const [name, source] = words(figure)
-      const [is, was] = [stated, derived].map(units => decimalText(units, counts.has(figure) ? 0 : decimals))
+      const isCount = comparison.isOfCounts || counts.has(figure)
+      const [is, was] = [stated, derived].map(units => decimalText(units, isCount ? 0 : decimals))
       yield `${comparison.table}: affiliate ${affiliate_id}, ${name}: ${is} where ${source} come to ${was}.`
     }
     if (last === Number.MAX_SAFE_INTEGER) return
@@ -72,4 +82,11 @@ async function* checkPaid(db: Db): AsyncGenerator<string> {
   }
 }
 
-export const checks: readonly Check[] = [checkBalances, checkHoldings, checkFigures, checkDays, checkPaid]
+export const checks: readonly Check[] = [
+  checkBalances,
+  checkHoldings,
+  checkFigures,
+  checkDays,
+  checkMonths,
+  checkPaid,
+]

@@ -15,6 +15,8 @@ interface Range {
 /** Two selections of affiliate, figure and amount whose sums are the same. */
 export interface Comparison {
   readonly table: string
+  /** None of its figures is an amount. */
+  readonly isOfCounts?: true
   stated(range: RawBuilder<unknown>): RawBuilder<unknown>
   derived(range: RawBuilder<unknown>): RawBuilder<unknown>
 }
@@ -69,6 +71,7 @@ export const comparisons = {
   /** Days that may have visits which are not kept any more are left out. */
   days: {
     table: 'visit_days',
+    isOfCounts: true,
     stated: range => sql`
       SELECT affiliate_id, 'visits by day' AS figure, visits AS amount FROM visit_days WHERE day > ${firstDay} AND ${range}
       UNION ALL SELECT affiliate_id, 'converted visits by day', converted FROM visit_days WHERE day > ${firstDay} AND ${range}`,
@@ -76,6 +79,25 @@ export const comparisons = {
       SELECT affiliate_id, 'visits by day' AS figure, 1 AS amount FROM visits WHERE ${isLater} AND ${range}
       UNION ALL SELECT affiliate_id, 'converted visits by day', 1 FROM visits
         WHERE referral_id <> 0 AND ${isLater} AND ${range}`,
+  },
+  /** A sale belongs to the last month that there is when it was made, so one of a month that is missing shows in another. */
+  months: {
+    table: 'sales_months',
+    isOfCounts: true,
+    stated: range => sql`
+      SELECT affiliate_id, month || ' sales' AS figure, sales AS amount FROM sales_months WHERE ${range}
+      UNION ALL SELECT affiliate_id, month || ' volume_parts', volume_parts FROM sales_months WHERE ${range}
+      UNION ALL SELECT affiliate_id, month || ' volume_rest', volume_rest FROM sales_months WHERE ${range}`,
+    derived: range => sql`
+      WITH sold AS MATERIALIZED (
+        SELECT affiliate_id, coalesce(order_total, 0) AS volume, coalesce((
+          SELECT max(month) FROM sales_months
+            WHERE sales_months.affiliate_id = referrals.affiliate_id AND month <= created_at), 0) AS month
+        FROM referrals
+        WHERE ${status} IN ('pending', 'unpaid', 'paid') AND type NOT IN ('refund', 'write_off') AND ${range})
+      SELECT affiliate_id, month || ' sales' AS figure, 1 AS amount FROM sold
+      UNION ALL SELECT affiliate_id, month || ' volume_parts', volume / 1000000 FROM sold
+      UNION ALL SELECT affiliate_id, month || ' volume_rest', volume % 1000000 FROM sold`,
   },
 } as const satisfies Record<string, Comparison>
 
