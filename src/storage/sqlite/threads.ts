@@ -74,14 +74,20 @@ export class SqliteThreads {
     }
   }
 
-  /** A query that is under way can't be broken off: a thread that is in the middle of one is left behind. */
+  /**
+   * A query that is under way can't be broken off: a thread that is in the middle of one is left behind. Who waits for its
+   * answer hears so at once: nothing else keeps the process, which would end in the middle of what waits.
+   */
   async close(): Promise<void> {
     this.#closed = true
     const ending = Promise.all([...this.#threads].map(({ worker }) => worker.terminate()))
     const waited = new AbortController()
     await Promise.race([ending, delay(CLOSING_MS, undefined, { signal: waited.signal }).catch(() => {})])
     waited.abort()
-    for (const thread of this.#threads) leaveBehind(thread.worker)
+    for (const thread of this.#threads) {
+      leaveBehind(thread.worker)
+      thread.asked?.reject(closed)
+    }
   }
 
   async #ask({ sql: text, parameters }: CompiledQuery): Promise<unknown[]> {
@@ -129,7 +135,9 @@ const closed = { code: 'ERR_INVALID_STATE', message: 'closed' }
 function leaveBehind(worker: Worker): void {
   worker.unref()
   const become = (code: number) => {
-    process.execve?.(process.execPath, [process.execPath, '--eval', `process.exit(${code})`])
+    // Who hears of the end before this may have set another code since.
+    const last = process.exitCode ?? code
+    process.execve?.(process.execPath, [process.execPath, '--eval', `process.exit(${last})`])
   }
   process.on('exit', become)
   worker.on('exit', () => process.off('exit', become))
