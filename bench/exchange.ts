@@ -1,5 +1,6 @@
 import { type IncomingHttpHeaders, type IncomingMessage, type RequestOptions, request } from 'node:http'
 import { buffer } from 'node:stream/consumers'
+import type { FloorAnswer } from './floor.ts'
 
 /** An answer as it comes: `fetch` would unpack it, and costs more. */
 export interface Exchanged {
@@ -14,4 +15,10 @@ export async function exchange(url: string, options: RequestOptions, body?: stri
   request(url, options, resolve).on('error', reject).end(body)
   const response = await promise
   return { status: response.statusCode!, headers: response.headers, body: await buffer(response) }
+}
+
+/** The same for the floor to answer with, without what `node:http` adds by itself. */
+export function answerOf({ status, headers: received, body }: Exchanged): FloorAnswer {
+  const { date: _date, connection: _connection, 'keep-alive': _keepAlive, ...headers } = received
+  return { status, headers, body: body.toString('base64') }
 }

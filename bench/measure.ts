@@ -1,6 +1,6 @@
 /** How a process is measured: filled databases, rounds of one kind of request, and what is made of the numbers. */
 import { affiliated } from '../test/harness.ts'
-import { exchange } from './exchange.ts'
+import { answerOf, exchange } from './exchange.ts'
 import { load, type Measured, type Target } from './load.ts'
 import { type Floor, launcher, type Process } from './processes.ts'
 import type { BenchRequest } from './requests.ts'
@@ -110,18 +110,14 @@ export async function copyAnswer(
   database?: string,
 ): Promise<void> {
   const filled = (text: string) => text.replace('{row}', '7').replace('{number}', String(Date.now()))
-  const {
-    status,
-    headers: received,
-    body,
-  } = await exchange(
+  const answered = await exchange(
     `${server.url}${request.visitor ? '' : '/v1'}${filled(request.path)}`,
     { method: request.method, headers: headersOf(request, authorization) },
     request.body && filled(request.body),
   )
-  if (status !== request.status) throw new Error(`${request.name}: ${status} ${body}`)
-  const { date: _date, connection: _connection, 'keep-alive': _keepAlive, ...headers } = received
-  const answer = { status, headers, body: body.toString('base64') }
+  if (answered.status !== request.status)
+    throw new Error(`${request.name}: ${answered.status} ${answered.body}`)
+  const answer = answerOf(answered)
   if (database === undefined) return floor.answer(answer)
   const { text } = await statementOf(database, request.name)
   await floor.answer({ ...answer, statement: { text, stride: request.stride } })

@@ -1,10 +1,10 @@
 /**
  * Sends requests at a steady rate, each at its time whatever became of those before it, and measures from that time: who
- * waits behind others counts. (autocannon begins a run at a fixed rate with a burst of thousands.)
+ * waits behind others counts. (autocannon begins a run at a fixed rate with a burst of thousands.) It speaks HTTP by itself,
+ * because `http.request` takes more of a processor than the service that answers.
  */
-import { Agent } from 'node:http'
+import { connect, type Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
-import { exchange } from './exchange.ts'
 
 export interface Offered {
   readonly method: string
@@ -25,55 +25,155 @@ export interface Latencies {
 const MOST_CONNECTIONS = 256
 const EVERY_MS = 1
 
+/** What becomes of the requests of one run. */
+interface Tally {
+  readonly took: number[]
+  failed: number
+  redirects: number
+  ended(): void
+}
+
+interface Sent {
+  readonly bytes: Buffer
+  readonly dueAt: number
+  readonly tally: Tally
+}
+
 /** One that keeps its connections from one run to the next. */
 export class OpenLoad {
-  readonly #url: string
-  readonly #requests: readonly Offered[]
-  readonly #agent = new Agent({ keepAlive: true, maxSockets: MOST_CONNECTIONS })
+  readonly #url: URL
+  readonly #requests: readonly Buffer[]
+  readonly #idle: Connection[] = []
+  readonly #open = new Set<Connection>()
+  readonly #waiting: Sent[] = []
   #sent = 0
 
   constructor(url: string, requests: readonly Offered[]) {
-    this.#url = url
-    this.#requests = requests
+    this.#url = new URL(url)
+    this.#requests = requests.map(request => bytesOf(this.#url.host, request))
   }
 
   async run(perSecond: number, seconds: number): Promise<Latencies> {
-    const took: number[] = []
-    let [failed, redirects] = [0, 0]
     const began = performance.now()
     const total = perSecond * seconds
-    const pending: Promise<void>[] = []
-    const send = async (dueAt: number) => {
-      const status = await this.#ask().catch(() => 0)
-      took.push(performance.now() - dueAt)
-      if (status === 0 || status >= 400) failed += 1
-      if (status === 302) redirects += 1
+    const end = Promise.withResolvers<void>()
+    const tally: Tally = {
+      took: [],
+      failed: 0,
+      redirects: 0,
+      ended: () => {
+        if (tally.took.length >= total) end.resolve()
+      },
     }
     for (let sent = 0; sent < total; ) {
       const due = Math.min(total, ((performance.now() - began) / 1000) * perSecond)
-      for (; sent < due; sent += 1) pending.push(send(began + (sent / perSecond) * 1000))
+      for (; sent < due; sent += 1) this.#send(began + (sent / perSecond) * 1000, tally)
       await delay(EVERY_MS)
     }
-    await Promise.all(pending)
-    took.sort((a, b) => a - b)
+    await end.promise
+    const took = Float64Array.from(tally.took).sort()
     const at = (part: number) => took[Math.min(took.length - 1, Math.floor(took.length * part))] ?? 0
     return {
       perSecond: (took.length / (performance.now() - began)) * 1000,
       p50Ms: at(0.5),
       p99Ms: at(0.99),
       mostMs: at(1),
-      failed,
-      redirects,
+      failed: tally.failed,
+      redirects: tally.redirects,
     }
   }
 
-  async #ask(): Promise<number> {
-    const { path, body, method, headers } = this.#requests[this.#sent++ % this.#requests.length]!
-    const { status } = await exchange(`${this.#url}${path}`, { method, headers, agent: this.#agent }, body)
-    return status
+  #send(dueAt: number, tally: Tally): void {
+    this.#waiting.push({ bytes: this.#requests[this.#sent++ % this.#requests.length]!, dueAt, tally })
+    if (this.#idle.length === 0 && this.#open.size < MOST_CONNECTIONS) this.#connect()
+    else this.#next()
+  }
+
+  #next(): void {
+    while (this.#waiting.length > 0 && this.#idle.length > 0) this.#idle.pop()!.send(this.#waiting.shift()!)
+  }
+
+  #connect(): void {
+    const connection = new Connection(this.#url, {
+      free: () => {
+        this.#idle.push(connection)
+        this.#next()
+      },
+      gone: () => {
+        this.#open.delete(connection)
+        const place = this.#idle.indexOf(connection)
+        if (place >= 0) this.#idle.splice(place, 1)
+        if (this.#waiting.length > 0) this.#connect()
+      },
+    })
+    this.#open.add(connection)
   }
 
   close(): void {
-    this.#agent.destroy()
+    for (const connection of this.#open) connection.close()
+  }
+}
+
+function bytesOf(host: string, { method, path, headers, body = '' }: Offered): Buffer {
+  const lines = Object.entries({ host, ...headers, 'content-length': String(Buffer.byteLength(body)) })
+  const head = lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')
+  return Buffer.from(`${method} ${path} HTTP/1.1\r\n${head}\r\n${body}`)
+}
+
+/** Sends one request after the other. */
+class Connection {
+  readonly #socket: Socket
+  readonly #free: () => void
+  #sent: Sent | undefined
+  #received = ''
+
+  constructor({ hostname, port }: URL, { free, gone }: { free: () => void; gone: () => void }) {
+    this.#free = free
+    this.#socket = connect({ host: hostname, port: Number(port), noDelay: true })
+    this.#socket.setEncoding('latin1')
+    this.#socket.on('connect', free)
+    this.#socket.on('data', (text: string) => this.#receive(text))
+    this.#socket.on('error', () => {})
+    this.#socket.on('close', () => {
+      gone()
+      this.#end(0)
+    })
+  }
+
+  send(sent: Sent): void {
+    this.#sent = sent
+    this.#socket.write(sent.bytes)
+  }
+
+  close(): void {
+    this.#socket.destroy()
+  }
+
+  #receive(text: string): void {
+    // The server is about to close a connection that waits for too long.
+    if (!this.#sent) {
+      this.close()
+      return
+    }
+    this.#received += text
+    const head = this.#received.indexOf('\r\n\r\n')
+    if (head < 0) return
+    const [, length = '0'] = /\r\ncontent-length: (\d+)/i.exec(this.#received) ?? []
+    if (this.#received.length < head + 4 + Number(length)) return
+    const status = Number(this.#received.slice(9, 12))
+    this.#received = ''
+    this.#end(status)
+    this.#free()
+  }
+
+  #end(status: number): void {
+    const sent = this.#sent
+    if (!sent) return
+    this.#sent = undefined
+    const { tally } = sent
+    tally.took.push(performance.now() - sent.dueAt)
+    if (status === 0 || status >= 400) tally.failed += 1
+    if (status === 302) tally.redirects += 1
+    tally.ended()
   }
 }

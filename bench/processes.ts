@@ -15,6 +15,7 @@ const HOST = '127.0.0.1'
 
 export interface Process {
   readonly url: string
+  readonly pid: number
   /** Processor time of the process up to now, in microseconds; undefined where the system does not tell. */
   cpuUs(): number | undefined
   residentMib(): number | undefined
@@ -40,6 +41,7 @@ function measured(child: ChildProcess, url: string): Process {
     Number(readFileSync(`${folder}/task/${thread}/schedstat`, 'utf8').split(' ', 1)[0]) / 1000
   return {
     url,
+    pid: child.pid!,
     cpuUs: () => tell(() => readdirSync(`${folder}/task`).reduce((sum, thread) => sum + threadUs(thread), 0)),
     residentMib: () =>
       tell(() => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`${folder}/status`, 'utf8'))![1]) / 1024),

@@ -23,6 +23,7 @@ function schemeOf(list: string): 'http' | 'https' | undefined {
 
 /** The addresses after the last value that is no address: each proxy appends the one that it saw. */
 function lastAddresses(list: string): string {
+  if (isIP(list) !== 0) return list
   const addresses = list.split(',').map(withoutPort)
   const behind = addresses.findLastIndex(address => isIP(address) === 0) + 1
   return addresses.slice(behind).join(', ')

@@ -96,5 +96,5 @@ const addition = prepared((tx: Db, { id, visits }: { id: number; visits: number 
 )
 
 export async function addVisits(tx: Tx, id: number, visits: number): Promise<void> {
-  await addition(tx, { id, visits })
+  await addition.later(tx, { id, visits })
 }

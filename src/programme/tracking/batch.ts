@@ -1,11 +1,10 @@
 /**
- * Writes visits after they were answered: in batches, every half second in one transaction. A visit then costs a hundredth of a
- * write of its own, and commits happen twice a second at most. A process that is killed loses at most the last
- * batch, but no credit, because the click token carries the affiliate.
+ * Writes visits after they were answered, in batches: half a second after the first, or as soon as there are a hundred. A
+ * visit then costs a hundredth of a write of its own, and whatever else writes waits for a batch that is short. A process that is
+ * killed loses at most the last batch, but no credit, because the click token carries the affiliate.
  * See docs/decisions/visitors.md.
  */
 import { hash, randomBytes } from 'node:crypto'
-import { setImmediate as turn } from 'node:timers/promises'
 import { Rounds } from '../../base/rounds.ts'
 import { dayOf } from '../../base/time.ts'
 import { type RequestContext, write } from '../../events/write.ts'
@@ -17,6 +16,8 @@ import { visit } from '../visits/visit.ts'
 import * as store from './store.ts'
 
 const EVERY_MS = 500
+/** The most that share a transaction: more of them cost as much each, and keep other writes waiting for longer. */
+const BATCH = 100
 /** The most visits that wait; further ones are answered, and not written. */
 const MOST_WAITING = 10_000
 const VISITORS_PER_SWEEP = 1000
@@ -50,7 +51,7 @@ export class VisitBatch {
   readonly #context: RequestContext
   readonly #reports: VisitReports
   readonly #rounds: Rounds
-  #waiting: AnsweredVisit[] = []
+  readonly #waiting: AnsweredVisit[] = []
   #dropped = 0
   /** By place, as the settings name it; there are few. */
   readonly #sightings = new Map<string, store.Sighting>()
@@ -59,13 +60,18 @@ export class VisitBatch {
   constructor(context: RequestContext, reports: VisitReports) {
     this.#context = context
     this.#reports = reports
-    this.#rounds = new Rounds(EVERY_MS, () => this.#flush())
+    this.#rounds = new Rounds(EVERY_MS, () => this.#flushAll())
   }
 
   /** Adds a visit, and returns at once. */
   add(answered: AnsweredVisit): void {
-    if (this.#waiting.length < MOST_WAITING) this.#waiting.push(answered)
-    else this.#dropped += 1
+    if (this.#waiting.length >= MOST_WAITING) {
+      this.#dropped += 1
+      return
+    }
+    this.#waiting.push(answered)
+    // Once: after a failure there are more, and they wait for the next round.
+    if (this.#waiting.length === BATCH) this.#rounds.go()
   }
 
   /** Adds a report of the script; the last one of each place counts. */
@@ -83,17 +89,22 @@ export class VisitBatch {
     await this.#rounds.close()
     const giveUpAt = performance.now() + CLOSING_MS
     const waits = () => this.#waiting.length + this.#sightings.size + this.#loads.size > 0
-    while (waits() && performance.now() < giveUpAt) await this.#flush()
+    while (waits() && performance.now() < giveUpAt) await this.#flush().catch(() => {})
   }
 
+  async #flushAll(): Promise<void> {
+    do await this.#flush()
+    while (this.#waiting.length >= BATCH)
+  }
+
+  /** @throws what it has reported, so that a round ends with it */
   async #flush(): Promise<void> {
     if (this.#dropped > 0) this.#reports.dropped(this.#dropped)
     this.#dropped = 0
-    const batch = this.#waiting
+    const batch = this.#waiting.splice(0, BATCH)
     const sightings = [...this.#sightings.values()]
     const loads = [...this.#loads]
     if (batch.length + sightings.length + loads.length === 0) return
-    this.#waiting = []
     this.#sightings.clear()
     this.#loads.clear()
     try {
@@ -104,9 +115,11 @@ export class VisitBatch {
       })
     } catch (error) {
       this.#reports.failed(error)
-      const remaining = [...batch, ...this.#waiting]
-      this.#waiting = remaining.slice(0, MOST_WAITING)
-      this.#dropped += remaining.length - this.#waiting.length
+      this.#waiting.unshift(...batch)
+      const beyond = Math.max(0, this.#waiting.length - MOST_WAITING)
+      this.#waiting.length -= beyond
+      this.#dropped += beyond
+      throw error
     }
   }
 
@@ -129,8 +142,7 @@ export class VisitBatch {
       nonce: one.nonce,
       repeated: isFirst[place] ? 0 : 1,
     }))
-    // Other requests get a turn between the statements.
-    for await (const _chunk of store.insertVisits(tx, rows)) await turn()
+    await store.insertVisits(tx, rows)
     for (const [id, visits] of sums(batch, visit => visit.affiliateId))
       await addToCounters(tx, id, { visits })
     for (const [id, visits] of sums(batch, visit => visit.linkId)) if (id > 0) await addVisits(tx, id, visits)
@@ -153,10 +165,7 @@ async function newcomers(tx: Tx, batch: readonly AnsweredVisit[]): Promise<boole
     hash('sha256', `${salt} ${affiliateId} ${network} ${userAgent}`, 'base64url').slice(0, 16),
   )
   const firstOnes = new Set<string>()
-  for await (const rows of store.addVisitors(tx, [...new Set(hashes)], day)) {
-    for (const { hash } of rows) firstOnes.add(hash)
-    await turn()
-  }
+  for (const { hash } of await store.addVisitors(tx, [...new Set(hashes)], day)) firstOnes.add(hash)
   // Only the first one within a batch is new.
   return hashes.map(hash => firstOnes.delete(hash))
 }

@@ -282,7 +282,7 @@ describeService('links of affiliates', service => {
     assert.equal((await service().get(`/visits/${visit.id}`)).body.referral_id, referrals[0].id)
     const altered = `${token.slice(0, 40)}${token[40] === 'A' ? 'B' : 'A'}${token.slice(41)}`
     const foreign = signClick(
-      { affiliateId: id, linkId: 0, campaign: '', time: 1_800_000_000, nonce: newNonce() },
+      { affiliateId: id, linkId: 0, campaign: '', time: 1_800_000_000, nonce: newNonce(1_800_000_000) },
       clickKey(1, randomBytes(32).toString('base64url')),
     )
     for (const [reason, sent] of [

@@ -61,12 +61,15 @@ const newVisitors = prepared((tx: Db, { rows }: { rows: Visitor[] }) =>
  * @param hashes in order, each once
  * @returns those that were not there yet on this day
  */
-export async function* addVisitors(
+export async function addVisitors(
   tx: Tx,
   hashes: readonly string[],
   day: number,
-): AsyncGenerator<readonly { hash: string }[]> {
-  for (const chunk of chunksOf(hashes)) yield newVisitors(tx, { rows: chunk.map(hash => ({ hash, day })) })
+): Promise<Pick<Visitor, 'hash'>[]> {
+  const added: Pick<Visitor, 'hash'>[] = []
+  for (const chunk of chunksOf(hashes))
+    added.push(...(await newVisitors(tx, { rows: chunk.map(hash => ({ hash, day })) })))
+  return added
 }
 
 /** @returns how many were removed, at most `limit` */
@@ -95,12 +98,8 @@ export type NewVisit = Insertable<Tables['visits']>
 
 const newVisits = prepared((tx: Db, { rows }: { rows: NewVisit[] }) => tx.insertInto('visits').values(rows))
 
-/** Yields after each statement, so that the caller can give others a turn. */
-export async function* insertVisits(tx: Tx, rows: readonly NewVisit[]): AsyncGenerator<void> {
-  for (const chunk of chunksOf(rows)) {
-    await newVisits(tx, { rows: chunk })
-    yield
-  }
+export async function insertVisits(tx: Tx, all: readonly NewVisit[]): Promise<void> {
+  for (const rows of chunksOf(all)) await newVisits.later(tx, { rows })
 }
 
 /** What the service did with a report of the script. */

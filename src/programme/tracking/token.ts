@@ -13,7 +13,7 @@ export interface Click {
   readonly campaign: string
   /** When, in seconds. */
   readonly time: number
-  /** Identifies the visit: 11 random characters. */
+  /** Identifies the visit: 11 characters, 7 of them random. */
   readonly nonce: string
 }
 
@@ -48,8 +48,14 @@ export const MAX_TOKEN = 200
 const NONCES = 512
 let random = Buffer.alloc(0)
 
-export function newNonce(): string {
+/**
+ * Random but for the beginning, which is the second: visits that are written together then stand together in the index of
+ * nonces, and one batch changes a few of its pages instead of one for each visit.
+ * @param time in seconds
+ */
+export function newNonce(time: number): string {
   if (random.length === 0) random = randomBytes(NONCES * NONCE_BYTES)
+  random.writeUIntBE(time % 2 ** 24, 0, 3)
   const nonce = random.toString('base64url', 0, NONCE_BYTES)
   random = random.subarray(NONCE_BYTES)
   return nonce

@@ -144,12 +144,13 @@ export class Tracking {
     { affiliate_id: affiliateId, id: linkId, campaign: own }: Followed,
     sentCampaign: string | null,
   ) {
+    const time = now()
     const click = {
       affiliateId,
       linkId,
       campaign: campaignOf(plain(own || (sentCampaign ?? ''))),
-      time: now(),
-      nonce: newNonce(),
+      time,
+      nonce: newNonce(time),
     }
     const key = this.#key ?? (await this.#readKey())
     return { token: signClick(click, key), nonce: click.nonce, time: click.time, name: click.campaign }

@@ -3,7 +3,6 @@
  * ten million visits as for ten thousand; they stay when visits are no longer kept one by one. Whoever changes visits
  * changes their sums in the same transaction.
  */
-import { setImmediate as turn } from 'node:timers/promises'
 import { dayOf } from '../../base/time.ts'
 import { chunksOf } from '../../storage/chunks.ts'
 import type { Tx } from '../../storage/database.ts'
@@ -13,17 +12,12 @@ import type { Visit } from './visit.ts'
 
 type Counted = Pick<Visit, 'affiliate_id' | 'campaign' | 'created_at' | 'referral_id' | 'repeated'>
 
-/** Others are answered between the statements. */
 export async function addToDays(
   tx: Tx,
   added: readonly Counted[],
   removed: readonly Counted[] = [],
 ): Promise<void> {
-  const sums = sumsOf(added, removed)
-  for (const rows of chunksOf(sums)) {
-    await store.addToDays(tx, rows)
-    if (rows.length < sums.length) await turn()
-  }
+  for (const rows of chunksOf(sumsOf(added, removed))) await store.addToDays(tx, rows)
 }
 
 /** In order of their key, so that two who add at the same moment don't wait for one another. */

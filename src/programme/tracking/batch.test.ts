@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { sql } from 'kysely'
+import { describeService, operatorOf } from '../../../test/harness.ts'
+import { now } from '../../base/time.ts'
+import { VisitBatch } from './batch.ts'
+import { newNonce } from './token.ts'
+
+const VISITS = 2000
+
+describeService('visits that wait', service => {
+  const written = () =>
+    service().database.transaction(async tx => {
+      const { rows } = await sql<{ count: number }>`SELECT count(*) AS count FROM visits`.execute(tx)
+      return Number(rows[0]!.count)
+    })
+
+  test('are written in parts, and other writes come in between', async () => {
+    const { id } = await service().newAffiliate('busy', { status: 'active' })
+    const failures: unknown[] = []
+    const batch = new VisitBatch(operatorOf(service().database), {
+      failed: error => failures.push(error),
+      dropped: visits => failures.push(visits),
+    })
+    for (let number = 0; number < VISITS; number++) {
+      batch.add({
+        affiliateId: id,
+        linkId: 0,
+        campaign: '',
+        url: '',
+        referrer: '',
+        network: `10.0.${number % 250}.0`,
+        userAgent: `${number % 3}`,
+        nonce: newNonce(now()),
+        time: now(),
+      })
+    }
+    let seen = 0
+    while (seen === 0) seen = await written()
+    assert.ok(seen < VISITS, `${seen} visits in one transaction`)
+    await batch.close()
+    assert.equal(await written(), VISITS)
+    assert.deepEqual(failures, [])
+    const { body } = await service().get(`/affiliates/${id}`)
+    assert.equal(body.visits, VISITS)
+  })
+})
