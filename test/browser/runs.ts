@@ -50,6 +50,54 @@ export function runScenarios(world: () => World): void {
       })
     })
 
+    test('with two persons - who has prepared a run is told that another one approves it, who then does', () =>
+      world().work('/payout-runs', async page => {
+        const ask = (method: string, path: string, data: object) =>
+          page.request.fetch(`/admin/api${path}`, { method, headers: { 'x-admin-request': '1' }, data })
+        const colleague = { login: 'colleague', password: 'the second of two' }
+        await ask('POST', '/users', { ...colleague, email: 'colleague@example.com', role: 'bookkeeper' })
+        const { id } = await world().make('/affiliates', {
+          create_user: true,
+          payment_email: 'twopersons@example.com',
+          status: 'active',
+        })
+        await world().make('/referrals', { affiliate_id: id, amount: 234_567, status: 'unpaid' })
+        assert.equal((await ask('PATCH', '/settings', { approval: 'two' })).status(), 200)
+        try {
+          await page.getByRole('link', { name: 'Prepare payout run' }).first().click()
+          await page.getByLabel('Minimum').fill('234567')
+          await page.getByRole('button', { name: 'Save' }).click()
+          await page.getByText('Two people').waitFor()
+          const path = page.url().match(/\/payout-runs\/\d+/)![0]
+          await page.getByRole('button', { name: 'Approve' }).click()
+          await page.getByRole('alertdialog').getByRole('button', { name: 'Approve' }).click()
+          await page.getByText('who prepared the run can not approve it').waitFor()
+          const { hash, status } = await world().read(path)
+          assert.equal(status, 'draft')
+          // The key belongs to the same account.
+          assert.equal((await world().api('POST', `${path}/approve`, { hash })).status, 403)
+
+          await page.context().clearCookies()
+          await page.goto(`/admin${path}/show`)
+          await page.getByLabel('Login').fill(colleague.login)
+          await page.getByLabel('Password', { exact: true }).fill(colleague.password)
+          await page.getByRole('button', { name: 'Log in' }).click()
+          await page.getByRole('button', { name: 'Approve' }).click()
+          await page.getByRole('alertdialog').getByRole('button', { name: 'Approve' }).click()
+          await page.getByText(/^Payout run \d+ approved$/).waitFor()
+          assert.equal((await world().read(path)).status, 'approved')
+        } finally {
+          await world().work('/settings', other =>
+            other.request
+              .patch('/admin/api/settings', {
+                headers: { 'x-admin-request': '1' },
+                data: { approval: 'one' },
+              })
+              .then(reply => assert.equal(reply.status(), 200)),
+          )
+        }
+      }))
+
     test('payment details are entered on the page of the affiliate, and only their end can be read', async () => {
       const { id } = await world().make('/affiliates', {
         create_user: true,

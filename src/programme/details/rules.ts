@@ -5,6 +5,7 @@
 import { sealedFactors } from '../../accounts/second-factor/codes.ts'
 import { ibanProblem, isBic, isRouting } from '../../base/banks.ts'
 import { invalidArguments, type Problems, refuseInvalid } from '../../base/errors.ts'
+import { foldCase } from '../../base/text.ts'
 import { DAY_SECONDS, now } from '../../base/time.ts'
 import { type Context, type RequestContext, type WriteTx, write } from '../../events/write.ts'
 import { existing, readingOf } from '../../records/rules.ts'
@@ -23,12 +24,14 @@ export async function create(context: RequestContext, args: CreateArguments): Pr
   const result = await write(context, async tx => {
     const settings = await context.settings.hold(tx)
     // Details that are entered at once for one affiliate follow one another, so each ends the one before.
-    await affiliates.hold(tx, args.affiliate_id)
+    const affiliate = await affiliates.hold(tx, args.affiliate_id)
     refuseInvalid(await problemsOf(tx, args))
     const [before] = await store.currentOf(tx, [args.affiliate_id], args.method)
     const time = now()
     // Removed details count as well: removing and entering new ones is a change.
-    const isChange = await store.hadAny(tx, args.affiliate_id, args.method)
+    const isChange =
+      (await store.hadAny(tx, args.affiliate_id, args.method)) ||
+      replacesAddress(affiliate?.payment_email, args)
     if (before) await end(context, tx, before, 'replaced')
     const account = accountOf(args)
     const row = paymentDetail.newRow(args, settings, { time, actor: context.actor.userId })
@@ -43,6 +46,14 @@ export async function create(context: RequestContext, args: CreateArguments): Pr
     return created
   })
   return result
+}
+
+/** PayPal pays to the address for payments until another one is entered. */
+function replacesAddress(
+  address: string | undefined,
+  { method, paypal_email = '' }: CreateArguments,
+): boolean {
+  return method === 'paypal' && !!address && foldCase(address) !== foldCase(paypal_email)
 }
 
 async function end(

@@ -31,7 +31,7 @@ export async function beginCancelling(
     const files = await filesOf(tx, id)
     if (files.length > 0 && not_handed_over !== true) {
       throw conflict(
-        'A file of this run was downloaded. Send not_handed_over=true when you know that it has not gone to a bank or to PayPal.',
+        'A file of this run was downloaded. Cancel it again with a confirmation (not_handed_over) when you know that no file has gone to a bank or to PayPal.',
       )
     }
     const after = await store.runs.update(tx, id, {

@@ -94,7 +94,7 @@ const sentences = {
   deleted: 'The affiliate was deleted: what is still owed can be paid by a payout of its own.',
   on_hold: 'All that is earned waits for approval, or for the end of its hold.',
   after_cut_off: 'All that is owed was earned after the cut-off.',
-  nothing_owed: 'What is owed comes to 0.',
+  nothing_owed: 'What is owed, and is in no other payout run, comes to 0.',
   negative: 'More was taken back than is owed: it is carried to the next run.',
   below_minimum: 'Less is owed than the minimum: it is carried to the next run.',
   too_large: 'More is owed than one payment may be: pay it by payouts of its own.',
@@ -144,7 +144,7 @@ function leftOut(text: string): ReadonlySet<number> {
 const REFERENCE = /^R(\d{1,15})A(\d{1,15})$/
 
 /** The same on every call, and short enough for every format. */
-function referenceOf(runId: number, affiliateId: number): string {
+export function referenceOf(runId: number, affiliateId: number): string {
   return `R${runId}A${affiliateId}`
 }
 

@@ -5,7 +5,7 @@ import { existing } from '../../records/rules.ts'
 import { conflict } from './conflict.ts'
 import { type Item, runItem } from './item.ts'
 import { type Outcome, outcomes, type ReportedOutcome, type ResultFormat } from './outcome.ts'
-import { parseReference } from './proposal.ts'
+import { parseReference, referenceOf } from './proposal.ts'
 import { readCsv, unreadable } from './results/csv.ts'
 import type { Entries, Entry } from './results/entry.ts'
 import { readNacha } from './results/nacha.ts'
@@ -52,12 +52,13 @@ export async function recordResults(context: RequestContext, args: ResultArgumen
   refuseReplaced(content)
   const report = await reportOf(readers[format](content), run)
   if (report.whole) await addOpen(context, id, report.reported, report.whole)
+  const contradictions = report.takeContradictions()
   const result = {
     payout_run_id: id,
     dry_run,
     recorded: Object.fromEntries(outcomes.map(outcome => [outcome, 0])) as Record<Outcome, number>,
     unchanged: 0,
-    conflicts: [] as { reference: string; reason: string }[],
+    conflicts: contradictions.slice(0, MOST_NAMED),
     unknown_references: [...report.unknown],
     ignored: report.ignored,
   }
@@ -66,7 +67,7 @@ export async function recordResults(context: RequestContext, args: ResultArgumen
     const batch = affiliates.slice(start, start + ITEMS_AT_ONCE)
     const found = await store.itemsOf(context.database.reader, id, batch)
     const present = new Set(found.map(item => item.affiliate_id))
-    const unknown = batch.filter(affiliateId => !present.has(affiliateId)).map(one => `R${id}A${one}`)
+    const unknown = batch.filter(affiliateId => !present.has(affiliateId)).map(one => referenceOf(id, one))
     result.unknown_references.push(
       ...unknown.slice(0, Math.max(0, MOST_NAMED - result.unknown_references.length)),
     )
@@ -118,6 +119,8 @@ class Report {
   /** The outcome of every payment that has no outcome of its own in the file. */
   whole: ReportedOutcome | undefined
   ignored = 0
+  /** Affiliates with outcomes that can't both be true, and what is to be read of each. */
+  readonly #contradictory = new Map<number, string>()
   #otherRun: number | undefined
   readonly #run: RunRow
 
@@ -138,10 +141,23 @@ class Report {
 
   #report(affiliateId: number, { outcome, note }: ReportedOutcome): void {
     const before = this.reported.get(affiliateId)
-    this.reported.set(affiliateId, { outcome, note: note || (before?.note ?? '') })
+    const both = before ? bothOf(before.outcome, outcome) : outcome
+    if (both === undefined) {
+      const reason = `is both ${before!.outcome} and ${outcome} in this file: record by hand which of them is true.`
+      this.#contradictory.set(affiliateId, reason)
+    }
+    this.reported.set(affiliateId, { outcome: both ?? outcome, note: note || (before?.note ?? '') })
     const { payees, excluded } = this.#run
     if (this.reported.size > payees + excluded + MOST_STRANGE)
       throw unreadable(`names more payments than the ${payees} of this run.`)
+  }
+
+  /** Takes out what contradicts itself: nothing of it is recorded. */
+  takeContradictions(): { reference: string; reason: string }[] {
+    return [...this.#contradictory].map(([affiliateId, reason]) => {
+      this.reported.delete(affiliateId)
+      return { reference: referenceOf(this.#run.id, affiliateId), reason }
+    })
   }
 
   /** @throws Failure invalid_argument when nothing is about the run */
@@ -153,6 +169,14 @@ class Report {
         : `is about payout run ${this.#otherRun}, not about this one.`,
     )
   }
+}
+
+/** @returns what two lines about one payment say together; undefined when they contradict each other */
+function bothOf(one: Outcome, other: Outcome): Outcome | undefined {
+  if (one === other || other === 'unknown') return one
+  if (one === 'unknown') return other
+  const came = [one, other]
+  return came.includes('paid') && came.includes('returned') ? 'returned' : undefined
 }
 
 /** @returns the run whose file names itself so */

@@ -136,6 +136,15 @@ describeService('a payout run from who is owed to who is paid', service => {
     assertFailure(await step(run.id, '/close'), 409, 'rest_payout_run_conflict')
 
     const reference = (index: number) => `R${run.id}A${ids[index]}`
+    const contradictory = await results(
+      run.id,
+      `reference,status\n${reference(0)},paid\n${reference(0)},failed\n${reference(3)},failed\n${reference(3)},paid`,
+    )
+    assert.deepEqual(contradictory.body.recorded, { paid: 0, failed: 0, returned: 0, unknown: 0 })
+    assert.deepEqual(
+      contradictory.body.conflicts.map((one: any) => one.reference),
+      [reference(0), reference(3)],
+    )
     const content = `reference;status;note\n${reference(0)};paid;\n${reference(1)};failed;"closed; account"\n${reference(2)};unknown;\n${reference(3)};paid;\nR${run.id}A999999;paid;\n`
     const dry = await results(run.id, content, { dry_run: true })
     assert.equal((await service().get(`/payout-runs/${run.id}/reconciliation`)).body.open.count, 4)

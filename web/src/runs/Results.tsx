@@ -22,7 +22,7 @@ interface ResultFile {
 /** Reads back what became of the payments: first what it would do, and then, when somebody says so, it is done. */
 export function Results({ run }: { run: Run }) {
   const [format, setFormat] = useState<string>(run.method === 'sepa' ? 'pain.002' : 'csv')
-  const { chosen, found, problem, look, record } = useResults(run, format)
+  const { chosen, found, problem, look, record, forget } = useResults(run, format)
   return (
     <Card component="section" aria-label="Results" sx={{ p: 2 }}>
       <Typography variant="h2">Results</Typography>
@@ -35,7 +35,10 @@ export function Results({ run }: { run: Run }) {
           size="small"
           label="Kind of file"
           value={format}
-          onChange={event => setFormat(event.target.value)}
+          onChange={event => {
+            setFormat(event.target.value)
+            forget()
+          }}
           sx={{ minWidth: 240 }}
         >
           {formats.map(([id, name]) => (
@@ -74,6 +77,12 @@ function useResults(run: Run, format: string) {
       return undefined
     }
   }
+  /** What was read as one kind of file is not recorded as another. */
+  const forget = () => {
+    setFound(undefined)
+    setChosen(undefined)
+    setProblem('')
+  }
   const look = async (file: File | undefined) => {
     setFound(undefined)
     if (!file) return
@@ -84,13 +93,12 @@ function useResults(run: Run, format: string) {
   const record = async () => {
     const recorded = chosen && (await send(chosen, false))
     if (!recorded) return
-    setFound(undefined)
-    setChosen(undefined)
+    forget()
     notify(summaryOf(recorded), { type: 'success' })
     refresh()
     await queryClient.invalidateQueries()
   }
-  return { chosen, found, problem, look, record }
+  return { chosen, found, problem, look, record, forget }
 }
 
 function ChooseFile({ onChoose }: { onChoose: (file: File | undefined) => Promise<void> }) {
@@ -127,6 +135,7 @@ function Foreseen({
   onRecord: () => Promise<void>
 }) {
   const { conflicts, unknown_references: unknown, ignored, recorded } = found
+  const [busy, setBusy] = useState(false)
   const isNew = Object.values(recorded).some(count => count > 0)
   return (
     <Stack sx={{ gap: 1.5, mt: 2 }}>
@@ -141,7 +150,15 @@ function Foreseen({
       ))}
       {unknown.length > 0 && <Typography variant="body2">Not in this run: {unknown.join(', ')}</Typography>}
       {isNew && (
-        <Button variant="contained" sx={{ alignSelf: 'flex-start' }} onClick={() => void onRecord()}>
+        <Button
+          variant="contained"
+          sx={{ alignSelf: 'flex-start' }}
+          loading={busy}
+          onClick={() => {
+            setBusy(true)
+            void onRecord().finally(() => setBusy(false))
+          }}
+        >
           Record
         </Button>
       )}

@@ -182,7 +182,14 @@ describeService('the files of a payout run', service => {
     const replies = await Promise.all(
       wallets.map(paypal_email => enter(raced, { method: 'paypal', paypal_email })),
     )
-    for (const reply of replies) assert.equal(reply.status, 201, JSON.stringify(reply.body))
+    for (const { status, body } of replies) {
+      assert.equal(status, 201, JSON.stringify(body))
+      // Until now PayPal would have paid to the address for payments.
+      assert.ok(body.usable_from > body.date)
+    }
+    const same = { method: 'paypal', paypal_email: 'Same@example.com' }
+    const { body: sameAsBefore } = await enter((await people(['same']))[0]!, same)
+    assert.equal(sameAsBefore.usable_from, sameAsBefore.date)
     const { body: left } = await service().get(`/payment-details?affiliate_id=${raced}&status=current`)
     assert.equal(left.length, 1)
     const everything = JSON.stringify([
