@@ -42,7 +42,8 @@ export function referralScenarios(world: () => World): void {
         await ledger.getByText('$7.50').waitFor()
         assert.equal((await world().read(`/referrals/${id}`)).description, '')
 
-        await page.getByRole('button', { name: 'Delete' }).click()
+        // The second half of a double click is no answer to the question.
+        await page.getByRole('button', { name: 'Delete' }).dblclick()
         await page.getByRole('alertdialog').getByRole('button', { name: 'Delete' }).click()
         await page.getByText(`Referral ${id} deleted`).waitFor()
         assert.equal((await world().api('GET', `/referrals/${id}`)).status, 404)
@@ -116,7 +117,15 @@ export function referralScenarios(world: () => World): void {
         const amount = page.getByLabel('Amount')
         const tick = (id: number | undefined) =>
           page.getByRole('checkbox', { name: new RegExp(`referral ${id}$`) })
+        await amount.pressSequentially('70')
+        await page
+          .getByText(
+            'No referral is ticked: $60.60 stays owed, and the next payout run pays it. $70.00 is more than the $60.60 that is owed.',
+          )
+          .waitFor()
+        await amount.fill('')
         await page.getByLabel('All 3 referrals, $60.60').check()
+        await page.getByText('Owed after it: $0.00.').waitFor()
         await page.getByText('3 referrals ticked, $60.60 in all.').waitFor()
         assert.equal(await amount.inputValue(), '60.60')
         await tick(ids[2]).uncheck()
@@ -126,6 +135,8 @@ export function referralScenarios(world: () => World): void {
         await page.getByText('1 referral ticked, $10.10 in all.').waitFor()
         assert.equal(await amount.inputValue(), '25')
         await tick(ids[1]).check()
+        await page.getByText('The amount is $5.30 less than the referrals that are ticked').waitFor()
+        await page.getByText('Owed after it: $30.30.').waitFor()
         await page.getByRole('button', { name: 'Save' }).click()
         await page.getByText(/Payout \d+ recorded/).waitFor()
         const [payout] = await world().read(`/payouts?affiliate_id=${affiliate.id}`)
@@ -138,7 +149,11 @@ export function referralScenarios(world: () => World): void {
         await balances.getByRole('row', { name: /^Unpaid .*\$30\.30$/ }).waitFor()
         await balances.getByRole('row', { name: /^Difference .*\$5\.30$/ }).waitFor()
         await page.getByRole('link', { name: 'Write off' }).click()
-        await page.getByLabel('Amount').pressSequentially('-30.3')
+        await page.getByLabel('Amount').pressSequentially('30.3')
+        await page.getByText('Owed now: $30.30. Owed after it: $0.00.').waitFor()
+        await page.getByLabel('more', { exact: true }).check()
+        await page.getByText('Owed after it: $60.60.').waitFor()
+        await page.getByLabel('less', { exact: true }).check()
         await page.getByLabel('Description').fill('Left the programme')
         await page.getByRole('button', { name: 'Save' }).click()
         await page.getByRole('heading', { level: 1, name: /^Referral \d+$/ }).waitFor()

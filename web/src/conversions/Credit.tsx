@@ -5,6 +5,7 @@ import { AffiliateInput } from '../affiliates/AffiliateInput.tsx'
 import { payeeOf } from '../affiliates/affiliate.tsx'
 import { messageOf, request } from '../api.ts'
 import { Allowed } from '../ui/Allowed.tsx'
+import { exceptByBackdrop } from '../ui/dialog.ts'
 import { type Conversion, nameOf } from './conversion.ts'
 
 /** Of the conversion itself the dialog asks nothing. */
@@ -34,7 +35,13 @@ export function Credit({ conversion }: { conversion: Conversion }) {
           Credit to an affiliate
         </Button>
       </Allowed>
-      <Dialog open={open} onClose={() => setOpen(false)} aria-labelledby="credit" maxWidth="xs" fullWidth>
+      <Dialog
+        open={open}
+        onClose={exceptByBackdrop(() => setOpen(false))}
+        aria-labelledby="credit"
+        maxWidth="xs"
+        fullWidth
+      >
         <Form record={nobody} onSubmit={credit}>
           <DialogTitle id="credit">Credit to an affiliate</DialogTitle>
           <DialogContent>

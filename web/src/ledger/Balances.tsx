@@ -12,17 +12,14 @@ import {
   TextField,
   Typography,
 } from '@mui/material'
-import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
 import { Link as RouterLink } from 'react-router-dom'
 import type { Account } from '../../../src/programme/ledger/holdings.ts'
-import { get, queryOf } from '../api.ts'
-import type { Sum } from '../payouts/payout.ts'
+import { queryOf } from '../api.ts'
 import { useMoney } from '../ui/format.ts'
 import { Problem } from '../ui/Page.tsx'
 import { figures } from '../ui/table.tsx'
-
-type BalancesRecord = Record<Account, Sum>
+import { type BalancesRecord, useBalances } from './owed.ts'
 
 const listOf = (resource: string, filter: object) =>
   `/${resource}?filter=${encodeURIComponent(JSON.stringify(filter))}`
@@ -86,11 +83,7 @@ const lines: Line[] = [
 export function Balances({ affiliateId, actions }: { affiliateId: number; actions?: ReactNode }) {
   const [day, setDay] = useState('')
   const query = queryOf({ as_of: day })
-  const { data, error, isPlaceholderData } = useQuery({
-    queryKey: ['affiliates', affiliateId, 'balances', query],
-    queryFn: () => get<BalancesRecord>(`affiliates/${affiliateId}/balances${query && `?${query}`}`),
-    placeholderData: before => before,
-  })
+  const { data, error, isPlaceholderData } = useBalances(affiliateId, query)
   return (
     <Card component="section" aria-label="Balances" sx={{ mb: 2 }}>
       <Stack

@@ -37,6 +37,7 @@ import { Page, RecordProblem, toldByThePage } from '../ui/Page.tsx'
 import { StatusChip } from '../ui/StatusChip.tsx'
 import { Waiting } from '../ui/Waiting.tsx'
 import { MarkPaid } from './MarkPaid.tsx'
+import { OwedAfterPayout } from './OwedAfterPayout.tsx'
 import { type Payout, statusChoices } from './payout.ts'
 import { UnpaidReferrals } from './UnpaidReferrals.tsx'
 
@@ -110,6 +111,7 @@ function Fields({ isNew = false }: { isNew?: boolean }) {
           helperText="Failed when the money did not arrive."
         />
       </Row>
+      {isNew && <OwedAfterPayout />}
       <Row>
         <TextInput
           source="payout_method"

@@ -18,13 +18,21 @@ export function UnpaidReferrals() {
   return affiliate ? <OfAffiliate key={affiliate} affiliateId={affiliate} /> : null
 }
 
+/** The oldest, as many as are listed. */
+export const useUnpaid = (affiliateId: number) =>
+  useGetList<Referral>(
+    'referrals',
+    {
+      filter: { affiliate_id: affiliateId, status: 'unpaid' },
+      pagination: { page: 1, perPage: MOST },
+      sort: { field: 'date', order: 'ASC' },
+    },
+    { enabled: affiliateId > 0 },
+  )
+
 function OfAffiliate({ affiliateId }: { affiliateId: number }) {
   const money = useMoney()
-  const { data, total, error } = useGetList<Referral>('referrals', {
-    filter: { affiliate_id: affiliateId, status: 'unpaid' },
-    pagination: { page: 1, perPage: MOST },
-    sort: { field: 'date', order: 'ASC' },
-  })
+  const { data, total, error } = useUnpaid(affiliateId)
   const { ticked, setTicked } = useTicked(data ?? [])
   if (error) return <Problem error={error} />
   if (!data) return null

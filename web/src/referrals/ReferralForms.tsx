@@ -1,4 +1,4 @@
-import { required, SelectInput, TextInput } from 'react-admin'
+import { RadioButtonGroupInput, required, SelectInput, TextInput } from 'react-admin'
 import { useWatch } from 'react-hook-form'
 import { useSearchParams } from 'react-router-dom'
 import { AffiliateInput } from '../affiliates/AffiliateInput.tsx'
@@ -6,6 +6,7 @@ import { payeeOf } from '../affiliates/affiliate.tsx'
 import { capital } from '../names.ts'
 import { FormSection, MoneyInput, Row } from '../ui/form.tsx'
 import { RecordCreate, RecordEdit } from '../ui/RecordForms.tsx'
+import { hasDirection, OwedAfterReferral } from './OwedAfterReferral.tsx'
 import { referrals } from './pages.ts'
 import { nameOf, type Referral, settable, types } from './referral.ts'
 
@@ -15,10 +16,11 @@ type Values = Record<string, unknown>
 
 const texts = ['description', 'reference', 'context', 'campaign'] as const
 
-/** The texts that were typed as the server takes them. */
-function argumentsOf({ amount, ...values }: Values): Values {
+/** What was typed as the server takes it. */
+function argumentsOf({ amount, owed, ...values }: Values): Values {
   const emptied = texts.filter(name => values[name] === null).map(name => [name, ''])
-  return { ...values, ...Object.fromEntries(emptied), amount: Number(amount) }
+  const isLess = owed === 'less' && hasDirection(values.type)
+  return { ...values, ...Object.fromEntries(emptied), amount: isLess ? -Number(amount) : Number(amount) }
 }
 
 /** The address can say for whom, and of which type: a write-off, from the page of the affiliate. */
@@ -34,11 +36,12 @@ export function ReferralCreate() {
       defaults={{
         type,
         status: isWriteOff ? 'unpaid' : 'pending',
+        owed: 'less',
         ...(affiliate && { affiliate_id: affiliate }),
       }}
       argumentsOf={argumentsOf}
     >
-      <Fields />
+      <Fields isNew />
     </RecordCreate>
   )
 }
@@ -52,14 +55,18 @@ export function ReferralEdit() {
 }
 
 const hints: Partial<Record<Referral['type'], string>> = {
-  refund: 'Takes back what an earlier referral earned. Its amount is below 0, and lowers the next payout.',
-  write_off:
-    'Corrects what is owed without a sale. Below 0, the affiliate is owed less; above 0, more. Say why in the description.',
+  refund: 'Takes back what an earlier referral earned, and lowers the next payout.',
+  write_off: 'Corrects what is owed without a sale. Say why in the description.',
 }
 
-function Fields() {
+const directions = [
+  { id: 'less', name: 'less' },
+  { id: 'more', name: 'more' },
+]
+
+function Fields({ isNew = false }: { isNew?: boolean }) {
   const type = useWatch({ name: 'type' }) as Referral['type'] | undefined
-  const signed = type === 'refund' || type === 'write_off'
+  const signed = hasDirection(type)
   return (
     <>
       <FormSection title="Referral" hint={type && hints[type]}>
@@ -68,8 +75,19 @@ function Fields() {
           validate={required('Choose the affiliate who earned it.')}
           helperText="Search by name, e-mail address or number."
         />
+        {signed && isNew && (
+          <RadioButtonGroupInput
+            margin="none"
+            source="owed"
+            label="The affiliate is owed"
+            choices={directions}
+            translateChoice={false}
+            validate={required()}
+            helperText={false}
+          />
+        )}
         <Row>
-          <MoneyInput source="amount" label="Amount" signed={signed} />
+          <MoneyInput source="amount" label="Amount" signed={signed && !isNew} />
           <SelectInput
             margin="none"
             source="type"
@@ -89,6 +107,7 @@ function Fields() {
             helperText="Unpaid ones are owed."
           />
         </Row>
+        <OwedAfterReferral />
         <TextInput
           source="description"
           label="Description"

@@ -1,18 +1,12 @@
 import { Alert } from '@mui/material'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import {
-  AutocompleteArrayInput,
-  AutocompleteInput,
-  required,
-  SaveContextProvider,
-  SelectInput,
-  useNotify,
-} from 'react-admin'
+import { AutocompleteInput, required, SaveContextProvider, SelectInput, useNotify } from 'react-admin'
 import { useWatch } from 'react-hook-form'
 import type { SettingsRecord } from '../../../src/settings/schema.ts'
 import { get, request } from '../api.ts'
 import { changes, refuseContested } from '../dataProvider.ts'
 import { CarefulForm, FormButtons, FormSection, RateInput, Row, rateOf } from '../ui/form.tsx'
+import { NamesInput } from '../ui/NamesInput.tsx'
 import { Page, Problem } from '../ui/Page.tsx'
 import { useSubmit } from '../ui/submit.ts'
 import { Waiting } from '../ui/Waiting.tsx'
@@ -79,14 +73,10 @@ function Fields({ settings }: { settings: SettingsRecord }) {
             helperText="One of the rate types below."
           />
         </Row>
-        <AutocompleteArrayInput
+        <NamesInput
           source="rate_types"
           label="Rate types"
-          choices={choices}
-          translateChoice={false}
-          freeSolo
-          onCreate={name => (name?.trim() ? { id: name.trim(), name: name.trim() } : undefined)}
-          helperText="The kinds of rate that an affiliate can have. Type a name and press Enter to add one. One that is in use can't be removed."
+          helperText="The kinds of rate that an affiliate can have. Enter begins the next one. One that is in use can't be removed."
         />
       </FormSection>
       <TrackingFields />

@@ -1,13 +1,6 @@
-import {
-  AutocompleteArrayInput,
-  BooleanInput,
-  NumberInput,
-  required,
-  SelectInput,
-  TextInput,
-} from 'react-admin'
-import { useWatch } from 'react-hook-form'
+import { BooleanInput, NumberInput, required, SelectInput, TextInput } from 'react-admin'
 import { FormSection, Row } from '../ui/form.tsx'
+import { NamesInput } from '../ui/NamesInput.tsx'
 
 const models = [
   { id: 'last', name: 'The last click' },
@@ -16,7 +9,6 @@ const models = [
 
 /** Where links lead to, and which click counts. */
 export function TrackingFields() {
-  const hosts = (useWatch({ name: 'allowed_hosts' }) as string[] | undefined) ?? []
   return (
     <FormSection
       title="Tracking"
@@ -27,14 +19,10 @@ export function TrackingFields() {
         label="Programme page"
         helperText="The page of the shop that links lead to when they name no other, beginning with https://."
       />
-      <AutocompleteArrayInput
+      <NamesInput
         source="allowed_hosts"
         label="Allowed hosts"
-        choices={hosts.map(name => ({ id: name, name }))}
-        translateChoice={false}
-        freeSolo
-        onCreate={name => (name?.trim() ? { id: name.trim(), name: name.trim() } : undefined)}
-        helperText="Further hosts that links may lead to: shop.example, shop.example:8443, or *.shop.example for all below it. Type one and press Enter."
+        helperText="Further hosts that links may lead to: shop.example, shop.example:8443, or *.shop.example for all below it. Enter begins the next one."
       />
       <Row>
         <SelectInput

@@ -16,6 +16,7 @@ import type { HttpError } from 'react-admin'
 import { leftTo, type Role, roles } from '../../../src/accounts/users/roles.ts'
 import { get, messageOf, queryOf, request } from '../api.ts'
 import { useSession } from '../session.tsx'
+import { exceptByBackdrop } from '../ui/dialog.ts'
 import { type User, userName } from '../users/user.ts'
 import { readOnly } from './key.ts'
 import { PermissionsInput } from './PermissionsInput.tsx'
@@ -82,7 +83,7 @@ function Ask({ onClose, onGenerated }: { onClose: () => void; onGenerated: (key:
   const form = useNewKey(onGenerated)
   const { values, errors, busy } = form
   return (
-    <Dialog open onClose={busy ? undefined : onClose} aria-labelledby="generate-title">
+    <Dialog open onClose={busy ? undefined : exceptByBackdrop(onClose)} aria-labelledby="generate-title">
       <Box component="form" onSubmit={form.submit} noValidate sx={{ display: 'contents' }}>
         <DialogTitle id="generate-title">Generate API key</DialogTitle>
         <DialogContent>

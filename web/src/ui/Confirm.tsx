@@ -1,6 +1,7 @@
 import { Alert, Button, Dialog, DialogActions, DialogContent, DialogTitle, Stack } from '@mui/material'
 import { type ReactNode, useState } from 'react'
 import { messageOf } from '../api.ts'
+import { exceptByBackdrop } from './dialog.ts'
 
 interface Question {
   open: boolean
@@ -31,7 +32,7 @@ export function Confirm({
   return (
     <Dialog
       open={open}
-      onClose={busy ? undefined : close}
+      onClose={busy ? undefined : exceptByBackdrop(close)}
       aria-labelledby="question"
       maxWidth="xs"
       role="alertdialog"

@@ -1,0 +1,38 @@
+import { Typography } from '@mui/material'
+import { useRecordContext } from 'react-admin'
+import { useWatch } from 'react-hook-form'
+import { useOwed } from '../ledger/owed.ts'
+import { amountOf, unitsOf } from '../payouts/sum.ts'
+import { useMoney } from '../ui/format.ts'
+import type { Referral } from './referral.ts'
+
+/** Those whose amount can go either way: people choose which, and see it as a sign once it is recorded. */
+export const hasDirection = (type: unknown) => type === 'refund' || type === 'write_off'
+
+type Typed = Partial<Pick<Referral, 'affiliate_id' | 'amount' | 'status' | 'type'>> & { owed?: string }
+
+/** What the affiliate is owed now, and would be after what is typed is saved. */
+export function OwedAfterReferral() {
+  const money = useMoney()
+  const before = useRecordContext<Referral>()
+  const typed = useWatch() as Typed
+  const owed = useOwed(typed.affiliate_id ?? 0)
+  const amount = signedUnitsOf(typed, money.decimals)
+  if (owed === undefined || amount === undefined) return null
+  const counted = before?.id && before.affiliate_id === typed.affiliate_id && before.status === 'unpaid'
+  const replaced = counted ? unitsOf(before.amount, money.decimals)! : 0n
+  const after = owed - replaced + (typed.status === 'unpaid' ? amount : 0n)
+  const text = (units: bigint) => money.full(amountOf(units, money.decimals))
+  return (
+    <Typography role="status" variant="body2">
+      Owed now: {text(owed)}. Owed after it: <strong>{text(after)}</strong>.
+      {after < 0n && ' Below 0: it is taken out of what is earned next.'}
+    </Typography>
+  )
+}
+
+function signedUnitsOf({ amount, type, owed }: Typed, decimals: number): bigint | undefined {
+  const units = unitsOf(amount ?? '', decimals)
+  if (units === undefined) return undefined
+  return owed === 'less' && hasDirection(type) ? -units : units
+}
