@@ -1,10 +1,18 @@
 /**
  * The calculation of a referral's amount, stored as text with the referral: what it was judged by may change later.
  * Pure.
- * changed. Pure.
  */
 import { decimalsOf } from '../../base/currencies.ts'
-import { type Fraction, fraction, ONE, parseFraction } from '../../base/fraction.ts'
+import {
+  type Fraction,
+  fraction,
+  ONE,
+  parseFraction,
+  plus,
+  rounded,
+  times,
+  whole,
+} from '../../base/fraction.ts'
 import { exchangeOf, type Judgement, type Part, totalOf } from './engine.ts'
 import type { Line, Sale } from './model.ts'
 
@@ -29,8 +37,14 @@ export interface Calculation {
   /** Exact, and in minor units; null while it waits for a rate or a rule. */
   readonly result: { readonly exact: Fraction; readonly amount: bigint } | null
   readonly holdDays: number | null
-  /** The status of the referral once it is no draft. */
+  /** The status of the referral once it is no draft, or once nothing takes all of the sale back any more. */
   readonly wanted: Target | null
+  /** The part of the sale that the referral and its refunds stand for, where that is not `left`. */
+  readonly covered?: Fraction
+  /** What a person has set the amount to, its refunds included, and the part of the sale that was left then. */
+  readonly corrected?: { readonly amount: bigint; readonly left: Fraction }
+  /** What persons have added by rejecting, deleting or changing refunds of the referral. */
+  readonly waived?: bigint
 }
 
 export interface Target {
@@ -41,7 +55,6 @@ export interface Target {
   readonly byHold?: true
 }
 
-/** The target is stored only while the referral is a draft. */
 export function calculationOf(
   judgement: Judgement,
   {
@@ -61,12 +74,39 @@ export function earnedOf({ parts, exchange }: Calculation, left: Fraction): Judg
   return totalOf(parts, exchange ? factorOf(exchange) : ONE, left)
 }
 
+/** The part of the sale that the referral and its refunds stand for. */
+export const coveredOf = ({ covered, left }: Calculation): Fraction => covered ?? left
+
+/**
+ * What the referral and its refunds should come to, with what persons have decided: an amount that was corrected by
+ * hand shrinks with the sale like any other, and what was waived stays so.
+ * @param left the part of the sale that remains
+ * @returns in minor units; undefined while it waits for a rate or a rule
+ */
+export function targetOf(calculation: Calculation, left: Fraction): bigint | undefined {
+  const { corrected, waived = 0n, result } = calculation
+  if (corrected) return rounded(plus(shrunk(corrected, left), whole(waived)))
+  return result === null ? undefined : earnedOf(calculation, left).amount + waived
+}
+
+function shrunk({ amount, left: then }: NonNullable<Calculation['corrected']>, left: Fraction): Fraction {
+  // Where nothing was left, it was a present.
+  if (then.numerator === 0n) return whole(amount)
+  return times(whole(amount), fraction(left.numerator * then.denominator, left.denominator * then.numerator))
+}
+
+/** The calculation once a person has set the amount, of which refunds stand beside the referral. */
+export function correctedBy(calculation: Calculation, amount: number, refunds: number): Calculation {
+  const { waived: _waived, ...rest } = calculation
+  return { ...rest, corrected: { amount: BigInt(amount + refunds), left: coveredOf(calculation) } }
+}
+
 function factorOf({ rate, from, to }: AppliedRate): Fraction {
   return exchangeOf(parseFraction(rate)!, decimalsOf(from)!, decimalsOf(to)!)
 }
 
-const fractions = new Set(['base', 'earned', 'left', 'exact'])
-const integers = new Set(['amount', 'tax', 'shipping'])
+const fractions = new Set(['base', 'earned', 'left', 'exact', 'covered'])
+const integers = new Set(['amount', 'tax', 'shipping', 'waived'])
 
 export function calculationText(calculation: Calculation): string {
   return JSON.stringify(calculation, (_name, value: unknown) => {

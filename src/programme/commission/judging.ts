@@ -89,12 +89,21 @@ export interface Question {
  * @throws Failure invalid_argument when it is more than an amount can be
  */
 export async function commissionOf(db: Db, settings: Settings, question: Question): Promise<Commission> {
-  const { sale } = question
-  const rules = await ruleSetOf(db, settings)
-  const exchange = await exchangeAt(db, settings, sale.currency, sale.occurredAt)
-  const earner = await earnerOf(db, question, rules.asksForTiers)
-  const judgement = judge(sale, earner, { settings, rules, exchange: exchange?.exchange ?? null })
+  const { currency, occurredAt } = question.sale
+  const exchange = await exchangeAt(db, settings, currency, occurredAt)
+  const judgement = await judgementOf(db, settings, question, exchange)
   return { judgement, amount: amountOf(judgement, settings), exchange }
+}
+
+async function judgementOf(
+  db: Db,
+  settings: Settings,
+  question: Question,
+  exchange: Exchange | undefined,
+): Promise<Judgement> {
+  const rules = await ruleSetOf(db, settings)
+  const earner = await earnerOf(db, question, rules.asksForTiers)
+  return judge(question.sale, earner, { settings, rules, exchange: exchange?.exchange ?? null })
 }
 
 /** The same for an amount that was sent, in the minor unit of its currency. */
@@ -114,7 +123,7 @@ export async function commissionOfAmount(
 
 /**
  * Judges a draft again: the rate or the rule that it waits for may exist by now.
- * @returns undefined while it is still missing
+ * @returns undefined while it is still missing, and where it would be more than an amount can be
  */
 export async function commissionOfDraft(
   db: Db,
@@ -126,11 +135,13 @@ export async function commissionOfDraft(
   const factor = draft.currency === settings.currency ? ONE : (exchange?.exchange ?? null)
   const rejudged =
     sale && parts.length === 0
-      ? (await commissionOf(db, settings, { sale, affiliateId: draft.affiliateId })).judgement
+      ? await judgementOf(db, settings, { sale, affiliateId: draft.affiliateId }, exchange)
       : totalOf(parts, factor)
   if (rejudged.reason !== '') return undefined
   const judgement = totalOf(rejudged.parts, factor, left)
-  return { judgement, amount: amountOf(judgement, settings), exchange }
+  // A draft that can't become real does not keep others waiting: a person gives it an amount.
+  if (!isWithinLimits(judgement, settings)) return undefined
+  return { judgement, amount: Number(judgement.amount), exchange }
 }
 
 /** The affiliate's terms; the sales so far only when some rule asks for them. */
@@ -189,8 +200,12 @@ function originalOf({ parts }: Judgement): number {
   return Number(rounded(inSale.reduce((sum, { earned }) => plus(sum, earned), ZERO)))
 }
 
-function amountOf({ amount }: Judgement, { decimals }: Settings): number {
+function isWithinLimits({ amount }: Judgement, { decimals }: Settings): boolean {
   const most = BigInt(Math.floor(MAX_AMOUNT)) * 10n ** BigInt(decimals)
-  if (amount <= most && amount >= -most) return Number(amount)
+  return amount <= most && amount >= -most
+}
+
+function amountOf(judgement: Judgement, settings: Settings): number {
+  if (isWithinLimits(judgement, settings)) return Number(judgement.amount)
   throw new Failure('invalid_argument', { message: 'The commission would be larger than an amount can be.' })
 }

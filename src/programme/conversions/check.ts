@@ -1,8 +1,10 @@
 /** Checks that a sale which was taken back in full earns nothing, in however many parts and whichever order. */
+import { ZERO } from '../../base/fraction.ts'
 import { decimalText } from '../../base/money.ts'
 import type { Check } from '../../records/feature.ts'
 import { loadSettings } from '../../settings/rules.ts'
 import type { Db } from '../../storage/database.ts'
+import { parseCalculation, targetOf } from '../commission/calculation.ts'
 import { leftIn, MOST_MEMBERS, saleOf } from './earning.ts'
 import * as store from './store.ts'
 
@@ -42,7 +44,9 @@ async function problemOf(db: Db, paymentId: string, decimals: number): Promise<s
         (id === referralOfSale.id || parent_id === referralOfSale.id) && status !== 'rejected',
     )
     .reduce((total, { amount }) => total + amount, 0)
-  if (sum === 0) return undefined
+  const calculation = parseCalculation(referralOfSale.calculation)!
+  const target = targetOf(calculation, ZERO)
+  if (target === undefined || BigInt(sum) === target) return undefined
   return `conversions ${sale.id}: nothing is left of the sale, and ${decimalText(sum, decimals)} stands because of it (referral ${referralOfSale.id}).`
 }
 

@@ -4,17 +4,25 @@
  * See docs/decisions/conversions.md.
  */
 import { decimalsOf } from '../../base/currencies.ts'
-import { type Fraction, ONE } from '../../base/fraction.ts'
+import { compared, type Fraction, ONE } from '../../base/fraction.ts'
 import { toUnits } from '../../base/money.ts'
 import type { Settings } from '../../base/settings.ts'
 import { DAY_SECONDS, now } from '../../base/time.ts'
 import type { WriteTx } from '../../events/write.ts'
-import { calculationText, earnedOf, parseCalculation } from '../commission/calculation.ts'
+import {
+  type Calculation,
+  calculationText,
+  coveredOf,
+  earnedOf,
+  parseCalculation,
+  targetOf,
+} from '../commission/calculation.ts'
 import { ENDED, isEnded, type Judgement, monthsSince, totalOf } from '../commission/engine.ts'
 import { columnsOf, commissionOf, inProgramme } from '../commission/judging.ts'
 import type { Line, Sale } from '../commission/model.ts'
 import { type Referral, referral } from '../referrals/referral.ts'
 import { adjust, earn } from '../referrals/rules.ts'
+import { keepCalculation } from '../referrals/store.ts'
 import { type Conversion, isEarning, isPaid, isTaking } from './conversion.ts'
 import { leftOf } from './left.ts'
 import type { SentLine } from './schema.ts'
@@ -156,7 +164,7 @@ export async function settle(
     const referralOfSale = referrals.find(
       child => child.conversion_id === conversion.id && child.parent_id === 0,
     )
-    // A person has deleted it, or corrected it to something else than was judged.
+    // A person has deleted it.
     if (!referralOfSale || referralOfSale.calculation === '') continue
     const children = referrals.filter(({ parent_id }) => parent_id === referralOfSale.id)
     changes.push(
@@ -184,25 +192,31 @@ const isOpen = ({ status, run_item_id }: Referral) =>
   (status === 'pending' || status === 'unpaid') && run_item_id === 0
 
 async function settleOne(tx: WriteTx, standing: Standing): Promise<Referral[]> {
-  const { own, children, left, settings } = standing
-  // A draft: the amount is computed from what is left once the rate or the rule exists.
+  const { own, left } = standing
   const calculation = parseCalculation(own.calculation)
   if (!calculation) return []
-  if (own.status === 'draft') {
-    await store.keepCalculation(tx, own.id, calculationText({ ...calculation, left }))
-    return []
+  // What is or was a draft without an amount is computed from what is left, once there is a rate or a rule.
+  const target = own.status === 'draft' ? undefined : targetOf(calculation, left)
+  const changes = target === undefined ? [] : await approach(tx, standing, calculation, Number(target))
+  if (compared(coveredOf(calculation), left) !== 0 && !changes.some(({ id }) => id === own.id)) {
+    const of = target === undefined ? { left } : { covered: left }
+    await keepCalculation(tx, own.id, calculationText({ ...calculation, ...of }))
   }
-  const { exact, amount: earned } = earnedOf(calculation, left)
-  const target = Number(earned)
-  const calculationChange = {
-    calculation: calculationText({ ...calculation, left, result: { exact, amount: earned } }),
-  }
-  const fullAmount = Number(earnedOf(calculation, ONE).amount)
+  return changes
+}
+
+/** Brings what stands because of the sale, the referral and its refunds, to what it should be. */
+async function approach(
+  tx: WriteTx,
+  standing: Standing,
+  calculation: Calculation,
+  target: number,
+): Promise<Referral[]> {
+  const { own, children, left, settings } = standing
   const isRefunded = own.status === 'rejected' && own.reason === REFUNDED
   if (own.status === 'rejected' && !isRefunded) {
-    return own.amount === target
-      ? []
-      : [await adjust(tx, own, { ...calculationChange, amount: target }, settings)]
+    const change = { amount: target, calculation: calculationText(withLeft(calculation, left)) }
+    return own.amount === target ? [] : [await adjust(tx, own, change, settings)]
   }
   const counted = children.filter(({ status }) => status !== 'rejected')
   const stands = counted.reduce((sum, { amount }) => sum + amount, isRefunded ? 0 : own.amount)
@@ -210,22 +224,43 @@ async function settleOne(tx: WriteTx, standing: Standing): Promise<Referral[]> {
   if (difference === 0) return []
   if (!isOpen(own) && !isRefunded) return [await recordRefund(tx, standing, difference)]
   const openAmount = isRefunded ? 0 : own.amount
+  const fullAmount = Number(targetOf(calculation, ONE))
   const amount = Math.min(Math.max(openAmount + difference, 0), Math.max(fullAmount, openAmount))
   const uncovered = difference - (amount - openAmount)
   const adjustments =
     amount === openAmount
       ? []
-      : [await adjust(tx, own, { ...calculationChange, ...changeTo(own, amount, left) }, settings)]
+      : [await adjust(tx, own, changeTo(own, amount, withLeft(calculation, left)), settings)]
   return uncovered === 0 ? adjustments : [...adjustments, await recordRefund(tx, standing, uncovered)]
 }
 
-/** A referral that refunds lower to nothing is rejected, and raised again when a dispute is won. */
-function changeTo(own: Referral, amount: number, left: Fraction) {
-  if (amount === 0 && left.numerator === 0n) return { amount, status: 'rejected' as const, reason: REFUNDED }
-  if (own.status !== 'rejected') return { amount }
-  const status =
-    own.hold_until !== null && own.hold_until > now() ? ('pending' as const) : ('unpaid' as const)
-  return { amount, status, reason: '' }
+function withLeft({ covered: _covered, ...calculation }: Calculation, left: Fraction): Calculation {
+  if (calculation.result === null) return { ...calculation, left }
+  const { exact, amount } = earnedOf(calculation, left)
+  return { ...calculation, left, result: { exact, amount } }
+}
+
+/**
+ * A referral that refunds lower to nothing is rejected. When a dispute is won it is raised again, and is what it was
+ * before, but for a hold that has ended.
+ */
+function changeTo(own: Referral, amount: number, calculation: Calculation) {
+  const { status, hold_until: holdUntil } = own
+  if (amount === 0 && calculation.left.numerator === 0n) {
+    const wanted = { status: status as 'pending' | 'unpaid', holdUntil }
+    const text = calculationText({ ...calculation, wanted })
+    return { amount, calculation: text, status: 'rejected' as const, reason: REFUNDED }
+  }
+  if (status !== 'rejected') return { amount, calculation: calculationText(calculation) }
+  const { wanted } = calculation
+  const waitsForReview = wanted?.status === 'pending' && wanted.holdUntil === null
+  const isHeld = wanted?.status !== 'unpaid' && holdUntil !== null && holdUntil > now()
+  return {
+    amount,
+    calculation: calculationText({ ...calculation, wanted: null }),
+    status: waitsForReview || isHeld ? ('pending' as const) : ('unpaid' as const),
+    reason: '',
+  }
 }
 
 function recordRefund(tx: WriteTx, { own, cause, settings }: Standing, amount: number): Promise<Referral> {

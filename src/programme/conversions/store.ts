@@ -359,15 +359,6 @@ export async function conversionById(db: Db, id: number): Promise<Conversion | u
   return (await conversionRow(db, { id }))[0]
 }
 
-const keeping = prepared((tx: Db, { id, calculation }: { id: number; calculation: string }) =>
-  tx.updateTable('referrals').set({ calculation }).where('id', '=', id),
-)
-
-/** Stores what is left of a draft's sale, for when the rate or the rule exists. */
-export async function keepCalculation(tx: Tx, id: number, calculation: string): Promise<void> {
-  await keeping(tx, { id, calculation })
-}
-
 const takings = prepared((db: Db, { after, limit }: { after: number; limit: number }) =>
   db
     .selectFrom('conversions')

@@ -15,6 +15,7 @@ import { affiliateOfAccount } from '../affiliates/store.ts'
 import { postReferral } from '../ledger/rules.ts'
 import { convert, release } from '../visits/store.ts'
 import { inCurrencyOf, withCommission } from './commission.ts'
+import { decide, refuseUnknownAmount } from './decisions.ts'
 import { type Before, missingIn } from './missing.ts'
 import { type Referral, referral } from './referral.ts'
 import type { CreateArguments, EditArguments } from './schema.ts'
@@ -133,10 +134,9 @@ async function edit(context: RequestContext, args: EditArguments): Promise<Refer
     refuseUnknownAmount(before, draft, sent)
     const unique_reference = isUnique(draft, settings)
     if (isAlready(before, change)) return before
-    // Sending the amount of a draft ends its wait.
-    const reason = before.status === 'draft' && draft.status !== 'draft' ? '' : before.reason
+    const decided = await decide(tx, before, draft)
     const after = await refuseTaken(() =>
-      store.referrals.update(tx, before.id, { ...change, reason, unique_reference, updated_at: now() }),
+      store.referrals.update(tx, before.id, { ...change, ...decided, unique_reference, updated_at: now() }),
     )
     await finish(tx, actionOf(before.status, after.status), { before, after }, settings, eventId)
     return after
@@ -152,6 +152,7 @@ async function remove(context: RequestContext, id: number): Promise<Referral> {
     const settings = await context.settings.hold(tx)
     const before = existing(referral, await store.referrals.hold(tx, id))
     refuseSettled(before)
+    await decide(tx, before)
     await store.referrals.remove(tx, id)
     await finish(tx, 'referral.delete', { before }, settings)
     return before
@@ -300,21 +301,6 @@ function refuseSettled(before: Referral, after?: Referral): void {
       data: { payout_id: before.payout_id },
     })
   }
-}
-
-/** A draft has no amount, and needs one to leave that status unless it is rejected. */
-function refuseUnknownAmount(before: Referral, after: Referral, { amount }: Partial<CreateArguments>): void {
-  if (before.status !== 'draft' || ['draft', 'rejected'].includes(after.status) || amount !== undefined)
-    return
-  throw new Failure('referral_conflict', {
-    message: `The referral is a draft, because ${draftReasons[before.reason] ?? 'its amount is not known'}: send its amount as well.`,
-    data: { reason: before.reason },
-  })
-}
-
-const draftReasons: Readonly<Record<string, string>> = {
-  no_exchange_rate: 'there is no exchange rate for its date',
-  no_rule: 'no rule says what it earns',
 }
 
 function refuseMove(before: Status, after: Status): void {

@@ -176,3 +176,12 @@ export async function childrenOf(db: Db, id: number, limit: number): Promise<Ref
   const query = db.selectFrom('referrals').selectAll().where('parent_id', '=', id)
   return query.orderBy('id').limit(limit).execute()
 }
+
+const keeping = prepared((tx: Db, { id, calculation }: { id: number; calculation: string }) =>
+  tx.updateTable('referrals').set({ calculation }).where('id', '=', id),
+)
+
+/** Stores what a later refund of the sale is computed from. */
+export async function keepCalculation(tx: Tx, id: number, calculation: string): Promise<void> {
+  await keeping(tx, { id, calculation })
+}

@@ -1,0 +1,164 @@
+import assert from 'node:assert/strict'
+import { before, test } from 'node:test'
+import { describeService } from '../../../test/harness.ts'
+import { checks } from './check.ts'
+
+describeService('what persons decide about what a sale has earned', service => {
+  let affiliate: { id: number; user_id: number }
+  let number = 0
+  before(async () => {
+    affiliate = await service().newAffiliate('decider', {
+      status: 'active',
+      rate: 20,
+      rate_type: 'percentage',
+    })
+  })
+  const post = async (path: string, body: object) => {
+    const reply = await service().post(path, body)
+    assert.ok(reply.status < 300, JSON.stringify(reply.body))
+    return reply.body
+  }
+  const patch = async (id: number, body: object) => {
+    const reply = await service().send('PATCH', `/referrals/${id}`, { body })
+    assert.equal(reply.status, 200, JSON.stringify(reply.body))
+    return reply.body
+  }
+  const sell = async (args: object = {}) => {
+    const reference = `decided-${++number}`
+    const sale = { context: 'shop', reference, currency: 'USD', affiliate_id: affiliate.id, ...args }
+    const { referrals } = await post('/conversions', { kind: 'sale', amount: 100, ...sale })
+    const takeBack = (amount: number, part: string, more: object = {}) =>
+      post('/conversions', { kind: 'refund', ...sale, affiliate_id: undefined, amount, part, ...more })
+    return { id: referrals[0].id as number, takeBack }
+  }
+  /** The amount of the sale's referral, and those of its refunds that stand. */
+  const amounts = async (id: number) => {
+    const { body } = await service().get(`/referrals?parent_id=${id}&status=pending,unpaid,paid`)
+    const { body: own } = await service().get(`/referrals/${id}`)
+    return [own.amount, ...body.map((child: any) => child.amount)]
+  }
+  const damage = async () => {
+    const found: string[] = []
+    for await (const problem of checks[0]!(service().database.reader)) found.push(problem)
+    return found
+  }
+
+  test('corrected amount - shrinks with the sale, and is nothing once nothing is left', async () => {
+    const lowered = await sell()
+    await patch(lowered.id, { amount: 5 })
+    await lowered.takeBack(10, 'a')
+    assert.deepEqual(await amounts(lowered.id), ['4.50'])
+    const raised = await sell()
+    await raised.takeBack(50, 'a')
+    await patch(raised.id, { amount: 25 })
+    await raised.takeBack(25, 'b')
+    assert.deepEqual(await amounts(raised.id), ['12.50'])
+    await raised.takeBack(25, 'c')
+    assert.deepEqual(await amounts(raised.id), ['0.00'])
+    const { body } = await service().get(`/referrals/${lowered.id}/explanation`)
+    assert.ok(body.sentences.includes('It was changed by hand afterwards, and is worth 4.50 USD now.'), body)
+    const paid = await sell()
+    await patch(paid.id, { amount: 5 })
+    await post('/payouts', { affiliate_id: affiliate.id, referrals: [paid.id] })
+    await paid.takeBack(10, 'a')
+    assert.deepEqual(await amounts(paid.id), ['5.00', '-0.50'])
+    assert.deepEqual(await damage(), [])
+  })
+
+  test('refund that a person has rejected, changed or deleted - the same report again does not bring it back', async () => {
+    const decisions: [decide: (child: number) => Promise<unknown>, then: string[]][] = [
+      [child => patch(child, { status: 'rejected' }), []],
+      [child => patch(child, { amount: -3 }), ['-3.00']],
+      [child => service().send('DELETE', `/referrals/${child}`), []],
+    ]
+    for (const [decide, then] of decisions) {
+      const { id, takeBack } = await sell()
+      await post('/payouts', { affiliate_id: affiliate.id, referrals: [id] })
+      const { referrals } = await takeBack(50, 'a')
+      const child = referrals.find((one: any) => one.type === 'refund')
+      assert.equal(child.amount, '-10.00')
+      await decide(child.id)
+      await takeBack(50, 'a')
+      assert.deepEqual(await amounts(id), ['20.00', ...then])
+      // The rest is taken back, and what was waived is not.
+      await takeBack(50, 'b')
+      assert.deepEqual(await amounts(id), ['20.00', ...then, '-10.00'])
+    }
+    assert.deepEqual(await damage(), [])
+  })
+
+  test('dispute that is won - gives back what was there, in the status that it had', async () => {
+    const reviewed = await sell()
+    await patch(reviewed.id, { status: 'pending' })
+    await reviewed.takeBack(100, 'd', { kind: 'dispute' })
+    assert.equal((await service().get(`/referrals/${reviewed.id}`)).body.status, 'rejected')
+    await reviewed.takeBack(100, 'd', { kind: 'dispute_won' })
+    const { status, amount } = (await service().get(`/referrals/${reviewed.id}`)).body
+    assert.deepEqual([status, amount], ['pending', '20.00'])
+    const rejected = await sell()
+    await rejected.takeBack(100, 'd', { kind: 'dispute' })
+    await patch(rejected.id, { status: 'unpaid' })
+    await patch(rejected.id, { status: 'rejected' })
+    await rejected.takeBack(100, 'd', { kind: 'dispute_won' })
+    assert.equal((await service().get(`/referrals/${rejected.id}`)).body.status, 'rejected')
+  })
+
+  test('draft - gets an amount only with the status that ends its wait, and shrinks from there', async () => {
+    const args = { amount: 100_000, currency: 'JPY' }
+    const settled = await sell(args)
+    const alone = await service().send('PATCH', `/referrals/${settled.id}`, { body: { amount: 50 } })
+    assert.equal(alone.status, 409, JSON.stringify(alone.body))
+    await patch(settled.id, { status: 'unpaid', amount: 130 })
+    await settled.takeBack(50_000, 'a')
+    assert.deepEqual(await amounts(settled.id), ['65.00'])
+    const rejected = await sell(args)
+    await patch(rejected.id, { status: 'rejected' })
+    await rejected.takeBack(50_000, 'a')
+    assert.deepEqual(await amounts(rejected.id), ['0.00'])
+    const unknown = await service().send('PATCH', `/referrals/${rejected.id}`, { body: { status: 'unpaid' } })
+    assert.equal(unknown.status, 409, JSON.stringify(unknown.body))
+    await patch(rejected.id, { status: 'unpaid', amount: 10 })
+    await rejected.takeBack(25_000, 'b')
+    assert.deepEqual(await amounts(rejected.id), ['5.00'])
+  })
+
+  test('409 - a referral that is rejected, deleted or moved away from its refunds, and the other way around', async () => {
+    const other = await service().newAffiliate('decided', { status: 'active' })
+    const { id, takeBack } = await sell()
+    await patch(id, { status: 'paid' })
+    const { referrals } = await takeBack(50, 'a')
+    const child = referrals.find((one: any) => one.type === 'refund')
+    await patch(id, { status: 'unpaid' })
+    const refused: [method: string, id: number, body?: object][] = [
+      ['PATCH', id, { status: 'rejected' }],
+      ['PATCH', id, { affiliate_id: other.id }],
+      ['DELETE', id],
+      ['PATCH', child.id, { affiliate_id: other.id }],
+    ]
+    for (const [method, of, body] of refused) {
+      const reply = await service().send(method, `/referrals/${of}`, { ...(body && { body }) })
+      assert.equal(reply.status, 409, JSON.stringify([method, body, reply.body]))
+      assert.equal(reply.body.code, 'rest_referral_conflict')
+    }
+    await patch(child.id, { status: 'rejected' })
+    await patch(id, { status: 'rejected' })
+  })
+
+  test('draft that would be more than an amount can be - keeps nobody else waiting for the rate', async () => {
+    const greedy = await service().newAffiliate('greedy', {
+      status: 'active',
+      rate: 100,
+      rate_type: 'percentage',
+    })
+    const absurd = await sell({ affiliate_id: greedy.id, amount: 999_999_999_999.99, currency: 'SEK' })
+    const usual = await sell({ amount: 100, currency: 'SEK' })
+    await post('/exchange-rates', {
+      from_currency: 'SEK',
+      to_currency: 'USD',
+      rate: 10,
+      valid_from: '2020-01-01',
+    })
+    assert.deepEqual(await amounts(usual.id), ['200.00'])
+    assert.equal((await service().get(`/referrals/${absurd.id}`)).body.status, 'draft')
+  })
+})

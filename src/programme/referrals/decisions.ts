@@ -1,0 +1,97 @@
+/**
+ * What persons decide about a referral that a sale has earned: another amount or status, what becomes of its refunds.
+ * It is kept with the referral's calculation, so that refunds and disputes that are reported later start from it.
+ */
+import { Failure } from '../../base/errors.ts'
+import { ONE } from '../../base/fraction.ts'
+import type { WriteTx } from '../../events/write.ts'
+import { calculationText, correctedBy, parseCalculation, targetOf } from '../commission/calculation.ts'
+import type { Referral } from './referral.ts'
+import type { CreateArguments } from './schema.ts'
+import * as store from './store.ts'
+
+/** The most refunds of one sale that are looked at: no payment has more conversions. */
+const MOST_REFUNDS = 1000
+
+/**
+ * Keeps what a person decides about a sale's referral or its refunds, so that what is reported later starts from there.
+ * @param after undefined when it is deleted
+ * @returns what the row has besides
+ * @throws Failure referral_conflict when its refunds would be left alone
+ */
+export async function decide(
+  tx: WriteTx,
+  before: Referral,
+  after?: Referral,
+): Promise<Partial<Pick<Referral, 'reason' | 'calculation'>>> {
+  const reason = after && after.status !== before.status ? '' : before.reason
+  const calculation = parseCalculation(before.calculation)
+  const isSet = after !== undefined && (after.amount !== before.amount || before.status === 'draft')
+  if (before.conversion_id === 0) return { reason }
+  if (before.parent_id !== 0) {
+    await waive(tx, before, after)
+    return { reason }
+  }
+  const refunds = (await store.childrenOf(tx, before.id, MOST_REFUNDS)).filter(
+    ({ status, conversion_id }) => status !== 'rejected' && conversion_id !== 0,
+  )
+  const isGone = after?.status === 'rejected' || after?.affiliate_id !== before.affiliate_id
+  if (isGone && refunds.length > 0) throw hasRefunds(refunds[0]!)
+  if (!calculation || !isSet || (before.status === 'draft' && isWithoutAmount(after))) return { reason }
+  const sum = refunds.reduce((sum, { amount }) => sum + amount, 0)
+  return { reason, calculation: calculationText(correctedBy(calculation, after.amount, sum)) }
+}
+
+/** Keeps with the sale's referral what a person has made of a refund. */
+async function waive(tx: WriteTx, before: Referral, after: Referral | undefined): Promise<void> {
+  if (after && after.affiliate_id !== before.affiliate_id) {
+    throw new Failure('referral_conflict', {
+      message: `The referral takes part of referral ${before.parent_id} back: it belongs to the same affiliate.`,
+      data: { referral_id: before.parent_id },
+    })
+  }
+  const worth = (of: Referral | undefined) => (of && of.status !== 'rejected' ? of.amount : 0)
+  const difference = worth(after) - worth(before)
+  const own = difference === 0 ? undefined : await store.referrals.hold(tx, before.parent_id)
+  const calculation = own && parseCalculation(own.calculation)
+  if (!calculation) return
+  const waived = (calculation.waived ?? 0n) + BigInt(difference)
+  await store.keepCalculation(tx, own.id, calculationText({ ...calculation, waived }))
+}
+
+const hasRefunds = ({ id }: Referral) =>
+  new Failure('referral_conflict', {
+    message: `Referral ${id} takes part of it back: reject or delete that first.`,
+    data: { referral_id: id },
+  })
+
+/** A draft has no amount, also one that was rejected: it gets one together with the status that ends its wait. */
+export function refuseUnknownAmount(
+  before: Referral,
+  after: Referral,
+  { amount }: Partial<CreateArguments>,
+): void {
+  if (before.status !== 'draft' && (before.status !== 'rejected' || !hasNoAmount(before))) return
+  const isWaiting = isWithoutAmount(after)
+  if (isWaiting ? amount === undefined || amount === 0 : amount !== undefined) return
+  const because = draftReasons[before.reason] ?? 'its amount is not known'
+  throw new Failure('referral_conflict', {
+    message: isWaiting
+      ? `The referral is a draft, because ${because}: send the status that it is to have with its amount.`
+      : `The referral is a draft, because ${because}: send its amount as well.`,
+    data: { reason: before.reason },
+  })
+}
+
+/** Of what was a draft. */
+const isWithoutAmount = ({ status }: Referral) => status === 'draft' || status === 'rejected'
+
+function hasNoAmount({ calculation: text }: Referral): boolean {
+  const calculation = parseCalculation(text)
+  return calculation !== undefined && targetOf(calculation, ONE) === undefined
+}
+
+const draftReasons: Readonly<Record<string, string>> = {
+  no_exchange_rate: 'there is no exchange rate for its date',
+  no_rule: 'no rule says what it earns',
+}
