@@ -5,7 +5,7 @@
  */
 import { sql } from 'kysely'
 import { type Database, DatabaseUnusable, type Db, type Engine, type Tx } from './database.ts'
-import { moreRoles, secondFactors } from './migrations/accounts.ts'
+import { emailChanges, moreRoles, secondFactors } from './migrations/accounts.ts'
 import { commission } from './migrations/commission.ts'
 import { conversions } from './migrations/conversions.ts'
 import { creatives } from './migrations/creatives.ts'
@@ -58,6 +58,7 @@ export const migrations: readonly Migration[] = [
   refusedRuns,
   visitDaysOfAll,
   salesMonths,
+  emailChanges,
 ]
 
 /** How a referral's amount came to be stands in `calculation` alone. */

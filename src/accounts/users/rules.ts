@@ -331,9 +331,10 @@ export async function changeEmail(
 
 /** Who reads the mail of the old address must not get in by a link that went there. */
 async function writeEmail(tx: Tx, before: Pick<store.User, 'id' | 'email'>, email: string): Promise<void> {
-  const change = { email, email_key: foldCase(email), updated_at: now() }
+  if (email === before.email) return
+  const change = { email, email_key: foldCase(email), email_changed_at: now(), updated_at: now() }
   await refuseTaken(() => store.updateUser(tx, before.id, change))
-  if (email !== before.email) await removeRecoveriesOf(tx, before.id)
+  await removeRecoveriesOf(tx, before.id)
 }
 
 /**

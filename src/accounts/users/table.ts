@@ -1,5 +1,14 @@
 import type {} from '../../events/schema.ts'
-import { folded, identity, integer, neither, type RowsOf, type Table, text } from '../../storage/table.ts'
+import {
+  folded,
+  type Generated,
+  identity,
+  integer,
+  neither,
+  type RowsOf,
+  type Table,
+  text,
+} from '../../storage/table.ts'
 
 import type { Role } from './roles.ts'
 
@@ -9,6 +18,8 @@ const columns = {
   id: identity,
   login: folded(name),
   email: folded(name),
+  /** When another address took its place; 0 until then. */
+  email_changed_at: integer<Generated<number>>(neither),
   first_name: text(name),
   last_name: text(name),
   display_name: { ...folded(name), isName: true },

@@ -166,9 +166,8 @@ export async function edit(context: RequestContext, args: EditArguments): Promis
     const after = await refuseConflict(() =>
       store.affiliates.update(tx, id, { ...change, updated_at: now() }),
     )
-    if (before.payment_email !== '' && after.payment_email !== before.payment_email) {
-      await markAddressChanged(tx, id, now())
-    }
+    // Also where there was none: payments went to the account's address then.
+    if (after.payment_email !== before.payment_email) await markAddressChanged(tx, id, now())
     tx.log('affiliate.edit', id, {
       before: affiliate.logged(before, settings),
       after: affiliate.logged(after, settings),

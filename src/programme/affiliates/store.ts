@@ -84,6 +84,7 @@ type User = Selectable<UsersTable>
 interface Account {
   account_login: User['login']
   account_email: User['email']
+  account_email_changed_at: User['email_changed_at']
   account_display_name: User['display_name']
   account_first_name: User['first_name']
   account_last_name: User['last_name']
@@ -213,6 +214,7 @@ function withAccounts(db: Db) {
       'affiliates.registered_at',
       'users.login as account_login',
       'users.email as account_email',
+      'users.email_changed_at as account_email_changed_at',
       'users.display_name as account_display_name',
       'users.first_name as account_first_name',
       'users.last_name as account_last_name',

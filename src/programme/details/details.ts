@@ -107,7 +107,7 @@ const addressColumns = {
   changed_at: integer(neither),
 } as const
 
-/** When the payment address of an affiliate was last replaced. */
+/** When payments of an affiliate that go to an address were last given another one; of that of the account, the account says it. */
 export const paymentAddressesTable = {
   name: 'payment_addresses',
   key: ['affiliate_id'],

@@ -9,10 +9,12 @@ import { foldCase } from '../../base/text.ts'
 import { DAY_SECONDS, now } from '../../base/time.ts'
 import { type Context, type RequestContext, type WriteTx, write } from '../../events/write.ts'
 import { existing, readingOf } from '../../records/rules.ts'
-import type { Db } from '../../storage/database.ts'
+import type { Db, Tx } from '../../storage/database.ts'
 import { rotateSecretKey, type Sealed } from '../../storage/resealing.ts'
 import { seal, unseal } from '../../storage/secret-keys.ts'
+import type { Affiliate } from '../affiliates/affiliate.ts'
 import { affiliates, isThere } from '../affiliates/store.ts'
+import { wasPaid } from '../payouts/store.ts'
 import { sealedSecrets } from '../sources/store.ts'
 import { type Account, type CreateArguments, type PaymentDetail, paymentDetail } from './details.ts'
 import * as store from './store.ts'
@@ -28,17 +30,14 @@ export async function create(context: RequestContext, args: CreateArguments): Pr
     refuseInvalid(await problemsOf(tx, args))
     const [before] = await store.currentOf(tx, [args.affiliate_id], args.method)
     const time = now()
-    // Removed details count as well: removing and entering new ones is a change.
-    const isChange =
-      (await store.hadAny(tx, args.affiliate_id, args.method)) ||
-      replacesAddress(affiliate?.payment_email, args)
+    const waits = await isChange(tx, affiliate!, args)
     if (before) await end(context, tx, before, 'replaced')
     const account = accountOf(args)
     const row = paymentDetail.newRow(args, settings, { time, actor: context.actor.userId })
     const created = await store.details.insert(tx, {
       ...row,
       account: masked(account),
-      usable_from: isChange ? time + settings.payouts.detailsDays * DAY_SECONDS : time,
+      usable_from: waits ? time + settings.payouts.detailsDays * DAY_SECONDS : time,
       entered_by: context.actor.userId,
       sealed: seal(JSON.stringify(account), aboutOf(args)),
     })
@@ -48,12 +47,19 @@ export async function create(context: RequestContext, args: CreateArguments): Pr
   return result
 }
 
-/** PayPal pays to the address for payments until another one is entered. */
-function replacesAddress(
-  address: string | undefined,
+/**
+ * Whether payments go, or went, somewhere else. Details that were removed count as well: removing them and entering new ones
+ * is a change. PayPal pays to the address for payments until details are entered; who was paid, was paid somewhere.
+ */
+async function isChange(
+  tx: Tx,
+  { id, payment_email: address }: Pick<Affiliate, 'id' | 'payment_email'>,
   { method, paypal_email = '' }: CreateArguments,
-): boolean {
-  return method === 'paypal' && !!address && foldCase(address) !== foldCase(paypal_email)
+): Promise<boolean> {
+  if (await store.hadAny(tx, id)) return true
+  if (method !== 'paypal') return wasPaid(tx, id)
+  if ((await store.addressesChanged(tx, [id])).size > 0) return true
+  return address === '' ? wasPaid(tx, id) : foldCase(address) !== foldCase(paypal_email)
 }
 
 async function end(
@@ -78,7 +84,11 @@ async function end(
 export async function remove(context: RequestContext, id: number): Promise<PaymentDetail> {
   return write(context, async tx => {
     const before = existing(paymentDetail, await store.details.hold(tx, id))
-    if (before.status === 'current') await end(context, tx, before, 'removed')
+    if (before.status === 'current') {
+      await end(context, tx, before, 'removed')
+      // Payments by PayPal go to the affiliate's address then.
+      if (before.method === 'paypal') await store.markAddressChanged(tx, before.affiliate_id, now())
+    }
     return before
   })
 }

@@ -24,19 +24,13 @@ export async function currentOf(
   return current(db, { ids, method })
 }
 
-const earlier = prepared(
-  (db: Db, { affiliateId, method }: { affiliateId: number; method: PaymentDetail['method'] }) =>
-    db
-      .selectFrom('payment_details')
-      .select('id')
-      .where('affiliate_id', '=', affiliateId)
-      .where('method', '=', method)
-      .limit(1),
+const earlier = prepared((db: Db, { affiliateId }: { affiliateId: number }) =>
+  db.selectFrom('payment_details').select('id').where('affiliate_id', '=', affiliateId).limit(1),
 )
 
-/** Whether an affiliate has or had details for a method. */
-export async function hadAny(db: Db, affiliateId: number, method: PaymentDetail['method']): Promise<boolean> {
-  return (await earlier(db, { affiliateId, method })).length > 0
+/** Whether an affiliate has or had details, for whatever method. */
+export async function hadAny(db: Db, affiliateId: number): Promise<boolean> {
+  return (await earlier(db, { affiliateId })).length > 0
 }
 
 const addressChange = prepared((tx: Db, row: { affiliate_id: number; changed_at: number }) =>
@@ -46,7 +40,7 @@ const addressChange = prepared((tx: Db, row: { affiliate_id: number; changed_at:
     .onConflict(conflict => conflict.column('affiliate_id').doUpdateSet({ changed_at: row.changed_at })),
 )
 
-/** Records that another payment address has replaced one. */
+/** Records that what is paid by an address goes to another one from now on. */
 export async function markAddressChanged(tx: Tx, affiliateId: number, time: number): Promise<void> {
   await addressChange.later(tx, { affiliate_id: affiliateId, changed_at: time })
 }

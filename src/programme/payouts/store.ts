@@ -62,6 +62,20 @@ export async function namesOf(db: Db, id: number): Promise<Names> {
   return new Map((await names(db, { id })).map(({ referral_id, known }) => [referral_id, known === 1]))
 }
 
+const paid = prepared((db: Db, { affiliateId }: { affiliateId: number }) =>
+  db
+    .selectFrom('payouts')
+    .select('id')
+    .where('affiliate_id', '=', affiliateId)
+    .where('status', '=', 'paid')
+    .limit(1),
+)
+
+/** Whether an affiliate was ever paid. */
+export async function wasPaid(db: Db, affiliateId: number): Promise<boolean> {
+  return (await paid(db, { affiliateId })).length > 0
+}
+
 const amount = sql.ref('payouts.amount')
 
 /** The totals of payouts, for whatever grouping. */

@@ -28,17 +28,15 @@ export async function payeesOf(
   const details = method === 'csv' ? [] : await currentOf(db, ids, method)
   const byAffiliate = new Map(details.map(row => [row.affiliate_id, row]))
   const addressChanges = await addressesChanged(db, ids)
-  const usableFrom = (id: number) => {
-    const changedAt = addressChanges.get(id)
-    return (
-      byAffiliate.get(id)?.usable_from ??
-      (changedAt === undefined ? 0 : changedAt + detailsDays * DAY_SECONDS)
-    )
+  const usableFrom = (row: AffiliateRow) => {
+    const ofAccount = row.payment_email === '' ? row.account_email_changed_at! : 0
+    const changedAt = Math.max(addressChanges.get(row.id) ?? 0, ofAccount)
+    return byAffiliate.get(row.id)?.usable_from ?? changedAt + detailsDays * DAY_SECONDS
   }
   return new Map(
     rows.map(row => [
       row.id,
-      { status: row.status, payee: payeeOf(method, row, byAffiliate.get(row.id), usableFrom(row.id)) },
+      { status: row.status, payee: payeeOf(method, row, byAffiliate.get(row.id), usableFrom(row)) },
     ]),
   )
 }

@@ -41,3 +41,8 @@ export function secondFactors({ integer, text, tableOptions }: Engine): Step[] {
     `ALTER TABLE sessions ADD COLUMN network ${text} NOT NULL DEFAULT ''`,
   ]
 }
+
+/** Where there is no other address, payments go to that of the account, and wait after it has changed. */
+export function emailChanges({ integer }: Engine): Step[] {
+  return [`ALTER TABLE users ADD COLUMN email_changed_at ${integer} NOT NULL DEFAULT 0`]
+}

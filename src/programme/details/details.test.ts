@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { describeService, giveSecretKey } from '../../../test/harness.ts'
+
+describeService('payment details and addresses', service => {
+  giveSecretKey()
+
+  test('whatever payments are sent elsewhere by waits, and whoever has had no place for them does not', async () => {
+    const admin = await service().admin()
+    const account = { method: 'sepa', iban: 'FR1420041010050500013M02606', holder: 'Eve' } as const
+    const wallet = { method: 'paypal', paypal_email: 'eve@example.net' } as const
+    const linked = async (name: string): Promise<number> => {
+      const user = await admin.post('/users', { login: name, email: `${name}@example.com` })
+      const { body } = await service().post('/affiliates', { user_id: user.body.id, status: 'active' })
+      return body.id
+    }
+    const withAddress = async (name: string): Promise<number> =>
+      (await service().newAffiliate(name, { status: 'active' })).id
+    const edit = async (id: number, change: object) => {
+      const { status, body } = await service().patch(`/affiliates/${id}`, change)
+      assert.equal(status, 200, JSON.stringify(body))
+    }
+    const [byAddress, byFirstAddress, byAccount, byUser, byBoth, paid, banked, back] = [
+      await linked('byaddress'),
+      await linked('byfirstaddress'),
+      await linked('byaccount'),
+      await linked('byuser'),
+      await linked('byboth'),
+      await linked('waspaid'),
+      await linked('banked'),
+      await linked('back'),
+    ]
+    const [fresh, twice] = [await linked('fresh'), await linked('twice')]
+    const [freshBank, onAddress] = [await withAddress('freshbank'), await withAddress('onaddress')]
+    const ids = [
+      byAddress,
+      byFirstAddress,
+      byAccount,
+      byUser,
+      byBoth,
+      paid,
+      banked,
+      back,
+      fresh,
+      freshBank,
+      onAddress,
+    ]
+    for (const affiliate_id of ids)
+      await service().post('/referrals', { affiliate_id, amount: 20, status: 'unpaid' })
+    await service().newPayout(paid, { amount: 5, status: 'paid' })
+    const entered = async (id: number, details: object) => {
+      const { status, body } = await service().post('/payment-details', { affiliate_id: id, ...details })
+      assert.equal(status, 201, JSON.stringify(body))
+      return { id: body.id as number, waits: body.usable_from > body.date }
+    }
+    assert.equal((await entered(onAddress, wallet)).waits, true)
+    assert.equal((await entered(paid, account)).waits, true)
+    assert.equal((await entered(banked, account)).waits, false)
+    assert.equal((await entered(banked, wallet)).waits, true)
+    assert.equal((await entered(fresh, wallet)).waits, false)
+    assert.equal((await entered(freshBank, account)).waits, false)
+    const { id: former } = await entered(back, wallet)
+    await service().delete(`/payment-details/${former}`)
+
+    await edit(byAddress, { payment_email: 'eve@example.net' })
+    await edit(byFirstAddress, { payment_email: 'byfirstaddress@example.net' })
+    await edit(byAccount, { account_email: 'eve2@example.net' })
+    const { body: user } = await service().get(`/affiliates/${byUser}`)
+    await admin.patch(`/users/${user.user_id}`, { email: 'eve3@example.net' })
+    // The address that waits is not used sooner by being entered twice.
+    await edit(twice, { payment_email: 'eve@example.net' })
+    assert.equal((await entered(twice, wallet)).waits, true)
+    await edit(byBoth, { account_email: 'eve4@example.net', payment_email: 'eve4@example.net' })
+    const late = async (method: string) => {
+      const { body: run } = await service().post('/payout-runs', { method })
+      const listed: { affiliate_id: number; reason: string }[] = (
+        await service().get(`/payout-runs/${run.id}/items?number=-1`)
+      ).body
+      const waiting = listed.filter(({ reason }) => reason === 'details_too_new')
+      return waiting.map(({ affiliate_id }) => affiliate_id)
+    }
+    assert.deepEqual(await late('csv'), [byAddress, byFirstAddress, byAccount, byUser, byBoth, back])
+    assert.deepEqual(await late('paypal'), [byAddress, byFirstAddress, byBoth, banked, onAddress])
+    await admin.patch('/settings', { payment_details_days: 0 })
+    assert.deepEqual(await late('csv'), [])
+  })
+})
