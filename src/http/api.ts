@@ -8,8 +8,8 @@ import type { FastifyInstance } from 'fastify'
 import type { Context } from '../events/write.ts'
 import { refuseEnded } from './allowed.ts'
 import { absolute } from './call.ts'
-import { byPath, describeIndex, describeRoute, openApi } from './discovery.ts'
-import { type Answer, type Endpoint, type Resource, segmentOf } from './endpoint.ts'
+import { byPath, type Described, describeIndex, describeRoute, openApi } from './discovery.ts'
+import { type Endpoint, type Resource, segmentOf } from './endpoint.ts'
 import { LINES_TYPE } from './parameters.ts'
 import { type Admission, admit } from './stages/admit.ts'
 import { readArguments } from './stages/arguments.ts'
@@ -96,12 +96,21 @@ function addDescription(
   allow: string,
   { context, base }: ApiOptions,
 ): void {
+  const describe = written((baseUrl, settings) => describeRoute(resource, endpoints, base, baseUrl, settings))
   scope.options(url, async (request, reply) => {
-    const settings = await context.settings.current()
-    const body = describeRoute(resource, endpoints, base, absolute(request, base), settings)
-    const answer: Answer = { status: 200, headers: { Allow: allow }, body: JSON.stringify(body) }
-    return send(request, reply, answer)
+    const body = describe(absolute(request, base), await context.settings.current())
+    return send(request, reply, { status: 200, headers: { Allow: allow }, body })
   })
+}
+
+/** Writes a description once, and anew only for another address of the service or other settings. */
+function written(describe: (baseUrl: string, settings: Described) => object) {
+  let last = { key: '', text: '' }
+  return (baseUrl: string, settings: Described): string => {
+    const key = JSON.stringify([baseUrl, ...settings.rateTypes])
+    if (last.key !== key) last = { key, text: JSON.stringify(describe(baseUrl, settings)) }
+    return last.text
+  }
 }
 
 /** The index, and the OpenAPI document. */
@@ -111,14 +120,16 @@ function addDiscovery(
   { context, resources, base, version }: ApiOptions,
 ): void {
   routes.add('', ['GET'])
+  const index = written((baseUrl, settings) => describeIndex(resources, base, baseUrl, settings))
   scope.get('/', async (request, reply) => {
-    const index = describeIndex(resources, base, absolute(request, base), await context.settings.current())
-    return send(request, reply, { status: 200, body: JSON.stringify(index) })
+    const body = index(absolute(request, base), await context.settings.current())
+    return send(request, reply, { status: 200, body })
   })
   if (version === undefined) return
   routes.add('/openapi.json', ['GET'])
+  const document = written(baseUrl => openApi(resources, baseUrl, version))
   scope.get('/openapi.json', async (request, reply) => {
-    const document = openApi(resources, absolute(request, base), version)
-    return send(request, reply, { status: 200, body: JSON.stringify(document) })
+    const body = document(absolute(request, base), await context.settings.current())
+    return send(request, reply, { status: 200, body })
   })
 }

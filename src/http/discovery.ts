@@ -8,6 +8,9 @@ import { LINES_TYPE } from './parameters.ts'
 
 type Json = Record<string, unknown>
 
+/** The settings that a description depends on. */
+export type Described = Pick<Settings, 'rateTypes'>
+
 /** The last part of a base path names the interface and its version: 'v1', 'affwp/v1'. */
 function namespaceOf(base: string): string {
   return base.replace(/^\/(?:wp-json\/)?/, '')
@@ -24,7 +27,7 @@ export function describeRoute(
   endpoints: readonly Endpoint[],
   base: string,
   baseUrl: string,
-  settings: Settings,
+  settings: Described,
 ): Json {
   return {
     ...describeEndpoints(endpoints, base, settings),
@@ -42,7 +45,7 @@ export function describeIndex(
   resources: readonly Resource[],
   base: string,
   baseUrl: string,
-  settings: Settings,
+  settings: Described,
 ): Json {
   const routes: Json = {}
   for (const resource of resources) {
@@ -60,7 +63,7 @@ export function describeIndex(
   }
 }
 
-function describeEndpoints(endpoints: readonly Endpoint[], base: string, settings: Settings): Json {
+function describeEndpoints(endpoints: readonly Endpoint[], base: string, settings: Described): Json {
   return {
     namespace: namespaceOf(base),
     methods: endpoints.flatMap(endpoint => endpoint.methods),
@@ -77,7 +80,7 @@ function describeEndpoints(endpoints: readonly Endpoint[], base: string, setting
   }
 }
 
-function describeArgument(schema: TSchema, required: boolean, settings: Settings): Json {
+function describeArgument(schema: TSchema, required: boolean, settings: Described): Json {
   const { 'x-configured': configured, ...rest } = schema as Json
   return {
     required,
