@@ -8,6 +8,7 @@ import fc from 'fast-check'
 import type { TObject, TSchema } from 'typebox'
 import { resources } from '../src/app.ts'
 import type { Endpoint, Method } from '../src/http/endpoint.ts'
+import { anyText } from './any-text.ts'
 import { describeService, type Service } from './harness.ts'
 
 const REQUESTS = Number(process.env.PROPERTY_REQUESTS ?? 20_000)
@@ -52,7 +53,7 @@ const hostile = fc.oneof(
     ),
   },
   { weight: 1, arbitrary: fc.nat(30_000).map(length => 'x'.repeat(length)) },
-  { weight: 5, arbitrary: fc.string({ unit: 'binary' }) },
+  { weight: 5, arbitrary: anyText() },
   { weight: 5, arbitrary: fc.double({ noNaN: true, noDefaultInfinity: true }) },
   { weight: 5, arbitrary: fc.jsonValue({ maxDepth: 3 }) },
 )
