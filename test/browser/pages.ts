@@ -441,9 +441,13 @@ async function outsideOfBox(page: Page): Promise<string[]> {
   ]`)
 }
 
-/** @param rules those to try; all when omitted */
+/** @param rules those to try; all that find serious faults when omitted */
 async function seriousFaults(page: Page, rules?: readonly string[]): Promise<string[]> {
-  const options = JSON.stringify({ resultTypes: ['violations'], ...(rules && { runOnly: rules }) })
+  const options = rules
+    ? JSON.stringify({ resultTypes: ['violations'], runOnly: rules })
+    : `{ resultTypes: ['violations'], rules: Object.fromEntries(axe._audit.rules
+        .filter(({ impact }) => impact === 'minor' || impact === 'moderate')
+        .map(({ id }) => [id, { enabled: false }])) }`
   const { violations } = await page.evaluate<axe.AxeResults>(`axe.run(document, ${options})`)
   return violations
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')
