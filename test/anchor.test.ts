@@ -13,8 +13,6 @@ import type { Database } from '../src/storage/database.ts'
 import { affiliated, engines, openDatabase, serveProcess, temporaryFolder } from './harness.ts'
 import { until } from './load.ts'
 
-const WITHIN_MS = 60_000
-
 async function post(url: string, token: string, payment_email: string): Promise<void> {
   const body = JSON.stringify({ create_user: true, payment_email })
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
@@ -88,7 +86,7 @@ for (const engine of Object.keys(engines)) {
       const second = await start('--audit-anchor', path, '--workers', '2')
       await post(`${second.announced.url}/v1`, token, 'three@example.com')
       const whole = () => linesIn(path).filter(line => line !== fragment)
-      await until(async () => whole().length === (await heads()).length, WITHIN_MS)
+      await until(async () => whole().length === (await heads()).length)
       await post(`${second.announced.url}/v1`, token, 'four@example.com')
       assert.equal(await second.stop(), 0)
       assert.deepEqual(whole(), await heads())
@@ -123,7 +121,7 @@ for (const engine of Object.keys(engines)) {
       assert.equal(emptied.code, 1)
       assert.match(emptied.stderr, missing(1, 1))
       const third = await start('--audit-anchor', path)
-      await until(() => third.stderr().includes('in the log it is another or missing'), WITHIN_MS)
+      await until(() => third.stderr().includes('in the log it is another or missing'))
       assert.equal(await third.stop(), 0)
       assert.deepEqual(linesIn(path).slice(-1), [lastLine])
       const anew = await verify('--anchor', path)
@@ -149,10 +147,10 @@ for (const engine of Object.keys(engines)) {
 
       const first = await start('--audit-anchor', target, '--workers', '2')
       const { token, url } = first.announced
-      await until(() => refused > 0, WITHIN_MS)
+      await until(() => refused > 0)
       await post(`${url}/v1`, token, 'one@example.com')
       status = 200
-      await until(async () => got().at(-1) === (await heads()).at(-1), WITHIN_MS)
+      await until(async () => got().at(-1) === (await heads()).at(-1))
       await post(`${url}/v1`, token, 'two@example.com')
       assert.equal(await first.stop(), 0)
       const before = await heads()
@@ -164,7 +162,7 @@ for (const engine of Object.keys(engines)) {
 
       requests.length = 0
       const second = await start('--audit-anchor', target)
-      await until(() => got().length > 0, WITHIN_MS)
+      await until(() => got().length > 0)
       await second.stop()
       assert.deepEqual(got(), (await heads()).slice(before.length - 1))
     })
@@ -179,7 +177,7 @@ test('a file that holds something else stays as it is, and other URLs are refuse
   const database = ['--database', `sqlite:${join(folder.path, 'test.db')}`]
   const service = await serveProcess([...database, '--audit-anchor', path])
   t.after(() => service.stop())
-  await until(() => service.stderr().includes('choose another path'), WITHIN_MS)
+  await until(() => service.stderr().includes('choose another path'))
   assert.equal(await service.stop(), 0)
   assert.equal(readFileSync(path, 'utf8'), 'not to be lost\n')
   const compared = await affiliated(['audit', 'verify', ...database, '--anchor', path])

@@ -377,7 +377,7 @@ describe('serve', () => {
         ...args,
       ])
 
-    test(`1 - a port is taken, ${workers} processes`, { timeout: 30_000 }, async () => {
+    test(`1 - a port is taken, ${workers} processes`, async () => {
       const { port } = new URL(started.announced.url)
       const metricsPort = String(await freePort('127.0.0.1'))
       for (const [flag, args] of [
@@ -393,7 +393,7 @@ describe('serve', () => {
       }
     })
 
-    test(`1 - a host that is none, ${workers} processes`, { timeout: 30_000 }, async () => {
+    test(`1 - a host that is none, ${workers} processes`, async () => {
       for (const [flag, args] of [
         ['--host', ['--host', 'nosuch.invalid', '--port', await freePort('127.0.0.1')]],
         ['--host', ['--host', 'nosuch.invalid', '--port', '0']],
@@ -427,16 +427,14 @@ describe('serve', () => {
     child.stdout.on('data', chunk => {
       stdout += chunk
     })
-    await until(() => stdout.includes('curl'), 10_000)
+    await until(() => stdout.includes('curl'))
     child.kill()
     await once(child, 'close')
     const [address] = /http:\S+/.exec(stdout)!
     assert.ok(stdout.includes(`administration area at ${new URL(address).origin}/admin\n`))
   })
 
-  test("1 - the first key can't be made: neither is its account, so the next start makes both", {
-    timeout: 30_000,
-  }, async () => {
+  test("1 - the first key can't be made: neither is its account, so the next start makes both", async () => {
     const { url, refuse, allow } = await refusing('api_keys')
     refuse()
     const { code, stdout } = await affiliated(['serve', '--port', '0', '--database', url])
@@ -450,9 +448,7 @@ describe('serve', () => {
   })
 
   for (const workers of ['1', '2']) {
-    test(`1 - the demo can't be made, ${workers} processes: the first access is shown all the same`, {
-      timeout: 30_000,
-    }, async () => {
+    test(`1 - the demo can't be made, ${workers} processes: the first access is shown all the same`, async () => {
       const { url, refuse } = await refusing('affiliates')
       refuse()
       const args = ['--json', '--demo', '--port', '0', '--workers', workers, '--database', url]

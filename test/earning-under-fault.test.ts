@@ -133,7 +133,7 @@ describe(`kill -9 while referrals are earned and paid, ${ROUNDS} rounds`, () => 
         )
         t.after(() => writers.stop())
         current = writers.answers
-        await until(() => writers.answers.length > 40, 30_000)
+        await until(() => writers.answers.length > 40)
         await delay(randomInt(10, 400))
         await service.stop('SIGKILL')
         await writers.stop()

@@ -32,7 +32,7 @@ test('503 - a write whose flush fails is in doubt: nothing is read any more, the
   await delay(QUIET_MS)
   const exited = once(service.child, 'exit')
   service.child.kill('SIGUSR2')
-  await until(() => service.stderr().includes('Flushes fail.'), 5000)
+  await until(() => service.stderr().includes('Flushes fail.'))
 
   const payout = { affiliate_id: 1, amount: 27.87 }
   const key = { 'idempotency-key': 'the payout of November' }

@@ -102,8 +102,14 @@ export function tally(answers: readonly Answered[]): Record<string, number> {
   return counts
 }
 
-/** Resolves once `met` holds. */
-export async function until(met: () => boolean | Promise<boolean>, timeoutMs: number): Promise<void> {
+/** So long that only what never happens takes longer, also on a busy machine. */
+const PATIENCE_MS = 120_000
+
+/**
+ * Resolves once `met` holds.
+ * @param timeoutMs where how long it takes is what is tested
+ */
+export async function until(met: () => boolean | Promise<boolean>, timeoutMs = PATIENCE_MS): Promise<void> {
   const giveUpAt = Date.now() + timeoutMs
   while (!(await met())) {
     if (Date.now() > giveUpAt) throw new Error(`This did not happen within ${timeoutMs} ms: ${met}`)

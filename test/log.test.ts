@@ -69,7 +69,7 @@ test('lines that nobody reads are dropped beyond some, which is told once somebo
   const reader = pipe.read().on('data', chunk => {
     log += chunk
   })
-  await until(() => log.includes('lines could not be logged'), 10_000)
+  await until(() => log.includes('lines could not be logged'))
   child.stdin!.end()
   await once(reader, 'end')
   const entries = log
@@ -144,7 +144,7 @@ async function serve(t: TestContext, args: string[], stderr: 'pipe' | number) {
 
 async function ask({ url, token }: { url: string; token: string }) {
   const clients = load(token, 24, () => ({ method: 'GET', url: `${url}/v1/affiliates` }))
-  await until(() => clients.answers.length > REQUESTS, 20_000)
+  await until(() => clients.answers.length > REQUESTS)
   await clients.stop()
   assert.deepEqual(clients.lost, [])
   return clients.answers

@@ -46,7 +46,7 @@ describe('outage of PostgreSQL', () => {
 
   async function survive(goAway: () => Promise<void>, comeBack: () => Promise<void>): Promise<string> {
     const clients = running()
-    await until(() => clients.answers.length > 200, 10_000)
+    await until(() => clients.answers.length > 200)
     await goAway()
     await delay(OUTAGE_MS)
     const away = clients.answers.length
@@ -57,7 +57,7 @@ describe('outage of PostgreSQL', () => {
     await until(() => clients.answers.slice(since).filter(isAnswered).length > 50, RECOVER_WITHIN_MS)
     const recoveredMs = Date.now() - backAt
     const settled = clients.answers.length
-    await until(() => clients.answers.length > settled + 100, 10_000)
+    await until(() => clients.answers.length > settled + 100)
     await clients.stop()
 
     assert.deepEqual(clients.lost, [])

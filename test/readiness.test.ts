@@ -16,6 +16,9 @@ import {
 } from './harness.ts'
 import { until } from './load.ts'
 
+/** A load balancer asks every few seconds. */
+const NOTICED_WITHIN_MS = 10_000
+
 async function started(url: string) {
   const service = await serveProcess(['--database', url])
   const { url: base, token } = service.announced
@@ -46,7 +49,7 @@ test('503 - the files of the database are moved away or removed while the servic
   const assertRefused = async () => {
     // At once, where something would be lost.
     assertFailure(await create(), 503, 'rest_unavailable')
-    await until(async () => (await get('/v1/affiliates')).status === 503, 2000)
+    await until(async () => (await get('/v1/affiliates')).status === 503, NOTICED_WITHIN_MS)
     const ready = await get('/readyz')
     assertFailure(ready, 503, 'rest_unavailable')
     assert.match(ready.body.message, /^The file of the database was removed or replaced/)
@@ -56,13 +59,13 @@ test('503 - the files of the database are moved away or removed while the servic
   await rename(data, elsewhere)
   await assertRefused()
   await rename(elsewhere, data)
-  await until(async () => (await get('/readyz')).status === 200, 2000)
+  await until(async () => (await get('/readyz')).status === 200, NOTICED_WITHIN_MS)
   assert.equal((await create()).status, 201)
 
   await rename(join(data, 'moved.db-wal'), join(folder.path, 'wal'))
   await assertRefused()
   await rename(join(folder.path, 'wal'), join(data, 'moved.db-wal'))
-  await until(async () => (await get('/readyz')).status === 200, 2000)
+  await until(async () => (await get('/readyz')).status === 200, NOTICED_WITHIN_MS)
 
   for (const name of await readdir(data)) await rm(join(data, name))
   await assertRefused()
@@ -99,7 +102,7 @@ test('503 - PostgreSQL takes no writes: not ready, while reads are answered', as
   await readOnly('on')
   await until(
     async () => (await get('/readyz')).body.message?.startsWith('The database can only be read'),
-    5000,
+    NOTICED_WITHIN_MS,
   )
   assert.equal((await get('/readyz')).status, 503)
   assert.equal((await get('/v1/affiliates')).status, 200)
@@ -108,6 +111,6 @@ test('503 - PostgreSQL takes no writes: not ready, while reads are answered', as
   assert.match(refused.body.message, /can only be read.*Nothing was changed/)
   await readOnly('off')
   await client.end()
-  await until(async () => (await get('/readyz')).status === 200, 5000)
+  await until(async () => (await get('/readyz')).status === 200, NOTICED_WITHIN_MS)
   assert.equal((await create()).status, 201)
 })

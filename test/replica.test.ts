@@ -49,7 +49,7 @@ describe('replica', () => {
     await until(async () => {
       const list = await one.get('/affiliates?search=behind')
       return list.body[0].status === 'rejected'
-    }, 3000)
+    })
     await replay('resume')
   })
 

@@ -90,7 +90,7 @@ describeService('revocation', service => {
       new_password: ADMIN_PASSWORD,
     })
     const tries = service().database.reader.selectFrom('login_attempts').selectAll()
-    await until(async () => (await tries.execute()).length > 0, 10_000)
+    await until(async () => (await tries.execute()).length > 0)
     await delay(50)
     await write(operatorOf(service().database), tx => setPassword(tx, 1, hash))
     assertFailure(await changing, 401, 'rest_session_required')

@@ -81,7 +81,7 @@ class Killed {
     await until(async () => {
       run = await this.done('GET', this.run)
       return met(run)
-    }, 60_000)
+    })
     return run
   }
 
@@ -108,7 +108,7 @@ class Killed {
   async cancel(): Promise<void> {
     await this.under('cancel', 'POST', `${this.run}/cancel`)
     await this.done('POST', `${this.run}/cancel`)
-    await until(async () => (await this.done('GET', `${this.run}/reconciliation`)).open.count === 0, 60_000)
+    await until(async () => (await this.done('GET', `${this.run}/reconciliation`)).open.count === 0)
   }
 
   async send(): Promise<string> {

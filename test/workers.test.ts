@@ -56,14 +56,14 @@ for (const engine of Object.keys(engines)) {
 
     test('the first administrator is made once, and both processes listen', async () => {
       assert.equal(service.announced.login, 'admin')
-      await until(() => logged('listening').length === 2, 5000)
+      await until(() => logged('listening').length === 2)
     })
 
     test('a rolling restart loses no request', async () => {
       const clients = running()
-      await until(() => clients.answers.length > 100, 10_000)
+      await until(() => clients.answers.length > 100)
       service.child.kill('SIGHUP')
-      await until(() => logged('all workers were replaced').length === 1, 20_000)
+      await until(() => logged('all workers were replaced').length === 1)
       await delay(300)
       await clients.stop()
       assert.deepEqual(clients.lost, [])
@@ -75,7 +75,7 @@ for (const engine of Object.keys(engines)) {
     test('a worker that was killed is replaced', async () => {
       const before = logged('listening').length
       process.kill(logged('listening').at(-1).pid, 'SIGKILL')
-      await until(() => logged('listening').length === before + 1, 10_000)
+      await until(() => logged('listening').length === before + 1)
       assert.equal(logged('a worker ended and is replaced').length, 1)
     })
 
@@ -87,18 +87,18 @@ for (const engine of Object.keys(engines)) {
         method: 'GET',
         url: `${service.announced.url}/v1/affiliates?number=1`,
       }))
-      await until(() => clients.answers.length > 20, 5000)
+      await until(() => clients.answers.length > 20)
       await affiliated(['keys', 'revoke', public_key, ...args])
       await delay(1000)
       const seen = clients.answers.length
-      await until(() => clients.answers.length > seen + 20, 5000)
+      await until(() => clients.answers.length > seen + 20)
       await clients.stop()
       assert.deepEqual(Object.keys(tally(clients.answers.slice(seen))), ['401'])
     })
 
     test('SIGTERM under load: every answer that began is whole, and the exit code is 0', async () => {
       const clients = running()
-      await until(() => clients.answers.length > 50, 10_000)
+      await until(() => clients.answers.length > 50)
       const startedAt = Date.now()
       const code = await service.stop()
       const durationMs = Date.now() - startedAt
@@ -156,43 +156,43 @@ describe('workers that can not start', () => {
     )
 
   test('are tried again until the database is there', async () => {
-    await until(() => processes().length === 2, 5000)
+    await until(() => processes().length === 2)
     takeAway()
     killWorkers()
-    await until(() => count("can't be opened") >= 3, 10_000)
+    await until(() => count("can't be opened") >= 3)
     bringBack()
-    await until(() => processes().length === 4, 10_000)
+    await until(() => processes().length === 4)
     assert.ok(await answers())
     assert.equal(await service.stop(), 0)
   })
 
   test('0 - SIGTERM while nobody can start, in a pause that is long', async () => {
-    await until(() => processes().length === 2, 5000)
+    await until(() => processes().length === 2)
     takeAway()
     killWorkers()
     // After these, the next try is more than six seconds away.
-    await until(() => count('a worker was not replaced') >= 6, 15_000)
+    await until(() => count('a worker was not replaced') >= 6)
     const startedAt = Date.now()
     assert.equal(await service.stop(), 0)
-    assert.ok(Date.now() - startedAt < 3000)
+    assert.ok(Date.now() - startedAt < 6000)
   })
 
   test('keep their predecessors in a rolling restart, which is logged', async () => {
-    await until(() => processes().length === 2, 5000)
+    await until(() => processes().length === 2)
     moveSchema(1)
     service.child.kill('SIGHUP')
-    await until(() => count('the workers were not all replaced') === 1, 10_000)
+    await until(() => count('the workers were not all replaced') === 1)
     assert.ok(await answers())
     moveSchema(-1)
     service.child.kill('SIGHUP')
-    await until(() => count('all workers were replaced') === 1, 10_000)
+    await until(() => count('all workers were replaced') === 1)
     assert.ok(await answers())
     assert.equal(processes().length, 4)
     assert.equal(await service.stop(), 0)
   })
 })
 
-test('0 - SIGTERM while the first worker is still starting', { timeout: 20_000 }, async t => {
+test('0 - SIGTERM while the first worker is still starting', async t => {
   const folder = await temporaryFolder()
   const preload = join(folder.path, 'slow.mjs')
   await writeFile(
@@ -215,9 +215,10 @@ test('0 - SIGTERM while the first worker is still starting', { timeout: 20_000 }
   child.stderr.on('data', chunk => {
     stderr += chunk
   })
-  await until(() => stderr.includes('a worker starts'), 10_000)
+  await until(() => stderr.includes('a worker starts'))
   const startedAt = Date.now()
   child.kill()
   assert.deepEqual(await exited, [0, null])
-  assert.ok(Date.now() - startedAt < 3000)
+  // A worker that is under way is given eleven seconds.
+  assert.ok(Date.now() - startedAt < 10_000)
 })

@@ -88,7 +88,7 @@ describe('events that are committed after later ones (PostgreSQL)', () => {
     for (let round = 0; round < 3; round += 1) assert.ok((await missing()).length > 0)
     await end()
     // Transactions of other tests count as well, which is on the safe side.
-    await until(async () => (await missing()).length === 0, 20_000)
+    await until(async () => (await missing()).length === 0)
     assert.equal((await verifyChain(database.reader)).problem, undefined)
   })
 

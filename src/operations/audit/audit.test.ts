@@ -196,7 +196,7 @@ describeService('the audit log', service => {
     const { database } = service()
     for (let round = 0; round < 3; round += 1) {
       await service().newAffiliate(`sealed${round}`)
-      await until(async () => (await verifyChain(database.reader)).unsealed === 0, 5000)
+      await until(async () => (await verifyChain(database.reader)).unsealed === 0)
     }
     const verdict = await verifyChain(database.reader)
     assert.equal(verdict.problem, undefined)
