@@ -242,6 +242,14 @@ export class ReferenceViolation extends Error {
   }
 }
 
+/** What the transaction has read is no longer so: it is run again from its beginning, as after a deadlock. */
+export class LostRace extends Error {
+  constructor() {
+    super('another transaction has changed what this one relies on')
+    this.name = 'LostRace'
+  }
+}
+
 /** The database did not take the work: it is away, busy for too long, full, or was closed. Nothing was changed, unless it is in doubt. */
 export class DatabaseUnavailable extends Error {
   readonly reason: Reason

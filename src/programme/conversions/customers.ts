@@ -20,6 +20,10 @@ function namesOf(context: string, { id, email }: SentCustomer): store.CustomerNa
   return { context, ...(id && { name: id }), ...(email && { email: foldCase(email) }) }
 }
 
+/**
+ * The customer, whom nobody else reports anything of until the transaction ends: what is owed depends on who owns them
+ * and how often they have bought. Of those who are not known yet, `saveCustomer` sees to it.
+ */
 export async function findCustomer(
   tx: WriteTx,
   context: string,
@@ -27,7 +31,7 @@ export async function findCustomer(
 ): Promise<KnownCustomer | undefined> {
   const names = namesOf(context, customer)
   if (!names) return undefined
-  const rows = await store.customersBy(tx, names)
+  const rows = await store.holdCustomersBy(tx, names)
   const first = rows[0]
   if (!first) return undefined
   const named = await store.customerNamed(tx, names)
@@ -43,7 +47,8 @@ interface Purchase {
 }
 
 /**
- * Stores the customer, and the affiliate whom the customer belongs to from now on if there was none.
+ * Stores the customer, and the affiliate whom the customer belongs to from now on if there was none. Two reports of one new
+ * customer wait for one another on the name or the address; the second one then begins anew, and finds them.
  * @returns 0 when the report names no customer
  */
 export async function saveCustomer(
@@ -67,11 +72,9 @@ export async function saveCustomer(
     actor: 0,
   })
   const row = await store.insertCustomer(tx, { ...newRow, created_at: occurredAt })
-  // Another transaction has created the same customer meanwhile.
-  const id = row?.id ?? (await store.customersBy(tx, names))[0]!.id
-  if (name !== undefined) await store.nameCustomer(tx, { context, name, customer_id: id })
-  if (row) tx.log('customer.create', id, { after: impersonal(row) })
-  return id
+  if (name !== undefined) await store.nameCustomer(tx, { context, name, customer_id: row.id })
+  tx.log('customer.create', row.id, { after: impersonal(row) })
+  return row.id
 }
 
 /** Nothing personal: a customer without an account could not be erased from the log. */

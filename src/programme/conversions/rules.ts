@@ -195,7 +195,7 @@ async function recordTaking(report: Report): Promise<Story> {
 async function recordAttribution(report: Report): Promise<Story> {
   const { tx, args, payment } = report
   const sale = uncredited(payment)[0]
-  const customer = sale?.customer_id ? await store.customerById(tx, sale.customer_id) : undefined
+  const customer = sale?.customer_id ? await store.holdCustomer(tx, sale.customer_id) : undefined
   const claims = [{ by: 'affiliate' as const, affiliateId: args.affiliate_id! }]
   const claimants = await store.claimantsOf(tx, [args.affiliate_id!])
   const { affiliateId, candidates } = attribute(claims, claimants, buyerOf(customer))

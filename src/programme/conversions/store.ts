@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { type Insertable, type Selectable, sql } from 'kysely'
 import { storeOf } from '../../records/store.ts'
-import type { Db, Tx } from '../../storage/database.ts'
+import { type Db, LostRace, type Tx } from '../../storage/database.ts'
 import { insertMany } from '../../storage/insert-many.ts'
 import { prepared } from '../../storage/prepared.ts'
 import type { Tables } from '../../storage/tables.ts'
@@ -190,7 +190,8 @@ const customers = prepared((tx: Db, { context, name, email }: CustomerNames) =>
       if (email === undefined) return named
       return name === undefined ? addressed : named.unionAll(addressed)
     })
-    .orderBy('id'),
+    .orderBy('id')
+    .forUpdate(),
 )
 
 export interface CustomerNames {
@@ -201,8 +202,8 @@ export interface CustomerNames {
   readonly email?: string
 }
 
-/** The customers with these names. */
-export async function customersBy(tx: Tx, names: CustomerNames): Promise<CustomerRow[]> {
+/** The customers with these names; nobody else reports anything of them until the transaction ends. */
+export async function holdCustomersBy(tx: Tx, names: CustomerNames): Promise<CustomerRow[]> {
   return customers(tx, names)
 }
 
@@ -227,23 +228,24 @@ const customerInsertion = prepared((tx: Db, row: Insertable<Tables['customers']>
     .returningAll(),
 )
 
-/** @returns undefined when another transaction has created a customer with the e-mail address */
-export async function insertCustomer(
-  tx: Tx,
-  row: Insertable<Tables['customers']>,
-): Promise<CustomerRow | undefined> {
-  return (await customerInsertion(tx, row))[0]
+/** @throws LostRace when another transaction has created a customer with the e-mail address meanwhile */
+export async function insertCustomer(tx: Tx, row: Insertable<Tables['customers']>): Promise<CustomerRow> {
+  const [inserted] = await customerInsertion(tx, row)
+  if (!inserted) throw new LostRace()
+  return inserted
 }
 
 const nameInsertion = prepared((tx: Db, row: Insertable<Tables['customer_names']>) =>
   tx
     .insertInto('customer_names')
     .values(row)
-    .onConflict(conflict => conflict.doNothing()),
+    .onConflict(conflict => conflict.doNothing())
+    .returning('customer_id'),
 )
 
+/** @throws LostRace when another transaction has given the name to a customer meanwhile */
 export async function nameCustomer(tx: Tx, row: Insertable<Tables['customer_names']>): Promise<void> {
-  await nameInsertion(tx, row)
+  if ((await nameInsertion(tx, row)).length === 0) throw new LostRace()
 }
 
 const ownership = prepared(
@@ -343,12 +345,13 @@ export async function referralsOf(db: Db, ids: readonly number[]): Promise<Refer
   return unlocked(db, { ids })
 }
 
-const customerRow = prepared((db: Db, { id }: { id: number }) =>
-  db.selectFrom('customers').selectAll().where('id', '=', id),
+const customerRow = prepared((tx: Db, { id }: { id: number }) =>
+  tx.selectFrom('customers').selectAll().where('id', '=', id).forUpdate(),
 )
 
-export async function customerById(db: Db, id: number): Promise<CustomerRow | undefined> {
-  return (await customerRow(db, { id }))[0]
+/** The customer; nobody else reports anything of them until the transaction ends. */
+export async function holdCustomer(tx: Tx, id: number): Promise<CustomerRow | undefined> {
+  return (await customerRow(tx, { id }))[0]
 }
 
 const conversionRow = prepared((db: Db, { id }: { id: number }) =>

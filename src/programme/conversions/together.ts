@@ -10,6 +10,7 @@ import type { Settings } from '../../base/settings.ts'
 import { foldCase } from '../../base/text.ts'
 import { type RequestContext, type WriteTx, write } from '../../events/write.ts'
 import { asksForTiers } from '../commission/judging.ts'
+import { customers } from '../customers/store.ts'
 import { postTogether } from '../ledger/rules.ts'
 import { isTaking } from './conversion.ts'
 import { namesOf, problemsOf } from './fact.ts'
@@ -122,7 +123,10 @@ async function joinCustomers(tx: WriteTx, lines: readonly Line[], groups: Groups
   }
   const ids = [...new Set(named.map(({ customer_id }) => customer_id))]
   const unowned = new Set<unknown>()
-  for (const { id, email_key, affiliate_id } of await store.customersAmong(tx, emails, ids)) {
+  const known = await store.customersAmong(tx, emails, ids)
+  // All at once: two transactions that took them line by line would wait for each other.
+  if (known.length > 0) await customers.holdAll(tx, [...new Set(known.map(({ id }) => id))])
+  for (const { id, email_key, affiliate_id } of known) {
     if (email_key !== '') groups.join(`email ${email_key}`, `customer ${id}`)
     if (affiliate_id === null) unowned.add(groups.rootOf(`customer ${id}`))
   }

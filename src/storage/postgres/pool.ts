@@ -20,6 +20,7 @@ import pg from 'pg'
 import {
   BoundViolation,
   DatabaseUnavailable,
+  LostRace,
   type Reason,
   ReferenceViolation,
   UniqueViolation,
@@ -251,7 +252,12 @@ const DEADLOCK_DETECTED = '40P01'
 /** The work was not done because of what others did at the same time, and would be if it were done again. */
 export function isLostRace(error: unknown): boolean {
   const { code } = error as { code?: string }
-  return code === SERIALIZATION_FAILURE || code === DEADLOCK_DETECTED || isOfNames(error)
+  return (
+    error instanceof LostRace ||
+    code === SERIALIZATION_FAILURE ||
+    code === DEADLOCK_DETECTED ||
+    isOfNames(error)
+  )
 }
 
 /** Turns an error of a query into one of the three that the rest of the program knows; others stay as they are. */
