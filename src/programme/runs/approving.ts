@@ -26,6 +26,8 @@ const ITEMS_AT_ONCE = 50
 const REFERRALS_AT_ONCE = 1000
 /** Items that are compared at once; nothing is written for them. */
 const COMPARED_AT_ONCE = 200
+/** A step compares so many pages: whoever approves waits for no more than a few steps. */
+const PAGES_AT_ONCE = 5
 /** How many changed items a refusal names; it explains only a few. */
 const MOST_NAMED = 100
 const MOST_SENTENCES = 20
@@ -46,6 +48,7 @@ export async function beginApproval(
         status: 'approving',
         approved_by: context.actor.userId,
         verified: 0,
+        prepared_to: 0,
         done: 0,
         refusal: '',
         payer: JSON.stringify(payerOf(settings)),
@@ -99,51 +102,64 @@ function refuseSamePerson({ actor }: RequestContext, run: Run, { payouts }: Sett
 type ChangedItems = Record<string, string>
 
 /**
- * Compares each item with the present state.
+ * Compares the next items with the present state.
  * @throws Failure run_conflict that names the changes; the run is a draft again
  */
 export async function verify(context: RequestContext, run: Run): Promise<void> {
   const settings = await context.settings.current()
-  const { reader } = context.database.background()
-  const changedItems: ChangedItems = {}
-  for (let after = 0; ; ) {
-    const page = { runId: run.id, statuses: ['included'], after, limit: COMPARED_AT_ONCE } as const
-    const items = await store.itemsAfter(reader, page)
-    if (items.length === 0) break
-    const { proposals } = await propose(
-      reader,
-      run,
-      items.map(item => item.affiliate_id),
-      settings,
-    )
-    for (const [index, item] of items.entries()) {
-      const now = proposals[index]!
-      if (!isSame(item, now)) changedItems[item.affiliate_id] = differenceOf(item, now)
-    }
-    after = items.at(-1)!.affiliate_id
-    if (Object.keys(changedItems).length >= MOST_NAMED) break
-  }
+  const { changedItems, last } = await compareSome(context, run, settings)
   const names = Object.entries(changedItems)
-  const isUnchanged = names.length === 0
   const sentences = names.slice(0, MOST_SENTENCES).map(([id, what]) => `Affiliate ${id} ${what}`)
   const refusal = `The run has changed since it was prepared. ${sentences.join(' ')} Prepare it anew, and look at it again.`
-  await write(context, async tx => {
+  const isUnchanged = names.length === 0
+  const isRefused = await write(context, async tx => {
     const before = await store.runs.hold(tx, run.id)
-    if (before?.status !== 'approving' || before.verified !== 0) return
+    // Another process may have compared these meanwhile.
+    if (before?.status !== 'approving' || before.verified !== 0 || before.prepared_to !== run.prepared_to)
+      return false
     const after = await store.runs.update(tx, run.id, {
-      ...(isUnchanged ? { verified: 1 } : { status: 'draft', approved_by: 0, refusal }),
+      ...(isUnchanged
+        ? { prepared_to: last ?? before.prepared_to, verified: last === undefined ? 1 : 0 }
+        : { status: 'draft', approved_by: 0, refusal }),
       updated_at: now(),
     })
-    if (isUnchanged) tx.log('payout_run.reserve', run.id)
-    else {
+    if (isUnchanged && last === undefined) tx.log('payout_run.reserve', run.id)
+    if (!isUnchanged) {
       tx.log('payout_run.refuse', run.id, {
         before: payoutRun.logged(before, settings),
         after: payoutRun.logged(after, settings),
       })
     }
+    return !isUnchanged
   })
-  if (!isUnchanged) throw conflict(refusal, { affiliates: changedItems })
+  if (isRefused) throw conflict(refusal, { affiliates: changedItems })
 }
+
+/** @returns the last affiliate that was compared; undefined when that was the last of the run */
+async function compareSome(
+  context: RequestContext,
+  run: Run,
+  settings: Settings,
+): Promise<{ changedItems: ChangedItems; last: number | undefined }> {
+  const { reader } = context.database.background()
+  const changedItems: ChangedItems = {}
+  let after = run.prepared_to
+  for (let number = 1; number <= PAGES_AT_ONCE && !isLong(changedItems); number += 1) {
+    const page = { runId: run.id, statuses: ['included'], after, limit: COMPARED_AT_ONCE } as const
+    const items = await store.itemsAfter(reader, page)
+    const ids = items.map(item => item.affiliate_id)
+    const { proposals } = await propose(reader, run, ids, settings)
+    for (const [index, item] of items.entries()) {
+      const now = proposals[index]!
+      if (!isSame(item, now)) changedItems[item.affiliate_id] = differenceOf(item, now)
+    }
+    if (items.length < COMPARED_AT_ONCE) return { changedItems, last: undefined }
+    after = ids.at(-1)!
+  }
+  return { changedItems, last: after }
+}
+
+const isLong = (changedItems: ChangedItems) => Object.keys(changedItems).length >= MOST_NAMED
 
 /** Reserves the earnings of the next items. @returns whether there may be more */
 export async function reserveSome(context: RequestContext, run: Run): Promise<boolean> {
@@ -229,7 +245,7 @@ export async function takeBackSome(context: RequestContext, run: Run): Promise<b
     )
     await store.runs.update(tx, run.id, {
       done: before.done - items.length,
-      ...(items.length === 0 && { verified: 0 }),
+      ...(items.length === 0 && { verified: 0, prepared_to: 0 }),
       updated_at: now(),
     })
     tx.log('payout_run.refuse', run.id, { event: eventId })

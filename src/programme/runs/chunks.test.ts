@@ -78,6 +78,34 @@ describe('an approval', () => {
   }
 })
 
+test('an approval of many compares them step by step, and names who has changed after the first', async t => {
+  const { url, remove } = await engines.SQLite!()
+  t.after(remove)
+  const database = await openDatabase(url)
+  t.after(() => database.close())
+  await addPayees(database, { payees: 1001, each: 1 })
+  const context = operatorOf(database)
+  const { id } = await prepare(context, {})
+  const whole = () => proceed(context, id, Number.POSITIVE_INFINITY)
+  await whole()
+  const { hash } = await reading.get(context, id)
+  const begun = await beginApproval(context, { payout_run_id: id, hash })
+  await verify(context, begun)
+  const { affiliate_id: last } = await database.reader
+    .selectFrom('run_items')
+    .select('affiliate_id')
+    .orderBy('affiliate_id', 'desc')
+    .executeTakeFirstOrThrow()
+  await edit(context, { affiliate_id: last, status: 'rejected' })
+  assert.equal((await reading.get(context, id)).status, 'approving')
+  await assert.rejects(whole, new RegExp(`Affiliate ${last} is left out now`))
+  assert.equal((await reading.get(context, id)).status, 'draft')
+  await edit(context, { affiliate_id: last, status: 'active' })
+  await beginApproval(context, { payout_run_id: id, hash })
+  await whole()
+  assert.equal((await reading.get(context, id)).status, 'approved')
+})
+
 describe('a file of a run', () => {
   for (const [engine, fresh] of Object.entries(engines)) {
     test(`${engine}: whoever cancels at the same moment is asked about it`, async t => {
@@ -131,6 +159,7 @@ test('what is paid to one affiliate by several payouts comes back as a whole', a
   const before = await balances()
   const { id, hash } = await prepare(context, {})
   await approve(context, { payout_run_id: id, hash })
+  await proceed(context, id, Number.POSITIVE_INFINITY)
   const [item] = await database.reader.selectFrom('run_items').selectAll().where('run_id', '=', id).execute()
   await settleItem(context, { run_item_id: item!.id, status: 'paid' })
   const made = await database.reader

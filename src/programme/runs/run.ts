@@ -98,7 +98,7 @@ const fields = {
   ),
   /** Identifiers of affiliates that a person has left out, with commas between them. */
   left_out: hiddenText,
-  /** The last affiliate that is listed so far. */
+  /** The last affiliate that is listed so far; during an approval, that is compared. */
   prepared_to: hiddenNumber,
   /** Digest of the items so far. */
   digest: hiddenText,
