@@ -65,6 +65,13 @@ export function ruleScenarios(world: () => World): void {
         await why.getByText('The rule “Readers”').waitFor()
         await why.getByText('It is pending until').waitFor()
       })
+      await world().work(`/affiliates/${affiliate.id}/show`, async page => {
+        await page.getByText(/^15%.*, by rules$/).waitFor()
+        await page.getByRole('link', { name: 'Edit' }).click()
+        await page.getByLabel('Rate type').click()
+        await page.getByRole('option', { name: 'flat' }).click()
+        await page.getByText(/the number of the default with this type: \$\d+\.00 for each sale/).waitFor()
+      })
       await world().api('DELETE', `/rules/${rule.id}`)
     })
 

@@ -30,9 +30,10 @@ export function runScenarios(world: () => World): void {
           files.getByRole('link', { name: 'Download Plain CSV' }).click(),
         ])
         assert.equal(download.suggestedFilename(), `payout-run-${run}.csv`)
+        await files.getByRole('cell', { name: / UTC/ }).first().waitFor()
         await files.getByRole('button', { name: 'Handed over: Plain CSV' }).click()
         await page.getByRole('alertdialog').getByRole('button', { name: 'It was handed over' }).click()
-        await page.getByText('File handed over').waitFor()
+        await page.getByText('File handed over', { exact: true }).waitFor()
         await page.getByLabel('File of results').setInputFiles({
           name: 'results.csv',
           mimeType: 'text/csv',

@@ -151,8 +151,8 @@ export function toolScenarios(world: () => World): void {
         await page.getByText('Settings saved').waitFor()
         const { allowed_hosts } = await (await page.request.get('/admin/api/settings')).json()
         assert.deepEqual(allowed_hosts, ['shop.example', '*.other.example'])
-        await page.getByRole('link', { name: 'Affiliates', exact: true }).click()
-        await page.getByText('22.5% default').first().waitFor()
+        await page.getByRole('link', { name: 'Commission rules', exact: true }).click()
+        await page.getByText('the default of 22.5% comes last').waitFor()
       }))
 
     test('settings - a rate beyond all of a sale, and one that somebody else has changed, are asked for twice', () =>

@@ -1,6 +1,6 @@
 /** What a payout is: its fields, and the index from referrals to payouts. */
 import { type Static, Type } from 'typebox'
-import { identifier, identifiers, line, listOf, paragraphs } from '../../base/schemas.ts'
+import { choice, identifier, identifiers, line, listOf, paragraphs } from '../../base/schemas.ts'
 import { filter, sql } from '../../records/field.ts'
 import { type CrudAction, kind, type ReadRowOf, type RowOf, type TableOf } from '../../records/kind.ts'
 import {
@@ -42,6 +42,32 @@ const { wire: _note, ...note } = words(
   { personal: 'keep', money: false },
 )
 
+/** Of a payout that names no referral of this service nobody knows whether the money was sent again: it stays open. */
+const failure = filter(
+  choice(
+    ['open', 'settled'],
+    'Only failed payouts: those for which something is still unpaid, or those whose referrals were all paid otherwise, or are no longer owed.',
+  ),
+)({
+  keep: value => value,
+  where: (column, stored) => [
+    sql<boolean>`${column} = 'failed'`,
+    sql<boolean>`CASE WHEN EXISTS (SELECT 1 FROM payout_referrals AS named
+        WHERE named.payout_id = payouts.id AND named.known = 1)
+      AND NOT EXISTS (SELECT 1 FROM payout_referrals AS named
+        JOIN referrals ON referrals.id = named.referral_id
+        WHERE named.payout_id = payouts.id AND named.known = 1 AND referrals.status = 'unpaid')
+      THEN 'settled' ELSE 'open' END = ${stored}`,
+  ],
+})
+
+const maker = filter(
+  choice(['run', 'person'], 'Only those that a payout run has made, or only those that were recorded.'),
+)({
+  keep: value => value,
+  where: (column, stored) => [sql<boolean>`CASE WHEN ${column} = 0 THEN 'person' ELSE 'run' END = ${stored}`],
+})
+
 const fields = {
   affiliate_id: { ...affiliate, orders: byAffiliateName, edit: affiliate.create },
   /** As the record shows it; `payout_referrals` is its index. */
@@ -68,7 +94,7 @@ const fields = {
   },
   amount: amount('Amount, in the currency of the settings.'),
   payout_method: text(100, 'Names the payout method.', neither),
-  status: status(['paid', 'failed'], 'paid'),
+  status: { ...status(['paid', 'failed'], 'paid'), filters: { failure } },
   date: dated('created_at', 'When it was paid'),
   owner: creator('The user account whose API key made the payout.'),
   /** The item of a payout run that it was made of; 0 when a person made it. */
@@ -76,6 +102,7 @@ const fields = {
     type: 'integer',
     nullable: false,
     ...neither,
+    filters: { made_by: maker },
     initial: 0,
     show: (value: number) => value,
     sample: () => 0,

@@ -122,6 +122,24 @@ describeService('what is kept beside referrals and payouts', service => {
     assert.equal(await ledTo(second), 0)
   })
 
+  test('failed payouts are open until their referrals are paid otherwise', async () => {
+    const { id } = await service().newAffiliate('failing')
+    const { referral_id } = await send('/referrals', { affiliate_id: id, amount: 5, status: 'unpaid' })
+    const pay = (args: object) => send('/payouts', { affiliate_id: id, ...args })
+    const failed = await pay({ referrals: [referral_id], status: 'failed' })
+    const unknown = await pay({ referrals: [900_003], amount: 2, status: 'failed' })
+    const those = async (query: string) =>
+      (await service().get(`/payouts?affiliate_id=${id}&fields=ids&${query}`)).body
+    assert.deepEqual(await those('failure=open'), [failed.payout_id, unknown.payout_id])
+    assert.deepEqual(await those('failure=settled'), [])
+    const paid = await pay({ referrals: [referral_id] })
+    assert.deepEqual(await those('failure=open&made_by=person'), [unknown.payout_id])
+    assert.deepEqual(await those('failure=settled'), [failed.payout_id])
+    assert.deepEqual(await those('made_by=run'), [])
+    assert.equal((await service().delete(`/payouts/${paid.payout_id}`)).status, 200)
+    assert.deepEqual(await those('failure=open'), [failed.payout_id, unknown.payout_id])
+  })
+
   test('409 - a balance beyond what the ledger holds', async () => {
     const { id } = await service().newAffiliate('vast')
     const { amount } = await send('/referrals', { affiliate_id: id, amount: 5, status: 'unpaid' })

@@ -13,6 +13,7 @@ import {
   useNotify,
   useRedirect,
 } from 'react-admin'
+import { useWatch } from 'react-hook-form'
 import { newIdempotencyKeys } from '../api.ts'
 import { GroupInput } from '../groups/GroupInput.tsx'
 import { useCan, useSession } from '../session.tsx'
@@ -127,15 +128,33 @@ function AccountInput() {
   )
 }
 
+/** What an affiliate with another type than the default's, and without a rate, would earn. */
+const ofOtherType = (type: string, applies: string) =>
+  type === 'percentage' || type === 'flat'
+    ? `Empty: the rules, then the number of the default with this type: ${applies} for each sale.`
+    : `Empty: what the rule “${type}” says.`
+
 function Terms() {
   const { settings } = useSession()
   const money = useMoney()
   const { rate_types, default_rate, default_rate_type } = settings
-  const applies = rateText({ rate: String(default_rate), rate_type: default_rate_type }, money)
+  const type = String(useWatch({ name: 'rate_type' }) || default_rate_type)
+  // The default's number counts with whatever type is chosen.
+  const applies = rateText({ rate: String(default_rate), rate_type: type }, money)
+  const isOther = type !== default_rate_type
   return (
-    <FormSection title="Terms" hint={`Without a rate of its own, the default applies: ${applies}.`}>
+    <FormSection
+      title="Terms"
+      hint={`Without a rate of its own, the commission rules say what an affiliate earns, and after them the default.`}
+    >
       <Row>
-        <RateInput source="rate" label="Rate" helperText="Empty: the default rate." />
+        <RateInput
+          source="rate"
+          label="Rate"
+          helperText={
+            isOther ? ofOtherType(type, applies) : `Empty: the rules, then the default of ${applies}.`
+          }
+        />
         <SelectInput
           margin="none"
           source="rate_type"

@@ -8,7 +8,7 @@ import { Allowed } from '../ui/Allowed.tsx'
 import { Cards, Ends } from '../ui/Cards.tsx'
 import type { Column } from '../ui/column.ts'
 import { ExportLink } from '../ui/ExportLink.tsx'
-import { count, day, type Money, rateText, time, useMoney } from '../ui/format.ts'
+import { count, day, type Money, time, useMoney } from '../ui/format.ts'
 import { Filters, Rows, Search } from '../ui/ListFrame.tsx'
 import { BulkMoves } from '../ui/moves.tsx'
 import { Empty, Page } from '../ui/Page.tsx'
@@ -17,6 +17,7 @@ import { StatusChip } from '../ui/StatusChip.tsx'
 import { StatusTabs } from '../ui/StatusTabs.tsx'
 import { RowLink } from '../ui/table.tsx'
 import { Account, type Affiliate, moving, nameOf, statuses } from './affiliate.tsx'
+import { type RateOfAffiliate, useRates } from './rate.ts'
 
 export function AffiliateList() {
   return (
@@ -86,12 +87,13 @@ const NoAffiliates = () => (
 const pageOf = (affiliate: Affiliate) => `/affiliates/${affiliate.id}/show`
 
 function AffiliateTable() {
-  return (
-    <RecordTable<Affiliate> label="Affiliates" columns={columnsOf(useMoney())} to={pageOf} nameOf={nameOf} />
-  )
+  const columns = columnsOf(useMoney(), useRates())
+  return <RecordTable<Affiliate> label="Affiliates" columns={columns} to={pageOf} nameOf={nameOf} />
 }
 
-const columnsOf = (money: Money): Column<Affiliate>[] => [
+type Rates = ReturnType<typeof useRates>
+
+const columnsOf = (money: Money, rateOf: Rates): Column<Affiliate>[] => [
   {
     label: 'Account',
     sort: 'name',
@@ -104,7 +106,7 @@ const columnsOf = (money: Money): Column<Affiliate>[] => [
   {
     label: 'Rate',
     sort: 'rate_by_type',
-    cell: affiliate => <Rate affiliate={affiliate} money={money} />,
+    cell: affiliate => <Rate {...rateOf(affiliate)} />,
     figures: true,
     wideOnly: true,
   },
@@ -132,30 +134,29 @@ const columnsOf = (money: Money): Column<Affiliate>[] => [
   },
 ]
 
-function Rate({ affiliate: { rate, effective }, money }: { affiliate: Affiliate; money: Money }) {
+/** What is longer stands on the page of the affiliate. */
+const SHORT = 12
+
+function Rate({ text, source }: RateOfAffiliate) {
   return (
-    <Typography
-      component="span"
-      variant="body2"
-      sx={{ color: rate === '' ? 'text.secondary' : 'text.primary' }}
-    >
-      {rateText(effective, money)}
-      {rate === '' && ' default'}
+    <Typography component="span" variant="body2" sx={{ color: source ? 'text.secondary' : 'text.primary' }}>
+      {source === 'by rules' && text.length > SHORT ? source : `${text} ${source}`.trim()}
     </Typography>
   )
 }
 
 function AffiliateCards() {
   const money = useMoney()
+  const rateOf = useRates()
   return (
-    <Cards<Affiliate> columns={columnsOf(money)} to={pageOf} nameOf={nameOf}>
+    <Cards<Affiliate> columns={columnsOf(money, rateOf)} to={pageOf} nameOf={nameOf}>
       {affiliate => (
         <Stack sx={{ gap: 0.75 }}>
           <Ends left={<Account affiliate={affiliate} />} right={<StatusChip status={affiliate.status} />} />
           <Ends
             left={
               <Typography variant="caption" sx={{ color: 'text.secondary' }}>
-                {rateText(affiliate.effective, money)} · {day(affiliate.date_registered)}
+                {rateOf(affiliate).text} · {day(affiliate.date_registered)}
               </Typography>
             }
             right={

@@ -15,7 +15,7 @@ import { History } from '../tools/AuditLog.tsx'
 import { Allowed } from '../ui/Allowed.tsx'
 import { CopyButton } from '../ui/CopyButton.tsx'
 import { Details, LongText } from '../ui/Details.tsx'
-import { count, plural, rateText, time, useMoney } from '../ui/format.ts'
+import { count, plural, time, useMoney } from '../ui/format.ts'
 import { lazily } from '../ui/lazily.ts'
 import { Moves } from '../ui/moves.tsx'
 import { Page, Problem, RecordProblem, toldByThePage } from '../ui/Page.tsx'
@@ -26,6 +26,7 @@ import { RowLink } from '../ui/table.tsx'
 import { Waiting } from '../ui/Waiting.tsx'
 import { type Affiliate, moving, nameOf, parent } from './affiliate.tsx'
 import { affiliates } from './pages.ts'
+import { useRates } from './rate.ts'
 
 const AffiliatePlot = lazily(() => import('../reports/AffiliatePlot.tsx'), 'AffiliatePlot')
 
@@ -131,8 +132,8 @@ function CustomersOf({ id }: { id: number }) {
 }
 
 function AffiliateDetails({ affiliate }: { affiliate: Affiliate }) {
-  const money = useMoney()
   const { user, effective } = affiliate
+  const rate = useRates()(affiliate)
   const defaultNote = (value: string) => (value === '' ? ' (default)' : '')
   return (
     <Details
@@ -152,7 +153,21 @@ function AffiliateDetails({ affiliate }: { affiliate: Affiliate }) {
             {affiliate.payment_email === '' && ' (the account’s)'}
           </Fragment>,
         ],
-        ['Rate', rateText(effective, money) + defaultNote(affiliate.rate)],
+        [
+          'Rate',
+          <Fragment key="rate">
+            {rate.text}
+            {rate.source === 'default' && ' (default)'}
+            {rate.source === 'by rules' && (
+              <>
+                {', '}
+                <Link component={RouterLink} to="/rules">
+                  by rules
+                </Link>
+              </>
+            )}
+          </Fragment>,
+        ],
         ['Rate type', <bdi key="type">{effective.rate_type + defaultNote(affiliate.rate_type)}</bdi>],
         ['Group', <GroupName key="group" group={affiliate.group} />],
         ['Registered', time(affiliate.date_registered)],

@@ -155,9 +155,9 @@ function Waiting({
   return <Tile label={label} value={value} hint={children} />
 }
 
-function useSome<R extends RaRecord<number>>(resource: string, status: string) {
+function useSome<R extends RaRecord<number>>(resource: string, filter: object) {
   return useGetList<R>(resource, {
-    filter: { status },
+    filter,
     pagination: { page: 1, perPage: LISTED },
     sort: { field: 'id', order: 'DESC' },
   })
@@ -172,7 +172,7 @@ function useSteadyRecords<R extends RaRecord<number>>(resource: string, records:
 }
 
 function Applications() {
-  const { data, total, error } = useSome<Affiliate>('affiliates', 'pending')
+  const { data, total, error } = useSome<Affiliate>('affiliates', { status: 'pending' })
   const steady = useSteadyRecords('affiliates', data)
   return (
     <Some
@@ -205,15 +205,15 @@ function Applications() {
 
 function FailedPayouts() {
   const money = useMoney()
-  const { data, total, error } = useSome<Payout>('payouts', 'failed')
+  const { data, total, error } = useSome<Payout>('payouts', { failure: 'open' })
   const steady = useSteadyRecords('payouts', data)
   return (
     <Some
       title="Failed payouts"
-      all={listOf('payouts', { status: 'failed' })}
+      all={listOf('payouts', { status: 'failed', failure: 'open' })}
       total={total}
       error={error}
-      none="Every payout has arrived."
+      none="Nothing of a failed payout is still to be paid."
     >
       {steady.map(payout => (
         <Line

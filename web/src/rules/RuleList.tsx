@@ -5,7 +5,7 @@ import type { Group } from '../groups/group.ts'
 import { useSession } from '../session.tsx'
 import type { Column } from '../ui/column.ts'
 import { ChoiceFilter } from '../ui/filters.tsx'
-import { rateText, useMoney } from '../ui/format.ts'
+import { type Money, rateText, useMoney } from '../ui/format.ts'
 import { RecordList } from '../ui/RecordList.tsx'
 import { StatusChip } from '../ui/StatusChip.tsx'
 import { RowLink } from '../ui/table.tsx'
@@ -16,7 +16,7 @@ export function RuleList() {
   return (
     <RecordList<Rule>
       of={rules}
-      columns={columns}
+      columns={columnsOf(useMoney())}
       sort={{ field: 'tried', order: 'ASC' }}
       search="Name or number"
       above={<Order />}
@@ -42,7 +42,7 @@ function Order() {
   )
 }
 
-const columns: Column<Rule>[] = [
+const columnsOf = (money: Money): Column<Rule>[] => [
   {
     label: 'Rule',
     sort: 'tried',
@@ -55,7 +55,7 @@ const columns: Column<Rule>[] = [
     card: '1 left',
   },
   { label: 'For', cell: rule => <Whose rule={rule} />, minWidth: 110, card: '2 left' },
-  { label: 'Pays', sort: 'rate_by_type', cell: rule => <Pays rule={rule} />, card: '1 right' },
+  { label: 'Pays', sort: 'rate_by_type', cell: rule => rateText(rule, money), card: '1 right' },
   { label: 'When', cell: rule => <When rule={rule} />, minWidth: 180, card: '3 left' },
   { label: 'Priority', sort: 'priority', cell: ({ priority }) => priority, figures: true, wideOnly: true },
   { label: 'Version', cell: ({ version }) => version, wideOnly: true },
@@ -70,12 +70,6 @@ function Whose({ rule: { affiliate_id, group_id } }: { rule: Rule }) {
 function GroupName({ id }: { id: number }) {
   const { referenceRecord } = useReference<Group>({ reference: 'groups', id })
   return <RowLink to={`/groups/${id}`}>{referenceRecord?.name ?? `Group ${id}`}</RowLink>
-}
-
-function Pays({ rule: { rate, rate_type } }: { rule: Rule }) {
-  const money = useMoney()
-  if (rate_type === 'percentage') return <>{rate}%</>
-  return <>{rate_type === 'flat' ? money.full(rate) : `${money.full(rate)} per item`}</>
 }
 
 function When({ rule: { conditions, kinds, from, until, hold_days } }: { rule: Rule }) {

@@ -25,9 +25,13 @@ const wide = { display: { xs: 'none', sm: 'table-cell' } }
 
 /** The files that the run can be sent as, and who has them. */
 export function Files({ run }: { run: Run }) {
+  const [awaited, setAwaited] = useState<RunFile>()
   const { data, error } = useQuery({
     queryKey: ['payout-runs', run.id, 'files'],
     queryFn: () => get<RunFile[]>(`payout-runs/${run.id}/files`),
+    // The browser does not say when a download has begun; the server does.
+    refetchInterval: ({ state }) =>
+      awaited && !state.data?.some(file => isSame(file, awaited) && file.downloaded) ? 1_000 : false,
   })
   return (
     <Card component="section" aria-label="Files">
@@ -48,7 +52,12 @@ export function Files({ run }: { run: Run }) {
           </TableHead>
           <TableBody>
             {data?.map(file => (
-              <FileRow key={`${file.format} ${file.part}`} run={run} file={file} />
+              <FileRow
+                key={`${file.format} ${file.part}`}
+                run={run}
+                file={file}
+                onDownload={() => setAwaited(file)}
+              />
             ))}
           </TableBody>
         </Table>
@@ -57,21 +66,36 @@ export function Files({ run }: { run: Run }) {
   )
 }
 
-function FileRow({ run, file }: { run: Run; file: RunFile }) {
+const isSame = (one: RunFile, other: RunFile) => one.format === other.format && one.part === other.part
+
+function FileRow({ run, file, onDownload }: { run: Run; file: RunFile; onDownload: () => void }) {
   const step = useStep(run)
   const [asking, setAsking] = useState(false)
   const { format, part, parts, payees, downloaded, handed_over } = file
   const name = parts > 1 ? `${methodName(format)}, ${part} of ${parts}` : methodName(format)
+  const isPaidBy = format === run.method
   const path = `payout-runs/${run.id}/files/${format}`
   return (
     <TableRow>
-      <TableCell>{name}</TableCell>
+      <TableCell>
+        {name}
+        {!isPaidBy && (
+          <Typography variant="caption" component="div" sx={{ color: 'text.secondary' }}>
+            To read: accounts are masked, and nothing is paid by it.
+          </Typography>
+        )}
+      </TableCell>
       <TableCell sx={{ ...figures, ...wide }}>{count(payees)}</TableCell>
       <TableCell sx={wide}>{downloaded ? time(downloaded) : '–'}</TableCell>
       <TableCell>{handed_over ? time(handed_over) : '–'}</TableCell>
       <TableCell sx={{ whiteSpace: { sm: 'nowrap' }, textAlign: 'right' }}>
-        <ExportLink href={`${API}/${path}?part=${part}`} label="Download" aria-label={`Download ${name}`} />
-        {!handed_over && run.status !== 'closed' && (
+        <ExportLink
+          href={`${API}/${path}?part=${part}`}
+          label="Download"
+          aria-label={`Download ${name}`}
+          onDownload={onDownload}
+        />
+        {isPaidBy && !handed_over && run.status !== 'closed' && (
           <Button onClick={() => setAsking(true)} aria-label={`Handed over: ${name}`}>
             Handed over
           </Button>

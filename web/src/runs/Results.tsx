@@ -54,7 +54,7 @@ export function Results({ run }: { run: Run }) {
           {problem}
         </Alert>
       )}
-      {found && chosen && <Foreseen name={chosen.name} found={found} onRecord={record} />}
+      {found && chosen && <Foreseen run={run} name={chosen.name} found={found} onRecord={record} />}
     </Card>
   )
 }
@@ -126,10 +126,12 @@ const summaryOf = ({ recorded, unchanged }: ResultRecord) => {
 }
 
 function Foreseen({
+  run,
   name,
   found,
   onRecord,
 }: {
+  run: Run
   name: string
   found: ResultRecord
   onRecord: () => Promise<void>
@@ -142,6 +144,7 @@ function Foreseen({
       <Alert severity={conflicts.length > 0 ? 'warning' : 'info'} role="status">
         <bdi>{name}</bdi> would record: {summaryOf(found)}
         {ignored > 0 && `; ${plural(ignored, 'line')} not final`}.
+        {isNew && run.status === 'approved' && ' The run becomes sent with that.'}
       </Alert>
       {conflicts.map(({ reference, reason }) => (
         <Typography key={reference} variant="body2">

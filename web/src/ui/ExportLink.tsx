@@ -8,8 +8,9 @@ import { download, messageOf } from '../api.ts'
 export function ExportLink({
   href,
   label = 'Export CSV',
+  onDownload,
   ...rest
-}: { href: string; label?: string } & ButtonProps) {
+}: { href: string; label?: string; onDownload?: () => void } & ButtonProps) {
   const notify = useNotify()
   const [busy, setBusy] = useState(false)
   return (
@@ -24,6 +25,7 @@ export function ExportLink({
         setBusy(true)
         try {
           await download(href)
+          onDownload?.()
         } catch (error) {
           notify(messageOf(error), { type: 'error' })
         } finally {

@@ -94,8 +94,10 @@ export function duration(seconds: number): string {
 /** '20 %', or an amount for a rate that is one. */
 export function rateText({ rate, rate_type }: { rate: string; rate_type: string }, money: Money): string {
   if (rate_type === 'percentage') return `${rate}%`
-  if (rate_type === 'flat')
-    return decimalsOf(rate) <= money.decimals ? money.full(rate) : `${money.currency} ${rate}`
+  if (rate_type === 'flat' || rate_type === 'per_item') {
+    const amount = decimalsOf(rate) <= money.decimals ? money.full(rate) : `${money.currency} ${rate}`
+    return rate_type === 'flat' ? amount : `${amount} per item`
+  }
   return `${rate} ${rate_type}`
 }
 
