@@ -4,7 +4,7 @@
  * See docs/decisions/conversions.md.
  */
 import { decimalsOf } from '../../base/currencies.ts'
-import { compared, type Fraction, ONE } from '../../base/fraction.ts'
+import { compared, type Fraction, ONE, ZERO } from '../../base/fraction.ts'
 import { toUnits } from '../../base/money.ts'
 import type { Settings } from '../../base/settings.ts'
 import { DAY_SECONDS, now } from '../../base/time.ts'
@@ -35,8 +35,8 @@ export const MOST_MEMBERS = 500
  * The part of a payment that remains, by the refunds and disputes of its sale, or of its lead when there is no sale.
  */
 export function leftIn(payment: readonly Conversion[], of: Conversion): Fraction {
-  const sale = saleOf(payment)
-  if (sale?.id !== of.id) return ONE
+  if (isDuplicate(of, payment)) return ZERO
+  if (saleOf(payment)?.id !== of.id) return ONE
   return leftOf(
     BigInt(of.amount),
     payment.filter(member => member.currency === of.currency),
@@ -45,7 +45,22 @@ export function leftIn(payment: readonly Conversion[], of: Conversion): Fraction
 
 /** The sale that refunds and disputes of a payment are about. */
 export function saleOf(payment: readonly Conversion[]): Conversion | undefined {
-  return payment.find(({ kind }) => isPaid(kind)) ?? payment.find(({ kind }) => isEarning(kind))
+  return firstOf(payment.filter(({ kind }) => isPaid(kind))) ?? firstOf(payment)
+}
+
+/** The first one that somebody is credited for, or the first one. */
+function firstOf(conversions: readonly Conversion[]): Conversion | undefined {
+  const earning = conversions.filter(({ kind }) => isEarning(kind))
+  return earning.find(({ affiliate_id }) => affiliate_id !== 0) ?? earning[0]
+}
+
+/**
+ * Whether a sale is the same as another one of its payment, or a lead as another lead: both were reported before any report had
+ * the names of both. The payment earns once.
+ */
+export function isDuplicate(of: Conversion, payment: readonly Conversion[]): boolean {
+  const alike = payment.filter(({ kind }) => isPaid(kind) === isPaid(of.kind))
+  return isEarning(of.kind) && firstOf(alike)?.id !== of.id
 }
 
 /** The earlier orders of the customer. */
@@ -143,7 +158,7 @@ function linesOf({ lines, currency }: Conversion): Line[] {
 }
 
 /**
- * Adjusts the referrals of a payment to what is left of it. An open referral is lowered or raised; where it is paid,
+ * Adjusts the referrals of a payment to what is left of it, which is nothing of a duplicate. An open referral is lowered or raised; where it is paid,
  * reserved or not enough, a refund is recorded, which the next payout deducts. What a person has rejected stays
  * rejected.
  * @returns those that were changed or recorded
@@ -153,8 +168,7 @@ export async function settle(
   payment: readonly Conversion[],
   settings: Settings,
 ): Promise<Referral[]> {
-  const cause = payment.findLast(({ kind }) => isTaking(kind))
-  if (!cause) return []
+  const taking = payment.findLast(({ kind }) => isTaking(kind))
   const referrals = await store.holdReferralsOf(
     tx,
     payment.map(({ id }) => id),
@@ -164,8 +178,9 @@ export async function settle(
     const referralOfSale = referrals.find(
       child => child.conversion_id === conversion.id && child.parent_id === 0,
     )
+    const cause = taking ?? (isDuplicate(conversion, payment) ? conversion : undefined)
     // A person has deleted it.
-    if (!referralOfSale || referralOfSale.calculation === '') continue
+    if (!cause || !referralOfSale || referralOfSale.calculation === '') continue
     const children = referrals.filter(({ parent_id }) => parent_id === referralOfSale.id)
     changes.push(
       ...(await settleOne(tx, {
@@ -279,7 +294,7 @@ function recordRefund(tx: WriteTx, { own, cause, settings }: Standing, amount: n
     reference_key: cause.reference_key,
     created_at: cause.occurred_at,
     type: 'refund' as const,
-    reason: cause.kind,
+    reason: isTaking(cause.kind) ? cause.kind : 'duplicate',
     conversion_id: cause.id,
   }
   return earn(tx, draft, settings)

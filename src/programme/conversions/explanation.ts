@@ -5,7 +5,7 @@ import type { Settings } from '../../base/settings.ts'
 import type { Referral } from '../referrals/referral.ts'
 import { type Candidate, sentenceOf } from './attribution.ts'
 import { type Conversion, isEarning, isPaid, isTaking } from './conversion.ts'
-import { saleOf } from './earning.ts'
+import { isDuplicate, saleOf } from './earning.ts'
 import { disputed, refunded } from './left.ts'
 import type { Explanation } from './schema.ts'
 
@@ -83,12 +83,17 @@ function sentencesOfPayment(
   const { currency } = sale
   const text = (units: bigint | number) => `${decimalText(units, decimalsOf(currency)!)} ${currency}`
   const ofSale = payment.filter(member => member.currency === currency)
+  const duplicates = payment.filter(one => isDuplicate(one, payment))
   const [back, open] = [refunded(ofSale), disputed(ofSale)]
   return [
     ...(isPaid(sale.kind) || sale.amount > 0 ? [`The customer paid ${text(sale.amount)}.`] : []),
     ...(back > 0n ? [`${text(back)} was refunded.`] : []),
     ...(open > 0n ? [`${text(open)} is disputed, or was lost or cancelled.`] : []),
     ...(back + open > 0n ? [leftText(sale, ofSale, text)] : []),
+    ...duplicates.map(
+      ({ id, kind }) =>
+        `Conversion ${id} is a ${kind} of the same payment, which earns once: nothing is owed for it.`,
+    ),
     ...payment
       .filter(one => isTaking(one.kind) && one.currency !== currency)
       .map(one => strange(one, currency)),

@@ -14,7 +14,7 @@ import { attribute, buyerOf, type Candidate } from './attribution.ts'
 import { claimsOf } from './claims.ts'
 import { type Conversion, conversion, isEarning, isPaid, isTaking } from './conversion.ts'
 import { assignOwner, findCustomer, saveCustomer } from './customers.ts'
-import { earnBy, MOST_MEMBERS, saleOf, settle } from './earning.ts'
+import { earnBy, isDuplicate, MOST_MEMBERS, saleOf, settle } from './earning.ts'
 import type { Story } from './explanation.ts'
 import { type Fact, factOf, namesOf, problemsOf } from './fact.ts'
 import type { CreateArguments } from './schema.ts'
@@ -104,7 +104,9 @@ function sameAs(
 ): Conversion | undefined {
   const isSameKind = ({ kind }: Conversion) => kind === fact.kind || (isPaid(kind) && isPaid(fact.kind))
   const candidates = payment.filter(member => isSameKind(member) && member.part === fact.part)
-  const duplicate = candidates.find(({ reference }) => reference === fact.reference) ?? candidates[0]
+  const duplicate =
+    candidates.find(({ reference }) => reference === fact.reference) ??
+    candidates.find(one => !isDuplicate(one, payment))
   if (!duplicate) return undefined
   const isOther = fact.kind === 'attribution' && duplicate.affiliate_id !== affiliate_id
   if (duplicate.amount === fact.amount && duplicate.currency === fact.currency && !isOther) return duplicate
@@ -276,7 +278,7 @@ async function creditFollowing(
 const NOTHING_SENT: CreateArguments = { kind: 'attribution', reference: '' }
 
 const uncredited = (payment: readonly Conversion[]) =>
-  payment.filter(({ kind, affiliate_id }) => isEarning(kind) && affiliate_id === 0)
+  payment.filter(one => isEarning(one.kind) && one.affiliate_id === 0 && !isDuplicate(one, payment))
 
 /** Credits a sale that was not credited before, and creates its referrals. */
 async function creditLater(
@@ -362,12 +364,12 @@ async function credit(tx: WriteTx, members: readonly Conversion[], affiliateId: 
 }
 
 /**
- * Applies refunds and disputes that were reported before their sale, or are joined to it only now.
+ * Applies refunds and disputes that were reported before their sale, or are joined to it only now, and takes back duplicates.
  * @returns whether there are any
  */
 async function bring(tx: WriteTx, payment: readonly Conversion[], settings: Settings): Promise<boolean> {
   const takings = payment.filter(({ kind }) => isTaking(kind))
-  if (takings.length === 0) return false
+  if (takings.length === 0 && !payment.some(one => isDuplicate(one, payment))) return false
   await credit(tx, takings, saleOf(payment)?.affiliate_id ?? 0)
   await settle(tx, payment, settings)
   return true

@@ -92,6 +92,7 @@ const causes: Readonly<Record<string, string>> = {
   refund: ' after a refund',
   dispute: ' after a dispute',
   dispute_won: ' after a dispute that was won',
+  duplicate: ', because the sale was reported twice',
 }
 
 const causesOfRejection: Readonly<Record<string, string>> = {

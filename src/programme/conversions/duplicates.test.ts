@@ -1,0 +1,86 @@
+/** A sale that was reported under two names, before any report had both, is one sale. */
+import assert from 'node:assert/strict'
+import { before, test } from 'node:test'
+import { describeService } from '../../../test/harness.ts'
+import { features } from '../../app.ts'
+import { checkDatabase } from '../../operations/check/rules.ts'
+
+const AT_ONCE = 12
+
+describeService('a sale that is reported under names that are joined later', service => {
+  let affiliate = 0
+  let other = 0
+  before(async () => {
+    const own = { status: 'active', rate: 20, rate_type: 'percentage' }
+    affiliate = (await service().newAffiliate('first', own)).id
+    other = (await service().newAffiliate('second', own)).id
+  })
+  const report = async (reference: string, args: object = {}) => {
+    const sale = { kind: 'sale', context: 's', amount: 100, reference, ...args }
+    const { status, body } = await service().post('/conversions', sale)
+    assert.ok(status < 300, JSON.stringify(body))
+    return body
+  }
+  const sell = (reference: string, args: object = {}) =>
+    report(reference, { affiliate_id: affiliate, ...args })
+  const owed = async (id: number) => (await service().get(`/affiliates/${id}/balances`)).body.unpaid
+  /** What it changes of what is owed to both. */
+  const changed = async (work: () => Promise<unknown>) => {
+    const before = [await owed(affiliate), await owed(other)]
+    await work()
+    return [(await owed(affiliate)) - before[0], (await owed(other)) - before[1]]
+  }
+
+  test('earns once, whoever is credited, and a refund takes back all of it', async () => {
+    const join = await changed(async () => {
+      await sell('a1')
+      await sell('a2', { affiliate_id: other })
+      const { explanation } = await sell('a3', { references: ['a1', 'a2'] })
+      assert.match(explanation.sentences.join(' '), /is a sale of the same payment, which earns once/)
+    })
+    assert.deepEqual(join, [20, 0])
+    const refund = { kind: 'refund', part: '1', amount: 40 }
+    assert.deepEqual(await changed(() => report('a2', refund)), [-8, 0])
+    assert.deepEqual(await changed(() => report('a3', { ...refund, part: '2', amount: 60 })), [-12, 0])
+    const won = { kind: 'sale', references: ['a2'], affiliate_id: other }
+    assert.deepEqual(await changed(() => report('a1', won)), [0, 0])
+  })
+
+  test('earns for who is credited when the other report credits nobody', async () => {
+    const join = await changed(async () => {
+      await report('b1')
+      await sell('b2')
+      await report('b3', { references: ['b1', 'b2'], affiliate_id: other })
+    })
+    assert.deepEqual(join, [20, 0])
+    assert.deepEqual(await changed(() => report('b2', { kind: 'refund', part: '1', amount: 50 })), [-10, 0])
+  })
+
+  test('is taken back by a refund where it was paid', async () => {
+    await sell('c1')
+    const { referrals } = await sell('c2')
+    const id = referrals[0].referral_id
+    await service().patch(`/referrals/${id}`, { status: 'paid' })
+    assert.deepEqual(await changed(() => sell('c3', { references: ['c1', 'c2'] })), [-20, 0])
+    const { body } = await service().get(`/referrals/${id}/explanation`)
+    assert.match(body.sentences.at(-1), /takes back 20.00 USD, because the sale was reported twice/)
+    assert.deepEqual(await changed(() => sell('c3', { references: ['c1', 'c2'] })), [0, 0])
+  })
+
+  test('is one in a ring of reports at once, and what is credited later is credited once', async () => {
+    const name = (number: number) => `ring ${number % AT_ONCE}`
+    const ring = () =>
+      Promise.all(
+        Array.from({ length: AT_ONCE }, (_, number) =>
+          sell(name(number), { references: [name(number + 1)] }),
+        ),
+      )
+    assert.deepEqual(await changed(ring), [20, 0])
+    await report('d1')
+    await report('d2')
+    await report('d1', { references: ['d2'] })
+    const attribution = { kind: 'attribution', amount: undefined, affiliate_id: affiliate }
+    assert.deepEqual(await changed(() => report('d2', attribution)), [20, 0])
+    assert.deepEqual((await checkDatabase(service().database, features)).problems, [])
+  })
+})
