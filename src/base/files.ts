@@ -1,9 +1,10 @@
 /** Files that exist in full or not at all, even after a power failure. */
 import { linkSync, renameSync } from 'node:fs'
 import { open } from 'node:fs/promises'
+import { codeOf } from './unknown.ts'
 
 /** How file systems without hard links, such as FAT, refuse to make one. */
-const KNOWS_NO_LINKS: readonly (string | undefined)[] = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP']
+const KNOWS_NO_LINKS = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP']
 
 /**
  * Puts a finished file in place, unless the name is taken. With hard links, its old name stays as well.
@@ -13,7 +14,7 @@ export function placeNew(file: string, name: string): boolean {
   try {
     linkSync(file, name)
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
+    const code = codeOf(error)
     if (code === 'EEXIST') return false
     if (!KNOWS_NO_LINKS.includes(code)) throw error
     renameSync(file, name)

@@ -7,7 +7,7 @@ const file = pathToFileURL(findPackageJSON(import.meta.url)!)
 /** The folder of the package. */
 export const packageFolder = new URL('./', file)
 
-const manifest = JSON.parse(readFileSync(file, 'utf8')) as { version: string }
+const manifest: { readonly version: string } = JSON.parse(readFileSync(file, 'utf8'))
 
 /** The program's version, from package.json. */
 export const version = manifest.version

@@ -3,6 +3,7 @@
  * of a statement that is prepared.
  */
 import { type RawBuilder, sql } from 'kysely'
+import { memberOf } from '../base/unknown.ts'
 import type { Tx } from './database.ts'
 import { directRun } from './prepared.ts'
 import type { Tables } from './tables.ts'
@@ -15,8 +16,6 @@ interface Insertion {
   /** What follows the rows: what happens to those that are there, what comes back. */
   readonly ending?: string
 }
-
-type Row = Readonly<Record<string, unknown>>
 
 /**
  * @param rows all with the columns of the first
@@ -35,11 +34,11 @@ export async function insertMany<R>(
   if (run) {
     const text = `INSERT INTO "${table}" (${names}) VALUES (${columns.map(() => '?').join(', ')}) ${ending}`
     return rows.flatMap(row =>
-      run(
+      run<R>(
         text,
-        columns.map(name => (row as Row)[name]),
+        columns.map(name => memberOf(row, name)),
       ),
-    ) as R[]
+    )
   }
   const returned: R[] = []
   for (let start = 0; start < rows.length; start += ROWS_PER_STATEMENT) {

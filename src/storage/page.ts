@@ -84,7 +84,7 @@ export class PagedList<T extends keyof Tables, C, O> {
    * engine answers from the index, where a comparison of (value, identifier) makes some walk through all ties.
    */
   async read(db: Db, criteria: C, { order, descending, after, offset, limit }: Page): Promise<O[]> {
-    const way = `${descending ? 'desc' : 'asc'}${this.#few(criteria) ? ' few' : ''}` as Way
+    const way: Way = `${descending ? 'desc' : 'asc'}${this.#few(criteria) ? ' few' : ''}`
     const run = (part: Part, args: PageArguments<C>) => this.#query(order, way, part)(db, args)
     if (!after) return run('start', { criteria, limit, offset })
     if (order.expression === this.#id) return run('after', { criteria, after, limit })

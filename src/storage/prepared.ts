@@ -8,6 +8,7 @@
  */
 import { isDeepStrictEqual } from 'node:util'
 import type { Compilable, CompiledQuery } from 'kysely'
+import { hasMembers, memberOf } from '../base/unknown.ts'
 import type { Db } from './database.ts'
 
 /** Shapes that are kept for each function; a caller who sends others all the time pays for building them. */
@@ -22,11 +23,11 @@ interface NearRun {
   readonly run: RunDirectly
 }
 
-type RunDirectly = (text: string, parameters: readonly unknown[]) => unknown[]
+type RunDirectly = <R>(text: string, parameters: readonly unknown[]) => R[]
 
 export interface FarRun {
   readonly isNear: false
-  run(text: string, parameters: readonly unknown[]): Promise<unknown[]>
+  run<R>(text: string, parameters: readonly unknown[]): Promise<R[]>
   /**
    * Runs it before whatever the transaction runs next, and fails the transaction when it fails.
    * @param refuse throws what the transaction fails with
@@ -75,8 +76,8 @@ export function compareWithValues(): void {
  */
 export function prepared<A extends object, R>(build: (db: Db, args: A) => Compilable<R>): Query<A, R> {
   // Engines write SQL differently, so each has templates of its own, found by the adapter that all its Dbs share.
-  const templates = new WeakMap<object, Map<string, Template>>()
-  const built = (db: Db, args: A): { query: CompiledQuery; parameters: unknown[] } => {
+  const templates = new WeakMap<object, Map<string, Template<R>>>()
+  const built = (db: Db, args: A): { query: CompiledQuery<R>; parameters: unknown[] } => {
     const engine = db.getExecutor().adapter.constructor
     let byShape = templates.get(engine)
     if (!byShape) {
@@ -86,7 +87,7 @@ export function prepared<A extends object, R>(build: (db: Db, args: A) => Compil
     const shape = shapeOf(args)
     let template = byShape.get(shape)
     if (!template) {
-      template = new Template(build(db, marked(args, []) as A).compile())
+      template = new Template(build(db, marked(args)).compile())
       if (byShape.size >= SHAPES_KEPT) byShape.delete(byShape.keys().next().value!)
       byShape.set(shape, template)
     }
@@ -97,8 +98,9 @@ export function prepared<A extends object, R>(build: (db: Db, args: A) => Compil
   const run = async (db: Db, args: A): Promise<R[]> => {
     const { query, parameters } = built(db, args)
     const runner = direct.get(db.getExecutor())
-    if (runner) return runner.run(query.sql, parameters) as R[] | Promise<R[]>
-    return (await db.executeQuery({ ...query, parameters } as CompiledQuery<R>)).rows
+    if (runner?.isNear) return runner.run<R>(query.sql, parameters)
+    if (runner) return runner.run<R>(query.sql, parameters)
+    return (await db.executeQuery<R>({ ...query, parameters })).rows
   }
   const later = async (tx: Db, args: A, refuse?: Refuse): Promise<void> => {
     const runner = direct.get(tx.getExecutor())
@@ -131,9 +133,9 @@ class Mark {
   }
 }
 
-class Template {
-  readonly query: CompiledQuery
-  constructor(query: CompiledQuery) {
+class Template<R> {
+  readonly query: CompiledQuery<R>
+  constructor(query: CompiledQuery<R>) {
     this.query = query
   }
 
@@ -141,28 +143,34 @@ class Template {
     return this.query.parameters.map(parameter => {
       if (!(parameter instanceof Mark)) return parameter
       let value = args
-      for (const step of parameter.path) value = (value as Record<string, unknown>)[step]
+      for (const step of parameter.path) value = memberOf(value, step)
       return value
     })
   }
 }
 
-function marked(value: unknown, path: readonly string[]): unknown {
+/** The same with a mark in the place of each value. */
+function marked<A>(args: A): A {
+  // Cast: queries are built with marks in the place of values, and look at none.
+  return marksOf(args, []) as A
+}
+
+function marksOf(value: unknown, path: readonly string[]): unknown {
   if (typeof value !== 'object' || value === null) return new Mark(path)
-  if (Array.isArray(value)) return value.map((item, index) => marked(item, [...path, String(index)]))
+  if (Array.isArray(value)) return value.map((item, index) => marksOf(item, [...path, String(index)]))
   return Object.fromEntries(
     Object.entries(value)
       .filter(([, item]) => item !== undefined)
-      .map(([name, item]) => [name, marked(item, [...path, name])]),
+      .map(([name, item]) => [name, marksOf(item, [...path, name])]),
   )
 }
 
 function shapeOf(value: unknown): string {
-  if (typeof value !== 'object' || value === null) return ''
+  if (!hasMembers(value)) return ''
   if (Array.isArray(value)) return `[${value.length}:${value.map(shapeOf).join()}]`
   let shape = '{'
   for (const name in value) {
-    const item = (value as Record<string, unknown>)[name]
+    const item = value[name]
     if (item !== undefined) shape += `${name}${shapeOf(item)},`
   }
   return `${shape}}`

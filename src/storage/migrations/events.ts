@@ -54,7 +54,7 @@ function index(name: string, columns: string): string[] {
  */
 async function giveUpAtNextLook(tx: Tx): Promise<void> {
   const { rows } = await sql<{ missing: string }>`SELECT missing FROM audit_chain`.execute(tx)
-  const missing = JSON.parse(rows[0]?.missing ?? '[]') as [first: number, last: number, since: number][]
+  const missing: [first: number, last: number, since: number][] = JSON.parse(rows[0]?.missing ?? '[]')
   const text = JSON.stringify(missing.map(([first, last]) => [first, last, 0]))
   await sql`UPDATE audit_chain SET missing = ${text}`.execute(tx)
 }

@@ -9,6 +9,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { CompiledQuery, type Kysely, sql } from 'kysely'
 import type pg from 'pg'
 import { parse, toClientConfig } from 'pg-connection-string'
+import { messageOf } from '../../base/unknown.ts'
 import type { ReadBudget } from '../budget.ts'
 import {
   type Database,
@@ -28,7 +29,7 @@ import type { Schema } from '../table.ts'
 import type { Tables } from '../tables.ts'
 import { Turns } from '../turns.ts'
 import { objectsOf, wantedObjects } from './objects.ts'
-import { isLostRace, messageOf, PostgresPool, type Read, readingBy } from './pool.ts'
+import { isLostRace, PostgresPool, type Read, readingBy } from './pool.ts'
 import { ReplicaReader } from './replica.ts'
 import { Transaction } from './transaction.ts'
 
@@ -180,7 +181,7 @@ function configOf(url: string): pg.ClientConfig {
   try {
     return toClientConfig(parse(url, { useLibpqCompat: true }))
   } catch (error) {
-    throw new DatabaseUnusable(`The database URL can't be read: ${(error as Error).message}`, error)
+    throw new DatabaseUnusable(`The database URL can't be read: ${messageOf(error)}`, error)
   }
 }
 

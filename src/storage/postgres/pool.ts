@@ -7,6 +7,7 @@
  * server something simple on a new connection, and cuts every connection when there is no answer. What the server
  * takes long for while it answers is waited for.
  */
+import type { Duplex } from 'node:stream'
 import {
   type CompiledQuery,
   type Driver,
@@ -17,6 +18,7 @@ import {
   type QueryResult,
 } from 'kysely'
 import pg from 'pg'
+import { codeOf, memberOf, messageOf } from '../../base/unknown.ts'
 import {
   BoundViolation,
   DatabaseUnavailable,
@@ -26,10 +28,11 @@ import {
   UniqueViolation,
 } from '../database.ts'
 import { type FarRun, runsDirectly } from '../prepared.ts'
+import { rowsOf } from '../rows.ts'
 import type { Tables } from '../tables.ts'
 import { queries, tellDuration } from '../timing.ts'
 import { isOfNames, Naming, Session } from './session.ts'
-import { NotRun, type Result, type Statement } from './trip.ts'
+import { NotRun, type Result, type Statement, streamOf } from './trip.ts'
 import { wireValues } from './values.ts'
 
 /** For a free connection, while the server answers. */
@@ -47,10 +50,10 @@ const readNumber = (text: string) => {
 }
 const INT8 = 20
 const NUMERIC = 1700
-const types = {
-  getTypeParser: (oid: number, format?: 'text' | 'binary') =>
-    oid === INT8 || oid === NUMERIC ? readNumber : pg.types.getTypeParser(oid, format as 'text'),
-} as pg.CustomTypesConfig
+const types: pg.CustomTypesConfig = {
+  getTypeParser: (oid, format) =>
+    oid === INT8 || oid === NUMERIC ? readNumber : pg.types.getTypeParser(oid, format),
+}
 
 /** Names may fail once for each of two reasons. */
 const READ_ATTEMPTS = 3
@@ -130,14 +133,14 @@ export class PostgresPool {
   }
 
   /** Runs a statement by itself, on whichever connection is free. */
-  readonly read: Read = async (text, values, isNamed) => {
+  readonly read: Read = async <R>(text: string, values: readonly unknown[], isNamed: boolean) => {
     for (let attempt = 1; ; attempt += 1) {
       const session = await this.connect()
       try {
         const { rows } = await new Promise<Result>((resolve, reject) =>
           session.send(statementOf({ text, values, isNamed }, resolve, reject)),
         )
-        return rows
+        return rowsOf<R>(rows)
       } catch (error) {
         if (!isOfNames(error) || attempt === READ_ATTEMPTS) throw error
       } finally {
@@ -188,7 +191,7 @@ export class PostgresPool {
     this.#away = !(await this.#answers()) && this.#answeredAt < askedAt
     if (!this.#away) return
     // Also those that are idle: nobody would hear that they are dead.
-    for (const client of this.#sessions.keys()) connectionOf(client).stream.destroy()
+    for (const client of this.#sessions.keys()) socketOf(client).destroy()
     for (const sendAway of this.#waiting) sendAway(new Error('no answer'))
   }
 
@@ -207,7 +210,7 @@ export class PostgresPool {
       // A server that refuses is one that answers.
       return error instanceof pg.DatabaseError
     } finally {
-      connectionOf(probe).stream.destroy()
+      socketOf(probe).destroy()
     }
   }
 }
@@ -251,7 +254,7 @@ const DEADLOCK_DETECTED = '40P01'
 
 /** The work was not done because of what others did at the same time, and would be if it were done again. */
 export function isLostRace(error: unknown): boolean {
-  const { code } = error as { code?: string }
+  const code = codeOf(error)
   return (
     error instanceof LostRace ||
     code === SERIALIZATION_FAILURE ||
@@ -280,20 +283,14 @@ function translate(error: unknown): unknown {
   return error
 }
 
-/** Where several addresses were tried, Node gives one error for all, without a message. */
-export function messageOf(error: unknown): string {
-  const { message, errors } = error as { message: string; errors?: Error[] }
-  return message || (errors ?? []).map(cause => cause.message).join(', ')
-}
-
 /** Runs a statement, and says whether it is one of those that run again and again. */
-export type Read = (text: string, values: readonly unknown[], isNamed: boolean) => Promise<unknown[]>
+export type Read = <R>(text: string, values: readonly unknown[], isNamed: boolean) => Promise<R[]>
 
 /** Runs each query by the function, and takes no transactions. */
 export function readingBy(read: Read, later?: FarRun['later']): Kysely<Tables> {
   const connection = {
     executeQuery: async <R>({ sql: text, parameters }: CompiledQuery): Promise<QueryResult<R>> => ({
-      rows: (await read(text, parameters, false)) as R[],
+      rows: await read<R>(text, parameters, false),
     }),
     // biome-ignore lint/correctness/useYield: lists are read page by page, so that no reader holds a connection.
     async *streamQuery(): AsyncIterableIterator<never> {
@@ -329,6 +326,6 @@ export function readingBy(read: Read, later?: FarRun['later']): Kysely<Tables> {
 }
 
 /** The socket, which `pg` has no public way to cut. */
-function connectionOf(client: pg.ClientBase): { stream: { destroy(): void } } {
-  return (client as unknown as { connection: { stream: { destroy(): void } } }).connection
+function socketOf(client: pg.ClientBase): Duplex {
+  return streamOf(memberOf(client, 'connection'))
 }

@@ -9,6 +9,7 @@
 import { hash } from 'node:crypto'
 import type pg from 'pg'
 import { serialize } from 'pg-protocol'
+import { codeOf, messageOf } from '../../base/unknown.ts'
 import { isServers, type Prepared, type Statement, Trip } from './trip.ts'
 
 /** Statements that the server holds for one connection. Those in use come back soon when they were dropped. */
@@ -24,9 +25,9 @@ const FEATURE_NOT_SUPPORTED = '0A000'
 
 /** Whether the error is one of names: the same may be sent again. */
 export function isOfNames(error: unknown): boolean {
-  const { code, message } = error as { code?: string; message: string }
+  const code = codeOf(error)
   if (code === INVALID_STATEMENT_NAME || code === DUPLICATE_STATEMENT) return true
-  return code === FEATURE_NOT_SUPPORTED && message.startsWith('cached plan')
+  return code === FEATURE_NOT_SUPPORTED && messageOf(error).startsWith('cached plan')
 }
 
 /** Whether statements get names, for all connections of a pool. */
@@ -41,7 +42,7 @@ export class Naming {
 
   learn(error: unknown): void {
     if (!isOfNames(error)) return
-    if ((error as { code: string }).code === FEATURE_NOT_SUPPORTED) this.epoch += 1
+    if (codeOf(error) === FEATURE_NOT_SUPPORTED) this.epoch += 1
     else this.isOn = false
   }
 }

@@ -3,10 +3,12 @@
  * what is run later with whatever is sent next.
  * See docs/decisions/trips.md.
  */
+import { codeOf } from '../../base/unknown.ts'
 import { DatabaseUnavailable, type Tx } from '../database.ts'
 import type { FarRun } from '../prepared.ts'
+import { rowsOf } from '../rows.ts'
 import { commits } from '../timing.ts'
-import { readingBy, statementOf } from './pool.ts'
+import { type Read, readingBy, statementOf } from './pool.ts'
 import type { Session } from './session.ts'
 import { NotRun, type Result } from './trip.ts'
 
@@ -29,9 +31,9 @@ export class Transaction {
   constructor(session: Session, begin: string) {
     this.#session = session
     this.#begin = begin
-    const run = async (text: string, values: readonly unknown[], isNamed: boolean) =>
-      (await this.#run(text, values, isNamed)).rows
-    this.tx = readingBy(run, this.#later) as Tx
+    const run: Read = async <R>(text: string, values: readonly unknown[], isNamed: boolean) =>
+      rowsOf<R>((await this.#run(text, values, isNamed)).rows)
+    this.tx = Object.assign(readingBy(run, this.#later), { writes: true } as const)
   }
 
   /** Does the work and commits it; when that fails, nothing of it remains, unless it is in doubt. */
@@ -142,4 +144,4 @@ function refusalOf(error: unknown, refuse?: (error: unknown) => never): unknown 
   }
 }
 
-const isConsequence = (error: unknown) => (error as { code?: string }).code === FAILED_TRANSACTION
+const isConsequence = (error: unknown) => codeOf(error) === FAILED_TRANSACTION

@@ -2,9 +2,11 @@
  * Statements that travel together, to the server and back. They run in their order, and none of those behind one that
  * has failed.
  */
+import { Duplex } from 'node:stream'
 import { setImmediate as afterOthers } from 'node:timers'
 import pg from 'pg'
 import { serialize } from 'pg-protocol'
+import { memberOf } from '../../base/unknown.ts'
 import type { WireValue } from './values.ts'
 
 export type Row = Record<string, unknown>
@@ -59,8 +61,14 @@ export interface Prepared {
 
 /** What `pg` hands to whoever makes the messages. */
 interface Connection {
-  readonly stream: { write(bytes: Uint8Array): boolean; readonly writable: boolean }
   sendCopyFail(message: string): void
+}
+
+/** The socket of a connection, which `pg` has no public way to. */
+export function streamOf(connection: unknown): Duplex {
+  const stream = memberOf(connection, 'stream')
+  if (!(stream instanceof Duplex)) throw new TypeError('this version of pg keeps its sockets elsewhere')
+  return stream
 }
 
 interface TripOptions {
@@ -87,7 +95,7 @@ export class Trip implements pg.Submittable {
   }
 
   submit(connection: pg.Connection): void {
-    const { stream } = connection as unknown as Connection
+    const stream = streamOf(connection)
     this.#isSubmitted = true
     const messages: Buffer[] = []
     for (const statement of this.#statements) {
@@ -106,7 +114,7 @@ export class Trip implements pg.Submittable {
     const { types } = this.#options
     this.#prepared[this.#results.length]!.shape = {
       names: fields.map(({ name }) => name),
-      parsers: fields.map(({ dataTypeID }) => types.getTypeParser(dataTypeID, 'text') as Parser),
+      parsers: fields.map(({ dataTypeID }): Parser => types.getTypeParser(dataTypeID, 'text')),
     }
   }
 

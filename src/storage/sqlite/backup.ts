@@ -17,6 +17,7 @@ import { open } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { backup, DatabaseSync } from 'node:sqlite'
 import { flush, placeNew } from '../../base/files.ts'
+import { messageOf } from '../../base/unknown.ts'
 import { DatabaseUnusable } from '../database.ts'
 import { openDatabase } from '../open.ts'
 import { isLocked } from './errors.ts'
@@ -102,7 +103,7 @@ async function writeBeside<T>(partial: string, failure: string, work: () => Prom
     return await work()
   } catch (error) {
     if (error instanceof DatabaseUnusable) throw error
-    throw new DatabaseUnusable(`${failure}: ${(error as Error).message}.`, error)
+    throw new DatabaseUnusable(`${failure}: ${messageOf(error)}.`, error)
   } finally {
     for (const signal of ENDING_SIGNALS) process.off(signal, leave)
     removeWithCompanions(partial)

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
+import { messageOf } from '../../base/unknown.ts'
 import { type DatabaseOptions, DatabaseUnusable } from '../database.ts'
 import { isLocked, primaryCode, SQLITE_CANTOPEN, translate } from './errors.ts'
 import { identityOf, inUse, isInUse, makeFolder, refuseForeign, refuseMissing } from './files.ts'
@@ -36,8 +37,7 @@ export function connect(file: string, { existing, alone, readOnly }: DatabaseOpt
         error,
       )
     }
-    const { message } = translate(error) as Error
-    throw new DatabaseUnusable(`The database ${file} can't be opened: ${message}.`, error)
+    throw new DatabaseUnusable(`The database ${file} can't be opened: ${messageOf(translate(error))}.`, error)
   }
 }
 

@@ -8,9 +8,10 @@
  * savepoint of its own.
  * See docs/decisions/shared-commits.md.
  */
-import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
+import type { DatabaseSync } from 'node:sqlite'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Kysely, sql } from 'kysely'
+import { messageOf } from '../../base/unknown.ts'
 import type { ReadBudget } from '../budget.ts'
 import { type Database, type DatabaseOptions, DatabaseUnavailable, type Tx } from '../database.ts'
 import { WriteProbe } from '../probe.ts'
@@ -110,13 +111,12 @@ class SqliteDatabase implements Database {
     this.reader = kyselyOn(
       new SqliteConnection((text, parameters) => {
         this.#beginRead()
-        return this.#reads.all(text, parameters as SQLInputValue[])
+        return this.#reads.all(text, parameters)
       }),
     )
     this.replica = this.reader
-    this.#tx = kyselyOn(
-      new SqliteConnection((text, parameters) => this.#writes.all(text, parameters as SQLInputValue[])),
-    ) as Tx
+    const connection = new SqliteConnection((text, parameters) => this.#writes.all(text, parameters))
+    this.#tx = Object.assign(kyselyOn(connection), { writes: true } as const)
   }
 
   background(budget?: ReadBudget): Database {
@@ -143,9 +143,12 @@ class SqliteDatabase implements Database {
     // While another process writes, whoever waits for a turn waits for that process, too.
     const giveUpAt = performance.now() + BUSY_TIMEOUT_MS
     await this.#turn()
-    let result: T | undefined
+    let resultOf = (): T => {
+      throw new Error('a transaction that did not run has no result')
+    }
     const run = async () => {
-      result = await work(this.#tx)
+      const result = await work(this.#tx)
+      resultOf = () => result
     }
     const member: Member = { run, failure: undefined }
     let batch: Batch
@@ -159,7 +162,7 @@ class SqliteDatabase implements Database {
     this.#next()
     await batch.committed.promise
     if (member.failure !== undefined) throw translate(member.failure)
-    return result as T
+    return resultOf()
   }
 
   /**
@@ -177,7 +180,7 @@ class SqliteDatabase implements Database {
 
   version = (): number => {
     this.#beginRead()
-    this.#version ??= this.#reads.all('PRAGMA data_version', [])[0]!.data_version as number
+    this.#version ??= Number(this.#reads.all('PRAGMA data_version', [])[0]!.data_version)
     return this.#version
   }
 
@@ -365,7 +368,7 @@ class SqliteDatabase implements Database {
   /** What was read from here on would deny what the next start may find. */
   #doubt(cause: unknown): DatabaseUnavailable {
     const failure = new DatabaseUnavailable(
-      `SQLite: ${(cause as Error).message}, while a change was put on the disk: it may have been made or not. Look at the disk and its log, and whether the change is there, before it is made again.`,
+      `SQLite: ${messageOf(cause)}, while a change was put on the disk: it may have been made or not. Look at the disk and its log, and whether the change is there, before it is made again.`,
       cause,
       'in doubt',
     )

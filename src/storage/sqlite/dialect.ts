@@ -11,6 +11,7 @@ import {
   SqliteQueryCompiler,
 } from 'kysely'
 import { runsDirectly } from '../prepared.ts'
+import { rowsOf } from '../rows.ts'
 import type { Tables } from '../tables.ts'
 import { queries, tellDuration } from '../timing.ts'
 import { translate } from './errors.ts'
@@ -50,17 +51,15 @@ class Compiler extends SqliteQueryCompiler {
   }
 }
 
-type Run = (text: string, parameters: readonly unknown[]) => unknown[]
-
 export class SqliteConnection implements DatabaseConnection {
   /** Runs a statement; one without result columns returns no rows. */
-  readonly run: Run
+  readonly run: <R>(text: string, parameters: readonly unknown[]) => R[]
 
-  constructor(run: Run) {
+  constructor(run: (text: string, parameters: readonly unknown[]) => unknown[]) {
     this.run = (text, parameters) => {
       const beganAt = queries.hasSubscribers ? performance.now() : 0
       try {
-        return run(text, parameters)
+        return rowsOf(run(text, parameters))
       } catch (error) {
         throw translate(error)
       } finally {
@@ -70,7 +69,7 @@ export class SqliteConnection implements DatabaseConnection {
   }
 
   async executeQuery<R>({ sql: text, parameters }: CompiledQuery): Promise<QueryResult<R>> {
-    return { rows: this.run(text, parameters) as R[] }
+    return { rows: this.run<R>(text, parameters) }
   }
 
   // biome-ignore lint/correctness/useYield: lists are read page by page, so that no reader holds the file.

@@ -1,11 +1,12 @@
 /** What the embedded engine does in its own way. */
-import { type Kysely, sql } from 'kysely'
+import { sql } from 'kysely'
 import type { Db, Engine, SchemaObject } from '../database.ts'
 import { refusals } from '../migrations.ts'
 import { prepared } from '../prepared.ts'
 
 const furtherInSequence = prepared((tx: Db, { table, count }: { table: string; count: number }) =>
-  (tx as unknown as Kysely<{ sqlite_sequence: { name: string; seq: number } }>)
+  tx
+    .$extendTables<{ sqlite_sequence: { name: string; seq: number } }>()
     .updateTable('sqlite_sequence')
     .set({ seq: sql<number>`seq + ${count}` })
     .where('name', '=', table)

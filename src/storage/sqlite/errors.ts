@@ -1,4 +1,5 @@
 /** The errors of SQLite, as the rest of the program knows them. */
+import { codeOf, memberOf, messageOf } from '../../base/unknown.ts'
 import {
   BoundViolation,
   DatabaseUnavailable,
@@ -35,8 +36,14 @@ const reasons = new Map<number, Reason>([
 /** A COMMIT that fails so has failed before the mark that makes it one was written into the log. */
 const NOT_COMMITTED = new Set([SQLITE_BUSY, SQLITE_LOCKED, SQLITE_READONLY, SQLITE_FULL, SQLITE_CONSTRAINT])
 
+/** SQLite's own number of an error, with its details. */
+function codeOfSqlite(error: unknown): number | undefined {
+  const code = memberOf(error, 'errcode')
+  return typeof code === 'number' ? code : undefined
+}
+
 export function primaryCode(error: unknown): number {
-  return ((error as { errcode?: number }).errcode ?? 0) & 0xff
+  return (codeOfSqlite(error) ?? 0) & 0xff
 }
 
 /** Whether somebody else has what was asked for. */
@@ -49,30 +56,29 @@ export function isLocked(error: unknown): boolean {
  * flush fails, its pages and the mark of their end are in the write-ahead log already, which the next start reads.
  */
 export function isInDoubt(error: unknown): boolean {
-  const { errcode } = error as { errcode?: number }
+  const errcode = codeOfSqlite(error)
   if (errcode === undefined || errcode === SQLITE_IOERR_WRITE) return false
   return !NOT_COMMITTED.has(primaryCode(error))
 }
 
 /** Turns an error of SQLite into one of those that the rest of the program knows; others stay as they are. */
 export function translate(error: unknown): unknown {
-  const { errcode, errstr, message, code } = error as {
-    errcode?: number
-    errstr?: string
-    message?: string
-    code?: string
-  }
+  const errcode = codeOfSqlite(error)
   if (errcode === SQLITE_CONSTRAINT_UNIQUE || errcode === SQLITE_CONSTRAINT_PRIMARYKEY) {
-    const key = /constraint failed: (\S+)/.exec(message ?? '')?.[1]
+    const key = /constraint failed: (\S+)/.exec(messageOf(error))?.[1]
     return new UniqueViolation(key?.replace(/,$/, '') ?? '', error)
   }
   if (errcode === SQLITE_CONSTRAINT_CHECK) return new BoundViolation(error)
   if (errcode === SQLITE_CONSTRAINT_FOREIGNKEY) return new ReferenceViolation(error)
-  const reason = code === 'ERR_INVALID_STATE' ? 'no answer' : reasons.get(primaryCode(error))
+  const reason = codeOf(error) === 'ERR_INVALID_STATE' ? 'no answer' : reasons.get(primaryCode(error))
   if (reason === undefined) return error
   const advice =
     reason === 'damaged'
       ? '. The file of the database is damaged: stop the service, keep the file, and restore the last backup'
       : ''
-  return new DatabaseUnavailable(`SQLite: ${errstr ?? message}${advice}`, error, reason)
+  return new DatabaseUnavailable(
+    `SQLite: ${memberOf(error, 'errstr') ?? messageOf(error)}${advice}`,
+    error,
+    reason,
+  )
 }

@@ -2,6 +2,7 @@
 import { existsSync, mkdirSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { codeOf } from '../../base/unknown.ts'
 import { DatabaseUnusable } from '../database.ts'
 import { isLocked } from './errors.ts'
 
@@ -72,7 +73,7 @@ export function makeFolder(folder: string): void {
   try {
     mkdirSync(folder)
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
+    const code = codeOf(error)
     // Another process may have been faster.
     if (code === 'EEXIST' && isFolder(folder)) return
     throw new Error(`the folder ${folder} can't be made (${code})`, { cause: error })

@@ -3,11 +3,11 @@
  * looks at millions of rows would make every request wait; here it makes nobody wait but those who asked for it.
  * See docs/decisions/embedded-reads.md.
  */
-import type { SQLInputValue } from 'node:sqlite'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import type { CompiledQuery, DatabaseConnection, QueryResult } from 'kysely'
 import type { ReadBudget } from '../budget.ts'
+import { rowsOf } from '../rows.ts'
 import { Turns } from '../turns.ts'
 
 /** So many that a page opens while a long report is on its way, and no more than a small machine has cores. */
@@ -17,12 +17,18 @@ const CLOSING_MS = 1000
 
 export interface Query {
   readonly text: string
-  readonly parameters: SQLInputValue[]
+  readonly parameters: readonly unknown[]
 }
 
 export interface Result {
   readonly rows?: unknown[]
   readonly error?: object
+}
+
+/** What a thread is started with. */
+export interface ThreadData {
+  readonly file: string
+  readonly busyTimeoutMs: number
 }
 
 interface Thread {
@@ -43,7 +49,7 @@ export class ThreadedConnection implements DatabaseConnection {
   }
 
   async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
-    return { rows: (await this.#read(query)) as R[] }
+    return { rows: rowsOf<R>(await this.#read(query)) }
   }
 
   // biome-ignore lint/correctness/useYield: lists are read page by page, so that no reader holds the file.
@@ -56,7 +62,7 @@ export class SqliteThreads {
   readonly #turns = new Turns(MAX_THREADS)
   readonly #idle: Thread[] = []
   readonly #threads = new Set<Thread>()
-  readonly #workerData: { file: string; busyTimeoutMs: number }
+  readonly #workerData: ThreadData
   readonly #translate: (error: unknown) => unknown
   #closed = false
 
@@ -96,7 +102,7 @@ export class SqliteThreads {
     const answer = Promise.withResolvers<unknown[]>()
     thread.asked = answer
     thread.worker.ref()
-    thread.worker.postMessage({ text, parameters: parameters as SQLInputValue[] } satisfies Query)
+    thread.worker.postMessage({ text, parameters } satisfies Query)
     return answer.promise
   }
 
