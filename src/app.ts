@@ -3,13 +3,13 @@ import { randomBytes } from 'node:crypto'
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 import Fastify, {
-  type FastifyBaseLogger,
   type FastifyHttpOptions,
   type FastifyInstance,
   type FastifyReply,
   type FastifyRequest,
   LogController,
 } from 'fastify'
+import type { Logger } from 'pino'
 import { authenticate } from './accounts/keys/authenticate.ts'
 import { KeyRing, refuseRevoked } from './accounts/keys/rules.ts'
 import { keysTable } from './accounts/keys/table.ts'
@@ -151,7 +151,7 @@ export interface AppOptions {
   readonly grantor?: Grantor | undefined
   /** Trusted proxies, whose X-Forwarded headers count: their addresses and networks, or how many there are. */
   readonly trustProxy: readonly string[] | number
-  readonly logger: FastifyBaseLogger
+  readonly logger: Logger
   /** Without it no e-mail is sent. */
   readonly mail?: MailOptions | undefined
 }

@@ -74,8 +74,8 @@ export async function area(
     sessions(permissions, [...secondFactor, ...(recovery ? recoveryEndpoints(recovery) : [])]),
   ]
   const everything = resources.flatMap(({ endpoints }) => endpoints.map(endpoint => endpoint.permission))
-  const granted = new Map(
-    roles.map(role => [role as Role, new Set(everything.filter(permission => grants(role, permission)))]),
+  const granted = new Map<Role, ReadonlySet<string>>(
+    roles.map(role => [role, new Set(everything.filter(permission => grants(role, permission)))]),
   )
 
   const doors = {

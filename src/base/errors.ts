@@ -287,7 +287,9 @@ export interface Entry {
 }
 
 export function entryOf(failure: FailureName): Entry {
-  if (Object.hasOwn(catalogue, failure)) return catalogue[failure as keyof typeof catalogue]
+  const entries: Readonly<Record<string, Entry>> = catalogue
+  const entry = Object.hasOwn(entries, failure) ? entries[failure] : undefined
+  if (entry) return entry
   const kind = failure.slice('no_'.length)
   return {
     status: 404,

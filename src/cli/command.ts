@@ -2,7 +2,7 @@
 import type { Command } from 'commander'
 import type { Static, TObject } from 'typebox'
 import { sealEntries } from '../events/seal.ts'
-import { ArgumentReader, refuse } from '../http/arguments.ts'
+import { ArgumentReader } from '../http/arguments.ts'
 import type { Feature } from '../records/feature.ts'
 import type { Database, DatabaseOptions } from '../storage/database.ts'
 import { openDatabase } from '../storage/open.ts'
@@ -80,9 +80,7 @@ async function open<T>(
  */
 export function checkedArguments<T extends TObject>(schema: T, values: Record<string, unknown>): Static<T> {
   const present = Object.entries(values).filter(([, value]) => value !== undefined)
-  const { args, missing, problems } = new ArgumentReader(schema).read({}, {}, Object.fromEntries(present))
-  refuse(missing, problems)
-  return args as Static<T>
+  return new ArgumentReader(schema).checked(Object.fromEntries(present))
 }
 
 /** Prints the result: one JSON object with --json, else lines for people. */

@@ -7,6 +7,7 @@
  */
 import { hash, randomUUID } from 'node:crypto'
 import type { Origin } from '../base/actor.ts'
+import { hasMembers } from '../base/unknown.ts'
 import type { Logged } from '../storage/table.ts'
 import type { Action } from './schema.ts'
 import type { NewEntry } from './store.ts'
@@ -33,7 +34,8 @@ export function eventOf(
   id: number | null,
   { before, after, event, person: about }: Change,
 ): NewEntry | undefined {
-  const [previous, current] = [before as Values | undefined, after as Values | undefined]
+  const previous = hasMembers(before) ? before : undefined
+  const current = hasMembers(after) ? after : undefined
   const changed = (name: string) => isWritten(name, previous, current)
   const plainNames = plain.filter(changed)
   const personalNames = personal.filter(changed)
@@ -69,7 +71,7 @@ export function eventOf(
 /** The account whom the record is about. */
 function personOf(field: string | undefined, id: number | null, values: Values = {}): number | null {
   if (field === undefined) return null
-  return field === 'id' ? id : ((values[field] || null) as number | null)
+  return field === 'id' ? id : Number(values[field] ?? 0) || null
 }
 
 function isWritten(name: string, before: Values | undefined, after: Values | undefined): boolean {

@@ -95,7 +95,7 @@ type Values = Readonly<Record<string, unknown>>
 
 /** What an event says of its record, with what is personal while it is not erased. */
 export function valuesOf({ before_values, after_values, personal, personal_hash }: store.Entry) {
-  const personalValues = personal === '' ? {} : (JSON.parse(personal) as { before?: Values; after?: Values })
+  const personalValues: { before?: Values; after?: Values } = personal === '' ? {} : JSON.parse(personal)
   return {
     before: merge(before_values, personalValues.before),
     after: merge(after_values, personalValues.after),

@@ -57,7 +57,7 @@ async function sealSome(database: Database, waits: boolean): Promise<'done' | 'm
   const { reader, engine } = database
   const end = await store.readEnd(reader, engine)
   if (!end) return 'done'
-  const missing = JSON.parse(end.missing) as Missing[]
+  const missing: Missing[] = JSON.parse(end.missing)
   // One statement: two could see the second of two changes of a record and not the first.
   const candidates = await store.entriesIn(
     reader,

@@ -8,6 +8,7 @@ import {
   type SqlBool,
   sql,
 } from 'kysely'
+import type { Actor } from '../base/actor.ts'
 import type { Db, Engine, Tx } from '../storage/database.ts'
 import { insertMany } from '../storage/insert-many.ts'
 import { countOf, type Order, type Page, PagedList } from '../storage/page.ts'
@@ -30,7 +31,7 @@ const ENTRIES_PREPARED = 4
 
 /** What a list is narrowed by, in stored form. Several values of one mean any of them. */
 export interface Criteria {
-  actorKinds?: readonly string[]
+  actorKinds?: readonly Actor['kind'][]
   actorIds?: readonly number[]
   actorName?: string
   actions?: readonly string[]

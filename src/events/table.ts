@@ -1,3 +1,4 @@
+import type { Actor } from '../base/actor.ts'
 import {
   ACCOUNTS,
   identity,
@@ -13,7 +14,7 @@ const entryColumns = {
   id: identity,
   /** Milliseconds since 1970. */
   at: integer(neither),
-  actor_kind: text(neither),
+  actor_kind: text<Actor['kind']>(neither),
   /** The public part of an API key, else ''. */
   actor_name: text(neither),
   /** The account: the owner of the API key, or who had logged in. */

@@ -3,19 +3,20 @@
  * type, and checked against their schemas. Every wrong one is reported at once, with what would be right.
  */
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
-import type { TObject, TSchema } from 'typebox'
+import type { Static, TObject } from 'typebox'
 import { invalidArguments, missingArguments, type Problems } from '../base/errors.ts'
 import { formats } from '../base/schemas.ts'
+import { isObject } from '../base/unknown.ts'
 import type { Parameters } from './parameters.ts'
 
 /** The parts of JSON Schema that arguments are made of. */
-interface Schema {
+export interface JsonSchema {
   type?: string
   enum?: readonly string[]
   const?: unknown
-  anyOf?: Schema[]
-  items?: Schema
-  properties?: Record<string, Schema>
+  anyOf?: JsonSchema[]
+  items?: JsonSchema
+  properties?: Record<string, JsonSchema>
   required?: readonly string[]
   format?: string
   minimum?: number
@@ -29,12 +30,7 @@ interface Schema {
 const ajv = new Ajv({ allErrors: true, strictTypes: false, meta: false, validateSchema: false })
 ajv.addKeyword('x-configured')
 for (const [name, { type, test }] of Object.entries(formats)) {
-  ajv.addFormat(
-    name,
-    type === 'number'
-      ? { type, validate: test }
-      : { type: 'string', validate: test as (text: string) => boolean },
-  )
+  ajv.addFormat(name, type === 'number' ? { type, validate: test } : { type: 'string', validate: test })
 }
 
 export interface Read {
@@ -47,15 +43,15 @@ export interface Read {
 }
 
 /** Reads the arguments of one endpoint. */
-export class ArgumentReader {
+export class ArgumentReader<T extends TObject = TObject> {
   readonly #coercers = new Map<string, (value: unknown) => unknown>()
-  readonly #schema: Schema
+  readonly #schema: JsonSchema
   #compiled: ValidateFunction | undefined
   readonly #takesFilter: boolean
 
-  constructor(schema: TObject) {
-    this.#schema = schema as Schema
-    for (const [name, property] of Object.entries(this.#schema.properties!)) {
+  constructor(schema: T) {
+    this.#schema = schema
+    for (const [name, property] of Object.entries(schema.properties)) {
       this.#coercers.set(name, coercer(property))
     }
     this.#takesFilter = this.#coercers.has('filter')
@@ -72,6 +68,17 @@ export class ArgumentReader {
     this.#compiled ??= ajv.compile(this.#schema)
     if (!this.#compiled(result.args)) this.#explain(this.#compiled.errors!, result)
     return result
+  }
+
+  /**
+   * The same of values that are none of a request's.
+   * @throws Failure when anything is missing or wrong
+   */
+  readonly checked = (values: object): Static<T> => {
+    const { args, missing, problems } = this.read({}, { ...values }, {})
+    refuse(missing, problems)
+    // Cast: they are what the schema says, or were refused.
+    return args as Static<T>
   }
 
   #take(source: Parameters, result: Read, within?: string): void {
@@ -130,18 +137,18 @@ function withoutNulls(value: Parameters): Parameters {
 
 const TAKES_NUMBERS = new Set(['number', 'integer'])
 
-function takesNumbers({ type, anyOf, properties }: Schema): boolean {
+function takesNumbers({ type, anyOf, properties }: JsonSchema): boolean {
   return (
     TAKES_NUMBERS.has(type ?? '') || [...(anyOf ?? []), ...Object.values(properties ?? {})].some(takesNumbers)
   )
 }
 
 /** What keeps text from being a number that a person would read as one: which number is meant is not guessed. */
-function hintOf(schema: Schema, value: unknown): string {
+function hintOf(schema: JsonSchema, value: unknown): string {
   if (!takesNumbers(schema)) return ''
-  const texts = (isObject(value) ? Object.values(value) : [value]).filter(
-    text => typeof text === 'string' && /\d/.test(text),
-  ) as string[]
+  const texts = (isObject(value) ? Object.values(value) : [value])
+    .filter(text => typeof text === 'string')
+    .filter(text => /\d/.test(text))
   if (texts.some(text => /\p{Sc}|[a-z]{3}/iu.test(text))) return ' Leave out the currency, as in 12.50.'
   if (texts.some(text => /\d[,'’\s]\d/.test(text))) {
     return ' Leave out what separates thousands, and write a point before the decimals, as in 1234.50.'
@@ -159,12 +166,8 @@ function filterOf(source: Parameters): Parameters {
   return isObject(source.filter) ? source.filter : {}
 }
 
-function isObject(value: unknown): value is Parameters {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
 /** Names in an object that the schema does not have; none where it takes no object. */
-function unknownMembers({ anyOf, properties }: Schema, value: Parameters): string[] {
+function unknownMembers({ anyOf, properties }: JsonSchema, value: Parameters): string[] {
   if (anyOf) {
     const member = anyOf.find(option => option.properties)
     return member ? unknownMembers(member, value) : []
@@ -188,7 +191,7 @@ const BOOLEANS: Record<string, boolean> = {
 }
 
 /** Text in a query or a form becomes what the schema says, where it reads as that; the rest is left to validation. */
-function coercer(schema: Schema): (value: unknown) => unknown {
+function coercer(schema: JsonSchema): (value: unknown) => unknown {
   if (schema.anyOf) {
     const members = schema.anyOf.map(coercer)
     return value => members.reduce((current, coerce) => coerce(current), value)
@@ -217,7 +220,7 @@ function coercer(schema: Schema): (value: unknown) => unknown {
  * A comma separates values; text that came as an item of a list is one value, whatever it holds. Of a list that is too
  * long as much is left as shows that: every item of it would be checked, and found wrong, one by one.
  */
-function listCoercer(list: Schema): (value: unknown) => unknown {
+function listCoercer(list: JsonSchema): (value: unknown) => unknown {
   const items = list.items!
   const most = (list.maxItems ?? Number.POSITIVE_INFINITY) + 1
   const coerce = coercer(items)
@@ -238,7 +241,7 @@ function listCoercer(list: Schema): (value: unknown) => unknown {
   }
 }
 
-function objectCoercer(schema: Schema): (value: unknown) => unknown {
+function objectCoercer(schema: JsonSchema): (value: unknown) => unknown {
   const properties = Object.entries(schema.properties ?? {}).map(
     ([name, property]) => [name, coercer(property)] as const,
   )
@@ -269,7 +272,7 @@ function lengthOf(minimum = 0, maximum: number | undefined): string {
 }
 
 /** Completes the sentence "must be …". */
-export function expectation(schema: TSchema | Schema): string {
+export function expectation(schema: JsonSchema): string {
   const {
     type,
     enum: choices,
@@ -283,7 +286,7 @@ export function expectation(schema: TSchema | Schema): string {
     minLength,
     maxLength,
     maxItems,
-  } = schema as Schema
+  } = schema
   if (choices) return `one of: ${choices.join(', ')}`
   if (constant === '') return 'empty'
   if (anyOf) return anyOf.map(expectation).join(', or ')

@@ -1,7 +1,7 @@
 /** What the interface says about itself: OPTIONS, the index, and OpenAPI, all out of the endpoints' declarations. */
-import type { TSchema } from 'typebox'
 import { entryOf, type FailureName } from '../base/errors.ts'
 import type { Settings } from '../base/settings.ts'
+import type { JsonSchema } from './arguments.ts'
 import { type Endpoint, inPath, type Lines, type Resource } from './endpoint.ts'
 import { MOST_LINES } from './lines.ts'
 import { LINES_TYPE } from './parameters.ts'
@@ -80,8 +80,8 @@ function describeEndpoints(endpoints: readonly Endpoint[], base: string, setting
   }
 }
 
-function describeArgument(schema: TSchema, required: boolean, settings: Described): Json {
-  const { 'x-configured': configured, ...rest } = schema as Json
+function describeArgument(schema: JsonSchema, required: boolean, settings: Described): Json {
+  const { 'x-configured': configured, ...rest }: Json = { ...schema }
   return {
     required,
     ...rest,
@@ -92,8 +92,7 @@ function describeArgument(schema: TSchema, required: boolean, settings: Describe
 
 const ANYTHING = ['string', 'number', 'boolean', 'array', 'object', 'null']
 
-function typeOf(schema: TSchema): unknown {
-  const { type, anyOf, const: constant } = schema as { type?: string; anyOf?: TSchema[]; const?: unknown }
+function typeOf({ type, anyOf, const: constant }: JsonSchema): unknown {
   if (anyOf) return anyOf.map(typeOf)
   // A list may come as text with commas.
   if (type === 'array') return ['array', 'string']
@@ -107,7 +106,8 @@ function belowItem({ path }: Endpoint): string {
 }
 
 export function isRequired(endpoint: Endpoint, name: string): boolean {
-  return (endpoint.arguments.required as string[] | undefined)?.includes(name) ?? false
+  const { required = [] }: JsonSchema = endpoint.arguments
+  return required.includes(name)
 }
 
 /** The failures that any request can end in. */
@@ -250,9 +250,9 @@ function failuresOf(resource: Resource, endpoint: Endpoint, reads: boolean): Fai
   return failures
 }
 
-function parameter(name: string, schema: TSchema, ofItem: boolean): Json {
-  const { description, ...rest } = schema as Json
-  const { type, anyOf } = rest as { type?: string; anyOf?: { type?: string }[] }
+function parameter(name: string, schema: JsonSchema, ofItem: boolean): Json {
+  const { description, ...rest }: Json = { ...schema }
+  const { type, anyOf } = schema
   const isList = type === 'array'
   const isObject = type === 'object' || anyOf?.some(member => member.type === 'object')
   return {

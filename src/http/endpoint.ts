@@ -5,6 +5,7 @@
  */
 import type { Static, TObject, TProperties } from 'typebox'
 import type { Failure, FailureName, Problems } from '../base/errors.ts'
+import { memberOf } from '../base/unknown.ts'
 import type { RequestContext } from '../events/write.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
@@ -74,9 +75,10 @@ export interface Endpoint {
   readonly answer: { readonly status: 200 | 201; readonly schema: object }
   /** The failures that this endpoint can end in, beyond those of every endpoint. */
   readonly failures: readonly FailureName[]
-  readonly handle: (call: Call, args: never, prepared?: never) => Promise<Answer>
+  // These three are methods, so that one that takes the arguments of its own schema is an endpoint as well.
+  handle(call: Call, args: unknown, prepared?: unknown): Promise<Answer>
   /** What takes too long for a transaction, and is done before there is one; `handle` is given its result. */
-  readonly prepare?: ((call: Call, args: never) => Promise<unknown>) | undefined
+  prepare?(call: Call, args: unknown): Promise<unknown>
   /** Reads few rows by an index, or finds out by itself whether it may take long: is not read in turn with other callers. */
   readonly quick?: true
   /** Of the largest request body, where it is larger than others. */
@@ -94,7 +96,7 @@ export interface Endpoint {
    * What the rules find wrong with the arguments that passed their schemas. Asked only when others did not, so
    * that the caller hears of every wrong argument at once.
    */
-  readonly check?: ((call: Call, args: never) => Promise<Problems>) | undefined
+  check?(call: Call, args: unknown): Promise<Problems>
 }
 
 interface Declaration<P extends TProperties, T>
@@ -107,7 +109,7 @@ interface Declaration<P extends TProperties, T>
 }
 
 export function endpoint<P extends TProperties, T>(declaration: Declaration<P, T>): Endpoint {
-  return { failures: [], ...declaration } as unknown as Endpoint
+  return { failures: [], ...declaration }
 }
 
 const DIGITS = '\\d+'
@@ -116,8 +118,8 @@ const DIGITS_OR_ADDRESS = '(?:\\d+|[^/]*(?:@|%40)[^/]*)'
 
 /** What an argument in a path may look like in a URL, as a regular expression. */
 export function segmentOf(endpoints: readonly Pick<Endpoint, 'arguments'>[], name: string): string {
-  const schemas = endpoints.map(({ arguments: { properties } }) => properties[name] as { anyOf?: unknown })
-  return schemas.some(schema => schema.anyOf) ? DIGITS_OR_ADDRESS : DIGITS
+  const schemas = endpoints.map(({ arguments: { properties } }) => properties[name])
+  return schemas.some(schema => memberOf(schema, 'anyOf')) ? DIGITS_OR_ADDRESS : DIGITS
 }
 
 /** The names of the arguments that an endpoint's path has, in its order. */

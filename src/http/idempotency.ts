@@ -67,6 +67,11 @@ export function fingerprintOf(method: string, path: string, args: Record<string,
   return hash('sha256', JSON.stringify([method, path, sorted]), 'hex')
 }
 
+/** An answer that can be stored. */
+interface TextAnswer extends Answer {
+  readonly body: string
+}
+
 /**
  * Does the work unless it was done, and keeps its answer.
  * @throws Failure idempotency_mismatch when the key named another request, too_many_answers
@@ -75,7 +80,7 @@ export async function once(
   tx: Tx,
   { owner, key, fingerprint }: NamedWrite,
   work: () => Promise<Answer>,
-): Promise<Answer> {
+): Promise<TextAnswer> {
   const time = now()
   const row = { owner, key, fingerprint, status: 0, location: '', body: '', created_at: time }
   if (!(await store.claim(tx, row, time - KEPT_SECONDS))) {
@@ -88,7 +93,7 @@ export async function once(
     throw new Failure('too_many_answers', { data: { retry_after: RETRY_AFTER_SECONDS } })
   }
   await store.storeAnswer(tx, owner, key, { status, location: headers?.Location ?? '', body })
-  return answer
+  return { ...answer, body }
 }
 
 export interface Part {
@@ -116,13 +121,13 @@ export async function partOnce(
     return { status: 200, body: deflateRawSync(newText, { level: 1 }).toString('base64') }
   })
   if (newText !== undefined) return { text: newText, replayed: false }
-  return { text: inflateRawSync(Buffer.from(body as string, 'base64')).toString(), replayed: true }
+  return { text: inflateRawSync(Buffer.from(body, 'base64')).toString(), replayed: true }
 }
 
-function replay(stored: store.StoredAnswer, fingerprint: string): Answer {
+function replay(stored: store.StoredAnswer, fingerprint: string): TextAnswer {
   if (stored.fingerprint !== fingerprint) throw new Failure('idempotency_mismatch')
   return {
-    status: stored.status as Answer['status'],
+    status: stored.status === 201 ? 201 : 200,
     headers: { 'Idempotent-Replayed': 'true', ...(stored.location && { Location: stored.location }) },
     body: stored.body,
   }

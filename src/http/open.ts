@@ -4,6 +4,7 @@
  * See docs/decisions/visitors.md.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { memberOf } from '../base/unknown.ts'
 import { queryOf } from './call.ts'
 import { VisitorQueue } from './limits/visitor-queue.ts'
 import { refuse } from './stages/shed.ts'
@@ -65,14 +66,13 @@ export async function open(
 }
 
 function openRequestOf(request: FastifyRequest): OpenRequest {
-  const { name = '' } = request.params as { name?: string }
   return {
     method: request.method,
     headers: request.headers,
     address: request.ip,
-    name,
+    name: String(memberOf(request.params, 'name') ?? ''),
     query: queryOf(request),
-    body: (request.body as string | undefined) ?? '',
+    body: typeof request.body === 'string' ? request.body : '',
     secure: request.protocol === 'https',
   }
 }

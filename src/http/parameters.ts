@@ -4,6 +4,7 @@
  */
 import { isUtf8 } from 'node:buffer'
 import { Failure, invalidArguments } from '../base/errors.ts'
+import { isObject } from '../base/unknown.ts'
 
 /** Has no prototype, so that a parameter may have any name, such as `constructor`. */
 export type Parameters = { [name: string]: unknown }
@@ -117,8 +118,8 @@ export function parseJson(body: Buffer | string): Parameters {
   }
   // What several libraries send when there is no body.
   if (value === null) return noParameters
-  if (typeof value !== 'object' || Array.isArray(value)) throw new Failure('invalid_json')
-  return value as Parameters
+  if (!isObject(value)) throw new Failure('invalid_json')
+  return value
 }
 
 /** Checked before parsing: depth and names cost more than their length. */
@@ -197,9 +198,9 @@ function nest(entries: [name: string, value: unknown][]): Parameters {
     let parent = root
     for (const step of path.slice(0, -1)) {
       const child = parent[step]
-      if (typeof child !== 'object' || child === null || Array.isArray(child))
-        parent[step] = Object.create(null)
-      parent = parent[step] as Parameters
+      const next: Parameters = isObject(child) ? child : Object.create(null)
+      parent[step] = next
+      parent = next
     }
     add(parent, path.at(-1)!, value, isItem)
   }

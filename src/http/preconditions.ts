@@ -6,8 +6,8 @@
  * See docs/decisions/entity-tags.md.
  */
 import { hash } from 'node:crypto'
-import type { TSchema } from 'typebox'
 import { Failure } from '../base/errors.ts'
+import { memberOf } from '../base/unknown.ts'
 import { type Call, type Endpoint, inPath, type Resource } from './endpoint.ts'
 
 /** Length of SHA-1 as Base64. */
@@ -65,8 +65,9 @@ export async function refuseChanged(
   const item = Object.fromEntries(inPath(show).map(name => [name, args[name]]))
   const tags = tagsIn(header).map(ownPart)
   for (const form of formsOf(show)) {
-    const { body } = await show.handle(call, { ...item, ...form } as never)
-    if (header.trim() === '*' || tags.includes(ownPart(entityTag(body as string, derived)))) return
+    const { body } = await show.handle(call, { ...item, ...form })
+    if (typeof body !== 'string') throw new TypeError('A record is answered as one text.')
+    if (header.trim() === '*' || tags.includes(ownPart(entityTag(body, derived)))) return
   }
   throw new Failure('precondition_failed')
 }
@@ -77,9 +78,7 @@ function tagsIn(header: string): string[] {
 
 /** Every combination of the flags that choose what is shown of a record, the plain form first. */
 function formsOf({ arguments: { properties } }: Endpoint): Record<string, true>[] {
-  const flags = Object.keys(properties).filter(
-    name => (properties[name] as TSchema & { type?: string }).type === 'boolean',
-  )
+  const flags = Object.keys(properties).filter(name => memberOf(properties[name], 'type') === 'boolean')
   let forms: Record<string, true>[] = [{}]
   for (const flag of flags) forms = forms.flatMap(form => [form, { ...form, [flag]: true }])
   return forms

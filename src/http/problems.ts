@@ -1,5 +1,6 @@
 /** The only place where an error becomes a response. */
 import { entryOf, Failure, type FailureName } from '../base/errors.ts'
+import { codeOf, memberOf } from '../base/unknown.ts'
 import { DatabaseUnavailable, type Reason } from '../storage/database.ts'
 
 export interface Problem {
@@ -47,7 +48,7 @@ export function problemOf(error: unknown): Problem {
     headers['WWW-Authenticate'] = 'Basic realm="affiliated", charset="UTF-8"'
   if (status === 429) headers['Retry-After'] = String(failure.data.retry_after)
   if (status === 503) headers['Retry-After'] = RETRY_AFTER_SECONDS
-  if (status === 405) headers.Allow = (failure.data.allow as string[]).join(', ')
+  if (status === 405) headers.Allow = [failure.data.allow].flat().join(', ')
   return {
     status,
     headers,
@@ -68,9 +69,10 @@ export function failureOf(error: unknown): Failure {
     const message = sentences[error.reason]
     return new Failure('unavailable', { cause: error, ...(message && { message }) })
   }
-  const refusal = refusedByFastify[(error as { code?: string }).code ?? '']
+  const refusal = refusedByFastify[codeOf(error)]
   if (refusal) return new Failure(refusal)
-  const { statusCode } = error as { statusCode?: number }
-  if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) return new Failure('bad_request')
+  const statusCode = memberOf(error, 'statusCode')
+  if (typeof statusCode === 'number' && statusCode >= 400 && statusCode < 500)
+    return new Failure('bad_request')
   return new Failure('internal', { cause: error })
 }

@@ -227,17 +227,17 @@ async function after(db: Db, { name, key }: Table, last: Row | undefined): Promi
 
 async function lastRow(db: Db, { name, key }: Table): Promise<Row | undefined> {
   const order = sql.join(key.map(column => sql`${sql.ref(column)} DESC`))
-  const [row] = await rowsOf(db, sql`SELECT * FROM ${sql.table(name)} ORDER BY ${order} LIMIT 1`)
+  const [row] = await rowsOf(db, sql<Row>`SELECT * FROM ${sql.table(name)} ORDER BY ${order} LIMIT 1`)
   return row
 }
 
-async function rowsOf(db: Db, query: RawBuilder<unknown>): Promise<Row[]> {
-  return (await query.execute(db)).rows as Row[]
+async function rowsOf(db: Db, query: RawBuilder<Row>): Promise<Row[]> {
+  return (await query.execute(db)).rows
 }
 
 async function countRows(db: Db, { name }: Table): Promise<number> {
-  const [row] = await rowsOf(db, sql`SELECT count(*) AS count FROM ${sql.table(name)}`)
-  return row!.count as number
+  const [row] = await rowsOf(db, sql<Row>`SELECT count(*) AS count FROM ${sql.table(name)}`)
+  return Number(row!.count)
 }
 
 async function insert(tx: Tx, { name }: Table, rows: readonly Row[]): Promise<void> {

@@ -7,8 +7,8 @@ import { DAY_SECONDS, dayOf, now } from '../base/time.ts'
 import { affiliates as affiliateStore } from '../programme/affiliates/store.ts'
 import { payouts as payoutStore, unknownNames } from '../programme/payouts/store.ts'
 import type { Feature } from '../records/feature.ts'
-import { storeOf } from '../records/store.ts'
 import type { Database, Db, Tx } from '../storage/database.ts'
+import { insertMany } from '../storage/insert-many.ts'
 import { fillProgramme } from './demo-programme.ts'
 import { fillReferrals, pick } from './demo-referrals.ts'
 
@@ -163,7 +163,7 @@ async function fillWithSamples(
   const rows = Array.from({ length: SAMPLES }, (_, number) =>
     kind.sample({ random, row: table => pick(ids.get(table)!, random), time: timeAt(number / SAMPLES) }),
   )
-  await database.transaction(tx => storeOf(kind as never).insertMany(tx, rows as never))
+  await database.transaction(tx => insertMany(tx, { table: kind.table.name }, rows))
 }
 
 /** @param work called with the numbers of the rows of one statement */

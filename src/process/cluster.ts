@@ -13,6 +13,7 @@ import { availableParallelism } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { schema } from '../app.ts'
+import { memberOf } from '../base/unknown.ts'
 import { CommandFailed } from '../cli/command.ts'
 import { openLog } from '../http/log.ts'
 import { Anchor } from '../operations/audit/anchor.ts'
@@ -214,7 +215,7 @@ class Crew {
 export async function freePort(host: string): Promise<number> {
   const server = createServer().listen(0, host)
   await once(server, 'listening')
-  const { port } = server.address() as { port: number }
+  const port = Number(memberOf(server.address(), 'port'))
   server.close()
   await once(server, 'close')
   return port

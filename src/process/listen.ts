@@ -1,4 +1,6 @@
 /** Explains why a program can't listen. */
+
+import { codeOf } from '../base/unknown.ts'
 import { CommandFailed } from '../cli/command.ts'
 
 /**
@@ -15,8 +17,7 @@ export async function listensOn<T>(
   try {
     return await listening
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    const problem = listenProblem(code, host, port, prefix)
+    const problem = listenProblem(codeOf(error), host, port, prefix)
     throw problem === undefined ? error : new CommandFailed(problem, { cause: error })
   }
 }

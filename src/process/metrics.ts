@@ -64,7 +64,7 @@ function measureDatabase(database: Database): void {
     name: 'affiliated_database_commits_total',
     help: 'Commits that are durable; on the embedded database several writes may share one.',
   })
-  queries.subscribe(seconds => duration.observe(seconds as number))
+  queries.subscribe(seconds => duration.observe(Number(seconds)))
   commits.subscribe(() => committed.inc())
   new Gauge({
     name: 'affiliated_sessions',

@@ -23,7 +23,7 @@ export type SheetColumns<Row> = Readonly<Record<string, (row: Row, settings: Set
 export interface Sheet<Row, SheetRow = Row> {
   readonly columns: SheetColumns<SheetRow>
   /** What a page of the list becomes, such as rows with the names of those whom they refer to. */
-  rowsOf?(call: Call, rows: Row[]): Promise<SheetRow[]>
+  rowsOf(call: Call, rows: Row[]): Promise<SheetRow[]>
   /** Arguments of the list that every export has. */
   readonly always?: object
 }
@@ -53,6 +53,11 @@ export interface Feature {
   readonly sampled: boolean
 }
 
+/** A file of the rows of the list as they are. */
+export function sheetOf<Row>(columns: SheetColumns<Row>): Sheet<Row> {
+  return { columns, rowsOf: async (_call, rows) => rows }
+}
+
 /** @param declared what goes beyond the definition */
 export function feature<N extends string, T extends string, F extends Fields>(
   kind: Kind<N, T, F>,
@@ -61,7 +66,7 @@ export function feature<N extends string, T extends string, F extends Fields>(
   return {
     kind: kind as unknown as Kind,
     tables: [kind.table],
-    sheet: { columns: sheetColumns(kind as unknown as Kind) },
+    sheet: sheetOf(sheetColumns(kind as unknown as Kind)),
     checks: [],
     sampled: false,
     ...declared,

@@ -4,7 +4,7 @@
  * See docs/decisions/records-as-data.md.
  */
 import type { Selectable, Simplify } from 'kysely'
-import { type Static, type TInteger, type TObject, type TProperties, type TSchema, Type } from 'typebox'
+import { type Static, type TInteger, type TObject, type TSchema, Type } from 'typebox'
 import type { Problems } from '../base/errors.ts'
 import { identifier, identifiers, line, since } from '../base/schemas.ts'
 import type { Settings } from '../base/settings.ts'
@@ -89,7 +89,8 @@ export interface Kind<N extends string = string, T extends string = string, F ex
   readonly create: TObject<With<'create', F>>
   readonly edit: TObject<EditProperties<N, F>>
   readonly item: TObject<Own<N, TInteger>>
-  readonly filters: TProperties
+  /** By names that are left open: whoever lists the kind passes on what it is sent. */
+  readonly filters: Readonly<Record<never, TSchema>>
   /** Fields that nobody sends: they follow from other records. */
   readonly derived: readonly string[]
   /** Fields of which an index has the records in order, those with the same value by identifier. */

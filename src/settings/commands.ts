@@ -32,7 +32,8 @@ function nameArgument(command: Command, required: boolean) {
 
 async function get(name: string | undefined, options: CommonOptions): Promise<void> {
   const record = recordOf(await withDatabase(options, ({ reader }) => loadSettings(reader)))
-  show(options, name === undefined ? record : { [name]: record[name as keyof typeof record] })
+  const fields = Object.entries(record).filter(([field]) => name === undefined || field === name)
+  show(options, Object.fromEntries(fields))
 }
 
 async function set(name: string, value: string, options: CommonOptions): Promise<void> {

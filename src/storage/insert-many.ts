@@ -6,13 +6,12 @@ import { type RawBuilder, sql } from 'kysely'
 import { memberOf } from '../base/unknown.ts'
 import type { Tx } from './database.ts'
 import { directRun } from './prepared.ts'
-import type { Tables } from './tables.ts'
 
 /** So that no value becomes very long. */
 const ROWS_PER_STATEMENT = 1000
 
 interface Insertion {
-  readonly table: keyof Tables & string
+  readonly table: string
   /** What follows the rows: what happens to those that are there, what comes back. */
   readonly ending?: string
 }

@@ -153,7 +153,7 @@ export async function bestAffiliates(db: Db, range: Range, limit: number) {
   const best = earners(db, range, 'affiliate_id', limit).as('best')
   return db
     .selectFrom(best)
-    .leftJoin('affiliates', 'affiliates.id', sql.ref('best.key') as never)
+    .leftJoin('affiliates', join => join.on('affiliates.id', '=', sql.ref<number>('best.key')))
     .leftJoin('users', 'users.id', 'affiliates.user_id')
     .select([
       sql<number>`best.key`.as('affiliate_id'),

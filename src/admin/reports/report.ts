@@ -77,7 +77,7 @@ function totalOf(rows: readonly Row[], standing: readonly string[]): Row {
 
 function sumOf(sum: Row[string] | undefined, value: Row[string], isStanding: boolean): Row[string] {
   if (isStanding || sum === undefined) return value
-  if (typeof value === 'bigint') return (sum as bigint) + value
+  if (typeof value === 'bigint') return BigInt(sum ?? 0) + value
   return Number(sum) + Number(value)
 }
 

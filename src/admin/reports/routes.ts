@@ -1,4 +1,4 @@
-import type { Static } from 'typebox'
+import type { TObject } from 'typebox'
 import { Type } from 'typebox'
 import { CSV_BEGINNING, CSV_TYPE, csvLine } from '../../base/csv.ts'
 import { decimalText, exactNumber } from '../../base/money.ts'
@@ -16,26 +16,27 @@ import {
   reportRows,
 } from './schema.ts'
 
-const reportQuery = Type.Object({ ...reportArguments, ...affiliateArgument })
+const reportQuery = Type.Object(reportArguments)
+const affiliateQuery = Type.Object({ ...reportArguments, ...affiliateArgument })
 
 function reportEndpoint(
   name: ReportName,
   summary: string,
   make: (context: RequestContext, args: ReportArguments) => Promise<Report>,
-  more: Partial<typeof affiliateArgument> = {},
+  query: TObject<typeof reportArguments> = reportQuery,
 ) {
   return endpoint({
     methods: ['GET'],
     path: `/reports/${name}`,
     permission: 'reports.read',
     summary,
-    arguments: Type.Object({ ...reportArguments, ...more }) as typeof reportQuery,
+    arguments: query,
     answer: {
       status: 200,
       schema: Type.Object({ ...reportRecord.properties, rows: Type.Array(reportRows[name]) }),
     },
     check: async (_call, args) => problemsOfDays(args),
-    handle: async (call, { format, ...args }: Static<typeof reportQuery>) => {
+    handle: async (call, { format, ...args }) => {
       const report = await make(call, args)
       return format === 'csv' ? asCsv(name, report) : { status: 200, body: asJson(report) }
     },
@@ -52,7 +53,7 @@ export const reports: Resource = {
       'payouts-by-month',
       'What was paid and what failed, by month',
       rules.payoutsByMonth,
-      affiliateArgument,
+      affiliateQuery,
     ),
     reportEndpoint('affiliates-by-month', 'Affiliates registered, by month', rules.affiliatesByMonth),
     reportEndpoint('top-affiliates', 'The ten affiliates that were paid most', rules.topAffiliates),
@@ -61,13 +62,13 @@ export const reports: Resource = {
       'earnings-by-month',
       'What was earned, refused and paid, by month, and what was owed at its end',
       rules.earningsByMonth,
-      affiliateArgument,
+      affiliateQuery,
     ),
     reportEndpoint(
       'conversion-by-month',
       'Visits, and those that led to a referral, by month',
       rules.conversionByMonth,
-      affiliateArgument,
+      affiliateQuery,
     ),
     reportEndpoint('best-affiliates', 'The ten affiliates that earned most', rules.bestAffiliates),
     reportEndpoint('best-campaigns', 'The ten campaigns that earned most', rules.bestCampaigns),

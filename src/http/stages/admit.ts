@@ -23,7 +23,7 @@ export function admit(
   return async (request, reply) => {
     if (hashes) load.refuseHashing()
     if (isLate(reply)) await refuseEnded(request, permission, confirm)
-    const body = request.body as Buffer | undefined
-    if (body) await charge?.(request, reply, body.length)
+    const { body } = request
+    if (Buffer.isBuffer(body)) await charge?.(request, reply, body.length)
   }
 }

@@ -1,5 +1,6 @@
 import type { FastifyRequest, preHandlerAsyncHookHandler } from 'fastify'
 import { Failure, type Problems, refuseInvalid } from '../../base/errors.ts'
+import { isObject } from '../../base/unknown.ts'
 import type { Context } from '../../events/write.ts'
 import { ArgumentReader, refuse } from '../arguments.ts'
 import { HttpCall, queryOf } from '../call.ts'
@@ -39,7 +40,7 @@ export function readArguments(
     const body = takesBody ? await bodyOf(request, filledIn) : noParameters
     const query = filledIn(parseUrlEncoded(queryOf(request)))
     refuseInvalid(methodsIn(request, body, query))
-    const result = reader.read(request.params as Parameters, body, query)
+    const result = reader.read(isObject(request.params) ? request.params : noParameters, body, query)
     const { args, problems, missing } = result
     const ignored = empty.length === 0 ? result.ignored : [...empty, ...result.ignored]
     if (endpoint.strict) Object.assign(problems, unknownIn(ignored))
@@ -48,7 +49,7 @@ export function readArguments(
     if (missing.length === 0 && Object.keys(problems).length > 0) {
       const call = new HttpCall(context, request, resource, base)
       // Arguments that their schema refused were not given to the check, which would only call them missing.
-      Object.assign(problems, { ...(await endpoint.check?.(call, args as never)), ...problems })
+      Object.assign(problems, { ...(await endpoint.check?.(call, args)), ...problems })
     }
     refuse(missing, problems)
     request.args = args
@@ -69,7 +70,8 @@ function takeLines(request: FastifyRequest): void {
   refuseInvalid(methodsIn(request, query))
   const outside = Object.keys(query).slice(0, IGNORED_REFUSED)
   refuseInvalid(Object.fromEntries(outside.map(name => [name, 'must stand in the lines.'])))
-  const lines = linesOf((request.body as Buffer | undefined) ?? Buffer.alloc(0), MOST_WITH_EMPTY)
+  const { body } = request
+  const lines = linesOf(Buffer.isBuffer(body) ? body : Buffer.alloc(0), MOST_WITH_EMPTY)
   const count = lines
     ? [...numbered(lines)].length
     : `more than ${MOST_WITH_EMPTY}, with those that are empty`
@@ -87,8 +89,8 @@ async function bodyOf(
   filledIn: (form: Parameters) => Parameters,
 ): Promise<Parameters> {
   const type = request.headers['content-type'] ?? ''
-  const body = request.body as Buffer | undefined
-  const parameters = body === undefined ? noParameters : await parseBody(type, body)
+  const { body } = request
+  const parameters = Buffer.isBuffer(body) ? await parseBody(type, body) : noParameters
   return isTyped(type) ? parameters : filledIn(parameters)
 }
 

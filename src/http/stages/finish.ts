@@ -1,14 +1,13 @@
-import type { FastifyBaseLogger, FastifyReply, FastifyRequest, onResponseHookHandler } from 'fastify'
+import type { FastifyReply, FastifyRequest, onResponseHookHandler } from 'fastify'
 import { type Logger, pino } from 'pino'
+import { memberOf } from '../../base/unknown.ts'
 
 /**
  * Logs one line per request, with what an operator needs: never a query, a header or a body, which may hold secrets. It
  * is put together by hand, because it is written for every request and has always the same few fields.
  */
-export function finish(logger: FastifyBaseLogger): onResponseHookHandler {
-  const { [pino.symbols.streamSym]: stream } = logger as unknown as {
-    [pino.symbols.streamSym]: { write(line: string): void }
-  }
+export function finish(logger: Logger): onResponseHookHandler {
+  const stream = streamOf(logger)
   const time = clock()
   const line = ({ actor, url, id, method }: FastifyRequest, { elapsedTime, statusCode }: FastifyReply) => {
     const query = url.indexOf('?')
@@ -18,9 +17,20 @@ export function finish(logger: FastifyBaseLogger): onResponseHookHandler {
     return `{"level":30,"time":"${time()}","pid":${process.pid},"id":"${id}",${key}"method":"${method}","path":${path},"status":${statusCode},"durationMs":${durationMs},"msg":"request"}\n`
   }
   return (request, reply, done) => {
-    if ((logger as Logger).isLevelEnabled('info')) stream.write(line(request, reply))
+    if (logger.isLevelEnabled('info')) stream.write(line(request, reply))
     done()
   }
+}
+
+/** What the logger writes its lines to, which pino has no public way to. */
+function streamOf(logger: Logger): { write(line: string): void } {
+  const stream: unknown = Reflect.get(logger, pino.symbols.streamSym)
+  if (!isWritable(stream)) throw new TypeError('this version of pino keeps its stream elsewhere')
+  return stream
+}
+
+function isWritable(value: unknown): value is { write(line: string): void } {
+  return typeof memberOf(value, 'write') === 'function'
 }
 
 /** The time as text, formatted once per millisecond. */

@@ -47,8 +47,8 @@ export function perform(resource: Resource, endpoint: Endpoint, options: Perform
     const end = endpoint.hashes ? load.hash() : load.begin()
     try {
       const answer = await act(request, reply)
-      if (!isTagged || request.lines !== null) return answer
-      return { ...answer, headers: { ...answer.headers, ETag: entityTag(answer.body as string, derived) } }
+      if (!isTagged || typeof answer.body !== 'string') return answer
+      return { ...answer, headers: { ...answer.headers, ETag: entityTag(answer.body, derived) } }
     } finally {
       end()
     }
@@ -65,7 +65,7 @@ function reader(
     request.reading = new Reading(request, reply, load, charge(request))
     const call = new HttpCall(context, request, resource, base)
     try {
-      return await endpoint.handle(endpoint.quick ? call : call.patient, request.args as never)
+      return await endpoint.handle(endpoint.quick ? call : call.patient, request.args)
     } catch (error) {
       throw tooLong(error, endpoint, request.args!)
     }
@@ -87,8 +87,8 @@ function writer(resource: Resource, endpoint: Endpoint, { context, base, guards 
     const key = keyIn(request, resource, endpoint)
     if (request.lines !== null) return answerLines(request, { call, database, endpoint, key })
     const condition = show && headers['if-match']
-    const prepared = await endpoint.prepare?.(call, args as never)
-    const rule = (by: HttpCall) => endpoint.handle(by, args as never, prepared as never)
+    const prepared = await endpoint.prepare?.(call, args)
+    const rule = (by: HttpCall) => endpoint.handle(by, args, prepared)
     if (key === undefined && condition === undefined) return rule(call)
 
     const unchanged = async (inside: HttpCall) => {

@@ -23,7 +23,7 @@ export function recordOf(row: store.EntryRow): EntryRecord {
   return {
     id: row.id,
     date: formatMilliseconds(row.at),
-    actor: row.actor_kind as EntryRecord['actor'],
+    actor: row.actor_kind,
     actor_name: row.actor_name,
     user_id: row.actor_id,
     login: row.login,

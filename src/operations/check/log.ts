@@ -3,10 +3,12 @@
  * service.
  * Records and events are read in parallel by identifier, so a long log needs no more memory than a short one.
  */
+
+import type { Selectable } from 'kysely'
 import { writtenOf } from '../../accounts/keys/rules.ts'
-import { keysTable } from '../../accounts/keys/table.ts'
+import { type ApiKeysTable, keysTable } from '../../accounts/keys/table.ts'
 import { fresh, recordOf } from '../../accounts/users/rules.ts'
-import { usersTable } from '../../accounts/users/table.ts'
+import { type UsersTable, usersTable } from '../../accounts/users/table.ts'
 import type { Settings } from '../../base/settings.ts'
 import { brief } from '../../events/append.ts'
 import {
@@ -38,7 +40,7 @@ export interface Trail {
   /** Whether a record counts as deleted although its row remains. */
   readonly ended?: Feature['ended']
   /** The values that an event has of the row. */
-  show(row: never, settings: Settings): object
+  show(row: object, settings: Settings): object
 }
 
 /** Accounts, keys and every kind of record. */
@@ -47,16 +49,20 @@ export function trailsOf(features: readonly Feature[]): Trail[] {
     {
       table: usersTable,
       derived: [],
-      show: (row: object) => recordOf({ ...row, ...fresh } as never),
+      show: (row: Selectable<UsersTable>) => recordOf({ ...row, ...fresh }),
     },
-    { table: keysTable, derived: [], show: (row: object) => writtenOf({ ...row, owner: '' } as never) },
+    {
+      table: keysTable,
+      derived: [],
+      show: (row: Selectable<ApiKeysTable>) => writtenOf({ ...row, owner: '', owner_role: '' }),
+    },
     ...features.map(({ kind, unlogged, implied, ended }) => ({
       table: kind.table,
       derived: kind.derived,
       unlogged,
       implied,
       ended,
-      show: (row: never, settings: Settings) => kind.logged(row, settings),
+      show: (row: Row, settings: Settings) => kind.logged(row, settings),
     })),
   ]
 }
@@ -72,7 +78,7 @@ export async function* differencesFromLog(db: Db, trail: Trail, settings: Settin
       const look = async (row: Row | undefined, trace: Trace | undefined) =>
         differenceOf(
           trail,
-          row && trail.show(row as never, settings),
+          row && trail.show(row, settings),
           trace ?? (await impliedTrace(db, trail, id)),
           id > firstLogged,
         )
@@ -213,7 +219,7 @@ function differenceOf(
       ? 'the log says that it exists, and it is not there; it was removed beside the service.'
       : undefined
   }
-  const values = record as Readonly<Record<string, unknown>>
+  const values: Readonly<Record<string, unknown>> = { ...record }
   if (trace === undefined) {
     // An account without a role can do nothing. Accounts of the demo come after the first administrator.
     return hasToBeLogged && values[ROLE] !== '' && !implied?.(values)

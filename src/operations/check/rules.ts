@@ -102,7 +102,7 @@ export async function repairKeys(database: Database): Promise<number> {
         const batch = await store.rowsAfter(tx, table, last, ROWS_AT_ONCE)
         for (const row of batch) {
           const keys = names.map(
-            name => [`${name}_key`, foldedText(table.columns[name]!, row[name] as string)] as const,
+            name => [`${name}_key`, foldedText(table.columns[name]!, String(row[name]))] as const,
           )
           if (keys.every(([column, key]) => row[column] === key)) continue
           await store.writeKeys(tx, table, row.id, Object.fromEntries(keys))
@@ -127,7 +127,7 @@ async function staleKeys(db: Db, table: Table): Promise<{ count: number; wrong: 
     if (rows.length === 0) return { count, wrong }
     for (const row of rows) {
       const stale = names.filter(
-        name => foldedText(table.columns[name]!, row[name] as string) !== row[`${name}_key`],
+        name => foldedText(table.columns[name]!, String(row[name])) !== row[`${name}_key`],
       )
       if (stale.length > 0)
         wrong.push(

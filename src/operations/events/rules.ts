@@ -34,7 +34,7 @@ function recordOf({ position, entry }: PositionedEvent): EventRecord {
     id: entry.id,
     type: entry.action,
     date: formatMilliseconds(entry.at),
-    actor: entry.actor_kind as EventRecord['actor'],
+    actor: entry.actor_kind,
     user_id: entry.actor_id,
     record: entry.record_kind,
     record_id: entry.record_id,

@@ -5,10 +5,7 @@ import { choice } from '../../base/schemas.ts'
 import { formatTime, now } from '../../base/time.ts'
 import { type Answer, type Call, type Endpoint, endpoint, type Resource } from '../../http/endpoint.ts'
 import type { Feature, Sheet } from '../../records/feature.ts'
-import { eachPage, type ListArguments, type Listing, narrowing, ordering } from '../../records/list.ts'
-
-/** The arguments of every export. */
-type Arguments = { format?: 'csv' | 'ndjson' } & Pick<ListArguments, 'orderby' | 'order' | 'filter'>
+import { eachPage, type Listing, narrowing, ordering } from '../../records/list.ts'
 
 /** A file of each kind of record. */
 export const exportsOf = (features: readonly Feature[]): Resource => ({
@@ -35,7 +32,7 @@ function exportEndpoint({ kind, resource, listing, sheet }: Feature): Endpoint {
     check: async (call, args) => kind.filterProblems(args, await call.settings.current()),
     handle: async (call, args) => {
       call.beginStream()
-      const { format = 'csv', ...list } = args as Arguments
+      const { format = 'csv', ...list } = args
       const listArguments = { ...list, ...sheet.always }
       const { beginning, text } =
         format === 'csv' ? await csv(call, sheet) : await ndjson(call, listArguments, listing)
@@ -52,7 +49,7 @@ interface Writer<Row> {
 
 async function csv<Row, SheetRow>(
   call: Call,
-  { columns, rowsOf = async (_call, rows) => rows as never }: Sheet<Row, SheetRow>,
+  { columns, rowsOf }: Sheet<Row, SheetRow>,
 ): Promise<Writer<Row>> {
   const settings = await call.settings.current()
   const cells = Object.values(columns)

@@ -1,6 +1,6 @@
 import { decimalText, formatRate } from '../../base/money.ts'
 import { formatTime } from '../../base/time.ts'
-import { feature, type SheetColumns } from '../../records/feature.ts'
+import { feature, type SheetColumns, sheetOf } from '../../records/feature.ts'
 import { affiliate } from './affiliate.ts'
 import { affiliatesInArea, listing, affiliates as resource } from './routes.ts'
 import type { AffiliateRow } from './rules.ts'
@@ -29,5 +29,5 @@ export const affiliates = feature(affiliate, {
   resource,
   inArea: affiliatesInArea,
   listing,
-  sheet: { columns, always: { user: true, effective: true } },
+  sheet: { ...sheetOf(columns), always: { user: true, effective: true } },
 })

@@ -69,7 +69,7 @@ export const affiliates: Resource = {
         ...affiliate.filters,
       }),
       answer: { status: 200, schema: Type.Array(recordWithExtras) },
-      handle: (call, args) => answerList(call, args as ListArguments & rules.Extras, listing),
+      handle: (call, args) => answerList(call, args, listing),
     }),
     endpoint({
       methods: CREATE,

@@ -9,6 +9,7 @@ import {
   loginProblem,
 } from '../../accounts/users/rules.ts'
 import { userExists, usersAmong } from '../../accounts/users/store.ts'
+import { byName } from '../../base/by-name.ts'
 import {
   Failure,
   invalidArguments,
@@ -78,10 +79,14 @@ export async function createMany(
       argsOfAll.filter(args => args.create_user && !outcomes.has(args)),
     )
     for (const [args, account] of accounts) if (account instanceof Failure) outcomes.set(args, account)
+    const accountOf = (args: CreateArguments) => {
+      const account = accounts.get(args)
+      return account instanceof Failure ? undefined : account
+    }
     const accepted = argsOfAll.filter(args => !outcomes.has(args))
     const origin = { time: now(), actor: context.actor.userId }
     const rows = accepted.map(args => {
-      const account = accounts.get(args) as Account | undefined
+      const account = accountOf(args)
       return affiliate.newRow({ ...args, user_id: account?.id ?? args.user_id! }, settings, origin)
     })
     const ids = await store.affiliates.insertMany(tx, rows)
@@ -90,7 +95,7 @@ export async function createMany(
     for (const [place, args] of accepted.entries()) {
       const row = created[place]!
       outcomes.set(args, row)
-      const account = accounts.get(args) as Account | undefined
+      const account = accountOf(args)
       tx.log('affiliate.create', row.id, { after: loggedWith(row, account, settings) })
     }
     return argsOfAll.map(args => outcomes.get(args)!)
@@ -222,9 +227,9 @@ export async function getNotes(context: Context, id: number): Promise<string> {
 export async function totalAffiliates(context: Context, args: object): Promise<AffiliateTotals> {
   const criteria = narrowed(affiliate, args, await context.settings.current())
   const counts = await store.countByStatus(context.database.replica, criteria)
-  const by_status = Object.fromEntries(statuses.map(status => [status, counts.get(status) ?? 0]))
+  const by_status = byName(statuses, status => counts.get(status) ?? 0)
   const count = [...counts.values()].reduce((sum, value) => sum + value, 0)
-  return { count, by_status: by_status as AffiliateTotals['by_status'] }
+  return { count, by_status }
 }
 
 /** What is wrong with arguments of a create beyond their schemas. Arguments that were not sent are not checked. */

@@ -2,6 +2,7 @@
 import { type Static, Type } from 'typebox'
 import { linkedAccount } from '../../accounts/users/extra.ts'
 import { MAX_LOGIN_LENGTH } from '../../accounts/users/schema.ts'
+import { byName } from '../../base/by-name.ts'
 import { email, flag, line } from '../../base/schemas.ts'
 import { affiliate, statuses } from './affiliate.ts'
 
@@ -69,12 +70,7 @@ const count = (description: string) => Type.Integer({ description })
 /** How many affiliates there are in a list, by status. */
 export const affiliateTotals = Type.Object({
   count: count('All of them.'),
-  by_status: Type.Object(
-    Object.fromEntries(statuses.map(name => [name, count(`Those that are ${name}.`)])) as Record<
-      (typeof statuses)[number],
-      ReturnType<typeof count>
-    >,
-  ),
+  by_status: Type.Object(byName(statuses, name => count(`Those that are ${name}.`))),
 })
 
 export type AffiliateTotals = Static<typeof affiliateTotals>

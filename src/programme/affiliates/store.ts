@@ -46,7 +46,7 @@ export async function addToCounters(tx: Tx, id: number, added: Addition): Promis
 /** One statement for affiliates whose same figures change. */
 const additions = prepared((tx: Db, additions: readonly (Addition & { readonly id: number })[]) => {
   const names = Object.keys(additions[0]!)
-  const column = (name: string) => sql.ref(`added.column${names.indexOf(name) + 1}`)
+  const column = (name: string) => sql.ref<number>(`added.column${names.indexOf(name) + 1}`)
   const rows = additions.map(
     addition => sql`(${sql.join(Object.values(addition).map(value => sql`cast(${value} as bigint)`))})`,
   )
@@ -60,7 +60,7 @@ const additions = prepared((tx: Db, additions: readonly (Addition & { readonly i
           .map(name => [name, sql`${sql.ref(`affiliates.${name}`)} + ${column(name)}`]),
       ),
     )
-    .where('affiliates.id', '=', column('id') as never)
+    .where('affiliates.id', '=', column('id'))
 })
 
 /** The same for several affiliates: one statement for each set of figures. */

@@ -30,13 +30,16 @@ export interface NumberCondition {
 
 export type Condition = TextCondition | NumberCondition
 
+const textFields: ReadonlySet<string> = new Set(texts)
+const numberFields: ReadonlySet<string> = new Set(numbers)
+const lineFields: ReadonlySet<string> = new Set(ofLine)
 /** Those whose limits are amounts. */
 const amounts: readonly string[] = ['amount', 'volume_in_month', 'volume_ever']
 
+export const isNumber = (field: string): boolean => numberFields.has(field)
 const isAmount = (field: NumberField): boolean => amounts.includes(field)
-export const isText = (condition: Condition): condition is TextCondition =>
-  (texts as readonly string[]).includes(condition.field)
-export const isOfLine = ({ field }: Condition): boolean => (ofLine as readonly string[]).includes(field)
+export const isText = (condition: Condition): condition is TextCondition => textFields.has(condition.field)
+export const isOfLine = ({ field }: Condition): boolean => lineFields.has(field)
 
 export type TextTest = (values: readonly string[]) => boolean
 export type NumberTest = (value: Fraction) => boolean

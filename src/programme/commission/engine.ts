@@ -158,12 +158,11 @@ function partsOf(sale: Sale, earner: Earner, circumstances: Circumstances): read
   const { rules, settings } = circumstances
   const { decimals } = settings
   const type = earner.rateType ?? settings.defaultRateType
-  const isNamed = earner.rateType !== null && !isBuiltIn(earner.rateType)
-  if (isNamed || (earner.rate !== null && !isBuiltIn(type))) {
+  const { rate } = earner
+  if (!isBuiltIn(type) && (earner.rateType !== null || rate !== null)) {
     return partsByName(type, sale, earner, circumstances)
   }
-  if (earner.rate !== null)
-    return [partAtRate('affiliate', sale, { type: type as RateType, rate: earner.rate }, { decimals })]
+  if (rate !== null && isBuiltIn(type)) return [partAtRate('affiliate', sale, { type, rate }, { decimals })]
   const matches = rules.match(sale, earner, circumstances.exchange)
   if (matches === 'no_exchange_rate') return matches
   const parts: Part[] = []

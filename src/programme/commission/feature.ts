@@ -1,6 +1,6 @@
 import { formatRate } from '../../base/money.ts'
 import { formatTime } from '../../base/time.ts'
-import { feature, type SheetColumns } from '../../records/feature.ts'
+import { feature, type SheetColumns, sheetOf } from '../../records/feature.ts'
 import { listing, rules as resource } from './routes.ts'
 import { type RuleRow, rule } from './rule.ts'
 import { salesMonthsTable } from './sales-table.ts'
@@ -34,7 +34,7 @@ export const commissionRules = feature(rule, {
   tables: [rule.table, salesMonthsTable],
   resource,
   listing,
-  sheet: { columns },
+  sheet: sheetOf(columns),
   // The event of a new version says by its `before` that it has replaced another.
   unlogged: ({ status }) => (status === 'current' ? [] : ['status']),
   ended: ({ status }) => status === 'ended',

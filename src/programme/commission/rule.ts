@@ -7,7 +7,7 @@ import { type Samples, sql } from '../../records/field.ts'
 import { type CrudAction, kind, type RowOf, type TableOf } from '../../records/kind.ts'
 import { anyOf, byTypeThenValue, created, link, status, text } from '../../records/kinds-of-field.ts'
 import { neither, type Reference } from '../../storage/table.ts'
-import { type Condition, numbers, texts } from './conditions.ts'
+import { type Condition, isNumber, numbers, texts } from './conditions.ts'
 import { kinds, type Rule, type SaleKind } from './model.ts'
 
 const MAX_JSON = 65_535
@@ -305,11 +305,12 @@ function problemOfConditions(conditions: readonly SentCondition[]): string | und
 }
 
 function problemOfCondition({ field, is, not, at_least, below }: SentCondition): string | undefined {
-  const isNumber = (numbers as readonly string[]).includes(field)
-  if (isNumber && (is ?? not)) return `must ask for ${field} by at_least and below: it is a number.`
-  if (!isNumber && (at_least ?? below) !== undefined)
+  const asksForNumber = isNumber(field)
+  if (asksForNumber && (is ?? not)) return `must ask for ${field} by at_least and below: it is a number.`
+  if (!asksForNumber && (at_least ?? below) !== undefined)
     return `must ask for ${field} by is and not: it is text.`
-  if (!isNumber) return is?.length || not?.length ? undefined : `must name values of ${field}, in is or not.`
+  if (!asksForNumber)
+    return is?.length || not?.length ? undefined : `must name values of ${field}, in is or not.`
   if (at_least === undefined && below === undefined) return `must give ${field} a limit, at_least or below.`
   if ([at_least, below].some(value => value !== undefined && !isLimit(value))) {
     return `must have limits of ${field} from 0 to ${MAX_AMOUNT} with at most ${RATE_DECIMALS} decimals.`

@@ -131,7 +131,7 @@ const nothings: Partial<Record<Reason, string>> = {
 
 /** A candidate as a sentence. */
 export function sentenceOf({ by, affiliate_id, reason }: Candidate): string {
-  if (affiliate_id === 0) return nothings[reason as Reason] ?? 'It names nobody.'
+  if (affiliate_id === 0) return (reason && nothings[reason]) || 'It names nobody.'
   const who = `${subjects[by]} ${affiliate_id}`
   return reason === '' ? `${who}, who is credited.` : `${who}, ${objections[reason]}.`
 }

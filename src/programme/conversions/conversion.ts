@@ -18,10 +18,12 @@ export const kinds = ['lead', 'sale', 'renewal', 'refund', 'dispute', 'dispute_w
 export type ConversionKind = (typeof kinds)[number]
 
 /** Kinds that a customer pays. */
-export const isPaid = (kind: ConversionKind): boolean => kind === 'sale' || kind === 'renewal'
+type EarningKind = 'lead' | 'sale' | 'renewal'
+export const isPaid = (kind: ConversionKind): kind is 'sale' | 'renewal' =>
+  kind === 'sale' || kind === 'renewal'
 /** Kinds that take something back, or end that. */
 export const isTaking = (kind: ConversionKind): boolean => !isEarning(kind) && kind !== 'attribution'
-export const isEarning = (kind: ConversionKind): boolean => kind === 'lead' || isPaid(kind)
+export const isEarning = (kind: ConversionKind): kind is EarningKind => kind === 'lead' || isPaid(kind)
 
 export const MAX_REFERENCE = 190
 

@@ -127,10 +127,11 @@ function standingOf(
 const REFUNDED = 'refunded'
 
 function saleFrom(conversion: Conversion, { orders, first }: History): Sale {
-  const { currency, occurred_at: occurredAt, customer_id } = conversion
+  const { kind, currency, occurred_at: occurredAt, customer_id } = conversion
+  if (!isEarning(kind)) throw new TypeError(`a ${kind} earns nothing`)
   const isKnown = customer_id !== 0
   return {
-    kind: conversion.kind as Sale['kind'],
+    kind,
     amount: BigInt(conversion.amount),
     tax: BigInt(conversion.tax),
     shipping: BigInt(conversion.shipping),

@@ -1,6 +1,7 @@
 import { decimalsOf } from '../../base/currencies.ts'
 import { decimalText } from '../../base/money.ts'
-import { feature, type SheetColumns } from '../../records/feature.ts'
+import { memberOf } from '../../base/unknown.ts'
+import { feature, type SheetColumns, sheetOf } from '../../records/feature.ts'
 import { partsOf } from '../../records/kind.ts'
 import { checks } from './check.ts'
 import { type Conversion, conversion } from './conversion.ts'
@@ -19,7 +20,7 @@ const columns: SheetColumns<Conversion> = {
       .filter(({ field }) => field.wire)
       .map(({ name, column, field }) => [
         name,
-        (row: Conversion, settings) => text(field.show(row[column as keyof Conversion], settings)),
+        (row: Conversion, settings) => text(field.show(memberOf(row, column), settings)),
       ]),
   ),
   ...Object.fromEntries(
@@ -31,6 +32,6 @@ export const conversions = feature(conversion, {
   tables: [conversion.table, paymentNamesTable, customerNamesTable],
   resource,
   listing,
-  sheet: { columns },
+  sheet: sheetOf(columns),
   checks,
 })

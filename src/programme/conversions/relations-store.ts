@@ -32,7 +32,7 @@ export async function customersNamed(tx: Tx, names: readonly Omit<NamedCustomer,
 /** Those who have one of these e-mail addresses or identifiers. */
 export async function customersAmong(tx: Tx, emails: readonly string[], ids: readonly number[]) {
   const some = tx.selectFrom('customers').select(['id', 'email_key', 'affiliate_id'])
-  const byEmail = some.where('email_key', 'in', emails).where('email_key', '<>', sql.lit('') as never)
+  const byEmail = some.where('email_key', 'in', emails).where('email_key', '<>', sql.lit<string>(''))
   return [
     ...(emails.length === 0 ? [] : await byEmail.execute()),
     ...(ids.length === 0 ? [] : await some.where('id', 'in', ids).execute()),

@@ -186,7 +186,7 @@ const customers = prepared((tx: Db, { context, name, email }: CustomerNames) =>
         .select('same.id')
         .where('same.email_key', '=', email ?? '')
         // As its index has them.
-        .where('same.email_key', '<>', sql.lit('') as never)
+        .where('same.email_key', '<>', sql.lit<string>(''))
       if (email === undefined) return named
       return name === undefined ? addressed : named.unionAll(addressed)
     })

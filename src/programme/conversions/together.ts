@@ -122,7 +122,7 @@ async function joinCustomers(tx: WriteTx, lines: readonly Line[], groups: Groups
     groups.join(`called ${context}\n${name}`, `customer ${customer_id}`)
   }
   const ids = [...new Set(named.map(({ customer_id }) => customer_id))]
-  const unowned = new Set<unknown>()
+  const unowned = new Set<string | number>()
   const known = await store.customersAmong(tx, emails, ids)
   // All at once: two transactions that took them line by line would wait for each other.
   if (known.length > 0) await customers.holdAll(tx, [...new Set(known.map(({ id }) => id))])
@@ -130,7 +130,7 @@ async function joinCustomers(tx: WriteTx, lines: readonly Line[], groups: Groups
     if (email_key !== '') groups.join(`email ${email_key}`, `customer ${id}`)
     if (affiliate_id === null) unowned.add(groups.rootOf(`customer ${id}`))
   }
-  const roots = new Set([...unowned].map(root => groups.rootOf(root as string)))
+  const roots = new Set([...unowned].map(root => groups.rootOf(root)))
   return new Set(
     lines
       .filter(({ place, args }) => args.kind === 'attribution' || roots.has(groups.rootOf(place)))

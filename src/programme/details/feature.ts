@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { endpoint, type Resource } from '../../http/endpoint.ts'
 import { answerCreated, body, deletionOf, listingOf } from '../../records/crud.ts'
 import { feature } from '../../records/feature.ts'
-import { answerList, type ListArguments, listArguments } from '../../records/list.ts'
+import { answerList, listArguments } from '../../records/list.ts'
 import { createArguments, paymentAddressesTable, paymentDetail } from './details.ts'
 import * as rules from './rules.ts'
 
@@ -24,7 +24,7 @@ const resource: Resource = {
       arguments: listArguments(listing.fields, Object.keys(listing.orders), paymentDetail.filters),
       answer: { status: 200, schema: Type.Array(paymentDetail.record) },
       check: async (call, args) => paymentDetail.filterProblems(args, await call.settings.current()),
-      handle: (call, args) => answerList(call, args as ListArguments, listing),
+      handle: (call, args) => answerList(call, args, listing),
     }),
     endpoint({
       methods: ['POST'],

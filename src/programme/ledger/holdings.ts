@@ -113,7 +113,7 @@ export function netted(moves: readonly Move[]): Move[] {
   const sums = new Map<string, Move>()
   for (const move of moves) {
     if (move.from === move.to) continue
-    const [from, to] = [move.from, move.to].sort() as [Account, Account]
+    const [from, to] = move.from < move.to ? [move.from, move.to] : [move.to, move.from]
     const key = `${move.affiliateId} ${from} ${to}`
     const amount = (sums.get(key)?.amount ?? 0n) + (from === move.from ? move.amount : -move.amount)
     sums.set(key, { affiliateId: move.affiliateId, from, to, amount })

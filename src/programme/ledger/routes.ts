@@ -1,4 +1,4 @@
-import { type Static, Type } from 'typebox'
+import { Type } from 'typebox'
 import { type Endpoint, endpoint } from '../../http/endpoint.ts'
 import { answerList, type ListArguments, type Listing, listArguments } from '../../records/list.ts'
 import * as rules from './rules.ts'
@@ -53,8 +53,7 @@ export const ledgerEndpoints: readonly Endpoint[] = [
     arguments: Type.Object({ ...ledgerItem.properties, ...list.properties }),
     answer: { status: 200, schema: Type.Array(transferRecord) },
     failures: ['no_affiliate'],
-    handle: (call, args: Static<typeof ledgerItem>) =>
-      answerList(call, args as ListArguments & LedgerArguments, listing),
+    handle: (call, args) => answerList(call, args, listing),
   }),
 ]
 

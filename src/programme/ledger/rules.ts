@@ -3,6 +3,8 @@
  * writes transfers, and updates the balances and the figures of the affiliate's record with them.
  * See docs/decisions/ledger.md.
  */
+
+import { byName } from '../../base/by-name.ts'
 import { Failure } from '../../base/errors.ts'
 import { exactNumber } from '../../base/money.ts'
 import type { Settings } from '../../base/settings.ts'
@@ -241,10 +243,7 @@ export async function balancesOf(db: Db, affiliateId: number, last?: number): Pr
     last === undefined
       ? await store.balancesOf(db, affiliateId)
       : await store.balancesAt(db, affiliateId, last)
-  return Object.fromEntries(accounts.map(account => [account, posted.get(account) ?? 0n])) as Record<
-    Account,
-    bigint
-  >
+  return byName(accounts, account => posted.get(account) ?? 0n)
 }
 
 /** What an affiliate has earned and was not paid; below 0 when refunds came after the payment. */

@@ -1,5 +1,5 @@
 /** The queries that only payouts have: their referrals, and sums. */
-import { type AliasedRawBuilder, type Insertable, sql } from 'kysely'
+import { type Insertable, sql } from 'kysely'
 import type { Criteria } from '../../records/kind.ts'
 import { storeOf } from '../../records/store.ts'
 import type { Db, Tx } from '../../storage/database.ts'
@@ -79,18 +79,16 @@ export async function wasPaid(db: Db, affiliateId: number): Promise<boolean> {
 const amount = sql.ref('payouts.amount')
 
 /** The totals of payouts, for whatever grouping. */
-export const totalColumns = (['paid', 'failed'] as const).flatMap(status => {
-  const ofStatus = sql`filter (where payouts.status = ${sql.lit(status)})`
-  return [
-    sql<number>`count(*) ${ofStatus}`.as(`${status}_count`),
-    exactSum(amount, ofStatus).as(`${status}_sum`),
-  ]
-}) as [
-  AliasedRawBuilder<number, 'paid_count'>,
-  AliasedRawBuilder<string, 'paid_sum'>,
-  AliasedRawBuilder<number, 'failed_count'>,
-  AliasedRawBuilder<string, 'failed_sum'>,
-]
+export const totalColumns = [
+  sql<number>`count(*) ${having('paid')}`.as('paid_count'),
+  exactSum(amount, having('paid')).as('paid_sum'),
+  sql<number>`count(*) ${having('failed')}`.as('failed_count'),
+  exactSum(amount, having('failed')).as('failed_sum'),
+] as const
+
+function having(status: Payout['status']) {
+  return sql`filter (where payouts.status = ${sql.lit(status)})`
+}
 
 export interface TotalRow {
   paid_count: number

@@ -150,7 +150,11 @@ async function importBatch(
   result: Imported,
   keeps: boolean,
 ): Promise<void> {
-  const outcome = { imported: 0, existing: 0, errors: [] as LineError[] }
+  const outcome: Pick<Imported, 'imported' | 'existing'> & { errors: LineError[] } = {
+    imported: 0,
+    existing: 0,
+    errors: [],
+  }
   const work = async (tx: Tx) => {
     Object.assign(outcome, { imported: 0, existing: 0, errors: [] })
     const { database, settings } = context.within(tx)

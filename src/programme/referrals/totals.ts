@@ -1,10 +1,11 @@
 /** The count and sum of the referrals in a list, by status. */
 import { Type } from 'typebox'
+import { byName } from '../../base/by-name.ts'
 import { exactNumber } from '../../base/money.ts'
 import type { Context } from '../../events/write.ts'
 import { narrowed } from '../../records/rules.ts'
 import { unitsOfSum } from '../../storage/sums.ts'
-import { type Referral, referral, statuses } from './referral.ts'
+import { referral, statuses } from './referral.ts'
 import { sumByStatus } from './store.ts'
 
 const totalSchema = Type.Object({
@@ -12,10 +13,7 @@ const totalSchema = Type.Object({
   sum: Type.Number({ description: 'What they come to, in the currency of the settings.' }),
 })
 
-const byStatus = Object.fromEntries(statuses.map(name => [name, totalSchema])) as Record<
-  Referral['status'],
-  typeof totalSchema
->
+const byStatus = byName(statuses, () => totalSchema)
 
 export const referralTotals = Type.Object({
   ...totalSchema.properties,

@@ -11,6 +11,8 @@ import * as store from './store.ts'
 import { sumItems } from './sums-store.ts'
 
 /** The parts of a reconciliation in the order in which people read them, with the statuses of their items. */
+const partNames = ['sent', 'paid', 'failed', 'returned', 'unknown', 'open'] as const
+
 const parts = {
   sent: SENT,
   paid: ['paid'],
@@ -18,9 +20,7 @@ const parts = {
   returned: ['returned'],
   unknown: ['unknown'],
   open: ['reserved', 'included'],
-} as const satisfies Record<string, readonly ItemStatus[]>
-
-type Part = keyof typeof parts
+} as const satisfies Record<(typeof partNames)[number], readonly ItemStatus[]>
 
 interface Sum {
   readonly count: number
@@ -42,7 +42,7 @@ async function reconciliationOf({ database, settings }: Context, id: number) {
   return {
     currency,
     decimals,
-    parts: Object.entries(parts).map(([name, statuses]) => ({ name: name as Part, ...sumOf(statuses) })),
+    parts: partNames.map(name => ({ name, ...sumOf(parts[name]) })),
     excluded: sums.filter(({ status }) => status === 'excluded'),
   }
 }

@@ -1,4 +1,6 @@
 /** Records the outcomes of payments that files and people report. Repeating a report changes nothing. */
+
+import { byName } from '../../base/by-name.ts'
 import { now } from '../../base/time.ts'
 import { type Context, type RequestContext, write } from '../../events/write.ts'
 import { existing } from '../../records/rules.ts'
@@ -56,7 +58,7 @@ export async function recordResults(context: RequestContext, args: ResultArgumen
   const result = {
     payout_run_id: id,
     dry_run,
-    recorded: Object.fromEntries(outcomes.map(outcome => [outcome, 0])) as Record<Outcome, number>,
+    recorded: byName(outcomes, () => 0),
     unchanged: 0,
     conflicts: contradictions.slice(0, MOST_NAMED),
     unknown_references: [...report.unknown],

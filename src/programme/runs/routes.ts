@@ -118,7 +118,7 @@ export const payoutRunResource: Resource = {
       arguments: listed(payoutRun, runListing),
       answer: { status: 200, schema: Type.Array(payoutRun.record) },
       check: async (call, args) => payoutRun.filterProblems(args, await call.settings.current()),
-      handle: (call, args) => answerList(call, args as ListArguments, runListing),
+      handle: (call, args) => answerList(call, args, runListing),
     }),
     endpoint({
       methods: ['POST'],
@@ -155,9 +155,8 @@ export const payoutRunResource: Resource = {
       check: async (call, { payout_run_id: _id, ...args }) =>
         runItem.filterProblems(args, await call.settings.current()),
       handle: async (call, args) => {
-        const { payout_run_id } = args as { payout_run_id: number }
-        await rules.reading.get(call, payout_run_id)
-        return answerList(call, args as ListArguments & { payout_run_id: number }, itemsOfRun)
+        await rules.reading.get(call, args.payout_run_id)
+        return answerList(call, args, itemsOfRun)
       },
     }),
     endpoint({
@@ -238,7 +237,7 @@ export const runItemResource: Resource = {
       arguments: listed(runItem, itemListing),
       answer: { status: 200, schema: Type.Array(runItem.record) },
       check: async (call, args) => runItem.filterProblems(args, await call.settings.current()),
-      handle: (call, args) => answerList(call, args as ListArguments, itemListing),
+      handle: (call, args) => answerList(call, args, itemListing),
     }),
     endpoint({
       methods: ['GET'],

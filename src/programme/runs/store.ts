@@ -228,7 +228,7 @@ const settlement = prepared((tx: Db, { items, time }: { items: readonly Settled[
       settled_at: time,
       updated_at: time,
     })
-    .where('run_items.id', '=', sql.ref('settled.column1') as never)
+    .where('run_items.id', '=', sql.ref<number>('settled.column1'))
 })
 
 /** Records that the payouts of items are created. */

@@ -5,7 +5,7 @@
 import { decimalsOf } from '../../base/currencies.ts'
 import { isTaking, kinds } from '../conversions/conversion.ts'
 import { isObject, number, text } from './reading.ts'
-import { type Delivery, ignored, type Reported } from './report.ts'
+import { type Delivery, ignored, type Unchecked } from './report.ts'
 
 /** Where each argument is found. `kinds` maps the sender's words to kinds of conversion. */
 export interface Mapping {
@@ -25,7 +25,7 @@ const plain = [
   'affiliate_id',
   'occurred_at',
 ] as const
-const lists = ['references'] as const
+const lists: readonly string[] = ['references']
 const customer = ['id', 'email', 'first_name', 'last_name', 'country'].map(name => `customer.${name}`)
 const clicks = ['click.first', 'click.last'] as const
 const allowedNames: readonly string[] = [
@@ -54,7 +54,7 @@ export function problemOfMapping(mapping: unknown): string | undefined {
   return wrong && `${wrong[0]} must be a JSON pointer, such as /order/total, or the value itself.`
 }
 
-const isList = (name: string) => (lists as readonly string[]).includes(name)
+const isList = (name: string) => lists.includes(name)
 const isTexts = (value: unknown): value is string[] =>
   Array.isArray(value) && value.every(item => typeof item === 'string')
 
@@ -82,7 +82,7 @@ export function readGeneric(payload: unknown, mapping: Mapping): Delivery {
     return ignored(`Nothing is said about what ${senderKind || 'it'} is.`)
   const currency = String(valueAt('currency') ?? '').toUpperCase()
   const scale = mapping.minor_units === true ? 10 ** (decimalsOf(currency) ?? 2) : 1
-  const report: Record<string, unknown> = { kind }
+  const report: Unchecked = { kind }
   const setArgument = (name: string, value: unknown) => {
     if (value !== undefined && value !== '') report[name] = value
   }
@@ -91,7 +91,7 @@ export function readGeneric(payload: unknown, mapping: Mapping): Delivery {
   setArgument('references', referencesOf(payload, mapping.references))
   setArgument('customer', membersOf(customer, valueAt))
   setArgument('click', membersOf(clicks, valueAt))
-  return { conversions: [report as unknown as Reported] }
+  return { conversions: [report] }
 }
 
 /** Numbers of orders count as names as well. */

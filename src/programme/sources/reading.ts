@@ -34,9 +34,10 @@ const isName = (value: string) =>
   value !== '' && value.length <= MAX_REFERENCE && !/\p{Cc}/u.test(value) && value.isWellFormed()
 
 /** The object without empty members. */
-export function withoutEmpty<T extends object>(value: T): T {
-  const members = Object.entries(value).filter(([, one]) => one !== undefined && one !== '')
-  return Object.fromEntries(members) as T
+export function withoutEmpty<T extends object>(value: T): Partial<T> {
+  const rest: Partial<T> = { ...value }
+  for (const name in rest) if (rest[name] === undefined || rest[name] === '') delete rest[name]
+  return rest
 }
 
 /** Of what was paid; a shop may count as paid by other means (a voucher, a balance) what these are larger by. */

@@ -1,13 +1,18 @@
 /** The content of a delivery: conversions, and names of one payment. */
 import type { CreateArguments } from '../conversions/schema.ts'
 
-export type Reported = Omit<CreateArguments, 'context'> & {
+export type Reported = Omit<CreateArguments, 'context'> & OnlyIf
+
+type OnlyIf = {
   /** Ignored for a payment that was never disputed. */
   readonly onlyIfDisputed?: boolean
 }
 
+/** The same as the sender has written it, which is yet to be checked. */
+export type Unchecked = OnlyIf & { [argument: string]: unknown }
+
 export interface Delivery {
-  readonly conversions: readonly Reported[]
+  readonly conversions: readonly Unchecked[]
   /** Names of one payment that no conversion has. */
   readonly names?: readonly string[]
   /** Why the delivery changes nothing, where that is so. */

@@ -69,7 +69,7 @@ export async function deliver(
   const results: Result[] = []
   if (names.length > 1) await join(context, source.context, names)
   for (const { onlyIfDisputed, ...one } of conversions) {
-    if (onlyIfDisputed && !(await isDisputed(context, source.context, one.reference))) continue
+    if (onlyIfDisputed && !(await isDisputed(context, source.context, String(one.reference)))) continue
     results.push(await report(context, id, () => argumentsOf({ ...one, context: source.context })))
   }
   const failedResult = results.find(result => 'message' in result)
@@ -83,9 +83,9 @@ function readPayload(
   payload: unknown,
 ): Delivery {
   if (type === 'stripe') return readStripe(payload, mode)
-  return type === 'woocommerce'
-    ? readWooCommerce(payload)
-    : readGeneric(payload, JSON.parse(mapping) as Mapping)
+  if (type === 'woocommerce') return readWooCommerce(payload)
+  const ownMapping: Mapping = JSON.parse(mapping)
+  return readGeneric(payload, ownMapping)
 }
 
 async function report(

@@ -92,11 +92,11 @@ const metaOf = (order: Json): Map<string, unknown> =>
   new Map(list(order.meta_data).map(item => [text(object(item).key), object(item).value]))
 
 function lineOf(item: Json) {
-  return withoutEmpty({
-    product: text(item.sku) || text(item.product_id),
+  return {
+    ...withoutEmpty({ product: text(item.sku) || text(item.product_id) }),
     quantity: Math.max(1, Math.round(number(item.quantity) ?? 1)),
     amount: Math.max(0, number(item.total) ?? 0),
-  })
+  }
 }
 
 function refundOf(refund: Json, payment: Payment): Reported {

@@ -23,14 +23,14 @@ const address = (description: string) =>
   ({ ...words(line(MAX_URL, description), description, ofVisitor), order: false, folded: true }) as const
 
 /** Columns that only the service uses. */
-const internal = <const K extends number | string>(initial: K) =>
+const internal = <K>(initial: K) =>
   ({
     nullable: false,
     ...neither,
     secret: true,
-    initial: initial as K extends number ? number : string,
-    show: (value: K extends number ? number : string) => value,
-    sample: () => initial as K extends number ? number : string,
+    initial,
+    show: (value: K) => value,
+    sample: () => initial,
   }) as const
 
 const fields = {

@@ -2,6 +2,8 @@
  * Reads the answer of a bank to a SEPA file: pain.002 of ISO 20022, of any version. Only final statuses count: a payment
  * that was accepted (ACTC, ACCP, ACSP, …) is not yet paid.
  */
+
+import { byName } from '../../../base/by-name.ts'
 import type { Outcome } from '../outcome.ts'
 import { unreadable } from './csv.ts'
 import { type Entry, noteOf } from './entry.ts'
@@ -37,7 +39,7 @@ const READ = [...Object.values(levels).flatMap(level => Object.values(level)), '
 
 /** @throws Failure invalid_argument */
 export function* readPain002(content: string): Generator<Entry | undefined> {
-  const read = Object.fromEntries(Object.keys(levels).map(name => [name, {} as Elements]))
+  const read: Record<string, Elements> = byName(Object.keys(levels), () => ({}))
   let isReport = false
   for (const { name, text, path } of readXml(content)) {
     isReport ||= name === 'CstmrPmtStsRpt'
