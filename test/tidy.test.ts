@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { parseSync } from 'vite'
 import { generated } from '../docs/generate.ts'
 import { schema } from '../src/app.ts'
+import { hasMembers } from '../src/base/unknown.ts'
 import { serveOptions } from '../src/process/config.ts'
 import { tablesNamed } from './table-names.ts'
 
@@ -131,6 +132,12 @@ function tablesDeclaredIn(path: string): [table: string, folder: string][] {
   return [...members.matchAll(/^ +(\w+):/gm)].map(([, name]) => [name!, dirname(path)])
 }
 
+const pages = ['web/src', 'web/script'].flatMap(folder =>
+  readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+    .filter(path => /\.tsx?$/.test(path))
+    .map(path => `${folder}/${path}`),
+)
+
 const MOST_LINES = 60
 
 /** The functions of a file that are too long. The linter's own rule leaves out the lines within JSX. */
@@ -198,15 +205,36 @@ describe('what a file may know', () => {
   }
 })
 
+/** The lines of a file with a cast (`as X`; `as const` is none) that no comment before it explains. */
+function unexplainedCasts(path: string): string[] {
+  const text = read(path)
+  const lines = text.split('\n')
+  const casts: string[] = []
+  const visit = (node: unknown): void => {
+    if (!hasMembers(node)) return
+    if (node.type === 'TSAsExpression' || node.type === 'TSTypeAssertion') {
+      const number = text.slice(0, Number(node.start)).split('\n').length
+      const isConst = /\bas const$/.test(text.slice(Number(node.start), Number(node.end)))
+      const isExplained = lines[number - 2]?.trim().startsWith('// Cast: ')
+      if (!isConst && !isExplained) casts.push(`${path}:${number}`)
+    }
+    for (const child of Object.values(node)) visit(child)
+  }
+  visit(parseSync(path, text).program)
+  return casts
+}
+
+test('nothing is cast outside of records/, but where a comment says why (`// Cast: …`)', () => {
+  const sources = files.filter(path => !path.startsWith('records/')).map(path => `src/${path}`)
+  assert.deepEqual([...sources, ...pages].flatMap(unexplainedCasts), [])
+})
+
 test('files are at most 400 lines long', () => {
   const long = files.filter(path => readFileSync(join(source, path), 'utf8').split('\n').length > 400)
   assert.deepEqual(long, [])
 })
 
 test('functions of the administration area are at most 60 lines long', () => {
-  const pages = readdirSync(join(root, 'web/src'), { recursive: true, encoding: 'utf8' })
-    .filter(path => /\.tsx?$/.test(path))
-    .map(path => `web/src/${path}`)
   assert.deepEqual(pages.flatMap(longFunctions), [])
 })
 

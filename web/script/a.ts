@@ -14,13 +14,17 @@ interface Affiliated {
 }
 
 /** As the page has it, and as the address of a link has it. */
-type Global = { affiliated?: Affiliated }
+// biome-ignore lint/correctness/noUnusedVariables: it adds to what the browser has.
+interface Window {
+  affiliated?: Affiliated
+}
 
 {
   const { days, consent, hosts } = AFFILIATED_SETTINGS
   const name = 'aff_click'
   const nameOfFirst = 'aff_first'
   const page = document
+  // Cast: the page has the script by a tag of HTML.
   const script = (page.currentScript || page.querySelector('script[src*="a.js"]')) as HTMLScriptElement
   const isToken = (text: string | null | undefined) => /^[\w-]{60,200}$/.test(text || '')
   /** The tokens of the first and the last click; '' is none. */
@@ -76,6 +80,7 @@ type Global = { affiliated?: Affiliated }
       const query = new URLSearchParams(location.search)
       const token = query.get(name)
       const ref = query.get('ref') || /\/ref\/([^/]+)/.exec(location.pathname)?.[1]
+      // Cast: entries of this type are no others.
       const [visit] = performance.getEntriesByType('navigation') as PerformanceNavigationTiming[]
       if (token) keep(token, query.get(nameOfFirst))
       // Whoever loads the page again is no other visitor.
@@ -118,6 +123,7 @@ type Global = { affiliated?: Affiliated }
     addEventListener(
       event,
       ({ target }) => {
+        // Cast: a click is on an element, or on what has no `closest`.
         const link = (target as Element).closest?.<HTMLAnchorElement>('a[href]')
         const isOurs = (host: string) =>
           host[0] === '*' ? link!.host.endsWith(host.slice(1)) : link!.host === host
@@ -132,8 +138,8 @@ type Global = { affiliated?: Affiliated }
   addEventListener('formdata', ({ formData }) => fill(formData))
   addEventListener('DOMContentLoaded', () => fill())
 
-  const early = (window as Global).affiliated?.q || []
-  ;(window as Global).affiliated = affiliated
+  const early = window.affiliated?.q || []
+  window.affiliated = affiliated
   if (!consent && !script.hasAttribute('data-consent')) begin()
   for (const call of early) affiliated(...call)
 }

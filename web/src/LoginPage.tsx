@@ -14,9 +14,9 @@ import {
   Typography,
 } from '@mui/material'
 import { type FormEvent, type ReactNode, useEffect, useRef, useState } from 'react'
-import { type HttpError, useLogin } from 'react-admin'
+import { useLogin } from 'react-admin'
 import { Link as RouterLink, useNavigate } from 'react-router-dom'
-import { type Envelope, messageOf } from './api.ts'
+import { envelopeOf, messageOf } from './api.ts'
 import { authProvider, type Credentials, greeting } from './session.tsx'
 import { Mark } from './ui/Mark.tsx'
 
@@ -56,9 +56,9 @@ function useLoginForm(onSubmit: Submit, fixedLogin = '') {
     try {
       await onSubmit({ login: login.trim(), password, ...(code && { code }) })
     } catch (error) {
-      const asksForCode = isCode(error as HttpError, 'rest_second_factor_required')
-      if (asksForCode || isCode(error as HttpError, 'rest_wrong_code')) setCode('')
-      setProblem(asksForCode ? '' : reasonOf(error as HttpError))
+      const asksForCode = isCode(error, 'rest_second_factor_required')
+      if (asksForCode || isCode(error, 'rest_wrong_code')) setCode('')
+      setProblem(asksForCode ? '' : reasonOf(error))
       passwordInput.current?.select()
     } finally {
       setBusy(false)
@@ -264,12 +264,11 @@ function Code({ children }: { children: string }) {
   )
 }
 
-const isCode = (error: HttpError, code: string) =>
-  (error.body as Partial<Envelope> | undefined)?.code === code
+const isCode = (error: unknown, code: string) => envelopeOf(error).code === code
 
-export function reasonOf(error: HttpError): string {
-  const seconds = (error.body as Partial<Envelope> | undefined)?.data?.retry_after
-  if (error.status !== 429 || seconds === undefined) return messageOf(error)
+export function reasonOf(error: unknown): string {
+  const { status, retry_after: seconds } = envelopeOf(error).data ?? {}
+  if (status !== 429 || seconds === undefined) return messageOf(error)
   const minutes = Math.ceil(seconds / 60)
   return `Too many tries. Try again in ${seconds < 60 ? `${seconds} seconds` : minutes === 1 ? 'one minute' : `${minutes} minutes`}.`
 }

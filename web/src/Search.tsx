@@ -37,7 +37,7 @@ const pagesFor = (can: (permission: string) => boolean): Hit[] => [
 const hitsIn = (of: RecordPages, records: RaRecord<number>[]): Hit[] =>
   records.flatMap(record => {
     const to = pageOf(of, record.id)
-    return to ? [{ to, group: of.name[1], text: of.titleOf!(record as never), number: record.id }] : []
+    return to ? [{ to, group: of.name[1], text: of.titleOf!(record), number: record.id }] : []
   })
 
 /** What is typed, a moment after the last letter. */

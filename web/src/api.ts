@@ -7,6 +7,8 @@ import { HttpError } from 'react-admin'
 export const API = '/admin/api'
 
 export interface Envelope {
+  /** What is wrong by field, as forms show it: made of `params`. */
+  errors?: Record<string, unknown>
   code: string
   message: string
   data: {
@@ -44,6 +46,7 @@ export function onSessionEnd(handler: () => Promise<void>): void {
 /** @throws HttpError with the server's envelope as its body, and `errors` by field for forms */
 export async function request<T>(method: string, path: string, options: Options = {}): Promise<Answer<T>> {
   const { ok, status, headers, body } = await exchange(method, path, options)
+  // Cast: what is answered to whom is in the types of the server, which the pages take `T` from.
   if (ok) return { body: body as T, headers }
   if (status === 401 && !options.anonymous && logInAgain) {
     await logInAgain()
@@ -149,11 +152,18 @@ function exact(_name: string, value: unknown, context?: { source?: string }): un
 /** What a form says beside its buttons when what is wrong stands at its fields. */
 export const AT_THE_FIELDS = 'Nothing was saved yet: what is wrong is written at the field in red.'
 
+const isEnvelope = (body: unknown): body is Partial<Envelope> => typeof body === 'object' && body !== null
+
+/** What the server says of a request that it refused. */
+export function envelopeOf(error: unknown): Partial<Envelope> {
+  return error instanceof HttpError && isEnvelope(error.body) ? error.body : {}
+}
+
 /** @param outcome what to say when it was not the service that answered, but something before it */
 function failureOf(status: number, body: unknown, outcome: string): HttpError {
-  const envelope = body as Partial<Envelope> | undefined
-  const message = envelope?.message ?? `The server answered ${status}. ${outcome}`.trim()
-  return new HttpError(message, status, { ...envelope, errors: errorsOf(envelope?.data?.params, message) })
+  const envelope = isEnvelope(body) ? body : {}
+  const message = envelope.message ?? `The server answered ${status}. ${outcome}`.trim()
+  return new HttpError(message, status, { ...envelope, errors: errorsOf(envelope.data?.params, message) })
 }
 
 /** What is wrong by field, as forms show it. What is about no field stands at the form's end. */
@@ -205,7 +215,7 @@ export async function download(url: string): Promise<void> {
 /** What is wrong, in a sentence or some, where no field can say it. */
 export function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return 'Something went wrong.'
-  const params = error instanceof HttpError ? (error.body as Partial<Envelope>).data?.params : undefined
+  const { params } = envelopeOf(error).data ?? {}
   if (!params || Array.isArray(params)) return error.message
   return Object.entries(params)
     .map(([name, reason]) => `${sentence(lastPart(name).replaceAll('_', ' '))}: ${reason}`)

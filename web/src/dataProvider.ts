@@ -5,46 +5,50 @@ import { pagesOf } from './pages.ts'
 
 type Row = RaRecord<number>
 
-async function list(resource: string, args: Record<string, unknown>, signal?: AbortSignal) {
+async function list<R>(resource: string, args: Record<string, unknown>, signal?: AbortSignal) {
   const query = queryOf({ ...pagesOf(resource)?.reads, ...args })
   const { body, headers } = await request<(Row | object)[]>('GET', `${resource}?${query}`, {
     ...(signal && { signal }),
   })
-  // A record begins with its identifier; one that is only ever listed has no other.
-  const { adds } = pagesOf(resource) ?? {}
   const data = body.map(row => {
+    // A record begins with its identifier; one that is only ever listed has no other.
     const record = 'id' in row ? row : { ...row, id: Number(Object.values(row)[0]) }
-    // Forms begin with the record of the list, until the whole one is there.
-    return adds ? { ...record, ...adds(record as never) } : record
+    return completed<R>(resource, record)
   })
   return { data, total: Number(headers.get('x-total-count') ?? body.length) }
 }
 
-async function readRecord(resource: string, id: unknown): Promise<Row> {
-  return (await oneWithTag(resource, id)).record
+/** With what forms begin with beside the record: also of a list, until the whole one is there. */
+function completed<R>(resource: string, record: Row, ...parts: readonly object[]): R {
+  const whole = Object.assign({}, record, ...parts, pagesOf(resource)?.adds?.(record))
+  // Cast: react-admin lets each page say what the records of its resource are.
+  return whole as R
 }
 
-async function oneWithTag(resource: string, id: unknown): Promise<{ record: Row; tag: string }> {
+async function readRecord<R>(resource: string, id: unknown): Promise<R> {
+  return (await oneWithTag<R>(resource, id)).record
+}
+
+async function oneWithTag<R>(resource: string, id: unknown): Promise<{ record: R; tag: string }> {
   const query = queryOf({ ...pagesOf(resource)?.reads })
-  const { below = [], adds } = pagesOf(resource) ?? {}
+  const { below = [] } = pagesOf(resource) ?? {}
   const [{ body, headers }, ...furtherParts] = await Promise.all([
     request<Row>('GET', `${resource}/${id}${query && `?${query}`}`),
     ...below.map(part => get<object>(`${resource}/${id}/${part}`)),
   ])
-  const record = Object.assign({}, body, ...furtherParts, adds?.(body as never))
-  return { record, tag: headers.get('etag') ?? '' }
+  return { record: completed<R>(resource, body, ...furtherParts), tag: headers.get('etag') ?? '' }
 }
 
-async function several(resource: string, ids: unknown[]): Promise<Row[]> {
+async function several<R>(resource: string, ids: unknown[]): Promise<R[]> {
   const kind = pagesOf(resource)?.kind
-  if (kind) return (await list(resource, { [`${kind}_id`]: ids, number: -1 })).data
-  return Promise.all(ids.map(id => readRecord(resource, id)))
+  if (kind) return (await list<R>(resource, { [`${kind}_id`]: ids, number: -1 })).data
+  return Promise.all(ids.map(id => readRecord<R>(resource, id)))
 }
 
 /** What was written, as `getOne` shows it: the answer to a write has the record alone. */
-async function writeRecord(resource: string, record: Row): Promise<Row> {
+async function writeRecord<R>(resource: string, record: Row): Promise<R> {
   const { reads, below, adds } = pagesOf(resource) ?? {}
-  return reads || below || adds ? readRecord(resource, record.id) : record
+  return reads || below || adds ? readRecord<R>(resource, record.id) : completed<R>(resource, record)
 }
 
 async function write(
@@ -71,9 +75,14 @@ const reportedStates = new WeakMap<object, object>()
  * Sends what differs from the record that the form began with.
  * @throws HttpError when somebody else has changed the same meanwhile; once that was told, it is replaced
  */
-async function edit(resource: string, id: unknown, data: Row, before: Row): Promise<Row> {
+async function edit(
+  resource: string,
+  id: unknown,
+  data: Record<string, unknown>,
+  before: Record<string, unknown>,
+): Promise<Row> {
   const changedFields = changes(data, before)
-  const { record: now, tag } = await oneWithTag(resource, id)
+  const { record: now, tag } = await oneWithTag<Row>(resource, id)
   refuseContested(changedFields, now, before)
   const always = pagesOf(resource)?.always?.map(name => [name, data[name]]) ?? []
   const body = { ...Object.fromEntries(always), ...changedFields }
@@ -168,32 +177,32 @@ export const dataProvider: DataProvider = {
       ...(sort && orderOf(sort)),
       count: 1,
     }
-    return list(resource, args, signal) as never
+    return list(resource, args, signal)
   },
-  getOne: async (resource, { id }) => ({ data: (await readRecord(resource, id)) as never }),
-  getMany: async (resource, { ids }) => ({ data: (await several(resource, ids)) as never }),
+  getOne: async (resource, { id }) => ({ data: await readRecord(resource, id) }),
+  getMany: async (resource, { ids }) => ({ data: await several(resource, ids) }),
   getManyReference: (resource, { target, id, pagination, sort, filter, signal }) =>
     dataProvider.getList(resource, {
       pagination,
       sort,
       filter: { ...filter, [target]: id },
       signal,
-    }) as never,
+    }),
   create: async (resource, { data, meta }) => {
     const record = await write(resource, 'create', resource, data, { idempotencyKey: meta?.keyOf?.(data) })
-    return { data: (await writeRecord(resource, record)) as never }
+    return { data: await writeRecord(resource, record) }
   },
   update: async (resource, { id, data, previousData }) => {
-    const record = await edit(resource, id, data as Row, previousData as Row)
+    const record = await edit(resource, id, data, previousData)
     // The next version of a rule is another record: the form goes on with the one that it is about.
-    return { data: { ...(await writeRecord(resource, record)), id } as never }
+    return { data: completed(resource, await writeRecord<Row>(resource, record), { id }) }
   },
   updateMany: async () => {
     throw new Error('Many are changed by doToMany.')
   },
   delete: async (resource, { id, previousData }) => {
     await request('DELETE', `${resource}/${id}`)
-    return { data: (previousData ?? { id }) as never }
+    return { data: previousData ?? completed(resource, { id: Number(id) }) }
   },
   deleteMany: async (resource, { ids }) => {
     for (const id of ids) await request('DELETE', `${resource}/${id}`)

@@ -1,9 +1,9 @@
 /** Who is logged in, and the settings that every page needs. */
 import { useQuery } from '@tanstack/react-query'
 import { createContext, type ReactNode, useContext } from 'react'
-import type { AuthProvider } from 'react-admin'
+import { type AuthProvider, HttpError } from 'react-admin'
 import type { SessionRecord } from '../../src/accounts/sessions/schema.ts'
-import { type Envelope, get, request } from './api.ts'
+import { envelopeOf, get, request } from './api.ts'
 
 /** As it is described to who has logged in; to log in is answered with less. */
 export type Session = Required<SessionRecord>
@@ -50,11 +50,11 @@ export const authProvider: AuthProvider = {
       wasThere = true
       localStorage.setItem(MARK, '1')
     } catch (error) {
-      const { status, body } = error as { status?: number; body?: Partial<Envelope> }
+      const { data } = envelopeOf(error)
       // A server that does not answer says nothing about the session.
-      if (status !== 401) return
-      greeting.recovers = body?.data?.recovers === true
-      if (body?.data?.first_visit) greeting.kind = 'first_visit'
+      if (!(error instanceof HttpError) || error.status !== 401) return
+      greeting.recovers = data?.recovers === true
+      if (data?.first_visit) greeting.kind = 'first_visit'
       else if (localStorage.getItem(MARK)) greeting.kind = 'ended'
       throw Object.assign(new Error('Log in'), { message: false })
     }

@@ -3,10 +3,10 @@
  * affiliate is filled in later where none was credited, and personal values can be emptied.
  * See docs/decisions/conversions.md.
  */
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import { decimalsOf } from '../../base/currencies.ts'
 import { fromUnits } from '../../base/money.ts'
-import { choice, flag, identifiers, line, listOf } from '../../base/schemas.ts'
+import { choice, flag, identifiers, line, listOf, money } from '../../base/schemas.ts'
 import type { Settings } from '../../base/settings.ts'
 import { filter, sql } from '../../records/field.ts'
 import { kind, type ReadRowOf, type RowOf, type TableOf } from '../../records/kind.ts'
@@ -86,6 +86,15 @@ const personal = (description: string) =>
     personal: 'erase',
   }) as const
 
+export const saleLine = Type.Object({
+  product: Type.Optional(line(MAX_REFERENCE, 'What the shop calls the product.')),
+  category: Type.Optional(line(MAX_REFERENCE, 'What the shop calls its category.')),
+  quantity: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000, default: 1 })),
+  amount: Type.Optional(money('What the customer paid for all of the line, without tax and shipping.')),
+})
+
+export type SentLine = Static<typeof saleLine>
+
 const fields = {
   kind: {
     type: 'text',
@@ -135,7 +144,7 @@ const fields = {
   shipping: ownAmount('Shipping within the amount'),
   discount: ownAmount('Discount that the amount is without'),
   lines: json(
-    Type.Unsafe<object[]>({ type: 'array', items: { type: 'object' }, description: 'What was bought.' }),
+    Type.Unsafe<SentLine[]>({ type: 'array', items: { type: 'object' }, description: 'What was bought.' }),
     [],
     ofBuyer,
   ),

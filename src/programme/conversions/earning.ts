@@ -23,9 +23,8 @@ import type { Line, Sale } from '../commission/model.ts'
 import { type Referral, referral } from '../referrals/referral.ts'
 import { adjust, earn } from '../referrals/rules.ts'
 import { keepCalculation } from '../referrals/store.ts'
-import { type Conversion, isEarning, isPaid, isTaking } from './conversion.ts'
+import { type Conversion, isEarning, isPaid, isTaking, type SentLine } from './conversion.ts'
 import { leftOf } from './left.ts'
-import type { SentLine } from './schema.ts'
 import * as store from './store.ts'
 
 /** The most conversions of one payment: all of them are read for each report. */

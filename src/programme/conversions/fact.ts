@@ -5,8 +5,8 @@ import { decimalsReason, decimalText, toUnits } from '../../base/money.ts'
 import type { Settings } from '../../base/settings.ts'
 import { foldCase } from '../../base/text.ts'
 import { DAY_SECONDS, now, parseMoment } from '../../base/time.ts'
-import type { ConversionKind } from './conversion.ts'
-import type { CreateArguments, SentLine } from './schema.ts'
+import type { ConversionKind, SentLine } from './conversion.ts'
+import type { CreateArguments } from './schema.ts'
 
 const MAX_JSON = 65_535
 /** Tests of subscriptions report times to come; a time beyond this is a mistake. */

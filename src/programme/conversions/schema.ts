@@ -2,20 +2,13 @@
 import { type Static, Type } from 'typebox'
 import { choice, flag, identifier, line, moment, money, optionalEmail } from '../../base/schemas.ts'
 import { referral } from '../referrals/referral.ts'
-import { conversion, kinds, MAX_REFERENCE } from './conversion.ts'
+import { conversion, kinds, MAX_REFERENCE, saleLine } from './conversion.ts'
 
 const MAX_REFERENCES = 20
 const MAX_LINES = 200
 const MAX_TOKEN = 2048
 
 const name = (description: string) => line(MAX_REFERENCE, description)
-
-const saleLine = Type.Object({
-  product: Type.Optional(name('What the shop calls the product.')),
-  category: Type.Optional(name('What the shop calls its category.')),
-  quantity: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000, default: 1 })),
-  amount: Type.Optional(money('What the customer paid for all of the line, without tax and shipping.')),
-})
 
 const customer = Type.Object({
   id: Type.Optional(name('What the shop calls the customer.')),
@@ -66,7 +59,6 @@ export const createArguments = Type.Object({
 })
 
 export type CreateArguments = Static<typeof createArguments>
-export type SentLine = Static<typeof saleLine>
 
 const candidate = Type.Object({
   by: Type.String({ description: 'What names the affiliate: affiliate, customer, coupon, click or visit.' }),

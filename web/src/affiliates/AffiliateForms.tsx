@@ -62,7 +62,7 @@ export function AffiliateCreate() {
                 row
                 aria-labelledby="account-kind"
                 value={account}
-                onChange={(_, kind) => setAccount(kind as 'new' | 'existing')}
+                onChange={(_, kind) => setAccount(kind === 'existing' ? 'existing' : 'new')}
               >
                 <FormControlLabel value="new" control={<Radio />} label="A new account" />
                 <FormControlLabel value="existing" control={<Radio />} label="An existing account" />

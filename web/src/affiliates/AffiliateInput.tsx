@@ -3,7 +3,6 @@ import {
   AutocompleteInput,
   type AutocompleteInputProps,
   ChoicesContextProvider,
-  type ChoicesContextValue,
   ReferenceInput,
   useChoicesContext,
   useReference,
@@ -25,13 +24,16 @@ export function AffiliateInput(props: Props) {
   )
 }
 
+/** A deleted affiliate is nothing but its identifier. */
+type Choice = Affiliate | { readonly id: number; readonly user?: undefined }
+
 /**
  * One that was deleted is no longer offered by the server, and stays what it is until another one is chosen. Of all that a
  * number finds, the affiliate that has it comes first.
  */
 function Choices({ nameOf, ...rest }: Props) {
-  const context = useChoicesContext<Affiliate>()
-  const id = useWatch({ name: 'affiliate_id' }) as number | null | undefined
+  const context = useChoicesContext<Choice>()
+  const id: number | null | undefined = useWatch({ name: 'affiliate_id' })
   const { referenceRecord, isPending, error } = useReference<Affiliate>({
     reference: 'affiliates',
     id: id!,
@@ -44,20 +46,20 @@ function Choices({ nameOf, ...rest }: Props) {
     options: { enabled: Number.isSafeInteger(typed) && typed > 0 },
   })
   const isDeleted = Boolean(id) && !isPending && !error && !referenceRecord
-  const first = [...(isDeleted ? [{ id } as Affiliate] : []), ...(numbered ? [numbered] : [])]
+  const first = [...(isDeleted ? [{ id: id! }] : []), ...(numbered ? [numbered] : [])]
   const otherChoices = (context.allChoices ?? []).filter(choice =>
     first.every(firstChoice => firstChoice.id !== choice.id),
   )
-  const choices = { ...context, allChoices: [...first, ...otherChoices] }
+  const choices = Object.assign({}, context, { allChoices: [...first, ...otherChoices] })
   const optionText = useCallback(
-    (affiliate?: Affiliate) => {
+    (affiliate?: Choice) => {
       if (affiliate?.user) return nameOf(affiliate)
       return affiliate?.id ? deletedName(affiliate.id) : ''
     },
     [nameOf],
   )
   return (
-    <ChoicesContextProvider value={choices as ChoicesContextValue}>
+    <ChoicesContextProvider value={choices}>
       <AutocompleteInput label="Affiliate" optionText={optionText} filterToQuery={queryOfSearch} {...rest} />
     </ChoicesContextProvider>
   )

@@ -1,4 +1,3 @@
-import type { SentLine } from '../../../src/programme/conversions/schema.ts'
 import { AffiliateName } from '../affiliates/AffiliateName.tsx'
 import { capital } from '../names.ts'
 import { Details, LongText } from '../ui/Details.tsx'
@@ -29,7 +28,7 @@ export function ConversionShow() {
 
 function ConversionDetails({ conversion: one }: { conversion: Conversion }) {
   const part = (amount: number) => amount !== 0 && moneyText(amount, one.currency)
-  const lines = (one.lines as SentLine[]).map(line => lineText(line, one.currency))
+  const lines = one.lines.map(line => lineText(line, one.currency))
   const metadata = JSON.stringify(one.metadata, null, 2)
   return (
     <Details

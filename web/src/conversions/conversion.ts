@@ -1,7 +1,6 @@
 import type { RaRecord } from 'react-admin'
 import type { Static } from 'typebox'
-import type { conversion } from '../../../src/programme/conversions/conversion.ts'
-import type { SentLine } from '../../../src/programme/conversions/schema.ts'
+import type { conversion, SentLine } from '../../../src/programme/conversions/conversion.ts'
 import { capital } from '../names.ts'
 
 export type Conversion = Static<(typeof conversion)['record']> & RaRecord<number>
@@ -16,8 +15,7 @@ export const kinds: Conversion['kind'][] = [
   'attribution',
 ]
 
-export const titleOf = ({ kind, reference }: Pick<Conversion, 'kind' | 'reference'>) =>
-  `${capital(kind)} ${reference}`
+export const titleOf = ({ kind, reference }: Conversion) => `${capital(kind)} ${reference}`
 
 export const nameOf = ({ id }: Pick<Conversion, 'id'>) => `Conversion ${id}`
 

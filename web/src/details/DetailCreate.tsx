@@ -10,15 +10,15 @@ import { paymentDetails } from './pages.ts'
 
 type Values = Record<string, unknown>
 
-const fieldsOf: Record<Detail['method'], readonly string[]> = {
+const fieldsOf: Readonly<Record<string, readonly string[]>> = {
   paypal: ['paypal_email', 'holder'],
   sepa: ['iban', 'bic', 'holder'],
   nacha: ['routing_number', 'account_number', 'account_type', 'company', 'holder'],
-}
+} satisfies Record<Detail['method'], readonly string[]>
 
 /** What belongs to another method stays unsent. */
 function argumentsOf(values: Values): Values {
-  const names = ['affiliate_id', 'method', ...fieldsOf[values.method as Detail['method']]]
+  const names = ['affiliate_id', 'method', ...(fieldsOf[String(values.method)] ?? [])]
   return Object.fromEntries(
     names.map(name => [name, values[name]]).filter(([, value]) => value !== undefined && value !== null),
   )
@@ -58,7 +58,7 @@ export function DetailCreate() {
 const plainly = { autoComplete: 'off', helperText: false } as const
 
 function Fields() {
-  const method = useWatch({ name: 'method' }) as Detail['method']
+  const method: Detail['method'] = useWatch({ name: 'method' })
   return (
     <>
       {method === 'paypal' && (

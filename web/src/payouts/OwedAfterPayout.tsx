@@ -9,7 +9,7 @@ import { useUnpaid } from './UnpaidReferrals.tsx'
 /** What stays owed after the payout that is typed: only the referrals that it names lower that, not its amount. */
 export function OwedAfterPayout() {
   const money = useMoney()
-  const typed = useWatch() as Partial<Payout>
+  const typed: Partial<Payout> = useWatch()
   const affiliateId = typed.affiliate_id ?? 0
   const owed = useOwed(affiliateId)
   const { data } = useUnpaid(affiliateId)

@@ -14,7 +14,7 @@ import { numbersIn, sumOf } from './sum.ts'
 const MOST = 500
 
 export function UnpaidReferrals() {
-  const affiliate = useWatch({ name: 'affiliate_id' }) as number | null | undefined
+  const affiliate: number | null | undefined = useWatch({ name: 'affiliate_id' })
   return affiliate ? <OfAffiliate key={affiliate} affiliateId={affiliate} /> : null
 }
 

@@ -15,7 +15,7 @@ type Typed = Partial<Pick<Referral, 'affiliate_id' | 'amount' | 'status' | 'type
 export function OwedAfterReferral() {
   const money = useMoney()
   const before = useRecordContext<Referral>()
-  const typed = useWatch() as Typed
+  const typed: Typed = useWatch()
   const owed = useOwed(typed.affiliate_id ?? 0)
   const amount = signedUnitsOf(typed, money.decimals)
   if (owed === undefined || amount === undefined) return null

@@ -65,7 +65,7 @@ const directions = [
 ]
 
 function Fields({ isNew = false }: { isNew?: boolean }) {
-  const type = useWatch({ name: 'type' }) as Referral['type'] | undefined
+  const type: Referral['type'] | undefined = useWatch({ name: 'type' })
   const signed = hasDirection(type)
   return (
     <>

@@ -24,7 +24,10 @@ import { Toggle } from './Toggle.tsx'
 export function Reports() {
   const [parameters, setParameters] = useSearchParams()
   const scope = scopeOf(parameters)
-  const setScope = (scope: Scope) => setParameters({ ...scope } as Record<string, string>, { replace: true })
+  const setScope = (scope: Scope) =>
+    setParameters(Object.fromEntries(Object.entries(scope).map(([name, value]) => [name, String(value)])), {
+      replace: true,
+    })
   return (
     <Page title="Reports" actions={<Days scope={scope} onChange={setScope} />}>
       <Summary scope={scope} />

@@ -13,13 +13,13 @@ const fieldChoices = Object.entries(fields).map(([id, { name }]) => ({ id, name 
 export function Conditions() {
   const { fields: rows, append, remove } = useFieldArray({ name: SOURCE })
   const { errors } = useFormState()
-  const problem = (errors.conditions as { message?: string } | undefined)?.message
+  const problem = errors.conditions?.message
   return (
     <Stack sx={{ gap: 1.5 }}>
       {rows.map((row, place) => (
         <ConditionFields key={row.id} place={place} remove={() => remove(place)} />
       ))}
-      {problem && (
+      {typeof problem === 'string' && (
         <Typography variant="body2" color="error">
           {problem}
         </Typography>
@@ -35,7 +35,7 @@ export function Conditions() {
 
 function ConditionFields({ place, remove }: { place: number; remove: () => void }) {
   const source = (name: keyof ConditionRow) => `${SOURCE}.${place}.${name}`
-  const field = useWatch({ name: source('field') }) as Field | undefined
+  const field: Field | undefined = useWatch({ name: source('field') })
   const isNumber = field !== undefined && fields[field]?.isNumber
   const { getValues, setValue } = useFormContext()
   /** What can be asked of a product can't be asked of an amount. */
@@ -51,7 +51,7 @@ function ConditionFields({ place, remove }: { place: number; remove: () => void 
         source={source('field')}
         label="Of the sale"
         choices={fieldChoices}
-        onChange={event => keepHow(event.target.value as Field)}
+        onChange={event => keepHow(event.target.value)}
         translateChoice={false}
         validate={required()}
         helperText={false}

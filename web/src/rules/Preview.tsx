@@ -8,7 +8,7 @@ import type { Static } from 'typebox'
 import type { previewSchema } from '../../../src/programme/commission/preview.ts'
 import { messageOf, request } from '../api.ts'
 import { useMoney } from '../ui/format.ts'
-import { argumentsOf, type ConditionRow, type Rule, valueProblem } from './rule.ts'
+import { argumentsOf, type Rule, rowsIn, valueProblem } from './rule.ts'
 
 type Answer = Static<typeof previewSchema>
 
@@ -29,7 +29,7 @@ const WAIT_MS = 250
 
 export function Preview() {
   const [sale, setSale] = useState<Sale>({ amount: '100', order: '1' })
-  const typed = useWatch() as Record<string, unknown>
+  const typed: Record<string, unknown> = useWatch()
   const replaced = useRecordContext<Rule>()
   const body = JSON.stringify(questionOf(sale, typed, replaced))
   const question = useDeferredValue(body)
@@ -123,7 +123,7 @@ const isNoNumber = (typed: unknown) => Number.isNaN(Number(typed ?? 0))
 /** What has to be typed first, or typed otherwise. */
 function missingOf(sale: Sale, typed: Record<string, unknown>): string | undefined {
   if (isBlank(typed.rate)) return 'Type the rate to see what a sale would earn.'
-  const rows = (typed.condition_rows ?? []) as ConditionRow[]
+  const rows = rowsIn(typed)
   if (rows.some(row => !row.field || !row.how || valueProblem(row))) {
     return 'Finish the conditions, or remove them, to see what a sale would earn.'
   }
@@ -140,7 +140,7 @@ function questionOf(sale: Sale, typed: Record<string, unknown>, replaced: Rule |
   const filledFacts = Object.entries(facts)
     .filter(([, text]) => text.trim() !== '')
     .map(([name, text]) => [name, NUMBERS.has(name) ? Number(text) : text.trim()])
-  const { name, rate, priority, condition_rows, ...rest } = argumentsOf(typed) as Record<string, unknown>
+  const { name, rate, priority, condition_rows, ...rest } = argumentsOf(typed)
   const isOf = (id: unknown) => typeof id === 'number' && id > 0
   return {
     amount: 0,

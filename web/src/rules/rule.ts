@@ -36,18 +36,21 @@ export const fields: Readonly<Record<Field, { readonly name: string; readonly is
 /** One line of the form: 'country', 'is', 'DE, AT'. */
 export interface ConditionRow {
   field?: Field
-  how?: 'is' | 'not' | 'at_least' | 'below'
+  how?: How
   value?: string
 }
 
-export const hows = {
+const howNames = ['is', 'not', 'at_least', 'below'] as const
+type How = (typeof howNames)[number]
+
+export const hows: Readonly<Record<How, string>> = {
   is: 'is one of',
   not: 'is none of',
   at_least: 'is at least',
   below: 'is below',
-} as const
+}
 
-export const howsOf = (field?: Field): (keyof typeof hows)[] =>
+export const howsOf = (field?: Field): How[] =>
   field && fields[field].isNumber ? ['at_least', 'below'] : ['is', 'not']
 
 type SentCondition = Rule['conditions'][number]
@@ -55,11 +58,9 @@ type SentCondition = Rule['conditions'][number]
 /** What a rule asks for, a line each. */
 export function rowsOf(conditions: readonly SentCondition[]): ConditionRow[] {
   return conditions.flatMap(({ field, ...rest }) =>
-    Object.entries(rest).map(([how, value]) => ({
-      field,
-      how: how as keyof typeof hows,
-      value: Array.isArray(value) ? value.join(', ') : String(value),
-    })),
+    howNames
+      .filter(how => rest[how] !== undefined)
+      .map(how => ({ field, how, value: [rest[how]].flat().join(', ') })),
   )
 }
 
@@ -97,14 +98,20 @@ export const conditionText = ({ field, how, value }: ConditionRow) =>
 /** 'Sales and renewals', or nothing when it is for all. */
 export const kindsText = (saleKinds: Rule['kinds']) => saleKinds.map(kind => `${capital(kind)}s`).join(', ')
 
-/** What is sent for what was typed. A record that is not whole yet has no lines. */
-export function argumentsOf({ condition_rows: rows, ...values }: Record<string, unknown>) {
+/** The lines that were typed; a record that is not whole yet has none. */
+export function rowsIn({ condition_rows: rows }: Record<string, unknown>): readonly ConditionRow[] {
+  return Array.isArray(rows) ? rows : []
+}
+
+/** What is sent for what was typed. */
+export function argumentsOf(typed: Record<string, unknown>): Record<string, unknown> {
+  const { condition_rows: rows, ...values } = typed
   const emptied = Object.fromEntries(Object.entries(values).map(([name, value]) => [name, value ?? '']))
   return {
     ...emptied,
     affiliate_id: values.affiliate_id || 0,
     group_id: values.group_id || 0,
     kinds: values.kinds || [],
-    conditions: rows === undefined ? (values.conditions ?? []) : conditionsOf(rows as ConditionRow[]),
+    conditions: rows === undefined ? (values.conditions ?? []) : conditionsOf(rowsIn(typed)),
   }
 }

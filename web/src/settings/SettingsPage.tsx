@@ -48,7 +48,7 @@ export function SettingsPage() {
 }
 
 function Fields({ settings }: { settings: SettingsRecord }) {
-  const rateTypes = (useWatch({ name: 'rate_types' }) as string[] | undefined) ?? []
+  const rateTypes: string[] = useWatch({ name: 'rate_types' }) ?? []
   const choices = rateTypes.map(name => ({ id: name, name }))
   return (
     <>

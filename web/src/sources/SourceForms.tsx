@@ -90,7 +90,7 @@ const asText = (mapping: unknown) =>
   typeof mapping === 'string' ? mapping : JSON.stringify(mapping ?? {}, null, 2)
 
 function Fields({ isNew = false }: { isNew?: boolean }) {
-  const type = useWatch({ name: 'type' }) as Source['type'] | undefined
+  const type: Source['type'] | undefined = useWatch({ name: 'type' })
   return (
     <FormSection title="Source">
       <Row>

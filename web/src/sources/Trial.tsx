@@ -63,7 +63,7 @@ function Conversion({ of: { kind, reference, ...rest } }: { of: Delivery['conver
   return (
     <Box sx={{ overflowWrap: 'anywhere' }}>
       <Typography variant="body2" sx={{ fontWeight: 580 }}>
-        {capital(kind ?? 'no kind')} <bdi>{reference ?? 'without a reference'}</bdi>
+        {capital(String(kind ?? 'no kind'))} <bdi>{String(reference ?? 'without a reference')}</bdi>
       </Typography>
       {leaves(rest).map(([name, value]) => (
         <Typography key={name} variant="body2">

@@ -12,9 +12,8 @@ import {
 } from '@mui/material'
 import { useQuery } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
-import type { HttpError } from 'react-admin'
 import { leftTo, type Role, roles } from '../../../src/accounts/users/roles.ts'
-import { get, messageOf, queryOf, request } from '../api.ts'
+import { envelopeOf, get, messageOf, queryOf, request } from '../api.ts'
 import { useSession } from '../session.tsx'
 import { exceptByBackdrop } from '../ui/dialog.ts'
 import { type User, userName } from '../users/user.ts'
@@ -69,7 +68,7 @@ function useNewKey(onGenerated: (key: Generated) => void) {
       const body = { name: name.trim(), user_id: owner!.id, permissions, ...(expires && { expires }) }
       onGenerated((await request<Generated>('POST', 'keys', { body })).body)
     } catch (error) {
-      const { root, ...byField } = ((error as HttpError).body?.errors ?? {}) as Errors & { root?: unknown }
+      const { root, ...byField }: Errors & { root?: unknown } = envelopeOf(error).errors ?? {}
       setErrors(Object.keys(byField).length > 0 ? byField : { form: messageOf(error) })
     } finally {
       setBusy(false)

@@ -12,7 +12,10 @@ const ORDER = ['read', 'create', 'edit', 'delete']
 
 /** @param allPermissions every permission there is, such as 'affiliates.read' */
 export function matrixOf(allPermissions: string[]): Matrix {
-  const pairs = allPermissions.map(permission => permission.split('.') as [string, string])
+  const pairs = allPermissions.map(permission => {
+    const [resource = '', action = ''] = permission.split('.')
+    return [resource, action] as const
+  })
   return {
     resources: [...new Set(pairs.map(([resource]) => resource))],
     actions: [...new Set(pairs.map(([, action]) => action))].sort(

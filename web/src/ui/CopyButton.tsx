@@ -37,11 +37,11 @@ export function CopyButton({ text, name }: { text: string; name: string }) {
 async function copyText(text: string): Promise<void> {
   if (navigator.clipboard) return navigator.clipboard.writeText(text)
   const area = Object.assign(document.createElement('textarea'), { value: text })
-  const focused = document.activeElement as HTMLElement | null
+  const focused = document.activeElement
   document.body.append(area)
   area.select()
   const isCopied = document.execCommand('copy')
   area.remove()
-  focused?.focus()
+  if (focused instanceof HTMLElement) focused.focus()
   if (!isCopied) throw new Error('Nothing was copied')
 }

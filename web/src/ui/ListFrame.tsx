@@ -2,9 +2,9 @@
 import FilterIcon from '@mui/icons-material/FilterList'
 import { Badge, Box, Button, Card, Collapse, Stack, useMediaQuery } from '@mui/material'
 import { type ReactNode, useEffect, useRef, useState } from 'react'
-import { FilterLiveForm, HttpError, Pagination, TextInput, useListContext } from 'react-admin'
+import { FilterLiveForm, Pagination, TextInput, useListContext } from 'react-admin'
 import { useSearchParams } from 'react-router-dom'
-import type { Envelope } from '../api.ts'
+import { envelopeOf } from '../api.ts'
 import { ChoiceBar } from './choose.tsx'
 import { useRememberedList } from './lists.ts'
 import { Empty, Problem } from './Page.tsx'
@@ -80,7 +80,7 @@ export function Search({ hint }: { hint: string }) {
 /** An address may ask for an order that there is not, or no longer: the list's own takes its place. */
 function useKnownOrder(error: unknown): void {
   const [, setParameters] = useSearchParams()
-  const params = error instanceof HttpError ? (error.body as Partial<Envelope>).data?.params : undefined
+  const { params } = envelopeOf(error).data ?? {}
   const isUnknown = params !== undefined && ('orderby' in params || 'order' in params)
   useEffect(() => {
     if (!isUnknown) return

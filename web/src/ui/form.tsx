@@ -2,7 +2,7 @@
 import { Alert, Box, Button, Card, Stack, Typography } from '@mui/material'
 import { createContext, type ReactNode, useContext, useEffect, useRef, useState } from 'react'
 import { Form, type FormProps, required, SaveButton, TextInput, type TextInputProps } from 'react-admin'
-import { type FieldError, useFormState, useWatch } from 'react-hook-form'
+import { useFormState, useWatch } from 'react-hook-form'
 import { useCan, useSession } from '../session.tsx'
 import { type Money, useMoney } from './format.ts'
 import { useGoBack } from './lists.ts'
@@ -103,10 +103,12 @@ function Cancel({ to }: { to: string }) {
 function ServerProblem() {
   const { errors } = useFormState()
   const alert = useRef<HTMLDivElement>(null)
-  const { root, ...fieldErrors } = errors as Record<string, FieldError | undefined>
-  const message = (root as { serverError?: { message?: string } | string } | undefined)?.serverError
+  const { root, ...fieldErrors } = errors
+  const message: { message?: string } | string | undefined = root?.serverError
   const text = typeof message === 'string' ? message : message?.message
-  const withoutField = Object.values(fieldErrors).filter(error => error?.type === 'server' && !error.ref)
+  const withoutField = Object.values(fieldErrors).filter(
+    error => error?.type === 'server' && !('ref' in error && error.ref),
+  )
   useEffect(() => {
     if (text) alert.current?.closest('form')?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus()
   }, [text])
@@ -124,7 +126,7 @@ function FieldProblems() {
   const { errors, submitCount } = useFormState()
   const alert = useRef<HTMLDivElement>(null)
   const [labels, setLabels] = useState<string[]>([])
-  const names = Object.entries(errors as Record<string, FieldError | undefined>)
+  const names = Object.entries(errors)
     .filter(([name, error]) => name !== 'root' && error?.type !== 'server')
     .map(([name]) => name)
     .join(' ')

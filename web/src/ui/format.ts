@@ -29,7 +29,7 @@ export function useMoney(): Money {
     })
     return {
       // As text a decimal is formatted as it is, whatever its length.
-      full: amount => exact.format(String(amount) as `${number}`),
+      full: amount => exact.format(decimal(amount)),
       short: amount => compact.format(amount),
       sign: exact.formatToParts(0).find(part => part.type === 'currency')!.value,
       decimals,
@@ -102,3 +102,10 @@ export function rateText({ rate, rate_type }: { rate: string; rate_type: string 
 }
 
 const decimalsOf = (text: string) => text.split('.')[1]?.length ?? 0
+
+function decimal(amount: number | string): number | `${number}` {
+  const text = String(amount)
+  return isDecimal(text) ? text : Number(amount)
+}
+
+const isDecimal = (text: string): text is `${number}` => /^-?\d+(\.\d+)?$/.test(text)

@@ -15,7 +15,10 @@ export function useRememberedList(): void {
 /** The place in the browser's history at which this visit began. */
 let entry = 0
 
-const place = () => (history.state as { idx?: number } | null)?.idx ?? 0
+const place = () => {
+  const state: { idx?: number } | null = history.state
+  return state?.idx ?? 0
+}
 
 /** Remembers where the visit began: what lies before it is not of this area, or is the login page. */
 export function useEntry(): void {

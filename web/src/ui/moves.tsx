@@ -67,7 +67,7 @@ function AllowedBulkMoves<R extends Movable>({ moving: { of, moves } }: { moving
   const singular = of.name[0].toLowerCase()
   const number = isForAll ? total : selectedIds.length
   const act = async (move: Move) => {
-    const selection: Selection = isForAll ? { filter: filterValues } : { ids: selectedIds as number[] }
+    const selection: Selection = isForAll ? { filter: filterValues } : { ids: selectedIds.map(Number) }
     const result = await doToMany(of.resource, move.verb, selection).finally(afterMove)
     onUnselectItems()
     setAll(false)

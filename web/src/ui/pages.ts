@@ -1,5 +1,6 @@
 /** What the pages of a kind of record say of themselves. One of these stands in each record's folder, all of them in `pages.ts`. */
 import type { ComponentType } from 'react'
+import type { RaRecord } from 'react-admin'
 
 /** The parts of the menu, in their order. */
 export const sections = ['Start', 'Programme', 'Earning', 'Paying', 'Administration'] as const
@@ -22,7 +23,7 @@ export interface RecordPages extends Entry {
   readonly edit?: ComponentType
   readonly show?: ComponentType
   /** What one is called where everything is searched; those of a kind without are not found there. */
-  readonly titleOf?: (record: never) => string
+  titleOf?(record: RaRecord<number>): string
   /** Further pages, by their path below the list's: ':id/ledger'. */
   readonly more?: Readonly<Record<string, ComponentType>>
   /** Arguments of every reading. */
@@ -30,7 +31,7 @@ export interface RecordPages extends Entry {
   /** What one record is read with that stands below it, such as 'notes'. */
   readonly below?: readonly string[]
   /** What forms find in a record that it has elsewhere. */
-  readonly adds?: (record: never) => object
+  adds?(record: RaRecord<number>): object
   /** Fields that every edit sends. */
   readonly always?: readonly string[]
   /** What is sent is secret, so that the server keeps nothing of it to know it again by. */

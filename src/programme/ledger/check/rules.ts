@@ -46,7 +46,7 @@ async function* checkDays(db: Db): AsyncGenerator<string> {
 async function* checkMonths(db: Db): AsyncGenerator<string> {
   // A figure is the first second of the month, and what it is of that.
   yield* compare(db, comparisons.months, figure => {
-    const [month, name] = figure.split(' ') as [string, string]
+    const [month = '', name = ''] = figure.split(' ')
     return [`${name} of the month from ${formatTime(Number(month))}`, 'the referrals']
   })
 }
