@@ -4,9 +4,9 @@ import { entryOf } from '../base/errors.ts'
 import { choice, flag } from '../base/schemas.ts'
 import type { RequestContext } from '../events/write.ts'
 import { type Endpoint, endpoint } from '../http/endpoint.ts'
+import { narrowing } from '../http/list.ts'
 import { type BulkArguments, bulk, type Many, type Outcome } from './bulk-rules.ts'
 import type { Kind } from './kind.ts'
-import { narrowing } from './list.ts'
 
 const outcome = (actions: readonly string[]) =>
   Type.Object({

@@ -1,6 +1,7 @@
 /** The endpoints of a kind of record: list, create, get, edit and delete. Its rules give the rest. */
 import { type TObject, Type } from 'typebox'
 import type { FailureName } from '../base/errors.ts'
+import { linesOf } from '../http/create-lines.ts'
 import {
   type Answer,
   type Call,
@@ -11,10 +12,9 @@ import {
   type Lines,
   type Resource,
 } from '../http/endpoint.ts'
-import { linesOf } from './bulk-create.ts'
+import { answerList, type ListArguments, type Listing, listArguments } from '../http/list.ts'
 import type { Fields } from './field.ts'
 import type { Kind, ReadRowOf, RowOf } from './kind.ts'
-import { answerList, type ListArguments, type Listing, listArguments } from './list.ts'
 import type { Reading, Writing } from './rules.ts'
 
 type Any = Kind<string, string, Fields>
@@ -53,7 +53,7 @@ export function linesOfKind<A, F extends Fields>(
     createMany,
   }: Pick<Writing<A, never, ReadRowOf<F>>, 'problems' | 'create' | 'createMany'>,
 ): Lines {
-  return linesOf<A, ReadRowOf<F>>({
+  return linesOf<ReadRowOf<F>>({
     arguments: args,
     result: { [name]: record },
     problems,

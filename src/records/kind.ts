@@ -177,7 +177,7 @@ export function kind<const N extends string, const T extends string, const F ext
   const filters = filtersOf(parts)
   return {
     name,
-    title: definition.title ?? table[0]!.toUpperCase() + table.slice(1),
+    title: definition.title ?? (table.charAt(0).toUpperCase() + table.slice(1)).replaceAll('_', ' '),
     fields,
     table: {
       name: table,

@@ -52,7 +52,26 @@ const during = (description: string): Filter =>
     ],
   })
 
-const number = String
+/** What a column of whole numbers has in common with every other. */
+const shownNumber = {
+  type: 'integer',
+  nullable: false,
+  ...neither,
+  show: (value: number) => value,
+  json: (value: number) => String(value),
+} as const
+
+const sentNumber = { ...shownNumber, keep: (value: number) => value } as const
+
+/** What a column of text has in common with every other; '' when nothing was sent. */
+const sentText = {
+  type: 'text',
+  nullable: false,
+  initial: '',
+  show: (value: string) => value,
+  json: (value: string) => JSON.stringify(value),
+  keep: (value: string) => value,
+} as const
 
 const pick = <T>(values: readonly T[], { random }: Samples): T =>
   values[Math.floor(random() * values.length)]!
@@ -67,8 +86,7 @@ const WORDS = 'autumn spring partner review banner letter market summer winter l
  */
 export const text = (maxLength: number, description: string, facts: Facts) =>
   ({
-    type: 'text',
-    nullable: false,
+    ...sentText,
     ...facts,
     folded: true,
     isName: true as boolean,
@@ -76,26 +94,17 @@ export const text = (maxLength: number, description: string, facts: Facts) =>
     create: Type.Optional(withDefault(line(maxLength, description), '')),
     edit: Type.Optional(line(maxLength, description)),
     filter: anyOf(listOf(line(maxLength), 'Only those with one of these values.')),
-    initial: '',
-    show: (value: string) => value,
-    json: JSON.stringify as (value: string) => string,
-    keep: (value: string) => value,
     sample: (samples: Samples) => pick(WORDS, samples),
   }) as const
 
 /** Text that is compared as it is; '' when omitted. */
 export const words = (schema: TString, description: string, facts: Facts) =>
   ({
-    type: 'text',
-    nullable: false,
+    ...sentText,
     ...facts,
     wire: Type.String({ description }),
     create: Type.Optional(withDefault(schema, '')),
     edit: Type.Optional(schema),
-    initial: '',
-    show: (value: string) => value,
-    json: JSON.stringify as (value: string) => string,
-    keep: (value: string) => value,
     sample: () => '',
   }) as const
 
@@ -113,17 +122,12 @@ export const elsewhere = words(
 /** Text of several lines, '' when omitted. */
 export const paragraphs = (maxLength: number, description: string, facts: Facts) =>
   ({
-    type: 'text',
-    nullable: false,
+    ...sentText,
     ...facts,
     wire: Type.String({ description }),
     create: Type.Optional(withDefault(paragraphsSchema(maxLength, description), '')),
     edit: Type.Optional(paragraphsSchema(maxLength, description)),
     order: false,
-    initial: '',
-    show: (value: string) => value,
-    json: JSON.stringify as (value: string) => string,
-    keep: (value: string) => value,
     sample: (samples: Samples) => pick(WORDS, samples),
   }) as const
 
@@ -167,26 +171,19 @@ export const context = (description: string, otherFilters: readonly string[] = [
 /** A reference to a row of another table, required. */
 export const reference = (table: string, description: string, rest: Omit<Reference, 'table'> = {}) =>
   ({
-    type: 'integer',
-    nullable: false,
-    ...neither,
+    ...sentNumber,
     references: { table, ...rest },
     wire: Type.Integer({ description }),
     create: identifier(description),
     edit: Type.Optional(identifier(description)),
     filter: anyOf(identifiers('Only those with one of these.')),
-    show: (value: number) => value,
-    json: number as (value: number) => string,
-    keep: (value: number) => value,
     sample: ({ row }: Samples) => row(table),
   }) as const
 
 /** Another record that may be gone, or 0. */
 export const link = (description: string) =>
   ({
-    type: 'integer',
-    nullable: false,
-    ...neither,
+    ...sentNumber,
     wire: Type.Integer({ description: `${description}; 0 when there is none.` }),
     create: Type.Optional(
       Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, default: 0, description }),
@@ -194,24 +191,17 @@ export const link = (description: string) =>
     edit: Type.Optional(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description })),
     filter: anyOf(identifiers('Only those with one of these.')),
     initial: 0,
-    show: (value: number) => value,
-    json: number as (value: number) => string,
-    keep: (value: number) => value,
     sample: () => 0,
   }) as const
 
 /** The account that created the record. */
 export const creator = (description: string) =>
   ({
-    type: 'integer',
-    nullable: false,
-    ...neither,
+    ...shownNumber,
     references: { table: ACCOUNTS },
     made: 'actor',
     wire: Type.Integer({ description }),
     filter: anyOf(identifiers('Only those created by these accounts.')),
-    show: (value: number) => value,
-    json: number as (value: number) => string,
     sample: ({ row }: Samples) => row(ACCOUNTS),
   }) as const
 
@@ -245,13 +235,9 @@ export const dated = <const C extends string>(column: C, description: string) =>
 /** A count that the service keeps; nobody can send it. */
 export const count = (description: string) =>
   ({
-    type: 'integer',
-    nullable: false,
-    ...neither,
+    ...shownNumber,
     wire: Type.Integer({ description }),
     initial: 0,
-    show: (value: number) => value,
-    json: number as (value: number) => string,
     sample: () => 0,
   }) as const
 

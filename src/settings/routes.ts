@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { endpoint, type Resource } from '../http/endpoint.ts'
-import { renderer } from '../records/render.ts'
+import { renderer } from '../http/render.ts'
 import * as rules from './rules.ts'
 import { type SettingsRecord, settingsChanges, settingsRecord } from './schema.ts'
 

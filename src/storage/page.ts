@@ -15,7 +15,7 @@ export interface Order {
   readonly expression: Expression<unknown>
   readonly kind: 'number' | 'text'
   /** The same value, of a row that was read. */
-  readonly value: (row: never) => number | string
+  value(row: unknown): number | string
   /** Computed for each row, so no index has them in order; the value is read beside the row, as `order_value`. */
   readonly computed?: boolean
   /** The permission without which nobody learns it, where that of the list is not enough. */

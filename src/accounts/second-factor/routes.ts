@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { type Endpoint, endpoint } from '../../http/endpoint.ts'
-import { renderer } from '../../records/render.ts'
+import { renderer } from '../../http/render.ts'
 import { getUser } from '../users/rules.ts'
 import { itemArguments, type UserRecord, userRecord } from '../users/schema.ts'
 import * as rules from './rules.ts'

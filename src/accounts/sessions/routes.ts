@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { version } from '../../base/package.ts'
 import { type Call, type Endpoint, endpoint, type Resource } from '../../http/endpoint.ts'
-import { renderer } from '../../records/render.ts'
+import { renderer } from '../../http/render.ts'
 import { settingsRecord } from '../../settings/rules.ts'
 import { deviceCookie, readCookie, sessionCookie, setCookie } from './cookie.ts'
 import * as rules from './rules.ts'

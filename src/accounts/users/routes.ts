@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { type Endpoint, endpoint, type Resource } from '../../http/endpoint.ts'
-import { answerList, type ListArguments, type Listing, listArguments, writerOf } from '../../records/list.ts'
-import { renderer } from '../../records/render.ts'
+import { answerList, type ListArguments, type Listing, listArguments, writerOf } from '../../http/list.ts'
+import { renderer } from '../../http/render.ts'
 import type { KeyRing } from '../keys/rules.ts'
 import * as rules from './rules.ts'
 import {

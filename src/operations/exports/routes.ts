@@ -4,8 +4,8 @@ import { CSV_BEGINNING, CSV_TYPE, csvLine } from '../../base/csv.ts'
 import { choice } from '../../base/schemas.ts'
 import { formatTime, now } from '../../base/time.ts'
 import { type Answer, type Call, type Endpoint, endpoint, type Resource } from '../../http/endpoint.ts'
+import { eachPage, type Listing, narrowing, ordering } from '../../http/list.ts'
 import type { Feature, Sheet } from '../../records/feature.ts'
-import { eachPage, type Listing, narrowing, ordering } from '../../records/list.ts'
 
 /** A file of each kind of record. */
 export const exportsOf = (features: readonly Feature[]): Resource => ({

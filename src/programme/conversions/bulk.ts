@@ -1,15 +1,15 @@
 /** Many conversions by one request, a line each (NDJSON). A line that fails stops no other. */
 import { Type } from 'typebox'
 import { Failure } from '../../base/errors.ts'
+import { linesOf } from '../../http/create-lines.ts'
 import { type Endpoint, endpoint } from '../../http/endpoint.ts'
-import { linesOf } from '../../records/bulk-create.ts'
 import { referral } from '../referrals/referral.ts'
 import { conversion } from './conversion.ts'
 import { type Created, create, problems } from './rules.ts'
-import { type CreateArguments, createArguments } from './schema.ts'
+import { createArguments } from './schema.ts'
 import { createMany } from './together.ts'
 
-export const reportLines = linesOf<CreateArguments, Created>({
+export const reportLines = linesOf<Created>({
   arguments: createArguments,
   result: { conversion: conversion.record, referrals: Type.Array(referral.record) },
   problems,

@@ -59,7 +59,6 @@ const actions = ['create', 'replace', 'delete'] as const
 export const paymentDetail = kind({
   name: 'payment_detail',
   table: 'payment_details',
-  title: 'Payment details',
   fields,
   actions,
 })

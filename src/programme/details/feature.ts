@@ -1,8 +1,8 @@
 import { Type } from 'typebox'
 import { endpoint, type Resource } from '../../http/endpoint.ts'
+import { answerList, listArguments } from '../../http/list.ts'
 import { answerCreated, body, deletionOf, listingOf } from '../../records/crud.ts'
 import { feature } from '../../records/feature.ts'
-import { answerList, listArguments } from '../../records/list.ts'
 import { createArguments, paymentAddressesTable, paymentDetail } from './details.ts'
 import * as rules from './rules.ts'
 

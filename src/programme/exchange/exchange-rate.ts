@@ -85,7 +85,6 @@ function canonical(text: string): string {
 export const exchangeRate = kind({
   name: 'exchange_rate',
   table: 'exchange_rates',
-  title: 'Exchange rates',
   fields,
 })
 

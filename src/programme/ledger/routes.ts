@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { type Endpoint, endpoint } from '../../http/endpoint.ts'
-import { answerList, type ListArguments, type Listing, listArguments } from '../../records/list.ts'
+import { answerList, type ListArguments, type Listing, listArguments } from '../../http/list.ts'
 import * as rules from './rules.ts'
 import {
   balancesArguments,

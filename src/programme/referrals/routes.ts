@@ -1,14 +1,14 @@
 import { Type } from 'typebox'
 import type { RequestContext } from '../../events/write.ts'
+import { linesOf } from '../../http/create-lines.ts'
 import { CREATE, type Endpoint, endpoint, type Resource } from '../../http/endpoint.ts'
+import { narrowing } from '../../http/list.ts'
 import { bulkEndpoints } from '../../records/bulk.ts'
-import { linesOf } from '../../records/bulk-create.ts'
 import { answerCreated, body, crud, listingOf } from '../../records/crud.ts'
-import { narrowing } from '../../records/list.ts'
 import { explain, explanationSchema } from './explanation.ts'
 import { referral } from './referral.ts'
 import { type Created, many, rules } from './rules.ts'
-import { type CreateArguments, createArguments, type EditArguments } from './schema.ts'
+import { createArguments, type EditArguments } from './schema.ts'
 import { referralTotals, totalReferrals } from './totals.ts'
 
 const plain = crud(
@@ -32,7 +32,7 @@ const create: Endpoint = endpoint({
   arguments: createArguments,
   answer: { status: 201, schema: referral.record },
   failures: ['reference_taken', 'balance_exceeded'],
-  lines: linesOf<CreateArguments, Created>({
+  lines: linesOf<Created>({
     arguments: createArguments,
     result: { referral: referral.record },
     problems: rules.problems,

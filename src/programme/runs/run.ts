@@ -124,7 +124,6 @@ const actions = [
 export const payoutRun = kind({
   name: 'payout_run',
   table: 'payout_runs',
-  title: 'Payout runs',
   fields,
   actions,
 })

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { Type } from 'typebox'
-import type { Call } from '../http/endpoint.ts'
-import { linesOf } from './bulk-create.ts'
+import { linesOf } from './create-lines.ts'
+import type { Call } from './endpoint.ts'
 
 test('others are answered while lines of many names are read', async () => {
   const lines = linesOf({

@@ -6,9 +6,9 @@
 import { type Static, type TProperties, type TSchema, Type } from 'typebox'
 import { Failure, invalidArguments } from '../base/errors.ts'
 import { choice, flag, line, listOf } from '../base/schemas.ts'
-import type { Answer, Call } from '../http/endpoint.ts'
-import { decodeName } from '../http/parameters.ts'
 import type { Order, Page } from '../storage/page.ts'
+import type { Answer, Call } from './endpoint.ts'
+import { decodeName } from './parameters.ts'
 import type { Render } from './render.ts'
 
 /** Rows that are read at once of a list that is longer than what is answered in one piece. */
@@ -241,7 +241,7 @@ async function lastOf<Row>(pages: AsyncIterable<Row[]>, limit: number): Promise<
 }
 
 function placeOf<Row>(row: Row, order: Order, listing: Listing<Row, never>): NonNullable<Page['after']> {
-  return { value: order.value(row as never), id: listing.identifier(row) }
+  return { value: order.value(row), id: listing.identifier(row) }
 }
 
 /** Writes one row: as the record, its identifier, or the fields that were chosen. */

@@ -4,10 +4,10 @@ import type { TObject, TProperties } from 'typebox'
 import { Failure, type Problems } from '../base/errors.ts'
 import type { Settings } from '../base/settings.ts'
 import type { Context, RequestContext } from '../events/write.ts'
-import { ArgumentReader, type Read, refuse } from '../http/arguments.ts'
-import type { Call, LineResult, Lines } from '../http/endpoint.ts'
-import { noParameters, parseJson } from '../http/parameters.ts'
 import { inSavepoint } from '../storage/savepoint.ts'
+import { ArgumentReader, type Read, refuse } from './arguments.ts'
+import type { Call, LineResult, Lines } from './endpoint.ts'
+import { noParameters, parseJson } from './parameters.ts'
 
 /** Records that are created before other requests get a turn. */
 const AT_ONCE = 50
@@ -16,7 +16,7 @@ const MOST_IGNORED = 20
 const READ_AT_ONCE = 65_536
 
 /** How lines become records, and how the result of each is shown. */
-interface Creating<A, R> {
+interface Creating<R> {
   readonly arguments: TObject
   /** As JSON Schema, by its name in the result. */
   readonly result: TProperties
@@ -24,29 +24,30 @@ interface Creating<A, R> {
    * What is wrong beyond the schemas. Runs also for lines that their schema refused, so that every problem is named.
    */
   problems(context: Context, args: object): Promise<Problems>
-  create(context: RequestContext, args: A): Promise<R>
+  // Methods, so that one that takes the arguments of its own schema will do.
+  create(context: RequestContext, args: unknown): Promise<R>
   /**
    * Creates many in one transaction, where that is faster. A record that can't be created is answered by its failure.
    * @throws what can't be known of one record beforehand: each record is then created by itself
    */
-  createMany?(context: RequestContext, all: readonly A[]): Promise<(R | Failure)[]>
+  createMany?(context: RequestContext, all: readonly unknown[]): Promise<(R | Failure)[]>
   /** The members of the line's result, as JSON without braces, and whether the record existed already. */
   tell(record: R, settings: Settings): { readonly members: string; readonly replayed?: boolean }
 }
 
-interface ReadLine<A> {
-  readonly args: A
+interface ReadLine {
+  readonly args: unknown
   readonly ignored: readonly string[]
 }
 
-export function linesOf<A, R>(creating: Creating<A, R>): Lines {
+export function linesOf<R>(creating: Creating<R>): Lines {
   const reader = new ArgumentReader(creating.arguments)
   return {
     result: creating.result,
     perform: async (call, texts, careful) => {
       const readLines = await readAll(reader, texts)
       const lines = await Promise.all(
-        readLines.map(line => attempted(() => judge<A>(line, args => creating.problems(call, args)))),
+        readLines.map(line => attempted(() => judge(line, args => creating.problems(call, args)))),
       )
       const argsOfLines = lines.flatMap(line => (line instanceof Failure ? [] : [line.args]))
       const results =
@@ -72,10 +73,10 @@ function resultOf(
   return { status: replayed ? 200 : 201, members: names + members }
 }
 
-async function createEach<A, R>(
+async function createEach<R>(
   call: Call,
-  { create }: Creating<A, R>,
-  argsOfLines: readonly A[],
+  { create }: Creating<R>,
+  argsOfLines: readonly unknown[],
   careful: boolean,
 ): Promise<(R | Failure)[]> {
   // The call is part of a transaction, which this one joins.
@@ -106,16 +107,16 @@ async function readAll(reader: ArgumentReader, texts: readonly string[]): Promis
 }
 
 /** @throws Failure invalid_json, missing_argument, invalid_argument */
-async function judge<A>(
+async function judge(
   sent: Read | Failure,
   problemsOf: (args: object) => Promise<Problems>,
-): Promise<ReadLine<A>> {
+): Promise<ReadLine> {
   if (sent instanceof Failure) throw sent
   const { args, problems, missing, ignored } = sent
   if (missing.length === 0 && Object.keys(problems).length > 0)
     Object.assign(problems, await problemsOf(args))
   refuse(missing, problems)
-  return { args: args as A, ignored }
+  return { args, ignored }
 }
 
 /** The result of a function, or the failure that it threw. */
