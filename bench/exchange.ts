@@ -1,6 +1,5 @@
 import { type IncomingHttpHeaders, type IncomingMessage, type RequestOptions, request } from 'node:http'
 import { buffer } from 'node:stream/consumers'
-import type { FloorAnswer } from './floor.ts'
 
 /** An answer as it comes: `fetch` would unpack it, and costs more. */
 export interface Exchanged {
@@ -18,7 +17,7 @@ export async function exchange(url: string, options: RequestOptions, body?: stri
 }
 
 /** The same for the floor to answer with, without what `node:http` adds by itself. */
-export function answerOf({ status, headers: received, body }: Exchanged): FloorAnswer {
+export function answerOf({ status, headers: received, body }: Exchanged) {
   const { date: _date, connection: _connection, 'keep-alive': _keepAlive, ...headers } = received
   return { status, headers, body: body.toString('base64') }
 }

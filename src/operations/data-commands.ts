@@ -17,13 +17,13 @@ import { type DemoSize, fillWithDemo } from './demo.ts'
 const MOST_ROWS = 1_000_000_000
 
 export function addDataCommands(program: Command): void {
-  addCommand(program, 'demo', 'fill an empty database with made-up affiliates and payouts')
+  addCommand(program, 'demo', 'fill an empty database with sample data')
     .addOption(sizeOption('--affiliates <number>', 'how many affiliates', 200))
     .addOption(sizeOption('--payouts <number>', 'how many payouts', 600))
     .action(demo)
   program
     .command('copy')
-    .description('copy a whole database into a new one; stop the service before')
+    .description('copy a whole database into a new one; stop the service first')
     .requiredOption('--from <url>', 'the database to copy', databaseUrl)
     .requiredOption('--to <url>', 'a database without data', databaseUrl)
     .addOption(jsonOption())

@@ -20,7 +20,7 @@ export function addSafetyCommands(program: Command): void {
   addCommand(
     program,
     'restore',
-    'put a backup into the place of the embedded database; stop the service before',
+    'put a backup into the place of the embedded database; stop the service first',
   )
     .argument('<file>', 'the backup')
     .action(restore)
@@ -29,7 +29,7 @@ export function addSafetyCommands(program: Command): void {
     'check',
     'look for damage in file, references, search keys, records and log, and change nothing; exit 1 when there is any',
   )
-    .option('--repair', 'first write the search keys anew that are stale; stop the service before')
+    .option('--repair', 'write stale search keys anew before looking; stop the service first')
     .action(check)
 }
 

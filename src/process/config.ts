@@ -174,7 +174,7 @@ const clientOptions = (): Option[] => [
     '--no-bootstrap',
     'do not make a first administrator and API key on a database without accounts',
   ),
-  new Option('--demo', 'fill an empty database with made-up affiliates and payouts').default(false),
+  new Option('--demo', 'fill an empty database with sample data').default(false),
 ]
 
 function parts(text: string): string[] {
