@@ -118,13 +118,19 @@ function Fields({ isNew = false }: { isNew?: boolean }) {
           helperText="What was bought, or why."
         />
       </FormSection>
-      <FormSection title="Where it comes from">
-        <Row>
-          <TextInput source="reference" label="Reference" helperText="Such as the number of the order." />
-          <TextInput source="context" label="Context" helperText="Such as the shop." />
-          <TextInput source="campaign" label="Campaign" helperText={false} />
-        </Row>
-      </FormSection>
+      <Origin />
     </>
+  )
+}
+
+function Origin() {
+  return (
+    <FormSection title="Where it comes from">
+      <Row>
+        <TextInput source="reference" label="Reference" helperText="Such as the number of the order." />
+        <TextInput source="context" label="Context" helperText="Such as the shop." />
+        <TextInput source="campaign" label="Campaign" helperText={false} />
+      </Row>
+    </FormSection>
   )
 }
