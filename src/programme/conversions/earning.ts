@@ -262,7 +262,7 @@ function withLeft({ covered: _covered, ...calculation }: Calculation, left: Frac
 function changeTo(own: Referral, amount: number, calculation: Calculation) {
   const { status, hold_until: holdUntil } = own
   if (amount === 0 && calculation.left.numerator === 0n) {
-    const wanted = { status: status as 'pending' | 'unpaid', holdUntil }
+    const wanted = { status: status === 'draft' ? null : status, holdUntil }
     const text = calculationText({ ...calculation, wanted })
     return { amount, calculation: text, status: 'rejected' as const, reason: REFUNDED }
   }
