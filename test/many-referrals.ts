@@ -1,6 +1,7 @@
 /** Payees by the hundred thousand, made by a few statements: as many take the service an hour. */
 import { sql } from 'kysely'
 import { features } from '../src/app.ts'
+import { monthFrom } from '../src/base/time.ts'
 import { fillWithDemo } from '../src/operations/demo.ts'
 import type { Database } from '../src/storage/database.ts'
 
@@ -28,6 +29,9 @@ export async function addPayees(
       SELECT affiliate_id, 'unpaid', sum(amount) FROM referrals WHERE context = 'shop' GROUP BY affiliate_id
       UNION ALL SELECT affiliate_id, 'commission', -sum(amount) FROM referrals WHERE context = 'shop' GROUP BY affiliate_id
       ON CONFLICT (affiliate_id, account) DO UPDATE SET amount = balances.amount + excluded.amount`,
+    sql`INSERT INTO sales_months (affiliate_id, month, sales, volume_parts, volume_rest)
+      SELECT affiliate_id, ${sql.lit(monthFrom(1_700_000_000))}, count(*), 0, 0 FROM referrals WHERE context = 'shop'
+      GROUP BY affiliate_id`,
     sql`UPDATE affiliates SET status = 'active', referrals = referrals + ${sql.lit(each)}, unpaid_earnings = (
       SELECT sum(amount) FROM balances WHERE affiliate_id = affiliates.id AND account = 'unpaid')`,
   ]
