@@ -89,7 +89,7 @@ function endpointReference(endpoint: Endpoint): string {
 
 function errorPage(): string {
   const absent = features.map(({ kind }) => entryOf(`no_${kind.name}`))
-  const rows = [...Object.values(catalogue), ...absent].map(
+  const rows = [...new Set([...Object.values(catalogue), ...absent])].map(
     ({ status, code, message }) => `| ${status} | \`${code}\` | ${escaped(message)} |`,
   )
   return [

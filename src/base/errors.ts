@@ -155,6 +155,11 @@ export const catalogue = {
     code: 'rest_group_exists',
     message: 'Another group has this name.',
   },
+  record_in_use: {
+    status: 409,
+    code: 'rest_record_in_use',
+    message: 'Other records belong to it: delete those first.',
+  },
   group_in_use: {
     status: 409,
     code: 'rest_group_in_use',

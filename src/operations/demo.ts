@@ -81,10 +81,11 @@ export async function fillWithDemo(
   await withoutIndexes(database, affiliates + payouts, () => fill())
   if (ids.length === 0) return true
   await fillReferrals(database, ids, { after: referral - 1, random, timeAt })
+  await fillProgramme(database, ids, random, until)
+  // Last, for they may be about any of the others.
   for (const feature of features.filter(({ sampled }) => sampled)) {
     await fillWithSamples(database, feature, random, timeAt)
   }
-  await fillProgramme(database, ids, random, until)
   return true
 
   async function fill(): Promise<void> {

@@ -201,7 +201,9 @@ export function kind<const N extends string, const T extends string, const F ext
     indexed: definition.indexed ?? [],
     filters: {
       search: Type.Optional(line(254, definition.search ?? searchDescription(parts))),
-      [idName]: Type.Optional(identifiers(`Only ${article} ${name} with one of these identifiers.`)),
+      [idName]: Type.Optional(
+        identifiers(`Only ${article} ${name.replaceAll('_', ' ')} with one of these identifiers.`),
+      ),
       exclude: Type.Optional(identifiers('Not those with one of these identifiers.')),
       ...Object.fromEntries([...filters].map(([name, { filter }]) => [name, Type.Optional(filter.schema)])),
       updated_since: Type.Optional(since('Only what was created or changed at this time or later.')),

@@ -4,7 +4,7 @@ import type { Settings } from '../base/settings.ts'
 import { now } from '../base/time.ts'
 import type { Action } from '../events/schema.ts'
 import { type Context, type RequestContext, write } from '../events/write.ts'
-import { type Tx, UniqueViolation } from '../storage/database.ts'
+import { ReferenceViolation, type Tx, UniqueViolation } from '../storage/database.ts'
 import type { Order, Page } from '../storage/page.ts'
 import type { Fields } from './field.ts'
 import type { Kind, ReadRowOf, RowOf } from './kind.ts'
@@ -95,6 +95,17 @@ export function refusingTwo<R extends Pick<Writing<object, object, unknown>, 'cr
   }
 }
 
+/** @throws Failure record_in_use in place of the database's refusal to leave references to nothing */
+function refusingUsed<Row>(remove: Writing<never, never, Row>['remove']): typeof remove {
+  return async (context, id) => {
+    try {
+      return await remove(context, id)
+    } catch (cause) {
+      throw cause instanceof ReferenceViolation ? new Failure('record_in_use') : cause
+    }
+  }
+}
+
 /** The rules of a kind about which nothing more is true than its definition says. */
 export function plainRules<N extends string, T extends string, F extends Fields>(
   kind: Kind<N, T, F>,
@@ -138,7 +149,7 @@ export function plainRules<N extends string, T extends string, F extends Fields>
         })
         return after
       }),
-    remove: (context, id) =>
+    remove: refusingUsed((context, id) =>
       write(context, async tx => {
         const settings = await context.settings.hold(tx)
         const before = existing(any, await store.hold(tx, id))
@@ -149,6 +160,7 @@ export function plainRules<N extends string, T extends string, F extends Fields>
         })
         return before
       }),
+    ),
     problems: async ({ database, settings }, args) => ({
       ...kind.problems(args, await settings.current()),
       ...(await problemsOfReferences(database.reader, any, args)),

@@ -229,7 +229,12 @@ export async function problemsOfReferences(db: Db, { fields }: Kind, args: objec
 }
 
 /** The account that a row is about, found through the rows that it refers to; null when there is none. */
-export async function personOf(db: Db, schema: Schema, { table }: Kind, row: object): Promise<number | null> {
+export async function personOf(
+  db: Db,
+  schema: Schema,
+  { table }: Pick<Kind, 'table'>,
+  row: object,
+): Promise<number | null> {
   let columns = table.columns
   let values = row as Readonly<Record<string, unknown>>
   for (;;) {

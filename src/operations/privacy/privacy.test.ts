@@ -8,6 +8,7 @@ import {
   affiliated,
   assertFailure,
   describeService,
+  giveSecretKey,
   operatorOf,
   temporaryFolder,
 } from '../../../test/harness.ts'
@@ -15,6 +16,7 @@ import { createKey } from '../../accounts/keys/rules.ts'
 import { verifyChain } from '../../events/verify.ts'
 
 describeService('what a person may ask for', service => {
+  giveSecretKey()
   const run = (args: string[], input = '') =>
     affiliated([...args, '--database', service().databaseUrl], input)
 
@@ -48,6 +50,11 @@ describeService('what a person may ask for', service => {
     const { database } = service()
     const zoe = await service().newAffiliate('zoe.zebra', { notes: 'zebra crossing' })
     const payout = await service().newPayout(zoe.id, { amount: 12.5 })
+    const details = { method: 'paypal', holder: 'Zoe Zebra', paypal_email: 'zoe@zebra.example' }
+    for (const holder of ['Zoe Zebra', 'Zebra Inc.']) {
+      const entered = await service().post('/payment-details', { affiliate_id: zoe.id, ...details, holder })
+      assert.equal(entered.status, 201, JSON.stringify(entered.body))
+    }
     const { key, token } = await createKey(
       operatorOf(database),
       { user_id: zoe.user_id, name: 'k', permissions: ['payouts.read'] },
@@ -71,19 +78,9 @@ describeService('what a person may ask for', service => {
       401,
       'rest_forbidden',
     )
-    const tables = [
-      'users',
-      'affiliates',
-      'payouts',
-      'api_keys',
-      'sessions',
-      'devices',
-      'login_attempts',
-      'events',
-    ]
-    for (const table of tables) {
-      const { rows } = await sql`SELECT * FROM ${sql.table(table)}`.execute(database.reader)
-      assert.equal(/zebra/i.test(JSON.stringify(rows)), false, table)
+    for (const { name } of database.schema) {
+      const { rows } = await sql`SELECT * FROM ${sql.table(name)}`.execute(database.reader)
+      assert.equal(/zebra/i.test(JSON.stringify(rows)), false, name)
     }
     assert.equal((await verifyChain(database.reader)).problem, undefined)
     const admin = await service().admin()

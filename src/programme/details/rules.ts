@@ -9,6 +9,7 @@ import { foldCase } from '../../base/text.ts'
 import { DAY_SECONDS, now } from '../../base/time.ts'
 import { type Context, type RequestContext, type WriteTx, write } from '../../events/write.ts'
 import { existing, readingOf } from '../../records/rules.ts'
+import { personOf } from '../../records/store.ts'
 import type { Db, Tx } from '../../storage/database.ts'
 import { rotateSecretKey, type Sealed } from '../../storage/resealing.ts'
 import { seal, unseal } from '../../storage/secret-keys.ts'
@@ -41,7 +42,10 @@ export async function create(context: RequestContext, args: CreateArguments): Pr
       entered_by: context.actor.userId,
       sealed: seal(JSON.stringify(account), aboutOf(args)),
     })
-    tx.log('payment_detail.create', created.id, { after: paymentDetail.logged(created, settings) })
+    tx.log('payment_detail.create', created.id, {
+      after: paymentDetail.logged(created, settings),
+      person: await personOf(tx, context.database.schema, paymentDetail, created),
+    })
     return created
   })
   return result
@@ -73,6 +77,7 @@ async function end(
   tx.log(status === 'removed' ? 'payment_detail.delete' : 'payment_detail.replace', before.id, {
     before: paymentDetail.logged(before, settings),
     after: paymentDetail.logged(after, settings),
+    person: await personOf(tx, context.database.schema, paymentDetail, after),
   })
   return after
 }

@@ -2,7 +2,6 @@
 import { Failure } from '../../base/errors.ts'
 import { inTransaction, type RequestContext, write } from '../../events/write.ts'
 import { plainRules, refusingTwo } from '../../records/rules.ts'
-import { ReferenceViolation } from '../../storage/database.ts'
 import { group } from './group.ts'
 import * as store from './store.ts'
 
@@ -19,7 +18,6 @@ async function remove(context: RequestContext, id: number) {
     })
   } catch (cause) {
     // An affiliate has joined the group in the meantime.
-    if (cause instanceof ReferenceViolation) throw new Failure('group_in_use')
-    throw cause
+    throw cause instanceof Failure && cause.failure === 'record_in_use' ? new Failure('group_in_use') : cause
   }
 }
