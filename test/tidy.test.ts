@@ -93,6 +93,8 @@ const joins: Readonly<Record<string, string>> = {
   'programme/commission/sales-store.ts': 'referrals',
   'programme/groups/store.ts': 'affiliates rules',
   'programme/ledger/store.ts': 'affiliates payouts referrals',
+  // Whether what a failed payout was for is paid otherwise.
+  'programme/payouts/payout.ts': 'referrals',
   // One sale writes several kinds of record; many visits are written together; a run pays what is unpaid.
   'programme/conversions/relations-store.ts': 'customers',
   'programme/conversions/store.ts': 'affiliates customers payouts referrals users visits',
