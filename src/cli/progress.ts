@@ -4,6 +4,7 @@ const BAR_WIDTH = 30
 const REDRAW_MS = 100
 const LINE_EVERY_MS = 5000
 
+/** @param total infinite when nobody knows it before the end */
 export type Progress = (done: number, total: number) => void
 
 /** @param title what is being done, such as 'payouts' */
@@ -19,16 +20,27 @@ export function showProgress(title: string): { progress: Progress; end: () => vo
     if (now - shownAt < (terminal ? REDRAW_MS : LINE_EVERY_MS) && !isLast) return
     shownAt = now
     isVisible = true
-    const fraction = total === 0 ? 1 : done / total
-    const text = `${title}: ${Math.floor(fraction * 100)} %, ${count(done)} of ${count(total)}${timeText(fraction, now - startedAt)}`
+    const text = `${title}: ${progressText(done, total, now - startedAt)}`
     if (!terminal) return void process.stderr.write(`${text}\n`)
-    const filledCells = Math.round(fraction * BAR_WIDTH)
-    process.stderr.write(
-      `\r\x1b[2K[${'#'.repeat(filledCells)}${'-'.repeat(BAR_WIDTH - filledCells)}] ${text}`,
-    )
+    process.stderr.write(`\r\x1b[2K${barText(done, total)}${text}`)
   }
   return { progress, end: () => void (terminal && isVisible && process.stderr.write('\n')) }
 }
+
+/** How far it is, and how long it takes, in words. */
+export function progressText(done: number, total: number, elapsedMs: number): string {
+  if (!Number.isFinite(total)) return `${count(done)}${timeText(0, elapsedMs)}`
+  const fraction = fractionOf(done, total)
+  return `${Math.floor(fraction * 100)} %, ${count(done)} of ${count(total)}${timeText(fraction, elapsedMs)}`
+}
+
+function barText(done: number, total: number): string {
+  if (!Number.isFinite(total)) return ''
+  const filledCells = Math.round(fractionOf(done, total) * BAR_WIDTH)
+  return `[${'#'.repeat(filledCells)}${'-'.repeat(BAR_WIDTH - filledCells)}] `
+}
+
+const fractionOf = (done: number, total: number) => (total === 0 ? 1 : done / total)
 
 const count = (number: number) => number.toLocaleString('en')
 
