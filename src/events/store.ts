@@ -36,6 +36,8 @@ export interface Criteria {
   actorName?: string
   actions?: readonly string[]
   recordKinds?: readonly string[]
+  /** None of these kinds. */
+  otherKinds?: readonly string[]
   recordIds?: readonly number[]
   /** Milliseconds since 1970, inclusive. */
   at?: { first?: number; last?: number }
@@ -319,7 +321,7 @@ function rows(db: Db) {
 /** What has to hold of a row, all of it. */
 function matching(
   expression: ExpressionBuilder<Tables, 'events'>,
-  { actorKinds, actorIds, actorName, actions, recordKinds, recordIds, at, personId }: Criteria,
+  { actorKinds, actorIds, actorName, actions, recordKinds, otherKinds, recordIds, at, personId }: Criteria,
 ): Expression<SqlBool> {
   const conditions: Expression<SqlBool>[] = []
   if (actorKinds) conditions.push(expression('events.actor_kind', 'in', actorKinds))
@@ -327,6 +329,7 @@ function matching(
   if (actorName) conditions.push(expression('events.actor_name', '=', actorName))
   if (actions) conditions.push(expression('events.action', 'in', actions))
   if (recordKinds) conditions.push(expression('events.record_kind', 'in', recordKinds))
+  if (otherKinds) conditions.push(expression('events.record_kind', 'not in', otherKinds))
   if (recordIds) conditions.push(expression('events.record_id', 'in', recordIds))
   if (at?.first !== undefined) conditions.push(expression('events.at', '>=', at.first))
   if (at?.last !== undefined) conditions.push(expression('events.at', '<=', at.last))

@@ -25,6 +25,7 @@ export const settingsTable = {
     ],
     personal: [],
     public: true,
+    readBy: 'settings.read',
   },
 } as const satisfies Table
 

@@ -63,6 +63,8 @@ export interface Logged {
   readonly person?: string
   /** Whether programs may read its events. */
   readonly public: boolean
+  /** Who reads its entries in the audit log has this permission; who reads the log, when omitted. */
+  readonly readBy?: string
 }
 
 export interface Table {

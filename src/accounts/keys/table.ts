@@ -39,6 +39,7 @@ export const keysTable = {
     personal: [],
     person: 'owner_id',
     public: true,
+    readBy: 'keys.read',
   },
 } as const satisfies Table
 

@@ -32,6 +32,7 @@ export const sessionsTable = {
     personal: [],
     person: 'id',
     public: false,
+    readBy: 'users.read',
   },
 } as const satisfies Table
 

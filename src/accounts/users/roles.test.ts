@@ -41,6 +41,17 @@ describeService('roles', service => {
         assertFailure(refused, 403, 'rest_forbidden')
         assert.equal(refused.body.data.permission, `${path}.read`)
       }
+      // Nor is it in the log, which has been told of the account, its session and the settings.
+      await (await service().admin()).patch('/settings', { default_rate: 15 })
+      await service().newAffiliate(`of-${role}`)
+      const { body: log, headers } = await session.get('/audit?number=-1&count=1')
+      const kinds = new Set<string>(log.map((entry: { record: string }) => entry.record))
+      assert.deepEqual([kinds.has('affiliate'), headers.get('x-total-count')], [true, String(log.length)])
+      for (const kind of ['user', 'key', 'settings', 'session']) {
+        assert.equal(kinds.has(kind), false, kind)
+        assertFailure(await session.get(`/audit?record=${kind}`), 403, 'rest_forbidden')
+      }
+      assert.deepEqual((await session.get('/audit?action=user.create,session.create')).body, [])
       // Whoever is let in is told what is missing.
       const [affiliate, payout] = [await session.post('/affiliates', {}), await session.post('/payouts', {})]
       assert.equal(affiliate.status, role === 'manager' ? 400 : 403)

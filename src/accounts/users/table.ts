@@ -51,6 +51,7 @@ export const usersTable = {
     personal: ['login', 'email', 'first_name', 'last_name', 'display_name'],
     person: 'id',
     public: true,
+    readBy: 'users.read',
   },
 } as const satisfies Table
 

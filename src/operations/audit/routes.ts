@@ -33,6 +33,7 @@ export function audit(schema: Schema): Resource {
         summary: 'List the entries of the audit log',
         arguments: listArguments(fields, Object.keys(orders), filters),
         answer: { status: 200, schema: Type.Array(record) },
+        failures: ['forbidden'],
         handle: (call, args) => answerList(call, args, listing),
       }),
     ],
