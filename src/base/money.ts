@@ -32,6 +32,9 @@ export function toUnits(value: number, decimals: number): number | undefined {
   return isExact ? units + 0 : undefined
 }
 
+/** The largest amount, in minor units. */
+export const mostUnits = (decimals: number): bigint => BigInt(Math.floor(MAX_AMOUNT * 10 ** decimals))
+
 /** The plain number that a count of units stands for: the nearest double, which prints as that decimal. */
 export function fromUnits(units: number, decimals: number): number {
   return units / 10 ** decimals

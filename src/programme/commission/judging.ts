@@ -6,7 +6,7 @@
 import { decimalsOf } from '../../base/currencies.ts'
 import { Failure } from '../../base/errors.ts'
 import { type Fraction, ONE, parseFraction, plus, rounded, times, whole, ZERO } from '../../base/fraction.ts'
-import { MAX_AMOUNT } from '../../base/money.ts'
+import { mostUnits } from '../../base/money.ts'
 import type { Settings } from '../../base/settings.ts'
 import { DAY_SECONDS } from '../../base/time.ts'
 import type { Db } from '../../storage/database.ts'
@@ -201,7 +201,7 @@ function originalOf({ parts }: Judgement): number {
 }
 
 function isWithinLimits({ amount }: Judgement, { decimals }: Settings): boolean {
-  const most = BigInt(Math.floor(MAX_AMOUNT)) * 10n ** BigInt(decimals)
+  const most = mostUnits(decimals)
   return amount <= most && amount >= -most
 }
 

@@ -2,6 +2,7 @@
  * Decides who is credited for a sale. Pure: the claims by shop, customer, coupon and clicks are looked up elsewhere.
  */
 import { foldCase } from '../../base/text.ts'
+import { mailboxOf } from './mailbox.ts'
 
 /** What a claim rests on, in order of precedence. */
 type By = 'affiliate' | 'customer' | 'coupon' | 'click' | 'visit' | 'attribution'
@@ -86,7 +87,8 @@ function objection(claim: Claim, claimant: Claimant | undefined, buyer: Buyer): 
 /** Whether somebody has bought through their own link. */
 function isSame({ user_id, payment_email_key, email_key }: Claimant, { userId, emails }: Buyer): boolean {
   if (userId !== null && userId === user_id) return true
-  return emails.some(email => email !== '' && (email === payment_email_key || email === email_key))
+  const own = new Set([payment_email_key, email_key].filter(email => email !== '').map(mailboxOf))
+  return emails.some(email => email !== '' && own.has(mailboxOf(email)))
 }
 
 export function buyerOf(

@@ -299,11 +299,21 @@ describeService('conversions', service => {
         ['visit', clicked.id, 'expired'],
       ],
     })
-    const own = { email: 'CLICKED@example.com' }
-    assert.deepEqual(await claims({ affiliate_id: clicked.id, customer: own }), {
-      credited: 0,
-      why: [['affiliate', clicked.id, 'self_referral']],
-    })
+    const own = [
+      'CLICKED@example.com',
+      'clicked+shop@example.com',
+      'ｃlicked@example.com',
+      'clicked@EXAMPLE.com',
+    ]
+    for (const email of own) {
+      assert.deepEqual(
+        await claims({ affiliate_id: clicked.id, customer: { email } }),
+        { credited: 0, why: [['affiliate', clicked.id, 'self_referral']] },
+        email,
+      )
+    }
+    const { credited } = await claims({ affiliate_id: clicked.id, customer: { email: '+x@example.com' } })
+    assert.equal(credited, clicked.id)
   })
 
   test('a coupon credits without a click, and a rule says how much; another currency waits for its rate', async () => {

@@ -4,6 +4,7 @@
  * comes from elsewhere; a payout that fails or is deleted makes its referrals unpaid again.
  */
 import { Failure } from '../../base/errors.ts'
+import { MAX_AMOUNT, mostUnits } from '../../base/money.ts'
 import type { Settings } from '../../base/settings.ts'
 import { now } from '../../base/time.ts'
 import type { WriteTx } from '../../events/write.ts'
@@ -58,7 +59,7 @@ export function plan(
   id: number | undefined,
   before: Standing | undefined,
   target: TargetPayout | undefined,
-  { earning }: Settings,
+  { earning, decimals }: Settings,
 ): Plan {
   if (!target) return { id, before, after: undefined, net: 0n, held }
   const names = new Map(target.referrals.map(name => [name, before?.names.get(name) ?? held.has(name)]))
@@ -70,6 +71,11 @@ export function plan(
     throw new Failure('payout_conflict', {
       message:
         'Together these referrals come to less than 0: leave them for a later payout, which they lower.',
+    })
+  }
+  if (target.amount === undefined && net > mostUnits(decimals)) {
+    throw new Failure('payout_conflict', {
+      message: `Together these referrals come to more than one payout can be, ${MAX_AMOUNT}: pay them by several.`,
     })
   }
   return { id, before, after: { ...target, amount: target.amount ?? Number(net), names }, net, held }
