@@ -5,6 +5,9 @@ import { DatabaseUnavailable, type Tx } from './database.ts'
 
 /** Whoever asks more often is told what was found last. */
 const EVERY_MS = 2000
+/** So long a write that failed counts: one that is larger than the probe may need room that the probe has. */
+const REMEMBERED_MS = 10_000
+const FAILURES: ReadonlySet<string> = new Set(['full', 'failing', 'read-only'])
 /** What waits for longer waits for others who write. */
 const PATIENCE_MS = 500
 
@@ -12,14 +15,26 @@ export class WriteProbe {
   readonly #transaction: (work: (tx: Tx) => Promise<void>) => Promise<void>
   #probe: Promise<void> = Promise.resolve()
   #beganAt = Number.NEGATIVE_INFINITY
+  #failure: DatabaseUnavailable | undefined
+  #failedAt = Number.NEGATIVE_INFINITY
 
   constructor(transaction: (work: (tx: Tx) => Promise<void>) => Promise<void>) {
     this.#transaction = transaction
   }
 
-  /** @throws DatabaseUnavailable when nothing can be written; not when others are writing */
+  /** Remembers how a write failed, and throws it on. */
+  remember = (error: unknown): never => {
+    if (error instanceof DatabaseUnavailable && FAILURES.has(error.reason)) {
+      this.#failure = error
+      this.#failedAt = performance.now()
+    }
+    throw error
+  }
+
+  /** @throws DatabaseUnavailable when something could not be written, or nothing can; not when others are writing */
   async look(): Promise<void> {
     const time = performance.now()
+    if (this.#failure && time - this.#failedAt < REMEMBERED_MS) throw this.#failure
     if (time - this.#beganAt > EVERY_MS) {
       this.#beganAt = time
       this.#probe = this.#transaction(write)

@@ -146,6 +146,17 @@ describeService('what payouts do to referrals', service => {
     assert.equal((await service().newPayout(id, { referrals: [fine, refund, sale] })).amount, 2)
   })
 
+  test('409 - referrals that come to more than an amount can be are paid by several payouts', async () => {
+    const id = await earner('rich')
+    const large = await earned(id, 999_999_999_999.99)
+    const cent = await earned(id, 0.01)
+    const refused = await service().post('/payouts', { affiliate_id: id, referrals: [large, cent] })
+    assertFailure(refused, 409, 'rest_payout_conflict')
+    assert.match(refused.body.message, /more than one payout can be, 999999999999\.99: pay them by several/)
+    for (const one of [large, cent]) await service().newPayout(id, { referrals: [one] })
+    assert.deepEqual(await balances(id), { commission: -100_000_000_000_000, paid_out: 100_000_000_000_000 })
+  })
+
   test('409 - what a payout paid is neither rejected, changed in amount nor deleted; its text may be', async () => {
     const id = await earner('settled')
     const one = await earned(id, 6)

@@ -193,7 +193,7 @@ class PostgresDatabase implements Database {
   readonly #primary: PostgresPool
   readonly #replicaReader: ReplicaReader | undefined
   readonly #turns: Turns
-  readonly #probe = new WriteProbe(work => this.transaction(work))
+  readonly #probe = new WriteProbe(work => this.#attempt(work, 'BEGIN'))
 
   /** @param turns of reads that may take long */
   constructor(schema: Schema, primary: PostgresPool, replicaReader: ReplicaReader | undefined, turns: Turns) {
@@ -225,7 +225,7 @@ class PostgresDatabase implements Database {
 
   async transaction<T>(work: (tx: Tx) => Promise<T>, { steady }: TransactionOptions = {}): Promise<T> {
     const begin = steady ? 'BEGIN ISOLATION LEVEL REPEATABLE READ' : 'BEGIN'
-    const result = await this.#untilUndisturbed(() => this.#attempt(work, begin))
+    const result = await this.#untilUndisturbed(() => this.#attempt(work, begin)).catch(this.#probe.remember)
     await this.#replicaReader?.caughtUp()
     return result
   }

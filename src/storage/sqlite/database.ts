@@ -70,7 +70,7 @@ class SqliteDatabase implements Database {
   #refusal: DatabaseUnavailable | undefined
   readonly #filesAreThere: () => boolean
   readonly #watch: NodeJS.Timeout
-  readonly #probe = new WriteProbe(work => this.transaction(work))
+  readonly #probe = new WriteProbe(work => this.#transact(work))
   readonly #read: DatabaseSync
   readonly #write: DatabaseSync
   readonly #threads: SqliteThreads
@@ -138,7 +138,11 @@ class SqliteDatabase implements Database {
     }
   }
 
-  async transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+  transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+    return this.#transact(work).catch(this.#probe.remember)
+  }
+
+  async #transact<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
     if (this.#closing) throw new DatabaseUnavailable('SQLite: closed')
     // While another process writes, whoever waits for a turn waits for that process, too.
     const giveUpAt = performance.now() + BUSY_TIMEOUT_MS
