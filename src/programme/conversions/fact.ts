@@ -6,6 +6,7 @@ import type { Settings } from '../../base/settings.ts'
 import { foldCase } from '../../base/text.ts'
 import { DAY_SECONDS, now, parseMoment } from '../../base/time.ts'
 import type { ConversionKind, SentLine } from './conversion.ts'
+import { partOfTotal } from './left.ts'
 import type { CreateArguments } from './schema.ts'
 
 const MAX_JSON = 65_535
@@ -116,13 +117,13 @@ export function factOf(args: CreateArguments, settings: Settings): Fact {
   const units = (value = 0) => toUnits(value, decimals)!
   const { kind, reference, references = [], lines = [], cumulative = false } = args
   const amount = units(args.amount)
+  const isTotal = cumulative && (kind === 'refund' || !args.part)
   return {
     kind,
     context: foldCase(args.context ?? ''),
     reference,
     references: [...new Set(references)].filter(name => name !== reference),
-    // Totals are told apart by their amounts.
-    part: args.part || (cumulative ? `total:${decimalText(amount, decimals)}` : ''),
+    part: isTotal ? partOfTotal(args.part ?? '', decimalText(amount, decimals)) : (args.part ?? ''),
     cumulative,
     amount,
     tax: units(args.tax),

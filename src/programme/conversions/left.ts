@@ -40,10 +40,26 @@ const total = (takings: readonly Taking[], kind: ConversionKind): bigint =>
 
 const sum = (amounts: Iterable<bigint>): bigint => [...amounts].reduce((total, amount) => total + amount, 0n)
 
-/** A total includes the parts, so the larger of both counts. */
+/**
+ * The part under which a total of refunds is stored: totals are told apart by their amounts.
+ * @param of which part of the payment was refunded so much, such as one of several charges; empty when it is all of it
+ */
+export const partOfTotal = (of: string, amount: string) => `${of}${of && ' '}total:${amount}`
+
+/** What `partOfTotal` was given; empty of what the caller has named otherwise. */
+const totalOf = ({ part }: Taking) =>
+  / total:[\d.]+$/.exec(part) ? part.slice(0, part.lastIndexOf(' ')) : ''
+
+/** Totals of parts add up. A total includes the parts, so the largest of all counts. */
 export function refunded(takings: readonly Taking[]): bigint {
-  const [parts, all] = [sum(partsOf(takings, 'refund').values()), total(takings, 'refund')]
-  return parts > all ? parts : all
+  const totals = takings.filter(({ kind, cumulative }) => kind === 'refund' && cumulative === 1)
+  const { '': whole = [], ...charges } = Object.groupBy(totals, totalOf)
+  const largestOf = (some: readonly Taking[] = []) => largest(some.map(({ amount }) => BigInt(amount)))
+  return largest([
+    sum(partsOf(takings, 'refund').values()),
+    sum(Object.values(charges).map(largestOf)),
+    largestOf(whole),
+  ])
 }
 
 /** What is disputed and not won. */

@@ -37,7 +37,9 @@ export const createArguments = Type.Object({
     name('Which refund or dispute of the payment it is; required of both unless the amount is cumulative.'),
   ),
   cumulative: Type.Optional(
-    flag('Of a refund or dispute: whether the amount is all that was taken back so far.'),
+    flag(
+      'Of a refund or dispute: whether the amount is all that was taken back so far; of a refund with a part, all of that part, such as one of several charges.',
+    ),
   ),
   amount: Type.Optional(
     money('What the customer paid or got back, with tax and shipping; optional of leads and attributions.'),

@@ -102,6 +102,42 @@ describeService('sources', service => {
     assert.equal(await counted(), before)
   })
 
+  test('Stripe: refunds of two charges that have paid one invoice add up', async () => {
+    const affiliate = await seller('charges')
+    const paid = { id: 'in_two', currency: 'usd', customer: 'cus_two', amount_paid: 10_000 }
+    const deliver = async (type: string, of: object) => {
+      const { status, body } = await byStripe(event(type, of))
+      assert.equal(status, 200)
+      for (const { status, message } of body.results) assert.ok(status < 300, message)
+    }
+    await deliver('invoice.paid', { ...paid, metadata: { affiliate_id: String(affiliate) } })
+    for (const name of ['a', 'b']) {
+      const payment = { type: 'payment_intent', payment_intent: `pi_two_${name}` }
+      await deliver('invoice_payment.paid', { invoice: paid.id, payment })
+    }
+    const refund = (name: string, amount_refunded: number) =>
+      deliver('charge.refunded', {
+        ...{ id: `ch_two_${name}`, payment_intent: `pi_two_${name}`, currency: 'usd' },
+        amount_refunded,
+      })
+    // 10 % of 100.00 less all that was refunded so far.
+    const steps: [name: string, refunded: number, left: number][] = [
+      ['a', 3000, 7],
+      ['b', 3000, 4],
+      ['b', 5000, 2],
+      ['b', 3000, 2],
+      ['a', 3000, 2],
+    ]
+    for (const [name, refunded, left] of steps) {
+      await refund(name, refunded)
+      assert.equal(await owed(affiliate), left, `${name} ${refunded}`)
+    }
+    // A total without a part is that of the whole payment.
+    const whole = { kind: 'refund', context: 'stripe', reference: paid.id, cumulative: true, amount: 90 }
+    await service().post('/conversions', whole)
+    assert.equal(await owed(affiliate), 1)
+  })
+
   test('Stripe: shuffled, doubled and with gaps, deliveries end in the ledger of the ordered ones', async () => {
     const story = (affiliate: number, run: string) => {
       const of = (name: string) => `${name}_${run}`

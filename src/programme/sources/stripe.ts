@@ -158,7 +158,7 @@ function readInvoicePayment(invoicePayment: Json): Delivery {
   }
 }
 
-/** Reports the total refunded of a charge so far. */
+/** Reports the total refunded of a charge so far, which may be one of several that have paid an invoice. */
 function readRefund(charge: Json): Delivery {
   const currency = text(charge.currency)
   const id = text(charge.id)
@@ -167,6 +167,7 @@ function readRefund(charge: Json): Delivery {
       {
         kind: 'refund',
         cumulative: true,
+        part: id,
         reference: id,
         references: names([idOf(charge.payment_intent), idOf(charge.invoice)], id),
         amount: amountIn(currency, charge.amount_refunded),
