@@ -164,4 +164,34 @@ describe('affiliated secret-key rotate', () => {
     assert.deepEqual(await rotated(args, environment), { resealed: 1 })
     assert.deepEqual(await rotated(args, environment), { resealed: 0 })
   })
+
+  test('1 - the service does not start on what a key has sealed that is gone, unless it is given up', async t => {
+    const { url, remove } = await engines.SQLite!()
+    t.after(remove)
+    const [old, other] = [1, 2].map(byte => Buffer.alloc(32, byte).toString('base64'))
+    const args = ['--database', url, '--log-level', 'fatal']
+    const serving = (keys: string) => serveProcess(args, { environment: { SECRET_KEY: keys } })
+    const service = await serving(old!)
+    t.after(() => service.stop('SIGKILL'))
+    const reply = await fetch(`${service.announced.url}/v1/sources`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${service.announced.token}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ name: 'shop', type: 'woocommerce', context: 'shop', secret: 'of the shop' }),
+    })
+    assert.equal(reply.status, 201, await reply.text())
+    await service.stop()
+    const start = (environment: Record<string, string>) =>
+      affiliated(['serve', '--port', '0', ...args], '', { environment })
+    const withoutKey = await start({})
+    assert.equal(withoutKey.code, 1)
+    const said =
+      /sealed by the secret key ([0-9a-f]{8}), which is not in .*\.key: put it back.*(lost:[0-9a-f]{8})/
+    const [, name, lost] = said.exec(withoutKey.stderr) ?? []
+    assert.equal(lost, `lost:${name}`, withoutKey.stderr)
+    await assert.rejects(stat(`${url.slice('sqlite:'.length)}.key`), /ENOENT/)
+    assert.equal((await start({ SECRET_KEY: other! })).code, 1)
+    const after = await serving(`${other},${lost}`)
+    t.after(() => after.stop('SIGKILL'))
+    assert.equal((await fetch(`${after.announced.url}/readyz`)).status, 200)
+  })
 })

@@ -15,10 +15,11 @@ import { service } from '../base/actor.ts'
 import { Failure } from '../base/errors.ts'
 import { openLog } from '../http/log.ts'
 import { Anchor } from '../operations/audit/anchor.ts'
+import { refuseLost } from '../programme/details/rules.ts'
 import { onBehalfOf } from '../settings/rules.ts'
 import { type Database, DatabaseUnavailable, within } from '../storage/database.ts'
 import { openDatabase } from '../storage/open.ts'
-import { makeSecretKey } from '../storage/secret-keys.ts'
+import { makeSecretKey, openKeyWarning } from '../storage/secret-keys.ts'
 import { mailOf, type ServeConfig } from './config.ts'
 import { listensOn } from './listen.ts'
 import { askPrimary } from './messages.ts'
@@ -55,7 +56,10 @@ export async function serve(config: ServeConfig, announce: Announce): Promise<vo
   const anchor =
     auditAnchor === undefined || cluster.isWorker ? undefined : new Anchor(database, auditAnchor, log)
   try {
+    await refuseLost({ database })
     makeSecretKey()
+    const warning = openKeyWarning()
+    if (warning !== undefined) log.warn(warning)
     await run(database, config, log, announce)
   } finally {
     await anchor?.close()

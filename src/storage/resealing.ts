@@ -1,9 +1,11 @@
 /** Seals what is stored by a new key. Whoever stores something sealed says by `Sealed` where it is. */
-import type { Database, Tx } from './database.ts'
-import { beginRotation, endRotation, sealedPrefix } from './secret-keys.ts'
+import type { Database, Db, Tx } from './database.ts'
+import { beginRotation, endRotation, refuseMissingKeys, sealedPrefix } from './secret-keys.ts'
 
 /** What is sealed in one table. */
 export interface Sealed {
+  /** The names of the keys that have sealed it, which its texts begin with. */
+  keys(db: Db): Promise<readonly { readonly key: string }[]>
   /** Those behind this one that are sealed by a key other than the one with this prefix, in order, at most `limit`. */
   stale(tx: Tx, prefix: string, after: number, limit: number): Promise<Stale[]>
 }
@@ -15,6 +17,17 @@ interface Stale {
 }
 
 const ROWS_AT_ONCE = 200
+export const KEY_NAME_LENGTH = 8
+
+/**
+ * A new key beside what another one has sealed would hide until its first use that the other one is gone.
+ * @throws Failure secret_key when something is sealed by a key that is not there
+ */
+export async function refuseLostKeys({ reader }: Database, sealedKinds: readonly Sealed[]): Promise<void> {
+  const names = new Set<string>()
+  for (const { keys } of sealedKinds) for (const { key } of await keys(reader)) names.add(key)
+  refuseMissingKeys([...names])
+}
 
 /**
  * Seals everything by a new key, and forgets the old one once nothing is sealed by it, which is found out while nobody seals.

@@ -4,7 +4,16 @@
  * one database at a time, so there is one ring of keys.
  */
 import { createCipheriv, createDecipheriv, hash, randomBytes } from 'node:crypto'
-import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  closeSync,
+  fsyncSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname } from 'node:path'
 import { Failure } from '../base/errors.ts'
 import { placeNew } from '../base/files.ts'
@@ -21,6 +30,9 @@ interface Key {
 
 let place: string | undefined
 let ring: readonly Key[] | undefined
+/** What stands beside the keys, before the name of one that is lost: what it has sealed is given up. */
+const LOST = 'lost:'
+let lost: readonly string[] = []
 
 /**
  * Where the key is from now on, unless SECRET_KEY gives it.
@@ -34,6 +46,24 @@ export function keepSecretKeyIn(file: string | undefined): void {
 /** Makes a key where there is a place for it and none yet. */
 export function makeSecretKey(): void {
   if (!isSecretKeyGiven() && place !== undefined) readAnew(true)
+}
+
+/** What everything is sealed by, as far as it is there or was given up. @throws Failure secret_key */
+export function refuseMissingKeys(ids: readonly string[]): void {
+  const there = new Set([...readAnew(false).map(({ id }) => id), ...lost])
+  const missing = ids.filter(id => !there.has(id))
+  if (missing.length === 0) return
+  const where = isSecretKeyGiven() || place === undefined ? 'SECRET_KEY' : place
+  throw new Failure('secret_key', {
+    message: `What is stored was sealed by the secret key ${missing.join(', ')}, which is not in ${where}: put it back. If it is lost for good, write ${missing.map(id => LOST + id).join(',')} behind a key there; then enter payment details, secrets of sources and second factors anew.`,
+  })
+}
+
+/** A sentence for the log where others than its owner can read the file of the key. */
+export function openKeyWarning(): string | undefined {
+  if (isSecretKeyGiven() || place === undefined || textOf(place) === undefined) return undefined
+  if ((statSync(place).mode & 0o077) === 0) return undefined
+  return `others can read the file of the secret key: chmod 600 ${place}`
 }
 
 /** Whether SECRET_KEY gives it: who starts the service looks after it then. */
@@ -52,7 +82,9 @@ function readAnew(make: boolean): readonly Key[] {
       message: `The file of the secret key is gone: put ${place} back, which has been there since this process began.`,
     })
   }
-  ring = parse(text ?? (make && place !== undefined ? createKeyFile(place) : ''))
+  const parts = (text ?? (make && place !== undefined ? createKeyFile(place) : '')).split(/[\s,]+/)
+  lost = parts.filter(part => part.startsWith(LOST)).map(part => part.slice(LOST.length))
+  ring = parse(parts.filter(part => part !== '' && !part.startsWith(LOST)))
   return ring
 }
 
@@ -98,19 +130,16 @@ function syncFolderOf(file: string): void {
 const newKey = () => randomBytes(KEY_BYTES).toString('base64')
 
 /** @throws Failure secret_key when one is no key */
-function parse(text: string): readonly Key[] {
-  return text
-    .split(/[\s,]+/)
-    .filter(part => part !== '')
-    .map(part => {
-      const bytes = Buffer.from(part, 'base64')
-      if (bytes.length !== KEY_BYTES) {
-        throw new Failure('secret_key', {
-          message: 'The secret key must be 32 bytes, as Base64. `openssl rand -base64 32` makes one.',
-        })
-      }
-      return { id: hash('sha256', bytes, 'hex').slice(0, 8), bytes }
-    })
+function parse(parts: readonly string[]): readonly Key[] {
+  return parts.map(part => {
+    const bytes = Buffer.from(part, 'base64')
+    if (bytes.length !== KEY_BYTES) {
+      throw new Failure('secret_key', {
+        message: 'The secret key must be 32 bytes, as Base64. `openssl rand -base64 32` makes one.',
+      })
+    }
+    return { id: hash('sha256', bytes, 'hex').slice(0, 8), bytes }
+  })
 }
 
 /**
@@ -173,7 +202,7 @@ export function beginRotation(): void {
         'The secret key is not in a file: put the new key before the old one in SECRET_KEY, with a comma, and do this again.',
     })
   }
-  replaceFile(place, [newKey(), ...before.map(textOfKey)])
+  replaceFile(place, [newKey(), ...before.map(textOfKey), ...lost.map(id => LOST + id)])
 }
 
 /** Leaves only the key that seals. To be called while nobody seals, and once nothing is sealed by another one. */

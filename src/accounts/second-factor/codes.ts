@@ -65,6 +65,7 @@ export async function takeCode(tx: Tx, userId: number, typed: string): Promise<b
 }
 
 export const sealedFactors: Sealed = {
+  keys: store.keysOfFactors,
   stale: async (tx, prefix, after, limit) =>
     (await store.staleFactors(tx, prefix, after, limit)).map(row => ({
       id: row.user_id,

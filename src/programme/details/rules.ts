@@ -11,7 +11,7 @@ import { type Context, type RequestContext, type WriteTx, write } from '../../ev
 import { existing, readingOf } from '../../records/rules.ts'
 import { personOf } from '../../records/store.ts'
 import type { Db, Tx } from '../../storage/database.ts'
-import { rotateSecretKey, type Sealed } from '../../storage/resealing.ts'
+import { refuseLostKeys, rotateSecretKey, type Sealed } from '../../storage/resealing.ts'
 import { seal, unseal } from '../../storage/secret-keys.ts'
 import type { Affiliate } from '../affiliates/affiliate.ts'
 import { affiliates, isThere } from '../affiliates/store.ts'
@@ -177,6 +177,7 @@ export function unsealedAccount(row: Pick<PaymentDetail, 'affiliate_id' | 'metho
 }
 
 const sealedDetails: Sealed = {
+  keys: store.keysOfDetails,
   stale: async (tx, prefix, after, limit) =>
     (await store.staleDetails(tx, prefix, after, limit)).map(row => ({
       id: row.id,
@@ -185,11 +186,18 @@ const sealedDetails: Sealed = {
     })),
 }
 
+const sealedKinds = [sealedDetails, sealedSecrets, sealedFactors]
+
+/** @throws Failure secret_key when something is sealed by a key that is neither there nor given up */
+export function refuseLost({ database }: Pick<Context, 'database'>): Promise<void> {
+  return refuseLostKeys(database, sealedKinds)
+}
+
 /**
  * Seals everything by a new key, and drops the old one.
  * @returns how many payment details, secrets of sources and second factors were sealed again
  * @throws Failure secret_key
  */
 export function rotate({ database }: Context): Promise<number> {
-  return rotateSecretKey(database, [sealedDetails, sealedSecrets, sealedFactors])
+  return rotateSecretKey(database, sealedKinds)
 }

@@ -1,6 +1,8 @@
+import { sql } from 'kysely'
 import { storeOf } from '../../records/store.ts'
 import type { Db, Tx } from '../../storage/database.ts'
 import { prepared } from '../../storage/prepared.ts'
+import { KEY_NAME_LENGTH } from '../../storage/resealing.ts'
 import { type PaymentDetail, paymentDetail } from './details.ts'
 
 export const details = storeOf(paymentDetail)
@@ -66,6 +68,16 @@ export async function sealedOf(
 ): Promise<Map<number, Pick<PaymentDetail, 'id' | 'affiliate_id' | 'method' | 'sealed'>>> {
   if (ids.length === 0) return new Map()
   return new Map((await several(db, { ids })).map(row => [row.id, row]))
+}
+
+/** The names of the keys that have sealed details. */
+export async function keysOfDetails(db: Db): Promise<{ key: string }[]> {
+  return db
+    .selectFrom('payment_details')
+    .select(sql<string>`substr(sealed, 1, ${sql.lit(KEY_NAME_LENGTH)})`.as('key'))
+    .distinct()
+    .where('sealed', '!=', '')
+    .execute()
 }
 
 /** Details after an identifier that are sealed by another key than the one with this prefix. */

@@ -1,7 +1,8 @@
+import { sql } from 'kysely'
 import { storeOf } from '../../records/store.ts'
 import type { Db, Tx } from '../../storage/database.ts'
 import { prepared } from '../../storage/prepared.ts'
-import type { Sealed } from '../../storage/resealing.ts'
+import { KEY_NAME_LENGTH, type Sealed } from '../../storage/resealing.ts'
 import { MARK, openedSecret, sealedSecret } from './sealing.ts'
 import { type Source, source } from './source.ts'
 
@@ -19,6 +20,13 @@ export async function sourceWithSecret(db: Db, id: number): Promise<Source | und
 
 /** Secrets of older versions are not sealed. */
 export const sealedSecrets: Sealed = {
+  keys: db =>
+    db
+      .selectFrom('sources')
+      .select(sql<string>`substr(secret, ${sql.lit(MARK.length + 1)}, ${sql.lit(KEY_NAME_LENGTH)})`.as('key'))
+      .distinct()
+      .where('secret', 'like', `${MARK}%`)
+      .execute(),
   stale: async (tx, prefix, after, limit) => {
     const rows = await tx
       .selectFrom('sources')
