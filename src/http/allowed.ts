@@ -15,11 +15,17 @@ export function isLate(reply: FastifyReply): boolean {
 /** Finds out who asks without counting it as a request. */
 export type Confirm = (request: FastifyRequest) => Promise<Actor>
 
+/** 'read payout runs' */
+function inWords(permission: Permission): string {
+  const [resource = '', verb = ''] = permission.split('.')
+  return `${verb} ${resource}`.replaceAll(/[_-]/g, ' ')
+}
+
 /** @throws Failure forbidden */
 export function refuseWithout(permission: Permission, actor: Actor): void {
   if (!actor.permissions.has(permission)) {
     throw new Failure('forbidden', {
-      message: `This needs the permission ${permission}.`,
+      message: `Your role or key does not allow to ${inWords(permission)}: that needs the permission ${permission}.`,
       data: { permission },
     })
   }

@@ -65,6 +65,10 @@ export function referralScenarios(world: () => World): void {
         await page.getByLabel('Choose all on this page').check()
         const bar = page.getByRole('region', { name: 'Chosen' })
         await bar.getByRole('button', { name: 'Approve' }).click()
+        await page
+          .getByRole('alertdialog')
+          .getByText('It changes 2 pending, $5.00. 1 other stays as it is.')
+          .waitFor()
         await page.getByRole('alertdialog').getByRole('button', { name: 'Approve' }).click()
         const outcome = page.getByRole('dialog', { name: '2 referrals approved, 1 not' })
         await outcome.getByText(`#${first}: Payout`).waitFor()

@@ -201,6 +201,15 @@ export function toolScenarios(world: () => World): void {
 
     test('reports of any days - stay in the address, are compared with the days before, and can be left again', () =>
       world().work('/reports', async page => {
+        const asked: string[] = []
+        page.on('request', request => asked.push(request.url()))
+        // Digit by digit, as it is typed: its month, its day, its year.
+        await page.getByLabel('From').press('Tab')
+        await page.getByLabel('From').pressSequentially('01052026', { delay: 60 })
+        assert.deepEqual(
+          asked.filter(url => /from=0/.test(url)),
+          [],
+        )
         await page.getByLabel('From').fill('2026-01-05')
         await page.getByLabel('To', { exact: true }).fill('2026-01-20')
         await page

@@ -94,6 +94,9 @@ describeService('commission rules', service => {
       [{ conditions: [{ field: 'amount', is: ['1'] }] }, 'conditions'],
       [{ conditions: [{ field: 'amount', at_least: 5, below: 5 }] }, 'conditions'],
       [{ conditions: [{ field: 'amount', at_least: -1 }] }, 'conditions'],
+      // The first order is number 1, and nothing is below 0.
+      [{ conditions: [{ field: 'order', below: 1 }] }, 'conditions'],
+      [{ conditions: [{ field: 'sales_ever', below: 0 }] }, 'conditions'],
       [{ conditions: [{ field: 'order', is_not: 1 }] }, 'conditions'],
       [{ kinds: ['refund'] }, 'kinds'],
       [{ rate: -1 }, 'rate'],

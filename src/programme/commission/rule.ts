@@ -311,13 +311,26 @@ function problemOfCondition({ field, is, not, at_least, below }: SentCondition):
     return `must ask for ${field} by is and not: it is text.`
   if (!asksForNumber)
     return is?.length || not?.length ? undefined : `must name values of ${field}, in is or not.`
+  return problemOfLimits(field, at_least, below)
+}
+
+function problemOfLimits(
+  field: SentCondition['field'],
+  at_least: number | undefined,
+  below: number | undefined,
+): string | undefined {
   if (at_least === undefined && below === undefined) return `must give ${field} a limit, at_least or below.`
   if ([at_least, below].some(value => value !== undefined && !isLimit(value))) {
     return `must have limits of ${field} from 0 to ${MAX_AMOUNT} with at most ${RATE_DECIMALS} decimals.`
   }
+  if (below !== undefined && below <= leastOf(field))
+    return `must be such that some ${field} is below ${below}.`
   const isEmpty = at_least !== undefined && below !== undefined && at_least >= below
   return isEmpty ? `must leave some ${field}: at_least has to be less than below.` : undefined
 }
+
+/** The first order of a customer is number 1; nothing else is below 0. */
+const leastOf = (field: SentCondition['field']) => (field === 'order' ? 1 : 0)
 
 const isLimit = (value: number) =>
   value >= 0 && value <= MAX_AMOUNT && toUnits(value, RATE_DECIMALS) !== undefined

@@ -17,6 +17,7 @@ const MOST_CHILDREN = 100
 
 export const explanationSchema = Type.Object({
   referral_id: Type.Integer({ description: 'The referral.' }),
+  conversion_id: Type.Integer({ description: 'The conversion behind it; 0 when there is none.' }),
   status: Type.String({ description: 'Its status.' }),
   amount: Type.String({ description: 'What it is worth now.' }),
   currency: Type.String({ description: "The programme's currency." }),
@@ -57,6 +58,7 @@ function explanationOf(row: Referral, children: readonly Referral[], settings: S
   const money = (units: number) => decimalText(units, decimals)
   return {
     referral_id: row.id,
+    conversion_id: row.conversion_id,
     status: row.status,
     amount: money(row.amount),
     currency,

@@ -10,7 +10,7 @@ import { eachOwed, waitingOf } from './store.ts'
 interface Sum {
   amount: bigint
   count: number
-  later: boolean
+  later?: bigint
   readonly hash: Hash
 }
 
@@ -63,12 +63,12 @@ async function sumsOf(
     for (const row of rows) {
       let sum = sums.get(row.affiliate_id)
       if (!sum) {
-        sum = { amount: 0n, count: 0, later: false, hash: createHash('sha256') }
+        sum = { amount: 0n, count: 0, hash: createHash('sha256') }
         sums.set(row.affiliate_id, sum)
         referrals?.set(row.affiliate_id, [])
       }
       if (cutOff !== null && row.created_at > cutOff && row.amount >= 0) {
-        sum.later = true
+        sum.later = (sum.later ?? 0n) + BigInt(row.amount)
         continue
       }
       sum.amount += BigInt(row.amount)

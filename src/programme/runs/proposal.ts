@@ -3,7 +3,7 @@
  * approval the decision is made again, and has to be the same.
  */
 import { hash } from 'node:crypto'
-import { MAX_AMOUNT, toUnits } from '../../base/money.ts'
+import { decimalText, MAX_AMOUNT, toUnits } from '../../base/money.ts'
 import type { Settings } from '../../base/settings.ts'
 import { formatOf } from './formats/formats.ts'
 import type { Item, Reason } from './item.ts'
@@ -15,11 +15,11 @@ export interface OwedSum {
   readonly count: number
   /** SHA-256 of their identifiers and amounts. */
   readonly digest: string
-  /** Whether there are others after the cut-off. */
-  readonly later: boolean
+  /** What others after the cut-off come to; undefined when there are none. */
+  readonly later?: bigint | undefined
 }
 
-export const nothing: OwedSum = { amount: 0n, count: 0, digest: '', later: false }
+export const nothing: OwedSum = { amount: 0n, count: 0, digest: '' }
 
 /** Who is paid and where to, as far as the method needs it. */
 export interface Payee {
@@ -93,7 +93,6 @@ const sentences = {
   left_out: 'Somebody left this affiliate out of the run.',
   deleted: 'The affiliate was deleted: what is still owed can be paid by a payout of its own.',
   on_hold: 'All that is earned waits for approval, or for the end of its hold.',
-  after_cut_off: 'All that is owed was earned after the cut-off.',
   nothing_owed: 'What is owed, and is in no other payout run, comes to 0.',
   negative: 'More was taken back than is owed: it is carried to the next run.',
   below_minimum: 'Less is owed than the minimum: it is carried to the next run.',
@@ -117,7 +116,14 @@ function exclusionOf(
       note: `The affiliate is ${status}: only those that are active or inactive are paid.`,
     }
   }
-  if (owed.count === 0) return plain(withoutReferrals(owed.later, waiting))
+  if (owed.count === 0 && owed.later !== undefined) {
+    const carried = decimalText(owed.later, settings.decimals)
+    return {
+      reason: 'after_cut_off',
+      note: `All that is owed, ${carried}, was earned after the cut-off: it is carried to the next run.`,
+    }
+  }
+  if (owed.count === 0) return plain(waiting ? 'on_hold' : 'nothing_owed')
   if (owed.amount < 0n) return plain('negative')
   if (owed.amount === 0n) return plain('nothing_owed')
   if (owed.amount < BigInt(minimum)) return plain('below_minimum')
@@ -130,11 +136,6 @@ function mostOf(method: Run['method'], { decimals }: Settings): bigint {
   const most = BigInt(toUnits(MAX_AMOUNT, decimals) ?? Number.MAX_SAFE_INTEGER)
   const { mostAmount = most } = formatOf(method)
   return mostAmount < most ? mostAmount : most
-}
-
-function withoutReferrals(later: boolean, waiting: boolean) {
-  if (later) return 'after_cut_off'
-  return waiting ? 'on_hold' : 'nothing_owed'
 }
 
 function leftOut(text: string): ReadonlySet<number> {
@@ -173,12 +174,16 @@ export function isSame(before: Proposal, now: Proposal): boolean {
 }
 
 /** What has changed about an item, for the person who is approving it. */
-export function differenceOf(before: Proposal, now: Proposal): string {
+export function differenceOf(before: Proposal, now: Proposal, decimals: number): string {
   if (now.status === 'excluded' && before.status === 'included') {
     return `is left out now. ${now.note}`
   }
   if (before.amount !== now.amount || before.referrals !== now.referrals) {
-    return 'is owed another amount, or for other referrals.'
+    const [was, is] = [before, now].map(({ amount, referrals }) => {
+      const sum = decimalText(BigInt(amount), decimals)
+      return `${sum} for ${referrals} ${referrals === 1 ? 'referral' : 'referrals'}`
+    })
+    return `is owed another amount, or for other referrals: ${is}, where it was ${was}.`
   }
   return 'is paid by other details.'
 }

@@ -66,6 +66,8 @@ describeService('a payout run from who is owed to who is paid', service => {
     assert.deepEqual([run.payees, run.amount, run.excluded], [1, 25, 6])
     const listed = await items(run.id)
     for (const { reason, note } of listed) assert.match(note, reason ? /^[A-Z].*\.$/ : /^$/)
+    const { note: carried } = listed.find((item: any) => item.affiliate_id === later)
+    assert.match(carried, /, 50\.00, was earned after the cut-off/)
     const said = Object.fromEntries(
       listed.map((item: any) => [item.affiliate_id, item.reason || item.status]),
     )

@@ -2,6 +2,7 @@ import { Box, Card, Stack, Typography } from '@mui/material'
 import { useQuery } from '@tanstack/react-query'
 import type { Static } from 'typebox'
 import type { explanationSchema, timelineSchema } from '../../../src/programme/conversions/schema.ts'
+import { WithNames } from '../affiliates/WithNames.tsx'
 import { get } from '../api.ts'
 import { nameOfKind } from '../names.ts'
 import { time } from '../ui/format.ts'
@@ -39,7 +40,7 @@ export function Story({ id }: { id: number }) {
         <Section title="Why">
           {explanation.data.sentences.map(sentence => (
             <Typography key={sentence} variant="body2" sx={{ py: 0.25 }}>
-              {sentence}
+              <WithNames text={sentence} />
             </Typography>
           ))}
         </Section>
@@ -77,7 +78,9 @@ function Moment({ moment: { date, kind, id, text } }: { moment: Timeline['timeli
       <Typography variant="caption" sx={{ color: 'text.secondary' }}>
         {time(date)} · {nameOfKind(kind)} <RecordLink kind={kind} id={id} />
       </Typography>
-      <Typography variant="body2">{text}</Typography>
+      <Typography variant="body2">
+        <WithNames text={text} />
+      </Typography>
     </Box>
   )
 }

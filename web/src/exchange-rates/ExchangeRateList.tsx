@@ -1,6 +1,6 @@
 import type { Column } from '../ui/column.ts'
-import { Day } from '../ui/Day.tsx'
 import { DateFilter, TextFilter } from '../ui/filters.tsx'
+import { time } from '../ui/format.ts'
 import { RecordList } from '../ui/RecordList.tsx'
 import { RowLink } from '../ui/table.tsx'
 import { type ExchangeRate, nameOf } from './exchange-rate.ts'
@@ -42,7 +42,7 @@ const columns: Column<ExchangeRate>[] = [
   {
     label: 'Valid from',
     sort: 'date',
-    cell: ({ date }) => <Day text={date} />,
+    cell: ({ date }) => time(date),
     figures: true,
     card: '1 right',
   },

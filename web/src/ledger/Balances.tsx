@@ -9,13 +9,13 @@ import {
   TableCell,
   TableHead,
   TableRow,
-  TextField,
   Typography,
 } from '@mui/material'
 import { type ReactNode, useState } from 'react'
 import { Link as RouterLink } from 'react-router-dom'
 import type { Account } from '../../../src/programme/ledger/holdings.ts'
 import { queryOf } from '../api.ts'
+import { DayField } from '../ui/DayField.tsx'
 import { useMoney } from '../ui/format.ts'
 import { Problem } from '../ui/Page.tsx'
 import { figures } from '../ui/table.tsx'
@@ -99,14 +99,7 @@ export function Balances({ affiliateId, actions }: { affiliateId: number; action
       >
         <Typography variant="h2">Balances</Typography>
         <Stack direction="row" sx={{ gap: 1, flexWrap: 'wrap', alignItems: 'center' }}>
-          <TextField
-            type="date"
-            label="At the end of"
-            value={day}
-            onChange={event => setDay(event.target.value)}
-            slotProps={{ inputLabel: { shrink: true } }}
-            sx={{ width: 158 }}
-          />
+          <DayField label="At the end of" value={day} onChange={setDay} />
           {actions}
         </Stack>
       </Stack>

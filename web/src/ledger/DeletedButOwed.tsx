@@ -78,6 +78,16 @@ function OwedRows({ rows }: { rows: DeletedAffiliates[] }) {
               <TableCell sx={figures}>{money.full(pending)}</TableCell>
               <TableCell>
                 <Stack direction="row" sx={{ justifyContent: 'flex-end' }}>
+                  <Allowed to="referrals.create">
+                    <Button
+                      component={Link}
+                      size="small"
+                      to={`/referrals/create?type=write_off&affiliate_id=${affiliate_id}`}
+                      aria-label={`Write off: affiliate ${affiliate_id}`}
+                    >
+                      Write off
+                    </Button>
+                  </Allowed>
                   <Allowed to="payouts.create">
                     <Button
                       component={Link}

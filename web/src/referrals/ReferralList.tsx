@@ -19,7 +19,7 @@ export function ReferralList() {
     <RecordList<Referral>
       of={referrals}
       columns={columnsOf(useMoney())}
-      search="Number, reference or description"
+      search="Number or words"
       above={<StatusTabs resource="referrals" statuses={statuses} />}
       filters={
         <>

@@ -1,9 +1,10 @@
-import { Box, TextField, useTheme } from '@mui/material'
+import { Box, useTheme } from '@mui/material'
 import { useEffect, useRef, useState } from 'react'
 import { useSearchParams } from 'react-router-dom'
 import { statuses } from '../affiliates/affiliate.tsx'
 import { capital } from '../names.ts'
 import type { Sum } from '../payouts/payout.ts'
+import { DayField } from '../ui/DayField.tsx'
 import { count, period, useMoney } from '../ui/format.ts'
 import { Page } from '../ui/Page.tsx'
 import { RowLink } from '../ui/table.tsx'
@@ -82,22 +83,9 @@ function Days({ scope, onChange }: { scope: Scope; onChange: (scope: Scope) => v
         choices={spans}
         onChange={value => value && onChange({ span: value })}
       />
-      <Day label="From" value={from} onChange={day => change({ from: day })} />
-      <Day label="To" value={to} onChange={day => change({ to: day })} />
+      <DayField label="From" value={from} onChange={day => change({ from: day })} />
+      <DayField label="To" value={to} onChange={day => change({ to: day })} />
     </>
-  )
-}
-
-function Day({ label, value, onChange }: { label: string; value: string; onChange: (day: string) => void }) {
-  return (
-    <TextField
-      type="date"
-      label={label}
-      value={value}
-      onChange={({ target }) => onChange(target.value)}
-      slotProps={{ inputLabel: { shrink: true } }}
-      sx={{ width: 158 }}
-    />
   )
 }
 

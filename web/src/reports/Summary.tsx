@@ -18,6 +18,7 @@ export function Summary({ scope }: { scope: Scope }) {
     ['Earned', totals?.earned, before?.earned],
     ['Paid', totals?.paid, before?.paid],
     ['Refused', totals?.refused, before?.refused],
+    ['Written off', totals?.written_off, before?.written_off],
     ['Owed at the end', totals?.owed, before?.owed],
   ] as const
   const reported = earnings.data
@@ -28,7 +29,8 @@ export function Summary({ scope }: { scope: Scope }) {
           From {day(`${reported.from} 00:00:00`)} until {day(`${reported.to} 00:00:00`)}
           {before &&
             `, compared with ${day(`${before.from} 00:00:00`)} until ${day(`${before.to} 00:00:00`)}`}
-          .
+          . Earned, refused and written off count by the date of the referral, paid by that of the payout, and
+          owed by when it was recorded. What payouts pay beside referrals lowers nothing that is owed.
         </Typography>
       )}
       <Tiles minWidth={168} busy={earnings.isPlaceholderData}>

@@ -69,7 +69,7 @@ function ConditionFields({ place, remove }: { place: number; remove: () => void 
         source={source('value')}
         label={isNumber ? 'Number' : 'Values'}
         parse={typed => typed}
-        validate={typed => valueProblem({ field, value: String(typed ?? '') })}
+        validate={typed => valueProblem({ field, how: getValues(source('how')), value: String(typed ?? '') })}
         helperText={isNumber ? false : 'With commas between them.'}
       />
       <IconButton aria-label="Remove condition" onClick={remove}>

@@ -41,27 +41,38 @@ export interface ConditionRow {
 }
 
 const howNames = ['is', 'not', 'at_least', 'below'] as const
-type How = (typeof howNames)[number]
+/** `exactly` is of the form: the server has it as at least the number, and below the next. */
+type How = (typeof howNames)[number] | 'exactly'
 
 export const hows: Readonly<Record<How, string>> = {
   is: 'is one of',
   not: 'is none of',
   at_least: 'is at least',
   below: 'is below',
+  exactly: 'is',
 }
 
-export const howsOf = (field?: Field): How[] =>
-  field && fields[field].isNumber ? ['at_least', 'below'] : ['is', 'not']
+export const howsOf = (field?: Field): How[] => {
+  if (!field || !fields[field].isNumber) return ['is', 'not']
+  return isCounted(field) ? ['at_least', 'below', 'exactly'] : ['at_least', 'below']
+}
+
+/** Those that are whole numbers, so that one of them alone is a condition as well. */
+const isCounted = (field: Field) => ['order', 'months', 'sales_in_month', 'sales_ever'].includes(field)
 
 type SentCondition = Rule['conditions'][number]
 
 /** What a rule asks for, a line each. */
 export function rowsOf(conditions: readonly SentCondition[]): ConditionRow[] {
-  return conditions.flatMap(({ field, ...rest }) =>
-    howNames
+  return conditions.flatMap(({ field, ...rest }): ConditionRow[] => {
+    const { at_least, below } = rest
+    if (isCounted(field) && at_least !== undefined && below === at_least + 1) {
+      return [{ field, how: 'exactly', value: String(at_least) }]
+    }
+    return howNames
       .filter(how => rest[how] !== undefined)
-      .map(how => ({ field, how, value: [rest[how]].flat().join(', ') })),
-  )
+      .map(how => ({ field, how, value: [rest[how]].flat().join(', ') }))
+  })
 }
 
 /** The same as the server takes it; lines of the same field are one condition where they say different things of it. */
@@ -69,6 +80,10 @@ function conditionsOf(rows: readonly ConditionRow[]): object[] {
   const conditions: Record<string, unknown>[] = []
   for (const { field, how, value = '' } of rows) {
     if (!field || !how) continue
+    if (how === 'exactly') {
+      conditions.push({ field, at_least: Number(value), below: Number(value) + 1 })
+      continue
+    }
     const existing = conditions.find(condition => condition.field === field && !(how in condition))
     const condition = existing ?? { field }
     if (!existing) conditions.push(condition)
@@ -84,9 +99,13 @@ const listOf = (text: string) =>
     .filter(part => part !== '')
 
 /** What is missing or wrong in the value of a line. */
-export function valueProblem({ field, value = '' }: ConditionRow): string | undefined {
+export function valueProblem({ field, how, value = '' }: ConditionRow): string | undefined {
   const text = value.trim()
   if (text === '') return 'Fill this in.'
+  if (how === 'exactly' && !/^\d+$/.test(text)) return 'Write a whole number.'
+  if (how === 'below' && Number(text) <= (field === 'order' ? 1 : 0)) {
+    return field === 'order' ? 'The first order is number 1: none is below it.' : 'Nothing is below 0.'
+  }
   return field && fields[field].isNumber && !/^\d+(\.\d{1,4})?$/.test(text)
     ? 'Write a number, with a point before the decimals.'
     : undefined

@@ -16,6 +16,7 @@ import { Empty } from '../ui/Page.tsx'
 import { RecordLink } from '../ui/RecordLink.tsx'
 import { RecordTable } from '../ui/RecordTable.tsx'
 import { StatusChip } from '../ui/StatusChip.tsx'
+import { Breakable } from '../ui/table.tsx'
 import { type Item, itemStatuses, type Run } from './run.ts'
 
 /** Who is paid, and who is not and why. */
@@ -74,11 +75,11 @@ const columnsOf = (money: Money): Column<Item>[] => [
       <>
         <bdi>{payee_name}</bdi>
         <Typography variant="caption" component="div" sx={{ color: 'text.secondary' }}>
-          <bdi>{payee_account}</bdi>
+          <Breakable text={payee_account} />
         </Typography>
       </>
     ),
-    minWidth: 110,
+    minWidth: 150,
     wideOnly: true,
   },
   {

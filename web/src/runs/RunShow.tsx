@@ -2,6 +2,7 @@ import { Alert, Box, Stack } from '@mui/material'
 import { useQuery } from '@tanstack/react-query'
 import { useEffect } from 'react'
 import { useRefresh } from 'react-admin'
+import { WithNames } from '../affiliates/WithNames.tsx'
 import { API, get } from '../api.ts'
 import { Allowed } from '../ui/Allowed.tsx'
 import { Details } from '../ui/Details.tsx'
@@ -29,7 +30,11 @@ export function RunShow() {
       {run => (
         <Stack sx={{ gap: 2, mb: 2 }}>
           <Progress run={run} />
-          {run.refusal && <Alert severity="warning">{run.refusal}</Alert>}
+          {run.refusal && (
+            <Alert severity="warning">
+              <WithNames text={run.refusal} />
+            </Alert>
+          )}
           {run.status === 'draft' ? <Preview run={run} /> : <Reconciled run={run} />}
           <RunDetails run={run} />
           {['approved', 'sent', 'closed'].includes(run.status) && (

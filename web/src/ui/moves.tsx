@@ -1,13 +1,14 @@
 /** Sets records to another status: one, which can be taken back or is asked first, or several, which is always asked first. */
 import { Button, Checkbox, FormControlLabel, Typography } from '@mui/material'
-import { useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { type ReactNode, useState } from 'react'
 import { type RaRecord, useDataProvider, useListContext, useNotify, useRefresh } from 'react-admin'
+import { get, queryOf } from '../api.ts'
 import { doToMany, type Outcome, type Selection } from '../dataProvider.ts'
 import { useCan } from '../session.tsx'
 import { ActionButton } from './ActionButton.tsx'
 import { Confirm } from './Confirm.tsx'
-import { count, plural } from './format.ts'
+import { count, plural, useMoney } from './format.ts'
 import { OutcomeDialog } from './OutcomeDialog.tsx'
 import type { RecordPages } from './pages.ts'
 
@@ -66,8 +67,8 @@ function AllowedBulkMoves<R extends Movable>({ moving: { of, moves } }: { moving
   const [outcome, setOutcome] = useState<Outcome & { word: string }>()
   const singular = of.name[0].toLowerCase()
   const number = isForAll ? total : selectedIds.length
+  const selection: Selection = isForAll ? { filter: filterValues } : { ids: selectedIds.map(Number) }
   const act = async (move: Move) => {
-    const selection: Selection = isForAll ? { filter: filterValues } : { ids: selectedIds.map(Number) }
     const result = await doToMany(of.resource, move.verb, selection).finally(afterMove)
     onUnselectItems()
     setAll(false)
@@ -92,7 +93,9 @@ function AllowedBulkMoves<R extends Movable>({ moving: { of, moves } }: { moving
               move={move}
               subject={plural(number, singular)}
               act={() => act(move)}
-            />
+            >
+              <Effect of={of} selection={selection} move={move} number={number} />
+            </ConfirmedMove>
           ))}
         </>
       )}
@@ -169,7 +172,56 @@ function UndoableMove<R extends Movable>({ move, moving, record }: OfOne<R>) {
   )
 }
 
-function ConfirmedMove({ move, subject, act }: { move: Move; subject: string; act: () => Promise<unknown> }) {
+/** How many there are of each status; of records with amounts also what they come to. */
+type ByStatus = Record<string, number | { count: number; sum: number | string }>
+
+/** Which of those that are chosen a move concerns, and what they come to. */
+function Effect({
+  of: { resource, kind },
+  selection,
+  move,
+  number,
+}: {
+  of: RecordPages
+  selection: Selection
+  move: Move
+  number: number
+}) {
+  const money = useMoney()
+  const query = queryOf('filter' in selection ? { ...selection.filter } : { [`${kind}_id`]: selection.ids })
+  const { data } = useQuery({
+    queryKey: [resource, 'totals', query],
+    queryFn: () => get<{ by_status: ByStatus }>(`${resource}/totals?${query}`),
+  })
+  if (!data) return null
+  const concerned = move.from.flatMap(status => {
+    const total = data.by_status[status] ?? 0
+    const [several, sum] =
+      typeof total === 'number' ? [total, ''] : [total.count, `, ${money.full(total.sum)}`]
+    return several > 0 ? [{ several, text: `${count(several)} ${status}${sum}` }] : []
+  })
+  const others = number - concerned.reduce((sum, { several }) => sum + several, 0)
+  return (
+    <Typography role="status">
+      {concerned.length > 0
+        ? `It changes ${concerned.map(({ text }) => text).join('; ')}.`
+        : 'It changes none.'}
+      {others > 0 && ` ${plural(others, 'other')} ${others === 1 ? 'stays as it is' : 'stay as they are'}.`}
+    </Typography>
+  )
+}
+
+function ConfirmedMove({
+  move,
+  subject,
+  act,
+  children,
+}: {
+  move: Move
+  subject: string
+  act: () => Promise<unknown>
+  children?: ReactNode
+}) {
   const [asking, setAsking] = useState(false)
   return (
     <>
@@ -184,6 +236,7 @@ function ConfirmedMove({ move, subject, act }: { move: Move; subject: string; ac
         onConfirm={act}
         onClose={() => setAsking(false)}
       >
+        {asking && children}
         <Typography>{move.meaning}</Typography>
       </Confirm>
     </>
