@@ -23,8 +23,8 @@ const ITEMS_AT_ONCE = 500
 /** Items that are recorded in one transaction with their referrals: other writes wait for no more than these. */
 const RECORDED_AT_ONCE = 20
 const REFERRALS_AT_ONCE = 400
-/** Entries of a file that are read before other requests get a turn. */
-const ENTRIES_AT_ONCE = 1000
+/** A file is read for so long before other requests get a turn. */
+const READING_MS = 10
 const MOST_NAMED = 100
 /** Payments that a file may name beside those of the run: all are held in memory until the file is read. */
 const MOST_STRANGE = 10_000
@@ -103,11 +103,12 @@ function chunksOf(items: readonly Item[]): Item[][] {
 /** @throws Failure invalid_argument when the file can't be read, or is about another run */
 async function reportOf(entries: Entries, run: RunRow): Promise<Report> {
   const report = new Report(run)
-  let steps = 0
+  let since = performance.now()
   for (const entry of entries) {
     if (entry) report.add(entry)
-    steps += 1
-    if (steps % ENTRIES_AT_ONCE === 0) await new Promise(setImmediate)
+    if (performance.now() - since < READING_MS) continue
+    await new Promise(setImmediate)
+    since = performance.now()
   }
   report.refuseNothing()
   return report

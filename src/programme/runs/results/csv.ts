@@ -7,6 +7,8 @@ const REFERENCES = ['reference', 'end_to_end_id', 'unique_id']
 const NOTES = ['note', 'reason', 'message']
 const MOST_COLUMNS = 200
 const MOST_CELL = 10_000
+/** A cell of nothing but quotes, each of which is written twice, with what is around it. */
+const MOST_WRITTEN = 2 * MOST_CELL + 4
 
 const isOutcome = (text: string): text is Outcome => outcomes.some(outcome => outcome === text)
 
@@ -68,37 +70,40 @@ interface Row {
 function* rowsOf(content: string): Generator<Row> {
   const text = content.startsWith('\uFEFF') ? content.slice(1) : content
   const separator = separatorOf(text)
-  const cell = new RegExp(
-    `(?:"((?:[^"]|"")*)"|([^"\\r\\n${separator}]*))(${separator}|\\r\\n|\\n|\\r|$)`,
-    'y',
-  )
-  const end = /\r\n|\n|\r|$/g
+  const cell = new RegExp(`^(?:"((?:[^"]|"")*)"|([^"\\r\\n${separator}]*))(${separator}|\\r\\n|\\n|\\r|$)`)
+  const end = /\r\n|\n|\r|$/
   for (let [line, at] = [1, 0]; at < text.length; line += 1) {
-    end.lastIndex = at
-    const found = end.exec(text)!
-    const plain = text.slice(at, found.index)
+    const beginning = text.slice(at, at + MOST_CELL + 2)
+    const found = end.exec(beginning)!
+    const plain = beginning.slice(0, found.index)
     if (plain.length <= MOST_CELL && !plain.includes('"')) {
       yield { cells: bounded(plain.split(separator), line), line }
-      at = end.lastIndex
+      at += found.index + found[0].length
     } else {
-      cell.lastIndex = at
-      yield { cells: cellsOf(text, cell, separator, line), line }
-      at = cell.lastIndex
+      const row = cellsOf(text, at, cell, separator, line)
+      yield { cells: row.cells, line }
+      at = row.end
     }
   }
 }
 
-/** The cells from where `cell` stands to the end of their line, which a cell in quotes may go beyond. */
-function cellsOf(text: string, cell: RegExp, separator: string, line: number): string[] {
+/** The cells from a place to the end of their line, which a cell in quotes may go beyond, and that end. */
+function cellsOf(text: string, start: number, cell: RegExp, separator: string, line: number) {
   const cells: string[] = []
-  for (;;) {
-    const match = cell.exec(text)
-    if (!match) throw unreadable(`line ${line}: a cell must be closed by the quote that opens it.`)
+  for (let at = start; ; ) {
+    const written = text.slice(at, at + MOST_WRITTEN)
+    const match = cell.exec(written)
+    const isCut = at + MOST_WRITTEN < text.length
+    if (!match && !isCut) {
+      throw unreadable(`line ${line}: a cell must be closed by the quote that opens it.`)
+    }
+    if (!match || (isCut && match[0].length === written.length)) throw tooLong(line)
     const value = match[1]?.replaceAll('""', '"') ?? match[2]!
     if (value.length > MOST_CELL) throw tooLong(line)
     cells.push(value)
     bounded(cells, line)
-    if (match[3] !== separator) return cells
+    at += match[0].length
+    if (match[3] !== separator) return { cells, end: at }
   }
 }
 

@@ -33,11 +33,13 @@ function entryOf(reference: string, addendum: string): Entry {
 function* recordsOf(content: string): Generator<string> {
   const text = content.replace(/^\uFEFF/, '')
   if (!text.startsWith('1')) throw unreadable('must be an ACH file: its first record begins with 1.')
-  const end = /\r\n|\n|\r|$/g
+  const end = /\r\n|\n|\r|$/
   for (let [line, at] = [1, 0]; at < text.length; line += 1) {
-    end.lastIndex = at
-    const record = text.slice(at, end.exec(text)!.index)
-    at = end.lastIndex
+    // A line that is longer is refused, so no more of it is looked at.
+    const beginning = text.slice(at, at + WIDTH + 2)
+    const found = end.exec(beginning)!
+    const record = beginning.slice(0, found.index)
+    at += found.index + found[0].length
     const isEmpty = record.trim() === ''
     if (!isEmpty && record.length !== WIDTH) {
       throw unreadable(`line ${line} must have ${WIDTH} characters, as every record has.`)

@@ -19,7 +19,7 @@ const open = ['ACTC', 'ACCP', 'ACSP', 'ACWC', 'ACWP', 'ACFC', 'PDNG', 'RCVD', 'P
 
 function outcomeOf(status: string): Outcome | undefined {
   if (open.includes(status)) return undefined
-  const outcome = final[status]
+  const outcome = Object.hasOwn(final, status) ? final[status] : undefined
   if (outcome === undefined)
     throw unreadable(`has the status ${noteOf(status).slice(0, 20)}, which is not known.`)
   return outcome
@@ -35,15 +35,21 @@ const levels: Readonly<Record<string, { reference: string; status: string }>> = 
   OrgnlPmtInfAndSts: { reference: 'OrgnlPmtInfId', status: 'PmtInfSts' },
   OrgnlGrpInfAndSts: { reference: 'OrgnlMsgId', status: 'GrpSts' },
 }
+const MOST_JOINED = 1000
 const READ = [...Object.values(levels).flatMap(level => Object.values(level)), 'Cd', 'Prtry', 'AddtlInf']
 
 /** @throws Failure invalid_argument */
 export function* readPain002(content: string): Generator<Entry | undefined> {
   const read: Record<string, Elements> = byName(Object.keys(levels), () => ({}))
   let isReport = false
-  for (const { name, text, path } of readXml(content)) {
+  for (const element of readXml(content)) {
+    if (!element) {
+      yield undefined
+      continue
+    }
+    const { name, text, path } = element
     isReport ||= name === 'CstmrPmtStsRpt'
-    const within = path.findLast(one => one in levels)
+    const within = path.findLast(one => Object.hasOwn(levels, one))
     const elements = within === undefined ? {} : read[within]!
     if (text !== undefined && READ.includes(name)) elements[name] = joined(elements[name], text)
     yield name === within ? entryOf(elements, name) : undefined
@@ -52,7 +58,9 @@ export function* readPain002(content: string): Generator<Entry | undefined> {
   if (!isReport) throw unreadable('must be a pain.002: it has no CstmrPmtStsRpt.')
 }
 
-const joined = (before: string | undefined, text: string) => (before ? `${before} ${text}` : text)
+/** No longer than what is read of it. */
+const joined = (before: string | undefined, text: string) =>
+  (before ? `${before} ${text}` : text).slice(0, MOST_JOINED)
 
 /** What holds for all payments is an outcome only where all were rejected; else each speaks for itself. */
 function entryOf(elements: Elements, name: string): Entry | undefined {

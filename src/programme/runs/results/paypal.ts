@@ -41,7 +41,7 @@ export function readPaypal(content: string): Entries {
     (text, line) => {
       const word = text.toLowerCase()
       if (OPEN.includes(word)) return undefined
-      const outcome = outcomes[word]
+      const outcome = Object.hasOwn(outcomes, word) ? outcomes[word] : undefined
       if (outcome === undefined)
         throw unreadable(`line ${line}: the status ${word.slice(0, 50)} is not known.`)
       return outcome

@@ -104,6 +104,28 @@ describe('what comes back from banks and PayPal', () => {
     wrong(readNacha, 'reference,status', /ACH file/)
   })
 
+  test('what is too long is refused before it is read, and names of JavaScript mean nothing', () => {
+    const many = 5_000_000
+    wrong(readPain002, `<a>${'&amp;'.repeat(many)}</a>`, /more than 10000 characters/)
+    wrong(readPain002, `<a>${'<![CDATA[x]]>'.repeat(many / 10)}</a>`, /more than 10000 characters/)
+    wrong(readPain002, `<a ${' '.repeat(many)}>`, /more than 10000 characters/)
+    wrong(readPain002, `<!-- ${' '.repeat(many)}`, /well-formed/)
+    wrong(readCsv, `reference,status\n${'"'.repeat(many + 1)}`, /too long/)
+    wrong(readCsv, '"'.repeat(many), /too long/)
+    wrong(readCsv, `reference,status\n"open`, /closed by the quote/)
+    const commented = report(`<!-- ${'<'.repeat(20_000)} -->${transaction('R4A1', 'ACSC')}`)
+    assert.equal(entriesOf(readPain002(commented))[0]?.outcome, 'paid')
+    const quoted = `reference,status,note\n"R1A1","paid","${'""'.repeat(9000)}"\n`
+    assert.equal(entriesOf(readCsv(quoted))[0]?.outcome, 'paid')
+    for (const name of ['toString', 'valueOf']) {
+      wrong(readPain002, `<a>&${name};</a>`, /not one of XML/)
+      wrong(readPain002, report(transaction('R4A1', name)), new RegExp(name))
+      wrong(readPaypal, `Unique ID,Status\nR1A1,${name}`, /not known/)
+      const within = `<${name}><TxSts>ACSC</TxSts></${name}>`
+      assert.deepEqual(entriesOf(readPain002(report(within + transaction('R4A1', 'ACSC')))).length, 1)
+    }
+  })
+
   test('CSV: a million commas and an open quote end in an error, soon', () => {
     wrong(readCsv, `reference,status\n"${'x,'.repeat(500_000)}`, /closed by the quote|too long/)
     wrong(readCsv, ','.repeat(1_000_000), /too long/)

@@ -15,27 +15,53 @@ interface Element {
 }
 
 const MOST_DEPTH = 64
+/** Characters of a text or a tag: banks send hundreds. */
+const MOST_TEXT = 10_000
+/** What each construct ends with, by its beginning: found before anything else looks at it, so that it can be bounded. */
+const ends: readonly (readonly [beginning: string, end: string])[] = [
+  ['<!--', '-->'],
+  ['<![CDATA[', ']]>'],
+  ['<', '>'],
+]
 const TOKEN =
-  /<!--[\s\S]*?-->|<!\[CDATA\[([\s\S]*?)\]\]>|<\?xml[^>]*\?>|<(\/?)([\w.:-]+)((?:\s+[^<>]*)?)>|([^<]+)/y
+  /^(?:<!--[\s\S]*|<!\[CDATA\[([\s\S]*)\]\]>|<\?xml[^>]*\?>|<(\/?)([\w.:-]+)((?:\s+[^<>]*)?)>|([^<]+))$/
 const BROKEN = 'must be well-formed XML: it is cut off, or is something else.'
+const TOO_LONG = `has a text or a tag of more than ${MOST_TEXT} characters.`
 
-const entities: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" }
+const entities: ReadonlyMap<string, string> = new Map(
+  Object.entries({ amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" }),
+)
 
-/** @throws Failure invalid_argument when it is not well-formed, or has a construct that is refused */
-export function* readXml(content: string): Generator<Element> {
+/**
+ * One step for each tag, text and comment; undefined where no element ends.
+ * @throws Failure invalid_argument when it is not well-formed, too long, or has a construct that is refused
+ */
+export function* readXml(content: string): Generator<Element | undefined> {
   const text = content.replace(/^\uFEFF/, '')
-  if (/<!(?:DOCTYPE|ENTITY)/i.test(text)) {
-    throw unreadable('must be XML without a document type and without entities of its own.')
-  }
   const reader = new Reader()
-  const token = new RegExp(TOKEN)
-  while (token.lastIndex < text.length) {
-    const match = token.exec(text)
+  for (let at = 0; at < text.length; ) {
+    const end = endOf(text, at)
+    // A comment may be long: nothing reads it.
+    const token = text.startsWith('<!--', at) ? '<!--' : text.slice(at, end)
+    const match = TOKEN.exec(token)
     if (!match) throw unreadable(BROKEN)
-    const element = reader.read(match)
-    if (element) yield element
+    yield reader.read(match)
+    at = end
   }
   if (!reader.isWhole) throw unreadable(BROKEN)
+}
+
+/** Where the tag, text or comment ends that begins here. */
+function endOf(text: string, at: number): number {
+  if (/^<!(?:DOCTYPE|ENTITY)/i.test(text.slice(at, at + '<!DOCTYPE'.length))) {
+    throw unreadable('must be XML without a document type and without entities of its own.')
+  }
+  const [beginning, closing] = ends.find(([start]) => text.startsWith(start, at)) ?? ['', '<']
+  const found = text.indexOf(closing, at + beginning.length)
+  if (found < 0 && beginning !== '') throw unreadable(BROKEN)
+  const next = found < 0 ? text.length : found + (beginning === '' ? 0 : closing.length)
+  if (beginning !== '<!--' && next - at > MOST_TEXT) throw unreadable(TOO_LONG)
+  return next
 }
 
 /** The state of reading: the open elements and the text. */
@@ -53,6 +79,7 @@ class Reader {
   read([, verbatim, close, qualified, rest = '', plain]: RegExpExecArray): Element | undefined {
     if (qualified === undefined) {
       this.#text += verbatim ?? (plain === undefined ? '' : withoutEntities(plain))
+      if (this.#text.length > MOST_TEXT) throw unreadable(TOO_LONG)
       return undefined
     }
     const name = qualified.slice(qualified.indexOf(':') + 1)
@@ -86,7 +113,7 @@ function withoutEntities(text: string): string {
       if (code > 0x10ffff) throw unreadable('names a character that there is not.')
       return String.fromCodePoint(code)
     }
-    const character = entities[name]
+    const character = entities.get(name)
     if (character === undefined) throw unreadable(`has the entity ${name}, which is not one of XML.`)
     return character
   })
