@@ -66,6 +66,7 @@ test('a backup that is made under load is whole, and once restored answers like 
           body: { affiliate_id: 1, referrals: [elsewhere + number, elsewhere + number + 1] },
         },
   )
+  t.after(() => writers.stop())
   for (let round = 0; round < 3; round += 1) {
     const acknowledged = writers.answers.filter(({ status }) => status === 201).length
     const made = await succeeds('backup', backup, '--force', '--database', url)
@@ -74,6 +75,7 @@ test('a backup that is made under load is whole, and once restored answers like 
     await copyFile(backup, copy)
     const { ok, checked, problems } = await succeeds('check', '--database', `sqlite:${copy}`)
     assert.deepEqual([ok, problems], [true, []])
+    assert.equal((await succeeds('audit', 'verify', '--database', `sqlite:${copy}`)).unsealed, 0)
     assert.ok(checked.affiliates >= 200 + acknowledged, 'what was answered before the backup is in it')
     assert.equal(checked.users, checked.affiliates + 1)
   }

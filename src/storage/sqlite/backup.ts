@@ -32,10 +32,15 @@ const COMPANIONS = ['-wal', '-shm', '-journal']
 /**
  * Copies the database as it is at one moment; it may be in use meanwhile.
  * @param force replaces a file that is there
+ * @param complete gets the URL of the copy before it takes its place, to do what only the service would have done
  * @returns the size of the backup in bytes
  * @throws DatabaseUnusable
  */
-export async function backupDatabase(url: string, target: string, force: boolean): Promise<number> {
+export async function backupDatabase(
+  url: string,
+  target: string,
+  { force, complete }: { force: boolean; complete: (copy: string) => Promise<void> },
+): Promise<number> {
   const file = embedded(url)
   const destination = resolve(target)
   refuseMissing(file)
@@ -45,6 +50,7 @@ export async function backupDatabase(url: string, target: string, force: boolean
     refuseTaken(destination, force)
     await copyPages(file, partial)
     checkFile(partial, file)
+    await complete(`sqlite:${partial}`)
     await flush(partial)
     if (force) renameSync(partial, destination)
     else place(partial, destination, overwrites)
