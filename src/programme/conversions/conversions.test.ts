@@ -57,10 +57,12 @@ describeService('conversions', service => {
       amount: 1.234,
       references: [''],
       customer: { country: 'Germany' },
+      country: '49',
       metadata: 'text',
     })
     assert.deepEqual(Object.keys(body.data.params).sort(), [
       'amount',
+      'country',
       'customer',
       'metadata',
       'part',
@@ -211,7 +213,8 @@ describeService('conversions', service => {
       reference: fresh(),
       amount: 1,
       affiliate_id: affiliate.id,
-      customer: { email: 'buyer@example.org', country: 'de' },
+      customer: { email: 'buyer@example.org' },
+      country: 'de',
     })
     const { id } = body.conversion
     const run = (statement: string) => service().database.transaction(tx => sql.raw(statement).execute(tx))

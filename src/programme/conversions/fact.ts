@@ -53,8 +53,8 @@ export function problemsOf(args: Partial<CreateArguments>, settings: Settings): 
   if (part && kind !== undefined && !needsPart.includes(kind)) {
     problems.part = 'must be left out: only refunds and disputes have parts.'
   }
-  const country = args.customer?.country
-  if (country && !/^[a-z]{2}$/i.test(country)) problems.customer = 'country must be two letters, ISO 3166-1.'
+  if (!isCountry(args.customer?.country)) problems.customer = 'country must be two letters, ISO 3166-1.'
+  if (!isCountry(args.country)) problems.country = 'must be two letters, ISO 3166-1.'
   const untimely = problemOfMoment(args.occurred_at)
   if (untimely !== undefined) problems.occurred_at = untimely
   if (metadata !== undefined && !isSmallObject(metadata)) {
@@ -62,6 +62,9 @@ export function problemsOf(args: Partial<CreateArguments>, settings: Settings): 
   }
   return problems
 }
+
+/** Also when none is sent. */
+const isCountry = (text = '') => text === '' || /^[a-z]{2}$/i.test(text)
 
 function problemOfMoment(sent: string | undefined): string | undefined {
   const at = sent === undefined ? undefined : parseMoment(sent)?.first

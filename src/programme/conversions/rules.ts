@@ -346,7 +346,7 @@ function insert({ tx, args, fact, sourceId }: Report, decided: Decided): Promise
     aliases: references.length === 0 ? '' : JSON.stringify(references),
     lines: lines.length === 0 ? '' : JSON.stringify(lines),
     cumulative: cumulative ? 1 : 0,
-    country: customer?.country?.toUpperCase() ?? '',
+    country: (customer?.country || args.country || '').toUpperCase(),
     coupon,
     visit_id,
     source_id: sourceId,

@@ -52,6 +52,12 @@ export const createArguments = Type.Object({
   discount: Type.Optional(money('Discount that the amount is without.')),
   lines: Type.Optional(Type.Array(saleLine, { maxItems: MAX_LINES, description: 'What was bought.' })),
   customer: Type.Optional({ ...customer, description: 'Who bought.' }),
+  country: Type.Optional(
+    line(
+      2,
+      "The customer's country, ISO 3166-1: two letters. The same as customer.country, which comes first.",
+    ),
+  ),
   click: Type.Optional({ ...click, description: 'Click tokens that the shop has kept.' }),
   visit_id: Type.Optional(identifier('The visit that led to it.')),
   coupon: Type.Optional(name('The coupon that was used.')),

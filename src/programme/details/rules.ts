@@ -16,6 +16,8 @@ import { seal, unseal } from '../../storage/secret-keys.ts'
 import type { Affiliate } from '../affiliates/affiliate.ts'
 import { affiliates, isThere } from '../affiliates/store.ts'
 import { wasPaid } from '../payouts/store.ts'
+import { isFormula } from '../runs/formats/format.ts'
+import { formatOf } from '../runs/formats/formats.ts'
 import { sealedSecrets } from '../sources/store.ts'
 import { type Account, type CreateArguments, type PaymentDetail, paymentDetail } from './details.ts'
 import * as store from './store.ts'
@@ -107,8 +109,15 @@ async function problemsOf(db: Db, args: Partial<CreateArguments>): Promise<Probl
   const isUnknown = args.affiliate_id !== undefined && !(await isThere(db, args.affiliate_id))
   return {
     ...(isUnknown && { affiliate_id: 'must be the identifier of an existing affiliate.' }),
-    ...(args.method && problemsOfMethod[args.method](args)),
+    ...(args.method && { ...problemOfHolder(args.method, args), ...problemsOfMethod[args.method](args) }),
   }
+}
+
+/** A run would leave out whom its files can't name: better said now than when the money is due. */
+function problemOfHolder(method: Method, { holder = '' }: Partial<CreateArguments>): Problems {
+  if (isFormula(holder)) return { holder: 'must not begin as a formula of a spreadsheet does.' }
+  const problem = holder && formatOf(method).problemOfName?.(holder)
+  return problem ? { holder: `must be written as the bank takes it. ${problem}` } : {}
 }
 
 type Method = CreateArguments['method']
