@@ -262,14 +262,8 @@ async function creditFollowing(
     const payment = await store.membersOf(tx, id!, MOST_MEMBERS)
     const sale = uncredited(payment)[0]
     if (!sale || payment.some(({ kind }) => kind === 'attribution')) continue
-    const fact = {
-      ...report.fact,
-      context,
-      reference,
-      references: [],
-      currency: sale.currency,
-      occurredAt: sale.occurred_at,
-    }
+    const { currency, occurred_at: occurredAt } = sale
+    const fact = { ...report.fact, context, reference, references: [], currency, occurredAt }
     const candidates = [{ by: 'customer' as const, affiliate_id: claimant.id, reason: '' as const }]
     await creditLater({ ...report, args: NOTHING_SENT, fact, payment, settings }, claimant, candidates)
   }
