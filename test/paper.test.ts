@@ -138,6 +138,8 @@ describeService('referrals and the ledger on the command line', service => {
         referral_id: 0,
         payout_id,
         amount: '-9.50',
+        paid: '9.50',
+        because: `payout ${payout_id} created`,
         balance: statement.closing,
       },
     )
@@ -152,7 +154,12 @@ describeService('referrals and the ledger on the command line', service => {
     assert.deepEqual([later.opening, later.closing, later.lines], [statement.closing, statement.closing, []])
     const csv = (await run('statement', String(affiliate), '--csv')).stdout.trimEnd().split('\r\n')
     assert.equal(csv.length, 255)
-    assert.match(csv.at(-1)!, new RegExp(`,closing balance,,,,${statement.closing},,$`))
+    assert.match(csv.at(-1)!, new RegExp(`,closing balance,,,,${statement.closing},,,,closing balance$`))
+    // A payout that names no referral lowers nothing that is owed, and was paid all the same.
+    await service().newPayout(affiliate, { amount: 10 })
+    const admin = await service().admin()
+    const file = (await admin.get(`/affiliates/${affiliate}/statement`)).body.trimEnd().split('\r\n')
+    assert.match(file.at(-2), new RegExp(`,0\\.00,${statement.closing},.*,10\\.00,payout \\d+ created$`))
     assert.match((await run('statement', '987654')).stderr, /^error: There is no affiliate/)
     const wrong = await run('statement', String(affiliate), '--from', '2024-02-30')
     assert.match(wrong.stderr, /^error: .*from: must be a date/)

@@ -1,4 +1,5 @@
 /** What records and actions are called, for people: as their pages say, else as the server does. */
+import { past } from '../../src/base/words.ts'
 import { pagesOf } from './pages.ts'
 
 /** 'Payout run', of 'payout_run'. */
@@ -29,13 +30,6 @@ const phrases: Record<string, string> = {
   'session.refuse': 'Log-in failed',
   'session.delete': 'Logged out',
   'key.create': 'API key generated',
-}
-
-const irregular: Record<string, string> = { pay: 'paid', send: 'sent', prepare: 'prepared', reset: 'reset' }
-
-function past(verb: string): string {
-  if (irregular[verb]) return irregular[verb]
-  return verb.endsWith('e') ? `${verb}d` : `${verb}ed`
 }
 
 /** @param action 'referral.approve', as the log has it @returns 'Referral approved' */

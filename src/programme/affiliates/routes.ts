@@ -4,7 +4,7 @@ import { type Call, CREATE, EDIT, endpoint, type Resource } from '../../http/end
 import { answerList, type ListArguments, type Listing, listArguments, narrowing } from '../../http/list.ts'
 import { bulkEndpoints } from '../../records/bulk.ts'
 import { answerCreated, body, deletionOf, linesOfKind } from '../../records/crud.ts'
-import { deletedButOwed, ledgerEndpoints } from '../ledger/routes.ts'
+import { deletedButOwed, ledgerEndpoints, statement } from '../ledger/routes.ts'
 import { affiliate } from './affiliate.ts'
 import * as rules from './rules.ts'
 import {
@@ -157,6 +157,7 @@ export const affiliatesInArea: Resource = {
       }),
     }),
     deletedButOwed,
+    statement,
     endpoint({
       methods: ['GET'],
       path: '/affiliates/totals',

@@ -5,13 +5,11 @@ import type { Command } from 'commander'
 import { commandLine } from '../../base/actor.ts'
 import { CSV_BEGINNING, csvLine } from '../../base/csv.ts'
 import { decimalText } from '../../base/money.ts'
-import type { Settings } from '../../base/settings.ts'
 import { formatTime } from '../../base/time.ts'
 import { addCommand, type CommonOptions, print, table, withDatabase } from '../../cli/command.ts'
 import { wholeNumber } from '../../cli/options.ts'
 import { onBehalfOf } from '../../settings/rules.ts'
-import { type Days, journalOf, type Statement, type StatementLine, statementOf } from './statements.ts'
-import type { Entry } from './store.ts'
+import { csvOf, type Days, journalOf, lineOf, recordDate, type Statement, statementOf } from './statements.ts'
 
 export function addLedgerCommands(program: Command): void {
   const from = ['--from <date>', 'the first day or moment, UTC (default: the first that there is)'] as const
@@ -77,9 +75,6 @@ async function writeJournal(file: string, options: CommonOptions & Days): Promis
   ])
 }
 
-/** The date of the referral or payout behind the transfer, which may be much earlier. */
-const recordDate = ({ record_at }: Entry) => (record_at === null ? '' : formatTime(record_at))
-
 async function showStatement(
   affiliateId: number,
   options: CommonOptions & Days & { csv?: true },
@@ -88,6 +83,10 @@ async function showStatement(
     const context = onBehalfOf(commandLine, database)
     const settings = await context.settings.current()
     const statement = await statementOf(context, affiliateId, options)
+    if (options.csv && !options.json) {
+      for await (const text of csvOf(statement, settings)) process.stdout.write(text)
+      return
+    }
     const lines: Line[] = []
     let closing = statement.opening
     for await (const line of statement.lines) {
@@ -98,53 +97,18 @@ async function showStatement(
       opening: decimalText(statement.opening, settings.decimals),
       closing: decimalText(closing, settings.decimals),
     }
-    if (options.csv && !options.json) process.stdout.write(asCsv(statement, lines, ends))
-    else {
-      const { from, to } = statement
-      const { currency } = settings
-      const record = { affiliate_id: affiliateId, from, to, currency, ...ends, lines }
-      print(options, record, asTable(statement, lines, ends, currency))
-    }
+    const { from, to } = statement
+    const { currency } = settings
+    const record = { affiliate_id: affiliateId, from, to, currency, ...ends, lines }
+    print(options, record, asTable(statement, lines, ends, currency))
   })
 }
 
 type Line = ReturnType<typeof lineOf>
 
-function lineOf({ transfer, amount, balance }: StatementLine, { decimals }: Settings) {
-  return {
-    date: formatTime(transfer.at),
-    reason: transfer.reason,
-    referral_id: transfer.referral_id ?? 0,
-    payout_id: transfer.payout_id ?? 0,
-    amount: decimalText(amount, decimals),
-    balance: decimalText(balance, decimals),
-    record_date: recordDate(transfer),
-    reference: transfer.reference ?? '',
-  }
-}
-
 interface Ends {
   readonly opening: string
   readonly closing: string
-}
-
-function asCsv({ from, to }: Statement, lines: readonly Line[], { opening, closing }: Ends): string {
-  const columns = [
-    'date',
-    'reason',
-    'referral_id',
-    'payout_id',
-    'amount',
-    'balance',
-    'record_date',
-    'reference',
-  ] as const
-  return [
-    CSV_BEGINNING + csvLine(columns),
-    csvLine([from ?? '', 'opening balance', null, null, null, opening, null, null]),
-    ...lines.map(line => csvLine(columns.map(name => line[name]))),
-    csvLine([to, 'closing balance', null, null, null, closing, null, null]),
-  ].join('')
 }
 
 function asTable({ from, to }: Statement, lines: readonly Line[], ends: Ends, currency: string): string[] {
@@ -156,12 +120,13 @@ function asTable({ from, to }: Statement, lines: readonly Line[], ends: Ends, cu
     id(line.payout_id),
     line.record_date.slice(0, 10),
     line.amount,
+    line.paid,
     line.balance,
   ])
-  const head = ['posted', 'reason', 'referral', 'payout', 'of', `amount (${currency})`, 'balance']
+  const head = ['posted', 'reason', 'referral', 'payout', 'of', `amount (${currency})`, 'paid', 'balance']
   return table(head, [
-    [from ?? '', 'opening balance', '', '', '', '', ends.opening],
+    [from ?? '', 'opening balance', '', '', '', '', '', ends.opening],
     ...rows,
-    [to, 'closing balance', '', '', '', '', ends.closing],
+    [to, 'closing balance', '', '', '', '', '', ends.closing],
   ])
 }

@@ -1,4 +1,6 @@
 import { Type } from 'typebox'
+import { CSV_TYPE } from '../../base/csv.ts'
+import { line } from '../../base/schemas.ts'
 import { type Endpoint, endpoint } from '../../http/endpoint.ts'
 import { answerList, type ListArguments, type Listing, listArguments } from '../../http/list.ts'
 import * as rules from './rules.ts'
@@ -11,6 +13,7 @@ import {
   ledgerItem,
   transferRecord,
 } from './schema.ts'
+import { csvOf, statementOf } from './statements.ts'
 
 const fields = Object.keys(transferRecord.properties)
 
@@ -56,6 +59,31 @@ export const ledgerEndpoints: readonly Endpoint[] = [
     handle: (call, args) => answerList(call, args, listing),
   }),
 ]
+
+const statementArguments = Type.Object({
+  ...ledgerItem.properties,
+  from: Type.Optional(line(19, 'The first day or moment, UTC; the first that there is when omitted.')),
+  to: Type.Optional(line(19, 'The last day or moment, UTC; now when omitted.')),
+})
+
+/** For people: what an affiliate was owed, and each change of it, as a file. */
+export const statement: Endpoint = endpoint({
+  methods: ['GET'],
+  path: '/affiliates/{affiliate_id}/statement',
+  permission: 'affiliates.read',
+  summary: 'Download what an affiliate was owed, and each change of it',
+  arguments: statementArguments,
+  answer: { status: 200, schema: { type: 'string' } },
+  failures: ['no_affiliate'],
+  handle: async (call, { affiliate_id, ...days }) => ({
+    status: 200,
+    headers: {
+      'Content-Type': CSV_TYPE,
+      'Content-Disposition': `attachment; filename="affiliate-${affiliate_id}-statement.csv"`,
+    },
+    body: csvOf(await statementOf(call, affiliate_id, days), await call.settings.current()),
+  }),
+})
 
 /** For people: the list of affiliates no longer has these. */
 export const deletedButOwed: Endpoint = endpoint({

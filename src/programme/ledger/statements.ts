@@ -1,6 +1,10 @@
 /** The ledger as documents: all of it as a journal, and what one affiliate was owed in a period. */
+import { CSV_BEGINNING, csvLine } from '../../base/csv.ts'
 import { invalidArguments, type Problems, refuseInvalid } from '../../base/errors.ts'
+import { decimalText } from '../../base/money.ts'
+import type { Settings } from '../../base/settings.ts'
 import { formatTime, now, parseMoment } from '../../base/time.ts'
+import { past } from '../../base/words.ts'
 import type { Context } from '../../events/write.ts'
 import type { Account } from './holdings.ts'
 import { balancesOf, refuseNobody } from './rules.ts'
@@ -64,10 +68,12 @@ export async function* journalOf(context: Context, days: Days): AsyncGenerator<J
   }
 }
 
-/** A transfer that changes what the affiliate is owed. */
+/** A transfer that changes what the affiliate is owed, or was paid. */
 export interface StatementLine {
   readonly transfer: Entry
   readonly amount: bigint
+  /** What was paid, or came back: also of a payout that names no referral, which lowers nothing that is owed. */
+  readonly paid: bigint
   /** What they are owed after it. */
   readonly balance: bigint
 }
@@ -101,8 +107,80 @@ async function* linesOf(transfers: AsyncIterable<Entry>, opening: bigint): Async
   for await (const transfer of transfers) {
     const amount = BigInt(transfer.amount)
     const gained = (isOwed(transfer.credit) ? amount : 0n) - (isOwed(transfer.debit) ? amount : 0n)
-    if (gained === 0n) continue
+    const paid =
+      (transfer.credit === 'paid_out' ? amount : 0n) - (transfer.debit === 'paid_out' ? amount : 0n)
+    if (gained === 0n && paid === 0n) continue
     balance += gained
-    yield { transfer, amount: gained, balance }
+    yield { transfer, amount: gained, paid, balance }
   }
+}
+
+/** A line of a statement as people read it. */
+export function lineOf({ transfer, amount, paid, balance }: StatementLine, { decimals }: Settings) {
+  return {
+    date: formatTime(transfer.at),
+    reason: transfer.reason,
+    referral_id: transfer.referral_id ?? 0,
+    payout_id: transfer.payout_id ?? 0,
+    amount: decimalText(amount, decimals),
+    balance: decimalText(balance, decimals),
+    record_date: recordDate(transfer),
+    reference: transfer.reference ?? '',
+    paid: decimalText(paid, decimals),
+    because: becauseOf(transfer),
+  }
+}
+
+/** The date of the referral or payout behind the transfer, which may be much earlier. */
+export const recordDate = ({ record_at }: Entry) => (record_at === null ? '' : formatTime(record_at))
+
+/** 'referral 13 edited', 'payout run approved, referral 13' */
+function becauseOf({ reason, referral_id, payout_id }: Entry): string {
+  const [kind = '', verb = ''] = reason.split('.')
+  const numbers: Record<string, number | null> = { referral: referral_id, payout: payout_id }
+  const others = Object.entries(numbers).flatMap(([name, id]) =>
+    id && name !== kind ? [`${name} ${id}`] : [],
+  )
+  const subject = numbers[kind] ? `${kind} ${numbers[kind]}` : kind
+  return [`${subject} ${past(verb)}`.replaceAll('_', ' '), ...others].join(', ')
+}
+
+/** A statement as CSV, written while it is read. */
+export async function* csvOf(
+  { from, to, opening, lines }: Statement,
+  settings: Settings,
+): AsyncGenerator<string> {
+  const columns = [
+    'date',
+    'reason',
+    'referral_id',
+    'payout_id',
+    'amount',
+    'balance',
+    'record_date',
+    'reference',
+    'paid',
+    'because',
+  ] as const
+  const end = (date: string | null, name: string, balance: bigint) =>
+    csvLine([
+      date ?? '',
+      name,
+      null,
+      null,
+      null,
+      decimalText(balance, settings.decimals),
+      null,
+      null,
+      null,
+      name,
+    ])
+  yield CSV_BEGINNING + csvLine(columns) + end(from, 'opening balance', opening)
+  let closing = opening
+  for await (const line of lines) {
+    closing = line.balance
+    const cells = lineOf(line, settings)
+    yield csvLine(columns.map(name => cells[name]))
+  }
+  yield end(to, 'closing balance', closing)
 }

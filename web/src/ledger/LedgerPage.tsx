@@ -2,10 +2,12 @@ import { Typography } from '@mui/material'
 import { ListBase, useReference } from 'react-admin'
 import { useParams } from 'react-router-dom'
 import { type Affiliate, deletedName, nameOf } from '../affiliates/affiliate.tsx'
+import { API } from '../api.ts'
 import { capital } from '../names.ts'
 import { Cards, Ends } from '../ui/Cards.tsx'
 import type { Column } from '../ui/column.ts'
 import { Day } from '../ui/Day.tsx'
+import { ExportLink } from '../ui/ExportLink.tsx'
 import { ChoiceFilter, DateFilter } from '../ui/filters.tsx'
 import { type Money, useMoney } from '../ui/format.ts'
 import { Filters, Rows } from '../ui/ListFrame.tsx'
@@ -45,7 +47,12 @@ export function LedgerPage() {
       <Page
         title={isPending ? 'Ledger' : `Ledger of ${name}`}
         parent={parent}
-        actions={<Settling affiliateId={affiliateId} />}
+        actions={
+          <>
+            <ExportLink href={`${API}/affiliates/${affiliateId}/statement`} label="Statement as CSV" />
+            <Settling affiliateId={affiliateId} />
+          </>
+        }
       >
         <Balances affiliateId={affiliateId} />
         <Filters>

@@ -1,0 +1,9 @@
+/** Words that are made of others. Also used in the browser. */
+
+const irregular: Record<string, string> = { pay: 'paid', send: 'sent', prepare: 'prepared', reset: 'reset' }
+
+/** @param verb 'approve' @returns 'approved' */
+export function past(verb: string): string {
+  if (irregular[verb]) return irregular[verb]
+  return verb.endsWith('e') ? `${verb}d` : `${verb}ed`
+}
