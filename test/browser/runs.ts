@@ -67,7 +67,7 @@ export function runScenarios(world: () => World): void {
         try {
           await page.getByRole('link', { name: 'Prepare payout run' }).first().click()
           await page.getByLabel('Minimum').fill('234567')
-          await page.getByRole('button', { name: 'Save' }).click()
+          await page.getByRole('button', { name: 'Prepare' }).click()
           await page.getByText('Two people').waitFor()
           const path = page.url().match(/\/payout-runs\/\d+/)![0]
           await page.getByRole('button', { name: 'Approve' }).click()

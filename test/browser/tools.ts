@@ -234,7 +234,9 @@ export function toolScenarios(world: () => World): void {
         assert.equal(drawn + empty, await page.locator('main section').count())
         // The totals above are those of the rows below.
         const owed = Number(
-          (await page.locator('dd').nth(3).innerText()).split('\n')[0]!.replace(/[$,]/g, ''),
+          (await page.locator('dt:text-is("Owed at the end") + dd').innerText())
+            .split('\n')[0]!
+            .replace(/[$,]/g, ''),
         )
         const { rows } = await (
           await page.request.get('/admin/api/reports/earnings-by-month?span=all')
