@@ -368,7 +368,8 @@ describeService('commission rules', service => {
       currency: 'NOK',
       occurred_at: '2026-02-03 10:00:00',
     }
-    const { referrals } = await create('/conversions', { ...sent, reference: 'N1', amount: 333.3, tax: 33 })
+    const sale = { ...sent, reference: 'N1', amount: 333.3, tax: 33 }
+    const { conversion, referrals } = await create('/conversions', sale)
     await create('/conversions', { ...sent, kind: 'refund', reference: 'N1', part: '1', amount: 111.1 })
     const { status, body } = await service().get(`/referrals/${referrals[0].id}/explanation`)
     assert.equal(status, 200, JSON.stringify(body))
@@ -377,6 +378,7 @@ describeService('commission rules', service => {
       { ...body, sentences: [] },
       {
         referral_id: referrals[0].id,
+        conversion_id: conversion.id,
         status: 'pending',
         amount: '2.62',
         currency: 'USD',

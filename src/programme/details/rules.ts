@@ -26,7 +26,7 @@ export const reading = readingOf(paymentDetail, store.details)
 
 /** @throws Failure invalid_argument, secret_key */
 export async function create(context: RequestContext, args: CreateArguments): Promise<PaymentDetail> {
-  const result = await write(context, async tx => {
+  return write(context, async tx => {
     const settings = await context.settings.hold(tx)
     // Details that are entered at once for one affiliate follow one another, so each ends the one before.
     const affiliate = await affiliates.hold(tx, args.affiliate_id)
@@ -50,7 +50,6 @@ export async function create(context: RequestContext, args: CreateArguments): Pr
     })
     return created
   })
-  return result
 }
 
 /**
