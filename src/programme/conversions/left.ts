@@ -40,15 +40,20 @@ const total = (takings: readonly Taking[], kind: ConversionKind): bigint =>
 
 const sum = (amounts: Iterable<bigint>): bigint => [...amounts].reduce((total, amount) => total + amount, 0n)
 
+const TOTAL = /(?:^| )total:[\d.]+$/
+
 /**
  * The part under which a total of refunds is stored: totals are told apart by their amounts.
- * @param of which part of the payment was refunded so much, such as one of several charges; empty when it is all of it
+ * @param of which part of the payment was refunded so much, such as one of several charges; empty when it is all of it. A
+ *   stored one that is reported again stands for what it was given.
  */
-export const partOfTotal = (of: string, amount: string) => `${of}${of && ' '}total:${amount}`
+export function partOfTotal(of: string, amount: string): string {
+  const name = of.replace(TOTAL, '')
+  return `${name}${name && ' '}total:${amount}`
+}
 
 /** What `partOfTotal` was given; empty of what the caller has named otherwise. */
-const totalOf = ({ part }: Taking) =>
-  / total:[\d.]+$/.exec(part) ? part.slice(0, part.lastIndexOf(' ')) : ''
+const totalOf = ({ part }: Taking) => (TOTAL.test(part) ? part.replace(TOTAL, '') : '')
 
 /** Totals of parts add up. A total includes the parts, so the largest of all counts. */
 export function refunded(takings: readonly Taking[]): bigint {
