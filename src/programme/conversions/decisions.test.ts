@@ -156,7 +156,7 @@ describeService('what persons decide about what a sale has earned', service => {
       from_currency: 'SEK',
       to_currency: 'USD',
       rate: 10,
-      valid_from: '2020-01-01',
+      date: '2020-01-01',
     })
     assert.deepEqual(await amounts(usual.id), ['200.00'])
     assert.equal((await service().get(`/referrals/${absurd.id}`)).body.status, 'draft')
