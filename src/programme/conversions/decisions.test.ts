@@ -87,6 +87,19 @@ describeService('what persons decide about what a sale has earned', service => {
     assert.deepEqual(await damage(), [])
   })
 
+  test('referral that is rejected already - is described anew beside its refunds', async () => {
+    const { id, takeBack } = await sell()
+    await post('/payouts', { affiliate_id: affiliate.id, referrals: [id] })
+    const { referrals } = await takeBack(50, 'a')
+    const [payout] = (await service().get(`/payouts?referrals=${id}`)).body
+    await service().send('DELETE', `/payouts/${payout.id}`)
+    const child = referrals.find((one: any) => one.type === 'refund')
+    await patch(child.id, { status: 'rejected' })
+    await patch(id, { status: 'rejected' })
+    await patch(child.id, { status: 'unpaid' })
+    assert.equal((await patch(id, { description: 'seen' })).description, 'seen')
+  })
+
   test('dispute that is won - gives back what was there, in the status that it had', async () => {
     const reviewed = await sell()
     await patch(reviewed.id, { status: 'pending' })

@@ -25,22 +25,27 @@ export async function decide(
   after?: Referral,
 ): Promise<Partial<Pick<Referral, 'reason' | 'calculation'>>> {
   const reason = after && after.status !== before.status ? '' : before.reason
-  const calculation = parseCalculation(before.calculation)
-  const isSet = after !== undefined && (after.amount !== before.amount || before.status === 'draft')
   if (before.conversion_id === 0) return { reason }
   if (before.parent_id !== 0) {
     await waive(tx, before, after)
     return { reason }
   }
+  const isRejected = after?.status === 'rejected' && before.status !== 'rejected'
+  const isGone = isRejected || after?.affiliate_id !== before.affiliate_id
+  const isSet = after !== undefined && isAmountSet(before, after)
+  if (!isGone && !isSet) return { reason }
   const refunds = (await store.childrenOf(tx, before.id, MOST_REFUNDS)).filter(
     ({ status, conversion_id }) => status !== 'rejected' && conversion_id !== 0,
   )
-  const isGone = after?.status === 'rejected' || after?.affiliate_id !== before.affiliate_id
   if (isGone && refunds.length > 0) throw hasRefunds(refunds[0]!)
-  if (!calculation || !isSet || (before.status === 'draft' && isWithoutAmount(after))) return { reason }
+  const calculation = parseCalculation(before.calculation)
+  if (!calculation || !isSet) return { reason }
   const sum = refunds.reduce((sum, { amount }) => sum + amount, 0)
   return { reason, calculation: calculationText(correctedBy(calculation, after.amount, sum)) }
 }
+
+const isAmountSet = (before: Referral, after: Referral) =>
+  before.status === 'draft' ? !isWithoutAmount(after) : after.amount !== before.amount
 
 /** Keeps with the sale's referral what a person has made of a refund. */
 async function waive(tx: WriteTx, before: Referral, after: Referral | undefined): Promise<void> {
