@@ -121,22 +121,32 @@ function draftOf(args: CreateArguments, settings: Settings, { actor }: RequestCo
  * @throws Failure no_payout, invalid_argument, payout_conflict
  */
 async function edit(context: RequestContext, args: EditArguments): Promise<Payout> {
-  const { payout_id: id, ...sent } = args
   return write(context, async tx => {
-    const { settings, before, names, eventId } = await hold(context, tx, id)
-    refuseInvalid({ ...(await missingIn(tx, args, before)), ...payout.problems(args, settings) })
-    const change = payout.keep(sent, settings)
-    if (isAlready(before, change)) return before
-    refuseRun(before, { ...before, ...change })
-    const referrals = sent.referrals === undefined ? [...names.keys()] : distinct(sent.referrals)
-    const held = await holdNamed(tx, { names }, { referrals })
-    const planned = plan(held, id, { ...before, names }, { ...before, ...change, referrals }, settings)
-    const after = await store.payouts.update(tx, id, { ...change, updated_at: now() })
-    if (sent.referrals !== undefined) await store.replaceNames(tx, id, planned.after!.names)
-    await finish(tx, 'payout.edit', planned, { before, after, eventId }, settings)
+    const { before, after } = await change(context, tx, args)
     if (before.status === 'paid' && after.status === 'failed') await returnItem(context, tx, before)
     return after
   })
+}
+
+/** Without what follows for the other payouts of a run's payment. */
+async function change(
+  context: RequestContext,
+  tx: WriteTx,
+  args: EditArguments,
+): Promise<Record<'before' | 'after', Payout>> {
+  const { payout_id: id, ...sent } = args
+  const { settings, before, names, eventId } = await hold(context, tx, id)
+  refuseInvalid({ ...(await missingIn(tx, args, before)), ...payout.problems(args, settings) })
+  const values = payout.keep(sent, settings)
+  if (isAlready(before, values)) return { before, after: before }
+  refuseRun(before, { ...before, ...values })
+  const referrals = sent.referrals === undefined ? [...names.keys()] : distinct(sent.referrals)
+  const held = await holdNamed(tx, { names }, { referrals })
+  const planned = plan(held, id, { ...before, names }, { ...before, ...values, referrals }, settings)
+  const after = await store.payouts.update(tx, id, { ...values, updated_at: now() })
+  if (sent.referrals !== undefined) await store.replaceNames(tx, id, planned.after!.names)
+  await finish(tx, 'payout.edit', planned, { before, after, eventId }, settings)
+  return { before, after }
 }
 
 /**
@@ -178,8 +188,9 @@ async function returnItem(
 ): Promise<void> {
   if (itemId === 0) return
   await markReturned(tx, itemId, now())
-  const inner = inTransaction(context, tx)
-  for (const payout_id of await payoutsOf(tx, itemId)) await edit(inner, { payout_id, status: 'failed' })
+  for (const payout_id of await payoutsOf(tx, itemId)) {
+    await change(context, tx, { payout_id, status: 'failed' })
+  }
 }
 
 /** A payout of a run paid what the run's files said, so it can only turn out to have failed. */
