@@ -12,8 +12,13 @@ export function exactSum(
   amount: RawBuilder<unknown>,
   filter: RawBuilder<unknown> = sql``,
 ): RawBuilder<string> {
+  return exactSumOfParts(partsIn(amount), filter)
+}
+
+/** What the two columns have of an amount in a query. */
+export function partsIn(amount: RawBuilder<unknown>): Record<'parts' | 'rest', RawBuilder<unknown>> {
   const part = sql.lit(PART)
-  return exactSumOfParts({ parts: sql`${amount} / ${part}`, rest: sql`${amount} % ${part}` }, filter)
+  return { parts: sql`${amount} / ${part}`, rest: sql`${amount} % ${part}` }
 }
 
 /** The same of amounts that are stored in two columns. */

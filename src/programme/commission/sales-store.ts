@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import { chunksOf } from '../../storage/chunks.ts'
 import type { Db, Tx } from '../../storage/database.ts'
 import { prepared } from '../../storage/prepared.ts'
-import { exactSumOfParts, partsOf, unitsOfSum } from '../../storage/sums.ts'
+import { exactSumOfParts, partsIn, partsOf, unitsOfSum } from '../../storage/sums.ts'
 import type { SalesMonthsTable } from './sales-table.ts'
 
 /** What an affiliate has sold in a month. */
@@ -49,12 +49,23 @@ interface Until {
   readonly last: number
 }
 
+const taken = partsIn(sql`-order_total`)
+
+const statuses = ['pending', 'unpaid', 'paid']
+const types = ['sale', 'lead', 'opt-in']
+const literals = (values: readonly string[]) => sql.join(values.map(value => sql.lit(value)))
+const isSale = sql`status IN (${literals(statuses)}) AND type IN (${literals(types)})`
+
+/** What counts as sold. */
+export const isSold = ({ status, type }: Readonly<Record<'status' | 'type', string>>): boolean =>
+  statuses.includes(status) && types.includes(type)
+
 /** The sums of the months, less what was sold after the last second of the last one, which is hardly ever anything. */
 const sold = prepared((db: Db, { affiliateId, month, next, last }: Until) => {
   const parts = sql`
     SELECT month, sales, volume_parts, volume_rest FROM sales_months
       WHERE affiliate_id = ${affiliateId} AND month <= ${month}
-    UNION ALL SELECT cast(${month} AS bigint), -1, -order_total / 1000000, -order_total % 1000000 FROM referrals
+    UNION ALL SELECT cast(${month} AS bigint), -1, ${taken.parts}, ${taken.rest} FROM referrals
       WHERE affiliate_id = ${affiliateId} AND created_at > ${last} AND created_at < ${next} AND ${isSale}`
   const inMonth = sql`filter (where month = ${month})`
   const volume = { parts: sql.ref('volume_parts'), rest: sql.ref('volume_rest') }
@@ -67,9 +78,6 @@ const sold = prepared((db: Db, { affiliateId, month, next, last }: Until) => {
       exactSumOfParts(volume).as('volume_ever'),
     ])
 })
-
-/** What counts as sold. */
-const isSale = sql`status IN ('pending', 'unpaid', 'paid') AND type IN ('sale', 'lead', 'opt-in')`
 
 export async function soldUntil(db: Db, until: Until) {
   const [row] = await sold(db, until)

@@ -6,7 +6,7 @@ import { monthFrom } from '../../base/time.ts'
 import type { Db, Tx } from '../../storage/database.ts'
 import type { Referral } from '../referrals/referral.ts'
 import type { Tier } from './conditions.ts'
-import { addToMonths, type SalesOfMonth, soldUntil } from './sales-store.ts'
+import { addToMonths, isSold, type SalesOfMonth, soldUntil } from './sales-store.ts'
 
 /** The columns of a referral that decide what it adds to. */
 export type Sold = Pick<Referral, 'affiliate_id' | 'status' | 'type' | 'created_at' | 'order_total'>
@@ -47,7 +47,7 @@ export async function addSales(tx: Tx, changes: readonly Change[]): Promise<void
 }
 
 function add(sums: Sums, sold: Sold, by: 1 | -1): void {
-  if (!isSale(sold)) return
+  if (!isSold(sold)) return
   const { affiliate_id: affiliateId, created_at, order_total } = sold
   const month = monthFrom(created_at)
   const months = sums.get(affiliateId) ?? new Map<number, SalesOfMonth>()
@@ -56,9 +56,6 @@ function add(sums: Sums, sold: Sold, by: 1 | -1): void {
   const added = BigInt(by * (order_total ?? 0))
   months.set(month, { affiliateId, month, sales: sales + by, volume: volume + added })
 }
-
-const isSale = ({ status, type }: Sold): boolean =>
-  status !== 'draft' && status !== 'rejected' && type !== 'refund' && type !== 'write_off'
 
 async function write(tx: Tx, sums: Sums): Promise<void> {
   const changes = [...sums.values()].flatMap(months =>

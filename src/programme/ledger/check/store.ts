@@ -4,7 +4,7 @@ import { type RawBuilder, sql } from 'kysely'
 import { DAY_SECONDS } from '../../../base/time.ts'
 import type { Db } from '../../../storage/database.ts'
 import { dayIn } from '../../../storage/days.ts'
-import { exactSum, isNotZero, unitsOfSum } from '../../../storage/sums.ts'
+import { exactSum, isNotZero, partsIn, unitsOfSum } from '../../../storage/sums.ts'
 
 /** Identifiers of affiliates after `after`, up to `last`. */
 interface Range {
@@ -30,6 +30,8 @@ const status = sql`(status || '')`
 /** The day of the oldest visit. */
 const firstDay = sql`(SELECT ${dayIn(sql`min(created_at)`)} FROM visits)`
 const isLater = sql`created_at >= (${firstDay} + 1) * ${sql.lit(DAY_SECONDS)}`
+
+const volume = partsIn(sql`volume`)
 
 export const comparisons = {
   balances: {
@@ -96,8 +98,8 @@ export const comparisons = {
         FROM referrals
         WHERE ${status} IN ('pending', 'unpaid', 'paid') AND type NOT IN ('refund', 'write_off') AND ${range})
       SELECT affiliate_id, month || ' sales' AS figure, 1 AS amount FROM sold
-      UNION ALL SELECT affiliate_id, month || ' volume_parts', volume / 1000000 FROM sold
-      UNION ALL SELECT affiliate_id, month || ' volume_rest', volume % 1000000 FROM sold`,
+      UNION ALL SELECT affiliate_id, month || ' volume_parts', ${volume.parts} FROM sold
+      UNION ALL SELECT affiliate_id, month || ' volume_rest', ${volume.rest} FROM sold`,
   },
 } as const satisfies Record<string, Comparison>
 
