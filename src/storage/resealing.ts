@@ -1,6 +1,13 @@
 /** Seals what is stored by a new key. Whoever stores something sealed says by `Sealed` where it is. */
+import { sql } from 'kysely'
 import type { Database, Db, Tx } from './database.ts'
-import { beginRotation, endRotation, refuseMissingKeys, sealedPrefix } from './secret-keys.ts'
+import {
+  beginRotation,
+  endRotation,
+  KEY_NAME_LENGTH,
+  refuseMissingKeys,
+  sealedPrefix,
+} from './secret-keys.ts'
 
 /** What is sealed in one table. */
 export interface Sealed {
@@ -17,7 +24,10 @@ interface Stale {
 }
 
 const ROWS_AT_ONCE = 200
-export const KEY_NAME_LENGTH = 8
+
+/** The name of the key by which a column is sealed. @param from where it begins, from 1 */
+export const keyNameIn = (column: string, from = 1) =>
+  sql<string>`substr(${sql.ref(column)}, ${sql.lit(from)}, ${sql.lit(KEY_NAME_LENGTH)})`.as('key')
 
 /**
  * A new key beside what another one has sealed would hide until its first use that the other one is gone.

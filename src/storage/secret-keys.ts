@@ -28,6 +28,8 @@ interface Key {
   readonly bytes: Buffer
 }
 
+/** What is sealed begins with the name of its key. */
+export const KEY_NAME_LENGTH = 8
 let place: string | undefined
 let ring: readonly Key[] | undefined
 /** What stands beside the keys, before the name of one that is lost: what it has sealed is given up. */
@@ -138,7 +140,7 @@ function parse(parts: readonly string[]): readonly Key[] {
         message: 'The secret key must be 32 bytes, as Base64. `openssl rand -base64 32` makes one.',
       })
     }
-    return { id: hash('sha256', bytes, 'hex').slice(0, 8), bytes }
+    return { id: hash('sha256', bytes, 'hex').slice(0, KEY_NAME_LENGTH), bytes }
   })
 }
 

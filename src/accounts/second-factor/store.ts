@@ -1,8 +1,8 @@
 /** Every query on second factors and recovery codes. */
-import { type Selectable, sql } from 'kysely'
+import type { Selectable } from 'kysely'
 import type { Db, Tx } from '../../storage/database.ts'
 import { countOf } from '../../storage/page.ts'
-import { KEY_NAME_LENGTH } from '../../storage/resealing.ts'
+import { keyNameIn } from '../../storage/resealing.ts'
 import type { SecondFactorsTable } from './table.ts'
 
 export type SecondFactor = Selectable<SecondFactorsTable>
@@ -74,11 +74,7 @@ export async function takeRecoveryCode(tx: Tx, userId: number, hash: string): Pr
 
 /** The names of the keys that have sealed second factors. */
 export async function keysOfFactors(db: Db): Promise<{ key: string }[]> {
-  return db
-    .selectFrom('second_factors')
-    .select(sql<string>`substr(secret, 1, ${sql.lit(KEY_NAME_LENGTH)})`.as('key'))
-    .distinct()
-    .execute()
+  return db.selectFrom('second_factors').select(keyNameIn('secret')).distinct().execute()
 }
 
 /** The next second factors by account, at most `limit`, that another key than the one with this prefix has sealed. */

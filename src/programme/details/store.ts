@@ -1,8 +1,7 @@
-import { sql } from 'kysely'
 import { storeOf } from '../../records/store.ts'
 import type { Db, Tx } from '../../storage/database.ts'
 import { prepared } from '../../storage/prepared.ts'
-import { KEY_NAME_LENGTH } from '../../storage/resealing.ts'
+import { keyNameIn } from '../../storage/resealing.ts'
 import { type PaymentDetail, paymentDetail } from './details.ts'
 
 export const details = storeOf(paymentDetail)
@@ -74,7 +73,7 @@ export async function sealedOf(
 export async function keysOfDetails(db: Db): Promise<{ key: string }[]> {
   return db
     .selectFrom('payment_details')
-    .select(sql<string>`substr(sealed, 1, ${sql.lit(KEY_NAME_LENGTH)})`.as('key'))
+    .select(keyNameIn('sealed'))
     .distinct()
     .where('sealed', '!=', '')
     .execute()

@@ -1,8 +1,7 @@
-import { sql } from 'kysely'
 import { storeOf } from '../../records/store.ts'
 import type { Db, Tx } from '../../storage/database.ts'
 import { prepared } from '../../storage/prepared.ts'
-import { KEY_NAME_LENGTH, type Sealed } from '../../storage/resealing.ts'
+import { keyNameIn, type Sealed } from '../../storage/resealing.ts'
 import { MARK, openedSecret, sealedSecret } from './sealing.ts'
 import { type Source, source } from './source.ts'
 
@@ -23,7 +22,7 @@ export const sealedSecrets: Sealed = {
   keys: db =>
     db
       .selectFrom('sources')
-      .select(sql<string>`substr(secret, ${sql.lit(MARK.length + 1)}, ${sql.lit(KEY_NAME_LENGTH)})`.as('key'))
+      .select(keyNameIn('secret', MARK.length + 1))
       .distinct()
       .where('secret', 'like', `${MARK}%`)
       .execute(),
