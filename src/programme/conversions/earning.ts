@@ -158,9 +158,9 @@ function linesOf({ lines, currency }: Conversion): Line[] {
 }
 
 /**
- * Adjusts the referrals of a payment to what is left of it, which is nothing of a duplicate. An open referral is lowered or raised; where it is paid,
- * reserved or not enough, a refund is recorded, which the next payout deducts. What a person has rejected stays
- * rejected.
+ * Adjusts the referrals of a payment to what is left of it, which is nothing of a duplicate. An open referral is lowered
+ * or raised; where it is paid, reserved or not enough, a refund is recorded, which the next payout deducts. What a person
+ * has rejected stays rejected.
  * @returns those that were changed or recorded
  */
 export async function settle(

@@ -10,9 +10,10 @@ import { SENT } from './sending.ts'
 import * as store from './store.ts'
 import { sumItems } from './sums-store.ts'
 
-/** The parts of a reconciliation in the order in which people read them, with the statuses of their items. */
+/** The parts of a reconciliation in the order in which people read them. */
 const partNames = ['sent', 'paid', 'failed', 'returned', 'unknown', 'open'] as const
 
+/** The statuses of their items. */
 const parts = {
   sent: SENT,
   paid: ['paid'],

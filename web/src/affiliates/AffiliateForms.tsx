@@ -23,6 +23,7 @@ import { Page, RecordProblem, toldByThePage } from '../ui/Page.tsx'
 import { Waiting } from '../ui/Waiting.tsx'
 import { type User, userName } from '../users/user.ts'
 import { type Affiliate, nameOf, parent, statuses } from './affiliate.tsx'
+import { isBuiltIn } from './rate.ts'
 
 const statusChoices = statuses.map(id => ({ id, name: id.charAt(0).toUpperCase() + id.slice(1) }))
 
@@ -130,7 +131,7 @@ function AccountInput() {
 
 /** What an affiliate with another type than the default's, and without a rate, would earn. */
 const ofOtherType = (type: string, applies: string) =>
-  type === 'percentage' || type === 'flat'
+  isBuiltIn(type)
     ? `Empty: the rules, then the number of the default with this type: ${applies} for each sale.`
     : `Empty: what the rule “${type}” says.`
 

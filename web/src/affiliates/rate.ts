@@ -41,7 +41,7 @@ export function useRates(): (affiliate: Affiliate) => RateOfAffiliate {
   }
 }
 
-const isBuiltIn = (type: string) => type === 'percentage' || type === 'flat'
+export const isBuiltIn = (type: string) => type === 'percentage' || type === 'flat'
 
 function isFor({ affiliate_id, group_id }: Rule, { id, group }: Affiliate): boolean {
   if (affiliate_id) return affiliate_id === id
