@@ -5,6 +5,7 @@ import { orders as keyOrders, listKeys } from '../../accounts/keys/store.ts'
 import { removeFactor } from '../../accounts/second-factor/store.ts'
 import { endSessions } from '../../accounts/sessions/store.ts'
 import { devicesTable, sessionsTable } from '../../accounts/sessions/table.ts'
+import { erasedAddress } from '../../accounts/users/erased.ts'
 import {
   forgetBrowsers,
   refuseLastAdministrator,
@@ -20,6 +21,7 @@ import { orders as entryOrders, eraseEntriesOf, listEntries } from '../../events
 import { type Context, type RequestContext, write } from '../../events/write.ts'
 import { customer } from '../../programme/customers/customer.ts'
 import { customers } from '../../programme/customers/store.ts'
+import { noteErased } from '../../programme/runs/erased-store.ts'
 import type { Feature } from '../../records/feature.ts'
 import { existing } from '../../records/rules.ts'
 import type { Db, Tx } from '../../storage/database.ts'
@@ -90,7 +92,7 @@ export async function erasePerson(context: RequestContext, userId: number): Prom
     if (!user) throw new Failure('no_user')
     await refuseLastAdministrator(tx, user)
     const login = await freeName(tx, userId)
-    const email = `${login}@erased.invalid`
+    const email = erasedAddress(login)
     await updateUser(tx, userId, {
       login,
       login_key: foldCase(login),
@@ -111,6 +113,7 @@ export async function erasePerson(context: RequestContext, userId: number): Prom
       schema.filter(table => table !== usersTable),
       person,
     )
+    await noteErased(tx, person.get('affiliates') ?? [])
     await endSessions(tx, userId)
     await removeFactor(tx, userId)
     await forgetBrowsers(tx, user)

@@ -212,13 +212,18 @@ async function file(run: string, format: string, options: FileOptions, self: Com
   if (options.json && output === undefined && !handedOver) self.error('error: --json needs --output')
   await onDatabase(options, async context => {
     if (handedOver) return printRun(options, context, await rules.handOver(context, format, args))
-    const { text, name } = await rules.file(context, format, args)
+    const { text, name, erased } = await rules.file(context, format, args)
+    if (erased > 0) {
+      process.stderr.write(
+        `Payees that were erased since the approval, and are not in it: ${erased}. Record the outcome of each.\n`,
+      )
+    }
     if (output === undefined) {
       for await (const piece of text) process.stdout.write(piece)
       return
     }
     await pipeline(text, createWriteStream(output, { flags: 'wx' }))
-    print(options, { path: output, name }, [`Wrote ${output}.`])
+    print(options, { path: output, name, erased }, [`Wrote ${output}.`])
   })
 }
 

@@ -53,7 +53,7 @@ export async function recordResults(context: RequestContext, args: ResultArgumen
   refuseUnsent(run)
   refuseReplaced(content)
   const report = await reportOf(readers[format](content), run)
-  if (report.whole) await addOpen(context, id, report.reported, report.whole)
+  if (report.whole) await addOpen(context, id, report, report.whole)
   const contradictions = report.takeContradictions()
   const result = {
     payout_run_id: id,
@@ -118,6 +118,8 @@ async function reportOf(entries: Entries, run: RunRow): Promise<Report> {
 class Report {
   /** By affiliate. */
   readonly reported = new Map<number, ReportedOutcome>()
+  /** Affiliates whose payments are under way, as the file says of each. */
+  readonly underWay = new Set<number>()
   readonly unknown: string[] = []
   /** The outcome of every payment that has no outcome of its own in the file. */
   whole: ReportedOutcome | undefined
@@ -137,8 +139,10 @@ class Report {
     if (runId !== this.#run.id) {
       this.#otherRun ??= runId
       if (this.unknown.length < MOST_NAMED) this.unknown.push(reference.slice(0, 100))
-    } else if (outcome === undefined) this.ignored += 1
-    else if (parsed) this.#report(parsed.affiliateId, { outcome, note })
+    } else if (outcome === undefined) {
+      this.ignored += 1
+      if (parsed) this.#bound(this.underWay.add(parsed.affiliateId))
+    } else if (parsed) this.#report(parsed.affiliateId, { outcome, note })
     else this.whole = { outcome, note }
   }
 
@@ -150,8 +154,12 @@ class Report {
       this.#contradictory.set(affiliateId, reason)
     }
     this.reported.set(affiliateId, { outcome: both ?? outcome, note: note || (before?.note ?? '') })
+    this.#bound(this.reported)
+  }
+
+  #bound({ size }: { readonly size: number }): void {
     const { payees, excluded } = this.#run
-    if (this.reported.size > payees + excluded + MOST_STRANGE)
+    if (size > payees + excluded + MOST_STRANGE)
       throw unreadable(`names more payments than the ${payees} of this run.`)
   }
 
@@ -195,17 +203,18 @@ function refuseReplaced(content: string): void {
   }
 }
 
-/** Adds the outcome for all to every open item that has none of its own. */
+/** Adds the outcome for all to every open item of which the file says nothing by itself. */
 async function addOpen(
   { database }: Context,
   runId: number,
-  reported: Map<number, ReportedOutcome>,
+  { reported, underWay }: Report,
   whole: ReportedOutcome,
 ): Promise<void> {
   for (let after = 0; ; ) {
     const page = { runId, statuses: ['reserved', 'unknown'], after, limit: ITEMS_AT_ONCE } as const
     const items = await store.itemsAfter(database.reader, page)
-    for (const { affiliate_id } of items) if (!reported.has(affiliate_id)) reported.set(affiliate_id, whole)
+    for (const { affiliate_id: id } of items)
+      if (!reported.has(id) && !underWay.has(id)) reported.set(id, whole)
     if (items.length < ITEMS_AT_ONCE) return
     after = items.at(-1)!.affiliate_id
   }

@@ -101,6 +101,9 @@ export const fileRecord = Type.Object({
   part: Type.Integer({ description: 'Which file, from 1.' }),
   parts: Type.Integer({ description: 'How many files there are of this kind.' }),
   payees: Type.Integer({ description: 'How many are paid by this file.' }),
+  erased: Type.Integer({
+    description: 'How many were erased since the approval, and are not in it: record what became of each.',
+  }),
   downloaded: Type.String({ description: 'When it was first downloaded, UTC; empty before.' }),
   handed_over: Type.String({ description: 'When somebody said that it was handed over, UTC; empty before.' }),
 })

@@ -6,6 +6,7 @@ import type { Db } from '../../storage/database.ts'
 import { unsealedAccount } from '../details/rules.ts'
 import { sealedOf } from '../details/store.ts'
 import { conflict } from './conflict.ts'
+import { erasedPlaces } from './erased-store.ts'
 import * as files from './file-store.ts'
 import type { Format, Frame, Line } from './formats/format.ts'
 import { formats } from './formats/formats.ts'
@@ -37,6 +38,8 @@ const partsOf = ({ most }: Format, payees: number) => (most === undefined ? 1 : 
 export interface RunFile {
   readonly name: string
   readonly contentType: string
+  /** How many payees were erased since the approval, and are not in it. */
+  readonly erased: number
   readonly text: AsyncIterable<string>
 }
 
@@ -61,10 +64,15 @@ export async function file(
     if (isFirst) tx.log('payout_run.download', id)
   })
   const frame = await frameOf(context, run, part, columns, () => linesOf(context, run, kind, part))
+  const erasedAt = await erasedPlaces(context.database.replica, id, SENT)
+  if (frame.count === 0) {
+    throw conflict('Every payee of this file was erased: record what became of each payment instead.')
+  }
   const lines = () => whole(linesOf(context, run, kind, part), frame.count)
   return {
     name: `payout-run-${id}${partsOf(kind, run.payees) > 1 ? `-${part}` : ''}.${kind.extension}`,
     contentType: kind.contentType,
+    erased: payeesOf(kind, run, part, erasedAt).erased,
     text: kind.write(frame, lines),
   }
 }
@@ -101,7 +109,7 @@ async function frameOf(
   }
 }
 
-/** Ends the download with an error when the run was cancelled under it: half a file could be taken for a whole one. */
+/** Ends the download with an error when the run has changed under it: half a file could be taken for a whole one. */
 async function* whole(
   batches: AsyncIterable<readonly Line[]>,
   count: number,
@@ -111,7 +119,11 @@ async function* whole(
     written += lines.length
     yield lines
   }
-  if (written !== count) throw conflict('The run was cancelled while its file was downloaded.')
+  if (written !== count) {
+    throw conflict(
+      'The run was cancelled, or a payee erased, while the file was downloaded: download it again.',
+    )
+  }
 }
 
 async function* linesOf(
@@ -128,12 +140,16 @@ async function* linesOf(
     // A part may end within a page.
     const first = skipped === 0 && part === 1 ? 0 : (part - 1) * most - skipped
     const lines = items.slice(Math.max(0, first), Math.max(0, part * most - skipped))
-    if (lines.length > 0) yield await withAccounts(reader, lines)
+    const payable = lines.filter(item => !isErased(item))
+    if (payable.length > 0) yield await withAccounts(reader, payable)
     skipped += items.length
     if (items.length < LINES_AT_ONCE || skipped >= part * most) return
     after = items.at(-1)!.affiliate_id
   }
 }
+
+/** Whether the account was erased since the approval, which refuses payees without one. */
+const isErased = ({ payee_account }: Item) => payee_account === ''
 
 /** Opens sealed details only here, where they are written to a file. */
 async function withAccounts(db: Db, items: readonly Item[]): Promise<Line[]> {
@@ -145,21 +161,28 @@ async function withAccounts(db: Db, items: readonly Item[]): Promise<Line[]> {
   })
 }
 
+/** How many payees a file has, and how many it lacks. @param erased their places in the run */
+function payeesOf({ most }: Format, { payees }: RunRow, part: number, erased: readonly number[]) {
+  const [first, end] = most === undefined ? [0, payees] : [(part - 1) * most, Math.min(part * most, payees)]
+  const missing = erased.filter(place => place >= first && place < end).length
+  return { payees: end - first - missing, erased: missing }
+}
+
 /** The files of a run, and whether they were downloaded and handed over. */
 export async function listFiles(context: Context, id: number) {
   const run = await runOf(context, id)
   const knownFiles = await files.filesOf(context.database.replica, id)
+  const erased = await erasedPlaces(context.database.replica, id, SENT)
   return formatsOf(run).flatMap(format => {
     const parts = Math.max(1, partsOf(format, run.payees))
     return Array.from({ length: parts }, (_, index) => {
       const part = index + 1
       const file = knownFiles.find(file => file.format === format.name && file.part === part)
-      const most = format.most ?? run.payees
       return {
         format: format.name,
         part,
         parts,
-        payees: Math.min(most, run.payees - index * most),
+        ...payeesOf(format, run, part, erased),
         downloaded: file ? formatTime(file.downloaded_at) : '',
         handed_over: file?.handed_over_at ? formatTime(file.handed_over_at) : '',
       }

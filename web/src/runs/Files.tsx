@@ -14,7 +14,7 @@ import { useState } from 'react'
 import { API, get } from '../api.ts'
 import { Confirm } from '../ui/Confirm.tsx'
 import { ExportLink } from '../ui/ExportLink.tsx'
-import { count, time } from '../ui/format.ts'
+import { count, plural, time } from '../ui/format.ts'
 import { Problem } from '../ui/Page.tsx'
 import { figures } from '../ui/table.tsx'
 import { useStep } from './RunActions.tsx'
@@ -71,7 +71,7 @@ const isSame = (one: RunFile, other: RunFile) => one.format === other.format && 
 function FileRow({ run, file, onDownload }: { run: Run; file: RunFile; onDownload: () => void }) {
   const step = useStep(run)
   const [asking, setAsking] = useState(false)
-  const { format, part, parts, payees, downloaded, handed_over } = file
+  const { format, part, parts, payees, erased, downloaded, handed_over } = file
   const name = parts > 1 ? `${methodName(format)}, ${part} of ${parts}` : methodName(format)
   const isPaidBy = format === run.method
   const path = `payout-runs/${run.id}/files/${format}`
@@ -79,6 +79,12 @@ function FileRow({ run, file, onDownload }: { run: Run; file: RunFile; onDownloa
     <TableRow>
       <TableCell>
         {name}
+        {erased > 0 && (
+          <Typography variant="caption" component="div" sx={{ color: 'warning.main' }}>
+            Without {plural(erased, 'payee')} who {erased === 1 ? 'was' : 'were'} erased since: record the
+            outcome of each below.
+          </Typography>
+        )}
         {!isPaidBy && (
           <Typography variant="caption" component="div" sx={{ color: 'text.secondary' }}>
             To read: accounts are masked, and nothing is paid by it.

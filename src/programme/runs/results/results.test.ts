@@ -161,4 +161,34 @@ describeService('results of a payout run', service => {
     const { body } = await service().get(`/affiliates/${ids[0]}/balances`)
     assert.deepEqual([body.unpaid, body.reserved], [7, 0])
   })
+
+  test('200 - what a bank says of one payment counts before what it says of all', async () => {
+    const ids: number[] = []
+    for (const name of ['settled', 'way', 'silent']) {
+      const { id } = await service().newAffiliate(name, { status: 'active' })
+      await service().post('/referrals', { affiliate_id: id, amount: 7, status: 'unpaid' })
+      ids.push(id)
+    }
+    const { body: run } = await service().post('/payout-runs')
+    await service().post(`/payout-runs/${run.id}/approve`, { hash: run.hash })
+    const of = (index: number) => `R${run.id}A${ids[index]}`
+    const payments = transaction(of(0), 'ACSC') + transaction(of(1), 'ACSP')
+    const groups = [
+      report(payments, '<GrpSts>RJCT</GrpSts>'),
+      report(`<OrgnlPmtInfId>RUN-4-1</OrgnlPmtInfId><PmtInfSts>RJCT</PmtInfSts>${payments}`),
+    ]
+    for (const [index, content] of groups.entries()) {
+      const reply = await service().post(`/payout-runs/${run.id}/results`, {
+        content: content.replaceAll('RUN-4-1', `RUN-${run.id}-1`),
+        format: 'pain.002',
+      })
+      assert.deepEqual(
+        [reply.body.recorded.paid, reply.body.conflicts, reply.body.unchanged],
+        index === 0 ? [1, [], 0] : [0, [], 1],
+      )
+      const { body: items } = await service().get(`/payout-runs/${run.id}/items?number=-1`)
+      const statuses = ids.map(id => items.find((item: any) => item.affiliate_id === id).status)
+      assert.deepEqual(statuses, ['paid', 'reserved', 'failed'])
+    }
+  })
 })

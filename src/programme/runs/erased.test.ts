@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { assertFailure, describeService, giveSecretKey, operatorOf } from '../../../test/harness.ts'
+import { features } from '../../app.ts'
+import { checkDatabase } from '../../operations/check/rules.ts'
+import { erasePerson } from '../../operations/privacy/rules.ts'
+
+describeService('a payee who is erased after the approval', service => {
+  giveSecretKey()
+  test('is in no file, keeps nobody else from being paid, and is settled by a person', async () => {
+    const admin = await service().admin()
+    await admin.patch('/settings', {
+      currency: 'EUR',
+      payer_name: 'Shop',
+      payer_iban: 'DE89370400440532013000',
+    })
+    const people: { id: number; user_id: number }[] = []
+    for (const name of ['kept', 'erased', 'last']) {
+      const person = await service().newAffiliate(name, { status: 'active' })
+      await service().post('/referrals', { affiliate_id: person.id, amount: 10, status: 'unpaid' })
+      const details = { method: 'sepa', iban: 'NL91ABNA0417164300', holder: `Payee ${name}` }
+      await service().post('/payment-details', { affiliate_id: person.id, ...details })
+      people.push(person)
+    }
+    const erase = (index: number) => erasePerson(operatorOf(service().database), people[index]!.user_id)
+    const { body: run } = await service().post('/payout-runs', { method: 'sepa' })
+    const path = `/payout-runs/${run.id}`
+    assert.equal((await service().post(`${path}/approve`, { hash: run.hash })).body.status, 'approved')
+    const counts = async (format: string) => {
+      const { body } = await service().get(`${path}/files`)
+      const file = body.find((one: any) => one.format === format)
+      return [file.payees, file.erased]
+    }
+    assert.deepEqual(await counts('sepa'), [3, 0])
+    await erase(1)
+    for (const format of ['sepa', 'csv']) {
+      assert.deepEqual(await counts(format), [2, 1])
+      const first = await service().get(`${path}/files/${format}`)
+      assert.equal(first.status, 200, JSON.stringify(first.body))
+      assert.deepEqual(
+        [...new Set(first.body.match(/R\d+A\d+/g))],
+        [people[0]!, people[2]!].map(({ id }) => `R${run.id}A${id}`),
+      )
+      assert.equal((await service().get(`${path}/files/${format}`)).body, first.body)
+    }
+    const { body: file } = await service().get(`${path}/files/sepa`)
+    assert.match(file, /<NbOfTxs>2<\/NbOfTxs><CtrlSum>20\.00<\/CtrlSum>/)
+    const [item] = (await service().get(`${path}/items?affiliate_id=${people[1]!.id}`)).body
+    assert.deepEqual([item.status, item.amount, item.payee_account], ['reserved', 10, ''])
+    assert.match(item.note, /^The payee was erased: .* Record it as failed/)
+
+    const content = `reference,status\nR${run.id}A${people[0]!.id},paid\nR${run.id}A${people[2]!.id},paid`
+    assert.equal((await service().post(`${path}/results`, { content })).body.recorded.paid, 2)
+    assertFailure(await service().post(`${path}/close`), 409, 'rest_payout_run_conflict')
+    assert.equal((await service().post(`/run-items/${item.id}`, { status: 'failed' })).body.status, 'failed')
+    assert.equal((await service().post(`${path}/close`)).body.status, 'closed')
+    const { body: balances } = await service().get(`/affiliates/${people[1]!.id}/balances`)
+    assert.deepEqual([balances.unpaid, balances.reserved], [10, 0])
+    // Nobody reads mail to the address of an erased account.
+    const { body: next } = await service().post('/payout-runs')
+    const { body: items } = await service().get(`/payout-runs/${next.id}/items`)
+    assert.deepEqual(
+      items.map((one: any) => [one.affiliate_id, one.reason]),
+      [[people[1]!.id, 'no_payment_details']],
+    )
+    await erase(0)
+    await erase(2)
+    assertFailure(await service().get(`${path}/files/sepa`), 409, 'rest_payout_run_conflict')
+    assert.deepEqual((await checkDatabase(service().database, features)).problems, [])
+  })
+})
