@@ -10,16 +10,20 @@ import type { Run } from './parts.ts'
 import { launcher, startServer } from './processes.ts'
 import { named, requestsTo } from './requests.ts'
 
-const names = [
-  'get one',
-  'get one, built anew',
-  'list of 20, first page',
-  'list of 20, built anew',
-  'list of 100',
-  'list of 100, built anew',
-  'create with account',
-  'edit',
-  'create payout',
+/** What is compared with which of the other checkout: the same where nothing else is said. */
+const compared: readonly { readonly request: string; readonly other?: string }[] = [
+  { request: 'get one' },
+  { request: 'get one, built anew' },
+  { request: 'list of 20, first page' },
+  { request: 'list of 20, built anew' },
+  { request: 'list of 100' },
+  { request: 'list of 100, built anew' },
+  { request: 'create with account' },
+  { request: 'edit' },
+  { request: 'create payout' },
+  // Version 0.1 had neither of them.
+  { request: 'create referral', other: 'create payout' },
+  { request: 'create visit', other: 'create payout' },
 ]
 
 const AFFILIATES = 1000
@@ -42,8 +46,11 @@ export async function compareCheckouts(
   open: OpenEmpty,
   run: Omit<Run, 'seconds'>,
 ) {
-  const wanted = names.filter(name => name.includes(run.only))
-  const rounds = new Map<string, Rounds>(wanted.map(name => [name, [[], []]]))
+  const wanted = compared.filter(({ request }) => request.includes(run.only))
+  const rounds = wanted.map(({ request, other: its = request }) => {
+    const measured: Rounds = [[], []]
+    return { request, its, measured }
+  })
   const sides = [
     { program: launcher, filled: await fill(engine, await open('new'), AFFILIATES) },
     {
@@ -54,17 +61,18 @@ export async function compareCheckouts(
   for (let start = 1; start <= STARTS; start += 1) {
     const [mine, its] = [await startSide(sides[0]), await startSide(sides[1])]
     try {
-      for (const [name, measured] of rounds) {
-        progress(`${engine}, ${start} of ${STARTS}: ${name}`)
-        await alternate([mine.begin(name), its.begin(name)], measured, Math.ceil(run.rounds / STARTS))
+      for (const { request, its: otherRequest, measured } of rounds) {
+        progress(`${engine}, ${start} of ${STARTS}: ${request}`)
+        const contestants = [mine.begin(request), its.begin(otherRequest)] as const
+        await alternate(contestants, measured, Math.ceil(run.rounds / STARTS))
       }
     } finally {
       await Promise.all([mine.stop(), its.stop()])
     }
   }
-  return [...rounds].map(([request, [mine, its]]) => ({
+  return rounds.map(({ request, its: otherRequest, measured: [mine, its] }) => ({
     engine,
-    request,
+    request: otherRequest === request ? request : `${request} (${otherRequest} there)`,
     cpuUs: medianOf(mine),
     otherCpuUs: medianOf(its),
     ratio: quartersOf(mine.map((cpuUs, round) => cpuUs / its[round]!)),
