@@ -3,7 +3,7 @@
  * those that were sealed before it. An event's position is its place in that order; a reader goes on behind the last one
  * that it has seen.
  */
-import type { Database } from '../storage/database.ts'
+import type { Database, Db } from '../storage/database.ts'
 import { rangesIn, rangesOf } from './ranges.ts'
 import { sealAll } from './seal.ts'
 import * as store from './store.ts'
@@ -89,6 +89,28 @@ function* spansBehind(seals: Iterable<Pick<store.Seal, 'first_position' | 'entri
       position += last - from + 1
     }
   }
+}
+
+/** A record as it was when it was deleted. */
+export interface Deleted {
+  readonly values: Values
+  /** The account that it was about. */
+  readonly personId: number | null
+}
+
+/** By identifier, those of the records that were deleted, with what is personal while it is not erased. */
+export async function deletedAmong(
+  db: Db,
+  kind: string,
+  ids: readonly number[],
+): Promise<Map<number, Deleted>> {
+  const entries = await store.deletionsOf(db, kind, ids)
+  return new Map(
+    entries.map(entry => [
+      entry.record_id!,
+      { values: valuesOf(entry).before ?? {}, personId: entry.person_id },
+    ]),
+  )
 }
 
 type Values = Readonly<Record<string, unknown>>

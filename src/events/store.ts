@@ -285,6 +285,18 @@ async function* inPages(
   }
 }
 
+/** The entries about the end of some records of a kind. */
+export async function deletionsOf(db: Db, kind: string, ids: readonly number[]): Promise<Entry[]> {
+  if (ids.length === 0) return []
+  return db
+    .selectFrom('events')
+    .selectAll()
+    .where('record_kind', '=', kind)
+    .where('record_id', 'in', ids)
+    .where('action', '=', `${kind}.delete`)
+    .execute()
+}
+
 /** The records of a kind that were about an account, deleted ones too. */
 export async function recordsOfPerson(db: Db, kind: string, userId: number): Promise<number[]> {
   const rows = await db

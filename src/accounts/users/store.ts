@@ -80,6 +80,11 @@ export async function findUser(db: Db, id: number): Promise<User | undefined> {
   return db.selectFrom('users').selectAll().where('id', '=', id).executeTakeFirst()
 }
 
+export async function findUsers(db: Db, ids: readonly number[]): Promise<User[]> {
+  if (ids.length === 0) return []
+  return db.selectFrom('users').selectAll().where('id', 'in', ids).execute()
+}
+
 /** It stays as it is until the transaction ends. */
 export async function holdUser(tx: Tx, id: number): Promise<User | undefined> {
   return tx.selectFrom('users').selectAll().where('id', '=', id).forUpdate().executeTakeFirst()

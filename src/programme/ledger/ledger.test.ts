@@ -206,7 +206,7 @@ describeService('ledger: deleted affiliates who are owed', service => {
   test('are listed in the area until what is owed is paid or written off', async () => {
     const admin = await service().admin()
     const listed = async () => (await admin.get('/affiliates/deleted-but-owed')).body
-    const { id } = await service().newAffiliate('leaver')
+    const { id } = await service().newAffiliate('leaver', { payment_email: 'leaver@bank.example' })
     const { id: other } = await service().newAffiliate('stayer')
     for (const [affiliate_id, amount, status] of [
       [id, 10.5, 'unpaid'],
@@ -217,7 +217,8 @@ describeService('ledger: deleted affiliates who are owed', service => {
     }
     assert.deepEqual(await listed(), [])
     await service().delete(`/affiliates/${id}`)
-    assert.deepEqual(await listed(), [{ affiliate_id: id, owed: 10.5, pending: 2 }])
+    const payee = { affiliate_id: id, name: 'leaver@bank.example', payment_email: 'leaver@bank.example' }
+    assert.deepEqual(await listed(), [{ ...payee, owed: 10.5, pending: 2 }])
     assertFailure(
       await service().post('/referrals', { affiliate_id: id, amount: 1 }),
       400,
@@ -225,7 +226,7 @@ describeService('ledger: deleted affiliates who are owed', service => {
     )
     const written = await service().post('/referrals', { affiliate_id: id, amount: -10.5, type: 'write_off' })
     assert.equal(written.status, 201, JSON.stringify(written.body))
-    assert.deepEqual(await listed(), [{ affiliate_id: id, owed: 0, pending: 2 }])
+    assert.deepEqual(await listed(), [{ ...payee, owed: 0, pending: 2 }])
     assertFailure(await service().get('/affiliates/deleted-but-owed'), 404, 'rest_no_route')
   })
 })

@@ -3,6 +3,7 @@ import { CSV_TYPE } from '../../base/csv.ts'
 import { line } from '../../base/schemas.ts'
 import { type Endpoint, endpoint } from '../../http/endpoint.ts'
 import { answerList, type ListArguments, type Listing, listArguments } from '../../http/list.ts'
+import { listDeletedButOwed } from './deleted.ts'
 import * as rules from './rules.ts'
 import {
   balancesArguments,
@@ -93,5 +94,5 @@ export const deletedButOwed: Endpoint = endpoint({
   summary: 'List deleted affiliates who are still owed something',
   arguments: Type.Object({}),
   answer: { status: 200, schema: Type.Array(deletedButOwedRecord) },
-  handle: async call => ({ status: 200, body: JSON.stringify(await rules.deletedButOwed(call)) }),
+  handle: async call => ({ status: 200, body: JSON.stringify(await listDeletedButOwed(call)) }),
 })

@@ -252,30 +252,6 @@ export async function owedTo(db: Db, affiliateId: number): Promise<bigint> {
   return unpaid + reserved
 }
 
-/** Keeps the answer to a page that people can read. */
-const MOST_DELETED = 500
-
-/** Deleted affiliates who are still owed something, or for whom something is still pending. */
-export async function deletedButOwed(context: Context) {
-  const { decimals } = await context.settings.current()
-  const owing: readonly Account[] = ['pending', 'unpaid', 'reserved']
-  const rows = await store.balancesOfDeleted(context.database.replica, owing, MOST_DELETED * owing.length)
-  const byAffiliate = Map.groupBy(rows, row => row.affiliate_id)
-  const sum = (of: typeof rows, accounts: readonly Account[]) =>
-    exactNumber(
-      of.reduce(
-        (total, { account, amount }) => (accounts.includes(account) ? total + BigInt(amount) : total),
-        0n,
-      ),
-      decimals,
-    )
-  return [...byAffiliate].slice(0, MOST_DELETED).map(([affiliate_id, of]) => ({
-    affiliate_id,
-    owed: sum(of, ['unpaid', 'reserved']),
-    pending: sum(of, ['pending']),
-  }))
-}
-
 /** @throws Failure no_affiliate when there never was one, or nothing was ever posted for a deleted one */
 export async function getBalances(context: Context, { affiliate_id: id, as_of }: BalancesArguments) {
   const db = context.database.replica

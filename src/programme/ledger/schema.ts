@@ -66,6 +66,10 @@ export type LedgerArguments = Static<typeof filters>
 
 export const deletedButOwedRecord = Type.Object({
   affiliate_id: Type.Integer({ description: 'Identifier of the affiliate, who was deleted.' }),
+  name: Type.String({ description: 'Of the account, which is still there; empty when it is erased.' }),
+  payment_email: Type.String({
+    description: 'Where payments went; empty when it is erased.',
+  }),
   owed: Type.Number({ description: 'What is owed: unpaid and reserved.' }),
   pending: Type.Number({ description: 'What waits for approval.' }),
 })

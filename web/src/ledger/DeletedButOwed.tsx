@@ -19,7 +19,7 @@ import { get } from '../api.ts'
 import { Allowed } from '../ui/Allowed.tsx'
 import { useMoney } from '../ui/format.ts'
 import { Empty, Page, Problem } from '../ui/Page.tsx'
-import { figures, RowLink } from '../ui/table.tsx'
+import { Breakable, figures, RowLink } from '../ui/table.tsx'
 import { Waiting } from '../ui/Waiting.tsx'
 
 type DeletedAffiliates = Static<typeof deletedButOwedRecord>
@@ -69,10 +69,15 @@ function OwedRows({ rows }: { rows: DeletedAffiliates[] }) {
           </TableRow>
         </TableHead>
         <TableBody>
-          {rows.map(({ affiliate_id, owed, pending }) => (
+          {rows.map(({ affiliate_id, name, payment_email, owed, pending }) => (
             <TableRow key={affiliate_id}>
               <TableCell>
-                <RowLink to={`/affiliates/${affiliate_id}/ledger`}>{deletedName(affiliate_id)}</RowLink>
+                <RowLink to={`/affiliates/${affiliate_id}/ledger`}>
+                  <bdi>{name ? `${name} #${affiliate_id}` : deletedName(affiliate_id)}</bdi>
+                </RowLink>
+                <Typography component="div" variant="caption" sx={{ color: 'text.secondary' }}>
+                  <Breakable text={payment_email} />
+                </Typography>
               </TableCell>
               <TableCell sx={figures}>{money.full(owed)}</TableCell>
               <TableCell sx={figures}>{money.full(pending)}</TableCell>
