@@ -22,7 +22,7 @@ const looks = [
   { value: 'dark', label: 'Dark' },
 ] as const
 
-/** Who is logged in: the own account, the look, and the way out. */
+/** The signed-in user: account page, colour scheme, log out. */
 export function AccountMenu() {
   const logout = useLogout()
   const navigate = useNavigate()

@@ -15,7 +15,7 @@ import { ErrorPage, NotFound } from './ui/Page.tsx'
 
 const AccountPage = lazily(() => import('./settings/AccountPage.tsx'), 'AccountPage')
 
-/** The first page has a place of its own in react-admin. */
+/** react-admin takes the first page (`/`) as its dashboard, apart from the other routes. */
 const Home = otherPages.find(({ path }) => path === '/')!.page
 const routed = otherPages.filter(({ path }) => path !== '/')
 

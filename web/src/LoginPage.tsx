@@ -27,7 +27,7 @@ export function LoginPage() {
   useEffect(() => {
     document.title = 'Log in · affiliated'
     if (greeting.kind) return
-    // Who opens this very page has not been asked yet whether there is a session.
+    // Someone who opens the login page directly may already have a session: nothing has checked yet.
     authProvider.checkAuth({}).then(
       () => navigate('/'),
       () => setNotice(greeting.kind),
@@ -39,11 +39,11 @@ export function LoginPage() {
 type Submit = (credentials: Credentials) => Promise<unknown>
 type NoticeKind = 'ended' | 'first_visit'
 
-/** What is typed into the form of the login page, and what becomes of it. */
+/** State and submission of the login form. */
 function useLoginForm(onSubmit: Submit, fixedLogin = '') {
   const [login, setLogin] = useState(fixedLogin)
   const [password, setPassword] = useState('')
-  /** Undefined until it is asked for. */
+  /** Undefined until the server asks for a second factor. */
   const [code, setCode] = useState<string>()
   const [problem, setProblem] = useState('')
   const [busy, setBusy] = useState(false)
@@ -77,7 +77,7 @@ function missingOf(login: string, password: string, code: string | undefined): s
   return code === '' ? 'Type the code that your app shows, or a recovery code.' : undefined
 }
 
-/** @param onSubmit rejects with what the server said */
+/** @param onSubmit rejects with the server's error */
 export function LoginForm({
   onSubmit,
   notice,
@@ -117,12 +117,12 @@ export function LoginForm({
           {form.code !== undefined && <Button onClick={form.back}>Log in as somebody else</Button>}
         </Stack>
       </Card>
-      {form.code === undefined ? <Forgotten /> : <LostApp />}
+      {form.code === undefined ? <PasswordHelp /> : <LostApp />}
     </LoginFrame>
   )
 }
 
-function Forgotten() {
+function PasswordHelp() {
   return (
     <Hint>
       {greeting.recovers ? (

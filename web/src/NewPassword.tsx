@@ -1,4 +1,4 @@
-/** For who has forgotten the password: asks for a link by e-mail, and what the link leads to. */
+/** Password reset: requests the e-mail, and handles the link in it. */
 import { Alert, Button, Card, Link, Stack } from '@mui/material'
 import { type FormEvent, type ReactNode, useEffect, useState } from 'react'
 import type { HttpError } from 'react-admin'
@@ -26,7 +26,7 @@ export function ForgottenPassword() {
 }
 
 export function NewPassword() {
-  // Behind #, where no server and no other page gets to see it.
+  // The token is in the URL fragment, which is never sent to a server.
   const token = useLocation().hash.slice(1)
   const [password, setPassword] = useState('')
   const set = async () => {
@@ -53,7 +53,7 @@ export function NewPassword() {
   )
 }
 
-/** @param act returns what is wrong with what was typed */
+/** @param act returns the validation error, if there is one */
 function OneStep({
   title,
   action,

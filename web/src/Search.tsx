@@ -1,4 +1,4 @@
-/** One search over every kind of record that says what one is called, and over the pages. */
+/** Global search: over every kind of record with a display name, and over the pages. */
 import { Autocomplete, Box, Dialog, TextField, Typography } from '@mui/material'
 import { useQueries } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
@@ -40,7 +40,7 @@ const hitsIn = (of: RecordPages, records: RaRecord<number>[]): Hit[] =>
     return to ? [{ to, group: of.name[1], text: of.titleOf!(record), number: record.id }] : []
   })
 
-/** What is typed, a moment after the last letter. */
+/** The search text, debounced. */
 function useSettled(typed: string): string {
   const [settled, setSettled] = useState('')
   useEffect(() => {
@@ -50,7 +50,7 @@ function useSettled(typed: string): string {
   return settled
 }
 
-/** Pages are listed at once, records a moment after the last letter. */
+/** Pages are matched at once, records after the debounce. */
 function useHits(typed: string, search: string): { hits: Hit[]; isSearching: boolean } {
   const can = useCan()
   const searched = readable(recordPages, can).filter(({ titleOf }) => titleOf)
@@ -100,11 +100,11 @@ export function SearchDialog({ onClose }: { onClose: () => void }) {
         inputValue={typed}
         onInputChange={(_, text, reason) => reason === 'input' && setTyped(text)}
         onKeyDown={event => {
-          // The list is always open: its own answer to Escape would keep the dialog from closing.
+          // The list is always open, so its own handling of Escape would keep the dialog from closing.
           if (event.key === 'Escape') event.defaultMuiPrevented = true
         }}
         onChange={(_, hit) => {
-          // Enter without a choice means what comes first.
+          // Enter without a selection opens the first result.
           const to = typeof hit === 'string' ? hits[0]?.to : hit?.to
           if (!to) return
           onClose()

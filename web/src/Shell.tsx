@@ -1,4 +1,4 @@
-/** The frame of every page: the menu at the left, or behind a button where there is no room for it. */
+/** The frame of every page: the menu at the left, or behind a button on narrow screens. */
 import MenuIcon from '@mui/icons-material/Menu'
 import {
   Box,
@@ -41,7 +41,7 @@ interface Entry {
   icon: ComponentType
 }
 
-/** Of what who is logged in may look at. */
+/** Menu entries of a section that the user has permission for. */
 const entriesOf = (section: string, can: (permission: string) => boolean): Entry[] => [
   ...recordPages
     .filter(pages => pages.section === section && can(`${pages.resource}.read`))
@@ -109,7 +109,7 @@ function SideMenu() {
   )
 }
 
-/** Where there is no room for the menu: a button that opens it. */
+/** On narrow screens: a bar with a button that opens the menu. */
 function TopBar() {
   const [open, setOpen] = useState(false)
   return (
@@ -235,7 +235,10 @@ function Entries({
   )
 }
 
-/** Stands over the page when the session has ended: what was typed under it stays, and goes on after logging in. */
+/**
+ * Login dialog over the page when the session has expired: unsaved input is kept, and pending calls resume after the
+ * login.
+ */
 function LogInAgain() {
   const { user } = useSession()
   const [isSessionEnded, setEnded] = useState(false)
@@ -250,7 +253,7 @@ function LogInAgain() {
     )
   }, [])
   const submit = async (credentials: Credentials) => {
-    // What is on the page is the business of the one who was logged in.
+    // The page shows the data of the previous user: for anyone else, reload it.
     if ((await logIn(credentials)) !== user.id) return location.reload()
     setEnded(false)
     for (const resume of goOn.current.splice(0)) resume()

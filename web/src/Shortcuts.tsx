@@ -1,4 +1,4 @@
-/** Keys that work on every page: search over everything, and the list of the keys. */
+/** Global keyboard shortcuts: search, and the list of shortcuts. */
 import SearchIcon from '@mui/icons-material/Search'
 import { Box, Button, Dialog, DialogActions, DialogContent, DialogTitle } from '@mui/material'
 import { Suspense, useEffect, useState } from 'react'
@@ -7,12 +7,12 @@ import { lazily } from './ui/lazily.ts'
 const loadSearch = () => import('./Search.tsx')
 const SearchDialog = lazily(loadSearch, 'SearchDialog')
 
-/** Soon after the page, so that no letter is typed before it is there. */
+/** Preloads the search soon after the page, so that the first letters typed into it are not lost. */
 const LOADED_AFTER_MS = 1500
 
 type Open = 'search' | 'keys' | undefined
 
-/** What opens from elsewhere than a key. */
+/** Event that opens the search from elsewhere on the page. */
 const OPEN_SEARCH = 'affiliated:search'
 
 const keys = [
@@ -21,7 +21,7 @@ const keys = [
   { keys: ['Esc'], does: 'Close what is open' },
 ]
 
-/** Where keys are text, or mean something else. */
+/** Whether a key press is text input, or has a meaning of its own there. */
 const isTyping = (target: EventTarget | null) =>
   target instanceof HTMLElement &&
   (target.isContentEditable ||

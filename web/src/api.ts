@@ -1,13 +1,13 @@
 /**
- * Calls of the server. When the session has ended, a call waits until the person has logged in again and is then
- * sent once more: what was typed stays where it is.
+ * Calls to the server. When the session has expired, a call waits until the user has logged in again and is then
+ * repeated, so that unsaved input is not lost.
  */
 import { HttpError } from 'react-admin'
 
 export const API = '/admin/api'
 
 export interface Envelope {
-  /** What is wrong by field, as forms show it: made of `params`. */
+  /** Validation errors by field, as forms show them; derived from `params`. */
   errors?: Record<string, unknown>
   code: string
   message: string
@@ -27,11 +27,14 @@ export interface Answer<T> {
 
 interface Options {
   body?: unknown
-  /** Names a write, so that the server does it once however often it is sent. */
+  /** Idempotency key of a write: the server performs it once, however often it is sent. */
   idempotencyKey?: string
-  /** The ETag of the record that a write is meant for. */
+  /** The ETag of the record that the write is based on. */
   ifMatch?: string
-  /** A 401 is an answer and not the end of a session: for logging in and for asking whether there is one. */
+  /**
+   * A 401 is an ordinary answer rather than an expired session: for logging in, and for checking whether there is a
+   * session.
+   */
   anonymous?: boolean
   signal?: AbortSignal
 }
@@ -46,7 +49,7 @@ export function onSessionEnd(handler: () => Promise<void>): void {
 /** @throws HttpError with the server's envelope as its body, and `errors` by field for forms */
 export async function request<T>(method: string, path: string, options: Options = {}): Promise<Answer<T>> {
   const { ok, status, headers, body } = await exchange(method, path, options)
-  // Cast: what is answered to whom is in the types of the server, which the pages take `T` from.
+  // Cast: callers take `T` from the server's own types.
   if (ok) return { body: body as T, headers }
   if (status === 401 && !options.anonymous && logInAgain) {
     await logInAgain()
@@ -59,23 +62,23 @@ export async function get<T>(path: string, options?: Options): Promise<T> {
   return (await request<T>('GET', path, options)).body
 }
 
-/** An argument as the server describes it: its schema. */
+/** JSON schema of an argument, as the server describes it. */
 type Argument = { enum?: string[]; items?: Argument }
 
 interface Description {
   endpoints: { methods: string[]; args: Record<string, Argument> }[]
 }
 
-/** @returns what a path takes when it is read, by name */
+/** @returns the arguments of GET on a path, by name */
 export async function describe(path: string): Promise<Record<string, Argument>> {
   const { endpoints } = (await request<Description>('OPTIONS', path)).body
   return endpoints.find(({ methods }) => methods.includes('GET'))?.args ?? {}
 }
 
-/** The texts that an argument may be, or that may be in it. */
+/** The values that an argument, or each item of a list argument, may have. */
 export const choicesOf = (argument?: Argument): string[] => argument?.enum ?? argument?.items?.enum ?? []
 
-/** The paths that the server answers below one, such as 'exports'. */
+/** The paths below a part of the interface, such as 'exports'. */
 export async function pathsBelow(part: string): Promise<string[]> {
   const { routes } = await get<{ routes: Record<string, unknown> }>('')
   const beginning = `${API}/${part}/`
@@ -106,7 +109,7 @@ async function exchange(method: string, path: string, options: Options) {
   }
 }
 
-/** What to do when there is no knowing what became of a request: only its answer may have been lost. */
+/** Advice when the answer was lost, so that nobody knows whether the request was carried out. */
 function unknownOutcome(method: string, { idempotencyKey, anonymous }: Options): string {
   if (method === 'GET' || anonymous) return 'Try again in a moment.'
   if (idempotencyKey) {
@@ -116,8 +119,9 @@ function unknownOutcome(method: string, { idempotencyKey, anonymous }: Options):
 }
 
 /**
- * Keys for what one form sends: as long as it sends the same, it is the same key. They are remembered for all that
- * was sent, since a form may be changed and changed back.
+ * Idempotency keys of one form: the same input gets the same key. All inputs are remembered, since a form may be
+ * changed and
+ * changed back.
  */
 export function newIdempotencyKeys(): (body: unknown) => string {
   const keys = new Map<string, string>()
@@ -128,7 +132,7 @@ export function newIdempotencyKeys(): (body: unknown) => string {
   }
 }
 
-/** Not `randomUUID`, which browsers only have where there is TLS. */
+/** Not `randomUUID`: browsers offer it on secure (TLS) pages only. */
 function newKey(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16))
   return Array.from(bytes, byte => byte.toString(16).padStart(2, '0')).join('')
@@ -143,30 +147,32 @@ async function bodyOf(response: Response): Promise<unknown> {
   }
 }
 
-/** Sums can have more digits than a JavaScript number holds: those stay the text that the server wrote. */
+/** Keeps a number as text when it has more digits than a JavaScript number holds. */
 function exact(_name: string, value: unknown, context?: { source?: string }): unknown {
   const source = context?.source
   return typeof value === 'number' && value > 1e12 && source && String(value) !== source ? source : value
 }
 
-/** What a form says beside its buttons when what is wrong stands at its fields. */
+/** Shown at the form's buttons when the errors are at its fields. */
 export const AT_THE_FIELDS = 'Nothing was saved yet: what is wrong is written at the field in red.'
 
 const isEnvelope = (body: unknown): body is Partial<Envelope> => typeof body === 'object' && body !== null
 
-/** What the server says of a request that it refused. */
+/** The server's description of a failed request. */
 export function envelopeOf(error: unknown): Partial<Envelope> {
   return error instanceof HttpError && isEnvelope(error.body) ? error.body : {}
 }
 
-/** @param outcome what to say when it was not the service that answered, but something before it */
+/** @param outcome advice for answers that did not come from the service, but from something in front of it */
 function failureOf(status: number, body: unknown, outcome: string): HttpError {
   const envelope = isEnvelope(body) ? body : {}
   const message = envelope.message ?? `The server answered ${status}. ${outcome}`.trim()
   return new HttpError(message, status, { ...envelope, errors: errorsOf(envelope.data?.params, message) })
 }
 
-/** What is wrong by field, as forms show it. What is about no field stands at the form's end. */
+/**
+ * Validation errors by field, as forms show them. An error that belongs to no field is shown at the end of the form.
+ */
 function errorsOf(params: Envelope['data']['params'], message: string): Record<string, unknown> {
   const fields = Array.isArray(params)
     ? params.map(name => [name, 'Fill this in.'])
@@ -182,13 +188,13 @@ function sentence(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1)
 }
 
-/** How a list is sorted, in the names of the API. */
+/** Sort parameters of a list, in the names of the API. */
 export const orderOf = ({ field, order }: { field: string; order: string }) => ({
   orderby: field,
   order: order.toLowerCase(),
 })
 
-/** The query string of a list, in the names of the API; empty values are left out. */
+/** Query string of a list, in the names of the API; empty values are left out. */
 export function queryOf(args: Record<string, unknown>): string {
   const query = new URLSearchParams()
   for (const [name, value] of Object.entries(args)) append(query, name, value)
@@ -203,7 +209,7 @@ function append(query: URLSearchParams, name: string, value: unknown): void {
   } else query.append(name, String(value))
 }
 
-/** Starts a download, after making sure that there is a session to do it with. */
+/** Starts a download, after checking that there is still a session. */
 export async function download(url: string): Promise<void> {
   await get('session')
   const link = document.createElement('a')
@@ -212,7 +218,7 @@ export async function download(url: string): Promise<void> {
   link.click()
 }
 
-/** What is wrong, in a sentence or some, where no field can say it. */
+/** The error as text, for errors that no field can show. */
 export function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return 'Something went wrong.'
   const { params } = envelopeOf(error).data ?? {}
@@ -222,5 +228,5 @@ export function messageOf(error: unknown): string {
     .join(' ')
 }
 
-/** 'rule[conditions]' is the conditions to whom writes a rule. */
+/** Errors in rules name nested arguments: 'rule[conditions]' is the field 'conditions' of the form. */
 const lastPart = (name: string) => name.replace(/^.*\[(\w+)\]$/, '$1')

@@ -1,4 +1,4 @@
-/** How react-admin's questions are asked of the server. */
+/** react-admin's data provider, on top of the API. */
 import { type DataProvider, HttpError, type RaRecord } from 'react-admin'
 import { AT_THE_FIELDS, get, orderOf, queryOf, request } from './api.ts'
 import { pagesOf } from './pages.ts'
@@ -11,17 +11,20 @@ async function list<R>(resource: string, args: Record<string, unknown>, signal?:
     ...(signal && { signal }),
   })
   const data = body.map(row => {
-    // A record begins with its identifier; one that is only ever listed has no other.
+    // The identifier is the first field; records that are only listed have no field `id`.
     const record = 'id' in row ? row : { ...row, id: Number(Object.values(row)[0]) }
     return completed<R>(resource, record)
   })
   return { data, total: Number(headers.get('x-total-count') ?? body.length) }
 }
 
-/** With what forms begin with beside the record: also of a list, until the whole one is there. */
+/**
+ * Adds what forms need beside the record. Also for records of a list, which forms show until the full record is
+ * loaded.
+ */
 function completed<R>(resource: string, record: Row, ...parts: readonly object[]): R {
   const whole = Object.assign({}, record, ...parts, pagesOf(resource)?.adds?.(record))
-  // Cast: react-admin lets each page say what the records of its resource are.
+  // Cast: react-admin lets each page declare the record type of its resource.
   return whole as R
 }
 
@@ -45,7 +48,10 @@ async function several<R>(resource: string, ids: unknown[]): Promise<R[]> {
   return Promise.all(ids.map(id => readRecord<R>(resource, id)))
 }
 
-/** What was written, as `getOne` shows it: the answer to a write has the record alone. */
+/**
+ * Reads a record again after a write, with everything that `getOne` returns: the answer to a write is the record
+ * alone.
+ */
 async function writeRecord<R>(resource: string, record: Row): Promise<R> {
   const { reads, below, adds } = pagesOf(resource) ?? {}
   return reads || below || adds ? readRecord<R>(resource, record.id) : completed<R>(resource, record)
@@ -68,12 +74,12 @@ async function write(
   }
 }
 
-/** What the record had become when a form was told so, by the record that the form began with. */
+/** The server's state when a conflict was reported to a form, by the record that the form started with. */
 const reportedStates = new WeakMap<object, object>()
 
 /**
- * Sends what differs from the record that the form began with.
- * @throws HttpError when somebody else has changed the same meanwhile; once that was told, it is replaced
+ * Sends only the fields that differ from the record that the form started with.
+ * @throws HttpError when someone else has changed the same fields meanwhile; saving again after that replaces them
  */
 async function edit(
   resource: string,
@@ -90,10 +96,10 @@ async function edit(
 }
 
 /**
- * @param changed what is to be saved
+ * @param changed the fields to save
  * @param now the record as it is on the server
- * @param before the record that the form began with
- * @throws HttpError when somebody else has changed the same, unless that was told already
+ * @param before the record that the form started with
+ * @throws HttpError when someone else has changed the same fields, unless this conflict has been reported already
  */
 export function refuseContested(changed: object, now: object, before: object): void {
   const changesOfOthers = changes({ ...now }, { ...(reportedStates.get(before) ?? before) })
@@ -111,7 +117,7 @@ function changedMeanwhile(names: string[], now: Record<string, unknown>): HttpEr
   })
 }
 
-/** Only what differs is sent, so that two people who edit different things do not undo each other. */
+/** Only differences are sent, so that two people who edit different fields do not overwrite each other. */
 export function changes(
   data: Record<string, unknown>,
   before: Record<string, unknown>,
@@ -122,19 +128,19 @@ export function changes(
   return Object.fromEntries(changedEntries)
 }
 
-/** What became of an action on several records. */
+/** Result of a bulk action. */
 export interface Outcome {
   readonly done: readonly number[]
   readonly failed: readonly { readonly id: number; readonly message: string }[]
 }
 
-/** Which records are meant: some, or all that filters leave. */
+/** The records of a bulk action: some, or all that match a filter. */
 export type Selection = { readonly ids: readonly number[] } | { readonly filter: object }
 
-/** More are no longer an address, and no longer one request. */
+/** Identifiers per request. */
 const NAMED_AT_ONCE = 1000
 
-/** Does the same to many records. One to which it can't be done is no reason to leave the others. */
+/** Performs a bulk action. Records that fail do not stop the others. */
 export async function doToMany(resource: string, action: string, selection: Selection): Promise<Outcome> {
   const doneIds: number[] = []
   const failed: Outcome['failed'][number][] = []
@@ -194,7 +200,7 @@ export const dataProvider: DataProvider = {
   },
   update: async (resource, { id, data, previousData }) => {
     const record = await edit(resource, id, data, previousData)
-    // The next version of a rule is another record: the form goes on with the one that it is about.
+    // Editing a rule creates a new version with another id; react-admin expects the id that the form was opened with.
     return { data: completed(resource, await writeRecord<Row>(resource, record), { id }) }
   },
   updateMany: async () => {

@@ -5,7 +5,7 @@ import { createBrowserRouter, RouterProvider } from 'react-router-dom'
 import { App } from './App.tsx'
 import { NotLoaded } from './ui/lazily.ts'
 
-// Styles are allowed by a nonce that the server puts into the page.
+// The content security policy allows styles by a nonce, which the server puts into the page.
 const nonce = document.querySelector<HTMLMetaElement>('meta[name="csp-nonce"]')!.content
 const styles = createCache({ key: 'a', nonce, prepend: true })
 const router = createBrowserRouter([{ path: '*', element: <App /> }], { basename: '/admin' })
@@ -17,7 +17,8 @@ const root = createRoot(document.getElementById('root')!, {
 })
 root.render(
   <CacheProvider value={styles}>
-    {/* In a transition the address comes late, and a list whose filter was just chosen loses it to a choice of page. */}
+    {/* With transitions the URL is updated late, and changing the page right after a filter would lose the
+        filter. */}
     <RouterProvider router={router} useTransitions={false} />
   </CacheProvider>,
 )

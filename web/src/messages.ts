@@ -14,7 +14,9 @@ const keys = polyglotI18nProvider(
   { allowMissing: true },
 )
 
-/** Only keys are translated. Every other text is shown as it is: names and messages may hold what looks like a key's parts. */
+/**
+ * Translates keys of react-admin only. All other text is shown as it is, since names and messages may look like keys.
+ */
 export const i18nProvider: I18nProvider = {
   ...keys,
   translate: (key, options) => (/^(ra|resources)\./.test(key) ? keys.translate(key, options) : key),

@@ -1,14 +1,14 @@
-/** What records and actions are called, for people: as their pages say, else as the server does. */
+/** Display names of records and actions: as their pages declare them, else derived from the server's names. */
 import { past } from '../../src/base/words.ts'
 import { pagesOf } from './pages.ts'
 
-/** 'Payout run', of 'payout_run'. */
+/** 'payout_run' becomes 'Payout run'. */
 export function capital(word: string): string {
   const spaced = word.replaceAll('_', ' ')
   return spaced.charAt(0).toUpperCase() + spaced.slice(1)
 }
 
-/** What is a record and has no pages of its own. */
+/** Kinds without pages of their own. */
 const others: Record<string, string> = {
   key: 'API key',
   keys: 'API keys',
@@ -16,14 +16,14 @@ const others: Record<string, string> = {
   'run-items': 'Items of payout runs',
 }
 
-/** @param kind 'referral', as the log calls one */
+/** @param kind as in the audit log, such as 'referral' */
 export const nameOfKind = (kind: string) => pagesOf(kind)?.name[0] ?? others[kind] ?? capital(kind)
 
-/** @param resource 'referrals', as the interface calls them */
+/** @param resource as in the API, such as 'referrals' */
 export const nameOfResource = (resource: string) =>
   pagesOf(resource)?.name[1] ?? others[resource] ?? capital(resource)
 
-/** What is more than the kind and what was done to it. */
+/** Actions that are not simply a kind and a verb. */
 const phrases: Record<string, string> = {
   'settings.edit': 'Settings changed',
   'session.create': 'Logged in',
@@ -32,7 +32,7 @@ const phrases: Record<string, string> = {
   'key.create': 'API key generated',
 }
 
-/** @param action 'referral.approve', as the log has it @returns 'Referral approved' */
+/** @param action as in the audit log, such as 'referral.approve' @returns for example 'Referral approved' */
 export function nameOfAction(action: string): string {
   const [kind = '', verb = ''] = action.split('.')
   return (

@@ -1,6 +1,7 @@
 /**
- * Every page of the area, in the order of the menu. Routes, menu, names, the filters and links of the log, and what is
- * asked of the server follow from it; `test/pages.test.ts` compares it with the kinds of record that the server has.
+ * Every page of the area, in menu order. Routes, menu, names, the filters and links of the log, and the arguments of
+ * requests
+ * follow from it; `test/pages.test.ts` compares it with the server's kinds of record.
  */
 
 import ToolsIcon from '@mui/icons-material/HandymanOutlined'
@@ -88,10 +89,10 @@ export const otherPages: readonly OtherPage[] = [
   },
 ]
 
-/** Kinds of record that people do not work on: nobody looks for them, or another record's page shows them. */
+/** Kinds without pages: nobody works on them directly, or they are part of another record's page. */
 export const withoutPages: readonly string[] = ['run_item']
 
-/** @param name as the interface calls them, or as the log calls one */
+/** @param name the resource or the kind */
 export function pagesOf(name: string): RecordPages | undefined {
   return recordPages.find(({ resource, kind }) => resource === name || kind === name)
 }

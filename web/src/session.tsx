@@ -1,23 +1,23 @@
-/** Who is logged in, and the settings that every page needs. */
+/** The session: the signed-in user, permissions and the settings that every page needs. */
 import { useQuery } from '@tanstack/react-query'
 import { createContext, type ReactNode, useContext } from 'react'
 import { type AuthProvider, HttpError } from 'react-admin'
 import type { SessionRecord } from '../../src/accounts/sessions/schema.ts'
 import { envelopeOf, get, request } from './api.ts'
 
-/** As it is described to who has logged in; to log in is answered with less. */
+/** The complete session; the answer to logging in has only part of it. */
 export type Session = Required<SessionRecord>
 
-/** Remembered beside the cookie, which a script can not see, to tell a session that ended from a first visit. */
+/** Scripts can't read the session cookie: this mark in local storage tells an expired session from a first visit. */
 const MARK = 'affiliated.session'
 
-/** What the login page says, beside asking. */
+/** Why the login page is shown. */
 export const greeting: { kind?: 'ended' | 'first_visit'; recovers?: boolean } = {}
 
 export interface Credentials {
   login: string
   password: string
-  /** Of the second factor, once it was asked for. */
+  /** Second-factor code, when the server asks for one. */
   code?: string
 }
 
@@ -32,7 +32,7 @@ export async function logIn({ login, password, code }: Credentials): Promise<num
   return body.user.id
 }
 
-/** Once there was a session, it is the calls themselves that notice its end, and they lose nothing. */
+/** Once there was a session, failing calls report its end (see api.ts), so checkAuth need not ask the server. */
 let wasThere = false
 
 export const authProvider: AuthProvider = {
@@ -71,7 +71,7 @@ export function useSession(): Session {
   return session
 }
 
-/** Whether who is logged in has a permission, such as 'payouts.create'. Resources may be named as their paths are. */
+/** Permission check, for example 'payouts.create'. Accepts resources in the spelling of their paths ('payout-runs'). */
 export function useCan(): (permission: string) => boolean {
   const { granted } = useSession()
   return permission => granted.includes(permission.replaceAll('-', '_'))

@@ -1,4 +1,4 @@
-/** The look: calm surfaces, one colour for what can be done, figures that line up. */
+/** The theme: calm surfaces, one accent colour for actions, aligned figures. */
 import '@fontsource-variable/inter/index.css'
 import { createTheme, type PaletteOptions, type Theme, type ThemeOptions } from '@mui/material/styles'
 
@@ -64,14 +64,14 @@ const dark: PaletteOptions = {
   },
 }
 
-/** Where the keyboard is. */
+/** Focus ring for keyboard users. */
 const focusRing = ({ palette }: Theme) => ({ outline: `2px solid ${palette.primary.main}`, outlineOffset: 2 })
 
 const components: NonNullable<ThemeOptions['components']> = {
   MuiCssBaseline: {
     styleOverrides: theme => ({
       body: { fontFeatureSettings: '"cv11", "ss03"' },
-      // Figures of what was asked for before stay until the new ones come, but do not pass for them.
+      // Stale figures stay until the new ones arrive, dimmed.
       '[aria-busy=true]': { opacity: 0.5 },
       '::selection': { backgroundColor: 'rgba(18, 135, 122, 0.25)' },
       ':focus-visible': focusRing(theme),
@@ -89,7 +89,7 @@ const components: NonNullable<ThemeOptions['components']> = {
       },
     }),
   },
-  // Drawn within its edge: lists and menus cut off what is outside of theirs.
+  // The ring is drawn inside, since lists and menus clip what lies outside.
   MuiButtonBase: {
     styleOverrides: {
       root: ({ theme }) => ({

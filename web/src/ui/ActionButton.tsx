@@ -4,22 +4,22 @@ import { useNotify } from 'react-admin'
 import { messageOf } from '../api.ts'
 
 interface Props extends Omit<ButtonProps, 'onClick' | 'action'> {
-  /** The word on the button: what is done. */
+  /** Label of the button. */
   action: string
-  /** What it is done to, for those who hear the page. */
+  /** The record it acts on, for screen readers. */
   subject: string
-  /** Whether it is done, so that the button takes it back. */
+  /** Whether the action is done, so that the button undoes it. */
   done: boolean
   act: () => Promise<unknown>
 }
 
-/** Does something at once and can take it back. It stays where it is and keeps the focus throughout. */
+/** Performs an action at once and then offers to undo it. The button stays in place and keeps the focus. */
 export function ActionButton({ action, subject, done, act, ...rest }: Props) {
   const notify = useNotify()
   const [busy, setBusy] = useState(false)
   const press = async (event: MouseEvent) => {
     event.stopPropagation()
-    // The second half of a double click is not meant for what the button does by then.
+    // The second click of a double click must not trigger the undo.
     if (busy || event.detail > 1) return
     setBusy(true)
     try {

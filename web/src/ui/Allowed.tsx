@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react'
 import { useCan } from '../session.tsx'
 
-/** What only those are offered who may do it; the server refuses the others in any case. */
+/** Renders its children only with the given permission. The server enforces it in any case. */
 export function Allowed({ to, children }: { to: string; children: ReactNode }) {
   return useCan()(to) ? children : null
 }

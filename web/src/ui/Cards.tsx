@@ -1,4 +1,4 @@
-/** The rows of a list as cards, for narrow screens: sorted and chosen as those of a table are. */
+/** The rows of a list as cards, for narrow screens: with the sorting and selection of the table. */
 import ArrowDownIcon from '@mui/icons-material/ArrowDownward'
 import ArrowUpIcon from '@mui/icons-material/ArrowUpward'
 import {
@@ -20,13 +20,13 @@ import { type Column, firstOrder } from './column.ts'
 import { figures } from './table.tsx'
 
 interface Props<R> {
-  /** What the cards can be sorted by. */
+  /** Columns to sort by. */
   columns: Column<R>[]
-  /** Where a card leads; without it, it is no link. */
+  /** Address that a card links to; without it, cards are not links. */
   to?: (record: R) => string
-  /** What can be done with it. It stands below the card, which is one link as a whole. */
+  /** Actions for the record, below the card, since the card itself is a single link. */
   action?: (record: R) => ReactNode
-  /** How a card is called where several can be chosen. */
+  /** Label of the record's checkbox; present where records can be selected. */
   nameOf?: (record: R) => string
   children: (record: R) => ReactNode
 }
@@ -90,7 +90,7 @@ function WaitingCards() {
   )
 }
 
-/** What the headings of a table are for, where there is no table. */
+/** Replaces sorting by column headings. */
 function SortBy<R>({ columns }: { columns: Column<R>[] }) {
   const { sort, setSort } = useListContext()
   const choices = columns.filter(column => column.sort !== undefined)

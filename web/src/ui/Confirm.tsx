@@ -6,18 +6,18 @@ import { exceptByBackdrop } from './dialog.ts'
 interface Question {
   open: boolean
   title: string
-  /** What will happen, and what stays. */
+  /** Consequences of the action. */
   children: ReactNode
-  /** The word on the button: what is done. */
+  /** Label of the confirming button. */
   action: string
-  /** The word on the button that does nothing. */
+  /** Label of the cancelling button. */
   dismiss?: string
   danger?: boolean
   onConfirm: () => Promise<unknown>
   onClose: () => void
 }
 
-/** Asks before something is done that can't be taken back; what the server says against it is shown in place. */
+/** Confirmation of an action that can't be undone; the server's error is shown in the dialog. */
 export function Confirm({
   open,
   title,
@@ -54,7 +54,7 @@ export function Confirm({
           variant="contained"
           color={danger ? 'error' : 'primary'}
           onClick={confirm}
-          // While the question fades away it must not be answered by a click that was meant for the page.
+          // While the dialog fades out, a click meant for the page must not confirm it.
           disabled={!open}
           loading={busy}
         >
@@ -65,7 +65,7 @@ export function Confirm({
   )
 }
 
-/** Stays open, with what went wrong, until it is done or closed. */
+/** Keeps the dialog open with the error until the action succeeds or the dialog is closed. */
 function useConfirmation(onConfirm: Question['onConfirm'], onClose: () => void) {
   const [busy, setBusy] = useState(false)
   const [problem, setProblem] = useState('')

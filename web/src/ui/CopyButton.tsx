@@ -6,7 +6,7 @@ import { useNotify } from 'react-admin'
 
 const CONFIRMED_MS = 2_000
 
-/** Copies a text that people carry elsewhere. @param name what it is, such as 'e-mail address' */
+/** Copies a text to the clipboard. @param name what it is, such as 'e-mail address' */
 export function CopyButton({ text, name }: { text: string; name: string }) {
   const notify = useNotify()
   const [copied, setCopied] = useState(false)
@@ -33,7 +33,7 @@ export function CopyButton({ text, name }: { text: string; name: string }) {
   )
 }
 
-/** Without TLS there is no clipboard to write to: there, what is selected can be copied. */
+/** Without TLS there is no clipboard API: copies a selection instead. */
 async function copyText(text: string): Promise<void> {
   if (navigator.clipboard) return navigator.clipboard.writeText(text)
   const area = Object.assign(document.createElement('textarea'), { value: text })

@@ -1,7 +1,7 @@
 import { Typography } from '@mui/material'
 import { day, time } from './format.ts'
 
-/** A day, with its time where it is pointed at. @param text as the server writes times; '' is none */
+/** A date, with the time as its tooltip. @param text as the server writes times; '' shows `none` */
 export function Day({ text, none = '–' }: { text: string | null | undefined; none?: string }) {
   if (!text) return <>{none}</>
   return (

@@ -1,17 +1,17 @@
 import { TextField } from '@mui/material'
 import { useEffect, useState } from 'react'
 
-/** While a year is typed digit by digit it passes through the years 2, 20 and 202, which nobody means. */
+/** While a year is typed digit by digit, it passes through the years 2, 20 and 202. */
 const isMeant = (day: string) => day === '' || day >= '1900'
 
-/** A day that something is shown for as soon as it is typed whole. */
+/** A date input that reports a day as soon as it is complete. */
 export function DayField({
   label,
   value,
   onChange,
 }: {
   label: string
-  /** YYYY-MM-DD, or nothing */
+  /** YYYY-MM-DD, or '' */
   value: string
   onChange: (day: string) => void
 }) {

@@ -1,13 +1,13 @@
 import { Box, Card, Typography } from '@mui/material'
 import type { ReactNode } from 'react'
 
-/** What a record says, as names with their values. */
+/** Values of a record, by label. */
 export function Details({
   title = 'Details',
   items,
 }: {
   title?: string
-  /** Those without a value are left out. */
+  /** Items without a value are hidden. */
   items: readonly (readonly [label: string, value: ReactNode])[]
 }) {
   return (
@@ -48,7 +48,7 @@ function Detail({ label, children }: { label: string; children: ReactNode }) {
   )
 }
 
-/** Text that people wrote: with its lines, and scrolled where it is long. */
+/** Free text: keeps its line breaks, and scrolls when it is long. */
 export function LongText({ text }: { text: string }) {
   return (
     <Box

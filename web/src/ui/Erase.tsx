@@ -7,7 +7,7 @@ import { Allowed } from './Allowed.tsx'
 import { Confirm } from './Confirm.tsx'
 import type { RecordPages } from './pages.ts'
 
-/** Erases what is personal of who asks for it. @param children what is erased, and what stays */
+/** Erases the personal data of a person who asked for it. @param children what is erased, and what stays */
 export function Erase({
   of,
   record: { id },

@@ -2,7 +2,7 @@ import { Component, type ReactNode } from 'react'
 import { ErrorPage } from './Page.tsx'
 
 interface Props {
-  /** The page: another one is tried afresh. */
+  /** The current path: another page gets a fresh start. */
   page: string
   children: ReactNode
 }

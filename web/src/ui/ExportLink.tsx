@@ -4,7 +4,7 @@ import { type MouseEvent, useState } from 'react'
 import { useNotify } from 'react-admin'
 import { download, messageOf } from '../api.ts'
 
-/** A file to fetch. It is a plain link, so that it can be copied or opened as any other. */
+/** Download of an export: a plain link, so that its address can be copied or opened like any other. */
 export function ExportLink({
   href,
   label = 'Export CSV',

@@ -1,4 +1,4 @@
-/** What every list has around its rows: filters, rows or the reason why there are none, and pages. */
+/** The frame of every list: filters, rows or an empty state, and pagination. */
 import FilterIcon from '@mui/icons-material/FilterList'
 import { Badge, Box, Button, Card, Collapse, Stack, useMediaQuery } from '@mui/material'
 import { type ReactNode, useEffect, useRef, useState } from 'react'
@@ -10,7 +10,7 @@ import { useRememberedList } from './lists.ts'
 import { Empty, Problem } from './Page.tsx'
 import type { Theme } from './visually.ts'
 
-/** The filters of a list, which work while they are typed. Where there is little room they fold behind a button. */
+/** List filters. Each applies as the user types (debounced). On narrow screens they fold behind a button. */
 export function Filters({ search, children }: { search?: ReactNode; children: ReactNode }) {
   const { filterValues, setFilters } = useListContext()
   const wide = useMediaQuery<Theme>(theme => theme.breakpoints.up('sm'))
@@ -62,7 +62,7 @@ export function Filters({ search, children }: { search?: ReactNode; children: Re
   )
 }
 
-/** @param hint what can be searched for */
+/** @param hint the fields that are searched */
 export function Search({ hint }: { hint: string }) {
   return (
     <TextInput
@@ -77,7 +77,7 @@ export function Search({ hint }: { hint: string }) {
   )
 }
 
-/** An address may ask for an order that there is not, or no longer: the list's own takes its place. */
+/** Removes an unknown sort order from the URL (an old bookmark, say), so that the list falls back to its own. */
 function useKnownOrder(error: unknown): void {
   const [, setParameters] = useSearchParams()
   const { params } = envelopeOf(error).data ?? {}
@@ -93,13 +93,13 @@ function useKnownOrder(error: unknown): void {
 }
 
 interface RowsProps {
-  /** What to say when there is nothing at all, whatever the filters. */
+  /** Empty state, when there are no records even without filters. */
   empty: ReactNode
-  /** What it is narrowed to at first, which nobody has asked for. */
+  /** The initial filter, which the user did not set. */
   first?: object | undefined
   table: ReactNode
   cards: ReactNode
-  /** What can be done with several that are chosen. */
+  /** Bulk actions for the selected records. */
   bulkActions?: ReactNode
 }
 

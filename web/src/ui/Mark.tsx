@@ -1,6 +1,6 @@
 import { Box } from '@mui/material'
 
-/** The product's sign. */
+/** The product's logo. */
 export function Mark({ size = 28 }: { size?: number }) {
   return (
     <Box

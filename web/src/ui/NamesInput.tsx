@@ -1,4 +1,7 @@
-/** Several names, each typed: what was begun is an entry too when the field is left, and nothing that was typed disappears. */
+/**
+ * Several free-text values. Text that is still being typed becomes an entry when the field loses the focus, so that
+ * it is not lost.
+ */
 import { Autocomplete, TextField } from '@mui/material'
 import { useInput } from 'react-admin'
 

@@ -3,7 +3,7 @@ import type { ReactNode } from 'react'
 import { useCan } from '../session.tsx'
 import { Page } from './Page.tsx'
 
-/** Instead of a form that the server would refuse in the end: what is missing. */
+/** Says which permission is missing, instead of a form that the server would refuse. */
 export function Needs({ to, title, children }: { to: string; title: string; children: ReactNode }) {
   if (useCan()(to)) return children
   return (

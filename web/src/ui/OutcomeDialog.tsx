@@ -5,7 +5,7 @@ import type { RecordPages } from './pages.ts'
 
 const LISTED = 100
 
-/** What was not done with some of those that were chosen, and why. */
+/** Lists the records for which a bulk action failed, with the reasons. */
 export function OutcomeDialog({
   of: { name },
   outcome: { done, failed },
@@ -14,7 +14,7 @@ export function OutcomeDialog({
 }: {
   of: RecordPages
   outcome: Outcome
-  /** 'approved' */
+  /** Past participle of the action, such as 'approved'. */
   word: string
   onClose: () => void
 }) {

@@ -12,17 +12,17 @@ interface Parent {
 
 interface PageProps {
   title: string
-  /** When the name is shown as more than text. */
+  /** Replaces the title when it is more than text. */
   heading?: ReactNode
   parent?: Parent
   aside?: ReactNode
   actions?: ReactNode
-  /** For forms and texts, which read badly when they are wide. */
+  /** Narrow layout, for forms and text. */
   narrow?: boolean
   children: ReactNode
 }
 
-/** A page: where it belongs, its name, what can be done, its content. */
+/** A page: link to its parent, title, actions, content. */
 export function Page({ parent, narrow, children, ...head }: PageProps) {
   const { title } = head
   useEffect(() => {
@@ -81,7 +81,7 @@ function Head({
   )
 }
 
-/** What the server said, where the content would be. Who may not see it gets the same answer again. */
+/** An error in place of the content. A missing permission (403) offers no retry. */
 export function Problem({ error, retry }: { error: unknown; retry?: () => void }) {
   const isRefused = error instanceof HttpError && error.status === 403
   return (
@@ -101,14 +101,14 @@ export function Problem({ error, retry }: { error: unknown; retry?: () => void }
   )
 }
 
-/** Instead of the page of a record that could not be read: most often it was deleted. */
+/** Replaces the page of a record that could not be read, most often because it was deleted. */
 export function RecordProblem({
   kind,
   parent,
   error,
   retry,
 }: {
-  /** 'affiliate' */
+  /** For example 'affiliate'. */
   kind: string
   parent: Parent
   error: unknown
@@ -139,7 +139,7 @@ export function RecordProblem({
   )
 }
 
-/** Of what reads a record: its page itself says when there is none. */
+/** Turns off react-admin's own error message: the page itself shows the error. */
 export const toldByThePage = { onError: () => {} }
 
 export function NotFound() {
@@ -164,7 +164,7 @@ export function ErrorPage({
   )
 }
 
-/** Nothing there yet: says what would be here, and what to do next. */
+/** Empty state: says what would be here, and what to do next. */
 export function Empty({
   icon,
   title,

@@ -4,7 +4,7 @@ import { useMemo } from 'react'
 
 const QUIET_ZONE = 4
 
-/** Text as a picture that a phone reads. */
+/** QR code of a text. */
 export function QrCode({ text, label }: { text: string; label: string }) {
   const { size, path } = useMemo(() => modulesOf(text), [text])
   const side = size + 2 * QUIET_ZONE
@@ -21,7 +21,7 @@ export function QrCode({ text, label }: { text: string; label: string }) {
   )
 }
 
-/** Its modules as a path of squares. */
+/** The modules of the code as one SVG path. */
 function modulesOf(text: string) {
   const code = qrcode(0, 'M')
   code.addData(text)

@@ -1,4 +1,4 @@
-/** The forms of a kind of record: its fields stand in them, everything else is as every form has it. */
+/** Create and edit forms of a kind of record: it supplies the fields, everything else is shared. */
 import DeleteIcon from '@mui/icons-material/DeleteOutlined'
 import { Button, Typography } from '@mui/material'
 import { useQueryClient } from '@tanstack/react-query'
@@ -24,15 +24,15 @@ import { Waiting } from './Waiting.tsx'
 
 type Values = Record<string, unknown>
 
-/** Fields that were emptied are sent as empty, not as nothing. */
+/** Cleared fields are sent as '', not null. */
 const withoutNull = (values: Values): Values =>
   Object.fromEntries(Object.entries(values).map(([name, value]) => [name, value ?? '']))
 
 interface FormProps {
   of: RecordPages
-  /** What is sent for what was typed. */
+  /** Maps the form's values to API arguments. */
   argumentsOf?: (values: Values) => Values
-  /** Something stands beside the fields. */
+  /** Full width, for forms with something next to the fields. */
   wide?: boolean
   /** The fields. */
   children: ReactNode
@@ -40,15 +40,15 @@ interface FormProps {
 
 export const parentOf = ({ resource, name }: RecordPages) => ({ to: `/${resource}`, label: name[1] })
 
-/** Where one is after saving: on the record's page, or back in the list. */
-function useAfterSaving({ of, said }: { of: RecordPages; said: string }) {
+/** After saving, opens the record's page, or the list if it has none. */
+function useAfterSaving({ of, outcome }: { of: RecordPages; outcome: string }) {
   const notify = useNotify()
   const navigate = useNavigate()
   const queryClient = useQueryClient()
   return ({ id }: RaRecord<number>) => {
-    // Figures of other records may follow from it.
+    // Figures of other records may depend on this one.
     void queryClient.invalidateQueries()
-    notify(`${of.name[0]} ${id} ${said}`, { type: 'success' })
+    notify(`${of.name[0]} ${id} ${outcome}`, { type: 'success' })
     navigate(of.show ? pageOf(of, id)! : listAt(`/${of.resource}`))
   }
 }
@@ -63,7 +63,7 @@ export function RecordCreate({
   children,
 }: FormProps & { title: string; defaults?: object; save?: string }) {
   const [keyOf] = useState(newIdempotencyKeys)
-  const onSuccess = useAfterSaving({ of, said: 'created' })
+  const onSuccess = useAfterSaving({ of, outcome: 'created' })
   return (
     <CreateBase
       resource={of.resource}
@@ -85,7 +85,7 @@ interface EditProps<R> extends FormProps {
   nameOf?: (record: R) => string
   aside?: (record: R) => ReactNode
   actions?: (record: R) => ReactNode
-  /** What stands below the form. */
+  /** Content below the form. */
   below?: (record: R) => ReactNode
 }
 
@@ -94,7 +94,7 @@ export function RecordEdit<R extends RaRecord<number>>({
   argumentsOf = withoutNull,
   ...rest
 }: EditProps<R>) {
-  const onSuccess = useAfterSaving({ of, said: 'saved' })
+  const onSuccess = useAfterSaving({ of, outcome: 'saved' })
   return (
     <EditBase
       resource={of.resource}
@@ -135,7 +135,7 @@ function EditPage<R extends RaRecord<number>>(props: Omit<EditProps<R>, 'argumen
   )
 }
 
-/** Deletes a record after asking. @param children what will be gone, and what stays */
+/** Deletes a record after confirmation. @param children what is lost, and what stays */
 export function DeleteRecord({
   of,
   record,

@@ -1,4 +1,4 @@
-/** The list of a kind of record: its columns and filters as data, everything else as every list has it. */
+/** The list of a kind of record: it supplies columns and filters as data, everything else is shared. */
 import AddIcon from '@mui/icons-material/Add'
 import { Button, Stack, Typography } from '@mui/material'
 import type { ReactNode } from 'react'
@@ -18,20 +18,20 @@ import { InsideLink } from './table.tsx'
 interface Props<R extends RaRecord<number>> {
   of: RecordPages
   columns: Column<R>[]
-  /** The identifier, the newest first, when omitted. */
+  /** Default: newest first, by identifier. */
   sort?: { field: string; order: 'ASC' | 'DESC' }
-  /** What can be searched for. */
+  /** The fields that are searched. */
   search: string
   filters?: ReactNode
-  /** What it is narrowed to at first. */
+  /** Initial filter. */
   filter?: object
-  /** What stands above the list, such as totals. */
+  /** Content above the list, such as totals. */
   above?: ReactNode
-  /** What they are, for those who have none yet. */
+  /** Text of the empty state: what these records are. */
   empty: ReactNode
-  /** How one is called where several can be chosen, and what can be done with those. */
+  /** Label of a record's checkbox, and the bulk actions. */
   bulk?: { nameOf: (record: R) => string; actions: ReactNode }
-  /** 'Create creative'; without it none is made here. */
+  /** For example 'Create creative'; without it the list has no create button. */
   createLabel?: string
 }
 
@@ -95,14 +95,14 @@ function CreateLink({ to, label }: { to: string; label: string }) {
   )
 }
 
-/** What the list is narrowed to, in its order, as a file. */
+/** Export of the list with its current filters and order. */
 function ExportOfList({ resource }: { resource: string }) {
   const { filterValues, sort } = useListContext()
   const query = queryOf({ format: 'csv', ...filterValues, ...orderOf(sort) })
   return <ExportLink href={`${API}/exports/${resource}?${query}`} />
 }
 
-/** The first line is what one looks for. */
+/** A record as a card: up to three lines with two ends each. */
 function Card<R extends RaRecord>({ record, columns }: { record: R; columns: Column<R>[] }) {
   const at = (place: Column<R>['card']) => columns.find(({ card }) => card === place)?.cell(record)
   const lines = ([1, 2, 3] as const).filter(line =>

@@ -14,7 +14,7 @@ interface Props<R> {
   children: (record: R) => ReactNode
 }
 
-/** The page on which a record is looked at: what can be done with it, what it says, and what happened to it. */
+/** The page of a record: actions, values and history. */
 export function RecordShow<R extends RaRecord<number>>(props: Props<R>) {
   return (
     <ShowBase resource={props.of.resource} queryOptions={toldByThePage}>

@@ -1,4 +1,4 @@
-/** The rows of a list as a table: sorted by its headings, and chosen by boxes where several can be acted on at once. */
+/** The rows of a list as a table, with sorting by headings and selection for bulk actions. */
 import {
   Skeleton,
   Table,
@@ -21,15 +21,15 @@ import type { Theme } from './visually.ts'
 interface Props<R> {
   label: string
   columns: Column<R>[]
-  /** Where a click on a row leads. The row's link leads there too, for the keyboard. */
+  /** Address that a click on a row opens. For keyboard users the row contains a link to it. */
   to?: (record: R) => string
-  /** How a row is called where several can be chosen. */
+  /** Label of the row's checkbox; present where records can be selected. */
   nameOf?: (record: R) => string
 }
 
 const WAITING_ROWS = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']
 
-/** Text breaks at its words. What alone is wider than its column may be breaks anywhere. */
+/** Text breaks between words. A word wider than this column breaks anywhere. */
 const MAX_TEXT_WIDTH = 300
 
 export function RecordTable<R extends RaRecord>({ label, columns: all, to, nameOf }: Props<R>) {
@@ -116,10 +116,10 @@ function Row<R extends RaRecord>({
 
 const MIDDLE_BUTTON = 1
 
-/** Farther than a hand trembles: the mouse selects the text of a row. */
+/** Mouse movement, in pixels, above which a press is a text selection rather than a click. */
 const DRAGGED_PIXELS = 4
 
-/** Opens the page of a row as a link would: in another tab where that is asked for, and not when its text was being selected. */
+/** Opens a row as a link would: in a new tab with a modifier key, and not when text was being selected. */
 function useOpening() {
   const navigate = useNavigate()
   const base = useHref('/').replace(/\/$/, '')

@@ -2,10 +2,10 @@ import { LinearProgress } from '@mui/material'
 import { useEffect, useState } from 'react'
 import { useLoading } from 'react-admin'
 
-/** What takes less needs no word about it. */
+/** Shorter loading times show no progress bar. */
 const SLOW_MS = 700
 
-/** A line at the top of the window while something takes long. */
+/** A progress bar at the top of the window while something loads for long. */
 export function SlowProgress() {
   const isLoading = useLoading()
   const [slow, setSlow] = useState(false)

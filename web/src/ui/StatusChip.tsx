@@ -24,7 +24,7 @@ const colours: Record<string, Colour> = {
   revoked: 'neutral',
 }
 
-/** A state, told by its word first and by colour second. */
+/** A status, readable without its colour. */
 export function StatusChip({ status }: { status: string }) {
   const colour = colours[status] ?? 'neutral'
   return (

@@ -5,7 +5,7 @@ import { get, queryOf } from '../api.ts'
 import { capital } from '../names.ts'
 import { count } from './format.ts'
 
-/** How many, and maybe what they come to. */
+/** Count, and for records with amounts the sum. */
 type Total = number | { count: number; sum: number | string }
 
 interface Totals {
@@ -15,7 +15,7 @@ interface Totals {
 
 const countOf = (total: Total = 0) => (typeof total === 'number' ? total : total.count)
 
-/** The states with how many are in each, which narrow the list when they are chosen. */
+/** Statuses with their counts; selecting one filters the list. */
 export function StatusTabs({ resource, statuses }: { resource: string; statuses: readonly string[] }) {
   const { filterValues, setFilters } = useListContext()
   const { status = 'all', ...otherFilters } = filterValues

@@ -1,7 +1,7 @@
 import { Box, Card, Typography } from '@mui/material'
 import type { ReactNode } from 'react'
 
-/** Figures that are to be seen at a glance, side by side. */
+/** Key figures, side by side. */
 export function Tiles({
   children,
   minWidth = 150,
@@ -9,7 +9,7 @@ export function Tiles({
 }: {
   children: ReactNode
   minWidth?: number
-  /** Whether these are the figures of what was asked for before. */
+  /** Whether the figures are stale while new ones load. */
   busy?: boolean
 }) {
   return (

@@ -1,4 +1,4 @@
-/** Several records of a list are chosen by boxes and then acted on at once. */
+/** Selection of records in a list, for bulk actions. */
 import { Box, Checkbox, Stack, Typography } from '@mui/material'
 import { type ReactNode, type RefObject, useEffect, useRef } from 'react'
 import { type RaRecord, useListContext } from 'react-admin'
@@ -38,7 +38,7 @@ export function ChooseAll() {
   )
 }
 
-/** What was chosen under one filter is not acted on under another, where nobody sees it. */
+/** Clears the selection when the filter changes: hidden records must not be acted on. */
 function useChoiceEndsWithFilter(): void {
   const { filterValues, onUnselectItems } = useListContext()
   const filter = JSON.stringify(filterValues)
@@ -49,7 +49,7 @@ function useChoiceEndsWithFilter(): void {
   }, [filter, onUnselectItems])
 }
 
-/** When the choice ends by what was done with it, the list takes the focus that the bar had. */
+/** When a bulk action ends the selection, moves the focus from the bar, which disappears, to the list. */
 function useFocusReturns(list: RefObject<HTMLElement | null>): void {
   const isEmpty = useListContext().selectedIds.length === 0
   const wasEmpty = useRef(isEmpty)
@@ -61,8 +61,9 @@ function useFocusReturns(list: RefObject<HTMLElement | null>): void {
 }
 
 /**
- * Says how many are chosen, over all pages, beside what can be done with them. It stands below the rows and at the window's
- * edge, so that no row moves when it comes and goes.
+ * The number of selected records, over all pages, and the bulk actions. It sits below the rows at the window's edge,
+ * so that no
+ * row moves when it appears.
  */
 export function ChoiceBar({ list, children }: { list: RefObject<HTMLElement | null>; children: ReactNode }) {
   const { selectedIds } = useListContext()
@@ -74,7 +75,7 @@ export function ChoiceBar({ list, children }: { list: RefObject<HTMLElement | nu
       aria-label="Chosen"
       direction="row"
       sx={{
-        // It stays where nobody sees it: what was done may still have something to say.
+        // Hidden rather than removed: a dialog with the results may still be open in it.
         display: selectedIds.length === 0 ? 'none' : 'flex',
         gap: 1,
         px: 2,

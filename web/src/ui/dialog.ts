@@ -1,6 +1,7 @@
 /**
- * What a dialog that is opened by a press closes by: Escape and its buttons. The second half of a double click lands
- * beside it, and would close it before it was read.
+ * Closes a dialog on Escape and by its buttons only: the second click of a double click lands on the backdrop, and
+ * would
+ * close the dialog before anyone has read it.
  */
 export const exceptByBackdrop =
   (close: () => void) =>

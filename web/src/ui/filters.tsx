@@ -1,4 +1,4 @@
-/** What lists are narrowed by. Each works while it is typed. */
+/** List filters. Each applies as the user types (debounced). */
 import { DateInput, SelectInput, TextInput } from 'react-admin'
 import { capital } from '../names.ts'
 import { optionalAmount } from './form.tsx'
@@ -16,7 +16,7 @@ export function TextFilter({ width = 140, ...filterProps }: FilterProps & { widt
   return <TextInput {...filterProps} parse={asTyped} helperText={false} sx={wide(width)} />
 }
 
-/** One of some words, which are the server's. */
+/** Filter by one of the server's fixed values. */
 export function ChoiceFilter({
   choices,
   width = 130,
@@ -35,7 +35,7 @@ export function ChoiceFilter({
   )
 }
 
-/** From one day until another, both included. */
+/** Filter by a range of days, both included. */
 export function DateFilter({ source = 'date', label = 'Date' }: Partial<FilterProps>) {
   return (
     <>

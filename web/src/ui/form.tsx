@@ -1,4 +1,4 @@
-/** Forms: what the server has against them stands at the button, and at the field that it is about. */
+/** Forms: server errors are shown at the buttons, and at the field that they belong to. */
 import { Alert, Box, Button, Card, Stack, Typography } from '@mui/material'
 import { createContext, type ReactNode, useContext, useEffect, useRef, useState } from 'react'
 import { Form, type FormProps, required, SaveButton, TextInput, type TextInputProps } from 'react-admin'
@@ -8,22 +8,23 @@ import { type Money, useMoney } from './format.ts'
 import { useGoBack } from './lists.ts'
 
 /**
- * A field is checked when it is left, and nothing that was typed is lost by going away without being asked. What is
- * wrong is said at the field, by this page or the server: not by the browser, in its own words and one at a time.
+ * Fields are validated on blur, and leaving with unsaved input asks for confirmation. Errors are shown at the field,
+ * by the page or
+ * the server: the browser's own validation is off, as it reports one at a time and in its own words.
  */
 export function CarefulForm({ needs, children, ...rest }: FormProps & { needs?: string }) {
   const may = useCan()
   return (
     <Form mode="onTouched" noValidate warnWhenUnsavedChanges disableInvalidFormNotification {...rest}>
-      {needs === undefined || may(needs) ? children : <OnlyRead needs={needs}>{children}</OnlyRead>}
+      {needs === undefined || may(needs) ? children : <ReadOnly needs={needs}>{children}</ReadOnly>}
     </Form>
   )
 }
 
 const Locked = createContext(false)
 
-/** The same fields for who may look at them and not change them. */
-function OnlyRead({ needs, children }: { needs: string; children: ReactNode }) {
+/** The form for users without edit permission: disabled, with an explanation. */
+function ReadOnly({ needs, children }: { needs: string; children: ReactNode }) {
   return (
     <Locked value={true}>
       <Alert severity="info" sx={{ mb: 2 }}>
@@ -40,7 +41,7 @@ function OnlyRead({ needs, children }: { needs: string; children: ReactNode }) {
   )
 }
 
-/** Tells what is outside of the form whether something was typed that is not saved. */
+/** Reports to the outside whether the form has unsaved changes. */
 export function UnsavedChanges({ onChange }: { onChange: (unsaved: boolean) => void }) {
   const { isDirty } = useFormState()
   useEffect(() => onChange(isDirty), [isDirty, onChange])
@@ -80,7 +81,7 @@ export function Row({ children }: { children: ReactNode }) {
   )
 }
 
-/** @param back where Cancel leads when one came from nowhere */
+/** @param back where Cancel leads when there is no previous page in this visit */
 export function FormButtons({ label = 'Save', back }: { label?: string; back?: string }) {
   if (useContext(Locked)) return null
   return (
@@ -99,7 +100,7 @@ function Cancel({ to }: { to: string }) {
   return <Button onClick={useGoBack(to)}>Cancel</Button>
 }
 
-/** What the server said, beside the buttons that sent the form. What is said at a field is not said here again. */
+/** The server's error, at the buttons. Errors of fields are not repeated here. */
 function ServerProblem() {
   const { errors } = useFormState()
   const alert = useRef<HTMLDivElement>(null)
@@ -121,7 +122,7 @@ function ServerProblem() {
   )
 }
 
-/** What kept the form from being sent: the fields may stand far above the button. */
+/** Names the invalid fields, which may be far above the button. */
 function FieldProblems() {
   const { errors, submitCount } = useFormState()
   const alert = useRef<HTMLDivElement>(null)
@@ -152,7 +153,7 @@ function labelsOf(form: HTMLFormElement | null | undefined): string[] {
   return [...new Set(labels)].filter(label => label !== undefined)
 }
 
-/** The numbers of referrals, as the server takes them. */
+/** Validates a comma-separated list of referral numbers. */
 export function numbersProblem(typed: unknown): string | undefined {
   const numbers = String(typed ?? '')
     .split(',')
@@ -163,7 +164,7 @@ export function numbersProblem(typed: unknown): string | undefined {
 
 const NO_AMOUNT = 'Type an amount. It may be 0.'
 
-/** An amount, which has to be typed. It is kept as the text that was typed: no spinner, no wheel, no rounding. */
+/** A required amount. It stays text: no spinner, no mouse wheel, no rounding. */
 export function MoneyInput({
   source,
   label,
@@ -172,7 +173,7 @@ export function MoneyInput({
 }: {
   source: string
   label: string
-  /** Whether it may be below 0. */
+  /** Whether negative amounts are allowed. */
   signed?: boolean
 } & Partial<TextInputProps>) {
   const money = useMoney()
@@ -203,7 +204,7 @@ export function MoneyInput({
   )
 }
 
-/** A moment in UTC, as the server writes them: no clock of a browser's own comes between. */
+/** A date and time in UTC, as the server writes it: the browser's time zone plays no part. */
 export function MomentInput({
   source,
   label,
@@ -226,7 +227,7 @@ export function MomentInput({
   )
 }
 
-/** For an amount that need not be given. */
+/** Validates an optional amount. */
 export function optionalAmount(money: Money) {
   return (typed: unknown) => {
     const text = String(typed ?? '').trim()
@@ -251,10 +252,11 @@ const example = ({ decimals }: Money) =>
   decimals === 0 ? '1250' : `1250.${'50'.padEnd(decimals, '0').slice(0, decimals)}`
 
 /**
- * A rate as text, so that "not set" and zero stay apart. More than all of a sale is most often a slip: it is said, and
- * saved when it is sent again.
- * @param missing what to say when it is empty; without it, it need not be given
- * @param typeSource the field with the rate type; without one, or empty there, the default's counts
+ * A rate as text, so that "not set" and zero stay distinct. More than 100 % is most often a slip: the first attempt
+ * to save
+ * warns, the second saves.
+ * @param missing error message when it is empty; without it the rate is optional
+ * @param typeSource the field with the rate type; without a value there the default type applies
  */
 export function RateInput({
   source,
@@ -276,7 +278,7 @@ export function RateInput({
   const problemOf = (typed: unknown) => {
     const text = rateOf(typed)
     if (type !== 'percentage' || Number(text) <= 100) return undefined
-    // A form is checked more often than it is sent: what was said before the last time was seen.
+    // Validation runs more often than submission: the warning counts as seen once the form was submitted after it.
     if (announced.current.text !== text) announced.current = { text, submitCount }
     if (announced.current.submitCount < submitCount) return undefined
     return 'That is more than the whole sale. Save again if it is meant.'
@@ -299,7 +301,7 @@ function rateProblem(text: string): string | undefined {
   return 'Write a number from 0 on, with at most 4 decimals and a point before them.'
 }
 
-/** A rate as the server takes and shows it: a number as text, or '' for "not set". */
+/** A rate as the API has it: a number as text, or '' for "not set". */
 export function rateOf(typed: unknown): string {
   return String(typed ?? '').trim()
 }

@@ -1,13 +1,16 @@
-/** How figures and times are written: as is usual where the browser is. Amounts come from the server as exact decimals and are only ever written, never computed. */
+/**
+ * Formats figures and times for the browser's locale. Amounts come from the server as exact decimals and are
+ * formatted, never computed.
+ */
 import { useMemo } from 'react'
 import { useSession } from '../session.tsx'
 
 export interface Money {
-  /** '$1,250.00', with all the decimals of the currency. */
+  /** For example '$1,250.00', with all decimals of the currency. */
   full: (amount: number | string) => string
-  /** '$1.2K', for the axis of a plot only. */
+  /** For example '$1.2K'; for the axes of charts only. */
   short: (amount: number) => string
-  /** '$' */
+  /** For example '$'. */
   sign: string
   decimals: number
   currency: string
@@ -28,7 +31,7 @@ export function useMoney(): Money {
       maximumFractionDigits: 1,
     })
     return {
-      // As text a decimal is formatted as it is, whatever its length.
+      // Passed as text, a decimal is formatted exactly, whatever its length.
       full: amount => exact.format(decimal(amount)),
       short: amount => compact.format(amount),
       sign: exact.formatToParts(0).find(part => part.type === 'currency')!.value,
@@ -55,7 +58,7 @@ const localTimes = new Intl.DateTimeFormat(undefined, { timeStyle: 'short' })
 
 export const day = (text: string) => days.format(parseDate(text))
 
-/** In UTC, as reports and filters count, and beside it by the clock of who reads it where that one differs. */
+/** In UTC, as reports and filters count, followed by local time where it differs. */
 export function time(text: string): string {
   const at = parseDate(text)
   const utc = times.format(at)
@@ -91,7 +94,7 @@ export function duration(seconds: number): string {
     : largestParts.map(([value, unit]) => plural(value, unit)).join(', ')
 }
 
-/** '20 %', or an amount for a rate that is one. */
+/** For example '20%'; a flat rate is an amount. */
 export function rateText({ rate, rate_type }: { rate: string; rate_type: string }, money: Money): string {
   if (rate_type === 'percentage') return `${rate}%`
   if (rate_type === 'flat' || rate_type === 'per_item') {

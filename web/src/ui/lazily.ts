@@ -1,14 +1,14 @@
-/** Pages are loaded when they are first opened, and a tab may be older than the service that it asks for them. */
+/** Lazy loading of pages. A tab may be older than the service: after an upgrade its chunks are gone. */
 import { type ComponentType, lazy } from 'react'
 
-/** When the page was last loaded anew to get a part of it, so that it is not done over and over. */
+/** When the page was last reloaded for a missing chunk, to prevent a reload loop. */
 const RELOADED = 'affiliated.reloaded'
 const AGAIN_AFTER_MS = 30_000
 
-/** Says on the page what to do; there is nothing in it for the console. */
+/** An error whose message tells the user what to do; it is not logged to the console. */
 export class NotLoaded extends Error {}
 
-/** Only what a person opens next is missing: everything that was typed has been saved or given up by then. */
+/** Reloads the page. Nothing is lost: chunks are only loaded on navigation, after input was saved or discarded. */
 async function loadAnew(cause: unknown): Promise<never> {
   const last = Number(sessionStorage.getItem(RELOADED) ?? 0)
   const isThere = await fetch(location.href, { method: 'HEAD', cache: 'no-store' }).then(
@@ -24,7 +24,7 @@ async function loadAnew(cause: unknown): Promise<never> {
   return new Promise(() => {})
 }
 
-/** A component that is loaded when it is first needed; after an upgrade or an outage, with the whole page. */
+/** A component that is loaded when first needed. If that fails after an upgrade, the page is reloaded. */
 export function lazily<K extends string, P>(load: () => Promise<Record<K, ComponentType<P>>>, name: K) {
   return lazy(async () => ({ default: (await load().catch(loadAnew))[name] }))
 }

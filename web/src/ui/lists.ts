@@ -1,10 +1,10 @@
-/** Lists as they were left: who comes back from a record finds the filters, the order and the page again. */
+/** Returns to lists as they were left, with filters, order and page. */
 import { useEffect } from 'react'
 import { useLocation, useNavigate } from 'react-router-dom'
 
 const leftAt = new Map<string, string>()
 
-/** Remembers the list that is shown. */
+/** Remembers the query string of the current list. */
 export function useRememberedList(): void {
   const { pathname, search } = useLocation()
   useEffect(() => {
@@ -12,7 +12,7 @@ export function useRememberedList(): void {
   }, [pathname, search])
 }
 
-/** The place in the browser's history at which this visit began. */
+/** Position in the browser history at which this visit began. */
 let entry = 0
 
 const place = () => {
@@ -20,20 +20,20 @@ const place = () => {
   return state?.idx ?? 0
 }
 
-/** Remembers where the visit began: what lies before it is not of this area, or is the login page. */
+/** Remembers where this visit began: earlier entries are other sites, or the login page. */
 export function useEntry(): void {
   useEffect(() => {
     entry = place()
   }, [])
 }
 
-/** Leads back to where one came from; to `path`, when that was not a page of this visit. */
+/** Goes back to the previous page of this visit; to `path` when there is none. */
 export function useGoBack(path: string): () => void {
   const navigate = useNavigate()
   return () => (place() > entry ? navigate(-1) : navigate(listAt(path)))
 }
 
-/** @param path such as '/payouts' @returns it, as it was left */
+/** @param path such as '/payouts' @returns the path with the query string the list was left with */
 export function listAt(path: string): string {
   return `${path}${leftAt.get(path) ?? ''}`
 }

@@ -1,4 +1,4 @@
-/** Sets records to another status: one, which can be taken back or is asked first, or several, which is always asked first. */
+/** Status transitions. A single record: with undo or after confirmation. Several (bulk): always after confirmation. */
 import { Button, Checkbox, FormControlLabel, Typography } from '@mui/material'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
@@ -16,21 +16,21 @@ interface Movable extends RaRecord<number> {
   status: string
 }
 
-/** What can be done with a record in some states: the word, and the state that it leads to. */
+/** A status transition: its label, and the status that it leads to. */
 interface Move<S extends string = string> {
   readonly action: string
-  /** The same as the interface calls it. */
+  /** Name of the action in the API. */
   readonly verb: string
   readonly done: string
   readonly status: S
   readonly from: readonly S[]
-  /** What it means. */
+  /** Consequences, shown in the confirmation. */
   readonly meaning: string
-  /** Whether it is asked first also for one; otherwise it can be taken back. */
+  /** Whether a single record needs confirmation too; otherwise there is undo. */
   readonly asks: boolean
 }
 
-/** What a kind of record says of its moves. */
+/** The status transitions of a kind of record. */
 export interface Moving<R extends Movable> {
   readonly of: RecordPages
   readonly nameOf: (record: R) => string
@@ -43,7 +43,7 @@ const look = (move: Move) =>
     color: move.action === 'Reject' ? 'error' : 'primary',
   }) as const
 
-/** Reads anew what depends on a move, which may be anything: sums, the log, who is owed what. */
+/** Refetches everything, since totals, the log and balances may all depend on a status. */
 function useAfterMove() {
   const queryClient = useQueryClient()
   const refresh = useRefresh()
@@ -53,7 +53,7 @@ function useAfterMove() {
   }
 }
 
-/** Moves several at once, or all that the filters leave. What was not done is listed with the reason. */
+/** Bulk transition of the selected records, or of all that match the filters. Failures are listed with the reason. */
 export function BulkMoves<R extends Movable>({ moving }: { moving: Moving<R> }) {
   const may = useCan()(`${moving.of.resource}.edit`)
   return may && <AllowedBulkMoves moving={moving} />
@@ -106,25 +106,25 @@ function AllowedBulkMoves<R extends Movable>({ moving: { of, moves } }: { moving
   )
 }
 
-/** The moves that one record can make from where it is. */
+/** The transitions available from a record's current status. */
 export function Moves<R extends Movable>({ moving, record }: { moving: Moving<R>; record: R }) {
   const may = useCan()(`${moving.of.resource}.edit`)
   if (!may) return null
   return moving.moves.map(move => {
     if (!move.asks) return <UndoableMove key={move.action} move={move} moving={moving} record={record} />
     return move.from.includes(record.status) ? (
-      <AskedMoveOfOne key={move.action} move={move} moving={moving} record={record} />
+      <ConfirmedMoveOfOne key={move.action} move={move} moving={moving} record={record} />
     ) : null
   })
 }
 
-interface OfOne<R extends Movable> {
+interface SingleMoveProps<R extends Movable> {
   move: Move
   moving: Moving<R>
   record: R
 }
 
-/** Sets one record to another status, and says so. */
+/** Changes the status of one record, and shows a notification. */
 function useMoveOne<R extends Movable>({ of }: Moving<R>) {
   const dataProvider = useDataProvider()
   const afterMove = useAfterMove()
@@ -136,7 +136,7 @@ function useMoveOne<R extends Movable>({ of }: Moving<R>) {
   }
 }
 
-function AskedMoveOfOne<R extends Movable>({ move, moving, record }: OfOne<R>) {
+function ConfirmedMoveOfOne<R extends Movable>({ move, moving, record }: SingleMoveProps<R>) {
   const moveOne = useMoveOne(moving)
   const name = moving.nameOf(record)
   return (
@@ -148,7 +148,7 @@ function AskedMoveOfOne<R extends Movable>({ move, moving, record }: OfOne<R>) {
   )
 }
 
-function UndoableMove<R extends Movable>({ move, moving, record }: OfOne<R>) {
+function UndoableMove<R extends Movable>({ move, moving, record }: SingleMoveProps<R>) {
   const moveOne = useMoveOne(moving)
   const [before, setBefore] = useState<string>()
   const hasMoved = before !== undefined && record.status === move.status
@@ -172,10 +172,10 @@ function UndoableMove<R extends Movable>({ move, moving, record }: OfOne<R>) {
   )
 }
 
-/** How many there are of each status; of records with amounts also what they come to. */
+/** Counts by status; for records with amounts also their sums. */
 type ByStatus = Record<string, number | { count: number; sum: number | string }>
 
-/** Which of those that are chosen a move concerns, and what they come to. */
+/** How many of the selected records a transition changes, and their sum. */
 function Effect({
   of: { resource, kind },
   selection,

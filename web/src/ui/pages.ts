@@ -1,44 +1,44 @@
-/** What the pages of a kind of record say of themselves. One of these stands in each record's folder, all of them in `pages.ts`. */
+/** Declaration of the pages of a kind of record. Each record's folder has one; `pages.ts` lists them all. */
 import type { ComponentType } from 'react'
 import type { RaRecord } from 'react-admin'
 
-/** The parts of the menu, in their order. */
+/** The sections of the menu, in order. */
 export const sections = ['Start', 'Programme', 'Earning', 'Paying', 'Administration'] as const
 
 interface Entry {
-  /** Where it stands in the menu. */
+  /** Section of the menu. */
   readonly section: (typeof sections)[number]
   readonly icon: ComponentType
 }
 
 export interface RecordPages extends Entry {
-  /** As the interface calls them, and as their addresses begin: 'referrals'. */
+  /** Name in the API and in addresses: 'referrals'. */
   readonly resource: string
-  /** As identifiers and the log call one: 'referral'. */
+  /** Name in identifiers and in the log: 'referral'. */
   readonly kind: string
-  /** As people call one of them, and several. */
+  /** Display name, singular and plural. */
   readonly name: readonly [one: string, several: string]
   readonly list: ComponentType
   readonly create?: ComponentType
   readonly edit?: ComponentType
   readonly show?: ComponentType
-  /** What one is called where everything is searched; those of a kind without are not found there. */
+  /** Title in the global search; kinds without it are not searched. */
   titleOf?(record: RaRecord<number>): string
   /** Further pages, by their path below the list's: ':id/ledger'. */
   readonly more?: Readonly<Record<string, ComponentType>>
-  /** Arguments of every reading. */
+  /** Query arguments of every read. */
   readonly reads?: Readonly<Record<string, unknown>>
-  /** What one record is read with that stands below it, such as 'notes'. */
+  /** Sub-resources that are read along with a single record, such as 'notes'. */
   readonly below?: readonly string[]
-  /** What forms find in a record that it has elsewhere. */
+  /** Derived values that forms find in a record. */
   adds?(record: RaRecord<number>): object
-  /** Fields that every edit sends. */
+  /** Fields that every edit sends, even when unchanged. */
   readonly always?: readonly string[]
-  /** What is sent is secret, so that the server keeps nothing of it to know it again by. */
+  /** The request contains a secret, so it has no idempotency key: the server would have to remember it. */
   readonly secret?: true
-  /** Conflicts name no argument: the ones that they are about, by the code of the failure. */
+  /** The field that a conflict (409) belongs to, by error code: the server names no argument for conflicts. */
   readonly conflicts?: Readonly<Record<string, { readonly create: string; readonly update: string }>>
-  /** What the log calls its actions, where that is more than the action's own word. */
+  /** Display names of actions that differ from the action's own name. */
   readonly actions?: Readonly<Record<string, string>>
 }
 
@@ -47,13 +47,13 @@ export interface OtherPage extends Entry {
   readonly path: string
   readonly name: string
   readonly page: ComponentType
-  /** The permission without which there is nothing to see. */
+  /** The permission required to see it. */
   readonly needs?: string
-  /** Pages below it that have no entry in the menu. */
+  /** Subpages without an entry in the menu. */
   readonly below?: Readonly<Record<string, ComponentType>>
 }
 
-/** @returns where the page of a record is, when there is one: where it is looked at, else where it is edited */
+/** @returns the address of a record's page, if there is one: the read-only page, else the edit form */
 export function pageOf({ resource, show, edit }: RecordPages, id: number): string | undefined {
   if (show) return `/${resource}/${id}/show`
   return edit ? `/${resource}/${id}` : undefined

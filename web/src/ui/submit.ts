@@ -2,7 +2,7 @@ import { useMemo, useState } from 'react'
 import { HttpError } from 'react-admin'
 import { messageOf } from '../api.ts'
 
-/** What a form that is no resource's calls to save; what the server has against it goes to the fields. */
+/** `save` for forms that are not about a resource; the server's validation errors go to the fields. */
 export function useSubmit(send: (values: Record<string, unknown>) => Promise<void>) {
   const [saving, setSaving] = useState(false)
   return useMemo(

@@ -2,17 +2,17 @@ import { Link } from '@mui/material'
 import { createContext, Fragment, type ReactNode, useContext } from 'react'
 import { Link as RouterLink } from 'react-router-dom'
 
-/** Figures stand under each other, digit by digit. */
+/** Right-aligned figures with tabular digits. */
 export const figures = {
   fontVariantNumeric: 'tabular-nums',
   textAlign: 'right',
   whiteSpace: 'nowrap',
 } as const
 
-/** Whether what is drawn is part of a link as a whole, as a card is: there is no link within a link. */
+/** Whether the content is inside a link, as on cards: links can't be nested. */
 export const InsideLink = createContext(false)
 
-/** The name of a row, which leads to its page: what the keyboard and the screen reader have instead of the row. */
+/** The name of a row, linked to its page: for the keyboard and screen readers, which can't click the row. */
 export function RowLink({ to, children }: { to: string; children: ReactNode }) {
   if (useContext(InsideLink)) return <>{children}</>
   return (
@@ -28,12 +28,12 @@ export function RowLink({ to, children }: { to: string; children: ReactNode }) {
   )
 }
 
-/** Text without spaces, such as an e-mail address, breaks behind its punctuation where it has to. */
+/** Text without spaces, such as an e-mail address, may break after punctuation. */
 export function Breakable({ text = '' }: { text?: string | undefined }) {
   return (
     <bdi>
       {text.split(/(?<=[@._-])/).map((part, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a text have no name but their place
+        // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a text have no key but their position
         <Fragment key={index}>
           {index > 0 && <wbr />}
           {part}

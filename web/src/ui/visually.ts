@@ -1,6 +1,6 @@
 export type { Theme } from '@mui/material/styles'
 
-/** For those who hear the page and do not see it. */
+/** For screen readers only. */
 export const visuallyHidden = {
   position: 'absolute',
   width: 1,
