@@ -1,20 +1,21 @@
 /**
- * The script that pages of the shop load: it remembers who brought the visitor. It has no dependency and may stand on a page
- * that it knows nothing of, so nothing here throws, and nothing is sent or stored before it may be.
+ * The script that the shop's pages load: it remembers which affiliate brought the visitor. It has no dependencies and
+ * runs on pages
+ * it knows nothing about, so it never throws, and it sends and stores nothing before it is allowed to.
  * See docs/tracking.md.
  */
 
-/** The service puts the settings here: days of the window, whether consent is required, the shop's hosts. */
+/** Filled in by the service: attribution window in days, whether consent is required, the shop's hosts. */
 declare const AFFILIATED_SETTINGS: { days: number; consent: boolean; hosts: string[] }
 
 interface Affiliated {
   (what: string, value?: unknown): unknown
-  /** Calls that were made before the script was there. */
+  /** Calls queued by the page before the script was loaded. */
   q?: [string, unknown?][]
 }
 
-/** As the page has it, and as the address of a link has it. */
-// biome-ignore lint/correctness/noUnusedVariables: it adds to what the browser has.
+/** `window.affiliated`: the queue that the page sets up, replaced by the function below. */
+// biome-ignore lint/correctness/noUnusedVariables: it extends the browser's own Window.
 interface Window {
   affiliated?: Affiliated
 }
@@ -24,10 +25,10 @@ interface Window {
   const name = 'aff_click'
   const nameOfFirst = 'aff_first'
   const page = document
-  // Cast: the page has the script by a tag of HTML.
+  // Cast: the page includes the script as an HTML element.
   const script = (page.currentScript || page.querySelector('script[src*="a.js"]')) as HTMLScriptElement
   const isToken = (text: string | null | undefined) => /^[\w-]{60,200}$/.test(text || '')
-  /** The tokens of the first and the last click; '' is none. */
+  /** Tokens of the first and the last click; '' when there is none. */
   let first = ''
   let last = ''
   let begun = false
@@ -42,7 +43,7 @@ interface Window {
 
   const write = (seconds: number) => {
     const below = hosts.find(host => host[0] === '*' && `.${location.host}`.endsWith(host.slice(1)))
-    // biome-ignore lint/suspicious/noDocumentCookie: browsers of every shop's customers have it.
+    // biome-ignore lint/suspicious/noDocumentCookie: many browsers lack the Cookie Store API.
     page.cookie = `${name}=${first}.${last};path=/;samesite=lax;max-age=${seconds}${
       below ? `;domain=${below.slice(2)}` : ''
     }${location.protocol === 'https:' ? ';secure' : ''}`
@@ -63,7 +64,7 @@ interface Window {
 
   const keep = (token: string, before?: string | null) => {
     if (!isToken(token)) return
-    // The service has set it already where it answers on the shop's own host: that cookie lasts longer.
+    // Where the service answers on the shop's own host it has already set this cookie, and that one lasts longer.
     if (last !== token) {
       first = first || (isToken(before) ? before! : token)
       last = token
@@ -80,10 +81,10 @@ interface Window {
       const query = new URLSearchParams(location.search)
       const token = query.get(name)
       const ref = query.get('ref') || /\/ref\/([^/]+)/.exec(location.pathname)?.[1]
-      // Cast: entries of this type are no others.
+      // Cast: entries of type 'navigation' are always of this class.
       const [visit] = performance.getEntriesByType('navigation') as PerformanceNavigationTiming[]
       if (token) keep(token, query.get(nameOfFirst))
-      // Whoever loads the page again is no other visitor.
+      // A reload is not a new visit.
       else if (ref && !(last && visit && visit.type !== 'navigate'))
         fetch(script.src.replace(/[^/]*$/, 'a'), {
           method: 'POST',
@@ -123,7 +124,7 @@ interface Window {
     addEventListener(
       event,
       ({ target }) => {
-        // Cast: a click is on an element, or on what has no `closest`.
+        // Cast: the target is an element, or something without `closest`.
         const link = (target as Element).closest?.<HTMLAnchorElement>('a[href]')
         const isOurs = (host: string) =>
           host[0] === '*' ? link!.host.endsWith(host.slice(1)) : link!.host === host

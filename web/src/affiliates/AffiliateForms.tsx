@@ -111,7 +111,7 @@ function ExistingAccount() {
   )
 }
 
-/** The same function each time: another one erases what is being typed. */
+/** Must keep its identity across renders: a new function makes the autocomplete reset the text that is being typed. */
 const accountOf = (user?: User) => (user ? `${userName(user)} <${user.email}>` : '')
 
 function AccountInput() {
@@ -129,7 +129,7 @@ function AccountInput() {
   )
 }
 
-/** What an affiliate with another type than the default's, and without a rate, would earn. */
+/** Helper text for an affiliate without a rate whose type is not the default one. */
 const ofOtherType = (type: string, applies: string) =>
   isBuiltIn(type)
     ? `Empty: the rules, then the number of the default with this type: ${applies} for each sale.`
@@ -140,7 +140,7 @@ function Terms() {
   const money = useMoney()
   const { rate_types, default_rate, default_rate_type } = settings
   const type = String(useWatch({ name: 'rate_type' }) || default_rate_type)
-  // The default's number counts with whatever type is chosen.
+  // The default's number applies with any built-in rate type.
   const applies = rateText({ rate: String(default_rate), rate_type: type }, money)
   const isOther = type !== default_rate_type
   return (
@@ -200,7 +200,8 @@ export function AffiliateEdit() {
       transform={(data: Values, { previousData }: { previousData?: Values } = {}) => ({
         ...data,
         rate: rateOf(data.rate),
-        // None is sent only where there was one: others may have chosen one meanwhile.
+        // Send 0 (no group) only to clear a group: otherwise a group that someone else has set meanwhile would be
+        // lost.
         group_id: data.group_id || (previousData?.group_id ? 0 : null),
       })}
       mutationOptions={{

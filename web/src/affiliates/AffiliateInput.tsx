@@ -11,11 +11,14 @@ import { useWatch } from 'react-hook-form'
 import { type Affiliate, deletedName } from './affiliate.tsx'
 
 type Props = Pick<AutocompleteInputProps, 'validate' | 'helperText' | 'sx'> & {
-  /** How an affiliate is called in the field and among what it offers. The same function each time: another one erases what is being typed. */
+  /**
+   * Label of an affiliate in the field and its options. Must keep its identity across renders: a new function makes
+   * the autocomplete reset the text that is being typed.
+   */
   nameOf: (affiliate: Affiliate) => string
 }
 
-/** The affiliate of a payout, or of the payouts that are listed. */
+/** Selects an affiliate, in forms and filters. */
 export function AffiliateInput(props: Props) {
   return (
     <ReferenceInput source="affiliate_id" reference="affiliates" sort={{ field: 'id', order: 'DESC' }}>
@@ -24,12 +27,13 @@ export function AffiliateInput(props: Props) {
   )
 }
 
-/** A deleted affiliate is nothing but its identifier. */
+/** Of a deleted affiliate only the identifier is left. */
 type Choice = Affiliate | { readonly id: number; readonly user?: undefined }
 
 /**
- * One that was deleted is no longer offered by the server, and stays what it is until another one is chosen. Of all that a
- * number finds, the affiliate that has it comes first.
+ * Keeps a deleted affiliate selected, which the server no longer offers, until another one is chosen. When a number
+ * is searched for,
+ * the affiliate with that identifier comes first.
  */
 function Choices({ nameOf, ...rest }: Props) {
   const context = useChoicesContext<Choice>()

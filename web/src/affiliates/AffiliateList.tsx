@@ -134,7 +134,7 @@ const columnsOf = (money: Money, rateOf: Rates): Column<Affiliate>[] => [
   },
 ]
 
-/** What is longer stands on the page of the affiliate. */
+/** Longest rate text, in characters, that the column shows; the affiliate's page shows longer ones. */
 const SHORT = 12
 
 function Rate({ text, source }: RateOfAffiliate) {

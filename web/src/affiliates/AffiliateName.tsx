@@ -2,7 +2,7 @@ import { useReference } from 'react-admin'
 import { RowLink } from '../ui/table.tsx'
 import { type Affiliate, deletedName, nameOf } from './affiliate.tsx'
 
-/** The name of a payout's affiliate, which may have been deleted since. */
+/** The name of an affiliate, who may have been deleted. */
 export function AffiliateName({ id, link = false }: { id: number; link?: boolean }) {
   const { referenceRecord, isPending } = useReference<Affiliate>({ reference: 'affiliates', id })
   if (isPending) return <>Affiliate {id}</>

@@ -92,7 +92,7 @@ function ShowPage() {
   )
 }
 
-/** What is known of the affiliate at a glance. */
+/** Key figures of the affiliate. */
 function Figures({ affiliate }: { affiliate: Affiliate }) {
   const money = useMoney()
   return (
@@ -101,17 +101,20 @@ function Figures({ affiliate }: { affiliate: Affiliate }) {
       <Tile label="Unpaid" value={money.full(affiliate.unpaid_earnings)} hint="approved, to be paid" />
       <Tile
         label="Referrals"
-        value={<Of resource="referrals" id={affiliate.id} number={affiliate.referrals} />}
+        value={<CountLink resource="referrals" id={affiliate.id} number={affiliate.referrals} />}
         hint="unpaid and paid, without refunds"
       />
-      <Tile label="Visits" value={<Of resource="visits" id={affiliate.id} number={affiliate.visits} />} />
+      <Tile
+        label="Visits"
+        value={<CountLink resource="visits" id={affiliate.id} number={affiliate.visits} />}
+      />
       <Tile label="Customers" value={<CustomersOf id={affiliate.id} />} />
     </Tiles>
   )
 }
 
-/** A number that leads to the list of what it counts. */
-function Of({ resource, id, number }: { resource: string; id: number; number: number }) {
+/** A count that links to the list of the counted records. */
+function CountLink({ resource, id, number }: { resource: string; id: number; number: number }) {
   return (
     <Link
       component={RouterLink}
@@ -128,7 +131,7 @@ function CustomersOf({ id }: { id: number }) {
     filter: { affiliate_id: id },
     pagination: { page: 1, perPage: 1 },
   })
-  return total === undefined ? '…' : <Of resource="customers" id={id} number={total} />
+  return total === undefined ? '…' : <CountLink resource="customers" id={id} number={total} />
 }
 
 function AffiliateDetails({ affiliate }: { affiliate: Affiliate }) {

@@ -1,4 +1,4 @@
-/** What affiliates are, and how they are named everywhere. */
+/** The affiliate record and how it is displayed. */
 import { Box, Typography } from '@mui/material'
 import type { AffiliateRecord } from '../../../src/programme/affiliates/affiliate.ts'
 import type { Moving } from '../ui/moves.tsx'
@@ -12,20 +12,23 @@ export const statuses: Status[] = ['pending', 'active', 'inactive', 'rejected']
 
 export { type Affiliate, nameOf }
 
-/** How one is called where money goes to them. The same function each time: another one erases what is being typed. */
+/**
+ * Label where money is paid to the affiliate. Must keep its identity across renders: a new function makes the
+ * autocomplete reset the text that is being typed.
+ */
 export const payeeOf = (affiliate: Affiliate) =>
   `${nameOf(affiliate)} #${affiliate.id} <${affiliate.effective?.payment_email ?? ''}>`
 
-/** The same where they are only looked for. */
+/** Label where affiliates are only searched for. */
 export const numberedName = (affiliate: Affiliate) => `${nameOf(affiliate)} #${affiliate.id}`
 
-/** The list that the page of an affiliate leads back to. */
+/** The list that an affiliate's page links back to. */
 export const parent = { to: '/affiliates', label: 'Affiliates' }
 
-/** What is left to say of one that was deleted, on whose payouts its number stays. */
+/** Label of a deleted affiliate, whose identifier stays on payouts. */
 export const deletedName = (id: number) => `Affiliate ${id} (deleted)`
 
-/** Name and number on one line, the address below. Text of any script keeps its own direction. */
+/** Name and number on one line, the e-mail address below. <bdi> keeps text of any script in its own direction. */
 export function Account({ affiliate, name }: { affiliate: Affiliate; name?: React.ReactNode }) {
   return (
     <Box sx={{ maxWidth: 320, overflowWrap: 'anywhere' }}>
@@ -42,7 +45,7 @@ export function Account({ affiliate, name }: { affiliate: Affiliate; name?: Reac
   )
 }
 
-/** What can be done with an affiliate in each state. */
+/** Status transitions of affiliates. */
 export const moving: Moving<Affiliate> = {
   of: affiliates,
   nameOf,

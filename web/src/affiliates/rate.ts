@@ -1,4 +1,4 @@
-/** What an affiliate earns, as far as it can be said without a sale: where rules depend on the sale, each of their rates. */
+/** The rate of an affiliate, as far as it is known without a sale: where rules depend on the sale, the rate of each. */
 import { useGetList } from 'react-admin'
 import type { Rule } from '../rules/rule.ts'
 import { useCan, useSession } from '../session.tsx'
@@ -6,16 +6,16 @@ import { type Money, rateText, useMoney } from '../ui/format.ts'
 import type { Affiliate } from './affiliate.tsx'
 
 export interface RateOfAffiliate {
-  /** '15% or 12%' */
+  /** For example '15% or 12%'. */
   readonly text: string
-  /** What says so, when it is not the affiliate's own rate. */
+  /** Where the rate comes from, unless it is the affiliate's own. */
   readonly source: '' | 'default' | 'by rules'
 }
 
-/** More texts than these say less. */
+/** More rates than this are summarised as "or another rate". */
 const MOST_RATES = 3
 
-/** @returns for any affiliate, by the rules as they are tried */
+/** @returns the rate of any affiliate, from the rules in the order in which they are tried */
 export function useRates(): (affiliate: Affiliate) => RateOfAffiliate {
   const money = useMoney()
   const { settings } = useSession()

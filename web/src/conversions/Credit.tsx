@@ -8,10 +8,10 @@ import { Allowed } from '../ui/Allowed.tsx'
 import { exceptByBackdrop } from '../ui/dialog.ts'
 import { type Conversion, nameOf } from './conversion.ts'
 
-/** Of the conversion itself the dialog asks nothing. */
+/** The form of the dialog starts empty. */
 const nobody = {}
 
-/** Credits, by hand, what nobody was credited for. */
+/** Credits a conversion that has no affiliate, by hand. */
 export function Credit({ conversion }: { conversion: Conversion }) {
   const [open, setOpen] = useState(false)
   const notify = useNotify()

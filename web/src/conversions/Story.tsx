@@ -12,7 +12,7 @@ import { RecordLink } from '../ui/RecordLink.tsx'
 type Timeline = Static<typeof timelineSchema>
 type Explanation = Static<typeof explanationSchema>
 
-/** What happened around a conversion, in order, and why what is owed is what it is. */
+/** Timeline of a conversion, and the explanation of the commission. */
 export function Story({ id }: { id: number }) {
   const path = `conversions/${id}`
   const timeline = useQuery({

@@ -19,11 +19,11 @@ export const titleOf = ({ kind, reference }: Conversion) => `${capital(kind)} ${
 
 export const nameOf = ({ id }: Pick<Conversion, 'id'>) => `Conversion ${id}`
 
-/** Somebody could be credited for it, and nobody is. */
+/** Whether an affiliate could be credited for it, but none is. */
 export const isUnattributed = ({ kind, affiliate_id }: Conversion) =>
   affiliate_id === 0 && (kind === 'lead' || kind === 'sale' || kind === 'renewal')
 
-/** In its own currency, which may be another one than the programme's. */
+/** In the conversion's own currency, which may differ from the programme's. */
 export function amountText({ amount, currency, kind }: Conversion): string {
   return kind === 'attribution' ? '–' : moneyText(amount, currency)
 }
@@ -31,7 +31,7 @@ export function amountText({ amount, currency, kind }: Conversion): string {
 export const moneyText = (amount: number, currency: string) =>
   new Intl.NumberFormat(undefined, { style: 'currency', currency }).format(amount)
 
-/** '2 × Desk lamp (light), $85.00' */
+/** For example '2 × Desk lamp (light), $85.00'. */
 export function lineText({ product, category, quantity = 1, amount }: SentLine, currency: string): string {
   const what = `${quantity} × ${product || 'Product'}${category ? ` (${category})` : ''}`
   return amount === undefined ? what : `${what}, ${moneyText(amount, currency)}`

@@ -2,7 +2,7 @@ import type { RaRecord } from 'react-admin'
 import type { Static } from 'typebox'
 import type { customer } from '../../../src/programme/customers/customer.ts'
 
-/** As the pages ask for it: with the affiliates to whom the customer is linked. */
+/** As the pages request it: with the affiliates that the customer is linked to. */
 export type Customer = Static<(typeof customer)['record']> &
   RaRecord<number> & { meta?: { affiliate_id: number[] } }
 

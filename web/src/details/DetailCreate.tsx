@@ -16,7 +16,7 @@ const fieldsOf: Readonly<Record<string, readonly string[]>> = {
   nacha: ['routing_number', 'account_number', 'account_type', 'company', 'holder'],
 } satisfies Record<Detail['method'], readonly string[]>
 
-/** What belongs to another method stays unsent. */
+/** Only the fields of the chosen payment method are sent. */
 function argumentsOf(values: Values): Values {
   const names = ['affiliate_id', 'method', ...(fieldsOf[String(values.method)] ?? [])]
   return Object.fromEntries(
@@ -24,7 +24,7 @@ function argumentsOf(values: Values): Values {
   )
 }
 
-/** The address can say for whom. */
+/** The query string may preset the affiliate. */
 export function DetailCreate() {
   const [parameters] = useSearchParams()
   const affiliate = Number(parameters.get('affiliate_id'))

@@ -8,7 +8,7 @@ import { type Detail, detailMethods } from './detail.ts'
 
 const nameOf = (method: string) => detailMethods.find(({ id }) => id === method)?.name ?? method
 
-/** Where payout runs pay an affiliate to, as far as it can be read. */
+/** Payment details of an affiliate, masked as the server masks them. */
 export function DetailsOfAffiliate({ affiliateId }: { affiliateId: number }) {
   const { data, error } = useGetList<Detail>('payment-details', {
     filter: { affiliate_id: affiliateId, status: 'current' },

@@ -1,4 +1,4 @@
-/** What waits for somebody, and how the month is going. */
+/** The home page: what needs a decision, and how the month is going. */
 import { Alert, Box, Button, Card, Link, List, ListItem, Stack, Typography } from '@mui/material'
 import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
@@ -32,9 +32,9 @@ const listOf = (resource: string, filter: object) =>
 export function Home() {
   return (
     <Page title="Home">
-      <Begin />
+      <SetupAdvice />
       <ThisMonth />
-      <Waits />
+      <OpenDecisions />
       <Box
         sx={{
           display: 'grid',
@@ -50,8 +50,8 @@ export function Home() {
   )
 }
 
-/** What comes first, as long as there is no amount: after that the currency can't change. */
-function Begin() {
+/** Setup advice, shown until the first amount is recorded and the currency becomes fixed. */
+function SetupAdvice() {
   const may = useCan()('settings.edit')
   const { data } = useQuery({
     queryKey: ['settings'],
@@ -79,7 +79,7 @@ function Begin() {
   )
 }
 
-/** The figures of the month so far, beside the whole of the last. */
+/** This month's figures so far, next to last month's. */
 function ThisMonth() {
   const money = useMoney()
   const { data, error, refetch } = useReport('earnings-by-month', { span: '12m' })
@@ -103,8 +103,8 @@ function ThisMonth() {
 
 type ReferralTotals = WithSums<Static<typeof referralTotals>>
 
-/** What is to be decided, as numbers that lead to the lists. */
-function Waits() {
+/** Open decisions, as counts that link to the lists. */
+function OpenDecisions() {
   const money = useMoney()
   const referrals = useQuery({
     queryKey: ['referrals', 'totals', ''],
@@ -155,7 +155,7 @@ function Waiting({
   return <Tile label={label} value={value} hint={children} />
 }
 
-function useSome<R extends RaRecord<number>>(resource: string, filter: object) {
+function useLatest<R extends RaRecord<number>>(resource: string, filter: object) {
   return useGetList<R>(resource, {
     filter,
     pagination: { page: 1, perPage: LISTED },
@@ -163,7 +163,9 @@ function useSome<R extends RaRecord<number>>(resource: string, filter: object) {
   })
 }
 
-/** Those that were there at first: what is decided stays in its place, so that it can be taken back. */
+/**
+ * The records that were listed at first: one that is approved or rejected keeps its place, so that it can be undone.
+ */
 function useSteadyRecords<R extends RaRecord<number>>(resource: string, records: R[] | undefined): R[] {
   const [ids, setIds] = useState<number[]>([])
   if (ids.length === 0 && records && records.length > 0) setIds(records.map(({ id }) => id))
@@ -172,10 +174,10 @@ function useSteadyRecords<R extends RaRecord<number>>(resource: string, records:
 }
 
 function Applications() {
-  const { data, total, error } = useSome<Affiliate>('affiliates', { status: 'pending' })
+  const { data, total, error } = useLatest<Affiliate>('affiliates', { status: 'pending' })
   const steady = useSteadyRecords('affiliates', data)
   return (
-    <Some
+    <LatestCard
       title="Pending applications"
       all={listOf('affiliates', { status: 'pending' })}
       total={total}
@@ -199,16 +201,16 @@ function Applications() {
           }
         />
       ))}
-    </Some>
+    </LatestCard>
   )
 }
 
 function FailedPayouts() {
   const money = useMoney()
-  const { data, total, error } = useSome<Payout>('payouts', { failure: 'open' })
+  const { data, total, error } = useLatest<Payout>('payouts', { failure: 'open' })
   const steady = useSteadyRecords('payouts', data)
   return (
-    <Some
+    <LatestCard
       title="Failed payouts"
       all={listOf('payouts', { status: 'failed', failure: 'open' })}
       total={total}
@@ -231,12 +233,12 @@ function FailedPayouts() {
           right={<MarkPaid payout={payout} />}
         />
       ))}
-    </Some>
+    </LatestCard>
   )
 }
 
-/** The latest of what waits. */
-function Some({
+/** The latest records that need a decision. */
+function LatestCard({
   title,
   all,
   total,

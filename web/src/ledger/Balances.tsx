@@ -1,4 +1,4 @@
-/** What was earned by an affiliate and what became of it: each figure with what it is made of. */
+/** Balances of an affiliate, each with an explanation and a link to its records. */
 import {
   Box,
   Card,
@@ -28,9 +28,9 @@ interface Line {
   account: Account
   name: string
   why: string
-  /** Where what it is made of is listed. */
+  /** Link to the records that make up the figure. */
   of?: (affiliate_id: number) => string
-  /** Left out when it is 0. */
+  /** Hidden when it is 0. */
   rare?: true
 }
 
@@ -120,7 +120,7 @@ function Lines({
 }: {
   balances: BalancesRecord
   affiliateId: number
-  /** Lists show what is there now, not what was there then. */
+  /** Links are only shown for current figures: lists show the present, not a past day. */
   linked: boolean
 }) {
   const money = useMoney()

@@ -30,7 +30,7 @@ export const useDeletedButOwed = () =>
     queryFn: () => get<DeletedAffiliates[]>('affiliates/deleted-but-owed'),
   })
 
-/** Affiliates who were deleted, and are still owed something: no list has them any more. */
+/** Deleted affiliates with a balance: no other list shows them. */
 export function DeletedButOwed() {
   const { data, error, refetch } = useDeletedButOwed()
   return (

@@ -29,7 +29,7 @@ const accounts: Transfer['debit'][] = [
   'written_off',
 ]
 
-/** Every transfer of an affiliate, there or deleted, with what was owed after it. */
+/** Every transfer of an affiliate, deleted or not, with the running balance. */
 export function LedgerPage() {
   const affiliateId = Number(useParams().id)
   const { referenceRecord, isPending } = useReference<Affiliate>({ reference: 'affiliates', id: affiliateId })

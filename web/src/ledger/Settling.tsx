@@ -2,7 +2,7 @@ import { Button } from '@mui/material'
 import { Link } from 'react-router-dom'
 import { Allowed } from '../ui/Allowed.tsx'
 
-/** The two ways in which what is owed comes to be owed no more. */
+/** The two ways to settle a balance outside a payout run: write it off, or record a payout. */
 export function Settling({ affiliateId }: { affiliateId: number }) {
   return (
     <>

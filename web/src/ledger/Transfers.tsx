@@ -1,4 +1,4 @@
-/** Transfers of one affiliate: what each was for, from where to where, and what was owed after it. */
+/** Transfers of one affiliate: reason, accounts from and to, and the running balance. */
 import {
   Box,
   Card,
@@ -23,7 +23,7 @@ import { figures } from '../ui/table.tsx'
 
 export type Transfer = Static<typeof transferRecord>
 
-/** All of a referral or payout: they are few. */
+/** A referral or payout has few transfers, so one page shows them all. */
 const MOST = 200
 
 export function Transfers({
@@ -34,9 +34,9 @@ export function Transfers({
 }: {
   title: string
   affiliateId: number
-  /** The referral or payout that they are about. */
+  /** The referral or payout whose transfers are listed. */
   about: { referral_id?: number; payout_id?: number }
-  /** Why there are none. */
+  /** Text when there are none. */
   empty: string
 }) {
   const query = queryOf({ ...about, order: 'desc', number: MOST })
@@ -96,7 +96,7 @@ function TransferRows({ transfers, label }: { transfers: readonly Transfer[]; la
   )
 }
 
-/** The action that it follows from, with what it was done to. */
+/** The reason of a transfer, with a link to its referral or payout. */
 export function Cause({ transfer: { reason, referral_id, payout_id } }: { transfer: Transfer }) {
   return (
     <Box component="span">

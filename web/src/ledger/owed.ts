@@ -1,4 +1,4 @@
-/** What an affiliate is owed, as forms compute with it before they are sent. */
+/** Balances of an affiliate, for forms that show the effect of unsaved input. */
 import { useQuery } from '@tanstack/react-query'
 import type { Account } from '../../../src/programme/ledger/holdings.ts'
 import { get } from '../api.ts'
@@ -8,7 +8,7 @@ import { useMoney } from '../ui/format.ts'
 
 export type BalancesRecord = Record<Account, Sum>
 
-/** @param query which time they are of; now, when it is empty */
+/** @param query selects a past date; empty means now */
 export const useBalances = (affiliateId: number, query = '') =>
   useQuery({
     queryKey: ['affiliates', affiliateId, 'balances', query],
@@ -17,7 +17,7 @@ export const useBalances = (affiliateId: number, query = '') =>
     enabled: affiliateId > 0,
   })
 
-/** In the smallest unit; undefined as long as it is not known. */
+/** In minor units; undefined until it is loaded. */
 export function useOwed(affiliateId: number): bigint | undefined {
   const { decimals } = useMoney()
   const { data, isPlaceholderData } = useBalances(affiliateId)

@@ -5,7 +5,7 @@ import { QrCode } from '../ui/QrCode.tsx'
 import { Breakable } from '../ui/table.tsx'
 import { addressOf, type Link } from './link.ts'
 
-/** The address of a link, to copy and to print, and the builder of those that lead deeper. */
+/** The address of a link, to copy and print, and a builder for deep links. */
 export function Address({ link }: { link: Link }) {
   const [to, setTo] = useState('')
   const address = addressOf(link, to.trim())

@@ -16,7 +16,7 @@ export function LinkCreate() {
   )
 }
 
-/** A code that is left out is made up. */
+/** An empty code is left out: the server then generates one. */
 const withoutEmpty = (values: Record<string, unknown>) =>
   Object.fromEntries(Object.entries(values).filter(([, value]) => value))
 
@@ -37,7 +37,7 @@ export function LinkEdit() {
   )
 }
 
-/** Of a link that leads to the page of the settings, as long as there is none. */
+/** Warning for a link without a destination while the settings have no programme page. */
 function NoPage() {
   const destination = useWatch({ name: 'destination' })
   return destination ? null : <NoProgrammePage />

@@ -2,7 +2,7 @@ import { Alert, Link } from '@mui/material'
 import { Link as RouterLink } from 'react-router-dom'
 import { useCan, useSession } from '../session.tsx'
 
-/** What to do before links lead anywhere by themselves; nothing once it is done. */
+/** Asks for the programme page; renders nothing once it is set. */
 export function NoProgrammePage() {
   const { programme_page } = useSession().settings
   const may = useCan()('settings.edit')

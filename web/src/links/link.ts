@@ -6,7 +6,7 @@ export type Link = Static<(typeof link)['record']> & RaRecord<number>
 
 export const nameOf = ({ code }: Link) => `Link ${code}`
 
-/** What visitors follow, where this area is reached by the same host as they. */
+/** The public address of a link. Assumes that visitors reach the service on the same host as this area. */
 export function addressOf({ code }: Pick<Link, 'code'>, to = ''): string {
   const url = new URL(`/r/${code}`, location.origin)
   if (to !== '') url.searchParams.set('to', to)

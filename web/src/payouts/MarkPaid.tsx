@@ -8,7 +8,7 @@ import { ActionButton } from '../ui/ActionButton.tsx'
 import { useMoney } from '../ui/format.ts'
 import type { Payout } from './payout.ts'
 
-/** What a change of a payout's status changes beside the payout itself. */
+/** Queries that depend on a payout's status. */
 const affected = (id: number) => [
   ['payouts', 'totals'],
   ['payouts', 'open'],
@@ -16,10 +16,13 @@ const affected = (id: number) => [
   ['audit', 'payout', id],
 ]
 
-/** As many of the newest as can be marked; an older one is set to paid in its form. */
+/** The newest failed payouts that get a button; older ones are marked as paid in their form. */
 const MOST = 1000
 
-/** A payout of a run never becomes paid, and neither does one whose referrals were paid otherwise: the server says which. */
+/**
+ * A payout of a run can never be marked as paid, nor can one whose referrals were paid otherwise: the server lists
+ * those that can.
+ */
 function useCanBePaid({ id, status }: Payout): boolean {
   const { data } = useQuery({
     queryKey: ['payouts', 'open'],
@@ -30,8 +33,9 @@ function useCanBePaid({ id, status }: Payout): boolean {
 }
 
 /**
- * Sets a payout that failed to paid, in one click, which another one takes back. The payout stays where it is in its list,
- * even if the list is of failed ones: what moves up under the pointer would be taken for it.
+ * Marks a failed payout as paid in one click, with undo. The payout keeps its place in the list even if the list is
+ * filtered by
+ * status: otherwise the next click would hit the row that moved up.
  */
 export function MarkPaid({ payout, ...rest }: { payout: Payout } & Omit<ButtonProps, 'onClick' | 'action'>) {
   const [update] = useUpdate<Payout>()
@@ -43,7 +47,7 @@ export function MarkPaid({ payout, ...rest }: { payout: Payout } & Omit<ButtonPr
   const canBePaid = useCanBePaid(payout)
   const isPaidHere = marked && payout.status === 'paid'
   const wasPaidHere = useRef(false)
-  // What it has taken back it can do again: it keeps the focus until the list of the server says so as well.
+  // Still offered after undo, so that the button keeps the focus until the server's list is loaded again.
   const isOffered = canBePaid || (wasPaidHere.current && payout.status === 'failed')
   if (!may || !(isOffered || isPaidHere)) return null
   const act = async () => {

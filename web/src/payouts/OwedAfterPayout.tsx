@@ -6,7 +6,7 @@ import type { Payout } from './payout.ts'
 import { amountOf, numbersIn, sumOf, unitsOf } from './sum.ts'
 import { useUnpaid } from './UnpaidReferrals.tsx'
 
-/** What stays owed after the payout that is typed: only the referrals that it names lower that, not its amount. */
+/** Effect of an unsaved payout on the balance: the referrals it pays lower it, its amount does not. */
 export function OwedAfterPayout() {
   const money = useMoney()
   const typed: Partial<Payout> = useWatch()
@@ -37,9 +37,9 @@ export function OwedAfterPayout() {
 interface Effect {
   amount: bigint
   owed: bigint
-  /** What the referrals come to that it pays. */
+  /** Sum of the referrals that it pays. */
   sum: bigint
-  /** How many numbers stand in the form, and how many of those are unpaid referrals. */
+  /** Referral numbers in the form, and how many of them are unpaid referrals. */
   named: number
   known: number
 }

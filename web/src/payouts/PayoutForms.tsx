@@ -45,7 +45,7 @@ const parent = { to: '/payouts', label: 'Payouts' }
 
 type Values = Record<string, unknown>
 
-/** The texts that were typed as the server takes them. An amount that was checked reads as the number that it writes. */
+/** The form's values as API arguments. A validated amount converts to a number without loss. */
 function argumentsOf({ amount, ...data }: Values): Values {
   const { date, ...rest } = data
   return {
@@ -55,7 +55,7 @@ function argumentsOf({ amount, ...data }: Values): Values {
     referrals: data.referrals ?? '',
     reference: data.reference ?? '',
     note: data.note ?? '',
-    // Now, where none is chosen.
+    // Without a date the server takes the present time.
     ...(date ? { date } : {}),
   }
 }

@@ -14,10 +14,10 @@ import { figures, RowLink } from '../ui/table.tsx'
 import { MarkPaid } from './MarkPaid.tsx'
 import type { Payout } from './payout.ts'
 
-/** What matters less than status and amount. */
+/** Columns that are hidden on narrow screens. */
 const wideOnly = { display: { xs: 'none', sm: 'table-cell' } }
 
-/** Some payouts of one affiliate. */
+/** Table of payouts of one affiliate. */
 export function PayoutRows({ payouts }: { payouts: Payout[] }) {
   const money = useMoney()
   if (payouts.length === 0) {

@@ -5,7 +5,7 @@ import { count, plural, useMoney } from '../ui/format.ts'
 import { Tile, Tiles } from '../ui/Tile.tsx'
 import type { PayoutTotals as Totals } from './payout.ts'
 
-/** Count and sum of everything that the filters leave, over all pages; added up by the database. */
+/** Count and sum of all records that match the filters, over all pages; computed by the database. */
 export function PayoutTotals() {
   const { filterValues, error } = useListContext()
   const money = useMoney()

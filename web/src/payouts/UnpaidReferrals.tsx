@@ -1,4 +1,7 @@
-/** The referrals that a payout can pay, to tick: the amount follows what is ticked until another one is typed. */
+/**
+ * Checkboxes for the unpaid referrals that a payout can pay. The amount follows the selection until someone types
+ * another one.
+ */
 import { Box, Checkbox, FormControlLabel, Link, List, ListItem, Stack, Typography } from '@mui/material'
 import { useRef } from 'react'
 import { useGetList } from 'react-admin'
@@ -10,7 +13,7 @@ import { Problem } from '../ui/Page.tsx'
 import { figures } from '../ui/table.tsx'
 import { numbersIn, sumOf } from './sum.ts'
 
-/** More are no list to tick: a payout run pays those. */
+/** Referrals listed at most: for more, use a payout run. */
 const MOST = 500
 
 export function UnpaidReferrals() {
@@ -18,7 +21,7 @@ export function UnpaidReferrals() {
   return affiliate ? <OfAffiliate key={affiliate} affiliateId={affiliate} /> : null
 }
 
-/** The oldest, as many as are listed. */
+/** The oldest unpaid referrals of an affiliate, up to the limit. */
 export const useUnpaid = (affiliateId: number) =>
   useGetList<Referral>(
     'referrals',
@@ -138,8 +141,9 @@ function Tick({
 }
 
 /**
- * What is ticked is what the field of numbers has, so both ways to say it agree. The amount is the sum as long as nobody
- * has typed another one.
+ * The selection is derived from the text field with the referral numbers, so the two can't disagree. The amount is
+ * the sum of the
+ * selection unless someone has typed another one.
  */
 function useTicked(referrals: Referral[]) {
   const { setValue, getValues } = useFormContext()

@@ -12,7 +12,7 @@ export const payouts: RecordPages = {
   list: lazily(() => import('./PayoutList.tsx'), 'PayoutList'),
   create: lazily(() => import('./PayoutForms.tsx'), 'PayoutCreate'),
   edit: lazily(() => import('./PayoutForms.tsx'), 'PayoutEdit'),
-  // The interface asks for the affiliate in every edit of a payout.
+  // The API requires the affiliate in every edit of a payout.
   always: ['affiliate_id'],
   titleOf: ({ payout_method, amount }: Payout) => `${amount} ${payout_method}`,
   below: ['notes'],

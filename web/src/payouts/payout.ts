@@ -3,13 +3,13 @@ import type { Static } from 'typebox'
 import type { PayoutRecord } from '../../../src/programme/payouts/payout.ts'
 import type { payoutTotals } from '../../../src/programme/payouts/totals.ts'
 
-/** With its reference and the note on it where it is edited. */
+/** With its reference and note, which the edit page requests. */
 export type Payout = PayoutRecord & RaRecord<number> & { reference?: string; note?: string }
 
-/** A sum that is longer than a JavaScript number holds exactly is text. */
+/** A sum with more digits than a JavaScript number holds is text. */
 export type Sum = number | string
 
-/** What the server answers, with its sums as they are read. */
+/** An answer of the server, with its sums as the client parses them. */
 export type WithSums<T> = {
   [K in keyof T]: K extends 'sum' ? Sum : T[K] extends object ? WithSums<T[K]> : T[K]
 }

@@ -1,6 +1,8 @@
-/** Sums of amounts as the server writes them, exact whatever their length. */
+/** Exact arithmetic on amounts as the server writes them. */
 
-/** @param text such as '-12.5' @returns in the smallest unit; undefined when it is no amount of so many decimals */
+/**
+ * @param text such as '-12.5' @returns minor units; undefined if it is not an amount with at most that many decimals
+ */
 export function unitsOf(text: string | number, decimals: number): bigint | undefined {
   const [, sign, whole, fraction = ''] = /^(-?)(\d+)(?:\.(\d+))?$/.exec(String(text).trim()) ?? []
   if (whole === undefined || fraction.length > decimals) return undefined
@@ -8,14 +10,14 @@ export function unitsOf(text: string | number, decimals: number): bigint | undef
   return sign === '-' ? -units : units
 }
 
-/** @returns '-3.00' */
+/** @returns for example '-3.00' */
 export function amountOf(units: bigint, decimals: number): string {
   const digits = String(units < 0n ? -units : units).padStart(decimals + 1, '0')
   const text = decimals === 0 ? digits : `${digits.slice(0, -decimals)}.${digits.slice(-decimals)}`
   return units < 0n ? `-${text}` : text
 }
 
-/** @param records with amounts such as '12.50', all with the same decimals */
+/** @param records with amounts such as '12.50', all with the same number of decimals */
 export function sumOf(records: readonly { amount: string }[]): string {
   const decimals = records[0]?.amount.split('.')[1]?.length ?? 0
   return amountOf(
@@ -24,7 +26,7 @@ export function sumOf(records: readonly { amount: string }[]): string {
   )
 }
 
-/** The numbers in a text with commas; what is none is left out. */
+/** The identifiers in a comma-separated text; anything else is ignored. */
 export function numbersIn(text: unknown): number[] {
   return String(text ?? '')
     .split(',')

@@ -6,12 +6,15 @@ import { amountOf, unitsOf } from '../payouts/sum.ts'
 import { useMoney } from '../ui/format.ts'
 import type { Referral } from './referral.ts'
 
-/** Those whose amount can go either way: people choose which, and see it as a sign once it is recorded. */
+/**
+ * Types whose amount may raise or lower the balance: the form asks for the direction, a stored referral has it as its
+ * sign.
+ */
 export const hasDirection = (type: unknown) => type === 'refund' || type === 'write_off'
 
 type Typed = Partial<Pick<Referral, 'affiliate_id' | 'amount' | 'status' | 'type'>> & { owed?: string }
 
-/** What the affiliate is owed now, and would be after what is typed is saved. */
+/** The balance of the affiliate now, and after the referral is saved. */
 export function OwedAfterReferral() {
   const money = useMoney()
   const before = useRecordContext<Referral>()

@@ -16,14 +16,14 @@ type Values = Record<string, unknown>
 
 const texts = ['description', 'reference', 'context', 'campaign'] as const
 
-/** What was typed as the server takes it. */
+/** The form's values as API arguments. */
 function argumentsOf({ amount, owed, ...values }: Values): Values {
   const emptied = texts.filter(name => values[name] === null).map(name => [name, ''])
   const isLess = owed === 'less' && hasDirection(values.type)
   return { ...values, ...Object.fromEntries(emptied), amount: isLess ? -Number(amount) : Number(amount) }
 }
 
-/** The address can say for whom, and of which type: a write-off, from the page of the affiliate. */
+/** The query string may preset the affiliate and the type (a write-off, from the affiliate's page). */
 export function ReferralCreate() {
   const [parameters] = useSearchParams()
   const affiliate = Number(parameters.get('affiliate_id'))

@@ -1,4 +1,4 @@
-/** Why a referral is worth what it is, in sentences that can be sent to the affiliate. */
+/** Explanation of a referral's amount, in sentences that can be sent to the affiliate. */
 import { Card, Stack, Typography } from '@mui/material'
 import { useQuery } from '@tanstack/react-query'
 import { get, messageOf } from '../api.ts'

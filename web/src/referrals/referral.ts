@@ -6,13 +6,13 @@ import { referrals } from './pages.ts'
 export type Referral = ReferralRecord & RaRecord<number>
 
 export const statuses: Referral['status'][] = ['draft', 'pending', 'unpaid', 'paid', 'rejected']
-/** Those that people can choose. */
+/** Statuses that people can set. */
 export const settable: Referral['status'][] = ['pending', 'unpaid', 'paid', 'rejected']
 export const types: Referral['type'][] = ['sale', 'lead', 'opt-in', 'refund', 'write_off']
 
 export const nameOf = ({ id }: Pick<Referral, 'id'>) => `Referral ${id}`
 
-/** What can be done with a referral in each state. */
+/** Status transitions of referrals. */
 export const moving: Moving<Referral> = {
   of: referrals,
   nameOf,

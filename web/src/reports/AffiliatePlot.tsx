@@ -4,7 +4,7 @@ import { Problem } from '../ui/Page.tsx'
 import { TimePlot } from './Plot.tsx'
 import { useReport } from './report.ts'
 
-/** What one affiliate was paid, month by month. */
+/** Payouts to one affiliate by month. */
 export function AffiliatePlot({ affiliateId }: { affiliateId: number }) {
   const { palette } = useTheme()
   const money = useMoney()

@@ -1,4 +1,4 @@
-/** What was earned and what became of it, how visits convert, and by whom. */
+/** Earnings, balances and conversion of visits, over time and by affiliate. */
 import { useTheme } from '@mui/material'
 import { count, period, useMoney } from '../ui/format.ts'
 import { RowLink } from '../ui/table.tsx'
@@ -97,7 +97,7 @@ const conversionColumns: Column<Rows['conversion-by-month']>[] = [
   { label: 'Conversion', cell: row => percent(row.rate), figures: true },
 ]
 
-/** Half a visit is no mark on an axis. */
+/** Counts are whole: no tick labels in between. */
 const axisLabel = (value: number) => (Number.isInteger(value) ? count(value) : '')
 
 export function ConversionByMonth({ scope }: { scope: Scope }) {

@@ -1,4 +1,7 @@
-/** Bars over time, and bars of a ranking. Their numbers stand in a table beside them, so the drawing is one picture to a screen reader. */
+/**
+ * Bar charts over time and of rankings. The numbers are in a table next to them, so the drawing is a single image to
+ * screen readers.
+ */
 import { useTheme } from '@mui/material'
 import { BarChart } from '@mui/x-charts/BarChart'
 
@@ -12,11 +15,11 @@ interface Plot {
   describe: string
   categories: string[]
   series: Series[]
-  /** A value with all its digits, for the bar that is pointed at. */
+  /** Formats a value in full, for the tooltip. */
   full: (value: number) => string
-  /** A value in few characters, for the axis. */
+  /** Formats a value compactly, for the axis. */
   short: (value: number) => string
-  /** Bars of one category stand on each other. */
+  /** Whether bars of one category are stacked. */
   stacked?: boolean
   height?: number
 }

@@ -30,7 +30,7 @@ interface Props<N extends ReportName> {
   name: N
   scope: Scope
   columns: Column<Rows[N]>[]
-  /** What else can be chosen about the plot. */
+  /** Further options of the chart. */
   choice?: ReactNode
   children: (rows: Rows[N][]) => ReactNode
   rowKey: (row: Rows[N]) => string | number
@@ -39,7 +39,7 @@ interface Props<N extends ReportName> {
   wide?: boolean
 }
 
-/** A plot with its numbers: as a table that unfolds, and as a file. */
+/** A chart with its numbers, as a table that unfolds and as a download. */
 export function ReportCard<N extends ReportName>(props: Props<N>) {
   const { title, name, scope, choice, wide } = props
   const id = useId()

@@ -55,17 +55,17 @@ export function Reports() {
   )
 }
 
-/** From the address, so that a report can be sent to somebody. */
+/** The scope is in the query string, so that a report can be shared by its URL. */
 function scopeOf(parameters: URLSearchParams): Scope {
   const [from, to] = [parameters.get('from'), parameters.get('to')]
   if (from || to) return { ...(from && { from }), ...(to && { to }) }
   return { span: spans.find(({ value }) => value === parameters.get('span'))?.value ?? '12m' }
 }
 
-/** A span, or any days. */
+/** Selects a span, or a range of days. */
 function Days({ scope, onChange }: { scope: Scope; onChange: (scope: Scope) => void }) {
   const { span, from = '', to = '' } = scope
-  // The address follows a moment later than what is typed: the second day must not forget the first.
+  // The URL is updated later than the fields: without this, the second day would overwrite the first.
   const typed = useRef({ from, to })
   useEffect(() => {
     typed.current = { from, to }
@@ -218,7 +218,7 @@ function AffiliatesByMonth({ scope }: { scope: Scope }) {
 
 const statusesFromBelow = ['active', 'pending', 'inactive', 'rejected'] as const
 
-/** Half an affiliate is no mark on an axis. */
+/** Counts are whole: no tick labels in between. */
 const axisLabel = (value: number) => (Number.isInteger(value) ? count(value) : '')
 
 function TopAffiliates({ scope }: { scope: Scope }) {

@@ -4,7 +4,7 @@ import { Problem } from '../ui/Page.tsx'
 import { Tile, Tiles } from '../ui/Tile.tsx'
 import { type Scope, useReport } from './report.ts'
 
-/** The totals of what is reported, beside those of the time just before, which was as long. */
+/** Totals of the period, next to those of the preceding period of the same length. */
 export function Summary({ scope }: { scope: Scope }) {
   const money = useMoney()
   const earnings = useReport('earnings-by-month', scope)
@@ -61,7 +61,7 @@ export function Summary({ scope }: { scope: Scope }) {
   )
 }
 
-/** '+12% from $100.00' */
+/** For example '+12% from $100.00'. */
 function compared(now: number, before: number, beforeText: string): string {
   if (before === 0) return `${beforeText} before`
   const change = Math.round(((now - before) / Math.abs(before)) * 100)

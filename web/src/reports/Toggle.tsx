@@ -7,7 +7,7 @@ export function Toggle<V extends string>({
   onChange,
 }: {
   label: string
-  /** '' is none of them. */
+  /** '' selects none. */
   value: V | ''
   choices: readonly { value: V; label: string }[]
   onChange: (value: V) => void

@@ -1,7 +1,7 @@
-/** How the bars of a ranking are called. */
+/** Labels and sizes of rankings. */
 import type { Rows } from './report.ts'
 
-/** As high as ten names beside it, in pixels. */
+/** Height of a list of ten names, in pixels. */
 export const BESIDE_TEN = 316
 export const MOST_METHODS = 12
 const LONGEST_NAME = 18
@@ -15,7 +15,7 @@ export function shorten(name: string): string {
   return characters.length > LONGEST_NAME ? `${characters.slice(0, LONGEST_NAME - 1).join('')}…` : name
 }
 
-/** Bars that have the same name would fall together: a space that is not seen keeps them apart. */
+/** Bars with the same label would be merged: zero-width spaces keep them apart. */
 export function unique(names: string[]): string[] {
   return names.map(
     (name, index) => name + '\u200b'.repeat(names.slice(0, index).filter(earlier => earlier === name).length),

@@ -1,4 +1,4 @@
-/** The reports as the server computes them. */
+/** Reports, as the server computes them. */
 import { useQuery } from '@tanstack/react-query'
 import type { ReportName, ReportRows, Span } from '../../../src/admin/reports/schema.ts'
 import { API, get, queryOf } from '../api.ts'
@@ -11,7 +11,7 @@ export const spans = [
 
 export type { ReportName, ReportRows as Rows }
 
-/** What a report is about: a span, or the days from one to another. */
+/** The period of a report: a span, or a range of days. */
 export interface Scope {
   span?: Span
   from?: string
@@ -25,7 +25,7 @@ export interface Report<N extends ReportName> {
   to: string
   currency: string
   rows: ReportRows[N][]
-  /** All rows together, and the same of the time just before; only in reports by month. */
+  /** Totals of all rows, and of the preceding period of the same length; only in reports by month. */
   totals?: Omit<ReportRows[N], 'period'>
   before?: Omit<ReportRows[N], 'period'> & { from: string; to: string }
 }

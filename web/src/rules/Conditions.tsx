@@ -1,4 +1,4 @@
-/** What a rule asks of a sale, a line for each. */
+/** The conditions of a rule, one line each. */
 import AddIcon from '@mui/icons-material/Add'
 import RemoveIcon from '@mui/icons-material/DeleteOutlined'
 import { Button, IconButton, Stack, Typography } from '@mui/material'
@@ -38,7 +38,10 @@ function ConditionFields({ place, remove }: { place: number; remove: () => void 
   const field: Field | undefined = useWatch({ name: source('field') })
   const isNumber = field !== undefined && fields[field]?.isNumber
   const { getValues, setValue } = useFormContext()
-  /** What can be asked of a product can't be asked of an amount. */
+  /**
+   * Changing the field resets an operator that the new field does not have: products and amounts are compared
+   * differently.
+   */
   const keepHow = (field: Field) => {
     const possible = howsOf(field)
     if (!possible.includes(getValues(source('how'))))

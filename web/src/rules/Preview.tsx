@@ -1,4 +1,4 @@
-/** What a sale would earn by the rule that is being written, while it is written. */
+/** Commission preview of a sale under the rule that is being edited. */
 import { Card, Stack, TextField, Typography } from '@mui/material'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useDeferredValue, useState } from 'react'
@@ -24,7 +24,7 @@ const factFields = [
 
 type Sale = Partial<Record<(typeof factFields)[number][0], string>>
 
-/** Whoever types is not asked for after every letter. */
+/** Debounce of the preview request. */
 const WAIT_MS = 250
 
 export function Preview() {
@@ -120,7 +120,7 @@ const NUMBERS = new Set(['amount', 'tax', 'shipping', 'order'])
 const isBlank = (typed: unknown) => String(typed ?? '').trim() === ''
 const isNoNumber = (typed: unknown) => Number.isNaN(Number(typed ?? 0))
 
-/** What has to be typed first, or typed otherwise. */
+/** The first missing or invalid input. */
 function missingOf(sale: Sale, typed: Record<string, unknown>): string | undefined {
   if (isBlank(typed.rate)) return 'Type the rate to see what a sale would earn.'
   const rows = rowsIn(typed)
@@ -134,7 +134,7 @@ function missingOf(sale: Sale, typed: Record<string, unknown>): string | undefin
   return wrong && `${wrong[1]}: write a number, with a point before the decimals.`
 }
 
-/** Without what was left empty. */
+/** Empty facts are left out. */
 function questionOf(sale: Sale, typed: Record<string, unknown>, replaced: Rule | undefined): object {
   const { product, ...facts } = sale
   const filledFacts = Object.entries(facts)

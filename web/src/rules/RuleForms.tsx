@@ -24,7 +24,7 @@ export function RuleCreate() {
       argumentsOf={argumentsOf}
       wide
     >
-      <Beside />
+      <FieldsWithPreview />
     </RecordCreate>
   )
 }
@@ -46,13 +46,13 @@ export function RuleEdit() {
         )
       }
     >
-      <Beside />
+      <FieldsWithPreview />
     </RecordEdit>
   )
 }
 
-/** What the rule says, and beside it what that means for a sale. */
-function Beside() {
+/** The rule's fields, with the preview next to them. */
+function FieldsWithPreview() {
   return (
     <Box
       sx={{

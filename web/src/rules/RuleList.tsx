@@ -28,7 +28,7 @@ export function RuleList() {
   )
 }
 
-/** How the first is found that applies. */
+/** Explains the order in which rules apply. */
 function Order() {
   const { settings } = useSession()
   const money = useMoney()

@@ -1,4 +1,4 @@
-/** What commission rules are, and how people read them. */
+/** Commission rules: the record, its form and its texts. */
 import type { RaRecord } from 'react-admin'
 import type { Static } from 'typebox'
 import type { Condition } from '../../../src/programme/commission/conditions.ts'
@@ -16,7 +16,7 @@ export const statuses: Rule['status'][] = ['current', 'replaced', 'ended']
 
 export const nameOf = ({ name, version }: Rule) => `${name}, version ${version}`
 
-/** What each field of a condition is called, and whether it is a number. */
+/** Label of each condition field, and whether it is a number. */
 export const fields: Readonly<Record<Field, { readonly name: string; readonly isNumber: boolean }>> = {
   product: { name: 'Product', isNumber: false },
   category: { name: 'Category', isNumber: false },
@@ -41,7 +41,7 @@ export interface ConditionRow {
 }
 
 const howNames = ['is', 'not', 'at_least', 'below'] as const
-/** `exactly` is of the form: the server has it as at least the number, and below the next. */
+/** `exactly` exists in the form only: the API expresses it as at_least n and below n + 1. */
 type How = (typeof howNames)[number] | 'exactly'
 
 export const hows: Readonly<Record<How, string>> = {
@@ -57,12 +57,12 @@ export const howsOf = (field?: Field): How[] => {
   return isCounted(field) ? ['at_least', 'below', 'exactly'] : ['at_least', 'below']
 }
 
-/** Those that are whole numbers, so that one of them alone is a condition as well. */
+/** Fields with whole numbers, for which "exactly" makes sense. */
 const isCounted = (field: Field) => ['order', 'months', 'sales_in_month', 'sales_ever'].includes(field)
 
 type SentCondition = Rule['conditions'][number]
 
-/** What a rule asks for, a line each. */
+/** Conditions from the API as lines of the form. */
 export function rowsOf(conditions: readonly SentCondition[]): ConditionRow[] {
   return conditions.flatMap(({ field, ...rest }): ConditionRow[] => {
     const { at_least, below } = rest
@@ -75,7 +75,10 @@ export function rowsOf(conditions: readonly SentCondition[]): ConditionRow[] {
   })
 }
 
-/** The same as the server takes it; lines of the same field are one condition where they say different things of it. */
+/**
+ * Lines of the form as conditions of the API. Lines about the same field with different operators become one
+ * condition.
+ */
 function conditionsOf(rows: readonly ConditionRow[]): object[] {
   const conditions: Record<string, unknown>[] = []
   for (const { field, how, value = '' } of rows) {
@@ -98,7 +101,7 @@ const listOf = (text: string) =>
     .map(part => part.trim())
     .filter(part => part !== '')
 
-/** What is missing or wrong in the value of a line. */
+/** Validation error of a line's value. */
 export function valueProblem({ field, how, value = '' }: ConditionRow): string | undefined {
   const text = value.trim()
   if (text === '') return 'Fill this in.'
@@ -114,15 +117,15 @@ export function valueProblem({ field, how, value = '' }: ConditionRow): string |
 export const conditionText = ({ field, how, value }: ConditionRow) =>
   field && how ? `${fields[field].name} ${hows[how]} ${value}` : ''
 
-/** 'Sales and renewals', or nothing when it is for all. */
+/** For example 'Sales and renewals'; empty when the rule applies to all kinds. */
 export const kindsText = (saleKinds: Rule['kinds']) => saleKinds.map(kind => `${capital(kind)}s`).join(', ')
 
-/** The lines that were typed; a record that is not whole yet has none. */
+/** The lines of the form; a record that is still loading has none. */
 export function rowsIn({ condition_rows: rows }: Record<string, unknown>): readonly ConditionRow[] {
   return Array.isArray(rows) ? rows : []
 }
 
-/** What is sent for what was typed. */
+/** The form's values as API arguments. */
 export function argumentsOf(typed: Record<string, unknown>): Record<string, unknown> {
   const { condition_rows: rows, ...values } = typed
   const emptied = Object.fromEntries(Object.entries(values).map(([name, value]) => [name, value ?? '']))

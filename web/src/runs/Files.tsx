@@ -20,16 +20,16 @@ import { figures } from '../ui/table.tsx'
 import { useStep } from './RunActions.tsx'
 import { methodName, type Run, type RunFile } from './run.ts'
 
-/** What gives way to the buttons where there is little room. */
+/** Columns that are hidden on narrow screens, to make room for the buttons. */
 const wide = { display: { xs: 'none', sm: 'table-cell' } }
 
-/** The files that the run can be sent as, and who has them. */
+/** The payment files of a run, and who has downloaded them. */
 export function Files({ run }: { run: Run }) {
   const [awaited, setAwaited] = useState<RunFile>()
   const { data, error } = useQuery({
     queryKey: ['payout-runs', run.id, 'files'],
     queryFn: () => get<RunFile[]>(`payout-runs/${run.id}/files`),
-    // The browser does not say when a download has begun; the server does.
+    // The browser does not report when a download has started: poll the server until it has.
     refetchInterval: ({ state }) =>
       awaited && !state.data?.some(file => isSame(file, awaited) && file.downloaded) ? 1_000 : false,
   })

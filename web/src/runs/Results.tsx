@@ -19,10 +19,10 @@ interface ResultFile {
   readonly content: string
 }
 
-/** Reads back what became of the payments: first what it would do, and then, when somebody says so, it is done. */
+/** Imports payment results: a dry run first, then recording after confirmation. */
 export function Results({ run }: { run: Run }) {
   const [format, setFormat] = useState<string>(run.method === 'sepa' ? 'pain.002' : 'csv')
-  const { chosen, found, problem, look, record, forget } = useResults(run, format)
+  const { chosen, preview, problem, look, record, forget } = useResults(run, format)
   return (
     <Card component="section" aria-label="Results" sx={{ p: 2 }}>
       <Typography variant="h2">Results</Typography>
@@ -54,18 +54,18 @@ export function Results({ run }: { run: Run }) {
           {problem}
         </Alert>
       )}
-      {found && chosen && <Foreseen run={run} name={chosen.name} found={found} onRecord={record} />}
+      {preview && chosen && <DryRun run={run} name={chosen.name} preview={preview} onRecord={record} />}
     </Card>
   )
 }
 
-/** A file that was chosen, and what is said of it. */
+/** The selected results file, and what the server makes of it. */
 function useResults(run: Run, format: string) {
   const queryClient = useQueryClient()
   const refresh = useRefresh()
   const notify = useNotify()
   const [chosen, setChosen] = useState<ResultFile>()
-  const [found, setFound] = useState<ResultRecord>()
+  const [preview, setPreview] = useState<ResultRecord>()
   const [problem, setProblem] = useState('')
   const send = async ({ content }: ResultFile, dry_run: boolean) => {
     setProblem('')
@@ -77,18 +77,18 @@ function useResults(run: Run, format: string) {
       return undefined
     }
   }
-  /** What was read as one kind of file is not recorded as another. */
+  /** Discards the dry run: a file that was read in one format must not be recorded in another. */
   const forget = () => {
-    setFound(undefined)
+    setPreview(undefined)
     setChosen(undefined)
     setProblem('')
   }
   const look = async (file: File | undefined) => {
-    setFound(undefined)
+    setPreview(undefined)
     if (!file) return
     const next = { name: file.name, content: await file.text() }
     setChosen(next)
-    setFound(await send(next, true))
+    setPreview(await send(next, true))
   }
   const record = async () => {
     const recorded = chosen && (await send(chosen, false))
@@ -98,7 +98,7 @@ function useResults(run: Run, format: string) {
     refresh()
     await queryClient.invalidateQueries()
   }
-  return { chosen, found, problem, look, record, forget }
+  return { chosen, preview, problem, look, record, forget }
 }
 
 function ChooseFile({ onChoose }: { onChoose: (file: File | undefined) => Promise<void> }) {
@@ -125,24 +125,24 @@ const summaryOf = ({ recorded, unchanged }: ResultRecord) => {
   return `${parts.join(', ') || 'Nothing new'}; ${unchanged} recorded before`
 }
 
-function Foreseen({
+function DryRun({
   run,
   name,
-  found,
+  preview,
   onRecord,
 }: {
   run: Run
   name: string
-  found: ResultRecord
+  preview: ResultRecord
   onRecord: () => Promise<void>
 }) {
-  const { conflicts, unknown_references: unknown, ignored, recorded } = found
+  const { conflicts, unknown_references: unknown, ignored, recorded } = preview
   const [busy, setBusy] = useState(false)
   const isNew = Object.values(recorded).some(count => count > 0)
   return (
     <Stack sx={{ gap: 1.5, mt: 2 }}>
       <Alert severity={conflicts.length > 0 ? 'warning' : 'info'} role="status">
-        <bdi>{name}</bdi> would record: {summaryOf(found)}
+        <bdi>{name}</bdi> would record: {summaryOf(preview)}
         {ignored > 0 && `; ${plural(ignored, 'line')} not final`}.
         {isNew && run.status === 'approved' && ' The run becomes sent with that.'}
       </Alert>

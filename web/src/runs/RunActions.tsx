@@ -10,7 +10,7 @@ import { Confirm } from '../ui/Confirm.tsx'
 import { plural, useMoney } from '../ui/format.ts'
 import { nameOf, type Run } from './run.ts'
 
-/** Takes a step of a run, and reads anew what depends on it. */
+/** Performs a step of a run, and invalidates everything that depends on it. */
 export function useStep(run: Run) {
   const queryClient = useQueryClient()
   const refresh = useRefresh()
@@ -67,7 +67,7 @@ function Approve({ run }: { run: Run }) {
   )
 }
 
-/** On the same terms, when what somebody is owed has changed since. */
+/** Prepares the same run again, for balances that have changed since. */
 function PrepareAgain({ run }: { run: Run }) {
   const step = useStep(run)
   const notify = useNotify()
@@ -82,7 +82,7 @@ function PrepareAgain({ run }: { run: Run }) {
   )
 }
 
-/** The form of a new run with the settings of this one. */
+/** Opens the form of a new run with the settings of this one. */
 function NewLike({ run }: { run: Run }) {
   const { method, cut_off, minimum, note, group_id } = run
   const record = {

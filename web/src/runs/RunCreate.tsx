@@ -20,7 +20,7 @@ function argumentsOf({ method, cut_off, minimum, note, exclude, group_id }: Valu
   }
 }
 
-/** Reserves nothing: who is in, and who is not and why, is on the page of the run. */
+/** Creating a run reserves nothing: its page shows who is included, and who is excluded and why. */
 export function RunCreate() {
   return (
     <RecordCreate

@@ -19,7 +19,7 @@ import { StatusChip } from '../ui/StatusChip.tsx'
 import { Breakable } from '../ui/table.tsx'
 import { type Item, itemStatuses, type Run } from './run.ts'
 
-/** Who is paid, and who is not and why. */
+/** Payees of a run: who is paid, and who is excluded and why. */
 export function RunItems({ run }: { run: Run }) {
   const columns = columnsOf(useMoney())
   return (
@@ -30,7 +30,7 @@ export function RunItems({ run }: { run: Run }) {
       <ListBase
         resource={`payout-runs/${run.id}/items`}
         perPage={25}
-        // What is open comes first, and who is excluded last.
+        // Open items first, excluded ones last.
         sort={{ field: 'status', order: 'DESC' }}
         storeKey={false}
         disableSyncWithLocation
@@ -119,7 +119,7 @@ const outcomes: Partial<Record<Item['status'], readonly string[]>> = {
   paid: ['returned'],
 }
 
-/** What a person says of one payment. */
+/** Records the result of one payment by hand. */
 function Settle({ item }: { item: Item }) {
   const refresh = useRefresh()
   const notify = useNotify()

@@ -35,7 +35,7 @@ export function RunShow() {
               <WithNames text={run.refusal} />
             </Alert>
           )}
-          {run.status === 'draft' ? <Preview run={run} /> : <Reconciled run={run} />}
+          {run.status === 'draft' ? <Preview run={run} /> : <ReconciliationTiles run={run} />}
           <RunDetails run={run} />
           {['approved', 'sent', 'closed'].includes(run.status) && (
             <>
@@ -52,7 +52,7 @@ export function RunShow() {
   )
 }
 
-/** Of a step that goes on by itself. */
+/** Progress of a step that runs in the background. */
 function Progress({ run }: { run: Run }) {
   const isPreparing = run.status === 'draft' && run.hash === ''
   const refresh = useRefresh()
@@ -96,8 +96,8 @@ const parts = [
   ['open', 'Open'],
 ] as const
 
-/** What was approved, and what became of it. */
-function Reconciled({ run }: { run: Run }) {
+/** Reconciliation: the approved amount, by outcome. */
+function ReconciliationTiles({ run }: { run: Run }) {
   const money = useMoney()
   const { data } = useQuery({
     queryKey: ['payout-runs', run.id, 'reconciliation', run.status],

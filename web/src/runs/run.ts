@@ -30,7 +30,7 @@ export const methods: { id: Run['method']; name: string; hint: string }[] = [
 
 export const methodName = (method: string) => methods.find(({ id }) => id === method)?.name ?? method
 
-/** What one is called where everything is searched. */
+/** Title in the global search. */
 export const titleOf = (run: Run) => `${nameOf(run)}, ${methodName(run.method)}, ${run.status}`
 
 export const nameOf = ({ id }: Pick<Run, 'id'>) => `Payout run ${id}`

@@ -9,7 +9,7 @@ import { useSubmit } from '../ui/submit.ts'
 import { SecondFactor } from './SecondFactor.tsx'
 import { Sessions } from './Sessions.tsx'
 
-/** The own password, second factor and sessions. */
+/** The user's own password, second factor and sessions. */
 export function AccountPage() {
   return (
     <Page title="Your account" narrow>

@@ -6,7 +6,7 @@ const approvals = [
   { id: 'two', name: 'Two persons' },
 ]
 
-/** How payout runs are approved, and who pays. */
+/** Approval of payout runs, and the payer's details. */
 export function PayoutSettings() {
   return (
     <>

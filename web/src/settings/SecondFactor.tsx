@@ -1,4 +1,4 @@
-/** The own second factor: an app that shows codes, and codes on paper. */
+/** The user's own second factor: authenticator app and recovery codes. */
 import { Alert, Box, Button, Stack, TextField, Typography } from '@mui/material'
 import { useQuery } from '@tanstack/react-query'
 import { type FormEvent, type ReactNode, useState } from 'react'
@@ -105,7 +105,7 @@ function Choices({
   )
 }
 
-/** One field and what is done with it. */
+/** A form with one field and one button. */
 function StepForm({
   label,
   type,

@@ -7,7 +7,7 @@ import { FormSection } from '../ui/form.tsx'
 import { time } from '../ui/format.ts'
 import { Problem } from '../ui/Page.tsx'
 
-/** Where one is logged in: to find what is not one's own, and to end it. */
+/** The user's sessions, to recognise and end unknown ones. */
 export function Sessions() {
   const notify = useNotify()
   const { data, error, refetch } = useQuery({

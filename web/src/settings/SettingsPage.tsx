@@ -19,7 +19,7 @@ export function SettingsPage() {
   const { data, error, refetch } = useQuery({
     queryKey: ['settings'],
     queryFn: () => get<SettingsRecord>('settings'),
-    // What is read anew takes the place of what was typed.
+    // Refetching would overwrite unsaved input.
     refetchOnWindowFocus: false,
     refetchOnReconnect: false,
   })

@@ -7,7 +7,7 @@ const models = [
   { id: 'first', name: 'The first click' },
 ]
 
-/** Where links lead to, and which click counts. */
+/** Link destinations and attribution settings. */
 export function TrackingFields() {
   return (
     <FormSection

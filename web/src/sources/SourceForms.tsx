@@ -12,7 +12,7 @@ import { Trial } from './Trial.tsx'
 
 type Values = Record<string, unknown>
 
-/** The mapping is typed as JSON. What is no JSON is sent as it is, and refused by name. */
+/** The mapping is typed as JSON. Invalid JSON is sent as it is, so that the server names the problem. */
 function argumentsOf({ mapping, secret, ...values }: Values): Values {
   return { ...values, ...(secret ? { secret } : {}), mapping: parsed(mapping) }
 }
@@ -58,7 +58,7 @@ export function SourceEdit() {
   )
 }
 
-/** Where deliveries are sent to. */
+/** The address that deliveries are sent to. */
 function Address() {
   const source = useRecordContext<Source>()
   if (!source) return null
@@ -146,7 +146,7 @@ function Fields({ isNew = false }: { isNew?: boolean }) {
   )
 }
 
-/** How a source of one's own is read. */
+/** Settings of a generic source: how its deliveries are read. */
 function Reading() {
   return (
     <>

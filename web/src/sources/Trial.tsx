@@ -4,7 +4,7 @@ import type { Delivery } from '../../../src/programme/sources/report.ts'
 import { messageOf, request } from '../api.ts'
 import { capital } from '../names.ts'
 
-/** Shows what a sample would be read as; nothing is kept. */
+/** Tries the mapping on a sample delivery; nothing is saved. */
 export function Trial({ id }: { id: number }) {
   const [sample, setSample] = useState('')
   const [delivery, setDelivery] = useState<Delivery>()
@@ -58,7 +58,7 @@ function Reading({ delivery: { conversions, names = [], ignored } }: { delivery:
   )
 }
 
-/** The arguments as they would be sent, each on a line. */
+/** The conversion's arguments as they would be recorded, one per line. */
 function Conversion({ of: { kind, reference, ...rest } }: { of: Delivery['conversions'][number] }) {
   return (
     <Box sx={{ overflowWrap: 'anywhere' }}>
@@ -74,11 +74,11 @@ function Conversion({ of: { kind, reference, ...rest } }: { of: Delivery['conver
   )
 }
 
-/** 'customer email' with its value, for what lies within others. */
+/** Flattens nested values: 'customer email' with its value. */
 function leaves(value: unknown, path: readonly string[] = []): [name: string, value: string][] {
   if (typeof value !== 'object' || value === null) return [[path.join(' '), String(value)]]
   return Object.entries(value).flatMap(([name, member]) => {
-    // A list counts from 1.
+    // List positions are counted from 1.
     const step = Array.isArray(value) ? String(Number(name) + 1) : name.replaceAll('_', ' ')
     return leaves(member, [...path, step])
   })

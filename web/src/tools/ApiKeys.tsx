@@ -124,7 +124,7 @@ function KeyName({ apiKey }: { apiKey: ApiKey }) {
   )
 }
 
-/** The column of when it expires is only there in wide windows. */
+/** Shows the expiry date as well where the column with it is hidden. */
 function KeyStatus({ apiKey: { status, expires } }: { apiKey: ApiKey }) {
   return (
     <>

@@ -1,4 +1,4 @@
-/** The audit log: who did what, when, to which record. The history on a record's page is a piece of it. */
+/** The audit log: who did what, when, to which record. A record's page shows its own part as history. */
 import HistoryIcon from '@mui/icons-material/History'
 import { Box, Card, Link, Stack, Typography } from '@mui/material'
 import { useQuery } from '@tanstack/react-query'
@@ -39,7 +39,7 @@ const actors: Record<Entry['actor'], string> = {
 
 const choices = (names: Record<string, string>) => Object.entries(names).map(([id, name]) => ({ id, name }))
 
-/** The kinds of record and the actions that the log tells of, as the server says. */
+/** The kinds and actions that the log can contain, from the server. */
 function useVocabulary(): { kinds: string[]; actions: string[] } {
   const { data } = useQuery({ queryKey: ['audit', 'vocabulary'], queryFn: () => describe('audit') })
   return { kinds: choicesOf(data?.record), actions: choicesOf(data?.action) }
@@ -73,7 +73,7 @@ export function AuditLog() {
 const width = (pixels: number) => ({ width: { sm: pixels } })
 const text = (typed: string) => typed
 
-/** The same functions each time: others erase what is being typed. */
+/** Must keep their identity across renders: new functions make the autocomplete reset the text that is being typed. */
 const accountOf = (user?: User) => (user ? userName(user) : '')
 const searchOf = (search: string) => (search ? { search } : {})
 
@@ -157,7 +157,7 @@ function EntryCard({ entry }: { entry: Entry }) {
   )
 }
 
-/** What happened to one record, the latest first. */
+/** History of one record, newest first. */
 export function History({ record, id }: { record: string; id: number }) {
   const path = `audit?record=${record}&record_id=${id}&order=desc&number=50`
   const { data, error } = useQuery({ queryKey: ['audit', record, id], queryFn: () => get<Entry[]>(path) })
@@ -210,9 +210,9 @@ function What({ entry: { action, record, record_id } }: { entry: Entry }) {
   )
 }
 
-/** The number of a record, which leads to its page unless it was deleted since. */
+/** The record's number, linked to its page if it has one and was not deleted. */
 function RecordLink({ kind, id }: { kind: string; id: number }) {
-  // A session is known by the account that has logged in.
+  // Sessions are identified by their user.
   const pages = pagesOf(kind === 'session' ? 'user' : kind)
   const to = pages && pageOf(pages, id)
   return pages && to ? <LinkIfThere resource={pages.resource} id={id} to={to} /> : <>#{id}</>
@@ -228,7 +228,7 @@ function LinkIfThere({ resource, id, to }: { resource: string; id: number; to: s
   )
 }
 
-/** So long that they are scrolled. */
+/** Length of the JSON, in characters, above which the changes get a scroll bar. */
 const LONG = 800
 
 function Changes({ entry: { before, after, erased } }: { entry: Entry }) {

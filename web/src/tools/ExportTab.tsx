@@ -16,7 +16,7 @@ import { ExportLink } from '../ui/ExportLink.tsx'
 import { Problem } from '../ui/Page.tsx'
 import { Waiting } from '../ui/Waiting.tsx'
 
-/** Everything there is, as a file. */
+/** Downloads of all records. */
 export function ExportTab() {
   const { data, error, refetch } = useQuery({ queryKey: ['exports'], queryFn: () => pathsBelow('exports') })
   const [chosen, setChosen] = useState<string>()

@@ -23,7 +23,7 @@ import { type Generated, TokenDialog } from './TokenDialog.tsx'
 
 type Errors = Partial<Record<'name' | 'user_id' | 'permissions' | 'expires' | 'form', string>>
 
-/** Asks for what a key is to be, and then shows its token, once. */
+/** Creates an API key, then shows its token, once. */
 export function GenerateKey({ onClose, onGenerated }: { onClose: () => void; onGenerated: () => void }) {
   const [generated, setGenerated] = useState<Generated>()
   if (generated) return <TokenDialog generated={generated} onClose={onClose} />
@@ -42,13 +42,13 @@ type Owner = Pick<User, 'id' | 'login' | 'display_name' | 'email'> & { role: str
 
 const roleOf = (owner: Owner | null): Role => roles.find(role => role === owner?.role) ?? ''
 
-/** What is chosen for a key, and what becomes of it. */
+/** State and submission of the form for a new key. */
 function useNewKey(onGenerated: (key: Generated) => void) {
   const session = useSession()
   const [name, setName] = useState('')
   const [owner, setOwner] = useState<Owner | null>(session.user)
   const [selectedPermissions, setPermissions] = useState<string[]>(readOnly(session.permissions))
-  // A key has no more than the role of its owner.
+  // A key can't have more permissions than its owner's role.
   const availablePermissions = [...leftTo(roleOf(owner), session.permissions)]
   const permissions = selectedPermissions.filter(permission => availablePermissions.includes(permission))
   const [expires, setExpires] = useState('')

@@ -22,8 +22,8 @@ const dense = {
 } as const
 
 /**
- * What a key may do: a box for each resource and action.
- * @param known what there is to choose from
+ * Permission matrix of a key: a checkbox for each resource and action.
+ * @param known the permissions to choose from
  */
 export function PermissionsInput({
   known,

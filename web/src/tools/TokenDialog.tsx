@@ -27,7 +27,7 @@ export function TokenDialog({ generated, onClose }: { generated: Generated; onCl
     try {
       await navigator.clipboard.writeText(generated.token)
     } catch {
-      // Without TLS there is no clipboard to write to; the selection can be copied all the same.
+      // The clipboard API needs TLS; copying the selection works without.
       document.execCommand('copy')
     }
     setCopied(true)

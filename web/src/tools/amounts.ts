@@ -1,4 +1,4 @@
-/** Values of the log that are amounts, by name; a test compares them with the kinds of record. */
+/** Names of values in the log that are amounts; a test compares them with the kinds of record. */
 export const amounts: ReadonlySet<string> = new Set([
   'amount',
   'discount',

@@ -27,7 +27,7 @@ export function matrixOf(allPermissions: string[]): Matrix {
 export const readOnly = (allPermissions: string[]) =>
   allPermissions.filter(permission => permission.endsWith('.read'))
 
-/** 'Full access', 'Read-only', or what it may do by resource. */
+/** 'Full access', 'Read-only', or the actions by resource. */
 export function permissionsText(permissions: string[], allPermissions: string[]): string {
   if (allPermissions.every(permission => permissions.includes(permission))) return 'Full access'
   const reading = readOnly(allPermissions)

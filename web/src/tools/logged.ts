@@ -1,4 +1,4 @@
-/** Values of the audit log as people read them. The log has them as programs compare them. */
+/** Formats values of the audit log, which stores them in machine-readable form. */
 import { decimalsOf } from '../../../src/base/currencies.ts'
 import { useSession } from '../session.tsx'
 import { amounts } from './amounts.ts'
@@ -6,10 +6,10 @@ import { amounts } from './amounts.ts'
 type Values = Readonly<Record<string, unknown>>
 
 const ORIGINAL = 'original_amount'
-/** What stands for a text to a program, and says nothing to people. */
+/** Hashes stand in for long or personal texts, and mean nothing to people. */
 const HASH = /^(sha256:)?[0-9a-f]{64}\b/
 
-/** @returns what a field of an entry says; empty where that is nothing */
+/** @returns formats a value of an entry; '' when there is nothing to show */
 export function useLoggedText(): (name: string, values: Values) => string {
   const { currency } = useSession().settings
   return (name, values) => {
@@ -30,7 +30,7 @@ function textOf(value: unknown): string {
   return length === undefined ? '' : `${length} characters`
 }
 
-/** What was earned in another currency is logged in the minor unit of that. */
+/** Amounts in another currency are logged in that currency's minor unit. */
 function amountText(name: string, value: unknown, values: Values, currency: string): string {
   const isOriginal = name === ORIGINAL
   const own = isOriginal ? values.original_currency : values.currency

@@ -27,7 +27,7 @@ const EVERY_MS = 3_000
 const CAMPAIGNS_EVERY_MS = 60_000
 const LATEST_VISITS = 10
 
-/** Whether the script works on the shop's pages, who comes at the moment, and by which campaigns. */
+/** Tracking status: whether the script works on the shop's pages, live visitors, and campaigns. */
 export function Tracking() {
   return (
     <Page title="Tracking">

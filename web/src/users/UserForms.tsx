@@ -29,7 +29,7 @@ type Values = Record<string, unknown>
 const parent = { to: '/users', label: 'Accounts' }
 const texts = ['login', 'email', 'first_name', 'last_name', 'display_name', 'role']
 
-/** A password that was not typed is not sent, so that it stays as it is. */
+/** An empty password is not sent, so that it stays unchanged. */
 function argumentsOf({ password, ...data }: Values): Values {
   const cleared = texts.filter(name => data[name] === null).map(name => [name, ''])
   return { ...data, ...Object.fromEntries(cleared), ...(password ? { password } : {}) }
@@ -153,7 +153,7 @@ function ResetSecondFactor({ user, onReset }: { user: User; onReset: () => void 
 
 interface FieldsProps {
   isNew?: boolean
-  /** Whether it is the account of who has logged in. */
+  /** Whether it is the user's own account. */
   own?: boolean
   passwordHelp: string
 }

@@ -56,7 +56,7 @@ const NoUsers = () => (
 
 const pageOf = (user: User) => `/users/${user.id}`
 
-/** What an account is: who may log in here, and who is an affiliate. */
+/** Role of an account: administrative role, or affiliate. */
 function roleOf(user: User): string {
   if (user.role === '') return '–'
   const role = capital(user.role)

@@ -3,7 +3,7 @@ import { useCan } from '../session.tsx'
 import { RowLink } from '../ui/table.tsx'
 import { type User, userName } from './user.ts'
 
-/** A user by name, which leads to the page; by number until the name is there, or when it may not be read. */
+/** A user's name, linked to the page; the number while it loads, or without permission. */
 export function UserName({ id }: { id: number }) {
   const may = useCan()('users.read')
   const { referenceRecord } = useReference<User>({ reference: 'users', id, options: { enabled: may } })

@@ -5,7 +5,7 @@ export type User = UserRecord & RaRecord<number>
 
 export const userName = (user: Pick<User, 'display_name' | 'login'>) => user.display_name || user.login
 
-/** With what each may do, where one is chosen. */
+/** Roles, with what each may do. */
 export const roleChoices = [
   { id: 'administrator', name: 'Administrator: everything' },
   { id: 'manager', name: 'Manager: all but accounts, keys, settings' },
