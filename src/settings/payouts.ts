@@ -1,9 +1,12 @@
 /** The settings of payouts: who pays, and how payout runs are approved. */
 import { Type } from 'typebox'
+import { MOST_ACH_PAYER, MOST_SEPA_NAME, problemInAch, problemInSepa } from '../base/bank-texts.ts'
 import { ibanProblem, isBic, isRouting } from '../base/banks.ts'
 import type { Problems } from '../base/errors.ts'
 import { choice, line } from '../base/schemas.ts'
 import type { PayoutSettings, Settings } from '../base/settings.ts'
+
+const MOST_BANK = 23
 
 const schemas = {
   approval: choice(
@@ -18,7 +21,7 @@ const schemas = {
   payer_name: line(70, 'Who pays, as the bank knows them.'),
   payer_iban: line(42, "The payer's IBAN, for SEPA files."),
   payer_bic: line(11, "The BIC of the payer's bank, for SEPA files; may be left empty."),
-  payer_bank: line(23, "The name of the payer's bank, for NACHA files."),
+  payer_bank: line(MOST_BANK, "The name of the payer's bank, for NACHA files."),
   payer_routing: line(9, "The routing number of the payer's bank, for NACHA files."),
   payer_company_id: line(
     10,
@@ -41,6 +44,8 @@ export const payoutFields = schemas
 export const payoutNames = Object.keys(schemas)
 
 interface Changes {
+  readonly payer_name?: string
+  readonly payer_bank?: string
   readonly payer_iban?: string
   readonly payer_bic?: string
   readonly payer_routing?: string
@@ -49,14 +54,11 @@ interface Changes {
 
 const compact = (text: string) => text.replaceAll(' ', '').toUpperCase()
 
-export function payoutProblems({
-  payer_iban: iban,
-  payer_bic: bic,
-  payer_routing: routing,
-  payer_company_id: company,
-}: Changes): Problems {
+export function payoutProblems(changes: Changes, before: Settings): Problems {
+  const { payer_iban: iban, payer_bic: bic, payer_routing: routing, payer_company_id: company } = changes
   const wrongIban = iban ? ibanProblem(compact(iban)) : undefined
   return {
+    ...problemsOfTexts(changes, before),
     ...(wrongIban && { payer_iban: wrongIban }),
     ...(bic && !isBic(compact(bic)) && { payer_bic: 'must be a BIC of 8 or 11 characters, or empty.' }),
     ...(routing &&
@@ -65,6 +67,21 @@ export function payoutProblems({
       !/^[A-Z0-9 ]{10}$/.test(company) && {
         payer_company_id: 'must be 10 capital letters and digits, or empty.',
       }),
+  }
+}
+
+/** A run could not be prepared by a name that its files can't carry: better said now than when the money is due. */
+function problemsOfTexts(changes: Changes, { currency, payouts }: Settings): Problems {
+  const { payer_name: name = payouts.name, payer_bank: bank = '' } = changes
+  const { payer_iban: iban = payouts.iban, payer_routing: routing = payouts.routing } = changes
+  const isNamed = ['payer_name', 'payer_iban', 'payer_routing'].some(one => one in changes)
+  const inSepa = currency === 'EUR' && iban !== '' && problemInSepa(name, 'The name', MOST_SEPA_NAME)
+  const inAch = currency === 'USD' && routing !== '' && problemInAch(name, 'The name', MOST_ACH_PAYER)
+  const problem = isNamed && (inSepa || inAch)
+  const ofBank = problemInAch(bank, 'The name', MOST_BANK)
+  return {
+    ...(problem && { payer_name: `must be written as the bank takes it. ${problem}` }),
+    ...(ofBank && { payer_bank: `must be written as the bank takes it. ${ofBank}` }),
   }
 }
 

@@ -150,7 +150,7 @@ async function problemsOf(
   changes: SettingsChanges,
 ): Promise<Problems> {
   const { default_rate, default_rate_type: type, rate_types, currency } = changes
-  const problems: Problems = { ...trackingProblems(changes), ...payoutProblems(changes) }
+  const problems: Problems = { ...trackingProblems(changes), ...payoutProblems(changes, before) }
   if (default_rate === '') problems.default_rate = 'must be a number: there is no other rate to fall back to.'
   const types = rate_types && (await problemOfTypes(database, before, rate_types))
   if (types !== undefined) problems.rate_types = types

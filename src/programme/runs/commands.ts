@@ -18,8 +18,9 @@ import type { RequestContext } from '../../events/write.ts'
 import { onBehalfOf } from '../../settings/rules.ts'
 import { formats } from './formats/formats.ts'
 import { runItem } from './item.ts'
+import { resultFormats } from './outcome.ts'
 import * as rules from './rules.ts'
-import { payoutRun, type Run, type RunRow } from './run.ts'
+import { methods, payoutRun, type Run, type RunRow } from './run.ts'
 import {
   approveArguments,
   cancelArguments,
@@ -37,7 +38,7 @@ export function addRunCommands(program: Command): void {
   const runs = program.command('runs').description('prepare, approve, send and settle payout runs')
   addCommand(runs, 'list', 'list the payout runs').action(list)
   addCommand(runs, 'prepare', 'prepare a run, which reserves nothing, and show who is in and who is not')
-    .option('--method <name>', 'csv, paypal, sepa or nacha (default: csv)')
+    .option('--method <name>', `${methods.join(', ')} (default: csv)`)
     .option('--cut-off <date>', 'earnings until the end of this day are paid (default: all)')
     .option('--group <id>', 'only affiliates of this group (default: all)')
     .option('--minimum <amount>', 'the least that somebody is paid (default: 0)')
@@ -64,7 +65,7 @@ export function addRunCommands(program: Command): void {
     .action(file)
   addRunCommand(runs, 'result', 'record what became of the payments, from a file')
     .argument('<path>', 'the file that came back')
-    .option('--format <name>', 'what the file is: csv, paypal, pain.002 or nacha (default: csv)')
+    .option('--format <name>', `what the file is: ${resultFormats.join(', ')} (default: csv)`)
     .option('--dry-run', 'only say what it would do')
     .action(result)
   addRunCommand(runs, 'reconcile', 'write what was sent and what became of it, as CSV').action(reconcile)

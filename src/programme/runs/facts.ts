@@ -5,7 +5,7 @@ import type { Db } from '../../storage/database.ts'
 import { payeesOf } from './payees.ts'
 import { nobody, nothing, type OwedSum, type Proposal, proposalOf } from './proposal.ts'
 import type { Run } from './run.ts'
-import { eachOwed, waitingOf } from './store.ts'
+import { eachOwed, otherBalancesOf } from './store.ts'
 
 interface Sum {
   amount: bigint
@@ -36,14 +36,18 @@ export async function propose(
   const referrals = new Map<number, number[]>()
   if (ids.length === 0) return { proposals: [], referrals }
   const sums = await sumsOf(db, run.cut_off, ids, hold ? referrals : undefined)
-  const [waiting, payables] = [await waitingOf(db, ids), await payeesOf(db, run, ids, settings)]
+  const others = Map.groupBy(await otherBalancesOf(db, ids), row => row.affiliate_id)
+  const payables = await payeesOf(db, run, ids, settings)
   const proposals = ids.map(id => {
     const payable = payables.get(id)
+    const amountIn = (account: 'pending' | 'external') =>
+      BigInt(others.get(id)?.find(row => row.account === account)?.amount ?? 0)
     const facts = {
       affiliateId: id,
       status: payable?.status,
       owed: owedOf(sums.get(id)),
-      waiting: waiting.has(id),
+      waiting: amountIn('pending') !== 0n,
+      paidBeside: amountIn('external') < 0n ? -amountIn('external') : 0n,
       payee: payable?.payee ?? nobody,
     }
     return proposalOf(run, facts, settings)

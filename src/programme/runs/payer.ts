@@ -1,4 +1,5 @@
 /** The payer of a run, and whether the files of its method can name it. */
+import type { Problems } from '../../base/errors.ts'
 import type { Settings } from '../../base/settings.ts'
 import { conflict } from './conflict.ts'
 import type { Payer } from './formats/format.ts'
@@ -11,13 +12,21 @@ export function payerOf({ payouts }: Settings): Payer {
 }
 
 /** @throws Failure run_conflict that names the settings */
-export function refuseUnpayable({ method, note }: Pick<Run, 'method' | 'note'>, settings: Settings): void {
+export function refuseUnpayable({ method }: Pick<Run, 'method'>, settings: Settings): void {
   const { currency, problemsOfPayer } = formatOf(method)
   if (currency !== undefined && currency !== settings.currency) {
     throw conflict(
       `Files of ${method} are in ${currency}, and the currency of the programme is ${settings.currency}.`,
     )
   }
-  const problems = problemsOfPayer?.(payerOf(settings), note) ?? []
-  if (problems.length > 0) throw conflict(`Files of ${method} need more. ${problems.join(' ')}`)
+  const problems = problemsOfPayer?.(payerOf(settings)) ?? []
+  if (problems.length > 0) {
+    throw conflict(`The settings say too little of the payer for a ${method} file. ${problems.join(' ')}`)
+  }
+}
+
+/** What is wrong with a note, which payees read as the bank carries it. */
+export function problemOfNote({ method, note }: Pick<Run, 'method' | 'note'>): Problems {
+  const problem = formatOf(method).problemOfNote?.(note)
+  return problem === undefined ? {} : { note: `must be written as the bank takes it. ${problem}` }
 }

@@ -38,6 +38,8 @@ export interface Facts {
   readonly owed: OwedSum
   /** Whether a referral is still pending. */
   readonly waiting: boolean
+  /** What payouts that name no referrals have paid, beyond what another system has earned. */
+  readonly paidBeside: bigint
   readonly payee: Payee
 }
 
@@ -60,13 +62,13 @@ export type Proposal = Pick<
 type Terms = Pick<Run, 'id' | 'method' | 'minimum' | 'left_out'>
 
 export function proposalOf(run: Terms, facts: Facts, settings: Settings): Proposal {
-  const { affiliateId, owed, payee } = facts
+  const { affiliateId, owed, payee, paidBeside } = facts
   const out = exclusionOf(run, facts, settings)
   return {
     affiliate_id: affiliateId,
     status: out ? 'excluded' : 'included',
     reason: out?.reason ?? '',
-    note: out?.note ?? '',
+    note: out?.note ?? warningOf(paidBeside, settings),
     amount: withinNumbers(owed.amount),
     referrals: owed.count,
     reference: referenceOf(run.id, affiliateId),
@@ -75,7 +77,7 @@ export function proposalOf(run: Terms, facts: Facts, settings: Settings): Propos
     details_id: payee.detailsId,
     digest: hash(
       'sha256',
-      JSON.stringify([owed.digest, payee.name, payee.account, payee.detailsId]),
+      JSON.stringify([owed.digest, payee.name, payee.account, payee.detailsId, String(paidBeside)]),
       'base64url',
     ),
   }
@@ -86,6 +88,12 @@ function withinNumbers(amount: bigint): number {
   const most = BigInt(Number.MAX_SAFE_INTEGER)
   if (amount > most) return Number.MAX_SAFE_INTEGER
   return amount < -most ? -Number.MAX_SAFE_INTEGER : Number(amount)
+}
+
+/** Whoever records a payment by hand, and names no referrals, leaves owed what they may have meant to pay. */
+function warningOf(paidBeside: bigint, { decimals }: Settings): string {
+  if (paidBeside === 0n) return ''
+  return `Beside this, ${decimalText(paidBeside, decimals)} was paid by payouts that name no referrals: leave the affiliate out if these earnings were meant.`
 }
 
 /** What people read of each reason that says the same of everybody. */
@@ -184,6 +192,9 @@ export function differenceOf(before: Proposal, now: Proposal, decimals: number):
       return `${sum} for ${referrals} ${referrals === 1 ? 'referral' : 'referrals'}`
     })
     return `is owed another amount, or for other referrals: ${is}, where it was ${was}.`
+  }
+  if (before.note !== now.note) {
+    return `was paid otherwise meanwhile, or no longer is. ${now.note}`.trim()
   }
   return 'is paid by other details.'
 }

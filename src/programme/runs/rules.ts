@@ -12,7 +12,7 @@ import { beginApproval, reserveSome, takeBackSome, verify } from './approving.ts
 import { beginCancelling, releaseSome } from './cancelling.ts'
 import { conflict } from './conflict.ts'
 import { runItem } from './item.ts'
-import { refuseUnpayable } from './payer.ts'
+import { problemOfNote, refuseUnpayable } from './payer.ts'
 import { isReady, prepareSome } from './preparing.ts'
 import { payoutRun, type Run } from './run.ts'
 import type { editArguments, PrepareArguments } from './schema.ts'
@@ -36,11 +36,13 @@ export async function prepare(context: RequestContext, args: PrepareArguments): 
     const settings = await context.settings.hold(tx)
     const { group_id: group = 0 } = sent
     const isUnknown = group !== 0 && !(await store.groupExists(tx, group))
+    const terms = { method: 'csv', note: '', ...sent } as const
     refuseInvalid({
+      ...problemOfNote(terms),
       ...payoutRun.problems(sent, settings),
       ...(isUnknown && { group_id: 'must be the identifier of an existing group, or 0.' }),
     })
-    refuseUnpayable({ method: 'csv', note: '', ...sent }, settings)
+    refuseUnpayable(terms, settings)
     const fresh = payoutRun.newRow(sent, settings, { time: now(), actor: context.actor.userId })
     const run = await store.runs.insert(tx, {
       ...fresh,
@@ -70,6 +72,7 @@ export async function edit(context: RequestContext, args: Static<typeof editArgu
     const after = await store.runs.update(tx, id, {
       ...(exclude && { left_out: distinct(exclude) }),
       prepared_by: context.actor.userId,
+      created_at: now(),
       prepared_to: 0,
       digest: '',
       hash: '',

@@ -7,7 +7,7 @@ import { amount, count, created, derivedAmount, link, status, words } from '../.
 import { neither } from '../../storage/table.ts'
 
 const runStatuses = ['draft', 'approving', 'approved', 'sent', 'closed', 'cancelled'] as const
-const methods = ['csv', 'paypal', 'sepa', 'nacha'] as const
+export const methods = ['csv', 'paypal', 'sepa', 'nacha'] as const
 const approvals = ['one', 'two'] as const
 
 /** A field that only the service sets. */
@@ -83,7 +83,7 @@ const fields = {
   approval: serviceOnly(
     status(approvals, 'one', 'How many persons it takes: two when who prepared it may not approve it.'),
   ),
-  date: created('created_at', 'When it was prepared'),
+  date: created('created_at', 'When it was prepared, the last time'),
   prepared_by: serviceOnly(link('The account that prepared it')),
   approved_by: serviceOnly(link('The account that approved it')),
   approved_at: time('When it was approved'),

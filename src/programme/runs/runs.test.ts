@@ -277,6 +277,26 @@ describeService('a payout run from who is owed to who is paid', service => {
     await sound()
   })
 
+  test('a payment by hand that names no referrals is said in the preview, and makes an approval 409', async () => {
+    const { id } = await service().newAffiliate('hand', { status: 'active' })
+    await owe(id, 7.2)
+    const ofHand = async (run: number) => (await items(run, `&affiliate_id=${id}`))[0]
+    const run = await prepare()
+    assert.equal((await ofHand(run.id)).note, '')
+    assert.equal((await service().post('/payouts', { affiliate_id: id, amount: 10 })).status, 201)
+    const refused = await step(run.id, '/approve', { hash: run.hash })
+    assertFailure(refused, 409, 'rest_payout_run_conflict')
+    assert.match(refused.body.message, /was paid otherwise meanwhile.* 10\.00 was paid by payouts/)
+    const again = (await step(run.id, '')).body
+    assert.match(
+      (await ofHand(run.id)).note,
+      /^Beside this, 10\.00 was paid by payouts that name no referrals/,
+    )
+    assert.equal((await step(run.id, '/approve', { hash: again.hash })).body.status, 'approved')
+    await step(run.id, '/cancel')
+    await sound()
+  })
+
   test('403 - with two persons, neither who prepared nor the command line approves', async () => {
     const admin = await service().admin()
     await admin.patch('/settings', { approval: 'two' })

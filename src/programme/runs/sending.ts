@@ -9,7 +9,7 @@ import { conflict } from './conflict.ts'
 import { erasedPlaces } from './erased-store.ts'
 import * as files from './file-store.ts'
 import type { Format, Frame, Line } from './formats/format.ts'
-import { formats } from './formats/formats.ts'
+import { formatsOf } from './formats/formats.ts'
 import type { Item, ItemStatus } from './item.ts'
 import { payoutRun, type Run, type RunRow } from './run.ts'
 import * as store from './store.ts'
@@ -18,13 +18,9 @@ import * as store from './store.ts'
 export const SENT: readonly ItemStatus[] = ['reserved', 'paid', 'failed', 'returned', 'unknown']
 const LINES_AT_ONCE = 500
 
-/** The formats that a run can be sent in. */
-const formatsOf = (run: Pick<RunRow, 'method'>) =>
-  formats.filter(({ method }) => method === undefined || method === run.method)
-
 /** @throws Failure run_conflict */
 function formatNamed(run: RunRow, name: string): Format {
-  const format = formatsOf(run).find(format => format.name === name)
+  const format = formatsOf(run.method).find(format => format.name === name)
   if (!format) throw conflict(`A run of method ${run.method} has no ${name} file.`)
   if (!['approved', 'sent', 'closed'].includes(run.status)) {
     throw conflict(`A run that is ${run.status} has no files: they come with its approval.`)
@@ -173,7 +169,7 @@ export async function listFiles(context: Context, id: number) {
   const run = await runOf(context, id)
   const knownFiles = await files.filesOf(context.database.replica, id)
   const erased = await erasedPlaces(context.database.replica, id, SENT)
-  return formatsOf(run).flatMap(format => {
+  return formatsOf(run.method).flatMap(format => {
     const parts = Math.max(1, partsOf(format, run.payees))
     return Array.from({ length: parts }, (_, index) => {
       const part = index + 1

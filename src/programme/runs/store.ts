@@ -62,18 +62,18 @@ export async function candidatesAfter(
   return (await candidates(db, args)).map(row => row.affiliate_id)
 }
 
-const waitingQuery = prepared((db: Db, { ids }: { ids: readonly number[] }) =>
+const others = prepared((db: Db, { ids }: { ids: readonly number[] }) =>
   db
     .selectFrom('balances')
-    .select('affiliate_id')
-    .where('account', '=', sql.lit('pending'))
+    .select(['affiliate_id', 'account', 'amount'])
+    .where('account', 'in', [sql.lit('pending' as const), sql.lit('external' as const)])
     .where('amount', '!=', sql.lit(0))
     .where('affiliate_id', 'in', ids),
 )
 
-/** Those of the affiliates who have something pending. */
-export async function waitingOf(db: Db, ids: readonly number[]): Promise<Set<number>> {
-  return new Set((await waitingQuery(db, { ids })).map(row => row.affiliate_id))
+/** The balances beside what is owed: what is pending, and what was earned or paid in another system. */
+export async function otherBalancesOf(db: Db, ids: readonly number[]) {
+  return others(db, { ids })
 }
 
 export interface OwedRow {

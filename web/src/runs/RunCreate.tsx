@@ -1,5 +1,7 @@
+import { Link, Typography } from '@mui/material'
 import { DateInput, required, SelectInput, TextInput } from 'react-admin'
 import { useWatch } from 'react-hook-form'
+import { Link as RouterLink } from 'react-router-dom'
 import { GroupInput } from '../groups/GroupInput.tsx'
 import { FormSection, MoneyInput, numbersProblem, Row } from '../ui/form.tsx'
 import { RecordCreate } from '../ui/RecordForms.tsx'
@@ -69,6 +71,15 @@ function Fields() {
           validate={required()}
           helperText={methods.find(({ id }) => id === method)?.hint ?? false}
         />
+        {(method === 'sepa' || method === 'nacha') && (
+          <Typography variant="body2" sx={{ color: 'text.secondary' }}>
+            The file names you as the payer of the{' '}
+            <Link component={RouterLink} to="/settings">
+              settings
+            </Link>
+            .
+          </Typography>
+        )}
         <TextInput source="note" label="Note" helperText="What payees read beside the payment." />
       </FormSection>
     </>

@@ -20,4 +20,5 @@ export const payoutRuns: RecordPages = {
     send: 'Payout run handed over',
     cancel: 'Payout run cancelled',
   },
+  steps: ['reserve', 'refuse', 'cancel'],
 }

@@ -40,8 +40,8 @@ const actors: Record<Entry['actor'], string> = {
 const choices = (names: Record<string, string>) => Object.entries(names).map(([id, name]) => ({ id, name }))
 
 /** The kinds and actions that the log can contain, from the server. */
-function useVocabulary(): { kinds: string[]; actions: string[] } {
-  const { data } = useQuery({ queryKey: ['audit', 'vocabulary'], queryFn: () => describe('audit') })
+function useVocabulary(enabled = true): { kinds: string[]; actions: string[] } {
+  const { data } = useQuery({ queryKey: ['audit', 'vocabulary'], queryFn: () => describe('audit'), enabled })
   return { kinds: choicesOf(data?.record), actions: choicesOf(data?.action) }
 }
 
@@ -159,8 +159,7 @@ function EntryCard({ entry }: { entry: Entry }) {
 
 /** History of one record, newest first. */
 export function History({ record, id }: { record: string; id: number }) {
-  const path = `audit?record=${record}&record_id=${id}&order=desc&number=50`
-  const { data, error } = useQuery({ queryKey: ['audit', record, id], queryFn: () => get<Entry[]>(path) })
+  const { data, error } = useHistory(record, id)
   return (
     <Card component="section" aria-label="History" sx={{ mt: 2 }}>
       <Typography variant="h2" sx={{ p: 2, pb: 1 }}>
@@ -178,6 +177,49 @@ export function History({ record, id }: { record: string; id: number }) {
     </Card>
   )
 }
+
+function useHistory(record: string, id: number) {
+  const steps = (pagesOf(record)?.steps ?? []).map(step => `${record}.${step}`)
+  const hasSteps = steps.length > 0
+  const { actions } = useVocabulary(hasSteps)
+  const others = actions.filter(action => action.startsWith(`${record}.`) && !steps.includes(action))
+  const path = `audit?record=${record}&record_id=${id}&order=desc&number=50`
+  return useQuery({
+    queryKey: ['audit', record, id],
+    enabled: !hasSteps || others.length > 0,
+    queryFn: async () => {
+      if (!hasSteps) return get<Entry[]>(path)
+      // The steps of a large run are more than what else there is to say of it.
+      const lists = await Promise.all(
+        [others, steps].map(actions => get<Entry[]>(`${path}&action=${actions.join()}`)),
+      )
+      return folded(
+        lists.flat().sort((one, other) => other.id - one.id),
+        steps,
+      )
+    },
+  })
+}
+
+/** Steps of one action that follow each other become one entry, from what was before the first to what is after the last. */
+function folded(entries: readonly Entry[], steps: readonly string[]): Entry[] {
+  const all: Entry[] = []
+  for (const earlier of entries) {
+    const later = all.at(-1)
+    if (later?.action !== earlier.action || !steps.includes(earlier.action)) all.push(earlier)
+    else {
+      all[all.length - 1] = {
+        ...earlier,
+        date: later.date,
+        before: merged(later.before, earlier.before),
+        after: merged(earlier.after, later.after),
+      }
+    }
+  }
+  return all
+}
+
+const merged = (one: Entry['before'], other: Entry['before']) => (one || other ? { ...one, ...other } : null)
 
 const When = ({ entry }: { entry: Entry }) => (
   <span title={`${entry.date} UTC`}>{time(entry.date.slice(0, 19))}</span>

@@ -40,6 +40,8 @@ export interface RecordPages extends Entry {
   readonly conflicts?: Readonly<Record<string, { readonly create: string; readonly update: string }>>
   /** Display names of actions that differ from the action's own name. */
   readonly actions?: Readonly<Record<string, string>>
+  /** Actions that are done in many steps, each with an entry in the log: its history shows those of one action together. */
+  readonly steps?: readonly string[]
 }
 
 /** A page that is not about a kind of record. */

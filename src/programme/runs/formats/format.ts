@@ -2,7 +2,7 @@
 import type { PayoutSettings } from '../../../base/settings.ts'
 import type { Account } from '../../details/details.ts'
 import type { ItemRow } from '../item.ts'
-import type { Method, RunRow } from '../run.ts'
+import type { RunRow } from '../run.ts'
 
 /** What is paid to one payee. */
 export type Line = Pick<
@@ -39,16 +39,16 @@ export interface Format {
   readonly name: string
   readonly extension: string
   readonly contentType: string
-  /** The method of the runs that it is for; any when omitted. */
-  readonly method?: Method
   /** The currency that it is for; any when omitted. */
   readonly currency?: string
   /** The most payees of a file. */
   readonly most?: number
   /** The largest payment, in minor units. */
   readonly mostAmount?: bigint
-  /** What is wrong with the payer's details and the note of a run, as sentences. */
-  problemsOfPayer?(payer: Payer, note: string): string[]
+  /** What is wrong with the payer's details, as sentences that name settings. */
+  problemsOfPayer?(payer: Payer): string[]
+  /** Why payees can't read a note beside the payment. */
+  problemOfNote?(note: string): string | undefined
   /** Why a payee can't be in such a file: characters are never dropped silently. */
   problemOfName?(name: string): string | undefined
   write(frame: Frame, lines: Lines): AsyncIterable<string>
@@ -62,9 +62,4 @@ const FORMULA = /^(?:[\t\r\n]|[\s"\u200b]*[=+\-@＝＋－＠])|[;|][\s"\u200b]*[
 
 export function isFormula(text: string): boolean {
   return FORMULA.test(text)
-}
-
-/** The characters of a text that a format does not allow, for the message that names them. */
-export function strange(text: string, allowed: RegExp): string {
-  return [...new Set([...text].filter(character => !allowed.test(character)))].join(' ')
 }

@@ -209,9 +209,23 @@ describeService('the files of a payout run', service => {
     const admin = await service().admin()
     await admin.patch('/settings', { currency: 'EUR' })
     assertFailure(await service().post('/payout-runs', { method: 'sepa' }), 409, 'rest_payout_run_conflict')
-    await admin.patch('/settings', { payer_name: "Shop & Sons' (EU)", payer_iban: IBANS[0] })
-    assertFailure(await service().post('/payout-runs', { method: 'sepa' }), 409, 'rest_payout_run_conflict')
-    await admin.patch('/settings', { payer_name: "Shop Sons' (EU)", payment_details_days: 0 })
+    for (const named of [{ payer_name: "Shop & Sons' (EU)", payer_iban: IBANS[0] }, { payer_bank: 'Bänk' }]) {
+      const reply = await admin.patch('/settings', named)
+      assertFailure(reply, 400, 'rest_invalid_param')
+      assert.deepEqual(Object.keys(reply.body.data.params), [Object.keys(named)[0]])
+    }
+    // A name that no file is written by yet.
+    assert.equal((await admin.patch('/settings', { payer_name: 'Shop & Sons' })).status, 200)
+    const later = await admin.patch('/settings', { payer_iban: IBANS[0] })
+    assert.match(later.body.data.params.payer_name, /characters that SEPA does not allow: &/)
+    await admin.patch('/settings', {
+      payer_name: "Shop Sons' (EU)",
+      payer_iban: IBANS[0],
+      payment_details_days: 0,
+    })
+    const noted = await service().post('/payout-runs', { method: 'sepa', note: 'Commission & more' })
+    assertFailure(noted, 400, 'rest_invalid_param')
+    assert.deepEqual(Object.keys(noted.body.data.params), ['note'])
     const ids = await people(['anna', 'bea', 'cleo', 'dora'])
     for (const id of ids) await owe(id, 10.05)
     await enter(ids[0]!, { method: 'sepa', iban: IBANS[1], bic: 'BNPAFRPP', holder: "Anna O'Neil" })

@@ -6,9 +6,12 @@ import { nacha } from './nacha.ts'
 import { paypal } from './paypal.ts'
 import { sepa } from './sepa.ts'
 
-export const formats: readonly Format[] = [csv, paypal, sepa, nacha]
+/** What the payees of each method are paid by. */
+const byMethod: Readonly<Record<Method, Format>> = { csv, paypal, sepa, nacha }
 
-/** The format for a method; the plain one where there is none. */
-export function formatOf(method: Method): Format {
-  return formats.find(format => format.method === method) ?? csv
-}
+export const formats: readonly Format[] = Object.values(byMethod)
+
+export const formatOf = (method: Method): Format => byMethod[method]
+
+/** The files that a run by this method has: the plain one is there to read. */
+export const formatsOf = (method: Method): readonly Format[] => [...new Set([csv, byMethod[method]])]

@@ -2,14 +2,15 @@
  * A file for the ACH network, after the record layouts of the Nacha Operating Rules (Appendix Three, ACH Record Format
  * Specifications): 94 columns, blocks of ten records; PPD for persons and CCD for companies, credits only.
  */
+import { MOST_ACH_PAYER, problemInAch } from '../../../base/bank-texts.ts'
 import { isRouting } from '../../../base/banks.ts'
-import { type Format, type Frame, type Line, type Lines, strange } from './format.ts'
+import type { Format, Frame, Line, Lines } from './format.ts'
 
 const WIDTH = 94
 const RECORDS_PER_BLOCK = 10
-const ALLOWED = /^[\x20-\x7e]$/
 const MOST_NAME = 22
 const MOST_NOTE = 80
+const MOST_BANK = 23
 
 const padEnd = (text: string, width: number) => text.slice(0, width).padEnd(width)
 const padNumber = (value: number | bigint | string, width: number) =>
@@ -50,7 +51,7 @@ function fileHeader({ payer, at, run }: Frame): string {
     '094',
     '10',
     '1',
-    padEnd(payer.bank, 23),
+    padEnd(payer.bank, MOST_BANK),
     padEnd(payer.name, 23),
     padEnd(`RUN${run.id}`, 8),
   )
@@ -61,7 +62,7 @@ function batchHeader({ payer, at }: Frame, kind: Kind, number: number): string {
   return record(
     '5',
     '220',
-    padEnd(payer.name, 16),
+    padEnd(payer.name, MOST_ACH_PAYER),
     padEnd('', 20),
     padEnd(payer.companyId, 10),
     kind,
@@ -143,28 +144,20 @@ export const nacha: Format = {
   name: 'nacha',
   extension: 'ach',
   contentType: 'text/plain; charset=us-ascii',
-  method: 'nacha',
   currency: 'USD',
   // The count of entries has six digits, and each may have an addendum.
   most: 400_000,
   mostAmount: 9_999_999_999n,
-  problemsOfPayer: ({ name, routing, companyId, bank }, note) => [
-    ...(name === '' || name.length > 16 || strange(name, ALLOWED) !== ''
-      ? ['Set payer_name to at most 16 characters of ASCII.']
-      : []),
+  problemsOfPayer: ({ name, routing, companyId, bank }) => [
+    ...(name === '' ? ['Set payer_name.'] : []),
+    ...[problemInAch(name, 'The setting payer_name', MOST_ACH_PAYER) ?? []].flat(),
     ...(isRouting(routing) ? [] : ['Set payer_routing.']),
     ...(companyId === '' ? ['Set payer_company_id.'] : []),
-    ...(bank === '' || strange(bank, ALLOWED) !== '' ? ['Set payer_bank, in ASCII.'] : []),
-    ...(note.length > MOST_NOTE || strange(note, ALLOWED) !== ''
-      ? [`The note must be at most ${MOST_NOTE} characters of ASCII.`]
-      : []),
+    ...(bank === '' ? ['Set payer_bank.'] : []),
+    ...[problemInAch(bank, 'The setting payer_bank', MOST_BANK) ?? []].flat(),
   ],
-  problemOfName: name => {
-    if (name.length > MOST_NAME)
-      return `The name is longer than ${MOST_NAME} characters, which ACH files allow.`
-    const wrong = strange(name, ALLOWED)
-    return wrong === '' ? undefined : `The name has characters that ACH files do not allow: ${wrong}`
-  },
+  problemOfNote: note => problemInAch(note, 'The note', MOST_NOTE),
+  problemOfName: name => problemInAch(name, 'The name', MOST_NAME),
   async *write(frame, lines) {
     const file = none()
     yield fileHeader(frame)

@@ -10,7 +10,6 @@ export const paypal: Format = {
   name: 'paypal',
   extension: 'csv',
   contentType: 'text/csv; charset=utf-8',
-  method: 'paypal',
   most: 5000,
   async *write({ run, currency, decimals }, lines) {
     for await (const batch of lines()) {

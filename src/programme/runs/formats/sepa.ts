@@ -2,23 +2,10 @@
  * A SEPA credit transfer, pain.001.001.09 of ISO 20022, after the EPC's Customer-to-PSP Implementation Guidelines
  * (EPC132-08): EUR, charges shared (SLEV), the characters of the Latin set that every bank takes.
  */
+import { MOST_SEPA_NAME, problemInSepa } from '../../../base/bank-texts.ts'
 import { ibanProblem } from '../../../base/banks.ts'
 import { decimalText } from '../../../base/money.ts'
-import { type Format, type Frame, type Line, strange } from './format.ts'
-
-const ALLOWED = /^[A-Za-z0-9/\-?:().,'+ ]$/
-const MOST_NAME = 70
-
-/** Banks give a meaning to slashes at either end, and to two together. */
-const MISPLACED_SLASH = /^\/|\/$|\/\//
-
-function problemOfText(text: string, subject: string, most: number): string | undefined {
-  if (text.length > most) return `${subject} is longer than ${most} characters, which SEPA allows.`
-  const wrong = strange(text, ALLOWED)
-  if (wrong !== '') return `${subject} has characters that SEPA does not allow: ${wrong}`
-  if (MISPLACED_SLASH.test(text)) return `${subject} has a slash at an end, or two together.`
-  return text.trim() === text ? undefined : `${subject} begins or ends with a space.`
-}
+import type { Format, Frame, Line } from './format.ts'
 
 const escaped = (text: string) =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll("'", '&apos;')
@@ -81,15 +68,15 @@ export const sepa: Format = {
   name: 'sepa',
   extension: 'xml',
   contentType: 'application/xml; charset=utf-8',
-  method: 'sepa',
   currency: 'EUR',
   mostAmount: 99_999_999_999n,
-  problemsOfPayer: ({ name, iban }, note) => [
-    ...(name === '' ? ['Set payer_name.'] : [problemOfText(name, 'payer_name', MOST_NAME) ?? []].flat()),
+  problemsOfPayer: ({ name, iban }) => [
+    ...(name === '' ? ['Set payer_name.'] : []),
+    ...[problemInSepa(name, 'The setting payer_name', MOST_SEPA_NAME) ?? []].flat(),
     ...(iban === '' || ibanProblem(iban) ? ['Set payer_iban.'] : []),
-    ...[problemOfText(note, 'The note', 140) ?? []].flat(),
   ],
-  problemOfName: name => problemOfText(name, 'The name', MOST_NAME),
+  problemOfNote: note => problemInSepa(note, 'The note', 140),
+  problemOfName: name => problemInSepa(name, 'The name', MOST_SEPA_NAME),
   async *write(frame, lines) {
     yield header(frame)
     for await (const batch of lines()) yield batch.map(line => `${transaction(line, frame)}\n`).join('')

@@ -1,0 +1,31 @@
+/** Texts that files for banks can carry. What they can't is refused: nothing is cut off or replaced. */
+
+/** The characters of the Latin set that every bank takes in a SEPA file, by the EPC's guidelines (EPC132-08). */
+const SEPA = /^[A-Za-z0-9/\-?:().,'+ ]$/
+/** Banks give a meaning to slashes at either end, and to two together. */
+const MISPLACED_SLASH = /^\/|\/$|\/\//
+const ASCII = /^[\x20-\x7e]$/
+
+export const MOST_SEPA_NAME = 70
+/** Of the payer, as the header of a batch names it. */
+export const MOST_ACH_PAYER = 16
+
+/** @param subject begins the sentence that says what is wrong, such as 'The name' */
+export function problemInSepa(text: string, subject: string, most: number): string | undefined {
+  if (text.length > most) return `${subject} is longer than ${most} characters, which SEPA allows.`
+  const wrong = strange(text, SEPA)
+  if (wrong !== '') return `${subject} has characters that SEPA does not allow: ${wrong}`
+  if (MISPLACED_SLASH.test(text)) return `${subject} has a slash at an end, or two together.`
+  return text.trim() === text ? undefined : `${subject} begins or ends with a space.`
+}
+
+export function problemInAch(text: string, subject: string, most: number): string | undefined {
+  if (text.length > most) return `${subject} is longer than ${most} characters, which ACH files allow.`
+  const wrong = strange(text, ASCII)
+  return wrong === '' ? undefined : `${subject} has characters that ACH files do not allow: ${wrong}`
+}
+
+/** The characters of a text that are not allowed, for the message that names them. */
+function strange(text: string, allowed: RegExp): string {
+  return [...new Set([...text].filter(character => !allowed.test(character)))].join(' ')
+}
