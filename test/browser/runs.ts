@@ -46,6 +46,11 @@ export function runScenarios(world: () => World): void {
         await page.getByRole('button', { name: 'Close', exact: true }).last().click()
         await page.getByRole('alertdialog').getByRole('button', { name: 'Close' }).click()
         await page.getByText(`Payout run ${run} closed`).waitFor()
+        const history = page.getByRole('region', { name: 'History' })
+        await history.getByText('Payout run closed').waitFor()
+        // The comparison, the payees, and the end.
+        assert.equal(await history.getByText('reserved earnings').count(), 1)
+        assert.match(await history.innerText(), /done: 0 → 1\n/)
         const { earnings, unpaid_earnings } = await world().read(`/affiliates/${id}`)
         assert.deepEqual([earnings, unpaid_earnings], [123_456, 0])
       })
