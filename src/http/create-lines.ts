@@ -4,6 +4,7 @@ import type { TObject, TProperties } from 'typebox'
 import { Failure, type Problems } from '../base/errors.ts'
 import type { Settings } from '../base/settings.ts'
 import type { Context, RequestContext } from '../events/write.ts'
+import type { Tx } from '../storage/database.ts'
 import { inSavepoint } from '../storage/savepoint.ts'
 import { ArgumentReader, type Read, refuse } from './arguments.ts'
 import type { Call, LineResult, Lines } from './endpoint.ts'
@@ -15,6 +16,14 @@ const MOST_IGNORED = 20
 /** Characters that are read before other requests get a turn. */
 const READ_AT_ONCE = 65_536
 
+/** What records that are created one by one in a transaction need not read again. */
+interface Shared {
+  /** Reads what the next one needs, outside of what is taken back when it fails. */
+  hold(tx: Tx, args: unknown): Promise<void>
+  /** The next one has failed. */
+  takeBack(): void
+}
+
 /** How lines become records, and how the result of each is shown. */
 interface Creating<R> {
   readonly arguments: TObject
@@ -25,12 +34,14 @@ interface Creating<R> {
    */
   problems(context: Context, args: object): Promise<Problems>
   // Methods, so that one that takes the arguments of its own schema will do.
-  create(context: RequestContext, args: unknown): Promise<R>
+  create(context: RequestContext, args: unknown, shared?: unknown): Promise<R>
   /**
    * Creates many in one transaction, where that is faster. A record that can't be created is answered by its failure.
    * @throws what can't be known of one record beforehand: each record is then created by itself
    */
   createMany?(context: RequestContext, all: readonly unknown[]): Promise<(R | Failure)[]>
+  /** For `create`, one for each transaction. */
+  share?(): Shared
   /** The members of the line's result, as JSON without braces, and whether the record existed already. */
   tell(record: R, settings: Settings): { readonly members: string; readonly replayed?: boolean }
 }
@@ -75,17 +86,21 @@ function resultOf(
 
 async function createEach<R>(
   call: Call,
-  { create }: Creating<R>,
+  creating: Creating<R>,
   argsOfLines: readonly unknown[],
   careful: boolean,
 ): Promise<(R | Failure)[]> {
   // The call is part of a transaction, which this one joins.
   return call.database.transaction(async tx => {
+    const shared = creating.share?.()
     const results: (R | Failure)[] = []
     for (const args of argsOfLines) {
       if (results.length % AT_ONCE === AT_ONCE - 1) await setImmediate()
-      const createOne = () => create(call, args)
-      results.push(careful ? await attempted(() => inSavepoint(tx, createOne)) : await createOne())
+      await shared?.hold(tx, args)
+      const createOne = () => creating.create(call, args, shared)
+      const result = careful ? await attempted(() => inSavepoint(tx, createOne)) : await createOne()
+      if (result instanceof Failure) shared?.takeBack()
+      results.push(result)
     }
     return results
   })

@@ -16,7 +16,9 @@ import { type NamedWrite, type Part, partOnce } from './idempotency.ts'
 import { failureOf } from './problems.ts'
 
 export const MOST_LINES = 10_000
-const AT_ONCE = 250
+/** Lines of a part: as many as are done within the time, so that others need not wait longer for their turn to write. */
+const [FEWEST, FIRST, MOST] = [5, 100, 250]
+const PART_MS = 50
 
 /** Failures after which the answer of no other line could be stored. */
 const unstored: readonly string[] = ['idempotency_mismatch', 'too_many_answers']
@@ -54,36 +56,37 @@ export async function performLines(
   performing: Performing,
 ): Promise<{ replayed: boolean; results: AsyncGenerator<string> }> {
   const lines = [...numbered(texts)]
-  const first = await performPart(lines.slice(0, AT_ONCE), 0, performing)
-  return { replayed: first.replayed, results: resultsOf(lines, first.text, performing) }
+  const first = await performPart(lines.slice(0, FIRST), 0, performing)
+  return { replayed: first.replayed, results: resultsOf(lines, first, performing) }
 }
 
 async function* resultsOf(
   allLines: readonly Line[],
-  first: string,
+  first: PerformedPart,
   performing: Performing,
 ): AsyncGenerator<string> {
-  yield first
-  for (let start = AT_ONCE; start < allLines.length; start += AT_ONCE) {
+  yield first.text
+  let part = first
+  for (let [number, start] = [1, part.lines]; start < allLines.length; number += 1, start += part.lines) {
     await setImmediate()
-    const lines = allLines.slice(start, start + AT_ONCE)
-    let text: string
+    const wanted = part.replayed ? MOST : Math.round((part.lines * PART_MS) / part.tookMs)
+    const lines = allLines.slice(start, start + Math.min(Math.max(wanted, FEWEST), MOST))
     try {
-      text = (await performPart(lines, start / AT_ONCE, performing)).text
+      part = await performPart(lines, number, performing)
     } catch (error) {
       // What was done stays done, and was answered: the rest is answered as well, by why it was not done.
       yield* unanswered(allLines.slice(start), error, performing)
       return
     }
-    yield text
+    yield part.text
   }
 }
 
 function* unanswered(lines: readonly Line[], error: unknown, { report }: Performing): Generator<string> {
   const failure = failureOf(error)
   if (entryOf(failure.failure).status >= 500) report(error)
-  for (let start = 0; start < lines.length; start += AT_ONCE) {
-    const part = lines.slice(start, start + AT_ONCE)
+  for (let start = 0; start < lines.length; start += MOST) {
+    const part = lines.slice(start, start + MOST)
     yield textOf(
       part,
       part.map(() => failure),
@@ -91,20 +94,33 @@ function* unanswered(lines: readonly Line[], error: unknown, { report }: Perform
   }
 }
 
-async function performPart(lines: readonly Line[], number: number, performing: Performing): Promise<Part> {
+interface PerformedPart extends Part {
+  /** How many; of a part that was done before, as many as then. */
+  readonly lines: number
+  readonly tookMs: number
+}
+
+async function performPart(
+  lines: readonly Line[],
+  number: number,
+  performing: Performing,
+): Promise<PerformedPart> {
   const { call, database, lines: endpoint, named } = performing
   const texts = lines.map(({ text }) => text)
+  let tookMs = 0
   const attempt = (careful: boolean) =>
-    database.transaction(tx => {
+    database.transaction(async tx => {
+      const beganAt = performance.now()
       const work = async () => textOf(lines, await endpoint.perform(call.within(tx), texts, careful))
-      return named ? partOnce(tx, named, number, work) : work().then(text => ({ text, replayed: false }))
+      const part = named ? await partOnce(tx, named, number, work) : { text: await work(), replayed: false }
+      tookMs = performance.now() - beganAt
+      return part
     })
-  try {
-    return await attempt(false)
-  } catch (error) {
+  const part = await attempt(false).catch(error => {
     if (!isOfOneLine(error)) throw error
     return attempt(true)
-  }
+  })
+  return { ...part, tookMs, lines: part.replayed ? part.text.split('\n').length - 1 : lines.length }
 }
 
 /** Whether it may be that the other lines can be done. */

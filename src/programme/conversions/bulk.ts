@@ -3,20 +3,34 @@ import { Type } from 'typebox'
 import { Failure } from '../../base/errors.ts'
 import { linesOf } from '../../http/create-lines.ts'
 import { type Endpoint, endpoint } from '../../http/endpoint.ts'
-import { referral } from '../referrals/referral.ts'
+import { type Referral, referral } from '../referrals/referral.ts'
 import { conversion } from './conversion.ts'
+import { earnersIn } from './earning.ts'
+import type { Story } from './explanation.ts'
+import { Payments } from './payments.ts'
 import { type Created, create, problems } from './rules.ts'
-import { createArguments } from './schema.ts'
+import { type CreateArguments, createArguments } from './schema.ts'
 import { createMany } from './together.ts'
+
+/** Of the conversion, and of the sale and the lead of its payment; every other refund of it was answered by its own line. */
+function referralsBeside({ conversion: { id: ownId }, payment, referrals }: Story): Referral[] {
+  const ids = new Set([ownId, ...earnersIn(payment).map(({ id }) => id)])
+  return referrals.filter(({ conversion_id }) => ids.has(conversion_id))
+}
 
 export const reportLines = linesOf<Created>({
   arguments: createArguments,
   result: { conversion: conversion.record, referrals: Type.Array(referral.record) },
   problems,
-  create,
+  create: (context, args: CreateArguments, payments?: Payments) =>
+    create(context, args, payments && { payments }),
   createMany,
-  tell: ({ conversion: row, referrals, replayed }, settings) => {
-    const referralsText = referrals.map(row => `${referral.write(row, settings)}}`).join()
+  share: () => new Payments(),
+  tell: ({ replayed, ...story }, settings) => {
+    const row = story.conversion
+    const referralsText = referralsBeside(story)
+      .map(row => `${referral.write(row, settings)}}`)
+      .join()
     return {
       members: `"conversion":${conversion.write(row, settings)}},"referrals":[${referralsText}]`,
       replayed,

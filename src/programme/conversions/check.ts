@@ -5,7 +5,8 @@ import type { Check } from '../../records/feature.ts'
 import { loadSettings } from '../../settings/rules.ts'
 import type { Db } from '../../storage/database.ts'
 import { parseCalculation, targetOf } from '../commission/calculation.ts'
-import { leftIn, MOST_MEMBERS, saleOf } from './earning.ts'
+import { leftIn, saleOf } from './earning.ts'
+import { readPayment } from './payments.ts'
 import * as store from './store.ts'
 
 const TAKINGS_AT_ONCE = 500
@@ -24,13 +25,10 @@ async function* checkRefunds(db: Db): AsyncGenerator<string> {
 }
 
 async function problemOf(db: Db, paymentId: string, decimals: number): Promise<string | undefined> {
-  const payment = await store.membersOf(db, paymentId, MOST_MEMBERS)
+  const { members: payment } = await readPayment(db, paymentId)
   const sale = saleOf(payment)
   if (!sale || leftIn(payment, sale).numerator !== 0n) return undefined
-  const referrals = await store.referralsOf(
-    db,
-    payment.map(({ id }) => id),
-  )
+  const referrals = await store.referralsOf(db, paymentId)
   const referralOfSale = referrals.find(
     ({ conversion_id, parent_id }) => conversion_id === sale.id && parent_id === 0,
   )

@@ -25,16 +25,14 @@ import { adjust, earn } from '../referrals/rules.ts'
 import { keepCalculation } from '../referrals/store.ts'
 import { type Conversion, isEarning, isPaid, isTaking, type SentLine } from './conversion.ts'
 import { leftOf } from './left.ts'
-import * as store from './store.ts'
-
-/** The most conversions of one payment: all of them are read for each report. */
-export const MOST_MEMBERS = 500
+import { holdReferrals, type Payment } from './payments.ts'
+import type { Earning } from './store.ts'
 
 /**
  * The part of a payment that remains, by the refunds and disputes of its sale, or of its lead when there is no sale.
  */
 export function leftIn(payment: readonly Conversion[], of: Conversion): Fraction {
-  if (isDuplicate(of, payment)) return ZERO
+  if (duplicatesIn(payment).some(({ id }) => id === of.id)) return ZERO
   if (saleOf(payment)?.id !== of.id) return ONE
   return leftOf(
     BigInt(of.amount),
@@ -54,13 +52,17 @@ function firstOf(conversions: readonly Conversion[]): Conversion | undefined {
 }
 
 /**
- * Whether a sale is the same as another one of its payment, or a lead as another lead: both were reported before any report had
- * the names of both. The payment earns once.
+ * The sales that are the same as another one of their payment, and the leads that are the same as another lead: both were reported
+ * before any report had the names of both. The payment earns once.
  */
-export function isDuplicate(of: Conversion, payment: readonly Conversion[]): boolean {
-  const alike = payment.filter(({ kind }) => isPaid(kind) === isPaid(of.kind))
-  return isEarning(of.kind) && firstOf(alike)?.id !== of.id
+export function duplicatesIn(payment: readonly Conversion[]): Conversion[] {
+  const earners = new Set(earnersIn(payment))
+  return payment.filter(one => isEarning(one.kind) && !earners.has(one))
 }
+
+/** The sale of a payment, and its lead. */
+export const earnersIn = (payment: readonly Conversion[]): Conversion[] =>
+  [true, false].flatMap(paid => firstOf(payment.filter(({ kind }) => isPaid(kind) === paid)) ?? [])
 
 /** The earlier orders of the customer. */
 export interface History {
@@ -72,7 +74,7 @@ export interface History {
 export async function earnBy(
   tx: WriteTx,
   conversion: Conversion,
-  earner: store.Earning,
+  earner: Earning,
   { payment, history, settings }: { payment: readonly Conversion[]; history: History; settings: Settings },
 ): Promise<Referral> {
   const sale = saleFrom(conversion, history)
@@ -161,38 +163,27 @@ function linesOf({ lines, currency }: Conversion): Line[] {
  * Adjusts the referrals of a payment to what is left of it, which is nothing of a duplicate. An open referral is lowered
  * or raised; where it is paid, reserved or not enough, a refund is recorded, which the next payout deducts. What a person
  * has rejected stays rejected.
- * @returns those that were changed or recorded
+ * @returns the payment with its referrals as they are now
  */
-export async function settle(
-  tx: WriteTx,
-  payment: readonly Conversion[],
-  settings: Settings,
-): Promise<Referral[]> {
-  const taking = payment.findLast(({ kind }) => isTaking(kind))
-  const referrals = await store.holdReferralsOf(
-    tx,
-    payment.map(({ id }) => id),
-  )
-  const changes: Referral[] = []
-  for (const conversion of payment.filter(({ kind }) => isEarning(kind))) {
-    const referralOfSale = referrals.find(
-      child => child.conversion_id === conversion.id && child.parent_id === 0,
-    )
-    const cause = taking ?? (isDuplicate(conversion, payment) ? conversion : undefined)
+export async function settle(tx: WriteTx, payment: Payment, settings: Settings): Promise<Payment> {
+  const { members } = payment
+  const taking = members.findLast(({ kind }) => isTaking(kind))
+  const duplicates = new Set(duplicatesIn(members).map(({ id }) => id))
+  const referrals = new Map((await holdReferrals(tx, payment)).map(row => [row.id, row]))
+  const byParent = Map.groupBy(referrals.values(), ({ parent_id }) => parent_id)
+  const own = new Map(byParent.get(0)?.map(row => [row.conversion_id, row]))
+  for (const conversion of members.filter(({ kind }) => isEarning(kind))) {
+    const referralOfSale = own.get(conversion.id)
+    const isDuplicate = duplicates.has(conversion.id)
+    const cause = taking ?? (isDuplicate ? conversion : undefined)
     // A person has deleted it.
     if (!cause || !referralOfSale || referralOfSale.calculation === '') continue
-    const children = referrals.filter(({ parent_id }) => parent_id === referralOfSale.id)
-    changes.push(
-      ...(await settleOne(tx, {
-        own: referralOfSale,
-        children,
-        left: leftIn(payment, conversion),
-        cause,
-        settings,
-      })),
-    )
+    const children = byParent.get(referralOfSale.id) ?? []
+    const left = isDuplicate ? ZERO : leftIn(members, conversion)
+    const changes = await settleOne(tx, { own: referralOfSale, children, left, cause, settings })
+    for (const row of changes) referrals.set(row.id, row)
   }
-  return changes
+  return { ...payment, referrals: [...referrals.values()] }
 }
 
 interface Standing {
@@ -215,7 +206,9 @@ async function settleOne(tx: WriteTx, standing: Standing): Promise<Referral[]> {
   const changes = target === undefined ? [] : await approach(tx, standing, calculation, Number(target))
   if (compared(coveredOf(calculation), left) !== 0 && !changes.some(({ id }) => id === own.id)) {
     const of = target === undefined ? { left } : { covered: left }
-    await keepCalculation(tx, own.id, calculationText({ ...calculation, ...of }))
+    const text = calculationText({ ...calculation, ...of })
+    await keepCalculation(tx, own.id, text)
+    return [...changes, { ...own, calculation: text }]
   }
   return changes
 }

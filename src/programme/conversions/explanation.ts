@@ -5,7 +5,7 @@ import type { Settings } from '../../base/settings.ts'
 import type { Referral } from '../referrals/referral.ts'
 import { type Candidate, sentenceOf } from './attribution.ts'
 import { type Conversion, isEarning, isPaid, isTaking } from './conversion.ts'
-import { isDuplicate, saleOf } from './earning.ts'
+import { duplicatesIn, saleOf } from './earning.ts'
 import { disputed, refunded } from './left.ts'
 import type { Explanation } from './schema.ts'
 
@@ -83,7 +83,7 @@ function sentencesOfPayment(
   const { currency } = sale
   const text = (units: bigint | number) => `${decimalText(units, decimalsOf(currency)!)} ${currency}`
   const ofSale = payment.filter(member => member.currency === currency)
-  const duplicates = payment.filter(one => isDuplicate(one, payment))
+  const duplicates = duplicatesIn(payment)
   const [back, open] = [refunded(ofSale), disputed(ofSale)]
   return [
     ...(isPaid(sale.kind) || sale.amount > 0 ? [`The customer paid ${text(sale.amount)}.`] : []),

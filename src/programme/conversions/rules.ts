@@ -3,7 +3,7 @@
  * credit, the referrals and the event are one transaction.
  * See docs/decisions/conversions.md.
  */
-import { Failure, type Problems, refuseInvalid } from '../../base/errors.ts'
+import { type Problems, refuseInvalid } from '../../base/errors.ts'
 import type { Settings } from '../../base/settings.ts'
 import { foldCase } from '../../base/text.ts'
 import { now } from '../../base/time.ts'
@@ -13,31 +13,38 @@ import type { Referral } from '../referrals/referral.ts'
 import { attribute, buyerOf, type Candidate } from './attribution.ts'
 import { claimsOf } from './claims.ts'
 import { type Conversion, conversion, isEarning, isPaid, isTaking } from './conversion.ts'
-import { assignOwner, findCustomer, saveCustomer } from './customers.ts'
-import { earnBy, isDuplicate, MOST_MEMBERS, saleOf, settle } from './earning.ts'
+import { assignOwner, findCustomer, type KnownCustomer, saveCustomer } from './customers.ts'
+import { currencyOf, refuseMisfits, sameAs } from './earlier.ts'
+import { duplicatesIn, earnBy, saleOf, settle } from './earning.ts'
 import type { Story } from './explanation.ts'
 import { type Fact, factOf, namesOf, problemsOf } from './fact.ts'
+import { type Payment, Payments, UNKNOWN } from './payments.ts'
 import type { CreateArguments } from './schema.ts'
 import * as store from './store.ts'
-import { storyOf } from './story.ts'
 
 export interface Created extends Story {
   /** Whether it was reported before. */
   readonly replayed: boolean
 }
 
-/** @throws Failure invalid_argument, conversion_exists, conversion_conflict, reference_taken */
-export async function create(context: RequestContext, sent: CreateArguments, sourceId = 0): Promise<Created> {
-  return write(context, async tx => {
-    const settings = await context.settings.hold(tx)
-    return createIn(tx, settings, sent, { sourceId })
-  })
-}
-
 interface Circumstances {
   readonly sourceId?: number
   /** Its names were kept a moment ago, and none was known. */
   readonly isNew?: boolean
+  /** What other reports in the same transaction know of payments. */
+  readonly payments?: Payments
+}
+
+/** @throws Failure invalid_argument, conversion_exists, conversion_conflict, reference_taken */
+export async function create(
+  context: RequestContext,
+  sent: CreateArguments,
+  circumstances: Circumstances = {},
+): Promise<Created> {
+  return write(context, async tx => {
+    const settings = await context.settings.hold(tx)
+    return createIn(tx, settings, sent, circumstances)
+  })
 }
 
 /** The same within a transaction. */
@@ -45,104 +52,62 @@ export async function createIn(
   tx: WriteTx,
   settings: Settings,
   sent: CreateArguments,
-  { sourceId = 0, isNew = false }: Circumstances,
+  { sourceId = 0, isNew = false, payments = new Payments() }: Circumstances,
 ): Promise<Created> {
-  const payment = isNew ? [] : await paymentOf(tx, sent)
-  const args = { ...sent, currency: sent.currency || currencyOf(sent, payment, settings) }
+  const payment = isNew ? UNKNOWN : await payments.name(tx, namesOf(sent))
+  const { members } = payment
+  const args = { ...sent, currency: sent.currency || currencyOf(sent, members, settings) }
   refuseInvalid(problemsOf(args, settings))
   const fact = factOf(args, settings)
-  const same = sameAs(fact, payment, args)
-  const report = { tx, args, fact, payment, settings, sourceId }
-  if (same) {
-    const isAlias = isEarning(fact.kind) && same.reference !== fact.reference
-    const found = isAlias ? await recordAlias(report, same) : await storyOf(tx, same, payment)
-    if (!(await bring(tx, payment, settings))) return { ...found, replayed: true }
-    return { ...(await storyOf(tx, found.conversion, found.payment)), replayed: true }
-  }
-  refuseMisfits(fact, payment)
-  return { ...(await recorded(report)), replayed: false }
-}
-
-/** What was reported of it before, under any of its names, which are kept. */
-async function paymentOf(tx: WriteTx, sent: CreateArguments): Promise<Conversion[]> {
-  const id = await store.namePayment(tx, namesOf(sent))
-  return id === undefined ? [] : store.membersOf(tx, id, MOST_MEMBERS)
+  const same = sameAs(fact, members, args)
+  const report = { tx, args, fact, payment, payments, settings, sourceId }
+  if (!same) refuseMisfits(fact, members)
+  const recorded = same ? await recordAgain(report, same) : await record(report)
+  payments.keep(recorded.payment, namesOf(sent))
+  const { conversion, payment: after } = recorded
+  const referrals = after.referrals ?? (await store.referralsOf(tx, after.id))
+  return { conversion, payment: after.members, referrals, replayed: same !== undefined }
 }
 
 interface Report {
   readonly tx: WriteTx
   readonly args: CreateArguments
   readonly fact: Fact
-  /** Earlier reports of the payment. */
-  readonly payment: readonly Conversion[]
+  /** As it was before. */
+  readonly payment: Payment
+  readonly payments: Payments
   readonly settings: Settings
   readonly sourceId: number
 }
 
-function recorded(report: Report): Promise<Story> {
+/** What was reported, and the payment with it. */
+interface Recorded {
+  readonly conversion: Conversion
+  readonly payment: Payment
+}
+
+/** What was reported before, under this name or another. */
+async function recordAgain(report: Report, same: Conversion): Promise<Recorded> {
+  const isAlias = isEarning(report.fact.kind) && same.reference !== report.fact.reference
+  const payment = isAlias ? await recordAlias(report, same) : report.payment
+  const after = await bring(report.tx, payment, report.settings)
+  return { conversion: after.members.find(({ id }) => id === same.id)!, payment: after }
+}
+
+function record(report: Report): Promise<Recorded> {
   const { kind } = report.fact
   if (isEarning(kind)) return recordSale(report)
   return kind === 'attribution' ? recordAttribution(report) : recordTaking(report)
 }
 
-/** Where none is sent: that of the same refund or dispute, else that of the sale, as far as it is known. */
-function currencyOf(
-  { kind, part }: CreateArguments,
-  payment: readonly Conversion[],
-  settings: Settings,
-): string {
-  const same = isTaking(kind) ? payment.find(one => one.kind === kind && one.part === part) : undefined
-  const of = same ?? (isTaking(kind) ? saleOf(payment) : undefined)
-  return of?.currency ?? settings.currency
-}
-
-/** The earlier report of the same, under this name of the payment or another. @throws Failure conversion_exists */
-function sameAs(
-  fact: Fact,
-  payment: readonly Conversion[],
-  { affiliate_id }: CreateArguments,
-): Conversion | undefined {
-  const isSameKind = ({ kind }: Conversion) => kind === fact.kind || (isPaid(kind) && isPaid(fact.kind))
-  const candidates = payment.filter(member => isSameKind(member) && member.part === fact.part)
-  const duplicate =
-    candidates.find(({ reference }) => reference === fact.reference) ??
-    candidates.find(one => !isDuplicate(one, payment))
-  if (!duplicate) return undefined
-  const isOther = fact.kind === 'attribution' && duplicate.affiliate_id !== affiliate_id
-  if (duplicate.amount === fact.amount && duplicate.currency === fact.currency && !isOther) return duplicate
-  throw new Failure('conversion_exists', {
-    message: `Conversion ${duplicate.id} is the ${duplicate.kind} of this payment, and is not what was sent.`,
-    data: { conversion_id: duplicate.id },
-  })
-}
-
-/** @throws Failure invalid_argument, conversion_conflict */
-function refuseMisfits(fact: Fact, payment: readonly Conversion[]): void {
-  if (payment.length >= MOST_MEMBERS) {
-    throw new Failure('conversion_conflict', {
-      message: `More than ${MOST_MEMBERS} conversions are of one payment: report totals (cumulative) instead of parts.`,
-    })
-  }
-  const sale = saleOf(payment)
-  if (sale && isTaking(fact.kind) && isPaid(sale.kind) && sale.currency !== fact.currency) {
-    refuseInvalid({ currency: `must be ${sale.currency}, the currency of the sale.` })
-  }
-  if (fact.kind === 'attribution' && sale && sale.affiliate_id !== 0) {
-    throw new Failure('conversion_conflict', {
-      message: `Affiliate ${sale.affiliate_id} is credited for conversion ${sale.id} already.`,
-      data: { conversion_id: sale.id, affiliate_id: sale.affiliate_id },
-    })
-  }
-}
-
 /** A lead, a sale or a renewal: somebody may be credited. */
-async function recordSale(report: Report): Promise<Story> {
+async function recordSale(report: Report): Promise<Recorded> {
   const { tx, args, fact, payment, settings } = report
   const sentCustomer = args.customer ?? {}
   const knownCustomer = await findCustomer(tx, fact.context, sentCustomer)
   const origins = await claimsOf(tx, args, fact, knownCustomer?.affiliate_id ?? null, settings)
   // Credited by hand before the sale was reported.
-  const later = payment
+  const later = payment.members
     .filter(({ kind }) => kind === 'attribution')
     .map(({ affiliate_id }) => ({ by: 'attribution' as const, affiliateId: affiliate_id }))
   const claims = [...origins.claims, ...later]
@@ -159,44 +124,64 @@ async function recordSale(report: Report): Promise<Story> {
     candidates: JSON.stringify(candidates),
     visit_id: origins.visits.get(affiliateId) ?? 0,
   })
-  const members = [...payment, row]
+  const withSale = withConversion(payment, row)
   const claimant = claimants.get(affiliateId)
-  const earned: Referral[] = []
-  if (claimant) {
-    // A customer who was not known has no earlier orders.
-    const history =
-      knownCustomer && isPaid(fact.kind) ? await historyBefore(tx, row) : { orders: 0, first: null }
-    earned.push(await earnBy(tx, row, claimant, { payment: members, history, settings }))
-    if (knownCustomer?.affiliate_id === null) await creditFollowing(report, row, claimant)
-  }
-  await bring(tx, members, settings)
+  const after = claimant ? await earnNow(report, withSale, { row, claimant, knownCustomer }) : withSale
+  const settledPayment = await bring(tx, after, settings)
   log(report, row, affiliateId === 0 ? 'conversion.unattributed' : 'conversion.create')
-  // Nothing else follows from a payment of which nothing was reported before.
-  return payment.length === 0
-    ? { conversion: row, payment: members, referrals: earned }
-    : storyOf(tx, row, members)
+  return { conversion: row, payment: settledPayment }
+}
+
+const withConversion = (payment: Payment, row: Conversion): Payment => ({
+  ...payment,
+  members: [...payment.members, row],
+})
+
+const withReferral = ({ referrals, ...payment }: Payment, row: Referral): Payment => ({
+  ...payment,
+  ...(referrals && { referrals: [...referrals, row] }),
+})
+
+interface Credited {
+  readonly row: Conversion
+  readonly claimant: store.Earning
+  readonly knownCustomer: KnownCustomer | undefined
+}
+
+/** What a sale earns whose affiliate is known, and what the customer has bought since. */
+async function earnNow(
+  report: Report,
+  payment: Payment,
+  { row, claimant, knownCustomer }: Credited,
+): Promise<Payment> {
+  const { tx, settings } = report
+  // A customer who was not known has no earlier orders.
+  const history =
+    knownCustomer && isPaid(row.kind) ? await historyBefore(tx, row) : { orders: 0, first: null }
+  const earned = await earnBy(tx, row, claimant, { payment: payment.members, history, settings })
+  const after = withReferral(payment, earned)
+  return knownCustomer?.affiliate_id === null ? creditFollowing(report, after, row, claimant) : after
 }
 
 /** Records a refund, a dispute, or its end. */
-async function recordTaking(report: Report): Promise<Story> {
+async function recordTaking(report: Report): Promise<Recorded> {
   const { tx, payment, settings } = report
-  const sale = saleOf(payment)
+  const sale = saleOf(payment.members)
   const row = await insert(report, {
     customer_id: sale?.customer_id ?? 0,
     affiliate_id: sale?.affiliate_id ?? 0,
     campaign: '',
     candidates: '',
   })
-  const members = [...payment, row]
-  await settle(tx, members, settings)
+  const after = await settle(tx, withConversion(payment, row), settings)
   log(report, row, 'conversion.create')
-  return storyOf(tx, row, members)
+  return { conversion: row, payment: after }
 }
 
 /** Credits a sale later that nobody was credited for. @throws Failure invalid_argument */
-async function recordAttribution(report: Report): Promise<Story> {
+async function recordAttribution(report: Report): Promise<Recorded> {
   const { tx, args, payment } = report
-  const sale = uncredited(payment)[0]
+  const sale = uncredited(payment.members)[0]
   const customer = sale?.customer_id ? await store.holdCustomer(tx, sale.customer_id) : undefined
   const claims = [{ by: 'affiliate' as const, affiliateId: args.affiliate_id! }]
   const claimants = await store.claimantsOf(tx, [args.affiliate_id!])
@@ -204,16 +189,16 @@ async function recordAttribution(report: Report): Promise<Story> {
   refuseClaim(candidates[0]!)
   const claimant = claimants.get(affiliateId)!
   if (customer) await assignOwner(tx, customer, affiliateId)
-  const story = await creditLater(report, claimant, candidates)
-  if (sale && customer?.affiliate_id === null) await creditFollowing(report, sale, claimant)
-  return story
+  const credited = await creditLater(report, claimant, candidates)
+  if (!sale || customer?.affiliate_id !== null) return credited
+  return { ...credited, payment: await creditFollowing(report, credited.payment, sale, claimant) }
 }
 
 /**
  * Records the same sale under another name, which may bring a claim where the first report had none, and further names
  * of the customer.
  */
-async function recordAlias(report: Report, duplicate: Conversion): Promise<Story> {
+async function recordAlias(report: Report, duplicate: Conversion): Promise<Payment> {
   const { tx, args, fact, payment, settings } = report
   const sentCustomer = args.customer ?? {}
   const knownCustomer = await findCustomer(tx, fact.context, sentCustomer)
@@ -224,7 +209,7 @@ async function recordAlias(report: Report, duplicate: Conversion): Promise<Story
       affiliateId: duplicate.affiliate_id,
       settings,
     })
-    return storyOf(tx, duplicate, payment)
+    return payment
   }
   const { claims } = await claimsOf(tx, args, fact, knownCustomer?.affiliate_id ?? null, settings)
   const claimants = await store.claimantsOf(
@@ -234,12 +219,11 @@ async function recordAlias(report: Report, duplicate: Conversion): Promise<Story
   const { affiliateId, candidates } = attribute(claims, claimants, buyerOf(knownCustomer, sentCustomer.email))
   const customer_id = await saveCustomer(tx, fact, { sentCustomer, knownCustomer, affiliateId, settings })
   const claimant = claimants.get(affiliateId)
-  if (!claimant) return storyOf(tx, duplicate, payment)
-  const story = await creditLater(report, claimant, candidates)
+  if (!claimant) return payment
+  const { payment: after } = await creditLater(report, claimant, candidates)
   const { occurred_at } = duplicate
-  if (knownCustomer?.affiliate_id === null)
-    await creditFollowing(report, { customer_id, occurred_at }, claimant)
-  return { ...story, conversion: story.payment.find(({ id }) => id === duplicate.id)! }
+  if (knownCustomer?.affiliate_id !== null) return after
+  return creditFollowing(report, after, { customer_id, occurred_at }, claimant)
 }
 
 /** How many sales of a customer are credited at once when the affiliate becomes known. */
@@ -248,41 +232,52 @@ const MOST_FOLLOWING = 100
 /**
  * Renewals may be reported before the sale that says who brought the customer. They are then credited as if they had
  * come after it.
+ * @param own the payment that is reported
+ * @returns the same, of which something may have been credited, too
  */
 async function creditFollowing(
   report: Report,
+  own: Payment,
   { customer_id, occurred_at }: Pick<Conversion, 'customer_id' | 'occurred_at'>,
   claimant: store.Earning,
-): Promise<void> {
-  const { tx, settings } = report
-  if (customer_id === 0) return
-  const found = await store.uncreditedFrom(tx, { customer_id, occurred_at }, MOST_FOLLOWING)
-  for (const { context, reference } of found) {
-    const id = await store.namePayment(tx, { context, names: [reference] })
-    const payment = await store.membersOf(tx, id!, MOST_MEMBERS)
-    const sale = uncredited(payment)[0]
-    if (!sale || payment.some(({ kind }) => kind === 'attribution')) continue
+): Promise<Payment> {
+  const { tx, payments } = report
+  if (customer_id === 0) return own
+  payments.keep(own, namesOf(report.args))
+  const following = await store.uncreditedFrom(tx, { customer_id, occurred_at }, MOST_FOLLOWING)
+  let after = own
+  for (const { context, reference } of following) {
+    const names = { context, names: [reference] }
+    const payment = await payments.name(tx, names)
+    const sale = uncredited(payment.members)[0]
+    if (!sale || payment.members.some(({ kind }) => kind === 'attribution')) continue
     const { currency, occurred_at: occurredAt } = sale
     const fact = { ...report.fact, context, reference, references: [], currency, occurredAt }
     const candidates = [{ by: 'customer' as const, affiliate_id: claimant.id, reason: '' as const }]
-    await creditLater({ ...report, args: NOTHING_SENT, fact, payment, settings }, claimant, candidates)
+    const of = { ...report, args: NOTHING_SENT, fact, payment }
+    const credited = await creditLater(of, claimant, candidates)
+    payments.keep(credited.payment, names)
+    if (payment.id === own.id) after = credited.payment
   }
+  return after
 }
 
 const NOTHING_SENT: CreateArguments = { kind: 'attribution', reference: '' }
 
-const uncredited = (payment: readonly Conversion[]) =>
-  payment.filter(one => isEarning(one.kind) && one.affiliate_id === 0 && !isDuplicate(one, payment))
+const uncredited = (payment: readonly Conversion[]) => {
+  const duplicates = new Set(duplicatesIn(payment))
+  return payment.filter(one => isEarning(one.kind) && one.affiliate_id === 0 && !duplicates.has(one))
+}
 
 /** Credits a sale that was not credited before, and creates its referrals. */
 async function creditLater(
   report: Report,
   claimant: store.Earning,
   candidates: readonly Candidate[],
-): Promise<Story> {
+): Promise<Recorded> {
   const { tx, fact, payment, settings } = report
   const { id: affiliateId } = claimant
-  const sales = uncredited(payment)
+  const sales = uncredited(payment.members)
   const attribution: Fact = {
     ...fact,
     kind: 'attribution',
@@ -301,16 +296,16 @@ async function creditLater(
       candidates: JSON.stringify(candidates),
     },
   )
-  await credit(tx, payment, affiliateId)
-  const members = [...payment, row].map(member => ({ ...member, affiliate_id: affiliateId }))
+  let after = withConversion(await credit(tx, payment, affiliateId), row)
   for (const sale of sales) {
     const history = await historyBefore(tx, sale)
-    await earnBy(tx, sale, claimant, { payment: members, history, settings })
+    const earned = await earnBy(tx, sale, claimant, { payment: after.members, history, settings })
+    after = withReferral(after, earned)
     const credited = (id: number) => conversion.logged({ ...sale, affiliate_id: id }, settings)
     tx.log('conversion.attribute', sale.id, { before: credited(0), after: credited(affiliateId) })
   }
   log(report, row, 'conversion.create')
-  return storyOf(tx, row, members)
+  return { conversion: row, payment: after }
 }
 
 /** @throws Failure invalid_argument when the affiliate can't be credited */
@@ -352,29 +347,35 @@ function insert({ tx, args, fact, sourceId }: Report, decided: Decided): Promise
   })
 }
 
-async function credit(tx: WriteTx, members: readonly Conversion[], affiliateId: number): Promise<void> {
-  const ids = members.filter(({ affiliate_id }) => affiliate_id === 0).map(({ id }) => id)
-  if (affiliateId !== 0 && ids.length > 0) await store.credit(tx, ids, affiliateId, now())
+/** Credits what nobody is credited for. */
+async function credit(
+  tx: WriteTx,
+  payment: Payment,
+  affiliateId: number,
+  isMeant: (conversion: Conversion) => boolean = () => true,
+): Promise<Payment> {
+  const isNobodys = (one: Conversion) => one.affiliate_id === 0 && isMeant(one)
+  const ids = payment.members.filter(isNobodys).map(({ id }) => id)
+  if (affiliateId === 0 || ids.length === 0) return payment
+  const time = now()
+  await store.credit(tx, ids, affiliateId, time)
+  const credited = { affiliate_id: affiliateId, updated_at: time }
+  return { ...payment, members: payment.members.map(one => (isNobodys(one) ? { ...one, ...credited } : one)) }
 }
 
-/**
- * Applies refunds and disputes that were reported before their sale, or are joined to it only now, and takes back duplicates.
- * @returns whether there are any
- */
-async function bring(tx: WriteTx, payment: readonly Conversion[], settings: Settings): Promise<boolean> {
-  const takings = payment.filter(({ kind }) => isTaking(kind))
-  if (takings.length === 0 && !payment.some(one => isDuplicate(one, payment))) return false
-  await credit(tx, takings, saleOf(payment)?.affiliate_id ?? 0)
-  await settle(tx, payment, settings)
-  return true
+/** Applies refunds and disputes that were reported before their sale, or are joined to it only now, and takes back duplicates. */
+async function bring(tx: WriteTx, payment: Payment, settings: Settings): Promise<Payment> {
+  const { members } = payment
+  if (!members.some(({ kind }) => isTaking(kind)) && duplicatesIn(members).length === 0) return payment
+  const affiliateId = saleOf(members)?.affiliate_id ?? 0
+  return settle(tx, await credit(tx, payment, affiliateId, ({ kind }) => isTaking(kind)), settings)
 }
 
 /** Joins names of one payment that no report has together: what was reported under any of them belongs together. */
 export async function join(context: RequestContext, shop: string, names: readonly string[]): Promise<void> {
   await write(context, async tx => {
     const settings = await context.settings.hold(tx)
-    const id = await store.namePayment(tx, { context: foldCase(shop), names })
-    if (id !== undefined) await bring(tx, await store.membersOf(tx, id, MOST_MEMBERS), settings)
+    await bring(tx, await new Payments().name(tx, { context: foldCase(shop), names }), settings)
   })
 }
 

@@ -1,9 +1,7 @@
 /** The queries of conversions: a payment by its names, the customer, and the candidates. */
-import { randomUUID } from 'node:crypto'
 import { type Insertable, type Selectable, sql } from 'kysely'
 import { storeOf } from '../../records/store.ts'
 import { type Db, LostRace, type Tx } from '../../storage/database.ts'
-import { insertMany } from '../../storage/insert-many.ts'
 import { prepared } from '../../storage/prepared.ts'
 import type { Tables } from '../../storage/tables.ts'
 import type { Terms } from '../affiliates/store.ts'
@@ -14,63 +12,6 @@ import { type Conversion, conversion } from './conversion.ts'
 export const conversions = storeOf(conversion)
 
 export type NewConversion = Insertable<Tables['conversions']>
-
-interface Names {
-  readonly context: string
-  readonly names: readonly string[]
-}
-
-/** A name that is to be kept, under a payment of its own unless it is known. */
-type NewName = Insertable<Tables['payment_names']>
-
-/** Writes what stands there, which holds the name until the transaction ends. */
-const HOLDING =
-  'ON CONFLICT (context, name) DO UPDATE SET name = excluded.name RETURNING context, name, payment_id'
-
-/**
- * Keeps names of payments; nobody else reports anything of these until the transaction ends.
- * @param rows each name once
- * @returns the payments that they are names of
- */
-export async function keepNames(tx: Tx, rows: readonly NewName[]): Promise<NewName[]> {
-  const keyOf = ({ context, name }: NewName) => `${context}\n${name}`
-  // In order, so that two transactions with the same names wait for one another only once.
-  const sorted = rows.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
-  return insertMany<NewName>(tx, { table: 'payment_names', ending: HOLDING }, sorted)
-}
-
-const holding = prepared((tx: Db, { ids }: { ids: readonly string[] }) =>
-  tx.selectFrom('payment_names').select('name').where('payment_id', 'in', ids).orderBy('name').forUpdate(),
-)
-
-const joining = prepared((tx: Db, { ids, id }: { ids: readonly string[]; id: string }) =>
-  tx
-    .updateTable('payment_names')
-    .set({ payment_id: id })
-    .where('payment_id', 'in', ids)
-    .returning('payment_id'),
-)
-
-/** In order of time, so that new payments stand side by side in the index and share its pages. */
-export const newPaymentId = () => Date.now().toString(36).padStart(9, '0') + randomUUID().slice(-12)
-
-/**
- * The payment that has any of these names. From now on it has all of them: two payments that share a name are one. It
- * is locked against other reports until the transaction ends.
- * @returns undefined when none of the names was known
- */
-export async function namePayment(tx: Tx, { context, names }: Names): Promise<string | undefined> {
-  const newId = newPaymentId()
-  const rows = [...new Set(names)].map(name => ({ context, name, payment_id: newId }))
-  const ids = [...new Set((await keepNames(tx, rows)).map(row => row.payment_id))].sort()
-  const [id] = ids.filter(paymentId => paymentId !== newId)
-  if (id === undefined) return undefined
-  await holding(tx, { ids })
-  const otherIds = ids.filter(paymentId => paymentId !== id)
-  // Another transaction may have added a name while this one waited.
-  while (otherIds.length > 0 && (await joining(tx, { ids: otherIds, id })).length > 0);
-  return id
-}
 
 const members = prepared((db: Db, { id, limit }: { id: string; limit: number }) =>
   db
@@ -317,32 +258,34 @@ export async function uncreditedFrom(
   return following(db, { customer_id, occurred_at, limit })
 }
 
-const locked = prepared((tx: Db, { ids }: { ids: readonly number[] }) =>
-  tx
-    .selectFrom('referrals')
-    .selectAll()
-    .where('conversion_id', 'in', ids)
-    .where('conversion_id', '<>', sql.lit(0))
-    .orderBy('id')
-    .forUpdate(),
-)
-
-const unlocked = prepared((db: Db, { ids }: { ids: readonly number[] }) =>
+const referralsOfPayment = (db: Db, id: string) =>
   db
     .selectFrom('referrals')
     .selectAll()
-    .where('conversion_id', 'in', ids)
+    .where('conversion_id', 'in', ({ selectFrom }) =>
+      selectFrom('payment_names')
+        .innerJoin('conversions', join =>
+          join
+            .onRef('conversions.reference', '=', 'payment_names.name')
+            .onRef('conversions.context', '=', 'payment_names.context'),
+        )
+        .select('conversions.id')
+        .where('payment_names.payment_id', '=', id),
+    )
     .where('conversion_id', '<>', sql.lit(0))
-    .orderBy('id'),
-)
+    .orderBy('id')
 
-/** The referrals of these conversions, locked until the transaction ends. */
-export async function holdReferralsOf(tx: Tx, ids: readonly number[]): Promise<Referral[]> {
-  return locked(tx, { ids })
+const locked = prepared((tx: Db, { id }: { id: string }) => referralsOfPayment(tx, id).forUpdate())
+
+const unlocked = prepared((db: Db, { id }: { id: string }) => referralsOfPayment(db, id))
+
+/** The referrals of a payment, locked until the transaction ends. */
+export async function holdReferralsOf(tx: Tx, id: string): Promise<Referral[]> {
+  return locked(tx, { id })
 }
 
-export async function referralsOf(db: Db, ids: readonly number[]): Promise<Referral[]> {
-  return unlocked(db, { ids })
+export async function referralsOf(db: Db, id: string): Promise<Referral[]> {
+  return unlocked(db, { id })
 }
 
 const customerRow = prepared((tx: Db, { id }: { id: number }) =>

@@ -2,29 +2,19 @@
 import { foldCase } from '../../base/text.ts'
 import type { Context } from '../../events/write.ts'
 import { existing } from '../../records/rules.ts'
-import type { Db } from '../../storage/database.ts'
-import { type Conversion, conversion } from './conversion.ts'
-import { MOST_MEMBERS } from './earning.ts'
+import { conversion } from './conversion.ts'
 import type { Story } from './explanation.ts'
+import { readPayment } from './payments.ts'
 import * as store from './store.ts'
 import type { Beside } from './timeline.ts'
-
-/** What follows from everything that was reported of a payment. */
-export async function storyOf(db: Db, of: Conversion, payment: readonly Conversion[]): Promise<Story> {
-  const referrals = await store.referralsOf(
-    db,
-    payment.map(({ id }) => id),
-  )
-  return { conversion: of, payment, referrals }
-}
 
 /** The whole story of a conversion. @throws Failure no_conversion */
 export async function story({ database }: Context, id: number): Promise<Story> {
   const db = database.replica
   const found = existing(conversion, await store.conversionById(db, id))
-  const paymentId = await store.paymentOf(db, found)
-  const payment = paymentId === undefined ? [found] : await store.membersOf(db, paymentId, MOST_MEMBERS)
-  return storyOf(db, found, payment)
+  const paymentId = (await store.paymentOf(db, found))!
+  const { members } = await readPayment(db, paymentId)
+  return { conversion: found, payment: members, referrals: await store.referralsOf(db, paymentId) }
 }
 
 /** The same with what stands beside it. @throws Failure no_conversion */
@@ -40,6 +30,5 @@ export async function storyWithBeside(context: Context, id: number): Promise<Sto
 export async function isDisputed({ database }: Context, shop: string, reference: string): Promise<boolean> {
   const db = database.reader
   const id = await store.paymentOf(db, { context: foldCase(shop), reference })
-  const payment = id === undefined ? [] : await store.membersOf(db, id, MOST_MEMBERS)
-  return payment.some(({ kind }) => kind === 'dispute')
+  return id !== undefined && (await readPayment(db, id)).members.some(({ kind }) => kind === 'dispute')
 }

@@ -15,10 +15,11 @@ import { postTogether } from '../ledger/rules.ts'
 import { isTaking } from './conversion.ts'
 import { namesOf, problemsOf } from './fact.ts'
 import { Groups } from './groups.ts'
+import { keepNames, newPaymentId } from './names-store.ts'
+import { Payments } from './payments.ts'
 import * as store from './relations-store.ts'
 import { type Created, createIn } from './rules.ts'
 import type { CreateArguments } from './schema.ts'
-import { keepNames, newPaymentId } from './store.ts'
 
 /** So many groups are recorded before others are answered. */
 const AT_ONCE = 50
@@ -42,6 +43,7 @@ export async function createMany(
     const refusals = all.map(args => refusalOf(args, settings))
     const lines = all.flatMap((args, place) => (refusals[place] ? [] : [lineOf(args, place)]))
     const created = new Map<number, Created>()
+    const payments = new Payments()
     const { groups, alone, known } = await relationsOf(tx, lines)
     if (await asksForTiers(tx, settings)) groups.joinAll()
     await postTogether(tx, async () => {
@@ -49,7 +51,10 @@ export async function createMany(
         for (let start = 0; start < wave.length; start += AT_ONCE) {
           await settled(wave.slice(start, start + AT_ONCE), async group => {
             for (const { place, args, paymentId } of group) {
-              created.set(place, await createIn(tx, settings, args, { isNew: !known.has(paymentId) }))
+              created.set(
+                place,
+                await createIn(tx, settings, args, { isNew: !known.has(paymentId), payments }),
+              )
             }
           })
           await setImmediate()

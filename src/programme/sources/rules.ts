@@ -94,7 +94,7 @@ async function report(
   read: () => CreateArguments,
 ): Promise<Result> {
   try {
-    const { conversion, replayed } = await create(context, read(), sourceId)
+    const { conversion, replayed } = await create(context, read(), { sourceId })
     return { status: replayed ? 200 : 201, conversion_id: conversion.id }
   } catch (failure) {
     if (!(failure instanceof Failure)) throw failure

@@ -1,0 +1,59 @@
+/** What the earlier reports of a payment say of the next one: whether it is the same again, its currency, whether it fits. Pure. */
+import { Failure, refuseInvalid } from '../../base/errors.ts'
+import type { Settings } from '../../base/settings.ts'
+import { type Conversion, isPaid, isTaking } from './conversion.ts'
+import { duplicatesIn, saleOf } from './earning.ts'
+import type { Fact } from './fact.ts'
+import { MOST_MEMBERS } from './payments.ts'
+import type { CreateArguments } from './schema.ts'
+
+/** Where none is sent: that of the same refund or dispute, else that of the sale, as far as it is known. */
+export function currencyOf(
+  { kind, part }: CreateArguments,
+  payment: readonly Conversion[],
+  settings: Settings,
+): string {
+  const same = isTaking(kind) ? payment.find(one => one.kind === kind && one.part === part) : undefined
+  const of = same ?? (isTaking(kind) ? saleOf(payment) : undefined)
+  return of?.currency ?? settings.currency
+}
+
+/** The earlier report of the same, under this name of the payment or another. @throws Failure conversion_exists */
+export function sameAs(
+  fact: Fact,
+  payment: readonly Conversion[],
+  { affiliate_id }: CreateArguments,
+): Conversion | undefined {
+  const isSameKind = ({ kind }: Conversion) => kind === fact.kind || (isPaid(kind) && isPaid(fact.kind))
+  const candidates = payment.filter(member => isSameKind(member) && member.part === fact.part)
+  const duplicates = new Set(duplicatesIn(payment))
+  const duplicate =
+    candidates.find(({ reference }) => reference === fact.reference) ??
+    candidates.find(one => !duplicates.has(one))
+  if (!duplicate) return undefined
+  const isOther = fact.kind === 'attribution' && duplicate.affiliate_id !== affiliate_id
+  if (duplicate.amount === fact.amount && duplicate.currency === fact.currency && !isOther) return duplicate
+  throw new Failure('conversion_exists', {
+    message: `Conversion ${duplicate.id} is the ${duplicate.kind} of this payment, and is not what was sent.`,
+    data: { conversion_id: duplicate.id },
+  })
+}
+
+/** @throws Failure invalid_argument, conversion_conflict */
+export function refuseMisfits(fact: Fact, payment: readonly Conversion[]): void {
+  if (payment.length >= MOST_MEMBERS) {
+    throw new Failure('conversion_conflict', {
+      message: `More than ${MOST_MEMBERS} conversions are of one payment: report totals (cumulative) instead of parts.`,
+    })
+  }
+  const sale = saleOf(payment)
+  if (sale && isTaking(fact.kind) && isPaid(sale.kind) && sale.currency !== fact.currency) {
+    refuseInvalid({ currency: `must be ${sale.currency}, the currency of the sale.` })
+  }
+  if (fact.kind === 'attribution' && sale && sale.affiliate_id !== 0) {
+    throw new Failure('conversion_conflict', {
+      message: `Affiliate ${sale.affiliate_id} is credited for conversion ${sale.id} already.`,
+      data: { conversion_id: sale.id, affiliate_id: sale.affiliate_id },
+    })
+  }
+}

@@ -1,0 +1,95 @@
+/** The queries of the names of payments. */
+import { randomUUID } from 'node:crypto'
+import type { Insertable } from 'kysely'
+import type { Db, Tx } from '../../storage/database.ts'
+import { insertMany } from '../../storage/insert-many.ts'
+import { prepared } from '../../storage/prepared.ts'
+import type { Tables } from '../../storage/tables.ts'
+
+/** Names of payments, which a shop gives them. */
+export interface Names {
+  readonly context: string
+  readonly names: readonly string[]
+}
+
+/** A name that is to be kept, under a payment of its own unless it is known. */
+type NewName = Insertable<Tables['payment_names']>
+
+/** Writes what stands there, which holds the name until the transaction ends. */
+const HOLDING =
+  'ON CONFLICT (context, name) DO UPDATE SET name = excluded.name RETURNING context, name, payment_id'
+
+/**
+ * Keeps names of payments; nobody else reports anything of these until the transaction ends.
+ * @param rows each name once
+ * @returns the payments that they are names of
+ */
+export async function keepNames(tx: Tx, rows: readonly NewName[]): Promise<NewName[]> {
+  const keyOf = ({ context, name }: NewName) => `${context}\n${name}`
+  // In order, so that two transactions with the same names wait for one another only once.
+  const sorted = rows.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
+  return insertMany<NewName>(tx, { table: 'payment_names', ending: HOLDING }, sorted)
+}
+
+const holding = prepared((tx: Db, { ids }: { ids: readonly string[] }) =>
+  tx.selectFrom('payment_names').select('name').where('payment_id', 'in', ids).orderBy('name').forUpdate(),
+)
+
+const joining = prepared((tx: Db, { ids, id }: { ids: readonly string[]; id: string }) =>
+  tx
+    .updateTable('payment_names')
+    .set({ payment_id: id })
+    .where('payment_id', 'in', ids)
+    .returning('payment_id'),
+)
+
+/** In order of time, so that new payments stand side by side in the index and share its pages. */
+export const newPaymentId = () => Date.now().toString(36).padStart(9, '0') + randomUUID().slice(-12)
+
+interface Named {
+  /** Undefined when none of the names was known. */
+  readonly id: string | undefined
+  /** What were payments of their own, and are parts of it from now on. */
+  readonly others: readonly string[]
+}
+
+/**
+ * The payment that has any of these names. From now on it has all of them: two payments that share a name are one. It
+ * is locked against other reports until the transaction ends.
+ */
+export async function namePayment(tx: Tx, { context, names }: Names): Promise<Named> {
+  const newId = newPaymentId()
+  const rows = [...new Set(names)].map(name => ({ context, name, payment_id: newId }))
+  const ids = [...new Set((await keepNames(tx, rows)).map(row => row.payment_id))].sort()
+  const [id] = ids.filter(paymentId => paymentId !== newId)
+  if (id === undefined) return { id, others: [] }
+  await holding(tx, { ids })
+  const others = ids.filter(paymentId => paymentId !== id && paymentId !== newId)
+  const joined = ids.filter(paymentId => paymentId !== id)
+  // Another transaction may have added a name while this one waited.
+  while (joined.length > 0 && (await joining(tx, { ids: joined, id })).length > 0);
+  return { id, others }
+}
+
+const naming = prepared((tx: Db, { context, names }: Names) =>
+  tx
+    .selectFrom('payment_names')
+    .select(['name', 'payment_id'])
+    .where('context', '=', context)
+    .where('name', 'in', names)
+    .orderBy('name')
+    .forUpdate(),
+)
+
+/** The payment that has those of these names that are known, locked as by `namePayment`; undefined where it is not one. */
+export async function holdNamed(
+  tx: Tx,
+  { context, names }: Names,
+): Promise<(Names & { id: string }) | undefined> {
+  const rows = await naming(tx, { context, names: [...new Set(names)] })
+  const ids = [...new Set(rows.map(row => row.payment_id))]
+  const [id] = ids
+  if (id === undefined || ids.length > 1) return undefined
+  await holding(tx, { ids })
+  return { context, names: rows.map(({ name }) => name), id }
+}

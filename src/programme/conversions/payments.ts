@@ -1,0 +1,95 @@
+/**
+ * Payments as a transaction knows them. What is reported of one needs everything that was reported before: of many reports in
+ * one transaction only the first reads it.
+ */
+import type { Db, Tx } from '../../storage/database.ts'
+import type { Referral } from '../referrals/referral.ts'
+import type { Conversion } from './conversion.ts'
+import { namesOf } from './fact.ts'
+import { holdNamed, type Names, namePayment } from './names-store.ts'
+import type { CreateArguments } from './schema.ts'
+import * as store from './store.ts'
+
+/** The most conversions of one payment: what is owed is computed from all of them. */
+export const MOST_MEMBERS = 500
+
+/** Everything that is known of a payment; nobody else reports anything of it until the transaction ends. */
+export interface Payment {
+  /** Empty as long as nothing was reported. */
+  readonly id: string
+  /** What was reported of it, the first one first. */
+  readonly members: readonly Conversion[]
+  /** What is owed for it, once that is locked. */
+  readonly referrals?: readonly Referral[]
+}
+
+export const UNKNOWN: Payment = { id: '', members: [], referrals: [] }
+
+export const readPayment = async (db: Db, id: string): Promise<Payment> => ({
+  id,
+  members: await store.membersOf(db, id, MOST_MEMBERS),
+})
+
+/** Its referrals, which nobody else changes until the transaction ends. */
+export const holdReferrals = async (tx: Tx, { id, referrals }: Payment): Promise<readonly Referral[]> =>
+  referrals ?? store.holdReferralsOf(tx, id)
+
+export class Payments {
+  readonly #byId = new Map<string, Payment>()
+  readonly #ids = new Map<string, string>()
+  /** What takes back what the last report has changed here. */
+  #undo: (() => void)[] = []
+
+  /** The payment with any of these names, which are its own from now on. */
+  async name(tx: Tx, names: Names): Promise<Payment> {
+    const known = this.#named(names)
+    if (known) return known
+    const { id, others } = await namePayment(tx, names)
+    if (id === undefined) return UNKNOWN
+    if (others.length === 0) return this.#byId.get(id) ?? readPayment(tx, id)
+    // They are one payment now.
+    for (const one of [id, ...others]) this.#set(this.#byId, one, undefined)
+    return readPayment(tx, id)
+  }
+
+  /** What the next report of the payment begins with. */
+  keep(payment: Payment, { context, names }: Names): void {
+    if (payment.id === '') return
+    this.#set(this.#byId, payment.id, payment)
+    for (const name of names) this.#set(this.#ids, keyOf(context, name), payment.id)
+  }
+
+  /** Locks and reads the payment of a report, so that it stays known when the report fails. */
+  async hold(tx: Tx, args: CreateArguments): Promise<void> {
+    const sent = namesOf(args)
+    const named = this.#named(sent) ? undefined : await holdNamed(tx, sent)
+    if (named) this.keep(this.#byId.get(named.id) ?? (await readPayment(tx, named.id)), named)
+    this.#undo = []
+  }
+
+  /** The report after the last `hold` has failed, and is taken back. */
+  takeBack(): void {
+    for (const undo of this.#undo.toReversed()) undo()
+    this.#undo = []
+  }
+
+  /** Where all of the names are known to be of one payment. */
+  #named({ context, names }: Names): Payment | undefined {
+    const ids = new Set(names.map(name => this.#ids.get(keyOf(context, name))))
+    const [id] = ids
+    return ids.size === 1 && id !== undefined ? this.#byId.get(id) : undefined
+  }
+
+  #set<V>(map: Map<string, V>, key: string, value: V | undefined): void {
+    const before = map.get(key)
+    this.#undo.push(() => put(map, key, before))
+    put(map, key, value)
+  }
+}
+
+function put<V>(map: Map<string, V>, key: string, value: V | undefined): void {
+  if (value === undefined) map.delete(key)
+  else map.set(key, value)
+}
+
+const keyOf = (context: string, name: string) => `${context}\n${name}`
