@@ -1,6 +1,7 @@
 /** Deleted affiliates who are owed: to delete one deletes nothing that was earned. */
 
-import { findUsers } from '../../accounts/users/store.ts'
+import { isErasedAddress } from '../../accounts/users/erased.ts'
+import { findUsers, type User } from '../../accounts/users/store.ts'
 import { exactNumber } from '../../base/money.ts'
 import { deletedAmong } from '../../events/read.ts'
 import type { Context } from '../../events/write.ts'
@@ -46,9 +47,12 @@ async function payeesOf(db: Db, ids: readonly number[]) {
         id,
         {
           name: account ? account.display_name || account.login : '',
-          payment_email: String(values.payment_email ?? '') || (account?.email ?? ''),
+          payment_email: String(values.payment_email ?? '') || addressOf(account),
         },
       ]
     }),
   )
 }
+
+const addressOf = (account: User | undefined) =>
+  account && !isErasedAddress(account.email) ? account.email : ''

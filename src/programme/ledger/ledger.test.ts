@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { assertFailure, describeService } from '../../../test/harness.ts'
+import { assertFailure, describeService, operatorOf } from '../../../test/harness.ts'
+import { erasePerson } from '../../operations/privacy/rules.ts'
 import { balancesOf, type Change, postPayout, postReferral } from './rules.ts'
 
 const LARGEST = 99_999_999_999_999
@@ -206,7 +207,7 @@ describeService('ledger: deleted affiliates who are owed', service => {
   test('are listed in the area until what is owed is paid or written off', async () => {
     const admin = await service().admin()
     const listed = async () => (await admin.get('/affiliates/deleted-but-owed')).body
-    const { id } = await service().newAffiliate('leaver', { payment_email: 'leaver@bank.example' })
+    const { id, user_id } = await service().newAffiliate('leaver', { payment_email: 'leaver@bank.example' })
     const { id: other } = await service().newAffiliate('stayer')
     for (const [affiliate_id, amount, status] of [
       [id, 10.5, 'unpaid'],
@@ -227,6 +228,9 @@ describeService('ledger: deleted affiliates who are owed', service => {
     const written = await service().post('/referrals', { affiliate_id: id, amount: -10.5, type: 'write_off' })
     assert.equal(written.status, 201, JSON.stringify(written.body))
     assert.deepEqual(await listed(), [{ ...payee, owed: 0, pending: 2 }])
+    await erasePerson(operatorOf(service().database), user_id)
+    const [erased] = await listed()
+    assert.deepEqual([erased.name, erased.payment_email, erased.pending], [`erased-${user_id}`, '', 2])
     assertFailure(await service().get('/affiliates/deleted-but-owed'), 404, 'rest_no_route')
   })
 })
