@@ -39,6 +39,8 @@ describe('affiliated runs', () => {
   }
 
   test('prepare, approve, file, result, close and reconcile; each wrong step is an error that changes nothing', async () => {
+    const formula = await run('prepare', '--method', 'paypal', '--note', '=1+1')
+    assert.match(formula.stderr, /note: must not be written so/)
     const draft = await done('prepare', '--note', 'October')
     const id = String(draft.payout_run_id)
     assert.deepEqual([draft.status, draft.payees, draft.amount], ['draft', 2, 19.5])
@@ -57,7 +59,11 @@ describe('affiliated runs', () => {
     assert.equal((await done('approve', id, '--hash', draft.hash)).status, 'approved')
 
     const path = join(folder.path, 'run.csv')
+    const none = await run('file', id, 'sepa', '--output', path)
+    assert.match(none.stderr, /has no sepa file/)
     assert.equal((await done('file', id, 'csv', '--output', path)).path, path)
+    const taken = await run('file', id, 'csv', '--output', path)
+    assert.deepEqual([taken.code, taken.stderr], [1, `error: ${path} is there already: name another file.\n`])
     const references = (await readFile(path, 'utf8')).match(/R\d+A\d+/g)!
     assert.equal(references.length, 2)
     assert.equal((await done('file', id, 'csv', '--handed-over')).status, 'sent')
@@ -81,8 +87,8 @@ describe('affiliated runs', () => {
     assert.equal(shown.reconciliation.balanced, true)
     const { stdout: csv } = await run('reconcile', id)
     assert.deepEqual(csv.split('\r\n')[2], `${id},paid,,1,12.50,USD`)
-    const none = await run('show', '99')
-    assert.deepEqual([none.code, none.stdout], [1, ''])
+    const unknown = await run('show', '99')
+    assert.deepEqual([unknown.code, unknown.stdout], [1, ''])
   })
 
   test('with two persons, neither who prepared nor the command line approves; somebody else does', async () => {

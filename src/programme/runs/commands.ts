@@ -1,9 +1,10 @@
-import { createWriteStream } from 'node:fs'
-import { open } from 'node:fs/promises'
+import { type FileHandle, open, rm } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
 import { Argument, type Command } from 'commander'
 import { commandLine } from '../../base/actor.ts'
 import { decimalText } from '../../base/money.ts'
+import { formatTime } from '../../base/time.ts'
+import { codeOf } from '../../base/unknown.ts'
 import {
   addCommand,
   CommandFailed,
@@ -17,7 +18,6 @@ import { secretKeyOption } from '../../cli/options.ts'
 import type { RequestContext } from '../../events/write.ts'
 import { onBehalfOf } from '../../settings/rules.ts'
 import { formats } from './formats/formats.ts'
-import { runItem } from './item.ts'
 import { resultFormats } from './outcome.ts'
 import * as rules from './rules.ts'
 import { methods, payoutRun, type Run, type RunRow } from './run.ts'
@@ -92,11 +92,22 @@ async function list(options: CommonOptions): Promise<void> {
   await onDatabase(options, async context => {
     const settings = await context.settings.current()
     const page = { order: rules.reading.orders.id!, descending: true, offset: 0, limit: 1000 }
-    const runs = (await rules.reading.page(context, {}, page)).map(run => payoutRun.show(run, settings))
-    const rows = runs.map(run =>
-      [run.payout_run_id, run.date, run.status, run.method, run.payees, run.amount].map(String),
+    const found = await rules.reading.page(context, {}, page)
+    const rows = found.map(run =>
+      [
+        run.id,
+        formatTime(run.created_at),
+        run.status,
+        run.method,
+        run.payees,
+        decimalText(run.amount, settings.decimals),
+      ].map(String),
     )
-    print(options, { runs }, table(['run', 'prepared', 'status', 'method', 'payees', 'amount'], rows))
+    print(
+      options,
+      { runs: found.map(run => payoutRun.show(run, settings)) },
+      table(['run', 'prepared', 'status', 'method', 'payees', 'amount'], rows),
+    )
   })
 }
 
@@ -138,12 +149,19 @@ async function linesOf(context: RequestContext, { id }: Pick<Run, 'id'>): Promis
   const settings = await context.settings.current()
   const page = { order: rules.itemReading.orders.id!, descending: false, offset: 0, limit: MOST_LINES }
   const items = await rules.itemReading.page(context, { payout_run_id: [id] }, page)
-  const rows = items
-    .map(item => runItem.show(item, settings))
-    .map(item =>
-      [item.affiliate_id, item.payee_name, item.amount, item.status, item.reason, item.note].map(String),
-    )
-  return ['', ...table(['affiliate', 'name', 'amount', 'status', 'reason', 'note'], rows)]
+  const rows = items.map(({ affiliate_id, payee_name, amount, status, reason, note }) => [
+    String(affiliate_id),
+    payee_name,
+    decimalText(amount, settings.decimals),
+    status,
+    reason,
+    note,
+  ])
+  return [
+    '',
+    ...table(['affiliate', 'name', 'amount', 'status', 'reason', 'note'], rows),
+    ...(items.length < MOST_LINES ? [] : [`These are the first ${MOST_LINES}: the interface lists all.`]),
+  ]
 }
 
 /** The arguments of a command on one run. */
@@ -213,19 +231,48 @@ async function file(run: string, format: string, options: FileOptions, self: Com
   if (options.json && output === undefined && !handedOver) self.error('error: --json needs --output')
   await onDatabase(options, async context => {
     if (handedOver) return printRun(options, context, await rules.handOver(context, format, args))
-    const { text, name, erased } = await rules.file(context, format, args)
-    if (erased > 0) {
-      process.stderr.write(
-        `Payees that were erased since the approval, and are not in it: ${erased}. Record the outcome of each.\n`,
-      )
+    if (output !== undefined) {
+      const { name, erased } = await writeNew(output, () => rules.file(context, format, args))
+      return print(options, { path: output, name, erased }, [`Wrote ${output}.`, ...missing(erased)])
     }
-    if (output === undefined) {
-      for await (const piece of text) process.stdout.write(piece)
-      return
-    }
-    await pipeline(text, createWriteStream(output, { flags: 'wx' }))
-    print(options, { path: output, name, erased }, [`Wrote ${output}.`])
+    const { text, erased } = await rules.file(context, format, args)
+    for await (const piece of text) process.stdout.write(piece)
+    for (const line of missing(erased)) process.stderr.write(`${line}\n`)
   })
+}
+
+const missing = (erased: number) =>
+  erased === 0
+    ? []
+    : [
+        `Payees that were erased since the approval, and are not in it: ${erased}. Record the outcome of each.`,
+      ]
+
+/**
+ * Writes a file, of which nothing stays unless it is whole.
+ * @param begin not before there is a place to write to: from then on the run counts as downloaded
+ */
+async function writeNew(path: string, begin: () => Promise<rules.RunFile>): Promise<rules.RunFile> {
+  const target = await created(path)
+  try {
+    const file = await begin()
+    await pipeline(file.text, target.createWriteStream())
+    return file
+  } catch (cause) {
+    await target.close()
+    await rm(path)
+    throw cause
+  }
+}
+
+/** @throws CommandFailed when something is there, which may be another run's */
+async function created(path: string): Promise<FileHandle> {
+  try {
+    return await open(path, 'wx')
+  } catch (cause) {
+    if (codeOf(cause) === 'EEXIST') throw new CommandFailed(`${path} is there already: name another file.`)
+    throw cause
+  }
 }
 
 async function result(
@@ -244,7 +291,7 @@ async function result(
     print(options, recorded, [
       `${options.dryRun ? 'Would record' : 'Recorded'}: ${Object.entries(recorded.recorded)
         .map(([outcome, count]) => `${count} ${outcome}`)
-        .join(', ')}; ${recorded.unchanged} recorded before.`,
+        .join(', ')}; ${recorded.unchanged} recorded before, ${recorded.ignored} not final.`,
       ...conflicts.map(({ reference, reason }) => `conflict: ${reference} ${reason}`),
       ...unknown.map(reference => `not in this run: ${reference}`),
     ])

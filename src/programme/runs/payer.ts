@@ -2,7 +2,7 @@
 import type { Problems } from '../../base/errors.ts'
 import type { Settings } from '../../base/settings.ts'
 import { conflict } from './conflict.ts'
-import type { Payer } from './formats/format.ts'
+import { isFormula, type Payer } from './formats/format.ts'
 import { formatOf } from './formats/formats.ts'
 import type { Run } from './run.ts'
 
@@ -25,8 +25,9 @@ export function refuseUnpayable({ method }: Pick<Run, 'method'>, settings: Setti
   }
 }
 
-/** What is wrong with a note, which payees read as the bank carries it. */
+/** What is wrong with a note, which payees read as it is in the file. */
 export function problemOfNote({ method, note }: Pick<Run, 'method' | 'note'>): Problems {
+  if (isFormula(note)) return { note: 'must not be written so that a spreadsheet takes it for a formula.' }
   const problem = formatOf(method).problemOfNote?.(note)
   return problem === undefined ? {} : { note: `must be written as the bank takes it. ${problem}` }
 }
