@@ -80,7 +80,7 @@ import { type Database, DatabaseUnavailable } from './storage/database.ts'
 import { Sweeper } from './storage/sweeper.ts'
 import type { Schema } from './storage/table.ts'
 
-/** Every kind of record that programs and people work on. */
+/** All kinds of record and other features. */
 export const features: readonly Feature[] = [
   groups,
   affiliates,
@@ -100,7 +100,7 @@ export const features: readonly Feature[] = [
   runItems,
 ]
 
-/** Every table. A table stands after those that it refers to. */
+/** All tables. A table follows those it refers to. */
 export const schema: Schema = [
   settingsTable,
   rateTypesTable,
@@ -137,36 +137,36 @@ export const permissions: readonly string[] = [
 /** The same handlers answer under each path, so that clients of AffiliateWP only need a new host. */
 export const basePaths = ['/v1', '/wp-json/affwp/v1'] as const
 
-/** What client programs of AffiliateWP request from WordPress itself, with the same key. */
+/** Endpoints of WordPress itself that client programs of AffiliateWP request with the same key. */
 const WORDPRESS_BASE = '/wp-json/wp/v2'
 
 export interface AppOptions {
   readonly bodyLimitBytes: number
   readonly corsOrigins: readonly string[]
-  /** Requests per minute and key; 0 is no limit. */
+  /** Requests per minute and key; 0 means no limit. */
   readonly rateLimit: number
-  /** How long a request may read before it has an answer, or the next part of one. */
+  /** Read time allowed until the answer, or until its next part. */
   readonly readSeconds: number
-  /** Present where this process shares its limits with others. */
+  /** Present if this process shares its rate limits with others. */
   readonly grantor?: Grantor | undefined
-  /** Trusted proxies, whose X-Forwarded headers count: their addresses and networks, or how many there are. */
+  /** Trusted proxies, whose X-Forwarded headers count: addresses and networks, or the number of hops. */
   readonly trustProxy: readonly string[] | number
   readonly logger: Logger
   /** Without it no e-mail is sent. */
   readonly mail?: MailOptions | undefined
 }
 
-/** How often unfinished steps of payout runs are continued. */
+/** Interval at which unfinished steps of payout runs continue. */
 const RUNS_EVERY_MS = 1000
-/** For a whole request to arrive: a body of one MiB needs 35 kB a second. */
+/** For a whole request to arrive: at this limit, a body of one MiB needs 35 kB a second. */
 const REQUEST_TIMEOUT_MS = 30_000
 const HEADERS_TIMEOUT_MS = 10_000
 const TIMEOUTS_CHECKED_EVERY_MS = 2_000
-/** Holds that end and drafts that can be judged are handled within a minute. */
+/** Expired holds and drafts that can be decided are handled within a minute. */
 const REFERRALS_EVERY_MS = 20_000
 const CONNECTIONS = 16_384
 const KEEP_ALIVE_TIMEOUT_MS = 65_000
-/** Node accepts no longer head of a request. */
+/** Node accepts no longer request head. */
 const MAX_URL_LENGTH = 16_384
 
 /** The server, ready to listen. Closing it leaves the database open. */
@@ -231,7 +231,7 @@ export async function buildApp(database: Database, options: AppOptions): Promise
   return app
 }
 
-/** Sends links to set a new password, where e-mail is configured. */
+/** Password reset by e-mail, if e-mail is configured. */
 function recoveryOf({ mail, logger }: AppOptions): Recovery | undefined {
   const failed = (err: unknown) =>
     logger.error({ err }, 'a link to set a new password with could not be sent')
@@ -253,7 +253,7 @@ function workBeside(
     pruneVisits,
   ])
   const jobs = jobsOf({ ...context, ...service }, err => {
-    // An outage is in the log by itself, and ends by itself.
+    // An outage is logged elsewhere, and ends by itself.
     if (!(err instanceof DatabaseUnavailable))
       app.log.error({ err }, 'background work failed; it is tried again')
   })
@@ -266,7 +266,7 @@ function workBeside(
   })
 }
 
-/** Background jobs of each process; what one process has begun the others leave alone. */
+/** Background jobs of each process; a job claimed by one process is skipped by the others. */
 function jobsOf(context: RequestContext, failed: (error: unknown) => void): Rounds[] {
   const runs = new Rounds(RUNS_EVERY_MS, () => proceedAll(context, () => runs.closed), failed)
   const settle = draftSettler(context, () => holds.closed)
@@ -278,12 +278,12 @@ function jobsOf(context: RequestContext, failed: (error: unknown) => void): Roun
   return [runs, holds]
 }
 
-/** Whether the only error is that the client has gone. */
+/** Whether the only error is that the client has disconnected. */
 function isUnwanted(error: unknown): boolean {
   return error instanceof DatabaseUnavailable && error.reason === 'not wanted'
 }
 
-/** Visitors of each address have an allowance of their own, as large as that of a key. */
+/** Public endpoints, with a rate limit per address as large as that of a key. */
 async function serveVisitors(app: FastifyInstance, database: Database, options: AppOptions): Promise<void> {
   const { rateLimit, grantor, logger } = options
   const allowances = new Allowances(grantor ?? grantAll)
@@ -304,7 +304,7 @@ async function serveVisitors(app: FastifyInstance, database: Database, options: 
   app.addHook('onClose', () => tracking.close())
 }
 
-/** Options of Fastify, which leaves reading arguments to the stages. */
+/** Fastify's options. Parsing of arguments is left to the stages. */
 function serverOptions({ logger, bodyLimitBytes, trustProxy }: AppOptions): FastifyHttpOptions<Server> {
   return {
     loggerInstance: logger,
@@ -316,7 +316,7 @@ function serverOptions({ logger, bodyLimitBytes, trustProxy }: AppOptions): Fast
     requestTimeout: REQUEST_TIMEOUT_MS,
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
     forceCloseConnections: 'idle',
-    // A request on an open connection is still answered while the server closes.
+    // While the server closes, requests on open connections are still answered.
     return503OnClosing: false,
     http: {
       requireHostHeader: false,
@@ -325,7 +325,7 @@ function serverOptions({ logger, bodyLimitBytes, trustProxy }: AppOptions): Fast
     },
     routerOptions: {
       ignoreTrailingSlash: true,
-      // Every URL is routed, so that a caller is authenticated before anything is answered.
+      // Every URL is routed, so that callers are authenticated before anything is answered.
       maxParamLength: MAX_URL_LENGTH,
       // Arguments are read by `http/arguments.ts`, after authentication.
       querystringParser: () => ({}),
@@ -339,7 +339,7 @@ function trusted(proxies: AppOptions['trustProxy']): string[] | ((address: strin
   return typeof proxies === 'number' ? (_address, hop) => hop < proxies : [...proxies]
 }
 
-/** Unique across processes and restarts, and cheap: a random prefix and a number. */
+/** Unique across processes and restarts, and cheap: a random prefix and a counter. */
 function requestIds(): () => string {
   const beginning = randomBytes(9).toString('base64url')
   let number = 0
@@ -350,9 +350,9 @@ function requestIds(): () => string {
 }
 
 /**
- * A URL may have a scheme and host (RFC 9112, 3.2.2), which are cut off as text: a path that a proxy in front has let pass
- * must not become another path here. A path with a broken escape can't be routed; with its percent
- * signs escaped it is one that does not exist.
+ * A URL may have a scheme and host (RFC 9112, 3.2.2). They are cut off as text: a path that a proxy has checked
+ * must not become another one here. A path with an invalid escape can't be routed; with its percent
+ * signs escaped it becomes one that does not exist.
  */
 function routable(url: string): string {
   if (!url.startsWith('/')) {
@@ -369,7 +369,7 @@ function routable(url: string): string {
   }
 }
 
-/** Answers on a connection where no request could be read, and closes it. */
+/** Answers on a connection where no request could be parsed, and closes it. */
 function refuseConnection(error: Error & { code?: string }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy()

@@ -1,4 +1,4 @@
-/** The command line: its commands, and how a failed one ends. */
+/** The command line: commands, and how failures are reported. */
 import cluster from 'node:cluster'
 import { Command, CommanderError } from 'commander'
 import { addKeyCommands } from './accounts/keys/commands.ts'
@@ -28,7 +28,7 @@ import { DatabaseUnavailable, DatabaseUnusable } from './storage/database.ts'
 const EXIT_FAILED = 1
 const EXIT_USAGE = 2
 
-// Databases and backups hold names, addresses and amounts: only their owner may read the files that are created here.
+// Databases and backups contain names, addresses and amounts: new files are readable by their owner only.
 process.umask(0o077)
 
 const program = new Command('affiliated')
@@ -72,13 +72,13 @@ const refusals: Readonly<Record<string, string>> = {
 }
 
 let reported: unknown
-// Output may fail. A command that waits for its output gets the same error.
+// Output may fail; a command that awaits its output gets the same error.
 process.stdout.on('error', fail)
 try {
   await program.parseAsync()
 } catch (error) {
   fail(error)
-  // The channel to the first process would keep a worker alive, and that process waits for it to listen or to end.
+  // The channel to the primary process would keep a worker alive, while the primary waits for it to listen or exit.
   if (cluster.isWorker) process.exit()
 }
 
@@ -111,7 +111,7 @@ async function runMigrate(options: CommonOptions): Promise<void> {
   print(options, { migrated: true }, ['The database is up to date.'])
 }
 
-/** Prints once what went wrong, unless commander has, and sets the exit code. */
+/** Reports an error once, unless commander has already, and sets the exit code. */
 function fail(error: unknown): void {
   if (error === reported) return
   reported = error
@@ -119,29 +119,29 @@ function fail(error: unknown): void {
     process.exitCode = error.exitCode === 0 ? 0 : EXIT_USAGE
     return
   }
-  // A reader that has enough, such as `head`, is no failure.
+  // A reader that closes early, such as `head`, is not a failure.
   if (error instanceof Error && 'code' in error && error.code === 'EPIPE') return
   process.exitCode = EXIT_FAILED
   if (isExplained(error)) console.error(`error: ${sentenceOf(error)}`)
   else console.error('error:', error)
 }
 
-/** An error may repeat a URL, but not the passwords in it. */
+/** Errors may repeat a URL, but never the password in it. */
 function withoutPasswords(text: string): string {
   return text.replace(/:\/\/[^\s/]*@/g, '://…@')
 }
 
-/** An error of the system as a sentence. */
+/** A system error as a sentence. */
 function sentenceOf(error: Error & { code?: string; path?: string }): string {
   const refusal = refusals[error.code ?? '']
   if (refusal === undefined || !('syscall' in error)) return error.message
   return `${error.path ?? 'The file'} ${refusal}.`
 }
 
-/** Whether one line says what the operator needs; a fault of the program is printed with its stack. */
+/** Whether one line tells the operator enough; faults of the program are printed with their stack. */
 function isExplained(error: unknown): error is Error {
   if (!(error instanceof Error)) return false
-  // An error of the system. Node's own errors have a code too, but no system call.
+  // System errors. Node's own errors have a code too, but no system call.
   if ('syscall' in error) return true
   return [CommandFailed, Failure, DatabaseUnusable, DatabaseUnavailable].some(kind => error instanceof kind)
 }

@@ -1,21 +1,21 @@
-/** Who acts, with what permissions and from where. */
+/** The actor of a request: identity, permissions and network address. */
 
-/** On whose behalf a request is made, and what it may do. */
+/** The identity that a request runs as, and its permissions. */
 export interface Actor {
   readonly kind: 'key' | 'session' | 'visitor' | 'command line' | 'service'
-  /** The account: the owner of the API key, or who has logged in. */
+  /** User account: the owner of the API key, or the user who has logged in. */
   readonly userId: number
   readonly permissions: ReadonlySet<string>
-  /** How the log names the credential: the public part of the API key, or whose session it is. */
+  /** Name of the credential in the log: the public part of the API key, or the login of the session's user. */
   readonly name: string
-  /** The hash of the session's identifier, when it is no API key. */
+  /** Hash of the session identifier; absent for API keys. */
   readonly session?: string
 }
 
-/** Who does something, and from where: what the audit log says of a change. */
+/** The actor of a change and the address it came from, as the audit log records them. */
 export interface Origin {
   readonly actor: Actor
-  /** The client's network address; a proxy that is trusted names it. */
+  /** The client's network address; taken from a trusted proxy's header where there is one. */
   readonly address: string
 }
 
@@ -24,7 +24,7 @@ const operator = (kind: 'command line' | 'service'): Origin => ({
   address: kind,
 })
 
-/** The operator on the machine where the data is, who needs no credential. */
+/** An operator on the machine that holds the data, who needs no credential. */
 export const commandLine = operator('command line')
-/** The service itself: background work that nobody requested. */
+/** The service itself, for background work that nobody requested. */
 export const service = operator('service')

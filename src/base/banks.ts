@@ -1,12 +1,12 @@
-/** Numbers of accounts and banks, as far as they can be checked without asking anybody. */
+/** Account and bank numbers, as far as they can be checked offline. */
 import { isValidBIC, ValidationErrorsIBAN, validateIBAN } from 'ibantools'
 
-/** A BIC by ISO 9362: bank, country, place and maybe the branch. */
+/** BIC (ISO 9362): bank, country, location and optional branch. */
 export function isBic(text: string): boolean {
   return isValidBIC(text)
 }
 
-/** A routing number of the ABA: its ninth digit checks the others, by the weights 3, 7 and 1. */
+/** ABA routing number: the ninth digit is a checksum with the weights 3, 7 and 1. */
 export function isRouting(text: string): boolean {
   if (!/^\d{9}$/.test(text)) return false
   const sum = [...text].reduce((sum, digit, index) => sum + Number(digit) * [3, 7, 1][index % 3]!, 0)
@@ -14,8 +14,8 @@ export function isRouting(text: string): boolean {
 }
 
 /**
- * What is wrong with an IBAN by ISO 13616 and the form that its country has, in capital letters and without spaces.
- * @returns undefined when nothing is
+ * Checks an IBAN against ISO 13616 and the format of its country. Expects capital letters and no spaces.
+ * @returns the problem, or undefined if there is none
  */
 export function ibanProblem(text: string): string | undefined {
   const { valid, errorCodes } = validateIBAN(text)

@@ -1,38 +1,38 @@
 /**
- * CSV by RFC 4180, for spreadsheets. It begins with a byte order mark, without which Excel reads UTF-8 as something
- * else; readers made for programs skip it, and NDJSON is there for those that do not.
+ * CSV (RFC 4180) for spreadsheets. Starts with a byte order mark, without which Excel does not read it as UTF-8; most
+ * CSV parsers skip it, and NDJSON serves those that do not.
  */
 
-/** The byte order mark. */
+/** Byte order mark. */
 export const CSV_BEGINNING = '\uFEFF'
 
 export const CSV_TYPE = 'text/csv; charset=utf-8'
 
-/** One line. Null is an empty cell. */
+/** One record. Null is an empty cell. */
 export function csvLine(cells: readonly (string | number | null)[]): string {
   return `${cells.map(cell => (cell === null ? '' : csvCell(String(cell)))).join(',')}\r\n`
 }
 
-/** How a formula begins in a spreadsheet; the wide forms are taken for the others in some languages. */
+/** How a formula begins. Some locales accept the full-width characters as well. */
 const FORMULA = /^(?:[\t\r\n]|[\s"\u200b]*[=+\-@＝＋－＠])/
 const PLAIN_NUMBER = /^[+-]?\d+(?:\.\d+)?$/
-/** In many languages a spreadsheet splits a line at these, quoted or not, and a new cell begins behind them. */
+/** In many locales a spreadsheet splits at these separators even inside quotes, so that a formula may follow one. */
 const FORMULA_BEHIND_SEPARATOR = /([;|][\s"\u200b]*)(?=[=+\-@＝＋－＠])/g
 
-/** Text that a spreadsheet would compute is made text by an apostrophe in front. */
+/** Prevents formula injection: an apostrophe turns such a cell into plain text. */
 function csvCell(text: string): string {
   const inside = text.replace(FORMULA_BEHIND_SEPARATOR, "$1'")
   const harmless = FORMULA.test(inside) && !PLAIN_NUMBER.test(inside) ? `'${inside}` : inside
   return /[",\r\n]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless
 }
 
-/** A line of a file, and which one it is: a cell may hold line breaks, so that records and lines differ. */
+/** A record with the line it starts on. The two counts differ, since a quoted cell may contain line breaks. */
 export interface CsvRow {
   readonly line: number
   readonly cells: readonly string[]
 }
 
-/** What can't be read, and on which line. */
+/** Malformed CSV, with the line of the problem. */
 export class CsvError extends Error {
   readonly line: number
   constructor(line: number, message: string) {
@@ -43,7 +43,7 @@ export class CsvError extends Error {
 
 const LONGEST_RECORD = 1_048_576
 
-/** Reads a file of any length, piece by piece. Empty lines are passed over. @throws CsvError */
+/** Parses a stream of any length, piece by piece. Skips empty lines. @throws CsvError */
 export async function* readCsv(pieces: AsyncIterable<string>): AsyncGenerator<CsvRow> {
   let rest = ''
   let line = 1
@@ -64,7 +64,7 @@ export async function* readCsv(pieces: AsyncIterable<string>): AsyncGenerator<Cs
   if (rest.trim() !== '') yield { line, cells: cellsOf(rest, line) }
 }
 
-/** Behind the first line break that is not in quotes; 0 when there is none. */
+/** Index after the first line break outside quotes; 0 if there is none. */
 function endOfRecord(text: string): number {
   let quotes = 0
   for (let from = 0; ; ) {
@@ -76,7 +76,7 @@ function endOfRecord(text: string): number {
   }
 }
 
-/** Quoted, with doubled quotes inside; or plain. */
+/** A quoted cell, with inner quotes doubled, or a plain one. */
 const CELL = /(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r?\n?$)/y
 
 function cellsOf(record: string, line: number): string[] {

@@ -1,4 +1,4 @@
-/** Currencies in use, by the number of decimals of their minor unit (ISO 4217, list one). */
+/** Active currencies (ISO 4217, list one), by the decimals of their minor unit. */
 const byDecimals: Record<number, string> = {
   0: 'BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX VND VUV XAF XOF XPF',
   2: `AED AFN ALL AMD AOA ARS AUD AWG AZN BAM BBD BDT BMD BND BOB BRL BSD BTN BWP BYN BZD CAD CDF CHF CNY COP CRC
@@ -15,10 +15,10 @@ const decimalsByCode = new Map(
   ),
 )
 
-/** The codes of all currencies in use, in alphabetical order. */
+/** Codes of all active currencies, in alphabetical order. */
 export const currencies: readonly string[] = [...decimalsByCode.keys()].sort()
 
-/** @returns undefined when the code is not that of a currency in use */
+/** @returns undefined if the code is not that of an active currency */
 export function decimalsOf(currency: string): number | undefined {
   return decimalsByCode.get(currency)
 }

@@ -1,7 +1,9 @@
 /**
- * Every way in which a request can fail, in one place. Rules throw a `Failure` by its name and never speak of
- * statuses; `http/problems.ts` is the only place that turns one into a response. What the caller may read
- * (`message`, `data`) and what only the log may show (`cause`) are apart.
+ * The catalogue of failures: every way in which a request can fail. Rules throw a `Failure` by name and know nothing
+ * of HTTP
+ * statuses; only `http/problems.ts` turns it into a response. `message` and `data` are for the caller, `cause` is for
+ * the
+ * log alone.
  */
 export const catalogue = {
   missing_argument: {
@@ -281,10 +283,10 @@ export const catalogue = {
   },
 } as const
 
-/** A name in the catalogue, or `no_KIND` for a record of any kind that is not there. */
+/** A name in the catalogue, or `no_KIND` for a missing record of a kind. */
 export type FailureName = keyof typeof catalogue | `no_${string}`
 
-/** How a failure is answered. */
+/** The response to a failure. */
 export interface Entry {
   readonly status: number
   readonly code: string
@@ -305,7 +307,7 @@ export function entryOf(failure: FailureName): Entry {
 
 export class Failure extends Error {
   readonly failure: FailureName
-  /** What the caller may read beside code, message and status, such as `params`. */
+  /** Returned to the caller beside code, message and status; for example `params`. */
   readonly data: Record<string, unknown>
 
   /**
@@ -326,7 +328,7 @@ export class Failure extends Error {
 
 const callerFailures: readonly string[] = ['unauthenticated', 'session_required', 'forbidden']
 
-/** Whether the caller may no longer act at all, so that every further request would fail as well. */
+/** Whether the caller has lost access altogether, so that every further request would fail as well. */
 export const isOfCaller = ({ failure }: Failure): boolean => callerFailures.includes(failure)
 
 /** The items that a rule refuses, each with its failure. */
@@ -337,7 +339,7 @@ export function refusalsOf<A>(items: readonly A[], judge: (item: A) => void): [A
   })
 }
 
-/** The failure that a rule throws; undefined when it throws none. Any other error passes through. */
+/** The failure that a rule throws; undefined if it throws none. Other errors propagate. */
 export function refusalOf(judge: () => void): Failure | undefined {
   try {
     judge()
@@ -348,10 +350,10 @@ export function refusalOf(judge: () => void): Failure | undefined {
   }
 }
 
-/** Reasons by argument: what is wrong with each, and what would be right. */
+/** Validation problems by argument: what is wrong, and what would be right. */
 export type Problems = Record<string, string>
 
-/** All wrong arguments at once, as the caller sees them. */
+/** One failure that names all invalid arguments. */
 export function invalidArguments(problems: Problems): Failure {
   const sentences = Object.entries(problems).map(([name, reason]) => `${name}: ${reason}`)
   return new Failure('invalid_argument', {
@@ -360,12 +362,12 @@ export function invalidArguments(problems: Problems): Failure {
   })
 }
 
-/** @throws Failure invalid_argument when there is any problem */
+/** @throws Failure invalid_argument if there are any problems */
 export function refuseInvalid(problems: Problems): void {
   if (Object.keys(problems).length > 0) throw invalidArguments(problems)
 }
 
-/** Required arguments that were not sent. */
+/** A failure that names the missing required arguments. */
 export function missingArguments(names: string[]): Failure {
   return new Failure('missing_argument', {
     message: `Missing argument${names.length > 1 ? 's' : ''}: ${names.join(', ')}.`,

@@ -1,14 +1,14 @@
-/** Files that exist in full or not at all, even after a power failure. */
+/** Atomic and durable file creation: a file exists completely or not at all, even after a power failure. */
 import { linkSync, renameSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { codeOf } from './unknown.ts'
 
-/** How file systems without hard links, such as FAT, refuse to make one. */
+/** Error codes of link() on file systems without hard links, such as FAT. */
 const KNOWS_NO_LINKS = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP']
 
 /**
- * Puts a finished file in place, unless the name is taken. With hard links, its old name stays as well.
- * @returns whether it has the name
+ * Moves a finished file into place, unless the name is taken. Where hard links exist, the old name stays as well.
+ * @returns false if the name was taken
  */
 export function placeNew(file: string, name: string): boolean {
   try {
@@ -22,7 +22,7 @@ export function placeNew(file: string, name: string): boolean {
   return true
 }
 
-/** Writes to disk what the operating system still buffers: the content of a file, or the entries of a folder. */
+/** fsync of a file, or of a folder's entries. */
 export async function flush(path: string): Promise<void> {
   await using handle = await open(path, 'r')
   await handle.sync()

@@ -1,8 +1,8 @@
-/** Exact numbers: a whole number over another. Money that is a part of something is one until it is rounded, once. */
+/** Exact rational numbers. Shares of money stay fractions until they are rounded, once. */
 
 export interface Fraction {
   readonly numerator: bigint
-  /** Above 0. */
+  /** Positive. */
   readonly denominator: bigint
 }
 
@@ -25,14 +25,14 @@ export function plus(a: Fraction, b: Fraction): Fraction {
   return fraction(a.numerator * b.denominator + b.numerator * a.denominator, a.denominator * b.denominator)
 }
 
-/** @returns below 0 when a is less than b, above 0 when it is more */
+/** @returns negative if a < b, positive if a > b */
 export function compared(a: Fraction, b: Fraction): number {
   const difference = a.numerator * b.denominator - b.numerator * a.denominator
   if (difference === 0n) return 0
   return difference < 0n ? -1 : 1
 }
 
-/** The nearest whole number; of two that are equally near, the even one. */
+/** Rounds to the nearest integer, ties to even. */
 export function rounded({ numerator, denominator }: Fraction): bigint {
   const below = floored(numerator, denominator)
   const twice = 2n * (numerator - below * denominator)
@@ -44,8 +44,8 @@ export function rounded({ numerator, denominator }: Fraction): bigint {
 const DECIMAL = /^(-?)(\d+)(?:\.(\d+))?$/
 
 /**
- * Reads plain decimal text, such as '1.0842'.
- * @returns undefined when it is something else
+ * Parses plain decimal text, such as '1.0842'.
+ * @returns undefined if it is anything else
  */
 export function parseFraction(text: string): Fraction | undefined {
   const [, sign, units, decimals = ''] = DECIMAL.exec(text) ?? []
@@ -54,7 +54,7 @@ export function parseFraction(text: string): Fraction | undefined {
   return fraction(sign === '-' ? -value : value, 10n ** BigInt(decimals.length))
 }
 
-/** As decimal text, with `…` behind so many decimals when there would be more: '12.345', '0.3333333333…'. */
+/** Decimal text, cut off with `…` after the given number of decimals: '12.345', '0.3333333333…'. */
 export function fractionText({ numerator, denominator }: Fraction, mostDecimals = 10): string {
   const size = numerator < 0n ? -numerator : numerator
   let rest = size % denominator

@@ -1,8 +1,9 @@
 import { isIPv6 } from 'node:net'
 
 /**
- * The networks that limits count by, narrowest first. Whoever has one IPv6 address has its whole /64, and many
- * providers give out a /48, which is 65,536 of them.
+ * The networks that rate limits count by, narrowest first. The holder of one IPv6 address controls its whole /64, and
+ * many
+ * providers assign a /48, which is 65,536 of those.
  */
 export function networksOf(address: string): [string, ...string[]] {
   if (!isIPv6(address)) return [address]
@@ -17,13 +18,13 @@ export function networksOf(address: string): [string, ...string[]] {
   return [network(64), network(48)]
 }
 
-/** The network of a visitor, as the address that it begins with: /24 of IPv4, /48 of IPv6. */
+/** Truncates a visitor's address to its network: /24 for IPv4, /48 for IPv6. */
 export function withoutHost(address: string): string {
   const [narrowest, widest] = networksOf(address)
   return widest?.replace('/48', '') ?? narrowest.replace(/\d+$/, '0')
 }
 
-/** The IPv4 address that an IPv6 address stands for (RFC 4291, 2.5.5.2), which the URL parser writes in one way. */
+/** The IPv4 address mapped in an IPv6 address (RFC 4291, 2.5.5.2). The URL parser normalises its notation. */
 function mappedAddress(address: string): string | undefined {
   const groups = /^\[::ffff:([0-9a-f]+):([0-9a-f]+)\]$/.exec(URL.parse(`http://[${address}]`)?.hostname ?? '')
   if (!groups) return undefined

@@ -1,4 +1,4 @@
-/** Runs a task at an interval while the process is up, never twice at once. A round that failed is tried again at the next. */
+/** Runs a task at an interval, never twice at once. A failed round is repeated at the next interval. */
 export class Rounds {
   readonly #work: () => Promise<unknown>
   readonly #failed: (error: unknown) => void
@@ -7,19 +7,19 @@ export class Rounds {
   #closed = false
   #isFailing = false
 
-  /** @param failed hears of the error of a round, until one has succeeded no more than once */
+  /** @param failed called with the first error; further errors are suppressed until a round has succeeded */
   constructor(everyMs: number, work: () => Promise<unknown>, failed: (error: unknown) => void = () => {}) {
     this.#work = work
     this.#failed = failed
     this.#timer = setInterval(() => this.go(), everyMs).unref()
   }
 
-  /** Whether a round should end early. */
+  /** Whether the current round should end early. */
   get closed(): boolean {
     return this.#closed
   }
 
-  /** Resolves at the end of the round that is under way, or else of one that begins now. */
+  /** Runs a round now, or joins the one in progress; resolves when it ends. */
   async go(): Promise<void> {
     this.#round ??= this.#work()
       .then(
@@ -37,7 +37,7 @@ export class Rounds {
     await this.#round
   }
 
-  /** Resolves at the end of the round that is under way. */
+  /** Stops the timer; resolves when the round in progress ends. */
   async close(): Promise<void> {
     this.#closed = true
     clearInterval(this.#timer)

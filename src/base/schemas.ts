@@ -1,5 +1,5 @@
 /**
- * Schemas of arguments: identifiers, lists, text, e-mail addresses, money, rates and dates as callers send them. A schema
+ * Argument schemas: identifiers, lists, text, e-mail addresses, money, rates and dates as callers send them. A schema
  * validates arguments, types the code, and is what OPTIONS and OpenAPI describe.
  */
 import { type TSchema, Type } from 'typebox'
@@ -16,7 +16,7 @@ export const identifier = (description?: string) =>
 
 export const identifiers = (description: string) => listOf(identifier(), description)
 
-/** One or many values; see `http/arguments.ts` for the ways to write a list. */
+/** One or many values; `http/arguments.ts` lists the accepted notations. */
 export const listOf = <T extends TSchema>(item: T, description: string) =>
   Type.Array(item, { maxItems: 1000, description })
 
@@ -50,7 +50,7 @@ export const moment = (description: string) => Type.String({ format: 'moment', d
 
 export const since = (description: string) => moment(`${description} ${MOMENT_FORMS}`)
 
-/** A day, or an object with `start`, `end` or both, inclusive. */
+/** A day, or an object with `start`, `end` or both. Both ends are inclusive. */
 export const span = (description: string) =>
   Type.Union(
     [
@@ -65,11 +65,14 @@ export const span = (description: string) =>
 
 const MOMENT_FORMS = 'UTC, as YYYY-MM-DD or YYYY-MM-DD HH:MM:SS.'
 
-/** Embeddings, overrides and isolates, which make text look like another; the marks that Arabic and Hebrew need are none. */
+/**
+ * Bidirectional embeddings, overrides and isolates, which can make text look like other text. The marks that Arabic
+ * and Hebrew need are not among them.
+ */
 const TURNS_DIRECTION = /[\u202A-\u202E\u2066-\u2069]/u
 
 /**
- * The formats that schemas name, beyond what JSON Schema can say: `test` decides, `expects` completes the
+ * String formats beyond what JSON Schema can express: `test` validates, `expects` completes the
  * sentence "must be …".
  */
 export const formats: Record<string, Format> = {

@@ -1,4 +1,4 @@
-/** The settings as rules use them. */
+/** The settings, as rules use them. */
 export interface Settings {
   /** In ten-thousandths. */
   readonly defaultRate: number
@@ -7,20 +7,20 @@ export interface Settings {
   readonly currency: string
   /** Decimals of the currency's minor unit. */
   readonly decimals: number
-  /** Another one after each change of the commission rules; '' before the first. */
+  /** Changes with every change of the commission rules; '' before the first. */
   readonly rulesVersion: string
   readonly tracking: TrackingSettings
   readonly payouts: PayoutSettings
   readonly earning: EarningSettings
 }
 
-/** How payout runs are approved, and who pays. */
+/** Approval of payout runs, and the payer's details. */
 export interface PayoutSettings {
-  /** How many persons a run takes: with two, who prepared it can't approve it. */
+  /** Number of people a run needs: with 'two', whoever prepared it can't approve it. */
   readonly approval: 'one' | 'two'
-  /** How long changed payment details wait before they are used. */
+  /** Waiting period before changed payment details are used. */
   readonly detailsDays: number
-  /** As the files of banks name the payer; each is '' when it is not set. */
+  /** The payer, as named in bank files; each is '' when it is not set. */
   readonly name: string
   readonly iban: string
   readonly bic: string
@@ -29,26 +29,26 @@ export interface PayoutSettings {
   readonly companyId: string
 }
 
-/** What referrals and payouts may say. */
+/** Validation of referrals and payouts. */
 export interface EarningSettings {
-  /** Whether no two referrals of an affiliate have the same context, reference and type. */
+  /** Whether context, reference and type together must be unique among an affiliate's referrals. */
   readonly uniqueReferences: boolean
-  /** What becomes of what a payout names that is no referral here. */
+  /** What to do with identifiers in a payout that are not referrals of this service. */
   readonly unknownReferrals: 'keep' | 'refuse'
 }
 
-/** How visitors are led to the shop, and how long it is remembered who brought them. */
+/** Where visitors are sent, and how long clicks count. */
 export interface TrackingSettings {
-  /** The page of the shop that links lead to when they name no other; '' when there is none. */
+  /** The shop's page that links lead to unless they name another one; '' when there is none. */
   readonly page: string
   /** Hosts that links may lead to beside that of the page: shop.example, shop.example:8443, *.shop.example. */
   readonly hosts: readonly string[]
-  /** Which click a sale is credited to. */
+  /** The click that gets the credit for a sale. */
   readonly attribution: 'last' | 'first'
-  /** How long after a click. */
+  /** How long a click counts. */
   readonly attributionDays: number
-  /** How long visits are kept one by one. */
+  /** How long individual visits are kept. */
   readonly visitDays: number
-  /** Whether the script waits until the visitor has consented. */
+  /** Whether the script waits for the visitor's consent. */
   readonly consentRequired: boolean
 }

@@ -1,9 +1,9 @@
-/** Text as people write it: e-mail addresses, and the folded form under which text is compared and searched. */
+/** Text handling: e-mail addresses, and case folding for comparison and search. */
 
 const LOCAL_PART = /^(?!\.)(?!.*\.\.)[\p{L}\p{M}\p{N}!#$%&'*+/=?^_`{|}~.-]{1,64}(?<!\.)$/u
 const DOMAIN_LABEL = /^(?!-)[\p{L}\p{M}\p{N}-]{1,63}(?<!-)$/u
 
-/** An address as people have them: no quoted local part, a domain with at least two labels. */
+/** E-mail address in common use: no quoted local part, a domain with at least two labels. */
 export function isEmail(text: string): boolean {
   const at = text.lastIndexOf('@')
   const labels = text.slice(at + 1).split('.')
@@ -17,15 +17,15 @@ export function isEmail(text: string): boolean {
 }
 
 /**
- * The form under which logins, addresses and names are compared and searched: without regard to case. Computed
- * here and stored, so that every database engine agrees on it.
+ * Case-folded form of logins, addresses and names, for comparison and search. Computed here and
+ * stored, so that both database engines agree on it.
  */
 export function foldCase(text: string): string {
   return text.normalize('NFC').toLowerCase()
 }
 
 const ACCENTS = /[\u0300-\u036f]/g
-/** Letters that Unicode does not take apart, as people write them who do not have them. */
+/** Letters without a Unicode decomposition, as people write them whose keyboards lack them. */
 const PLAIN: Readonly<Record<string, string>> = {
   ß: 'ss',
   æ: 'ae',
@@ -40,7 +40,7 @@ const PLAIN: Readonly<Record<string, string>> = {
 }
 const NOT_PLAIN = new RegExp(`[${Object.keys(PLAIN).join('')}]`, 'g')
 
-/** The form under which names are searched: without regard to case and accents. Addresses and codes are never folded so. */
+/** Form in which names are searched: without case and accents. Addresses and codes keep their accents. */
 export function foldAccents(text: string): string {
   return foldCase(text)
     .normalize('NFD')
@@ -49,22 +49,22 @@ export function foldAccents(text: string): string {
     .normalize('NFC')
 }
 
-/** A word that is searched for, as patterns for LIKE … ESCAPE '\\'. */
+/** A search term, as patterns for LIKE … ESCAPE '\\'. */
 export interface Word {
-  /** Finds it in names, which are folded without accents. */
+  /** Matches names, which are stored without accents. */
   readonly pattern: string
-  /** Finds it in what keeps its accents, where it has some. */
+  /** Matches columns that keep their accents; present if the term has any. */
   readonly accented?: string
 }
 
 export interface TextSearch {
-  /** The whole text, folded as addresses are. */
+  /** The whole text, folded like addresses. */
   readonly key: string
-  /** All of them are to be found, in any order. */
+  /** All must match, in any order. */
   readonly words: readonly Word[]
 }
 
-/** Digits, with or without the # that people write before them, are an identifier and nothing else. */
+/** Digits, with or without a leading #, are always an identifier. */
 export type Search = TextSearch | { readonly id: number }
 
 export function parseSearch(text: string): Search {
@@ -76,7 +76,7 @@ export function parseSearch(text: string): Search {
 
 function wordOf(key: string): Word {
   const plain = foldAccents(key)
-  // Accents without a letter would find everything.
+  // Combining marks without a letter would match everything.
   if (plain === '') return { pattern: patternOf(key) }
   return { pattern: patternOf(plain), ...(plain !== key && { accented: patternOf(key) }) }
 }

@@ -1,16 +1,16 @@
-/** What is looked at before its type is known: what comes from outside, and what was thrown. */
+/** Type guards for values of unknown type: external input and caught errors. */
 
-/** Whether it is an object, or an array. */
+/** True for objects and arrays. */
 export function hasMembers(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null
 }
 
-/** Whether it is what JSON calls an object. */
+/** True for what JSON calls an object. */
 export function isObject(value: unknown): value is Record<string, unknown> {
   return hasMembers(value) && !Array.isArray(value)
 }
 
-/** A member of whatever it is; undefined where it has none of that name. */
+/** A property by name; undefined if the value has none. */
 export function memberOf(value: unknown, name: string): unknown {
   return hasMembers(value) ? value[name] : undefined
 }
@@ -20,12 +20,15 @@ function textOf(value: unknown, name: string): string {
   return typeof text === 'string' ? text : ''
 }
 
-/** How the system, a driver or a library names an error, such as ENOENT; '' where it does not. */
+/** The `code` of a system, driver or library error, such as ENOENT; '' if it has none. */
 export function codeOf(error: unknown): string {
   return textOf(error, 'code')
 }
 
-/** What an error says. Where several addresses were tried, Node gives one error for all, without a message. */
+/**
+ * The message of an error. When several addresses were tried, Node throws an AggregateError without a message of its
+ * own.
+ */
 export function messageOf(error: unknown): string {
   const message = textOf(error, 'message')
   if (message) return message

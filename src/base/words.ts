@@ -1,4 +1,4 @@
-/** Words that are made of others. Also used in the browser. */
+/** Inflected words. Also used in the browser. */
 
 const irregular: Record<string, string> = { pay: 'paid', send: 'sent', prepare: 'prepared', reset: 'reset' }
 

@@ -1,4 +1,4 @@
-/** What every command of the command line shares: its options, its arguments' checks, and how it prints. */
+/** Shared by all commands: options, argument checks and output. */
 import type { Command } from 'commander'
 import type { Static, TObject } from 'typebox'
 import { sealEntries } from '../events/seal.ts'
@@ -9,7 +9,7 @@ import { openDatabase } from '../storage/open.ts'
 import type { Schema } from '../storage/table.ts'
 import { databaseOption, jsonOption } from './options.ts'
 
-/** Where the data is, and what is kept there: `main.ts` gives the registry to every command. */
+/** Where the data is, and the registry of what is stored there, which `main.ts` passes to every command. */
 export interface Source {
   database: string
   secretKeyFile?: string
@@ -21,7 +21,7 @@ export interface CommonOptions extends Source {
   json?: true
 }
 
-/** A command that can't do what it was asked to: one line that says why, never a stack. */
+/** An expected failure of a command: printed as one line, without a stack trace. */
 export class CommandFailed extends Error {}
 
 /** Adds a command that works on a database. */
@@ -30,8 +30,9 @@ export function addCommand(parent: Command, name: string, description: string): 
 }
 
 /**
- * An embedded database has to be there: a path that is mistyped must not become a new one in which all is well. What the
- * command has written to the audit log is sealed, as no service may be there to do it.
+ * Opens an existing database: for an embedded one, a mistyped path must not create a new, empty one. Seals the audit
+ * log
+ * entries of the command afterwards, since no service may be running to do it.
  */
 export async function withDatabase<T>(
   source: Source,
@@ -45,7 +46,7 @@ export async function withDatabase<T>(
   })
 }
 
-/** The same for a command that may be the first on a database, which is made then. */
+/** The same for commands that may create the database. */
 export async function withNewDatabase<T>(
   source: Source,
   work: (database: Database) => Promise<T>,
@@ -53,7 +54,7 @@ export async function withNewDatabase<T>(
   return withDatabase(source, work, {})
 }
 
-/** For a command that looks whether all is well: it changes nothing, so that the next one finds what it has found. */
+/** For checks: changes nothing, so that a second check finds the same. */
 export async function withUntouchedDatabase<T>(
   source: Source,
   work: (database: Database) => Promise<T>,
@@ -75,7 +76,7 @@ async function open<T>(
 }
 
 /**
- * Checks arguments against the schema that the HTTP interface would use.
+ * Validates arguments against the schema of the HTTP interface.
  * @throws Failure
  */
 export function checkedArguments<T extends TObject>(schema: T, values: Record<string, unknown>): Static<T> {
@@ -83,12 +84,12 @@ export function checkedArguments<T extends TObject>(schema: T, values: Record<st
   return new ArgumentReader(schema).checked(Object.fromEntries(present))
 }
 
-/** Prints the result: one JSON object with --json, else lines for people. */
+/** Prints the result: one JSON object with --json, otherwise text lines. */
 export function print({ json }: { json?: true }, result: object, lines: string[]): void {
   process.stdout.write(`${json ? JSON.stringify(result) : lines.join('\n')}\n`)
 }
 
-/** Lines of a table whose columns are as wide as they need to be. */
+/** Formats a table with columns as wide as their content. */
 export function table(head: string[], rows: string[][]): string[] {
   const widths = head.map((title, column) => Math.max(title.length, ...rows.map(row => row[column]!.length)))
   const line = (cells: string[]) =>

@@ -1,14 +1,14 @@
-/** Options that commands share, and checks of their values. */
+/** Shared options, and validation of their values. */
 import { InvalidArgumentError, Option } from 'commander'
 
-/** The database, which every command takes. */
+/** The database, an option of every command. */
 export const databaseOption = () =>
   new Option('--database <url>', 'where the data is: sqlite:PATH or postgres://…')
     .env('DATABASE_URL')
     .argParser(databaseUrl)
     .default('sqlite:./data/affiliated.db')
 
-/** Where the key is that seals payment details. */
+/** File with the key that seals payment details. */
 export const secretKeyOption = () =>
   new Option(
     '--secret-key-file <path>',
@@ -18,7 +18,10 @@ export const secretKeyOption = () =>
 /** Prints one JSON object instead of text. */
 export const jsonOption = () => new Option('--json', 'print one JSON object and nothing else')
 
-/** Refuses a plain path. Other URLs are left to what opens them: commander prints what it refuses, a password too. */
+/**
+ * Refuses plain paths only. Other URLs are checked when they are opened: commander would print a refused value,
+ * including its password.
+ */
 export function databaseUrl(text: string): string {
   if (/^[a-z][a-z+]+:/i.test(text)) return text
   throw new InvalidArgumentError(

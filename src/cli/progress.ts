@@ -1,13 +1,13 @@
-/** Progress on standard error: a bar on a terminal, else a line every few seconds, and none for what takes less. */
+/** Progress on standard error: a bar on a terminal, otherwise a line every few seconds, and nothing for short tasks. */
 
 const BAR_WIDTH = 30
 const REDRAW_MS = 100
 const LINE_EVERY_MS = 5000
 
-/** @param total infinite when nobody knows it before the end */
+/** @param total infinity if it is unknown before the end */
 export type Progress = (done: number, total: number) => void
 
-/** @param title what is being done, such as 'payouts' */
+/** @param title such as 'payouts' */
 export function showProgress(title: string): { progress: Progress; end: () => void } {
   const terminal = process.stderr.isTTY
   const startedAt = performance.now()
@@ -15,7 +15,7 @@ export function showProgress(title: string): { progress: Progress; end: () => vo
   let isVisible = false
   const progress: Progress = (done, total) => {
     const now = performance.now()
-    // What is quickly done needs no line in the mail of a nightly job.
+    // A task that ends quickly prints nothing, to keep the mails of nightly jobs empty.
     const isLast = done >= total && (terminal || isVisible)
     if (now - shownAt < (terminal ? REDRAW_MS : LINE_EVERY_MS) && !isLast) return
     shownAt = now
@@ -27,7 +27,7 @@ export function showProgress(title: string): { progress: Progress; end: () => vo
   return { progress, end: () => void (terminal && isVisible && process.stderr.write('\n')) }
 }
 
-/** How far it is, and how long it takes, in words. */
+/** Progress and estimated time, in words. */
 export function progressText(done: number, total: number, elapsedMs: number): string {
   if (!Number.isFinite(total)) return `${count(done)}${timeText(0, elapsedMs)}`
   const fraction = fractionOf(done, total)

@@ -1,18 +1,21 @@
-/** What keeps a request from going on that was let in: the key or the session has ended, or lacks a permission. See docs/decisions/confirmation.md. */
+/**
+ * Rechecks a request in progress: its key or session may have ended or lost a permission meanwhile. See
+ * docs/decisions/confirmation.md.
+ */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Actor } from '../base/actor.ts'
 import { Failure } from '../base/errors.ts'
 import type { Permission } from './endpoint.ts'
 
-/** A request that takes longer, because it arrives or is read slowly, must still be allowed to go on. */
+/** A request that takes longer than this, because it arrives or is read slowly, is authorised again. */
 export const CONFIRMED_FOR_MS = 500
 
-/** Whether who asks must be looked at again. */
+/** Whether the request must be authorised again. */
 export function isLate(reply: FastifyReply): boolean {
   return reply.elapsedTime > CONFIRMED_FOR_MS
 }
 
-/** Finds out who asks without counting it as a request. */
+/** Authenticates again, without counting a request. */
 export type Confirm = (request: FastifyRequest) => Promise<Actor>
 
 /** 'read payout runs' */
@@ -31,7 +34,7 @@ export function refuseWithout(permission: Permission, actor: Actor): void {
   }
 }
 
-/** @throws Failure what `confirm` throws, forbidden */
+/** @throws Failure forbidden, or whatever `confirm` throws */
 export async function refuseEnded(
   request: FastifyRequest,
   permission: Permission,

@@ -1,7 +1,9 @@
 /**
- * Puts the resources' endpoints under a base path. A request goes through the stages below `stages/` in the order in
- * which they stand here; Fastify reads its body between `onRequest` and `preHandler`. A stage throws a Failure, sets
- * headers, or fills one property of the request, and knows of no other.
+ * Registers the resources' endpoints under a base path. A request passes through the stages in `stages/` in the order
+ * of
+ * their registration here; Fastify reads the body between `onRequest` and `preHandler`. A stage throws a Failure,
+ * sets
+ * headers, or fills one property of the request, and knows of no other stage.
  * See docs/decisions/stages.md.
  */
 import type { FastifyInstance } from 'fastify'
@@ -24,13 +26,13 @@ import { snapshot } from './stages/snapshot.ts'
 
 export interface ApiOptions extends Admission {
   readonly context: Context
-  /** Finds out who asks, before anything else is read. */
+  /** Authenticates the request, before anything else is read. */
   readonly authenticate: Authenticate
   readonly guards: Guards
   readonly resources: readonly Resource[]
   readonly base: string
   readonly corsOrigins: ReadonlySet<string>
-  /** Of the OpenAPI document; without it there is none. */
+  /** Version in the OpenAPI document; without it there is no document. */
   readonly version?: string
 }
 
@@ -41,7 +43,7 @@ export async function api(scope: FastifyInstance, options: ApiOptions): Promise<
   scope.addHook('onRequest', origin(options.corsOrigins))
   scope.addHook('onRequest', authenticate(options.authenticate))
 
-  // A body is taken as it is: what it means is decided where the other arguments are read.
+  // Bodies stay raw bytes: the arguments stage parses them.
   scope.removeAllContentTypeParsers()
   scope.addContentTypeParser(
     LINES_TYPE,
@@ -87,7 +89,7 @@ function addEndpoint(
 
 const takesBody = ({ methods }: Endpoint) => !methods.includes('GET') && !methods.includes('DELETE')
 
-/** OPTIONS: what a route takes. */
+/** OPTIONS: describes a route. */
 function addDescription(
   scope: FastifyInstance,
   url: string,
@@ -103,7 +105,7 @@ function addDescription(
   })
 }
 
-/** Writes a description once, and anew only for another address of the service or other settings. */
+/** Caches a description, until the service's address or the settings change. */
 function written(describe: (baseUrl: string, settings: Described) => object) {
   let last = { key: '', text: '' }
   return (baseUrl: string, settings: Described): string => {

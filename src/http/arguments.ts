@@ -1,6 +1,6 @@
 /**
- * Arguments: gathered from path, body and query (in this order of precedence), coerced from text to their declared
- * type, and checked against their schemas. Every wrong one is reported at once, with what would be right.
+ * Arguments: collected from path, body and query (in this order of precedence), coerced from text to their declared
+ * type, and validated. All invalid ones are reported together, each with what would be valid.
  */
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import type { Static, TObject } from 'typebox'
@@ -9,7 +9,7 @@ import { formats } from '../base/schemas.ts'
 import { isObject } from '../base/unknown.ts'
 import type { Parameters } from './parameters.ts'
 
-/** The parts of JSON Schema that arguments are made of. */
+/** The subset of JSON Schema that arguments use. */
 export interface JsonSchema {
   type?: string
   enum?: readonly string[]
@@ -26,7 +26,8 @@ export interface JsonSchema {
   maxItems?: number
 }
 
-// The schemas are the program's own. Tests use each of them and validate the OpenAPI document that they become.
+// Schemas are not validated here: they are the program's own, and tests use each of them and validate the OpenAPI
+// document.
 const ajv = new Ajv({ allErrors: true, strictTypes: false, meta: false, validateSchema: false })
 ajv.addKeyword('x-configured')
 for (const [name, { type, test }] of Object.entries(formats)) {
@@ -34,11 +35,11 @@ for (const [name, { type, test }] of Object.entries(formats)) {
 }
 
 export interface Read {
-  /** The arguments that were sent, coerced. Those named in `problems` or `missing` are left out. */
+  /** The arguments that were sent, coerced, without those in `problems` and `missing`. */
   readonly args: Record<string, unknown>
   readonly problems: Problems
   readonly missing: string[]
-  /** Names that the endpoint does not know, and those that were sent without a value. */
+  /** Names unknown to the endpoint, and those sent without a value. */
   readonly ignored: string[]
 }
 
@@ -64,20 +65,21 @@ export class ArgumentReader<T extends TObject = TObject> {
       this.#take(source, result)
     }
     this.#take(path, result)
-    // At the first use: most endpoints are not used in the first second, and together they would double the start.
+    // Compiled on first use: most endpoints are not used in the first second, and together they would double the
+    // start-up time.
     this.#compiled ??= ajv.compile(this.#schema)
     if (!this.#compiled(result.args)) this.#explain(this.#compiled.errors!, result)
     return result
   }
 
   /**
-   * The same of values that are none of a request's.
-   * @throws Failure when anything is missing or wrong
+   * Validates values that do not come from a request.
+   * @throws Failure if anything is missing or invalid
    */
   readonly checked = (values: object): Static<T> => {
     const { args, missing, problems } = this.read({}, { ...values }, {})
     refuse(missing, problems)
-    // Cast: they are what the schema says, or were refused.
+    // Cast: the values match the schema, or `refuse` has thrown.
     return args as Static<T>
   }
 
@@ -96,7 +98,7 @@ export class ArgumentReader<T extends TObject = TObject> {
     }
   }
 
-  /** Names in an object that its schema does not have, or that have no value. */
+  /** Reports members that the schema does not have, or that have no value. */
   #ignoreMembers(name: string, value: Parameters, label: string, { ignored }: Read): void {
     const unknown = new Set(unknownMembers(this.#schema.properties![name]!, value))
     for (const member of Object.keys(value)) {
@@ -108,7 +110,7 @@ export class ArgumentReader<T extends TObject = TObject> {
     for (const error of errors) {
       const name = error.instancePath.split('/', 2)[1]
       if (name !== undefined) {
-        // One that was looked at: each form that an argument may have adds an error.
+        // Reported already: each alternative of a union adds an error of its own.
         if (!Object.hasOwn(args, name)) continue
         const schema = this.#schema.properties![name]!
         problems[name] = `must be ${expectation(schema)}.${hintOf(schema, args[name])}`
@@ -122,12 +124,12 @@ export class ArgumentReader<T extends TObject = TObject> {
 
 function ignore(label: string, value: unknown, { ignored, problems }: Read): void {
   ignored.push(label)
-  // Of those that nobody asks for there is no end.
+  // There may be any number of unknown names, so only the first are checked.
   if (ignored.length > IGNORED_CHECKED) return
   if (typeof value === 'string' && !value.isWellFormed()) problems[label] = 'must be UTF-8.'
 }
 
-/** A JSON null counts as not sent. */
+/** JSON null counts as not sent. */
 function withoutNulls(value: Parameters): Parameters {
   const members = Object.entries(value)
   return members.some(([, member]) => member === null)
@@ -143,7 +145,7 @@ function takesNumbers({ type, anyOf, properties }: JsonSchema): boolean {
   )
 }
 
-/** What keeps text from being a number that a person would read as one: which number is meant is not guessed. */
+/** Extra advice for text that a person would read as a number: it is ambiguous, so it is refused. */
 function hintOf(schema: JsonSchema, value: unknown): string {
   if (!takesNumbers(schema)) return ''
   const texts = (isObject(value) ? Object.values(value) : [value])
@@ -156,7 +158,7 @@ function hintOf(schema: JsonSchema, value: unknown): string {
   return ''
 }
 
-/** @throws Failure when anything is missing or wrong */
+/** @throws Failure if anything is missing or invalid */
 export function refuse(missing: string[], problems: Problems): void {
   if (missing.length > 0) throw missingArguments(missing)
   if (Object.keys(problems).length > 0) throw invalidArguments(problems)
@@ -166,7 +168,7 @@ function filterOf(source: Parameters): Parameters {
   return isObject(source.filter) ? source.filter : {}
 }
 
-/** Names in an object that the schema does not have; none where it takes no object. */
+/** Members that the schema does not have; none if it does not accept objects. */
 function unknownMembers({ anyOf, properties }: JsonSchema, value: Parameters): string[] {
   if (anyOf) {
     const member = anyOf.find(option => option.properties)
@@ -175,7 +177,7 @@ function unknownMembers({ anyOf, properties }: JsonSchema, value: Parameters): s
   return properties ? Object.keys(value).filter(name => !Object.hasOwn(properties, name)) : []
 }
 
-/** Names that the endpoint does not know whose values are looked at. */
+/** Number of unknown names whose values are checked. */
 const IGNORED_CHECKED = 100
 
 const NUMBER = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d{1,3})?$/i
@@ -190,7 +192,10 @@ const BOOLEANS: Record<string, boolean> = {
   off: false,
 }
 
-/** Text in a query or a form becomes what the schema says, where it reads as that; the rest is left to validation. */
+/**
+ * Converts text of a query or form to the schema's type, where it can be read as such; validation deals with the
+ * rest.
+ */
 function coercer(schema: JsonSchema): (value: unknown) => unknown {
   if (schema.anyOf) {
     const members = schema.anyOf.map(coercer)
@@ -217,8 +222,8 @@ function coercer(schema: JsonSchema): (value: unknown) => unknown {
 }
 
 /**
- * A comma separates values; text that came as an item of a list is one value, whatever it holds. Of a list that is too
- * long as much is left as shows that: every item of it would be checked, and found wrong, one by one.
+ * Commas separate values, except within text items of a list. Overlong lists are cut to one item above the limit:
+ * validation would otherwise check and report every item.
  */
 function listCoercer(list: JsonSchema): (value: unknown) => unknown {
   const items = list.items!
@@ -255,7 +260,7 @@ function objectCoercer(schema: JsonSchema): (value: unknown) => unknown {
   }
 }
 
-/** Only a choice that is written in either case by existing clients is taken in any. */
+/** Case-insensitive for asc and desc only, which existing clients write in either case. */
 function choiceCoercer(choices: readonly string[]): (value: unknown) => unknown {
   if (!choices.includes('asc')) return value => value
   return value => (typeof value === 'string' ? value.toLowerCase() : value)

@@ -1,4 +1,4 @@
-/** A request as handlers see it: on whose behalf, with what, and by which name the client reached the service. */
+/** The request as handlers see it: actor, arguments, and the address under which the client reached the service. */
 import type { FastifyRequest } from 'fastify'
 import type { Actor } from '../base/actor.ts'
 import type { Context } from '../events/write.ts'
@@ -8,9 +8,10 @@ import type {} from './limits/reading.ts'
 
 const HOST = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d+)?$/i
 
-/** The URL of a path, as this client reaches it. */
+/** Absolute URL of a path, as this client reaches the service. */
 export function absolute(request: FastifyRequest, path: string): string {
-  // Who names no host (HTTP/1.0) knows it, and what is none is not repeated: the path alone is a reference as well.
+  // Falls back to the path, which is a valid reference as well: HTTP/1.0 has no Host header, and an invalid one is
+  // not repeated.
   return HOST.test(request.host ?? '') ? `${request.protocol}://${request.host}${path}` : path
 }
 

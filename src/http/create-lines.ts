@@ -1,4 +1,4 @@
-/** Many records of a kind by one request, a line each. See docs/decisions/lines.md. */
+/** Creates many records in one request, one per line. See docs/decisions/lines.md. */
 import { setImmediate } from 'node:timers/promises'
 import type { TObject, TProperties } from 'typebox'
 import { Failure, type Problems } from '../base/errors.ts'
@@ -10,39 +10,37 @@ import { ArgumentReader, type Read, refuse } from './arguments.ts'
 import type { Call, LineResult, Lines } from './endpoint.ts'
 import { noParameters, parseJson } from './parameters.ts'
 
-/** Records that are created before other requests get a turn. */
+/** Records created before other requests get a turn of the event loop. */
 const AT_ONCE = 50
 const MOST_IGNORED = 20
-/** Characters that are read before other requests get a turn. */
+/** Characters parsed before other requests get a turn of the event loop. */
 const READ_AT_ONCE = 65_536
 
-/** What records that are created one by one in a transaction need not read again. */
+/** State shared by the records that are created one by one in a transaction. */
 interface Shared {
-  /** Reads what the next one needs, outside of what is taken back when it fails. */
+  /** Reads what the next record needs, outside the savepoint that its failure would roll back. */
   hold(tx: Tx, args: unknown): Promise<void>
-  /** The next one has failed. */
+  /** Called when that record has failed. */
   takeBack(): void
 }
 
-/** How lines become records, and how the result of each is shown. */
+/** How to turn lines into records, and records into results. */
 interface Creating<R> {
   readonly arguments: TObject
-  /** As JSON Schema, by its name in the result. */
+  /** JSON Schema of the result's members, by name. */
   readonly result: TProperties
-  /**
-   * What is wrong beyond the schemas. Runs also for lines that their schema refused, so that every problem is named.
-   */
+  /** Validation beyond the schemas. Also runs for lines that failed their schema, so that every problem is reported. */
   problems(context: Context, args: object): Promise<Problems>
-  // Methods, so that one that takes the arguments of its own schema will do.
+  // Methods rather than function properties, so that an implementation may narrow the type of its arguments.
   create(context: RequestContext, args: unknown, shared?: unknown): Promise<R>
   /**
-   * Creates many in one transaction, where that is faster. A record that can't be created is answered by its failure.
-   * @throws what can't be known of one record beforehand: each record is then created by itself
+   * Creates many in one transaction, where that is faster. A record that can't be created yields its failure.
+   * @throws on failures that can't be attributed to one record: each record is then created separately
    */
   createMany?(context: RequestContext, all: readonly unknown[]): Promise<(R | Failure)[]>
-  /** For `create`, one for each transaction. */
+  /** Shared state for `create`, one per transaction. */
   share?(): Shared
-  /** The members of the line's result, as JSON without braces, and whether the record existed already. */
+  /** Result of a line: its members as JSON without braces, and whether the record existed already. */
   tell(record: R, settings: Settings): { readonly members: string; readonly replayed?: boolean }
 }
 
@@ -90,7 +88,7 @@ async function createEach<R>(
   argsOfLines: readonly unknown[],
   careful: boolean,
 ): Promise<(R | Failure)[]> {
-  // The call is part of a transaction, which this one joins.
+  // Joins the transaction of the call.
   return call.database.transaction(async tx => {
     const shared = creating.share?.()
     const results: (R | Failure)[] = []
@@ -106,7 +104,7 @@ async function createEach<R>(
   })
 }
 
-/** Lets other requests have a turn: parsing a body of nothing but names takes seconds. */
+/** Yields between lines: parsing a body full of names takes seconds. */
 async function readAll(reader: ArgumentReader, texts: readonly string[]): Promise<(Read | Failure)[]> {
   const lines: (Read | Failure)[] = []
   let length = 0
@@ -134,7 +132,7 @@ async function judge(
   return { args, ignored }
 }
 
-/** The result of a function, or the failure that it threw. */
+/** The function's result, or the Failure it threw. */
 async function attempted<T>(work: () => T | Promise<T>): Promise<T | Failure> {
   try {
     return await work()

@@ -1,4 +1,4 @@
-/** What the interface says about itself: OPTIONS, the index, and OpenAPI, all out of the endpoints' declarations. */
+/** The interface's descriptions of itself (OPTIONS, index, OpenAPI), derived from the endpoint declarations. */
 import { entryOf, type FailureName } from '../base/errors.ts'
 import type { Settings } from '../base/settings.ts'
 import type { JsonSchema } from './arguments.ts'
@@ -8,7 +8,7 @@ import { LINES_TYPE } from './parameters.ts'
 
 type Json = Record<string, unknown>
 
-/** The settings that a description depends on. */
+/** Settings that descriptions depend on. */
 export type Described = Pick<Settings, 'rateTypes'>
 
 /** The last part of a base path names the interface and its version: 'v1', 'affwp/v1'. */
@@ -16,7 +16,7 @@ function namespaceOf(base: string): string {
   return base.replace(/^\/(?:wp-json\/)?/, '')
 }
 
-/** The endpoints by path, in the order of their declaration. */
+/** Endpoints by path, in declaration order. */
 export function byPath(endpoints: readonly Endpoint[]): Map<string, Endpoint[]> {
   return Map.groupBy(endpoints, endpoint => endpoint.path)
 }
@@ -94,12 +94,12 @@ const ANYTHING = ['string', 'number', 'boolean', 'array', 'object', 'null']
 
 function typeOf({ type, anyOf, const: constant }: JsonSchema): unknown {
   if (anyOf) return anyOf.map(typeOf)
-  // A list may come as text with commas.
+  // A list may also be sent as comma-separated text.
   if (type === 'array') return ['array', 'string']
   return type ?? (constant === undefined ? ANYTHING : typeof constant)
 }
 
-/** What a path has behind the item, such as '_ledger'. */
+/** The part of a path after the item, such as '_ledger'. */
 function belowItem({ path }: Endpoint): string {
   const below = path.includes('}') ? path.split('}')[1]! : path.replace(/^\/[^/]*/, '')
   return below.replaceAll('/', '_').replaceAll('-', '_')
@@ -110,7 +110,7 @@ export function isRequired(endpoint: Endpoint, name: string): boolean {
   return required.includes(name)
 }
 
-/** The failures that any request can end in. */
+/** Failures that any request can end in. */
 const everywhere: readonly FailureName[] = [
   'unauthenticated',
   'forbidden',
@@ -122,7 +122,7 @@ const everywhere: readonly FailureName[] = [
 ]
 const withBody: readonly FailureName[] = ['invalid_json', 'body_too_large', 'unsupported_media_type']
 
-/** The interface as an OpenAPI 3.1 document. */
+/** OpenAPI 3.1 document of the interface. */
 export function openApi(resources: readonly Resource[], serverUrl: string, version: string): Json {
   const paths: Record<string, Json> = {}
   for (const resource of resources) {
@@ -282,7 +282,7 @@ function requestBody(endpoint: Endpoint, properties: Json): Json {
   }
 }
 
-/** Of many lines: each result as it would stand in a list. */
+/** Response schema for many lines: each result with its line number. */
 function linesAnswer({ answer, onlyLines }: Endpoint, { result }: Lines): Json {
   const isRecordAnswer = answer.status === 200 && !onlyLines
   const line = {

@@ -1,17 +1,17 @@
-/** Every query on the stored answers to requests with an Idempotency-Key. */
+/** Queries on stored answers to requests with an Idempotency-Key. */
 import { type Insertable, type Selectable, sql } from 'kysely'
 import type { Tx } from '../storage/database.ts'
 import type { IdempotencyKeysTable } from './idempotency-table.ts'
 
-/** Characters of an answer; an index has those that are longer. */
+/** Length, in characters, from which an answer counts as long; long ones have an index. */
 export const LONG_ANSWER = 4096
 
 export type StoredAnswer = Selectable<IdempotencyKeysTable>
 
 /**
- * Takes the key for this transaction, also where it has expired. A transaction that takes the same key meanwhile
- * waits here until this one ends.
- * @returns whether it was free
+ * Claims the key for this transaction, even an expired one. A concurrent transaction with the same key
+ * waits until this one ends.
+ * @returns whether the key was free
  */
 export async function claim(
   tx: Tx,
@@ -42,7 +42,7 @@ export async function findAnswer(tx: Tx, owner: string, key: string): Promise<St
     .executeTakeFirstOrThrow()
 }
 
-/** How many characters the long answers have that are stored for an owner. */
+/** Total length, in characters, of an owner's long answers. */
 export async function longStored(tx: Tx, owner: string): Promise<number> {
   const length = sql<number>`length(body)`
   const { characters } = await tx
@@ -68,7 +68,7 @@ export async function storeAnswer(
     .execute()
 }
 
-/** @returns how many were removed, at most `limit` */
+/** @returns the number of rows deleted, at most `limit` */
 export async function removeExpired(tx: Tx, expiredBefore: number, limit: number): Promise<number> {
   const rows = await tx
     .selectFrom('idempotency_keys')

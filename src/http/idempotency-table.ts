@@ -1,10 +1,10 @@
 import { integer, neither, type RowsOf, type Table, text } from '../storage/table.ts'
 
 const columns = {
-  /** Who sent it: the public part of the API key, or whose session it was. */
+  /** The public part of the API key, or the account of the session. */
   owner: text(neither),
   key: text(neither),
-  /** SHA-256 of the request, as 64 hexadecimal digits. */
+  /** SHA-256 of the request, 64 hexadecimal digits. */
   fingerprint: text(neither),
   status: integer(neither),
   location: text(neither),
@@ -12,7 +12,7 @@ const columns = {
   created_at: integer(neither),
 } as const
 
-/** The answers to writes that named themselves by an Idempotency-Key. */
+/** Stored answers to writes with an Idempotency-Key. */
 export const idempotencyTable = {
   name: 'idempotency_keys',
   key: ['owner', 'key'],

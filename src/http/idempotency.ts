@@ -1,9 +1,11 @@
 /**
- * Requests that may be sent again without being done again. A caller names a write by an Idempotency-Key of its own;
- * the first answer is kept in the transaction of the write, so there is never an effect without its answer, and is
- * replayed to whoever sends the same request under the same key within a day. Two that come at once: the second
- * waits for the first and gets its answer. A failure takes the transaction back and nothing is kept, so that a
- * request that was refused may be mended and sent again under its key.
+ * Idempotent retries. A caller names a write by an Idempotency-Key of its choice; the first answer is stored in the
+ * write's
+ * transaction, so that effect and answer exist together or not at all, and is replayed for the same request under the
+ * same
+ * key within a day. Of two concurrent requests, the second waits for the first and gets its answer. A failure rolls
+ * back and
+ * stores nothing, so that a refused request can be corrected and sent again under its key.
  * See docs/decisions/idempotency.md.
  */
 import { hash } from 'node:crypto'
@@ -17,19 +19,19 @@ import * as store from './idempotency-store.ts'
 
 const KEPT_SECONDS = 24 * 3600
 const REMOVED_AT_ONCE = 500
-/** Characters of long answers that are stored for one caller. */
+/** Total length, in characters, of the long answers stored per caller. */
 const LONG_STORED = 32 * 1024 * 1024
 const RETRY_AFTER_SECONDS = 3600
 
 export interface NamedWrite {
-  /** Whose key it is: two callers may choose the same. */
+  /** Namespace of the key: two callers may choose the same. */
   readonly owner: string
   readonly key: string
   readonly fingerprint: string
 }
 
 /**
- * @returns the key that the header names, if it was sent
+ * @returns the header's key, if it was sent
  * @throws Failure invalid_argument
  */
 export function readIdempotencyKey(
@@ -56,12 +58,12 @@ export function readIdempotencyKey(
   return key
 }
 
-/** Whose a key is. Of who has logged in it is the account's, whose login may be another's one day. */
+/** Owner of a key. For sessions it is the account's identifier, since a login name may pass to another account. */
 export function ownerOf({ kind, userId, name }: Actor): string {
   return kind === 'session' ? `account ${userId}` : name
 }
 
-/** Tells requests apart: alike whatever way and order the arguments were sent in. */
+/** Fingerprint of a request, independent of the notation and order of its arguments. */
 export function fingerprintOf(method: string, path: string, args: Record<string, unknown>): string {
   const sorted = Object.entries(args).sort(([a], [b]) => (a < b ? -1 : 1))
   return hash('sha256', JSON.stringify([method, path, sorted]), 'hex')
@@ -73,8 +75,8 @@ interface TextAnswer extends Answer {
 }
 
 /**
- * Does the work unless it was done, and keeps its answer.
- * @throws Failure idempotency_mismatch when the key named another request, too_many_answers
+ * Does the work unless it was done before, and stores its answer.
+ * @throws Failure idempotency_mismatch when the key belongs to another request, too_many_answers
  */
 export async function once(
   tx: Tx,
@@ -98,12 +100,13 @@ export async function once(
 
 export interface Part {
   readonly text: string
-  /** It was done before. */
+  /** Whether the answer is a stored one. */
   readonly replayed: boolean
 }
 
 /**
- * The same of a part of what a request asks for. The first is known by the key itself, so that another request under it is
+ * The same for one part of a request. The first part is stored under the key itself, so that another request under it
+ * is
  * refused.
  * @throws Failure idempotency_mismatch, too_many_answers
  */
@@ -113,7 +116,7 @@ export async function partOnce(
   number: number,
   work: () => Promise<string>,
 ): Promise<Part> {
-  // No key of a caller has a line break.
+  // Callers' keys never contain a line break.
   const key = number === 0 ? named.key : `${named.key}\n${number}`
   let newText: string | undefined
   const { body } = await once(tx, { ...named, key }, async () => {

@@ -1,10 +1,13 @@
 /**
- * One request that does the same many times, a line each. Lines are taken some at a time, each part in one transaction, so
- * that nobody waits long for them; between parts other requests are answered, and what comes of a part is sent before the
+ * Batch requests: the same operation many times, one line each. Lines are processed in parts, each in one
+ * transaction, so
+ * that nobody waits long for it; other requests are answered between parts, and the results of a part are sent before
+ * the
  * next one begins.
  *
- * Where one line of a part can't be done, the part is done anew with each line by itself. Under an Idempotency-Key a part
- * stores its answer in its own transaction: the same request again is answered by what is stored, and does the rest.
+ * If a line fails, its part is repeated with each line isolated. Under an Idempotency-Key, each part stores its
+ * answer in its
+ * own transaction: a retry gets the stored answers, and then processes the rest.
  * See docs/decisions/lines.md.
  */
 import { setImmediate } from 'node:timers/promises'
@@ -20,11 +23,11 @@ export const MOST_LINES = 10_000
 const [FEWEST, FIRST, MOST] = [5, 100, 250]
 const PART_MS = 50
 
-/** Failures after which the answer of no other line could be stored. */
+/** Failures after which no other line's answer could be stored. */
 const unstored: readonly string[] = ['idempotency_mismatch', 'too_many_answers']
 
 interface Line {
-  /** As its sender counts it, from 1. */
+  /** Counted from 1, as the sender counts. */
   readonly number: number
   readonly text: string
 }
@@ -33,13 +36,13 @@ interface Performing {
   readonly call: HttpCall
   readonly database: Database
   readonly lines: Lines
-  /** Where the caller has named the request. */
+  /** Present if the request has an Idempotency-Key. */
   readonly named: NamedWrite | undefined
-  /** Is given what is not the caller's fault. */
+  /** Called with errors that are not the caller's fault. */
   readonly report: (error: unknown) => void
 }
 
-/** Lines that are not empty. */
+/** The lines that are not empty, numbered. */
 export function* numbered(texts: readonly string[]): Generator<Line> {
   for (const [place, text] of texts.entries()) {
     if (text.trim() !== '') yield { number: place + 1, text }
@@ -47,9 +50,9 @@ export function* numbered(texts: readonly string[]): Generator<Line> {
 }
 
 /**
- * Does the first part, and the others as they are asked for.
- * @returns whether the first part was done before, and the results
- * @throws Failure what keeps the first part from being done
+ * Processes the first part at once, the others as they are consumed.
+ * @returns the results, and whether the first part had been done before
+ * @throws Failure if the first part can't be processed
  */
 export async function performLines(
   texts: readonly string[],
@@ -74,7 +77,7 @@ async function* resultsOf(
     try {
       part = await performPart(lines, number, performing)
     } catch (error) {
-      // What was done stays done, and was answered: the rest is answered as well, by why it was not done.
+      // Completed parts stay committed and answered; each remaining line is answered with the failure.
       yield* unanswered(allLines.slice(start), error, performing)
       return
     }
@@ -123,7 +126,7 @@ async function performPart(
   return { ...part, tookMs, lines: part.replayed ? part.text.split('\n').length - 1 : lines.length }
 }
 
-/** Whether it may be that the other lines can be done. */
+/** Whether the other lines may still succeed. */
 function isOfOneLine(error: unknown): boolean {
   if (error instanceof Failure) return !isOfCaller(error) && !unstored.includes(error.failure)
   return !(error instanceof DatabaseUnavailable)

@@ -1,7 +1,7 @@
 /**
- * Lists, the same for every resource: order, offset, cursor, count, choice of fields, and streaming. A list that is
- * longer than a page is read and sent page by page, each beginning where the last one ended, so that a long list
- * needs no more memory than a short one and a client that stops reading holds nothing in the database.
+ * Lists, shared by all resources: order, offset, cursor, count, choice of fields, and streaming. A list longer than a
+ * page is read and sent page by page, each starting after the last row of the one before, so that a long list needs
+ * no more memory than a short one, and a client that stops reading holds no database resources.
  */
 import { type Static, type TProperties, type TSchema, Type } from 'typebox'
 import { Failure, invalidArguments } from '../base/errors.ts'
@@ -11,12 +11,12 @@ import type { Answer, Call } from './endpoint.ts'
 import { decodeName } from './parameters.ts'
 import type { Render } from './render.ts'
 
-/** Rows that are read at once of a list that is longer than what is answered in one piece. */
+/** Rows per query of a streamed list. */
 const PAGE_ROWS = 250
-/** Where each page reads every row, pages are larger, so that there are fewer. */
+/** Larger, for orders where each page has to read every row. */
 const COMPUTED_PAGE_ROWS = 5000
 const ONE_PIECE_ROWS = 1000
-/** Reading more rows than these twice would take too long. */
+/** Up to this limit, a streamed list is read twice to set its Link header. */
 const MOST_LINKED_ROWS = 100_000
 const DEFAULT_NUMBER = 20
 
@@ -70,7 +70,7 @@ export function ordering(orders: readonly string[]) {
   }
 }
 
-/** The arguments that narrow a list, which may also come as `filter[name]`. */
+/** The filter arguments of a list; also accepted as `filter[name]`. */
 export function narrowing<F extends TProperties>(filters: F) {
   return {
     ...filters,
@@ -93,39 +93,39 @@ export type ListArguments = Omit<Static<typeof common>, 'orderby' | 'fields'> & 
   fields?: string[]
 }
 
-/** What a resource says about its lists. */
+/** Declaration of a resource's lists. */
 export interface Listing<Row, Args> {
   readonly orders: Readonly<Record<string, Order>>
-  /** The fields that one can choose; others are shown whenever the record has them. */
+  /** The fields that callers can choose; others are included whenever the record has them. */
   readonly fields: readonly string[]
-  /** Arguments that add related data to each record, and filter nothing. */
+  /** Arguments that add related data to each record, rather than filter. */
   readonly extras?: readonly string[]
   /**
-   * Orders, and arguments that narrow to one value of their field, of which an index has the rows in order: a page of them is all that is
-   * read, whatever the value.
+   * Orders and single-value filters with an index that returns rows in order: only one page of rows is read,
+   * whatever the value.
    */
   readonly indexed?: readonly string[]
   readonly page: (call: Call, args: Args, page: Page) => Promise<Row[]>
   readonly count: (call: Call, args: Args) => Promise<number>
   readonly identifier: (row: Row) => number
-  /** Where it is below the collection, when it is not the collection itself. */
+  /** Path of the list below the collection, if it is not the collection itself. */
   readonly path?: (args: Args) => string
   readonly writer: (call: Call, args: Args) => Promise<Writer<Row>>
 }
 
-/** Turns rows into what callers see. */
+/** Turns rows into records for callers. */
 export interface Writer<Row> {
   show(row: Row): object
   /** The same as JSON text. */
   write(row: Row): string
 }
 
-/** Writes the records that `recordOf` makes of rows, by their schema. */
+/** A writer for the records that `recordOf` makes, by their schema. */
 export function writerOf<Row, R extends object>(recordOf: (row: Row) => R, render: Render<R>): Writer<Row> {
   return { show: recordOf, write: row => render(recordOf(row)) }
 }
 
-/** @throws Failure invalid_argument when the cursor is not one of this list's */
+/** @throws Failure invalid_argument if the cursor does not belong to this list */
 export async function answerList<Row, Args extends ListArguments>(
   by: Call,
   args: Args,
@@ -148,7 +148,7 @@ export async function answerList<Row, Args extends ListArguments>(
   }
 
   if (limit <= ONE_PIECE_ROWS) {
-    // One row more than wanted tells whether there is another page.
+    // One extra row tells whether there is another page.
     const { descending, after } = start
     const rows = await listing.page(call, args, { order, descending, after, offset, limit: limit + 1 })
     if (rows.length > limit) {
@@ -159,7 +159,7 @@ export async function answerList<Row, Args extends ListArguments>(
   }
 
   if (limit <= MOST_LINKED_ROWS) {
-    // Headers come before the rows, so rows are read twice: keeping them would take the memory.
+    // Headers precede the rows, so the rows are read twice: buffering them would take too much memory.
     const last = await lastOf(eachPage(call, args, listing, start, limit + 1), limit)
     if (last !== undefined) linkAfter(last)
   }
@@ -178,14 +178,16 @@ export async function answerList<Row, Args extends ListArguments>(
 }
 
 /**
- * What leaves a list one that is read by an index alone, whatever its value: what `exclude` leaves out is at most as long
- * as the argument.
+ * Arguments that keep a list an index read, whatever their value: `exclude` skips at most as many rows as the
+ * argument
+ * names.
  */
 const HARMLESS = new Set(['number', 'offset', 'orderby', 'order', 'cursor', 'fields', 'exclude'])
 
 /**
- * Whether a list is one piece that an index has in order: of all rows, or of those with one value, in order of identifier, or of all
- * rows in another order. Any other may look at every row.
+ * Whether an index returns the whole list in order and in one piece: all rows, or those with a single filter value,
+ * by
+ * identifier; or all rows in another indexed order. Any other list may read every row.
  */
 function isQuick<Row, Args>(
   { number = DEFAULT_NUMBER, offset = 0, ...args }: ListArguments,
@@ -195,7 +197,7 @@ function isQuick<Row, Args>(
   if (number <= 0 || number + offset > ONE_PIECE_ROWS) return false
   const byIdentifier = order === Object.values(orders)[0]
   if (!byIdentifier && !indexed.some(name => orders[name] === order)) return false
-  // One index has one order, and one thing that it is narrowed by.
+  // An index serves one order and one filter.
   let mayNarrow = byIdentifier
   for (const [name, value] of Object.entries(args)) {
     if (value === undefined || HARMLESS.has(name) || extras.includes(name)) continue
@@ -206,7 +208,7 @@ function isQuick<Row, Args>(
   return true
 }
 
-/** All rows of a list, page by page; a page is never empty. */
+/** All rows of a list, page by page; pages are never empty. */
 export async function* eachPage<Row, Args extends ListArguments>(
   call: Call,
   args: Args,
@@ -228,7 +230,7 @@ export async function* eachPage<Row, Args extends ListArguments>(
   }
 }
 
-/** @returns the last of so many rows, when there are more */
+/** @returns the row at position `limit`, if there are more */
 async function lastOf<Row>(pages: AsyncIterable<Row[]>, limit: number): Promise<Row | undefined> {
   let remaining = limit
   let before: Row | undefined
@@ -244,7 +246,7 @@ function placeOf<Row>(row: Row, order: Order, listing: Listing<Row, never>): Non
   return { value: order.value(row), id: listing.identifier(row) }
 }
 
-/** Writes one row: as the record, its identifier, or the fields that were chosen. */
+/** Serialises a row: the whole record, its identifier, or the chosen fields. */
 async function rowWriter<Row, Args extends ListArguments>(
   call: Call,
   args: Args,
@@ -296,7 +298,8 @@ function startOf(args: ListArguments, orders: Readonly<Record<string, Order>>): 
   return cursor
 }
 
-// A cursor is the order and the last row's place in it. It grants nothing: whoever makes one up only says where to begin.
+// A cursor holds the order and the last row's position in it. It grants no access: a forged one only starts
+// elsewhere.
 
 function encodeCursor(
   orderby: string,
@@ -325,7 +328,7 @@ function decodeCursor(text: string, orders: Readonly<Record<string, Order>>): St
   return { orderby, descending: direction === 'desc', after: { value, id } }
 }
 
-/** A Link header that leads on: this request's URL with the argument in it, and without what it replaces. */
+/** Link header for the next page: this request's URL with the argument set, and without those it replaces. */
 export function linkTo(
   call: Call,
   argument: string,

@@ -3,14 +3,17 @@ import { type Logger, pino } from 'pino'
 
 const ALONE = { minLength: 8192, maxWrite: 16_384 }
 /**
- * Processes that write to one pipe tear each other's lines apart, unless a write is at most PIPE_BUF long (4096 on
- * Linux): lines are put together up to `maxWrite` bytes. Only a line that is longer by itself may still be torn.
+ * Concurrent writes to one pipe are only atomic up to PIPE_BUF (4096 bytes on Linux): lines are batched up to
+ * `maxWrite` bytes. Only a line longer than that may still be torn.
  */
 const AMONG_OTHERS = { minLength: 2048, maxWrite: 4096 }
-/** Lines wait in memory while they can't be written. Those beyond are dropped, which is logged. */
+/** Buffer for lines that can't be written. Beyond it they are dropped, which is logged. */
 const MAX_WAITING_BYTES = 8 * 1024 * 1024
 
-/** An error as it is logged: PostgreSQL tells the values of the row that it refuses, which may be anybody's. */
+/**
+ * Error for the log, without row values: PostgreSQL puts the values of a refused row into its errors, and they may be
+ * personal data.
+ */
 function withoutValues(error: Error): object {
   const { detail, where, internalQuery, ...safe } = pino.stdSerializers.err(error) ?? {}
   return safe
@@ -18,14 +21,14 @@ function withoutValues(error: Error): object {
 
 interface OpenLog {
   readonly log: Logger
-  /** Waits for the lines that are on their way, which `process.exit` would lose. Nothing is logged afterwards. */
+  /** Flushes buffered lines, which `process.exit` would lose. Nothing is logged afterwards. */
   closeLog(): Promise<void>
 }
 
 /**
- * Logs to standard error: JSON lines, or readable ones when it is a terminal. Lines are written together a few times
- * a second when many come, so that a request does not wait for its line. A full disk, a terminal that is gone, or who
- * reads slowly costs lines at most.
+ * Logs to standard error: JSON lines, or readable text on a terminal. Lines are batched a few times a second under
+ * load, so
+ * that requests do not wait for their line. A full disk, a closed terminal or a slow reader costs lines at most.
  * @param shared whether other processes log to the same place
  */
 export async function openLog(level: string, shared: boolean): Promise<OpenLog> {
@@ -42,9 +45,9 @@ export async function openLog(level: string, shared: boolean): Promise<OpenLog> 
     maxLength: MAX_WAITING_BYTES,
     ...(isTerminal ? { sync: true } : { sync: false, periodicFlush: 200, ...sizes }),
   })
-  // Pino would stop for good when nobody reads, and end the process at every other error.
+  // pino would stop for good when nobody reads, and end the process on any other error.
   destination.removeAllListeners('error').on('error', () => {
-    // A process that exits would try for ever.
+    // On exit, pino would retry for ever.
     destination.flushSync = () => {}
   })
   const log = pino(options, isTerminal ? await readable(destination) : destination)
@@ -62,7 +65,7 @@ export async function openLog(level: string, shared: boolean): Promise<OpenLog> 
     log.level = 'silent'
     const closing = once(destination, 'close')
     destination.end()
-    // What can't be written now is given up.
+    // What can't be written by now is dropped.
     await closing.catch(() => {})
   }
   return { log, closeLog }

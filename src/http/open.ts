@@ -1,6 +1,7 @@
 /**
- * What anybody may ask for without a key: the addresses that visitors follow and their browsers ask. They have a class of their
- * own in the limits and in the shedding of load, and none of the stages of the interface.
+ * Public endpoints, without a key: addresses that visitors follow and that their browsers request. They have rate
+ * limits and
+ * load shedding of their own, and none of the stages of the interface.
  * See docs/decisions/visitors.md.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
@@ -9,19 +10,19 @@ import { queryOf } from './call.ts'
 import { VisitorQueue } from './limits/visitor-queue.ts'
 import { refuse } from './stages/shed.ts'
 
-/** A request as those who answer it see it. */
+/** A request to a public endpoint. */
 export interface OpenRequest {
   readonly method: string
   readonly headers: FastifyRequest['headers']
-  /** The client's network address; a proxy that is trusted names it. */
+  /** The client's network address; taken from a trusted proxy's header where there is one. */
   readonly address: string
-  /** The part of the path that the route leaves open. */
+  /** Value of the route's `:name` parameter. */
   readonly name: string
   /** The query string as it was sent, without '?'. */
   readonly query: string
-  /** '' when there is none. */
+  /** '' if there is none. */
   readonly body: string
-  /** Whether the client reached the service by TLS. */
+  /** Whether the client uses TLS. */
   readonly secure: boolean
 }
 
@@ -32,9 +33,9 @@ export interface OpenAnswer {
 }
 
 export interface OpenRoute {
-  /** GET answers HEAD, too. */
+  /** GET also serves HEAD. */
   readonly method: 'GET' | 'POST'
-  /** `:name` stands for a part that is left open. */
+  /** `:name` is a parameter. */
   readonly path: string
   answer(request: OpenRequest): OpenAnswer | Promise<OpenAnswer>
 }

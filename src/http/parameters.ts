@@ -1,16 +1,16 @@
 /**
- * Named parameters as clients write them: `a=1`, `a[]=1&a[]=2`, `a=1&a=2`, `date[start]=…`. The same nesting
+ * Parses named parameters in all their notations: `a=1`, `a[]=1&a[]=2`, `a=1&a=2`, `date[start]=…`. The same nesting
  * serves query strings, form-urlencoded bodies and multipart bodies.
  */
 import { isUtf8 } from 'node:buffer'
 import { Failure, invalidArguments } from '../base/errors.ts'
 import { isObject } from '../base/unknown.ts'
 
-/** Has no prototype, so that a parameter may have any name, such as `constructor`. */
+/** Has no prototype, so that a parameter may have any name, even `constructor`. */
 export type Parameters = { [name: string]: unknown }
 
 const MAX_PARAMETERS = 20_000
-/** How many values that are not UTF-8 are named one by one, since each costs an error of its own. */
+/** Number of values with invalid UTF-8 that are reported one by one, since each costs an error. */
 const MAX_BROKEN = 100
 const MAX_DEPTH = 4
 const JSON_TYPE = 'application/json'
@@ -23,23 +23,26 @@ const LINE_BREAK = 10
 
 export const noParameters: Parameters = Object.freeze(Object.create(null))
 
-/** Stands for a value that is not UTF-8. No text may hold it, so it is refused together with every other problem. */
+/**
+ * Placeholder for a value with invalid UTF-8. Valid text never contains it, so validation reports it with all other
+ * problems.
+ */
 const NOT_UTF8 = '\ud800'
 
-/** Makes text of a name or a value before its escapes are read. @returns undefined when it is not UTF-8 */
+/** Decodes a name or value before percent-decoding. @returns undefined if it is not UTF-8 */
 type ReadPart = (part: string) => string | undefined
 
 const asItIs: ReadPart = part => part
 
-/** Of bytes that were read as Latin-1. */
+/** For bytes that were read as Latin-1. */
 const fromBytes: ReadPart = part => {
   const bytes = Buffer.from(part, 'latin1')
   return isUtf8(bytes) ? bytes.toString() : undefined
 }
 
 /**
- * Reads `application/x-www-form-urlencoded` text, which a query string is too.
- * @throws Failure invalid_argument when the escapes of a name, or of many values, are broken or are not UTF-8
+ * Parses `application/x-www-form-urlencoded` text, including query strings.
+ * @throws Failure invalid_argument if a name, or too many values, have invalid escapes or invalid UTF-8
  */
 export function parseUrlEncoded(text: string, read = asItIs): Parameters {
   if (text === '') return noParameters
@@ -58,20 +61,20 @@ export function parseUrlEncoded(text: string, read = asItIs): Parameters {
   return nest(entries)
 }
 
-/** Read at once where all of it is UTF-8; else part by part, so that the broken parts can be named. */
+/** Decoded as a whole if it is valid UTF-8; otherwise part by part, so that the invalid parts can be named. */
 function parseForm(body: Buffer): Parameters {
   return isUtf8(body) ? parseUrlEncoded(body.toString()) : parseUrlEncoded(body.toString('latin1'), fromBytes)
 }
 
 const mediaTypeOf = (header: string) => header.split(';', 1)[0]!.trim().toLowerCase()
 
-/** Whether the media type has typed values: an empty text in JSON is meant, in a form it is a field left blank. */
+/** Whether the media type has typed values: an empty string in JSON is meant, in a form it is a field left blank. */
 export function isTyped(header: string): boolean {
   return mediaTypeOf(header) === JSON_TYPE
 }
 
 /**
- * Reads a body of the given media type.
+ * Parses a body of the given media type.
  * @throws Failure invalid_json, invalid_argument or unsupported_media_type
  */
 export async function parseBody(mediaType: string, body: Buffer): Promise<Parameters> {
@@ -88,14 +91,14 @@ export async function parseBody(mediaType: string, body: Buffer): Promise<Parame
   }
 }
 
-/** Whether the body has many lines, each to be read by itself. */
+/** Whether the media type is NDJSON. */
 export function hasLines(header: string): boolean {
   return mediaTypeOf(header) === LINES_TYPE
 }
 
 /**
- * The lines of NDJSON; empty ones stay, so that each has the number that its sender counts.
- * @returns undefined where there are more than `most`, which are not even taken apart
+ * The lines of NDJSON, including empty ones, so that line numbers match the sender's.
+ * @returns undefined if there are more than `most`; they are not even split
  * @throws Failure invalid_argument
  */
 export function linesOf(body: Buffer, most: number): string[] | undefined {
@@ -107,7 +110,7 @@ export function linesOf(body: Buffer, most: number): string[] | undefined {
   return utf8(body).split('\n')
 }
 
-/** Reads one object. @throws Failure invalid_json, invalid_argument */
+/** Parses one JSON object. @throws Failure invalid_json, invalid_argument */
 export function parseJson(body: Buffer | string): Parameters {
   let value: unknown
   try {
@@ -116,13 +119,13 @@ export function parseJson(body: Buffer | string): Parameters {
   } catch (cause) {
     throw new Failure('invalid_json', { cause })
   }
-  // What several libraries send when there is no body.
+  // Several HTTP libraries send `null` when there is no body.
   if (value === null) return noParameters
   if (!isObject(value)) throw new Failure('invalid_json')
   return value
 }
 
-/** Checked before parsing: depth and names cost more than their length. */
+/** Checked before parsing: deep nesting and many names cost more than their length. */
 function isWithinBounds(json: string): boolean {
   let depth = 0
   let names = 0
@@ -137,7 +140,7 @@ function isWithinBounds(json: string): boolean {
   return true
 }
 
-/** @returns where the quote is that ends the text whose first quote is at `begin` */
+/** @returns the index of the closing quote of the string that opens at `begin` */
 function endOfText(json: string, begin: number): number {
   let index = begin + 1
   while (index < json.length && json.charCodeAt(index) !== QUOTE) {
@@ -170,7 +173,7 @@ function utf8(bytes: Buffer): string {
 function decode(part: string, read: ReadPart): string | undefined {
   const text = read(part)
   if (text === undefined) return undefined
-  // With many of them, replacing one by one takes ten times as long.
+  // With many plus signs, replacing them one by one takes ten times as long.
   const spaced = text.includes('+') ? text.split('+').join(' ') : text
   if (!spaced.includes('%')) return spaced
   try {
@@ -207,7 +210,7 @@ function nest(entries: [name: string, value: unknown][]): Parameters {
   return root
 }
 
-/** 'date[start]' is date, start; 'a[]' and 'a[0]' are a, because arrays come in the order sent. */
+/** 'date[start]' is the path date, start; 'a[]' and 'a[0]' are items of a, since items arrive in order. */
 function pathOf(name: string): { path: string[]; isItem: boolean } {
   const open = name.indexOf('[')
   if (open <= 0 || !name.endsWith(']')) return { path: [name], isItem: false }
@@ -217,7 +220,7 @@ function pathOf(name: string): { path: string[]; isItem: boolean } {
   return { path, isItem }
 }
 
-/** A repeated name makes a list, and so does a name that marks an item. */
+/** A repeated name makes a list, and so does an item notation. */
 function add(parent: Parameters, name: string, value: unknown, isItem: boolean): void {
   const present = parent[name]
   if (present === undefined) parent[name] = isItem ? [value] : value

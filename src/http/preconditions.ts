@@ -1,8 +1,9 @@
 /**
- * Edits that do not overwrite what their caller has not seen. A record's ETag is a hash of its text, so it is the same
- * on every node and changes with whatever the record shows. Its first part leaves out what follows from other records
- * (an affiliate's earnings, …), and is all that If-Match compares: else no edit of a busy affiliate would succeed. It
- * is compared inside of the write's transaction, which is run again when somebody else changed the record meanwhile.
+ * Optimistic concurrency. A record's ETag is a hash of its JSON, so it is the same on every node and changes with
+ * everything the record shows. Its first part leaves out fields computed from other records (an affiliate's earnings,
+ * …)
+ * and is all that If-Match compares: otherwise no edit of a busy affiliate would succeed. The comparison runs inside
+ * the write's transaction, which is retried when someone else has changed the record meanwhile.
  * See docs/decisions/entity-tags.md.
  */
 import { hash } from 'node:crypto'
@@ -10,12 +11,12 @@ import { Failure } from '../base/errors.ts'
 import { memberOf } from '../base/unknown.ts'
 import { type Call, type Endpoint, inPath, type Resource } from './endpoint.ts'
 
-/** Length of SHA-1 as Base64. */
+/** Length of a SHA-1 in Base64. */
 const HASH_LENGTH = 27
 
 /**
  * @param body the record's JSON
- * @param derived finds the fields of the text that follow from other records
+ * @param derived matches the fields that are computed from other records
  */
 export function entityTag(body: string, derived?: RegExp): string {
   const fullHash = hash('sha1', body, 'base64url')
@@ -23,12 +24,12 @@ export function entityTag(body: string, derived?: RegExp): string {
   return `"${hash('sha1', body.replace(derived, ''), 'base64url')}${fullHash}"`
 }
 
-/** The part of a tag that changes with what callers can edit. */
+/** The part of a tag that covers what callers can edit. */
 const ownPart = (tag: string) => tag.slice(0, HASH_LENGTH + 1)
 
-/** Finds numbers and texts by the names of their fields. In a text, the quotes of what looks alike are escaped. */
+/** Matches numbers and strings by field name. Inside a string, quotes are escaped, so that nothing in it can match. */
 export function derivedFields({ derived = [] }: Resource): RegExp | undefined {
-  // Adjacent fields are found by one match.
+  // One match covers adjacent fields.
   return derived.length === 0
     ? undefined
     : new RegExp(`(?:,"(?:${derived.join('|')})":(?:"[^"]*"|[^,}]*))+`, 'g')
@@ -39,21 +40,21 @@ export function answersRecord({ methods, path, answer }: Endpoint): boolean {
   return answer.status === 201 || (path.endsWith('}') && !methods.includes('DELETE'))
 }
 
-/** The endpoint that shows the record that `endpoint` edits or deletes. */
+/** The endpoint that reads the record that `endpoint` edits or deletes. */
 export function showing(resource: Resource, endpoint: Endpoint): Endpoint | undefined {
   if (!endpoint.path.endsWith('}') || endpoint.methods.includes('GET')) return undefined
   return resource.endpoints.find(({ path, methods }) => path === endpoint.path && methods.includes('GET'))
 }
 
-/** If-None-Match: whether the caller has what would be sent. */
+/** If-None-Match: whether the caller already has this version. */
 export function isKnown(header: string, tag: string): boolean {
   return header.trim() === '*' || tagsIn(header).some(known => known.replace(/^W\//, '') === tag)
 }
 
 /**
- * If-Match. A record can be shown in several forms (with its account, …); the tag of any of them counts.
- * @param show the endpoint that shows it
- * @throws Failure precondition_failed, or that the record is not there
+ * If-Match. A record has several forms (with its account, …); the tag of any of them matches.
+ * @param show the endpoint that reads the record
+ * @throws Failure precondition_failed, or the failure for a missing record
  */
 export async function refuseChanged(
   call: Call,
@@ -76,7 +77,7 @@ function tagsIn(header: string): string[] {
   return header.match(/(?:W\/)?"[^"]*"/g) ?? []
 }
 
-/** Every combination of the flags that choose what is shown of a record, the plain form first. */
+/** All combinations of the flags that select a form of the record, the plain form first. */
 function formsOf({ arguments: { properties } }: Endpoint): Record<string, true>[] {
   const flags = Object.keys(properties).filter(name => memberOf(properties[name], 'type') === 'boolean')
   let forms: Record<string, true>[] = [{}]

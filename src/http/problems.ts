@@ -8,12 +8,12 @@ export interface Problem {
   readonly headers: Readonly<Record<string, string>>
   /** JSON. */
   readonly body: string
-  /** What the log should show, when the fault is not the caller's. */
+  /** For the log, when the fault is not the caller's. */
   readonly cause?: unknown
 }
 
 const RETRY_AFTER_SECONDS = '1'
-/** Why nothing was written, as far as callers may know and in place of the catalogue's message. */
+/** Reasons why nothing was written, in words that callers may see, in place of the catalogue's message. */
 const sentences: Partial<Record<Reason, string>> = {
   full: 'The disk of the database is full, so nothing can be written. Nothing was changed; try again when there is room.',
   'read-only': 'The database can only be read at the moment. Nothing was changed; try again.',
@@ -32,7 +32,7 @@ const refusedByFastify: Record<string, FailureName> = {
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'bad_request',
 }
 
-/** Requests that Node's parser refuses before they become a request. */
+/** Requests that Node's HTTP parser refuses. */
 const refusedByNode: Record<string, FailureName> = {
   HPE_HEADER_OVERFLOW: 'headers_too_large',
   ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',
@@ -43,7 +43,7 @@ export function problemOf(error: unknown): Problem {
   const failure = failureOf(error)
   const { code, status } = entryOf(failure.failure)
   const headers: Record<string, string> = { 'Content-Type': 'application/json; charset=utf-8' }
-  // Only for requests with an API key: a browser would ask the person for a password.
+  // Only for API keys: a browser would show its own password dialog.
   if (failure.failure === 'unauthenticated')
     headers['WWW-Authenticate'] = 'Basic realm="affiliated", charset="UTF-8"'
   if (status === 429) headers['Retry-After'] = String(failure.data.retry_after)
@@ -57,12 +57,12 @@ export function problemOf(error: unknown): Problem {
   }
 }
 
-/** For a connection on which no request could be read. */
+/** The response on a connection where no request could be parsed. */
 export function connectionProblem(error: { code?: string }): Problem {
   return problemOf(new Failure(refusedByNode[error.code ?? ''] ?? 'bad_request'))
 }
 
-/** The failure that stands for anything that was thrown. */
+/** The failure for any error. */
 export function failureOf(error: unknown): Failure {
   if (error instanceof Failure) return error
   if (error instanceof DatabaseUnavailable) {

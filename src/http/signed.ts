@@ -1,6 +1,6 @@
 /**
- * Deliveries whose senders have no API key and sign the bytes of the body instead: shops and payment providers. A wrong
- * signature is answered alike whether or not the source exists.
+ * Deliveries (webhooks) of shops and payment providers, which sign the body instead of sending an API key. A wrong
+ * signature gets the same answer whether or not the source exists.
  */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Failure } from '../base/errors.ts'
@@ -10,13 +10,13 @@ import { shed } from './stages/shed.ts'
 interface SignedRequest {
   readonly headers: FastifyRequest['headers']
   readonly body: Buffer
-  /** The client's network address; a proxy that is trusted names it. */
+  /** The client's network address; taken from a trusted proxy's header where there is one. */
   readonly address: string
 }
 
 export interface SignedOptions {
   readonly load: Load
-  /** `:id` stands for the number of whatever has the secret. */
+  /** `:id` is the identifier of the record that has the secret. */
   readonly path: string
   /** @throws Failure wrong_signature */
   take(id: number, request: SignedRequest): Promise<object>

@@ -1,12 +1,15 @@
-/** What a caller can do about a request that takes too long. */
+/** Advice for requests that take too long. */
 import { Failure } from '../base/errors.ts'
 import { DatabaseUnavailable } from '../storage/database.ts'
 import { type Endpoint, inPath } from './endpoint.ts'
 
-/** Arguments that do not make a list shorter. */
+/** Arguments that do not shorten a list. */
 const OTHERS = ['number', 'offset', 'orderby', 'order', 'cursor', 'count', 'fields', 'filter', 'format']
 
-/** @returns for an error of a read that used up its time, the failure that names what to narrow; else the error */
+/**
+ * @returns for a read that exceeded its time budget, a failure that names the arguments to narrow it; otherwise the
+ * error itself
+ */
 export function tooLong(
   error: unknown,
   endpoint: Endpoint,

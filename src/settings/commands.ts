@@ -49,7 +49,7 @@ function show(options: CommonOptions, record: Record<string, unknown>): void {
   print(options, record, table(['setting', 'value'], rows))
 }
 
-/** The settings by the names under which they are changed. */
+/** Settings under the names by which they are changed. */
 function recordOf(settings: Settings) {
   const { decimals, ...changeable } = settingsRecord(settings)
   return changeable

@@ -1,4 +1,4 @@
-/** The settings of what is earned and paid: as callers send and see them, and as they are stored. */
+/** Earning and paying settings: as callers send and see them, and as they are stored. */
 import { Type } from 'typebox'
 import { choice, flag } from '../base/schemas.ts'
 import type { EarningSettings, Settings } from '../base/settings.ts'
@@ -20,7 +20,7 @@ export const earningChanges = {
 
 export const earningNames = Object.keys(earningFields)
 
-/** What is stored of the changes, by the names of the settings. */
+/** The changes as name and stored value. */
 export function storedEarning(changes: object): [string, string][] {
   return Object.entries(changes)
     .filter(([name, value]) => earningNames.includes(name) && value !== undefined)

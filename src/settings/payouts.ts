@@ -1,4 +1,4 @@
-/** The settings of payouts: who pays, and how payout runs are approved. */
+/** Payout settings: the payer, and the approval of payout runs. */
 import { Type } from 'typebox'
 import { MOST_ACH_PAYER, MOST_SEPA_NAME, problemInAch, problemInSepa } from '../base/bank-texts.ts'
 import { ibanProblem, isBic, isRouting } from '../base/banks.ts'
@@ -70,7 +70,7 @@ export function payoutProblems(changes: Changes, before: Settings): Problems {
   }
 }
 
-/** A run could not be prepared by a name that its files can't carry: better said now than when the money is due. */
+/** Refuses names that a bank file can't contain: better now than when the money is due. */
 function problemsOfTexts(changes: Changes, { currency, payouts }: Settings): Problems {
   const { payer_name: name = payouts.name, payer_bank: bank = '' } = changes
   const { payer_iban: iban = payouts.iban, payer_routing: routing = payouts.routing } = changes
@@ -85,7 +85,7 @@ function problemsOfTexts(changes: Changes, { currency, payouts }: Settings): Pro
   }
 }
 
-/** What is stored of the changes, by the names of the settings. */
+/** The changes as name and stored value. */
 export function storedPayouts(changes: Changes): [string, string][] {
   return Object.entries(changes)
     .filter(([name, value]) => payoutNames.includes(name) && value !== undefined)

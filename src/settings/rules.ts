@@ -1,4 +1,4 @@
-/** The settings that the whole programme shares, and what may be changed when. */
+/** Settings shared by the whole programme, and the rules for changing them. */
 import { randomUUID } from 'node:crypto'
 import type { Origin } from '../base/actor.ts'
 import { currencies, decimalsOf } from '../base/currencies.ts'
@@ -13,21 +13,21 @@ import type { SettingsChanges, SettingsRecord } from './schema.ts'
 import * as store from './store.ts'
 import { storedTracking, trackingOf, trackingProblems, trackingRecord } from './tracking.ts'
 
-/** Maximum staleness of settings that another process has changed. Changes of this process count at once. */
+/** Maximum staleness of settings that another process has changed. Changes by this process take effect at once. */
 const MAX_AGE_MS = 500
 
-/** The context that rules get on this database. */
+/** The context for rules on this database. */
 export function contextOf(database: Database): Context {
   const settings = new SettingsCache(database)
   return { database, settings, within: tx => contextOf(within(database, tx)) }
 }
 
-/** The context of rules that write. */
+/** The context for rules that write. */
 export function onBehalfOf(origin: Origin, database: Database): RequestContext {
   return { ...contextOf(database), ...origin }
 }
 
-/** The settings, read again when they have changed, or when they may have changed where the database can't tell. */
+/** Cached settings: reloaded when they have changed or, where the database has no versions, when they are too old. */
 class SettingsCache {
   readonly #database: Database
   #settings: Promise<Settings> | undefined
@@ -54,8 +54,9 @@ class SettingsCache {
   async hold(tx: Tx): Promise<Settings> {
     await store.holdSettings(tx, this.#database.engine)
     const settings = await loadSettings(tx)
-    // Fresher than a cache of half a second. With versions, a transaction may see what is rolled back later, so it
-    // is not cached.
+    // Fresher than the cache. With versions, a transaction may see changes that are rolled back later, so they are
+    // not
+    // cached.
     if (this.#database.version === undefined) {
       this.#settings = Promise.resolve(settings)
       this.#readAt = performance.now()
@@ -84,16 +85,14 @@ export async function loadSettings(db: Db): Promise<Settings> {
   }
 }
 
-/**
- * Marks the commission rules as changed. Waits for transactions that use them, and blocks new ones.
- */
+/** Marks the commission rules as changed. Waits for transactions that use them, and blocks new ones. */
 export async function markRules(tx: Tx, engine: Engine): Promise<void> {
   await store.lockSettings(tx, engine)
   await store.writeSetting(tx, 'rules_version', randomUUID())
 }
 
 /**
- * Changes the settings that are named, and no others.
+ * Changes the given settings only.
  * @returns the settings after the change
  * @throws Failure invalid_argument
  */
@@ -123,7 +122,7 @@ export async function changeSettings(context: RequestContext, changes: SettingsC
   return settings
 }
 
-/** What can be changed, and what follows from it, as callers see it. */
+/** The changeable settings and what follows from them, as callers see them. */
 export function settingsRecord(settings: Settings) {
   const { defaultRate, defaultRateType, rateTypes, currency, decimals } = settings
   return {

@@ -6,7 +6,7 @@ import { trackingChanges, trackingFields } from './tracking.ts'
 
 const rateTypeName = line(100)
 
-/** The settings that can be changed; each is optional, and what is not named stays. */
+/** Changeable settings; all are optional, and omitted ones stay. */
 export const settingsChanges = Type.Object({
   default_rate: Type.Optional(rate('The rate of affiliates that have none of their own.')),
   default_rate_type: Type.Optional(

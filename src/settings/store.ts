@@ -14,12 +14,12 @@ export async function readSettings(db: Db): Promise<Values> {
   return valuesOf(await allSettings(db, {}))
 }
 
-/** Locks the settings against changes until the transaction ends; others may lock them too. */
+/** Shared lock: prevents changes of the settings until the transaction ends. */
 export async function holdSettings(tx: Tx, engine: Engine): Promise<void> {
   await engine.lock(tx, 'settings', 'together')
 }
 
-/** Locks the settings for a change: waits for those who hold them, and blocks others. */
+/** Exclusive lock, for a change: waits for shared locks, and blocks new ones. */
 export async function lockSettings(tx: Tx, engine: Engine): Promise<void> {
   await engine.lock(tx, 'settings', 'alone')
 }
@@ -53,7 +53,7 @@ export async function writeRateTypes(tx: Tx, names: readonly string[]): Promise<
     .execute()
 }
 
-/** Those of `names` that some row refers to, in whatever table. */
+/** The rate types among `names` that any row refers to, in any table. */
 export async function rateTypesInUse(
   { reader, schema }: Source,
   names: readonly string[],
@@ -72,7 +72,7 @@ export async function rateTypesInUse(
   return inUse
 }
 
-/** Whether there are amounts in the currency: rows with an amount that is not derived from other tables. */
+/** Whether any amounts are stored: rows with an amount that is not derived from other tables. */
 export async function anyMoney({ reader, schema }: Source): Promise<boolean> {
   for (const table of schema) {
     const hasMoney = [...columnsOf(table).values()].some(({ money }) => money === true)
@@ -81,7 +81,7 @@ export async function anyMoney({ reader, schema }: Source): Promise<boolean> {
   return false
 }
 
-/** Where tables are looked at that this folder does not know. */
+/** For queries across tables that this folder does not know. */
 export interface Source {
   readonly reader: Db
   readonly schema: Schema
@@ -93,8 +93,8 @@ async function anyRow(db: Db, table: string, where: RawBuilder<unknown> = sql``)
 }
 
 /**
- * Makes attempts to log in wait for one another until the transaction ends, so that together they stay within the
- * limit.
+ * Serialises log-in attempts until the transaction ends, so that concurrent ones stay within the
+ * limit together.
  */
 export async function waitForTurn(tx: Tx): Promise<void> {
   await tx.selectFrom('settings').select('value').where('name', '=', 'first_login_at').forUpdate().execute()

@@ -1,4 +1,4 @@
-/** The settings of the tracking: as callers send and see them, as they are stored, and what is wrong with them. */
+/** Tracking settings: as callers send and see them, as they are stored, and their validation. */
 import { Type } from 'typebox'
 import type { Problems } from '../base/errors.ts'
 import { choice, flag, line, listOf } from '../base/schemas.ts'
@@ -57,7 +57,7 @@ export function trackingProblems({ programme_page: page, allowed_hosts: hosts }:
   }
 }
 
-/** What is stored of the changes, by the names of the settings. */
+/** The changes as name and stored value. */
 export function storedTracking(changes: Changes): [string, string][] {
   return Object.entries(changes)
     .filter(([name, value]) => trackingNames.includes(name) && value !== undefined)
@@ -95,8 +95,9 @@ function isWebPage(text: string): boolean {
 }
 
 /**
- * As URLs have it: in small letters, without the default port; undefined when it is no host. All hosts below one label, such as
- * `*.com`, would be other people's.
+ * Host as URLs have it: lower case, without the default port; undefined if invalid. A wildcard below a single label,
+ * such as
+ * `*.com`, would cover other people's hosts.
  */
 function canonicalHost(text: string): string | undefined {
   const [, below = '', name] = /^(\*\.)?([^\s*/?#@\\,]+)$/.exec(text) ?? []

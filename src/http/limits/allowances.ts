@@ -1,8 +1,9 @@
 /**
- * How many times something may happen within a minute, by name: requests of a key, refused keys of an address. A
- * minute begins with the first use. The processes of one node share each allowance: the first process gives out a part
- * of what is left at a time, the smaller the less is left, so that hardly any request waits for a message, and all
- * together never get more than there is.
+ * Rate limits per minute, by name: requests of a key, refused keys of an address. A minute begins with the first use.
+ * The
+ * processes of one node share each limit: the first process grants a part of what is left at a time, smaller as it
+ * runs
+ * out, so that hardly any request waits for a message, and all together never exceed the limit.
  * See docs/decisions/limits.md.
  */
 export const WINDOW_SECONDS = 60
@@ -13,17 +14,17 @@ const NAMES_KEPT = 100_000
 
 export interface Grant {
   readonly granted: number
-  /** What can still be given out. */
+  /** What can still be granted. */
   readonly left: number
-  /** Tells a minute from another. */
+  /** Identifies the minute. */
   readonly window: number
-  /** Until it is over. Processes agree on durations only. */
+  /** Milliseconds until it ends: the processes' clocks agree on durations only. */
   readonly lastsMs: number
 }
 
 export type Grantor = (name: string, limit: number) => Grant | Promise<Grant>
 
-/** For a process that shares with no other: all at once. */
+/** For a process that shares its limits with no other: grants everything at once. */
 export const grantAll: Grantor = (_name, limit) => ({
   granted: limit,
   left: 0,
@@ -31,7 +32,7 @@ export const grantAll: Grantor = (_name, limit) => ({
   lastsMs: WINDOW_MS,
 })
 
-/** What the first process of a node keeps. */
+/** The counts, held by the first process of a node. */
 export class Allotment {
   readonly #left = new Map<string, { left: number; readonly endsAt: number }>()
 
@@ -49,9 +50,9 @@ export class Allotment {
 }
 
 export interface Spending {
-  /** Whether there was one left. */
+  /** Whether the request is within the limit. */
   readonly allowed: boolean
-  /** At most; other processes may have used some of it. */
+  /** An upper bound; other processes may have used some of it. */
   readonly remaining: number
   readonly resetSeconds: number
 }
@@ -60,7 +61,7 @@ interface Allowance {
   tokens: number
   readonly left: number
   readonly window: number
-  /** By `performance.now()`, which goes on alike when somebody sets the clock. */
+  /** In `performance.now()` time, which is not affected by changes of the system clock. */
   readonly endsAt: number
 }
 
@@ -74,7 +75,7 @@ export class Allowances {
     this.#grantor = grantor
   }
 
-  /** Uses so many, or none where there are fewer; a promise only where another process has to be asked. */
+  /** Spends `count`, or nothing if less is left. Returns a promise only when another process has to be asked. */
   spend(name: string, limit: number, count = 1): Spending | Promise<Spending> {
     const granted = this.#held.get(name)
     if (granted && granted.endsAt > performance.now()) {
@@ -90,7 +91,7 @@ export class Allowances {
       : this.spend(name, limit, count)
   }
 
-  /** Whether this process knows that there is none left. */
+  /** Whether this process knows that nothing is left. */
   isUsedUp(name: string): boolean {
     const granted = this.#held.get(name)
     return (
@@ -132,7 +133,7 @@ function spentOf({ tokens, left, endsAt }: Allowance, allowed: boolean): Spendin
   }
 }
 
-/** The one that was set longest ago goes when there are too many: it is the likeliest to be over. */
+/** Bounded map: evicts the entry that was set longest ago, which is the most likely to have expired. */
 function setBounded<T>(entries: Map<string, T>, name: string, entry: T): void {
   entries.delete(name)
   entries.set(name, entry)

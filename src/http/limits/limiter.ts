@@ -1,7 +1,11 @@
 /**
- * Requests per minute and key, where a large body counts as several, and refused keys per minute and address. A valid key is always served, wherever it comes
- * from: behind one address there may be many callers, and one of them must not be able to lock out the others. Tokens
- * can't be guessed (256 random bits), so what the limit on refused keys is for is to slow down and to show who tries.
+ * Limits requests per minute and key (a large body counts as several), and refused keys per minute and address. A
+ * valid key
+ * is always served, whatever its address: many callers may share one address, and one of them must not be able to
+ * lock out
+ * the others. Tokens can't be guessed (256 random bits), so the limit on refused keys merely slows attempts down and
+ * makes
+ * them visible.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Actor } from '../../base/actor.ts'
@@ -9,9 +13,9 @@ import { Failure } from '../../base/errors.ts'
 import { networksOf } from '../../base/network.ts'
 import { Allowances, type Grantor, WINDOW_SECONDS } from './allowances.ts'
 
-/** To read so much of a body takes about as long as a small request. */
+/** Body size that takes about as long to read as a small request. */
 const REQUEST_BYTES = 16 * 1024
-/** To read for so long keeps a processor as busy as many small requests do. */
+/** Read time that keeps a processor as busy as many small requests do. */
 const REQUEST_READ_MS = 10
 
 export class Limiter {
@@ -19,7 +23,7 @@ export class Limiter {
   readonly #requests: number
   readonly #policy: string
 
-  /** @param requests per minute and key, and refused ones per minute and address; 0 is no limit */
+  /** @param requests per minute and key, and refused keys per minute and address; 0 means no limit */
   constructor(requests: number, grantor: Grantor) {
     this.#allowances = new Allowances(grantor)
     this.#requests = requests
@@ -27,8 +31,8 @@ export class Limiter {
   }
 
   /**
-   * @param authenticate finds out who asks; it is given what tells whether the address has used up its refusals
-   * @throws Failure what `authenticate` throws, too_many_refusals, too_many_requests
+   * @param authenticate authenticates the request; its argument tells whether the address has used up its refusals
+   * @throws Failure too_many_refusals, too_many_requests, or whatever `authenticate` throws
    */
   async admit(
     request: FastifyRequest,
@@ -48,7 +52,7 @@ export class Limiter {
   }
 
   /**
-   * Counts a large body as several requests, before it is read.
+   * Charges a large body as several requests, before it is read.
    * @throws Failure too_many_requests
    */
   async charge(request: FastifyRequest, reply: FastifyReply, bytes: number): Promise<void> {
@@ -56,7 +60,7 @@ export class Limiter {
     if (this.#requests > 0 && requests > 0) await this.#spend(reply, request.actor!, requests)
   }
 
-  /** Counts what was read as several requests, or as many as are left: it was read already. */
+  /** Charges read time as several requests, or as many as are left, since the reading is done. */
   chargeRead({ actor }: FastifyRequest, readMs: number): void {
     const requests = Math.floor(readMs / REQUEST_READ_MS)
     if (this.#requests === 0 || requests === 0) return
@@ -84,7 +88,7 @@ export class Limiter {
   }
 }
 
-/** The name of the allowance for refused keys. */
+/** Name of the limit on refused keys. */
 function refusalsOf(address: string): string {
   return `address ${networksOf(address)[0]}`
 }

@@ -1,20 +1,23 @@
 /**
- * Says no early when there is more to do than can be done, so that what is taken on is done in time.
+ * Sheds load early when there is more work than can be done, so that accepted requests are answered in time.
  *
- * Two queues can grow. One is that of requests which the process has not looked at yet: once turns of the event loop
- * are long one after the other, only what comes early in a turn is taken. The other is that of requests which wait
- * for the database: how many may is found out from how long they take. Both go by time, not by numbers that somebody
- * would have to tune. Who waits for a password's hash stands apart, so that a flood of log-ins refuses nobody else.
+ * Two queues can grow. One consists of requests that the process has not looked at yet: once several turns of the
+ * event
+ * loop in a row are long, only requests early in a turn are accepted. The other consists of requests that wait for
+ * the
+ * database: its limit adapts to how long they take. Both go by time, so there are no numbers to tune. Password
+ * hashing
+ * has a limit of its own, so that a flood of log-ins refuses nobody else.
  * See docs/decisions/overload.md.
  */
 import { Failure, type FailureName } from '../../base/errors.ts'
 
-/** So few at once are taken however long they take: it is then the work that is heavy, not the number of callers. */
+/** Accepted in any case: with so few callers it is the work that is heavy, and refusing some would not help. */
 const TAKEN_IN_ANY_TURN = 64
 const UNDER_WAY_IN_ANY_CASE = 256
 
 const TURN_MS = 25
-/** How long what is known of long turns holds: one short turn does not end an overload. */
+/** How long a long turn counts as overload. */
 const LATE_FOR_MS = 1000
 
 const MOST_UNDER_WAY = 1024
@@ -27,12 +30,12 @@ const HASHES = 32
 const STREAMS = 128
 const STREAMS_PER_CALLER = 16
 
-/** Bodies of many lines: each may take as much memory as a body may be large. */
+/** Bodies of many lines: each may take up to the maximum body size in memory. */
 const BATCHES = 16
 const BATCHES_PER_CALLER = 4
 
 export class Load {
-  /** How long a request may read before it has its answer, or the next part of it. */
+  /** Read time allowed until the answer, or until its next part. */
   readonly readMs: number
   #turnBegan = 0
   #takenInTurn = 0
@@ -54,7 +57,7 @@ export class Load {
     this.readMs = readMs
   }
 
-  /** To be asked once for each request, before anything else is done for it. */
+  /** Whether to refuse the request; must be read once per request, before any other work. */
   get tooMuch(): boolean {
     const time = performance.now()
     if (this.#turnBegan === 0) {
@@ -68,7 +71,7 @@ export class Load {
     return isLate
   }
 
-  /** @returns to be called when it has ended */
+  /** @returns a function to call at the end */
   begin(): () => void {
     this.#underWay += 1
     if (this.#underWay > this.#peak) this.#peak = this.#underWay
@@ -76,14 +79,14 @@ export class Load {
     return () => this.#end(beganAt)
   }
 
-  /** @throws Failure overloaded when as many hash a password as may */
+  /** @throws Failure overloaded when the limit of concurrent password hashes is reached */
   refuseHashing(): void {
     if (this.#hashes >= HASHES) throw new Failure('overloaded')
   }
 
   /**
-   * Begins what hashes a password for anybody who asks.
-   * @returns to be called when it has ended
+   * Starts hashing a password for an anonymous caller.
+   * @returns a function to call at the end
    * @throws Failure overloaded
    */
   hash(): () => void {
@@ -103,8 +106,9 @@ export class Load {
   }
 
   /**
+   * Starts a streamed answer.
    * @param caller who reads it
-   * @returns to be called when the answer has been read, or given up
+   * @returns a function to call when the answer has been read or given up
    * @throws Failure too_many_streams, overloaded
    */
   stream(caller: string): () => void {
@@ -112,7 +116,7 @@ export class Load {
   }
 
   /**
-   * The same of a body of many lines, before it is read.
+   * The same for a body of many lines, before it is read.
    * @throws Failure too_many_batches, overloaded
    */
   batch(caller: string): () => void {
@@ -122,7 +126,7 @@ export class Load {
   #endTurn = () => {
     const time = performance.now()
     const isLong = time - this.#turnBegan > TURN_MS
-    // One after the other, or again: a single slow query refuses nobody.
+    // Requires two long turns: a single slow query must not refuse anybody.
     if (isLong && (this.#wasLong || time < this.#lateUntil)) this.#lateUntil = time + LATE_FOR_MS
     this.#wasLong = isLong
     this.#turnBegan = 0
@@ -141,7 +145,7 @@ export class Load {
   }
 }
 
-/** How many callers do at once what takes long, and how often one of them does. */
+/** Limits the concurrency of long work, in total and per caller. */
 class Places {
   readonly #most: number
   readonly #mostPerCaller: number
@@ -149,14 +153,14 @@ class Places {
   readonly #taken = new Map<string, number>()
   #count = 0
 
-  /** @param failure of a caller who has taken as many as one may */
+  /** @param failure thrown when a caller exceeds the limit per caller */
   constructor(most: number, mostPerCaller: number, failure: FailureName) {
     this.#most = most
     this.#mostPerCaller = mostPerCaller
     this.#failure = failure
   }
 
-  /** @returns to be called when it has ended */
+  /** @returns a function to call at the end */
   take(caller: string): () => void {
     const takenByCaller = this.#taken.get(caller) ?? 0
     if (takenByCaller >= this.#mostPerCaller) throw new Failure(this.#failure, { data: { retry_after: 1 } })

@@ -1,11 +1,11 @@
-/** What one request reads that may take long, and how many do so at once. See docs/decisions/bounded-reads.md. */
+/** Long reads of one request: time budget and concurrency. See docs/decisions/bounded-reads.md. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ReadBudget } from '../../storage/budget.ts'
 import type { Load } from './load.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Of a request that only reads; set once it is performed. */
+    /** Set for requests that only read, once they are performed. */
     reading: Reading | null
   }
 }
@@ -18,7 +18,7 @@ export class Reading {
   #budget: ReadBudget | undefined
   #isStream = false
 
-  /** @param charge is told how long was read when the request has ended */
+  /** @param charge called with the total read time when the request has ended */
   constructor(request: FastifyRequest, reply: FastifyReply, load: Load, charge?: (readMs: number) => void) {
     this.#request = request
     this.#reply = reply
@@ -32,7 +32,7 @@ export class Reading {
   }
 
   /**
-   * Counts the request as one that reads a long list, until its answer has been read or given up.
+   * Counts the request as a long list until its answer has been read or given up.
    * @throws Failure too_many_streams, overloaded
    */
   beginStream(): void {
@@ -41,7 +41,7 @@ export class Reading {
     this.#isStream = true
   }
 
-  /** Whoever gets a part of an answer may wait as long for the next one. */
+  /** Renews the time budget when a part of the answer has been sent. */
   renew(): void {
     this.#budget?.renew()
   }

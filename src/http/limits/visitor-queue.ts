@@ -1,12 +1,13 @@
 /**
- * Visitors wait for callers with a key: what has arrived is answered at the end of a turn of the event loop, for some
- * milliseconds of each. However many visitors come, a request of the interface waits for no more than that. On an idle process
- * a visitor waits for nothing.
+ * Requests of visitors yield to those with a key: they are answered at the end of a turn of the event loop, for a few
+ * milliseconds per turn. However many visitors come, other requests wait no longer than that; on an idle process a
+ * visitor
+ * does not wait at all.
  */
 
-/** Of each turn. */
+/** Per turn. */
 const ANSWERING_MS = 5
-/** Beyond these a visitor would wait for seconds, and is refused. */
+/** A visitor behind this many would wait for seconds, and is refused. */
 const MOST_WAITING = 8192
 
 export class VisitorQueue {
@@ -14,8 +15,8 @@ export class VisitorQueue {
   #next = 0
 
   /**
-   * @param answer begins to answer a visitor, soon
-   * @returns false when too many wait already, and it will not be called
+   * @param answer called soon, to answer the visitor
+   * @returns false when the queue is full; `answer` will not be called
    */
   add(answer: () => void): boolean {
     if (this.#waiting.length - this.#next >= MOST_WAITING) return false

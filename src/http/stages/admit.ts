@@ -6,15 +6,16 @@ import type { Load } from '../limits/load.ts'
 export interface Admission {
   readonly load: Load
   readonly confirm: Confirm
-  /** Counts a body by its size. */
+  /** Charges a body by its size. */
   readonly charge?: (request: FastifyRequest, reply: FastifyReply, bytes: number) => Promise<void>
-  /** Counts what was read by how long it took. */
+  /** Charges read time. */
   readonly chargeRead?: (request: FastifyRequest, readMs: number) => void
 }
 
 /**
- * Takes on the request whose body has arrived: 503 where too many hash passwords, 401 and 403 where it took long, 429
- * where the body is more than the key may still send.
+ * Admits the request once its body has arrived: 503 when too many hash passwords, 401 and 403 when it took long and
+ * access
+ * has ended meanwhile, 429 when the body exceeds the key's rate limit.
  */
 export function admit(
   { permission, hashes }: Endpoint,

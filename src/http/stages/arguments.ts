@@ -11,19 +11,19 @@ import { sendsLines } from './lines.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** What was sent, as the endpoint declares it. Set once it was read. */
+    /** The arguments, as the endpoint declares them. Set by this stage. */
     args: Record<string, unknown> | null
-    /** Those of a body that has many, each to be read by itself. */
+    /** The lines of an NDJSON body, each still unparsed. */
     lines: readonly string[] | null
   }
 }
 
-/** Some clients and proxies refuse a response with large headers: names beyond this are left out. */
+/** Some clients and proxies refuse responses with large headers: further names are left out. */
 const IGNORED_HEADER_BYTES = 1024
 const IGNORED_NAME_LENGTH = 100
 const IGNORED_REFUSED = 20
 
-/** Reads what was sent in the path, the body and the query, and refuses what the endpoint does not take: 415, 400, 404. */
+/** Reads the arguments from path, body and query, and refuses what the endpoint does not accept: 415, 400, 404. */
 export function readArguments(
   resource: Resource,
   endpoint: Endpoint,
@@ -48,7 +48,7 @@ export function readArguments(
     if (ofItem.some(name => name in problems)) throw new Failure(resource.missing)
     if (missing.length === 0 && Object.keys(problems).length > 0) {
       const call = new HttpCall(context, request, resource, base)
-      // Arguments that their schema refused were not given to the check, which would only call them missing.
+      // Arguments that failed their schema are absent for the check, which would report them as missing.
       Object.assign(problems, { ...(await endpoint.check?.(call, args)), ...problems })
     }
     refuse(missing, problems)
@@ -80,7 +80,7 @@ function takeLines(request: FastifyRequest): void {
   }
   request.lines = lines!
   request.args = {}
-  // The body would stay in memory until the last line is done.
+  // Frees the body, which would otherwise stay in memory until the last line is done.
   request.body = undefined
 }
 
@@ -104,7 +104,7 @@ function withoutEmpty(source: Parameters, empty: string[]): Parameters {
 
 const METHOD_ITSELF = 'must be left out: send the request by the method that is meant.'
 
-/** Ways to name another method than the request's. Ignoring them could edit what should be deleted. */
+/** Method overrides are refused: ignoring one could edit what should be deleted. */
 function methodsIn({ headers }: FastifyRequest, ...sources: readonly Parameters[]): Problems {
   const problems: Problems = {}
   if (headers['x-http-method-override'] !== undefined) problems['X-HTTP-Method-Override'] = METHOD_ITSELF

@@ -3,14 +3,14 @@ import type { Actor } from '../../base/actor.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Who asks. Set once the request is authenticated. */
+    /** Set once the request is authenticated. */
     actor: Actor | null
   }
 }
 
 export type Authenticate = (request: FastifyRequest, reply: FastifyReply) => Promise<Actor>
 
-/** Finds out who asks, before anything else is read or said: 401, 403, 429. */
+/** Authenticates the request, before anything else is read or answered: 401, 403, 429. */
 export function authenticate(find: Authenticate): onRequestAsyncHookHandler {
   return async (request, reply) => {
     request.actor = await find(request, reply)

@@ -3,7 +3,7 @@ import { Failure } from '../../base/errors.ts'
 import { refuseWithout } from '../allowed.ts'
 import { type Endpoint, type Permission, segmentOf } from '../endpoint.ts'
 
-/** Refuses who may not use an endpoint: 403. */
+/** Requires the endpoint's permission: 403. */
 export function authorize(permission: Permission): onRequestHookHandler {
   return (request, _reply, done) => {
     refuseWithout(permission, request.actor!)
@@ -11,7 +11,7 @@ export function authorize(permission: Permission): onRequestHookHandler {
   }
 }
 
-/** The paths below a base path, each with the methods that it takes. */
+/** The paths below a base path, with their methods. */
 export class Routes {
   readonly #base: string
   readonly #methods = new Map<RegExp, readonly string[]>()
@@ -20,7 +20,7 @@ export class Routes {
     this.#base = base
   }
 
-  /** @returns what the Allow header of the path says */
+  /** @returns the Allow header of the path */
   add(path: string, methods: readonly string[], endpoints: readonly Endpoint[] = []): string {
     const withHead = methods.includes('GET') ? ['HEAD', ...methods] : methods
     const pattern = path.replaceAll('.', '\\.').replace(/\{(\w+)\}/g, (_, name) => segmentOf(endpoints, name))
@@ -28,7 +28,7 @@ export class Routes {
     return withHead.join(', ')
   }
 
-  /** Refuses what no route takes: 405 where the path takes other methods, else 404. */
+  /** For unknown routes: 405 where the path has other methods, otherwise 404. */
   refuse: RouteHandlerMethod = async ({ url }) => {
     const [path] = url.split('?', 1)
     for (const [pattern, methods] of this.#methods) {

@@ -3,8 +3,8 @@ import { type Logger, pino } from 'pino'
 import { memberOf } from '../../base/unknown.ts'
 
 /**
- * Logs one line per request, with what an operator needs: never a query, a header or a body, which may hold secrets. It
- * is put together by hand, because it is written for every request and has always the same few fields.
+ * Logs one line per request, for operators: never a query, header or body, which may contain secrets. The line is
+ * concatenated by hand, since it is written for every request and always has the same few fields.
  */
 export function finish(logger: Logger): onResponseHookHandler {
   const stream = streamOf(logger)
@@ -22,7 +22,7 @@ export function finish(logger: Logger): onResponseHookHandler {
   }
 }
 
-/** What the logger writes its lines to, which pino has no public way to. */
+/** The stream that the logger writes to, for which pino has no public interface. */
 function streamOf(logger: Logger): { write(line: string): void } {
   const stream: unknown = Reflect.get(logger, pino.symbols.streamSym)
   if (!isWritable(stream)) throw new TypeError('this version of pino keeps its stream elsewhere')

@@ -2,8 +2,9 @@ import { isIP } from 'node:net'
 import type { onRequestHookHandler } from 'fastify'
 
 /**
- * Takes what a proxy says of the client only as far as it is a scheme and addresses: both go into links, limits and the audit
- * log. Whether the proxy is believed at all is Fastify's to decide, which reads the headers later.
+ * Sanitises X-Forwarded headers down to a scheme and addresses, since both go into links, limits and the audit log.
+ * Whether the
+ * proxy is trusted at all is decided later, by Fastify.
  */
 export const forwarded: onRequestHookHandler = ({ raw: { headers } }, _reply, done) => {
   const { 'x-forwarded-for': addresses, 'x-forwarded-proto': schemes } = headers
@@ -12,7 +13,7 @@ export const forwarded: onRequestHookHandler = ({ raw: { headers } }, _reply, do
   done()
 }
 
-/** The last value is that of the nearest proxy; those before may be forged. */
+/** The last value is from the nearest proxy; earlier ones may be forged. */
 function schemeOf(list: string): 'http' | 'https' | undefined {
   const scheme = list
     .slice(list.lastIndexOf(',') + 1)
@@ -21,7 +22,7 @@ function schemeOf(list: string): 'http' | 'https' | undefined {
   return scheme === 'http' || scheme === 'https' ? scheme : undefined
 }
 
-/** The addresses after the last value that is no address: each proxy appends the one that it saw. */
+/** The addresses after the last invalid value: each proxy appends the one it saw. */
 function lastAddresses(list: string): string {
   if (isIP(list) !== 0) return list
   const addresses = list.split(',').map(withoutPort)

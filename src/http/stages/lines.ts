@@ -5,13 +5,16 @@ import { ownerOf } from '../idempotency.ts'
 import type { Load } from '../limits/load.ts'
 import { hasLines } from '../parameters.ts'
 
-/** The largest body of many lines, where other bodies may not be as large. */
+/** Largest NDJSON body, where other bodies have a lower limit. */
 export const LINES_BYTES = 8 * 1024 * 1024
 
-/** Whether a request has a body of many lines. */
+/** Whether the request has an NDJSON body. */
 export const sendsLines = (request: FastifyRequest) => hasLines(request.headers['content-type'] ?? '')
 
-/** Lets a body of many lines in, before it is read: 415 where none is taken, 429 and 503 where there are many such bodies. */
+/**
+ * Admits an NDJSON body before it is read: 415 if the endpoint takes none, 429 and 503 when there are too many at
+ * once.
+ */
 export function lines(endpoint: Endpoint, load: Load): onRequestAsyncHookHandler {
   return async (request, reply) => {
     if (!sendsLines(request)) {

@@ -9,11 +9,11 @@ const READING = ['GET', 'HEAD', 'OPTIONS']
 const EVERYTHING = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
 /**
- * Lets pages of the given origins use the interface, and with * those of any origin read. No credentials of the browser
- * are involved: a key is sent in a header. A browser's preflight is answered here (204), because it can carry no key.
+ * CORS: lets pages of the configured origins use the interface, and with * lets pages of any origin read. No browser
+ * credentials are involved: the key is in a header. Preflights are answered here (204), since they carry no key.
  */
 export function origin(origins: ReadonlySet<string>): onRequestHookHandler {
-  /** @returns what a page of this origin may do; undefined is nothing */
+  /** @returns the methods allowed for pages of this origin; undefined means none */
   const methodsOf = (from: string) => {
     if (origins.has(from)) return EVERYTHING
     return origins.has('*') ? READING : undefined

@@ -1,6 +1,6 @@
 /**
- * What an endpoint does. What a write does, it does in one transaction: once, where the request has an Idempotency-Key,
- * and to what is unchanged, where it has If-Match.
+ * Performs the endpoint. A write runs in one transaction: once, if the request has an Idempotency-Key, and only on an
+ * unchanged record, if it has If-Match.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Actor } from '../../base/actor.ts'
@@ -18,7 +18,7 @@ import { answersRecord, derivedFields, entityTag, refuseChanged, showing } from 
 import { tooLong } from '../too-long.ts'
 import type { Admission } from './admit.ts'
 
-/** Checks that may still refuse a write; `after` runs again when the request has taken long. */
+/** Checks inside the write's transaction; `after` repeats them if the request has taken long. */
 export interface Guards {
   readonly before?: (tx: Tx, actor: Actor) => Promise<void>
   readonly after?: (tx: Tx, actor: Actor) => Promise<void>
@@ -34,7 +34,7 @@ export interface Performing {
 
 type Perform = (request: FastifyRequest, reply: FastifyReply) => Promise<Answer>
 
-/** @returns the performer; it throws the failures of the rules, and 409 and 412 */
+/** @returns a function that throws the failures of the rules, and 409 and 412 */
 export function perform(resource: Resource, endpoint: Endpoint, options: Performing): Perform {
   const { load } = options
   const act = endpoint.methods.includes('GET')
@@ -98,7 +98,7 @@ function writer(resource: Resource, endpoint: Endpoint, { context, base, guards 
     return database.transaction(
       async tx => {
         const inside = call.within(tx)
-        // Held before anything is read, so that what is read later stays unchanged.
+        // Locked before anything is read, so that it stays unchanged until the end.
         if (condition !== undefined) await inside.settings.hold(tx)
         if (key === undefined) return unchanged(inside)
         const fingerprint = fingerprintOf(request.method, endpoint.path, args)
@@ -116,7 +116,7 @@ interface WithLines {
   readonly key: string | undefined
 }
 
-/** The first lines are done before the answer begins, so that a failure of all of them gets its own status. */
+/** Processes the first lines before the answer begins, so that a failure of the whole request gets its own status. */
 async function answerLines(
   request: FastifyRequest,
   { call, database, endpoint, key }: WithLines,
@@ -144,6 +144,6 @@ function keyIn(
   { inParts }: Endpoint,
 ): string | undefined {
   if (headers['idempotency-key'] === undefined) return undefined
-  // Node joins repeated headers. Telling them apart costs time, so it is done only when there is one.
+  // Node joins repeated headers. Separating them is slow, so it is done only if there is one.
   return readIdempotencyKey(raw.headersDistinct['idempotency-key'], { replayed, inParts })
 }

@@ -8,8 +8,8 @@ import { isKnown } from '../preconditions.ts'
 const JSON_TYPE = 'application/json; charset=utf-8'
 
 /**
- * Sends an answer whole or piece by piece, or 304 to a caller that has it.
- * @param refuse is called from time to time while pieces are sent, and throws when they must end
+ * Sends an answer, whole or in pieces, or 304 to a caller that has it.
+ * @param refuse called from time to time while pieces are sent; throws to end the answer
  */
 export function send(
   request: FastifyRequest,
@@ -23,7 +23,7 @@ export function send(
   reply.code(status)
   if (headers?.['Content-Type'] === undefined) reply.type(JSON_TYPE)
   if (typeof body === 'string') return reply.send(body)
-  // The body of a HEAD request is not sent, so its rows are not read.
+  // The body of a HEAD response is not sent, so its rows are not read.
   if (request.method === 'HEAD') return reply.send('')
   const { reading } = request
   reading?.beginStream()
@@ -33,7 +33,7 @@ export function send(
   return reply.send(pieces)
 }
 
-/** Ends the answer when the key or the session has ended, however slowly the answer is read. */
+/** Ends the answer when the key or session has ended, however slowly the answer is read. */
 async function* whileAllowed(
   pieces: AsyncIterable<string>,
   refuse: () => Promise<void>,
@@ -50,7 +50,7 @@ async function* whileAllowed(
   }
 }
 
-/** Whether the caller has the present version of the record. */
+/** Whether the caller has the current version of the record. */
 function hasIt({ method, headers }: FastifyRequest, tag: string): boolean {
   const header = headers['if-none-match']
   return header !== undefined && (method === 'GET' || method === 'HEAD') && isKnown(header, tag)

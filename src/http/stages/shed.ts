@@ -5,12 +5,12 @@ import { problemOf } from '../problems.ts'
 
 declare module 'fastify' {
   interface FastifyReply {
-    /** Refused before it was processed, because the service is overloaded. */
+    /** Refused before processing, because the service is overloaded. */
     shed: boolean
   }
 }
 
-/** Built once: an error for each refusal would cost time during an overload. */
+/** Built once: an error per refusal would cost time during an overload. */
 const { status, headers, body } = problemOf(new Failure('overloaded'))
 
 /** Answers 503 at once to a request that would be answered too late. */
