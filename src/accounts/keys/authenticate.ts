@@ -1,4 +1,4 @@
-/** The API key that a request carries. */
+/** Authentication by API key. */
 import type { Actor } from '../../base/actor.ts'
 import { Failure } from '../../base/errors.ts'
 import type { KeyRing } from './rules.ts'
@@ -25,7 +25,7 @@ function readCredential(header: string): { token: string; publicKey?: string } |
   if (scheme === undefined || value === undefined) return undefined
   if (scheme.toLowerCase() === 'bearer') return { token: value }
   const bytes = Buffer.from(value, 'base64')
-  // Decoding skips what is not base64, so only valid base64 reads back the same.
+  // Buffer.from skips invalid characters, so only valid Base64 encodes back to the same text.
   if (bytes.toString('base64').replace(/=+$/, '') !== value.replace(/=+$/, '')) return undefined
   const pair = bytes.toString()
   const colon = pair.indexOf(':')

@@ -28,9 +28,9 @@ const listing: Listing<KeyRow, ListArguments & FilterArguments> = {
 }
 
 /**
- * API keys are managed in the administration area.
+ * API keys, managed in the administration area.
  * @param allPermissions every permission there is
- * @param ring the keys that this process has cached
+ * @param ring this process's cache of keys
  */
 export const keys = (allPermissions: readonly string[], ring: rules.KeyRing): Resource => ({
   name: 'keys',

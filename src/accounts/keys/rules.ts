@@ -1,6 +1,6 @@
 /**
  * API keys. A key is a pair: a public part that names it for ever, and a token that is shown once. The token holds
- * 256 random bits, so its plain SHA-256 is all that needs to be kept, and is what it is looked up by.
+ * 256 random bits, so a plain SHA-256 of it is enough to store, and is what it is looked up by.
  * See docs/decisions/keys-and-passwords.md.
  */
 import { hash, randomBytes } from 'node:crypto'
@@ -22,7 +22,7 @@ const PUBLIC_PREFIX = 'affiliated_pk_'
 
 export interface NewKey {
   readonly key: store.KeyRow
-  /** Shown once, and not stored. */
+  /** Shown once, never stored. */
   readonly token: string
 }
 
@@ -63,7 +63,7 @@ export async function createKey(
 }
 
 /**
- * Losing the role, or being erased, revokes the owner's keys: no new one may be created at the same moment.
+ * Locks the accounts: a lost role or an erasure revokes the owner's keys, and no new one may be created concurrently.
  * @throws Failure session_required
  */
 async function holdAccounts(tx: Tx, ownerId: number, { actor }: RequestContext): Promise<User | undefined> {
@@ -80,7 +80,7 @@ async function holdAccounts(tx: Tx, ownerId: number, { actor }: RequestContext):
   return owner
 }
 
-/** A key that claims more permissions than its owner has would not do what it says. */
+/** Permissions that the owner lacks: a key would claim more than it can do. */
 function problemsOfOwner(owner: User | undefined, { permissions }: KeyArguments): Problems {
   if (!owner) return {}
   const granted = leftTo(owner.role, permissions)
@@ -91,7 +91,7 @@ function problemsOfOwner(owner: User | undefined, { permissions }: KeyArguments)
 }
 
 /**
- * What is wrong beyond what the schemas check. Arguments that were not sent are not checked.
+ * Validation beyond the schemas. Arguments that were not sent are not checked.
  * @param allPermissions every permission there is
  */
 export function problemsOfKey(
@@ -112,7 +112,7 @@ export function problemsOfKey(
 }
 
 /**
- * Revokes a key for ever. A key that is revoked already stays as it is.
+ * Revokes a key for ever. Has no effect on a revoked key.
  * @param name its identifier or its public part
  * @throws Failure no_key
  */
@@ -126,7 +126,8 @@ export async function revokeKey(context: RequestContext, name: number | string):
 }
 
 /**
- * Checked in the transaction of a write: the key may have been revoked, or its owner demoted, since the request began.
+ * Rechecks the key inside a write's transaction: it may have been revoked, or its owner demoted, since the request
+ * began.
  * @throws Failure unauthenticated, forbidden
  */
 export async function refuseRevoked(tx: Tx, { name, permissions }: Actor): Promise<void> {
@@ -142,7 +143,7 @@ async function revoke(tx: WriteTx, key: store.KeyRow): Promise<store.KeyRow> {
   return after
 }
 
-/** Revokes every key of an account that still works, as part of another write. */
+/** Revokes all active keys of an account, as part of another write. */
 export async function revokeKeysOf(tx: WriteTx, userId: number): Promise<void> {
   const all = { order: store.orders.id!, descending: false, offset: 0, limit: Number.MAX_SAFE_INTEGER }
   const keys = await store.listKeys(tx, { userIds: [userId] }, all)
@@ -178,14 +179,14 @@ export function recordOf(key: store.KeyRow): KeyRecord {
   }
 }
 
-/** What the log says of a key: every permission that it was given, including those that its owner's role lacks. */
+/** Logged values of a key: all permissions it was given, including those that its owner's role lacks. */
 export const writtenOf = (key: store.KeyRow) => ({
   ...recordOf(key),
   permissions: listedPermissions(key),
   owner_id: key.user_id,
 })
 
-/** What it may do at this moment. */
+/** Effective permissions. */
 const permissionsOf = ({ permissions, owner_role }: store.OwnedKey): readonly string[] =>
   leftTo(owner_role, listedPermissions({ permissions }))
 
@@ -206,15 +207,15 @@ function refuseUnknownOwner(cause: unknown): never {
   throw invalidArguments({ user_id: 'must be the identifier of an existing account.' })
 }
 
-/** Maximum staleness of a cached key that another process has changed: well below the second that is promised. */
+/** Maximum staleness of a cached key that another process has changed: well below the documented second. */
 const MAX_AGE_MS = 500
 const KEYS_KEPT = 10_000
 const LAST_USE_EVERY_SECONDS = 60
-/** How long look-ups of unknown tokens are gathered into one query while an address is suspect. */
+/** Batching interval for look-ups of unknown tokens while an address is suspect. */
 const GATHERED_FOR_MS = 100
 const MOST_GATHERED = 1000
 
-/** A cache of API keys by the hash of their token. While a key is used, it is read again twice a second. */
+/** Cache of API keys by token hash. A key in use is reloaded twice a second. */
 export class KeyRing {
   readonly #database: Database
   readonly #known = new Map<string, { key: store.OwnedKey; actor: Actor; readAt: number }>()
@@ -227,9 +228,9 @@ export class KeyRing {
   }
 
   /**
-   * @param isSuspect whether many wrong keys have come from this address. If so, unknown tokens are gathered and looked
-   * up by one query, so that guessing costs little and a valid key is still found
-   * @returns the actor, when the key works at this moment
+   * @param isSuspect whether many wrong keys have come from this address. If so, unknown tokens are collected and looked
+   * up in one query, so that guessing costs little while valid keys are still found
+   * @returns the actor, if the key is active
    */
   async find(token: string, isSuspect = () => false): Promise<Actor | undefined> {
     if (!token.startsWith(TOKEN_PREFIX)) return undefined
@@ -277,18 +278,18 @@ export class KeyRing {
     }
   }
 
-  /** Called when this process has changed a key: the change counts at once. */
+  /** Must be called when this process has changed a key, so that the change takes effect at once. */
   forget(): void {
     this.#forgotten += 1
     this.#known.clear()
   }
 
-  /** Resolves once the last use of every key is written. */
+  /** Resolves when the last use of every key is written. */
   async close(): Promise<void> {
     await Promise.all(this.#lastUses)
   }
 
-  /** Records the use, at most once a minute, without delaying the request. */
+  /** Records the last use, at most once a minute, without delaying the request. */
   #use(cached: { key: store.OwnedKey }): void {
     const { id, last_used_at: before } = cached.key
     const time = now()
@@ -296,7 +297,7 @@ export class KeyRing {
     cached.key = { ...cached.key, last_used_at: time }
     const writing = this.#database
       .transaction(tx => store.setLastUsed(tx, id, time))
-      // Recording a use must not fail the request; the next use tries again.
+      // A failure here must not fail the request; the next use tries again.
       .catch(() => {})
       .finally(() => this.#lastUses.delete(writing))
     this.#lastUses.add(writing)

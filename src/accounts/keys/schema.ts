@@ -23,7 +23,7 @@ const moment = (description: string) =>
     description: `${description} YYYY-MM-DD HH:MM:SS, UTC, or null.`,
   })
 
-/** The record that every key endpoint shows; its fields in this order. */
+/** Record of the key endpoints; its fields in this order. */
 export const keyRecord = Type.Object({
   id: Type.Integer({ description: 'Identifier of the key.' }),
   public_key: Type.String({ description: 'Names the key for ever.' }),

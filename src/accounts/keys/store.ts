@@ -1,4 +1,4 @@
-/** Every query on API keys. */
+/** Queries on API keys. */
 import {
   type Expression,
   type ExpressionBuilder,
@@ -18,13 +18,13 @@ import type { ApiKeysTable } from './table.ts'
 
 export type ApiKey = Selectable<ApiKeysTable>
 
-/** A key, and the role of the account that owns it. */
+/** A key with the role of its owner. */
 export type OwnedKey = ApiKey & { owner_role: Role }
 
-/** The same with the login of the account. */
+/** The same, with the owner's login. */
 export type KeyRow = OwnedKey & { owner: string }
 
-/** The filters of a list, as they are stored. */
+/** List filters, in stored form. */
 export interface Criteria {
   userIds?: readonly number[]
   search?: Search
@@ -38,7 +38,7 @@ const time = (name: 'last_used_at' | 'expires_at'): Order => ({
   value: (row: ApiKey) => row[name] ?? 0,
 })
 
-/** By the names that callers use. Keys are few: only the identifier has an index. */
+/** Orders by the API's names. Keys are few: only the identifier has an index. */
 export const orders: Record<string, Order> = {
   id: { expression: id, kind: 'number', value: (row: ApiKey) => row.id },
   name: { expression: sql.ref('api_keys.name'), kind: 'text', value: (row: ApiKey) => row.name },
@@ -99,7 +99,7 @@ export async function setRevoked(tx: Tx, id: number, revokedAt: number): Promise
   await tx.updateTable('api_keys').set({ revoked_at: revokedAt }).where('id', '=', id).execute()
 }
 
-/** Only moves forward, so that a process that reports late changes nothing. */
+/** Only moves forward, so that a late update changes nothing. */
 export async function setLastUsed(tx: Tx, id: number, lastUsedAt: number): Promise<void> {
   await tx
     .updateTable('api_keys')
@@ -123,7 +123,7 @@ function owned(db: Db) {
 
 const searched = [sql.ref('api_keys.name_key'), sql.ref('api_keys.public_key')]
 
-/** The condition that a row meets all criteria. */
+/** All criteria as one condition. */
 function matching(
   expression: ExpressionBuilder<Tables, 'api_keys'>,
   { userIds, search }: Criteria,

@@ -1,11 +1,11 @@
-/** E-mail, by the server that `--smtp-url` names. */
+/** Outgoing e-mail, by the server of `--smtp-url`. */
 import type { Transporter } from 'nodemailer'
 
 export interface MailOptions {
   /** smtp://user:password@host:587, or smtps:// */
   readonly smtpUrl: string
   readonly from: string
-  /** Where people reach the service. Links in mails begin with it, never with a host that a request names. */
+  /** Base of the links in mails: never the host of a request, which may be forged. */
   readonly publicUrl: string
 }
 
@@ -27,7 +27,7 @@ export class Post {
 
   async send(letter: Letter): Promise<void> {
     const { smtpUrl, from } = this.#options
-    // Loaded with the first mail: most services send none.
+    // Loaded with the first mail, since most services send none.
     this.#transport ??= import('nodemailer').then(({ createTransport }) => createTransport(smtpUrl))
     await (await this.#transport).sendMail({ from, ...letter })
   }

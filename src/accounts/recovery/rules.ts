@@ -1,6 +1,6 @@
 /**
- * Forgotten passwords: whoever can read the mail of an account may set a new password, once, within an hour. The
- * answer is the same whether there is such an account or not, and is sent before anybody looks.
+ * Password reset: whoever reads the mail of an account may set a new password, once, within an hour. The
+ * answer is the same whether the account exists or not, and is sent before the look-up.
  * See docs/decisions/forgotten-passwords.md.
  */
 import { randomBytes } from 'node:crypto'
@@ -19,20 +19,20 @@ import * as store from './store.ts'
 
 const LINK_SECONDS = 3600
 
-/** Sends the mails after the answer, in the background. */
+/** Sends the mails in the background, after the answer. */
 export class Recovery {
   readonly #post: Post
   readonly #failed: (error: unknown) => void
   readonly #underWay = new Set<Promise<void>>()
 
-  /** @param failed called with the reason when a mail could not be sent */
+  /** @param failed called when a mail could not be sent */
   constructor(post: Post, failed: (error: unknown) => void) {
     this.#post = post
     this.#failed = failed
   }
 
   /**
-   * Returns before the account is looked up, so that the time it takes tells nothing.
+   * Returns before the account is looked up, so that response times reveal nothing.
    * @throws Failure too_many_requests
    */
   async ask(context: RequestContext, name: string): Promise<void> {
@@ -45,17 +45,17 @@ export class Recovery {
 
   async #sendTo(context: RequestContext, name: string): Promise<void> {
     const { database, settings, actor, address } = context
-    // The request is over by then, and its view of the database may be closed.
+    // Without the request's snapshot: the request is over by then, and its view of the database may be closed.
     const later = { database, settings, actor, address }
     for (const user of (await findByName(database.reader, name)).filter(({ role }) => role !== '')) {
-      // However many names are typed, an account gets few mails.
+      // Limits the mails per account, under whatever name they are requested.
       if (!(await mayGetLetter(later, user))) continue
       const link = await newLink(later, user)
       if (link !== undefined) await this.#post.send(letterTo(user, this.#post.publicUrl, link))
     }
   }
 
-  /** Resolves once every mail that was asked for is sent. */
+  /** Resolves when all requested mails are sent. */
   async close(): Promise<void> {
     await Promise.all(this.#underWay)
     await this.#post.close()
@@ -74,7 +74,7 @@ async function mayGetLetter({ database }: Later, { id }: User): Promise<boolean>
   }
 }
 
-/** @returns undefined when the address of the account has just changed: the mail would go to the old one */
+/** @returns undefined if the account's address has just changed: the mail would go to the old one */
 async function newLink(context: Later, user: User): Promise<string | undefined> {
   const token = randomBytes(32).toString('base64url')
   const time = now()
@@ -92,7 +92,7 @@ async function newLink(context: Later, user: User): Promise<string | undefined> 
   })
 }
 
-/** The part of a URL after # is sent to no server. */
+/** The token is in the URL fragment, which is never sent to a server. */
 function letterTo({ email, login }: User, publicUrl: string, token: string): Letter {
   return {
     to: email,
@@ -107,7 +107,7 @@ function letterTo({ email, login }: User, publicUrl: string, token: string): Let
 }
 
 /**
- * Sets the password, and ends the sessions of the account. A second factor is asked for as before.
+ * Sets the password and ends the account's sessions. A second factor is still required afterwards.
  * @throws Failure invalid_argument, recovery_ended
  */
 export async function replacePassword(

@@ -1,9 +1,9 @@
-/** Every query on the links by which a forgotten password is replaced. */
+/** Queries on password reset links. */
 import type { Insertable } from 'kysely'
 import type { Db, Tx } from '../../storage/database.ts'
 import type { RecoveriesTable } from './table.ts'
 
-/** Replaces a link that was sent before. */
+/** Replaces an earlier link. */
 export async function putRecovery(tx: Tx, recovery: Insertable<RecoveriesTable>): Promise<void> {
   await removeRecoveriesOf(tx, recovery.user_id)
   await tx.insertInto('recoveries').values(recovery).execute()
@@ -13,7 +13,7 @@ export async function removeRecoveriesOf(tx: Tx, userId: number): Promise<void> 
   await tx.deleteFrom('recoveries').where('user_id', '=', userId).execute()
 }
 
-/** @param time links that ended before it are not found */
+/** @param time links that expired before it are ignored */
 export async function findRecovery(
   db: Db,
   tokenHash: string,
@@ -27,7 +27,7 @@ export async function findRecovery(
     .executeTakeFirst()
 }
 
-/** @returns whether it was there */
+/** @returns whether it existed */
 export async function takeRecovery(tx: Tx, tokenHash: string): Promise<boolean> {
   const deleted = await tx
     .deleteFrom('recoveries')

@@ -1,6 +1,6 @@
 /**
- * The codes of an app (TOTP, RFC 6238: six digits, 30 seconds, SHA-1, which is what every app can), and recovery codes, which
- * have 80 random bits, so that their plain SHA-256 is all that needs to be stored.
+ * Codes of an authenticator app (TOTP, RFC 6238: six digits, 30 seconds, SHA-1, which every app supports), and recovery
+ * codes, which have 80 random bits, so that a plain SHA-256 of them is enough to store.
  * See docs/decisions/second-factor.md.
  */
 import { hash, randomBytes } from 'node:crypto'
@@ -13,7 +13,7 @@ import * as store from './store.ts'
 
 const SECRET_BYTES = 20
 const STEP_SECONDS = 30
-/** Steps before and after the present one whose code is accepted: clocks of phones differ, and typing takes a while. */
+/** Accepted steps before and after the current one: clocks of phones differ, and typing takes a while. */
 const TOLERATED_STEPS = 1
 const RECOVERY_CODES = 10
 const RECOVERY_BYTES = 10
@@ -29,10 +29,10 @@ export function newSecret(login: string): { secret: string; uri: string } {
   return { secret, uri: codesOf(secret, login).toString() }
 }
 
-/** In a transaction that holds the settings. @throws Failure secret_key */
+/** Must run in a transaction that holds the settings. @throws Failure secret_key */
 export const sealedFactor = (userId: number, secret: string): string => seal(secret, aboutOf(userId))
 
-/** @returns the codes, which can't be had again, and what is stored of them */
+/** @returns the codes, which are never shown again, and their hashes to store */
 export function newRecoveryCodes(): { codes: string[]; hashes: string[] } {
   const codes = Array.from({ length: RECOVERY_CODES }, () => {
     const text = new Secret({ buffer: new Uint8Array(randomBytes(RECOVERY_BYTES)).buffer }).base32
@@ -45,8 +45,8 @@ const hashOf = (code: string) => hash('sha256', code, 'hex')
 const readable = (code: string) => code.replace(/[\s-]/g, '').toUpperCase()
 
 /**
- * Takes a code of the app, or a recovery code, and neither of them again.
- * @returns whether it is right
+ * Consumes a code of the app or a recovery code: each works once.
+ * @returns whether it is valid
  * @throws Failure secret_key
  */
 export async function takeCode(tx: Tx, userId: number, typed: string): Promise<boolean> {

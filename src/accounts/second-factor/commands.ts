@@ -5,7 +5,7 @@ import { onBehalfOf } from '../../settings/rules.ts'
 import { accountNamed } from '../users/commands.ts'
 import { reset } from './rules.ts'
 
-/** @param users the command that it belongs to */
+/** @param users the parent command */
 export function addSecondFactorCommand(users: Command): void {
   addCommand(users, 'reset-second-factor', 'let somebody log in by the password alone who has lost the app')
     .argument('<login>', 'login name, e-mail address, or # and the identifier')

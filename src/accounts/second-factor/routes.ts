@@ -19,7 +19,7 @@ const path = '/second-factor'
 const codesOf = (recovery_codes: string[]) =>
   ({ status: 201, body: JSON.stringify({ recovery_codes }) }) as const
 
-/** The second factor of the caller's own account. */
+/** The user's own second factor. */
 export const secondFactor: readonly Endpoint[] = [
   endpoint({
     methods: ['GET'],
@@ -74,7 +74,7 @@ export const secondFactor: readonly Endpoint[] = [
   }),
 ]
 
-/** The second factor of another account, which an administrator helps. */
+/** The second factor of another account, for administrators. */
 export const resetSecondFactor: Endpoint = endpoint({
   methods: ['DELETE'],
   path: '/users/{user_id}/second-factor',

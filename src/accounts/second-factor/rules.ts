@@ -1,4 +1,4 @@
-/** The second factor of who is logged in. Whoever sits down at an open session must not be able to set or remove it. */
+/** The user's own second factor. Someone who finds an open session must not be able to set or remove it. */
 import { Failure, invalidArguments } from '../../base/errors.ts'
 import { formatTime, now } from '../../base/time.ts'
 import { type RequestContext, type WriteTx, write } from '../../events/write.ts'
@@ -21,7 +21,7 @@ export async function stateOf({ database, actor }: RequestContext): Promise<Fact
 }
 
 /**
- * Gives the app its secret. Log-in does not require it until a first code has confirmed it.
+ * Creates the secret for the app. Log-in does not require it until a first code has confirmed it.
  * @throws Failure invalid_argument, too_many_requests, second_factor_active, secret_key
  */
 export async function begin(
@@ -47,15 +47,15 @@ export async function begin(
 }
 
 /**
- * From now on log-in requires a code. Other sessions of the account, which began without one, end.
- * @returns recovery codes, which can't be had again
+ * From now on log-in requires a code. Ends the account's other sessions, which began without one.
+ * @returns recovery codes, which are never shown again
  * @throws Failure invalid_argument, too_many_requests, no_second_factor, second_factor_active
  */
 export async function confirm(context: RequestContext, { code }: CodeArguments): Promise<string[]> {
   const { database, actor } = context
   await countAttempt(database, ofCodes(actor.userId))
   return write(context, async tx => {
-    // A log-in holds the account as well: it either comes first, and its session ends here, or is asked for a code.
+    // A log-in locks the account too: if it comes first, its session ends here; if not, it is asked for a code.
     await holdUser(tx, actor.userId)
     await refuseEnded(tx, actor)
     const factor = await store.holdFactor(tx, actor.userId)
@@ -64,7 +64,7 @@ export async function confirm(context: RequestContext, { code }: CodeArguments):
     if (!(await takeCode(tx, actor.userId, code))) throw wrongCode()
     await store.setConfirmed(tx, actor.userId, now())
     await endSessions(tx, actor.userId, actor.session)
-    // Those that are known from now on have been logged in with by a code.
+    // Browsers known from now on are those that logged in with a code.
     await removeDevices(tx, actor.userId)
     tx.log('user.second_factor', actor.userId)
     return replaceCodes(tx, actor.userId)
@@ -72,7 +72,7 @@ export async function confirm(context: RequestContext, { code }: CodeArguments):
 }
 
 /**
- * Replaces the recovery codes by new ones.
+ * Replaces the recovery codes.
  * @throws Failure invalid_argument, too_many_requests, no_second_factor
  */
 export async function renewCodes(context: RequestContext, args: PasswordArguments): Promise<string[]> {

@@ -18,7 +18,7 @@ export const factorRecord = Type.Object({
 })
 export type FactorRecord = Static<typeof factorRecord>
 
-/** What an app is given. It can not be shown again. */
+/** The secret for the app, which is never shown again. */
 export const secretRecord = Type.Object({
   secret: Type.String({ description: 'What the app makes codes of, to be typed into it.' }),
   uri: Type.String({ description: 'The same to be scanned as a QR code.' }),

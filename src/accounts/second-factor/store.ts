@@ -1,4 +1,4 @@
-/** Every query on second factors and recovery codes. */
+/** Queries on second factors and recovery codes. */
 import type { Selectable } from 'kysely'
 import type { Db, Tx } from '../../storage/database.ts'
 import { countOf } from '../../storage/page.ts'
@@ -21,7 +21,7 @@ export async function holdFactor(tx: Tx, userId: number): Promise<SecondFactor |
     .executeTakeFirst()
 }
 
-/** Replaces a second factor that was never confirmed. */
+/** Replaces an unconfirmed second factor. */
 export async function putFactor(tx: Tx, factor: SecondFactor): Promise<void> {
   const { user_id, ...rest } = factor
   await tx
@@ -61,7 +61,7 @@ export async function putRecoveryCodes(tx: Tx, userId: number, hashes: readonly 
     .execute()
 }
 
-/** @returns whether there was one */
+/** @returns whether the code existed */
 export async function takeRecoveryCode(tx: Tx, userId: number, hash: string): Promise<boolean> {
   const deleted = await tx
     .deleteFrom('recovery_codes')
@@ -72,12 +72,14 @@ export async function takeRecoveryCode(tx: Tx, userId: number, hash: string): Pr
   return deleted.length > 0
 }
 
-/** The names of the keys that have sealed second factors. */
+/** Names of the secret keys that seal second factors. */
 export async function keysOfFactors(db: Db): Promise<{ key: string }[]> {
   return db.selectFrom('second_factors').select(keyNameIn('secret')).distinct().execute()
 }
 
-/** The next second factors by account, at most `limit`, that another key than the one with this prefix has sealed. */
+/**
+ * The next second factors by account, at most `limit`, that are sealed by a key other than the one with this prefix.
+ */
 export async function staleFactors(
   db: Db,
   prefix: string,

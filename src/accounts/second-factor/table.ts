@@ -4,16 +4,16 @@ const account = { ...neither, references: { table: 'users', person: true } } as 
 
 const factorColumns = {
   user_id: integer(account),
-  /** Generates the codes; sealed by the secret key. */
+  /** TOTP secret; sealed by the secret key. */
   secret: text({ ...neither, secret: true }),
-  /** The 30-second step of the last code that was accepted: no code is accepted twice. */
+  /** The 30-second step of the last accepted code: a code works once. */
   last_step: integer(neither),
   created_at: integer(neither),
-  /** Null until a first code has shown that the app of the person has the secret. */
+  /** Null until a first code has proved that the user's app has the secret. */
   confirmed_at: nullable(integer(neither)),
 } as const
 
-/** The app that an account logs in with beside the password. */
+/** The authenticator app of an account. */
 export const secondFactorsTable = {
   name: 'second_factors',
   key: ['user_id'],
@@ -22,12 +22,12 @@ export const secondFactorsTable = {
 } as const satisfies Table
 
 const codeColumns = {
-  /** SHA-256 of the code, as 64 hexadecimal digits. */
+  /** SHA-256 of the code, 64 hexadecimal digits. */
   code_hash: text({ ...neither, secret: true }),
   user_id: integer(account),
 } as const
 
-/** What stands in for the app, once each. */
+/** Recovery codes, which replace the app, once each. */
 export const recoveryCodesTable = {
   name: 'recovery_codes',
   key: ['code_hash'],

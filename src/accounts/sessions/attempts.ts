@@ -1,10 +1,10 @@
 /**
- * How often a log-in may fail. An attempt counts as failed from its beginning until the password has proved right, so
- * * that simultaneous attempts count as well as those in a row.
+ * Limits failed log-ins. An attempt counts as failed from its beginning until the password has proved right, so
+ * that concurrent attempts count like those in a row.
  *
- * Strangers are counted by what they typed and by the networks that they come from, and never by an account: that
- * would tell which logins and addresses belong together. A browser that somebody has logged in with is known by its
- * cookie and counted by itself, so that strangers can't keep it out.
+ * Unknown browsers are counted by the login that was typed and by their networks, never by account: that
+ * would reveal which logins and addresses belong together. A browser that has logged in before is recognised by its
+ * cookie and counted separately, so that strangers can't lock it out.
  * See docs/decisions/log-in-attempts.md.
  */
 import { hash, randomUUID } from 'node:crypto'
@@ -22,7 +22,7 @@ const ATTEMPTS = 10
 const TIMES_AS_MANY = 10
 const ATTEMPTS_SECONDS = 15 * 60
 
-/** What attempts are counted by, and how many of them may fail. */
+/** A counter of attempts, with its limit of failures. */
 export interface Counter {
   readonly name: string
   readonly limit: number
@@ -35,7 +35,7 @@ const counter = (kind: CounterKind, value: string | number, limit = ATTEMPTS): C
   limit,
 })
 
-/** What was typed may be a password, or the address of somebody who is erased: only its hash is kept. */
+/** Hashed, since what was typed may be a password, or the address of an erased person. */
 const hashOf = (login: string) => hash('sha256', foldCase(login), 'base64url')
 const ofLogin = (login: string): Counter => counter('login', hashOf(login))
 
@@ -48,21 +48,21 @@ export function ofStranger(login: string, address: string): Counter[] {
 
 const LETTERS = 3
 
-/** Limits requests for a new password; they count even when the account exists, so that mails stay few. */
+/** Limits password reset requests. Those for existing accounts count too, so that mails stay few. */
 export function ofForgotten(login: string, address: string): Counter[] {
   return [counter('forgotten', hashOf(login), LETTERS), ...ofNetworks('asking', address)]
 }
 
-/** Limits the mails that one account gets, under whatever name they are asked for. */
+/** Limits the reset mails per account, under whatever name they are requested. */
 export const ofLetters = (userId: number): Counter[] => [counter('letter', userId, LETTERS)]
 
 /** @param device the hash of the token in its cookie */
 export const ofDevice = (device: string): Counter[] => [counter('device', device)]
 
 /**
- * Limits codes of the second factor, which are asked for after the password: strangers together, who must not guess by coming
- * anew, and a browser that was logged in with by itself.
- * @param device the hash of the token in its cookie
+ * Limits second-factor codes, which follow the password: strangers share one counter per account, so that they can't
+ * guess by starting over; a known browser has its own.
+ * @param device hash of the token in its cookie
  */
 export const ofCodes = (userId: number, device?: string): Counter[] => [counter('code', device ?? userId)]
 
@@ -70,7 +70,7 @@ export const ofCodes = (userId: number, device?: string): Counter[] => [counter(
 export const ofAccount = (userId: number): Counter[] => [counter('password', userId)]
 
 /**
- * @returns the attempt, to be removed when the password was right
+ * @returns identifier of the attempt, which is removed when the password was right
  * @throws Failure too_many_requests
  */
 export async function countAttempt(database: Database, counters: readonly Counter[]): Promise<string> {
@@ -78,7 +78,7 @@ export async function countAttempt(database: Database, counters: readonly Counte
   await database.transaction(async tx => {
     await waitForTurn(tx)
     const time = now()
-    // After the clock was set back, attempts with a later time count no longer than one of now.
+    // If the clock was set back, attempts with a later time count no longer than one made now.
     await store.bringAttemptsBack(tx, time)
     await removeOldAttempts(tx)
     let freeAt = time
@@ -101,7 +101,7 @@ export async function removeOldAttempts(tx: Tx): Promise<boolean> {
   return false
 }
 
-/** Lets somebody who was locked out try again, under every name and with every browser. */
+/** Unlocks an account, for all its names and browsers. */
 export async function forgetAttempts(tx: Tx, { id, login_key, email_key }: User): Promise<void> {
   const devices = await store.devicesOf(tx, id)
   const counters = [

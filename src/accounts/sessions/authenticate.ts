@@ -1,4 +1,4 @@
-/** Authenticates requests of the administration area: by a session, never by an API key. */
+/** Authenticates requests of the administration area: by session, never by API key. */
 import type { FastifyRequest } from 'fastify'
 import type { Actor } from '../../base/actor.ts'
 import { Failure } from '../../base/errors.ts'
@@ -6,7 +6,7 @@ import type { Context } from '../../events/write.ts'
 import { readCookie, sessionCookie } from './cookie.ts'
 import * as rules from './rules.ts'
 
-/** May log in or ask for a new password, and nothing else. */
+/** Before log-in: may log in or reset a password, nothing else. */
 const visitor: Actor = {
   kind: 'visitor',
   userId: 0,
@@ -15,9 +15,9 @@ const visitor: Actor = {
 }
 
 interface Doors {
-  /** The permissions of each role. */
+  /** Permissions of each role. */
   readonly granted: rules.Granted
-  /** Whether the service can send mails with a link to set a new password. */
+  /** Whether password reset by e-mail is available. */
   readonly recovers: boolean
 }
 
@@ -45,8 +45,8 @@ export async function authenticateSession(
 }
 
 /**
- * A page of another site can make a browser send a form here, but can't add a header to it; and browsers say where a
- * request comes from.
+ * CSRF protection: another site can make a browser send a form here, but can't add this header to it; and browsers state
+ * the origin of a request.
  */
 function refuseOtherSites(request: FastifyRequest): void {
   if (request.method === 'GET' || request.method === 'HEAD') return

@@ -1,6 +1,6 @@
-/** A short description of a browser, by which people recognise a session that is not theirs. */
+/** Short description of a browser, by which people recognise foreign sessions. */
 
-/** The first match wins: many browsers also name others that they are compatible with. */
+/** First match wins: many browsers also name others that they are compatible with. */
 const browsers: readonly [RegExp, string][] = [
   [/\bEdg(?:e|A|iOS)?\//, 'Edge'],
   [/\bOPR\//, 'Opera'],
@@ -19,7 +19,7 @@ const systems: readonly [RegExp, string][] = [
   [/\bLinux\b/, 'Linux'],
 ]
 
-/** @param userAgent the header of that name @returns such as 'Firefox on Linux' */
+/** @param userAgent the User-Agent header @returns for example 'Firefox on Linux' */
 export function browserOf(userAgent = ''): string {
   const nameIn = (list: readonly [RegExp, string][]) => list.find(([pattern]) => pattern.test(userAgent))?.[1]
   const [browser, system] = [nameIn(browsers), nameIn(systems)]

@@ -1,18 +1,18 @@
-/** The cookies of the administration area. Scripts can't read them, and no other site can make a browser send them. */
+/** Cookies of the administration area. Scripts can't read them, and other sites can't make a browser send them. */
 
 interface Cookie {
   readonly name: string
-  /** The browser sends it to this path and below. */
+  /** Sent to this path and below. */
   readonly path: string
 }
 
-/** Holds the identifier of a session. */
+/** The session identifier. */
 export const sessionCookie: Cookie = { name: 'affiliated_session', path: '/admin' }
 
-/** Recognises a browser at log-in; it is sent nowhere else. */
+/** Recognises a browser at log-in; sent nowhere else. */
 export const deviceCookie: Cookie = { name: 'affiliated_device', path: '/admin/api/session' }
 
-/** @param header the request's Cookie header */
+/** @param header the Cookie header */
 export function readCookie({ name }: Cookie, header: string | undefined): string | undefined {
   for (const pair of header?.split(';') ?? []) {
     const [key, value] = pair.trim().split('=', 2)
@@ -23,8 +23,8 @@ export function readCookie({ name }: Cookie, header: string | undefined): string
 
 /**
  * A Set-Cookie header.
- * @param secure whether the browser may send it by TLS only
- * @param seconds for how long the browser keeps it; without, until it is closed
+ * @param secure whether to send it over TLS only
+ * @param seconds lifetime; without it, until the browser is closed
  */
 export function setCookie({ name, path }: Cookie, token: string, secure: boolean, seconds?: number): string {
   const age = seconds === undefined ? '' : `; Max-Age=${seconds}`

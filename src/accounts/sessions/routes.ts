@@ -27,7 +27,7 @@ const render = renderer<SessionRecord>(sessionRecord)
 
 /**
  * @param permissions every permission that an API key can have
- * @param more further endpoints of the own account
+ * @param more further endpoints of the user's own account
  */
 export const sessions = (permissions: readonly string[], more: readonly Endpoint[]): Resource => ({
   name: 'session',
@@ -107,7 +107,7 @@ async function describe(call: Call, permissions: readonly string[]): Promise<Ses
   }
 }
 
-/** The caller's own sessions, so that one can find and end a session that is not one's own. */
+/** The user's own sessions, to find and end foreign ones. */
 const ownSessions: readonly Endpoint[] = [
   endpoint({
     methods: ['GET'],

@@ -1,7 +1,7 @@
 /**
- * Who is logged in to the administration area. A session is 256 random bits that the browser keeps in a cookie; only
- * their SHA-256 is kept here. It lasts twelve hours from its last use, and thirty days at most. A browser that somebody has logged in with is
- * remembered for a year, in the same way, so that its tries are told from those of strangers; see `attempts.ts`.
+ * Sessions of the administration area. A session is 256 random bits in a cookie; only their SHA-256 is stored. It expires
+ * twelve hours after its last use, and after thirty days at most. A browser that has logged in is remembered for a year,
+ * in the same way, so that its attempts can be told from those of strangers; see `attempts.ts`.
  * See docs/decisions/sessions.md.
  */
 import { randomBytes } from 'node:crypto'
@@ -30,16 +30,16 @@ const EXTENDED_EVERY_SECONDS = 60
 export const DEVICE_SECONDS = 365 * 24 * 3600
 const DEVICES_KEPT = 20
 
-/** What a browser sends along with a log-in. */
+/** Sent by the browser along with a log-in. */
 interface Presented {
-  /** Its token, if it has one. */
+  /** Device token, if it has one. */
   readonly presented: string | undefined
-  /** What it says that it is. */
+  /** User-Agent header. */
   readonly userAgent: string | undefined
 }
 
 /**
- * @returns the session, and its identifier and the browser's token, which can't be had again
+ * @returns the session with its identifier and the device token, neither of which can be read again
  * @throws Failure wrong_login, no_role, second_factor_required, wrong_code, too_many_requests
  */
 export async function logIn(
@@ -70,11 +70,11 @@ export async function logIn(
   const loggedIn = { database, actor: actorOf(user, new Set()), address: context.address }
   const isRight = await write(loggedIn, async tx => {
     const current = await holdUser(tx, user.id)
-    // The password or the role has changed while the hash was computed.
+    // The password or role changed while the hash was computed.
     if (!current || !canLogIn(current) || current.password_hash !== user.password_hash) {
       throw new Failure('wrong_login')
     }
-    // A second factor was confirmed in the meantime.
+    // A second factor was confirmed meanwhile.
     if (codeAttempt === undefined && (await isAsked(tx, user.id))) throw new Failure('second_factor_required')
     if (code !== undefined && codeAttempt !== undefined) {
       if (!(await takeCode(tx, user.id, code))) return false
@@ -105,7 +105,7 @@ export async function logIn(
 }
 
 /**
- * @returns the attempt to send a code
+ * @returns identifier of the code attempt
  * @throws Failure second_factor_required, too_many_requests
  */
 async function countCode(
@@ -115,20 +115,18 @@ async function countCode(
   attempt: string,
 ): Promise<string> {
   if (code !== undefined) return countAttempt(database, counters)
-  // The password was right, so this was no failed attempt.
+  // The password was right: not a failed attempt.
   await database.transaction(tx => store.removeAttempt(tx, attempt))
   throw new Failure('second_factor_required')
 }
 
-/** Whether logging in asks for a second factor. */
+/** Whether log-in requires a second factor. */
 async function isAsked(db: Db, userId: number): Promise<boolean> {
   const factor = await findFactor(db, userId)
   return factor !== undefined && factor.confirmed_at !== null
 }
 
-/**
- * Whether the browser has logged in to the account before. Takes equally long whether or not there is such an account.
- */
+/** Whether the browser has logged in to the account before. Takes equally long whether or not the account exists. */
 async function isKnown(db: Db, device: string, user: User | undefined): Promise<boolean> {
   const expiresAt = await store.findDevice(db, hashToken(device), user?.id ?? 0)
   return expiresAt !== undefined && expiresAt >= now()
@@ -138,12 +136,12 @@ function newToken(): string {
   return randomBytes(32).toString('base64url')
 }
 
-/** What a role may do. */
+/** Permissions of a role. */
 export type Granted = (role: Role) => ReadonlySet<string>
 
 /**
- * Finds the session and its account, and extends the session.
- * @returns undefined when the session has ended, or the account may not log in any more
+ * Finds and extends a session.
+ * @returns undefined if it has expired, or the account may not log in any more
  */
 export async function resumeSession(
   database: Database,
@@ -158,19 +156,19 @@ export async function resumeSession(
   if (extended - session.expiresAt > EXTENDED_EVERY_SECONDS) {
     await database
       .transaction(tx => store.extendSession(tx, tokenHash, extended))
-      // Extending must not fail the request; the next use tries again.
+      // A failure to extend must not fail the request; the next use tries again.
       .catch(() => {})
   }
   return { ...actorOf(session.user, granted(session.user.role)), session: tokenHash }
 }
 
-/** A cookie that was stolen must not work for ever, however often it is used. */
+/** Absolute limit: a stolen cookie must not work for ever, however often it is used. */
 function endOf({ createdAt, expiresAt }: Pick<store.Session, 'createdAt' | 'expiresAt'>): number {
   return Math.min(expiresAt, createdAt + LONGEST_SESSION_SECONDS)
 }
 
 /**
- * Checked in the transaction of a write: the session may have ended since the request began.
+ * Rechecks the session inside a write's transaction: it may have ended since the request began.
  * @throws Failure session_required
  */
 export async function refuseEnded(tx: Tx, { session }: Actor): Promise<void> {
@@ -178,19 +176,19 @@ export async function refuseEnded(tx: Tx, { session }: Actor): Promise<void> {
 }
 
 /**
- * Named by the identifier of the account: a login is often an e-mail address, which does not belong in the service's
+ * Named by the account's identifier: a login is often an e-mail address, which must not get into the service's
  * log.
  */
 function actorOf({ id }: User, permissions: ReadonlySet<string>): Actor {
   return { kind: 'session', userId: id, permissions, name: `session of account ${id}` }
 }
 
-/** Logs the refusal. The login that was typed is left out: it may be a password in the wrong field. */
+/** Logs the refusal, without the login that was typed: it may be a password in the wrong field. */
 async function logRefusal(context: RequestContext, user: User | undefined): Promise<void> {
   await write(context, async tx => tx.log('session.refuse', user?.id ?? null))
 }
 
-/** @throws Failure session_required when it has ended meanwhile */
+/** @throws Failure session_required if it has ended meanwhile */
 export async function currentSession({ database, actor }: RequestContext): Promise<SessionRecord> {
   const session = await store.findSession(database.reader, actor.session!)
   if (!session) throw new Failure('session_required')
@@ -206,8 +204,8 @@ export async function logOut(context: RequestContext): Promise<void> {
 }
 
 /**
- * Asks for the password again: somebody else may sit at an open session.
- * @returns the account of who is logged in
+ * Asks for the password again, since someone else may have found an open session.
+ * @returns the user's account
  * @throws Failure invalid_argument, too_many_requests
  */
 export async function confirmPassword(context: RequestContext, password: string): Promise<User> {
@@ -219,7 +217,7 @@ export async function confirmPassword(context: RequestContext, password: string)
   throw invalidArguments({ current_password: 'must be the password that the account has now.' })
 }
 
-/** The sessions of who is logged in, the one that was used last first. */
+/** The user's sessions, the most recently used first. */
 export async function listSessions({ database, actor }: RequestContext): Promise<OpenSession[]> {
   const rows = await store.sessionsOf(database.reader, actor.userId, now())
   return rows
@@ -234,11 +232,11 @@ export async function listSessions({ database, actor }: RequestContext): Promise
     }))
 }
 
-/** The identifier shown to people. The hash of the token is a secret, so it is hashed once more. */
+/** Public identifier of a session, hashed once more, since the hash of the token is a secret. */
 const idOf = (tokenHash: string) => Number.parseInt(hashToken(tokenHash).slice(0, 12), 16)
 
 /**
- * Ends one of the caller's sessions, or all but the present one.
+ * Ends one of the user's sessions, or all but the current one.
  * @throws Failure no_session
  */
 export async function endOwnSessions(context: RequestContext, id?: number): Promise<void> {
@@ -256,7 +254,7 @@ export async function endOwnSessions(context: RequestContext, id?: number): Prom
 }
 
 /**
- * Changes the password of who is logged in, and ends the account's other sessions.
+ * Changes the user's password, and ends the account's other sessions.
  * @throws Failure invalid_argument, too_many_requests, session_required
  */
 export async function changePassword(
@@ -271,14 +269,14 @@ export async function changePassword(
   await write(context, async tx => {
     const current = await holdUser(tx, user.id)
     await refuseEnded(tx, actor)
-    // Hashing takes a while. If the password has changed meanwhile, that may have been to lock this session out.
+    // Hashing takes a while. A password changed meanwhile may have been meant to lock this session out.
     if (current?.password_hash !== user.password_hash) throw new Failure('session_required')
     await setPassword(tx, user.id, passwordHash, actor.session)
     await forgetBrowsers(tx, user)
   })
 }
 
-/** Whether anybody has logged in since the database was made. */
+/** Whether anyone has ever logged in to this database. */
 export async function everLoggedIn({ database }: Context): Promise<boolean> {
   return anyLogin(database.reader)
 }

@@ -23,7 +23,7 @@ export type PasswordArguments = Static<typeof passwordArguments>
 
 export const sessionItem = { session_id: identifier('Identifier of the session.') }
 
-/** A session of who asks. */
+/** One of the user's own sessions. */
 export const openSession = Type.Object({
   id: Type.Integer({ description: 'Identifier of the session.' }),
   current: Type.Boolean({ description: 'Whether it is the one that asks.' }),
@@ -38,7 +38,7 @@ export type OpenSession = Static<typeof openSession>
 
 const { properties: setting } = settingsRecord
 
-/** Who is logged in, until when, and what the pages need to know before anything else. */
+/** The user, the expiry of the session, and settings that every page needs. */
 export const sessionRecord = Type.Object({
   user: Type.Object({
     id: Type.Integer(),

@@ -1,4 +1,4 @@
-/** Every query on sessions, on the browsers that are known, and on the tries to log in. */
+/** Queries on sessions, known browsers, and log-in attempts. */
 import type { Insertable, Selectable } from 'kysely'
 import type { Db, Tx } from '../../storage/database.ts'
 import { countOf } from '../../storage/page.ts'
@@ -9,7 +9,7 @@ export async function insertSession(tx: Tx, session: Insertable<SessionsTable>):
   await tx.insertInto('sessions').values(session).execute()
 }
 
-/** A session, with its account. */
+/** A session with its account. */
 export interface Session {
   readonly user: User
   readonly createdAt: number
@@ -29,7 +29,7 @@ export async function findSession(db: Db, tokenHash: string): Promise<Session | 
   return { user, createdAt: created_at, expiresAt: expires_at }
 }
 
-/** Only moves forward, so that requests that come together change it once. */
+/** Only moves forward, so that concurrent requests change it once. */
 export async function extendSession(tx: Tx, tokenHash: string, expiresAt: number): Promise<void> {
   await tx
     .updateTable('sessions')
@@ -39,7 +39,7 @@ export async function extendSession(tx: Tx, tokenHash: string, expiresAt: number
     .execute()
 }
 
-/** Those that last, the one that was used last first. */
+/** Sessions that have not expired, the most recently used first. */
 export async function sessionsOf(db: Db, userId: number, time: number): Promise<Selectable<SessionsTable>[]> {
   return db
     .selectFrom('sessions')
@@ -55,7 +55,7 @@ export async function endSession(tx: Tx, tokenHash: string): Promise<void> {
   await tx.deleteFrom('sessions').where('token_hash', '=', tokenHash).execute()
 }
 
-/** Ends every session of the account, but for the one that is kept. */
+/** Ends all sessions of the account except `keptToken`. */
 export async function endSessions(tx: Tx, userId: number, keptToken = ''): Promise<void> {
   await tx.deleteFrom('sessions').where('user_id', '=', userId).where('token_hash', '!=', keptToken).execute()
 }
@@ -72,7 +72,7 @@ export async function insertAttempts(tx: Tx, attempts: Insertable<LoginAttemptsT
   await tx.insertInto('login_attempts').values(attempts).execute()
 }
 
-/** When the nth try was made, counted from the newest. */
+/** Time of the nth attempt, counted from the newest. */
 export async function nthLatestAttempt(tx: Tx, counter: string, n: number): Promise<number | undefined> {
   const row = await tx
     .selectFrom('login_attempts')
@@ -89,7 +89,7 @@ export async function removeAttempt(tx: Tx, attempt: string): Promise<void> {
   await tx.deleteFrom('login_attempts').where('attempt', '=', attempt).execute()
 }
 
-/** Removes the tries that any of these has counted, from every counter. */
+/** Removes the attempts of these counters, from every counter. */
 export async function removeAttemptsIn(tx: Tx, counters: readonly string[]): Promise<void> {
   await tx
     .deleteFrom('login_attempts')
@@ -118,7 +118,7 @@ export async function findDevice(db: Db, tokenHash: string, userId: number): Pro
   return row?.expires_at
 }
 
-/** Those that the account was logged in to with, the latest first. */
+/** Known browsers of an account, the most recently used first. */
 export async function devicesOf(db: Db, userId: number): Promise<Selectable<DevicesTable>[]> {
   return db
     .selectFrom('devices')
@@ -128,7 +128,7 @@ export async function devicesOf(db: Db, userId: number): Promise<Selectable<Devi
     .execute()
 }
 
-/** @param limit of the account's devices so many stay, those used latest */
+/** @param limit number of the account's most recently used devices to keep */
 export async function rememberDevice(tx: Tx, device: Insertable<DevicesTable>, limit: number): Promise<void> {
   const devices = await devicesOf(tx, device.user_id)
   const others = devices.filter(({ token_hash }) => token_hash !== device.token_hash)

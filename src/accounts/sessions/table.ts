@@ -4,7 +4,7 @@ import { integer, neither, type RowsOf, type Table, text } from '../../storage/t
 const personal = { personal: 'erase', money: false } as const
 
 const columns = {
-  /** SHA-256 of what the cookie holds, as 64 hexadecimal digits. */
+  /** SHA-256 of the cookie's token, 64 hexadecimal digits. */
   token_hash: text({ ...neither, secret: true }),
   user_id: integer({ ...neither, references: { table: 'users', person: true } }),
   created_at: integer(neither),
@@ -13,13 +13,13 @@ const columns = {
 
 const sessionColumns = {
   ...columns,
-  /** In a few words, see `browser.ts`. */
+  /** Short description, see `browser.ts`. */
   browser: text(personal),
-  /** Where it logged in from: /24 of IPv4, /48 of IPv6. */
+  /** Network of the log-in: /24 for IPv4, /48 for IPv6. */
   network: text(personal),
 } as const
 
-/** Who is logged in to the administration area. */
+/** Sessions of the administration area. */
 export const sessionsTable = {
   name: 'sessions',
   key: ['token_hash'],
@@ -36,7 +36,7 @@ export const sessionsTable = {
   },
 } as const satisfies Table
 
-/** The browsers that somebody has logged in with. */
+/** Browsers that have logged in before. */
 export const devicesTable = {
   name: 'devices',
   key: ['token_hash'],
@@ -46,12 +46,15 @@ export const devicesTable = {
 
 const attemptColumns = {
   attempt: text(neither),
-  /** Such as 'network 192.0.2.1', or the hash of what was typed as login. */
+  /** Such as 'network 192.0.2.1', or a hash of the login that was typed. */
   counter: text(neither),
   tried_at: integer(neither),
 } as const
 
-/** Attempts to log in that failed or are under way, one row for each counter; of the last minutes, so not worth a copy. */
+/**
+ * Log-in attempts that failed or are in progress, one row per counter; they expire within minutes, so `copy` skips
+ * them.
+ */
 export const attemptsTable = {
   name: 'login_attempts',
   key: ['attempt', 'counter'],

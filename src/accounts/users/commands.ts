@@ -20,7 +20,7 @@ import { createUser, editUser, findByName, resetPassword } from './rules.ts'
 import { userArguments } from './schema.ts'
 import { findUser, type User, usersAfter } from './store.ts'
 
-/** @returns the command whose subcommands these are */
+/** @returns the parent command, for further subcommands */
 export function addUserCommands(program: Command): Command {
   const users = program.command('users').description('manage user accounts')
   addCommand(users, 'create', 'create an account')
@@ -49,7 +49,7 @@ export function addUserCommands(program: Command): Command {
   return users
 }
 
-/** What the command line calls to have none. */
+/** The command line's name for no role. */
 const NO_ROLE = 'none'
 
 const roleOption = () => new Option('--role <role>', 'what it may do').choices([...roles]).conflicts('admin')
@@ -137,8 +137,8 @@ function recordOf(user: User) {
 }
 
 /**
- * @param name a login, an e-mail address, or an identifier behind '#', which no login may have
- * @throws CommandFailed when no account goes by it, or more than one
+ * @param name a login, an e-mail address, or '#' and an identifier, since no login begins with '#'
+ * @throws CommandFailed if no account matches, or more than one
  */
 export async function accountNamed({ reader }: Database, name: string): Promise<User> {
   const id = /^#(\d{1,15})$/.exec(name)?.[1]

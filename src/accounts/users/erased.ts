@@ -1,4 +1,4 @@
-/** The address of an erased account, which no mail reaches. */
+/** Domain of erased accounts' addresses: reserved, so no mail is delivered. */
 const HOST = '@erased.invalid'
 
 export const erasedAddress = (login: string) => login + HOST

@@ -1,4 +1,4 @@
-/** The account as records show it that are linked to one, by the names that client programs of AffiliateWP read. */
+/** An account as embedded in other records, under the names that client programs of AffiliateWP read. */
 import { Type } from 'typebox'
 import { formatTime } from '../../base/time.ts'
 import type { User } from './store.ts'

@@ -1,5 +1,5 @@
 /**
- * Passwords are kept as scrypt hashes: 'scrypt$N$r$p$salt$hash', so that the cost can grow and old hashes go on
+ * Password hashing with scrypt: 'scrypt$N$r$p$salt$hash', so that the cost can be raised while old hashes keep
  * working.
  */
 import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from 'node:crypto'
@@ -9,23 +9,23 @@ import { foldCase } from '../../base/text.ts'
 const derive = promisify<string, Buffer, number, ScryptOptions, Buffer>(scrypt)
 const HASH_BYTES = 32
 
-/** The parameters of scrypt. */
+/** Parameters of scrypt. */
 interface Cost {
   readonly n: number
   readonly r: number
   readonly p: number
 }
 
-/** The strength that OWASP's password storage cheat sheet asks for. */
+/** Recommended by OWASP's password storage cheat sheet. */
 export const fullCost: Cost = { n: 2 ** 15, r: 8, p: 3 }
 let cost = fullCost
 
-/** For tests, which hash by the hundred: what a hash costs that is made from here on. */
+/** For tests, which hash by the hundred: sets the cost of new hashes. */
 export function hashAt(cheaper: Cost): void {
   cost = cheaper
 }
 
-/** The threads that hash are also those that files are read with, and each hash needs 32 MiB. */
+/** Hashing shares Node's threads with file access, and each hash needs 32 MiB. */
 const HASHES_AT_ONCE = 2
 
 /** @returns what is wrong with a password, or undefined */
@@ -36,7 +36,7 @@ export async function passwordProblem(password: string): Promise<string | undefi
   return undefined
 }
 
-/** Loaded when somebody sets a password: 50,000 words take a tenth of a second. */
+/** Loaded on demand: 50,000 words take a tenth of a second. */
 async function isCommon(password: string): Promise<boolean> {
   const { dictionary } = await import('@zxcvbn-ts/language-common')
   return dictionary['passwords-common'].includes(foldCase(password))
@@ -49,7 +49,7 @@ export async function hashPassword(password: string): Promise<string> {
   return ['scrypt', n, r, p, salt.toString('base64url'), hash.toString('base64url')].join('$')
 }
 
-/** @param stored what `hashPassword` returned; '' never matches, in the time that a real one takes */
+/** @param stored a result of `hashPassword`; '' never matches, and takes as long as a real one */
 export async function passwordMatches(password: string, stored: string): Promise<boolean> {
   const [scheme, n, r, p, salt, hash] = (stored || nobody()).split('$')
   const expected = Buffer.from(hash!, 'base64url')
@@ -57,7 +57,7 @@ export async function passwordMatches(password: string, stored: string): Promise
   return scheme === 'scrypt' && stored !== '' && timingSafeEqual(actual, expected)
 }
 
-/** A password that a person can copy: 24 characters, 144 random bits. */
+/** A password for copying: 24 characters, 144 random bits. */
 export function generatePassword(): string {
   return randomBytes(18).toString('base64url')
 }
@@ -76,7 +76,7 @@ async function deriveHash(password: string, salt: Buffer, n: number, r: number, 
   try {
     return await derive(password.normalize('NFC'), salt, HASH_BYTES, { N: n, r, p, maxmem: 256 * n * r })
   } finally {
-    // Who is next takes the place over.
+    // Passes the slot to the next in line.
     const next = waitingForTurn.shift()
     if (next) next()
     else hashing -= 1

@@ -1,14 +1,14 @@
-/** What each role may do: what a session of the account has, and what is left of the permissions of its API keys. */
+/** Permissions of each role: those of the account's sessions, and the limit of its API keys' permissions. */
 
 export const roles = ['administrator', 'manager', 'bookkeeper', 'reader'] as const
 
-/** Without one nobody logs in. */
+/** '' means none: such an account can't log in. */
 export type Role = (typeof roles)[number] | ''
 
-/** Whoever may change these may become whoever they like. */
+/** Whoever may change these can become anyone. */
 const FOR_ADMINISTRATORS: ReadonlySet<string> = new Set(['users', 'keys', 'settings'])
 const FOR_BOOKKEEPERS: ReadonlySet<string> = new Set(['payouts', 'payout_runs', 'run_items'])
-/** The own session, password and second factor. */
+/** The user's own session, password and second factor. */
 const OWN = 'session'
 
 /** Whether the role has a permission, such as 'payouts.create'. */
@@ -21,8 +21,8 @@ export function grants(role: Role, permission: string): boolean {
 }
 
 /**
- * What a key may do at this moment: of what it was given, what the role of its owner has. An administrator has given the keys of
- * an account without a role, which is that of a program, what they may do; whoever loses a role loses the keys.
+ * Effective permissions of a key: those it was given, limited to its owner's role. Keys of accounts without a role
+ * (programs) keep what an administrator gave them; an account that loses its role loses its keys.
  */
 export const leftTo = (role: Role, permissions: readonly string[]): readonly string[] =>
   role === '' ? permissions : permissions.filter(permission => grants(role, permission))

@@ -28,9 +28,9 @@ const listing: Listing<UserRow, ListArguments & FilterArguments> = {
 }
 
 /**
- * Accounts are managed in the administration area.
- * @param ring the keys that this process knows
- * @param more what else is done to an account
+ * Accounts, managed in the administration area.
+ * @param ring this process's cache of keys
+ * @param more further endpoints of accounts
  */
 export const users = (ring: KeyRing, more: readonly Endpoint[]): Resource => ({
   name: 'users',
@@ -97,7 +97,7 @@ export const users = (ring: KeyRing, more: readonly Endpoint[]): Resource => ({
   ],
 })
 
-/** What an account's role has counts at once for its keys. */
+/** A changed role takes effect on the account's keys at once. */
 async function afterEdit<T>(ring: KeyRing, edit: Promise<T>): Promise<T> {
   const record = await edit
   ring.forget()

@@ -1,4 +1,4 @@
-/** User accounts: who can own a key, be an affiliate, or log in. Login and e-mail are unique without regard to case. */
+/** User accounts, which can own keys, be affiliates, or log in. Login and e-mail are unique, ignoring case. */
 
 import type { Origin } from '../../base/actor.ts'
 import { Failure, type Problems, refuseInvalid } from '../../base/errors.ts'
@@ -34,7 +34,7 @@ export function loginProblem(login: string): string | undefined {
 }
 
 /**
- * Makes an account that can log in when a password is given.
+ * Creates an account; with a password, it can log in.
  * @throws Failure email_taken, login_taken, invalid_argument
  */
 export async function createUser(context: RequestContext, args: UserArguments): Promise<store.User> {
@@ -49,7 +49,7 @@ export async function createUser(context: RequestContext, args: UserArguments): 
 }
 
 /**
- * The hash of the password that an edit sets. Others who write would wait for it if it were made in a transaction.
+ * Hashes the password of an edit before its transaction, which would otherwise block other writers.
  * @throws Failure invalid_argument
  */
 export async function hashOfEdit(by: Origin, args: EditArguments): Promise<string | undefined> {
@@ -58,9 +58,9 @@ export async function hashOfEdit(by: Origin, args: EditArguments): Promise<strin
 }
 
 /**
- * Changes what was sent and leaves the rest. A new password or role ends the sessions of the account, and who has no role any more
- * loses the API keys; with another one they can do what it has.
- * @param passwordHash what `hashOfEdit` returned
+ * Changes what was sent and leaves the rest. A new password or role ends the account's sessions. An account that loses
+ * its role loses its API keys; a changed role limits what they may do.
+ * @param passwordHash result of `hashOfEdit`
  * @throws Failure no_user, email_taken, last_administrator
  */
 export async function editUser(
@@ -78,7 +78,7 @@ export async function editUser(
     await store.updateUser(tx, id, { ...changeOf(before, args), updated_at: now() })
     if (passwordHash !== undefined) await setPassword(tx, id, passwordHash)
     if (role !== undefined && role !== before.role) await endSessions(tx, id)
-    // Made while the account could do everything; whoever needs them makes them anew for an account without a role.
+    // The keys were limited by the role; without one they would not be. A program's account gets new ones.
     if (role === '' && before.role !== '') await revokeKeysOf(tx, id)
     const after = existing(await store.findUserRow(tx, id))
     if (passwordHash !== undefined) await forgetBrowsers(tx, after)
@@ -87,7 +87,7 @@ export async function editUser(
   })
 }
 
-/** All but the password. */
+/** All changes except the password. */
 function changeOf(
   before: store.UserRow,
   { first_name, last_name, display_name, email = before.email, role = before.role }: EditArguments,
@@ -99,8 +99,8 @@ function changeOf(
 }
 
 /**
- * Ends the sessions of the account, and the link to set a new password with that was sent before.
- * @param keptSession the hash of the one session that goes on
+ * Ends the account's sessions, and revokes a pending reset link.
+ * @param keptSession hash of the one session that continues
  */
 export async function setPassword(
   tx: WriteTx,
@@ -115,7 +115,7 @@ export async function setPassword(
 }
 
 /**
- * Lets somebody in again who has forgotten a password: sets it, ends the sessions, and forgets the tries that failed.
+ * Password reset by an operator: sets the password, ends the sessions, and forgets failed attempts.
  * @throws Failure invalid_argument
  */
 export async function resetPassword(
@@ -131,7 +131,7 @@ export async function resetPassword(
   })
 }
 
-/** Whoever could not log in may try anew; whoever could, with the old password, is a stranger from now on. */
+/** Unlocks the account, and forgets known browsers: whoever knew the old password counts as a stranger from now on. */
 export async function forgetBrowsers(tx: Tx, user: store.User): Promise<void> {
   await forgetAttempts(tx, user)
   await removeDevices(tx, user.id)
@@ -165,7 +165,7 @@ export function canLogIn(user: store.User): boolean {
 }
 
 /**
- * Somebody must always be able to log in: asked of whoever is about to lose that.
+ * Somebody must always be able to log in: call before an account loses that.
  * @throws Failure last_administrator
  */
 export async function refuseLastAdministrator(tx: Tx, user: store.User): Promise<void> {
@@ -178,7 +178,7 @@ async function refuseDismissal(tx: Tx, user: store.User, role: Role = user.role)
   if (role !== 'administrator') await refuseLastAdministrator(tx, user)
 }
 
-/** What is wrong beyond what the schemas say; arguments that are absent are not spoken of. */
+/** Validation beyond the schemas; arguments that were not sent are not checked. */
 export async function problemsOfUser({
   login,
   password,
@@ -194,7 +194,7 @@ export async function problemsOfUser({
   return problems
 }
 
-/** The same of an edit. Whoever sits down at a session that is open must not be able to make the account theirs. */
+/** The same for an edit. Someone who finds an open session must not be able to take over the account. */
 export async function problemsOfEdit({ actor }: Origin, args: Partial<EditArguments>): Promise<Problems> {
   const isOwnPassword = args.password !== undefined && args.user_id === actor.userId
   return isOwnPassword
@@ -202,7 +202,7 @@ export async function problemsOfEdit({ actor }: Origin, args: Partial<EditArgume
     : problemsOfUser(args)
 }
 
-/** What an account does not have that was made a moment ago. */
+/** Joined values of an account that was just created. */
 export const fresh = { affiliate_id: null, second_factor_at: null } as const
 
 /** The record as callers see it. */
@@ -223,8 +223,8 @@ export function recordOf(row: store.UserRow): UserRecord {
 }
 
 /**
- * Adds an account in a transaction that does more.
- * @param args `login` undefined: one is made from the e-mail address
+ * Adds an account within a larger transaction.
+ * @param args without `login`, one is derived from the e-mail address
  * @throws Failure email_taken, login_taken
  */
 export async function addAccount(
@@ -234,12 +234,12 @@ export async function addAccount(
 ): Promise<{ id: number; login: string }> {
   const { login } = args
   if (login !== undefined) {
-    // Where both are taken, engines differ in which of the two they report.
+    // If both are taken, engines differ in which of the two they report.
     if (await store.emailExists(tx, foldCase(args.email))) throw new Failure('email_taken')
     const id = await refuseTaken(() => store.insertUser(tx, accountOf(login, args, passwordHash)))
     return { id, login }
   }
-  // The first is free most often. One that was found free may be taken since; each round somebody gets one.
+  // The first is free most often. A free one may be taken concurrently, but then another caller has succeeded.
   for (let number = 1; ; number = await freeNumber(tx, args.email)) {
     const account = accountOf(loginFrom(args.email, number), args, passwordHash)
     const id = await refuseTaken(() => store.insertUserUnlessTaken(tx, account))
@@ -248,7 +248,7 @@ export async function addAccount(
 }
 
 interface NewAccount {
-  /** One is made from the e-mail address where there is none. */
+  /** Derived from the e-mail address if undefined. */
   readonly login: string | undefined
   readonly email: string
 }
@@ -258,7 +258,7 @@ export interface Account {
   readonly login: string
 }
 
-/** The same of many; those that can't be added are answered by why. */
+/** The same for many; one that can't be added yields its failure. */
 export async function addAccounts(tx: Tx, batch: readonly NewAccount[]): Promise<(Account | Failure)[]> {
   const rows = batch.map(args => accountOf(args.login ?? loginFrom(args.email, 1), args, ''))
   const keys = (name: 'email_key' | 'login_key') => rows.map(row => row[name])
@@ -280,7 +280,7 @@ export async function addAccounts(tx: Tx, batch: readonly NewAccount[]): Promise
   for (const [place, row] of candidates.entries()) {
     if (row instanceof Failure) accounts.push(row)
     else if (row) accounts.push({ id: ids.next().value!, login: row.login })
-    // Another login has to be made for it, when those of the others are there.
+    // Derived again, now that the other accounts' logins exist.
     else accounts.push(await addAccount(tx, batch[place]!))
   }
   return accounts
@@ -307,8 +307,8 @@ function accountOf(login: string, args: Omit<UserArguments, 'login'>, password_h
 }
 
 /**
- * Changes the address of an account in a transaction that does more. A new password for who logs in goes to the address: only
- * who may edit accounts changes that one.
+ * Changes an account's address within a larger transaction. Password resets go to the address, so for accounts that log
+ * in only those who may edit accounts can change it.
  * @throws Failure email_taken, forbidden
  */
 export async function changeEmail(
@@ -329,7 +329,7 @@ export async function changeEmail(
   tx.log('user.edit', userId, { before: { email: before.email }, after: { email } })
 }
 
-/** Who reads the mail of the old address must not get in by a link that went there. */
+/** Revokes a reset link that was sent to the old address. */
 async function writeEmail(tx: Tx, before: Pick<store.User, 'id' | 'email'>, email: string): Promise<void> {
   if (email === before.email) return
   const change = { email, email_key: foldCase(email), email_changed_at: now(), updated_at: now() }
@@ -337,10 +337,7 @@ async function writeEmail(tx: Tx, before: Pick<store.User, 'id' | 'email'>, emai
   await removeRecoveriesOf(tx, before.id)
 }
 
-/**
- * The accounts that a name stands for: one by its login, another by its e-mail address. They may be two, because a login
- * may look like the address of somebody else.
- */
+/** Accounts with this login or e-mail address: maybe two, since a login may look like someone else's address. */
 export async function findByName(db: Db, name: string): Promise<store.User[]> {
   const key = foldCase(name)
   const candidates = [await store.findUserByLoginKey(db, key), await store.findUserByEmailKey(db, key)]
@@ -377,14 +374,14 @@ async function refuseTaken<T>(write: () => Promise<T>): Promise<T> {
   }
 }
 
-/** A login made from an e-mail address, with -2, -3, … where those before are taken. */
+/** Derives a login from an e-mail address, with -2, -3, … if earlier ones are taken. */
 function loginFrom(email: string, number: number): string {
   const suffix = number === 1 ? '' : `-${number}`
   const login = [...email.replace(NOT_IN_LOGIN, '')].slice(0, MAX_LOGIN_LENGTH - suffix.length).join('')
   return login.trim() + suffix
 }
 
-/** Found by doubling and halving, so that thousands of alike addresses cost a handful of look-ups each. */
+/** Doubling, then bisection: even thousands of similar addresses need only a handful of look-ups. */
 async function freeNumber(db: Db, email: string): Promise<number> {
   const isTaken = (number: number) => store.loginExists(db, foldCase(loginFrom(email, number)))
   let free = 1

@@ -22,7 +22,7 @@ export const userArguments = Type.Object({
 
 export type UserArguments = Static<typeof userArguments>
 
-/** The record that every user endpoint shows; its fields in this order. */
+/** Record of the user endpoints; its fields in this order. */
 export const userRecord = Type.Object({
   id: Type.Integer({ description: 'Identifier of the account.' }),
   login: Type.String({ description: 'Login name.' }),
@@ -55,7 +55,7 @@ export const editArguments = Type.Object({
 
 export type EditArguments = Static<typeof editArguments>
 
-/** What a list can be narrowed by. */
+/** List filters. */
 export const filterArguments = {
   search: Type.Optional(
     line(

@@ -1,4 +1,4 @@
-/** Every query on accounts. */
+/** Queries on accounts. */
 import {
   type Expression,
   type ExpressionBuilder,
@@ -21,10 +21,10 @@ import type { UsersTable } from './table.ts'
 export type User = Selectable<UsersTable>
 export type NewUser = Insertable<UsersTable>
 
-/** An account, the affiliate that it is, and since when it has a second factor. */
+/** An account, its affiliate, and when its second factor was confirmed. */
 export type UserRow = User & { affiliate_id: number | null; second_factor_at: number | null }
 
-/** What a list is narrowed by, in kept form. Several values of one mean any of them. */
+/** List filters in stored form. Several values of one filter mean any of them. */
 export interface Criteria {
   ids?: readonly number[]
   roles?: readonly User['role'][]
@@ -39,7 +39,7 @@ const column = (name: keyof User, kind: Order['kind']): Order => ({
   value: (row: User) => row[name],
 })
 
-/** By the names that callers use. Each has an index. */
+/** Orders by the API's names. Each has an index. */
 export const orders: Record<string, Order> = {
   id: { expression: id, kind: 'number', value: (row: User) => row.id },
   login: column('login_key', 'text'),
@@ -67,7 +67,7 @@ const insertionUnlessTaken = prepared((tx: Db, user: NewUser) =>
     .returning('id'),
 )
 
-/** @returns undefined when another account has the login */
+/** @returns undefined if another account has the login */
 export async function insertUserUnlessTaken(tx: Tx, user: NewUser): Promise<number | undefined> {
   return (await insertionUnlessTaken(tx, user))[0]?.id
 }
@@ -85,7 +85,7 @@ export async function findUsers(db: Db, ids: readonly number[]): Promise<User[]>
   return db.selectFrom('users').selectAll().where('id', 'in', ids).execute()
 }
 
-/** It stays as it is until the transaction ends. */
+/** Locks the account until the transaction ends. */
 export async function holdUser(tx: Tx, id: number): Promise<User | undefined> {
   return tx.selectFrom('users').selectAll().where('id', '=', id).forUpdate().executeTakeFirst()
 }
@@ -102,14 +102,14 @@ const existing = prepared((db: Db, { id }: { id: number }) =>
   db.selectFrom('users').select('id').where('id', '=', id),
 )
 
-/** Those of the identifiers that are accounts. */
+/** The identifiers among `ids` that are accounts. */
 export async function usersAmong(db: Db, ids: readonly number[]): Promise<Set<number>> {
   if (ids.length === 0) return new Set()
   const rows = await db.selectFrom('users').select('id').where('id', 'in', ids).execute()
   return new Set(rows.map(row => row.id))
 }
 
-/** Those of the keys that accounts have. */
+/** The keys among these that accounts have. */
 export async function takenAmong(
   db: Db,
   column: 'login_key' | 'email_key',
@@ -141,10 +141,7 @@ export async function anyUser(db: Db): Promise<boolean> {
   return (await db.selectFrom('users').select('id').limit(1).executeTakeFirst()) !== undefined
 }
 
-/**
- * Whether an administrator who can log in would be left without this account. Of two who dismiss each other, one waits
- * here for the other.
- */
+/** Whether another administrator can log in. Locks them: of two who demote each other, one waits here for the other. */
 export async function anyOtherAdministrator(tx: Tx, id: number): Promise<boolean> {
   const administrators = await tx
     .selectFrom('users')
@@ -183,14 +180,14 @@ export async function listUsers(db: Db, criteria: Criteria, page: Page): Promise
 
 export async function countUsers(db: Db, criteria: Criteria): Promise<number> {
   const all = db.selectFrom('users')
-  // Without a condition an engine counts far faster than with one that is always true.
+  // Without a condition, engines count far faster than with one that is always true.
   const isFiltered = Object.keys(criteria).length > 0
   return countOf(isFiltered ? all.where(expression => matching(expression, criteria)) : all)
 }
 
 const searched = ['login_key', 'email_key', 'display_name_key'].map(name => sql.ref(`users.${name}`))
 
-/** Whether the words stand in an account's login, e-mail or display name. */
+/** Matches the words in login, e-mail and display name. */
 export const accountMatches = (search: TextSearch): Expression<SqlBool> => containing(searched, search)
 
 function rows(db: Db) {
@@ -202,7 +199,7 @@ function rows(db: Db) {
     .select(['affiliates.id as affiliate_id', 'second_factors.confirmed_at as second_factor_at'])
 }
 
-/** What has to hold of a row, all of it. */
+/** All criteria as one condition. */
 function matching(
   expression: ExpressionBuilder<Tables, 'users'>,
   { ids, roles, search }: Criteria,

@@ -18,13 +18,13 @@ const columns = {
   id: identity,
   login: folded(name),
   email: folded(name),
-  /** When another address took its place; 0 until then. */
+  /** When it last changed; 0 if never. */
   email_changed_at: integer<Generated<number>>(neither),
   first_name: text(name),
   last_name: text(name),
   display_name: { ...folded(name), isName: true },
   role: text<Role>(neither),
-  /** scrypt, see `password.ts`; '' when the account can't log in. */
+  /** scrypt, see `password.ts`; '' if the account can't log in. */
   password_hash: text({ ...neither, secret: true }),
   registered_at: integer(neither),
   updated_at: integer(neither),

@@ -1,6 +1,6 @@
 /**
- * Accounts as `/wp-json/wp/v2/users` of WordPress shows them: client programs of AffiliateWP look up and make accounts there
- * with the same key. What WordPress answers and this service does not know is empty.
+ * Accounts in the format of WordPress's `/wp-json/wp/v2/users`, where client programs of AffiliateWP find and create
+ * accounts with the same key. Fields of WordPress that this service does not have are empty.
  */
 import { type Static, Type } from 'typebox'
 import { choice, email, identifier, identifiers, line } from '../../base/schemas.ts'
@@ -159,7 +159,7 @@ export const wordPressUsers: Resource = {
   ],
 }
 
-/** There is an index on what accounts are logged in by, and none on names. */
+/** Logins and e-mail addresses have an index, names do not. */
 function orderBy(order: 'name' | 'id' | 'email' | 'registered_date') {
   const columns = { name: 'login', id: 'id', email: 'email', registered_date: 'date_registered' }
   return orders[columns[order]]!
