@@ -1,9 +1,9 @@
 /**
- * What an event says: who did what to which record, when and from where.
+ * Events: who did what to which record, when and from where.
  *
- * Only what is declared of a record is written (`Logged`): a password's hash or a token can't get in by being part of a
- * row. What is personal stands apart in an entry, beside a salted hash of itself. The hash chain
- * (`seal.ts`) covers the hash only, so what is personal can be erased and the chain still be checked.
+ * Only declared fields of a record are written (`Logged`), so that password hashes and tokens can't get in as part of a
+ * row. Personal values are stored separately, beside a salted hash of them. The hash chain (`seal.ts`) covers that hash
+ * only, so that personal data can be erased and the chain still verified.
  */
 import { hash, randomUUID } from 'node:crypto'
 import type { Origin } from '../base/actor.ts'
@@ -16,17 +16,17 @@ const LONGEST_TEXT = 2000
 
 type Values = Readonly<Record<string, unknown>>
 
-/** A record before and after a change, by the names of its fields. A record that was created has no `before`. */
+/** A record before and after a change, by field names. A created record has no `before`. */
 export interface Change {
   readonly before?: object
   readonly after?: object
-  /** The identifier that `WriteTx.reserveEvent` gave. */
+  /** Identifier from `WriteTx.reserveEvent`. */
   readonly event?: number
-  /** The account whom the record is about, where no field says so. */
+  /** The account that the record is about, if no field says so. */
   readonly person?: number | null
 }
 
-/** @returns the row of the event; undefined when nothing has changed */
+/** @returns the event's row; undefined if nothing has changed */
 export function eventOf(
   { actor, address }: Origin,
   { kind, plain, personal, person }: Logged,
@@ -44,7 +44,7 @@ export function eventOf(
     personalNames.length === 0
       ? ''
       : JSON.stringify({
-          // 122 random bits, which Node has ready; asking for fresh ones costs as much as a query.
+          // 122 random bits, which Node buffers; fresh ones cost as much as a query.
           salt: randomUUID(),
           before: pick(previous, personalNames),
           after: pick(current, personalNames),
@@ -53,7 +53,7 @@ export function eventOf(
     ...(event !== undefined && { id: event }),
     at: Date.now(),
     actor_kind: actor.kind,
-    // The account behind a session is known by its identifier, which outlives its name.
+    // Sessions are recorded by account identifier, which outlives its name.
     actor_name: actor.kind === 'key' ? actor.name : '',
     actor_id: actor.userId || null,
     address,
@@ -68,7 +68,7 @@ export function eventOf(
   }
 }
 
-/** The account whom the record is about. */
+/** The account that the record is about. */
 function personOf(field: string | undefined, id: number | null, values: Values = {}): number | null {
   if (field === undefined) return null
   return field === 'id' ? id : Number(values[field] ?? 0) || null
@@ -87,7 +87,7 @@ function pick(values: Values | undefined, names: readonly string[]): Values | un
 const text = (values: Values | undefined, names: readonly string[]) =>
   values && names.length > 0 ? JSON.stringify(pick(values, names), (_name, value) => brief(value)) : ''
 
-/** A long text, such as a list of thousands of identifiers, stands in the log as its hash and its length. */
+/** Replaces a long text, such as a list of thousands of identifiers, by its hash and length. */
 export function brief(value: unknown): unknown {
   if (typeof value !== 'string' || value.length <= LONGEST_TEXT) return value
   return `sha256:${hash('sha256', value, 'hex')} (${value.length} characters)`

@@ -1,6 +1,6 @@
-/** Sets of identifiers, as few ranges. A seal has them as text, such as '1-5,7'. */
+/** Sets of identifiers as ranges. Seals store them as text, such as '1-5,7'. */
 
-/** From the first identifier to the last. */
+/** First and last identifier, inclusive. */
 export type Range = readonly [first: number, last: number]
 
 /** @param rows in order of identifier */
@@ -18,7 +18,7 @@ export function textOf(ranges: readonly Range[]): string {
   return ranges.map(([first, last]) => (first === last ? `${first}` : `${first}-${last}`)).join(',')
 }
 
-/** @returns undefined when the text is none */
+/** @returns undefined if the text is malformed */
 export function rangesIn(text: string): Range[] | undefined {
   const ranges = text.split(',').map(part => {
     const [first, last = first] = part.split('-').map(Number)

@@ -1,7 +1,7 @@
 /**
- * The log in the order of its seals, which never changes and misses nothing: an event that is committed late comes behind
- * those that were sealed before it. An event's position is its place in that order; a reader goes on behind the last one
- * that it has seen.
+ * Reads the log in the order of its seals. That order never changes and misses nothing: an event that commits late comes
+ * after those that were sealed before it. The position of an event is its place in that order; a reader continues after
+ * the last one it has seen.
  */
 import type { Database, Db } from '../storage/database.ts'
 import { rangesIn, rangesOf } from './ranges.ts'
@@ -9,16 +9,16 @@ import { sealAll } from './seal.ts'
 import * as store from './store.ts'
 
 const POSITIONS_AT_ONCE = 1000
-/** Spans of identifiers in a query: planning takes the square of their number, and SQLite refuses 1000. */
+/** Ranges per query: planning time grows with their square, and SQLite refuses 1000. */
 const MOST_SPANS = 100
-/** Bounds a request that looks for a rare event in a long log. */
+/** Limits the scan of a request for rare events in a long log. */
 const MOST_POSITIONS = 10_000
 
 export interface Reading {
-  /** The position behind which it begins. */
+  /** Reads after this position. */
   readonly after: number
   readonly limit: number
-  /** Only events that meet these. */
+  /** Filters. */
   readonly criteria: Pick<store.Criteria, 'actions' | 'recordKinds'>
 }
 
@@ -29,13 +29,13 @@ export interface PositionedEvent {
 
 export interface EventPage {
   readonly events: readonly PositionedEvent[]
-  /** The position up to which the log was read. */
+  /** Last position that was read. */
   readonly last: number
-  /** Whether there is more behind it. */
+  /** Whether there is more after it. */
   readonly more: boolean
 }
 
-/** Reads on up to the limits. What was committed before is sealed first, so nothing of it is missed. */
+/** Reads events up to the limits. Seals committed events first, so that none is missed. */
 export async function readEvents(
   database: Database,
   { after, limit, criteria }: Reading,
@@ -60,7 +60,7 @@ export async function readEvents(
   return { events, last, more: last < end }
 }
 
-/** The positions of the next events, by identifier: so many, or fewer where they are scattered. */
+/** Positions of the next events, by identifier: up to the limit, or fewer if they are scattered. */
 async function positionsBehind(
   { reader }: Database,
   after: number,
@@ -78,7 +78,7 @@ async function positionsBehind(
   return positions
 }
 
-/** What the seals cover behind a position: identifiers without gaps, and the position of the first. */
+/** Ranges of identifiers that the seals cover after a position, each with the position of its first. */
 function* spansBehind(seals: Iterable<Pick<store.Seal, 'first_position' | 'entries'>>, after: number) {
   for (const seal of seals) {
     let position = seal.first_position
@@ -115,7 +115,7 @@ export async function deletedAmong(
 
 type Values = Readonly<Record<string, unknown>>
 
-/** What an event says of its record, with what is personal while it is not erased. */
+/** Values of an event, including the personal ones unless they were erased. */
 export function valuesOf({ before_values, after_values, personal, personal_hash }: store.Entry) {
   const personalValues: { before?: Values; after?: Values } = personal === '' ? {} : JSON.parse(personal)
   return {

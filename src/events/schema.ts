@@ -1,13 +1,13 @@
-/** What is logged of each kind of record, as its table declares it. */
+/** Logged values of each kind of record, as its table declares them. */
 import type { Logged, Schema } from '../storage/table.ts'
 
 export const actorKinds = ['key', 'session', 'visitor', 'command line', 'service'] as const
 
 /**
- * What is done to each kind of record: the folder that owns it adds it (`declare module`).
+ * Actions by kind of record; the folder that owns the kind adds its own (`declare module`).
  * @public
  */
-// biome-ignore lint/suspicious/noEmptyInterface: it is filled by those who own the records.
+// biome-ignore lint/suspicious/noEmptyInterface: filled by declaration merging.
 export interface Actions {}
 
 type ActionsOf<K extends keyof Actions & string> = `${K}.${Actions[K] & string}`
@@ -17,7 +17,7 @@ export type Action = { [K in keyof Actions & string]: ActionsOf<K> }[keyof Actio
 
 const kindsBySchema = new WeakMap<Schema, ReadonlyMap<string, Logged>>()
 
-/** What events say of each kind of record, by its name. */
+/** Logged fields of each kind of record, by kind. */
 export function loggedIn(schema: Schema): ReadonlyMap<string, Logged> {
   let kinds = kindsBySchema.get(schema)
   if (!kinds) {
@@ -28,7 +28,7 @@ export function loggedIn(schema: Schema): ReadonlyMap<string, Logged> {
   return kinds
 }
 
-/** The kinds of record whose changes are logged, and their actions. */
+/** Kinds of record in the log, and their actions. */
 export function vocabulary(
   schema: Schema,
   which: (logged: Logged) => boolean = () => true,

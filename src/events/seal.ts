@@ -1,13 +1,15 @@
 /**
- * The hash chain over the log, which also gives it its order. Events are written unsealed, so that no write waits for
- * another; twice a second whoever gets hold of the chain's end seals those that are new. A seal's hash covers the hash of
- * the seal before, which events it seals, and every column of them, so none can be changed, removed or put in between
- * unnoticed. The position of an event is the seal's `first_position` and its place among those that the seal covers.
+ * The hash chain over the log, which also defines its order. Events are written unsealed, so that no write waits for
+ * another; twice a second, the process that locks the end of the chain seals the new ones. A seal's hash covers the
+ * previous seal's hash, the identifiers it seals, and every column of those events, so that none can be changed, removed
+ * or inserted unnoticed. The position of an event is the seal's `first_position` plus its place among the events of that
+ * seal.
  *
- * Where transactions run at the same time, identifiers are given out before they commit: an event may appear below one that
- * is sealed. The identifiers that were passed over are kept at the end of the chain and looked at again, so it is sealed
- * when it appears. They are given up once every transaction has ended that was running when they were passed over: each of
- * them has its number before it takes an identifier (`Engine.numbersFirst`), and a lower one than who sealed at that time.
+ * With concurrent transactions, identifiers are assigned before they commit: an event may appear below one that is
+ * already sealed. The identifiers that were skipped are stored at the end of the chain and checked again, so that such an
+ * event is sealed when it appears. They are given up once every transaction has ended that was running when they were
+ * skipped: a transaction gets its number before it takes an identifier (`Engine.numbersFirst`), lower than the number at
+ * the time of sealing.
  * See docs/decisions/one-log.md.
  * See docs/decisions/hash-chain.md.
  */
@@ -19,13 +21,13 @@ import * as store from './store.ts'
 
 const SEAL_EVERY_MS = 500
 const ENTRIES_PER_SEAL = 1000
-/** How many spans of identifiers are passed over; events behind more of them wait for their seal. */
+/** Limit of skipped ranges; beyond it, further events wait for their seal. */
 const MOST_MISSING = 5000
 
-/** Identifiers that were passed over, and a number above those of all transactions that ran at that time. */
+/** Skipped identifiers, and a number above those of all transactions that were running then. */
 type Missing = readonly [first: number, last: number, next: number]
 
-/** Seals while a process is up. */
+/** Seals events periodically while the process runs. */
 export class Sealer {
   readonly #rounds: Rounds
   readonly #database: Database
@@ -35,20 +37,21 @@ export class Sealer {
     this.#rounds = new Rounds(SEAL_EVERY_MS, () => sealEntries(database))
   }
 
-  /** Resolves once what this process wrote is sealed, unless the database does not answer. */
+  /** Resolves when this process's events are sealed, unless the database does not answer. */
   async close(): Promise<void> {
     await this.#rounds.close()
-    // Another node that stops at the same moment may have begun to seal before the last of this one's events were there.
+    // Another node that stops at the same moment may have started to seal before the last events of this one were
+    // written.
     await sealAll(this.#database).catch(() => {})
   }
 }
 
-/** Seals every event that is there, unless somebody else is about to. */
+/** Seals all events, unless another process is about to. */
 export async function sealEntries(database: Database): Promise<void> {
   while ((await sealSome(database, false)) === 'more');
 }
 
-/** Seals every event that was committed before, also where somebody else is about to: waits for them. */
+/** Seals all events committed so far, waiting for another process if necessary. */
 export async function sealAll(database: Database): Promise<void> {
   while ((await sealSome(database, true)) !== 'done');
 }
@@ -58,7 +61,7 @@ async function sealSome(database: Database, waits: boolean): Promise<'done' | 'm
   const end = await store.readEnd(reader, engine)
   if (!end) return 'done'
   const missing: Missing[] = JSON.parse(end.missing)
-  // One statement: two could see the second of two changes of a record and not the first.
+  // A single statement: two could see the second of two changes of a record and not the first.
   const candidates = await store.entriesIn(
     reader,
     [
@@ -75,7 +78,8 @@ async function sealSome(database: Database, waits: boolean): Promise<'done' | 'm
     const chainEnd = await store.holdChain(tx, engine, waits)
     if (chainEnd?.number !== end.number) return false
     const stillMissing = stillMissingOf(missing, end.oldest, entries)
-    // What was passed over now could appear as long as a transaction runs that runs now, or that ran when it was read.
+    // What is skipped now could still appear while a transaction runs that is running now, or was when the events
+    // were read.
     const skipped = engine.concurrent ? skippedRanges(last_entry, entries) : []
     await store.insertSeal(tx, seal, {
       number: seal.number,
@@ -112,7 +116,7 @@ export function sealOf(
   return { ...seal, first_position, hash: hash.digest('hex') }
 }
 
-/** Every column but the personal one, whose hash is among them. */
+/** All columns except the personal one, whose hash is included. */
 function canonical(entry: store.Entry): string {
   return JSON.stringify([
     entry.id,
@@ -131,7 +135,7 @@ function canonical(entry: store.Entry): string {
   ])
 }
 
-/** How many of the first entries can be sealed without passing over too much. */
+/** How many of the first entries can be sealed without exceeding the limit of skipped ranges. */
 function sealable(entries: readonly store.Entry[], lastEntry: number, missing: number): number {
   let spans = missing
   let last = lastEntry
@@ -144,7 +148,7 @@ function sealable(entries: readonly store.Entry[], lastEntry: number, missing: n
   return entries.length
 }
 
-/** What was passed over, has not appeared, and still could. */
+/** Skipped identifiers that have not appeared and still could. */
 function stillMissingOf(
   missing: readonly Missing[],
   oldest: number,
@@ -158,7 +162,7 @@ function stillMissingOf(
     )
 }
 
-/** The identifiers between those that were sealed before and the last that is sealed now. */
+/** Identifiers between the last one sealed so far and the last one sealed now. */
 function skippedRanges(lastEntry: number, entries: readonly store.Entry[]): Range[] {
   return gaps([lastEntry + 1, entries.at(-1)!.id], rangesOf(entries))
 }

@@ -1,4 +1,4 @@
-/** Every query on the audit log. */
+/** Queries on the audit log. */
 import {
   type Expression,
   type ExpressionBuilder,
@@ -22,33 +22,33 @@ export type NewEntry = Insertable<EventsTable>
 export type Seal = Selectable<AuditSealsTable>
 export type Chain = Selectable<AuditChainTable>
 
-/** An entry, and the login of the account that acted, as it is now. */
+/** An entry with the current login of the account that acted. */
 export type EntryRow = Entry & { login: string | null }
 
 const BULK_FROM = 20
-/** Up to so many, single inserts by a prepared statement are faster than one long statement. */
+/** Up to this number, single inserts by a prepared statement are faster than one long statement. */
 const ENTRIES_PREPARED = 4
 
-/** What a list is narrowed by, in stored form. Several values of one mean any of them. */
+/** List filters in stored form. Several values of one filter mean any of them. */
 export interface Criteria {
   actorKinds?: readonly Actor['kind'][]
   actorIds?: readonly number[]
   actorName?: string
   actions?: readonly string[]
   recordKinds?: readonly string[]
-  /** None of these kinds. */
+  /** Excluded kinds. */
   otherKinds?: readonly string[]
   recordIds?: readonly number[]
   /** Milliseconds since 1970, inclusive. */
   at?: { first?: number; last?: number }
-  /** Whom they are about, or who did it. */
+  /** Either the account that the entry is about, or the one that acted. */
   personId?: number
 }
 
 const id = sql.ref('events.id')
 const byId: Order = { expression: id, kind: 'number', value: (row: Entry) => row.id }
 
-/** By the names that callers use. Entries are in order of time, but for a moment. */
+/** Orders by the API's names. Entries are in order of time, except within moments. */
 export const orders: Record<string, Order> = {
   id: byId,
   date: { expression: sql.ref('events.at'), kind: 'number', value: (row: Entry) => row.at },
@@ -56,7 +56,7 @@ export const orders: Record<string, Order> = {
 
 const insertion = prepared((tx: Db, entry: NewEntry) => tx.insertInto('events').values(entry))
 
-/** Adds them in this order. */
+/** Inserts entries in this order. */
 export async function insertEntries(tx: Tx, entries: readonly NewEntry[]): Promise<void> {
   if (entries.length <= ENTRIES_PREPARED) {
     for (const entry of entries) await insertion.later(tx, entry)
@@ -66,7 +66,7 @@ export async function insertEntries(tx: Tx, entries: readonly NewEntry[]): Promi
     await tx.insertInto('events').values(entries).execute()
     return
   }
-  // Events whose identifier was reserved have one column more, and so need a statement of their own.
+  // Events with a reserved identifier have one more column, and so need a statement of their own.
   for (const batch of Map.groupBy(entries, ({ id }) => id === undefined).values()) {
     await insertMany(tx, { table: 'events' }, batch)
   }
@@ -85,7 +85,7 @@ export async function countEntries(db: Db, criteria: Criteria): Promise<number> 
   return countOf(db.selectFrom('events').where(expression => matching(expression, criteria)))
 }
 
-/** What the log says was erased, each as 'user 5'. */
+/** Records whose erasure is in the log, each as 'user 5'. */
 export async function erasedRecords(db: Db): Promise<Set<string>> {
   const rows = await db
     .selectFrom('events')
@@ -96,7 +96,7 @@ export async function erasedRecords(db: Db): Promise<Set<string>> {
   return new Set(rows.map(({ record_kind, record_id }) => `${record_kind} ${record_id}`))
 }
 
-/** The next entries by identifier, at most `limit`, as `listEntries` has them. */
+/** The next entries by identifier, at most `limit`, in the form of `listEntries`. */
 export async function entryRowsAfter(db: Db, after: number, limit: number): Promise<EntryRow[]> {
   return rows(db).where('events.id', '>', after).orderBy('events.id').limit(limit).execute()
 }
@@ -105,7 +105,7 @@ export async function entriesAfter(db: Db, after: number, limit: number): Promis
   return entriesIn(db, [[after + 1, Number.MAX_SAFE_INTEGER]], limit)
 }
 
-/** Those that any of the ranges has and that meet the criteria, by identifier, at most `limit`. */
+/** Entries within the ranges that meet the criteria, by identifier, at most `limit`. */
 export async function entriesIn(
   db: Db,
   ranges: readonly Range[],
@@ -136,7 +136,7 @@ export async function readChain(db: Db): Promise<Chain | undefined> {
   return db.selectFrom('audit_chain').selectAll().executeTakeFirst()
 }
 
-/** With the position of what is sealed next, and the number of the oldest transaction that runs. */
+/** The end of the chain, with the next position and the number of the oldest running transaction. */
 export async function readEnd(
   db: Db,
   { concurrent }: Engine,
@@ -151,9 +151,9 @@ export async function readEnd(
 }
 
 /**
- * The end of the chain, and a number above those of all transactions that run.
- * @param waits for who is adding a seal at this moment
- * @returns undefined when somebody is, and is not waited for
+ * Locks the end of the chain; also returns a number above those of all running transactions.
+ * @param waits whether to wait for another process that is sealing
+ * @returns undefined if another process is sealing and `waits` is false
  */
 export async function holdChain(
   tx: Tx,
@@ -168,7 +168,7 @@ export async function holdChain(
   return (waits ? query : query.skipLocked()).executeTakeFirst()
 }
 
-/** Gives up identifiers that were passed over, where no transaction can commit them any more. */
+/** Gives up skipped identifiers, when no transaction can commit them any more. */
 export async function forgetMissing(tx: Tx): Promise<void> {
   await tx.updateTable('audit_chain').set({ missing: '[]' }).execute()
 }
@@ -193,7 +193,7 @@ export async function sealsNumbered(db: Db, numbers: readonly number[]): Promise
   return db.selectFrom('audit_seals').selectAll().where('number', 'in', numbers).execute()
 }
 
-/** The seal that covers a position, and those behind it, at most `limit`. */
+/** The seal that covers a position, and those after it, at most `limit`. */
 export async function sealsFrom(
   db: Db,
   position: number,
@@ -214,7 +214,7 @@ export async function sealsFrom(
     .execute()
 }
 
-/** The lowest identifier whose creation is in the log; records below it are older than the log, or from the demo. */
+/** The lowest identifier whose creation is logged; records below it are older than the log, or from the demo. */
 export async function firstCreated(db: Db, kind: string): Promise<number> {
   const { first } = await db
     .selectFrom('events')
@@ -225,7 +225,7 @@ export async function firstCreated(db: Db, kind: string): Promise<number> {
   return first ?? Number.MAX_SAFE_INTEGER
 }
 
-/** Whether any entry is about the account as a person. */
+/** Whether any entry is about the account. */
 export async function hasEntries(db: Db, userId: number): Promise<boolean> {
   const rows = await db.selectFrom('events').select('id').where('person_id', '=', userId).limit(1).execute()
   return rows.length > 0
@@ -247,7 +247,7 @@ export async function recordsInLog(db: Db, kind: string, after: number, limit: n
 
 const ENTRIES_AT_ONCE = 1000
 
-/** The log of the records of a kind from one identifier to another, in order of record and event. */
+/** Entries of a kind's records in a range of identifiers, in order of record and event. */
 export function entriesOf(db: Db, kind: string, first: number, last: number): AsyncGenerator<Entry> {
   return inPages(({ record_id, id } = { record_id: first, id: 0 }) =>
     db
@@ -261,7 +261,7 @@ export function entriesOf(db: Db, kind: string, first: number, last: number): As
   )
 }
 
-/** The log of a record of which there is only one, such as the settings, in order. */
+/** Entries of a singleton record, such as the settings, in order. */
 export function entriesOfOnly(db: Db, kind: string): AsyncGenerator<Entry> {
   return inPages(({ id }: Pick<Entry, 'id'> = { id: 0 }) =>
     db
@@ -274,7 +274,7 @@ export function entriesOfOnly(db: Db, kind: string): AsyncGenerator<Entry> {
   )
 }
 
-/** @param behind the query for those behind an entry, or for the first ones */
+/** @param behind query for the entries after the given one, or for the first ones */
 async function* inPages(
   behind: (entry?: Pick<Entry, 'record_id' | 'id'>) => SelectQueryBuilder<Tables, 'events', Entry>,
 ): AsyncGenerator<Entry> {
@@ -297,7 +297,7 @@ export async function deletionsOf(db: Db, kind: string, ids: readonly number[]):
     .execute()
 }
 
-/** The records of a kind that were about an account, deleted ones too. */
+/** Records of a kind that were about an account, including deleted ones. */
 export async function recordsOfPerson(db: Db, kind: string, userId: number): Promise<number[]> {
   const rows = await db
     .selectFrom('events')
@@ -310,7 +310,10 @@ export async function recordsOfPerson(db: Db, kind: string, userId: number): Pro
   return rows.map(({ record_id }) => record_id!)
 }
 
-/** Empties what is personal in the entries of some records: where there is no account, no entry names one. */
+/**
+ * Empties the personal values in the entries of some records: for records without an account, where no entry names
+ * one.
+ */
 export async function eraseEntriesOf(tx: Tx, kind: string, ids: readonly number[]): Promise<void> {
   if (ids.length === 0) return
   await tx
@@ -330,7 +333,7 @@ function rows(db: Db) {
     .select('users.login')
 }
 
-/** What has to hold of a row, all of it. */
+/** All criteria as one condition. */
 function matching(
   expression: ExpressionBuilder<Tables, 'events'>,
   { actorKinds, actorIds, actorName, actions, recordKinds, otherKinds, recordIds, at, personId }: Criteria,

@@ -15,27 +15,27 @@ const entryColumns = {
   /** Milliseconds since 1970. */
   at: integer(neither),
   actor_kind: text<Actor['kind']>(neither),
-  /** The public part of an API key, else ''. */
+  /** The public part of an API key, otherwise ''. */
   actor_name: text(neither),
-  /** The account: the owner of the API key, or who had logged in. */
+  /** The account: the owner of the API key, or the user who had logged in. */
   actor_id: nullable(integer(neither)),
   address: text(neither),
   /** Such as 'affiliate.edit'. */
   action: text(neither),
   record_kind: text(neither),
   record_id: nullable(integer(neither)),
-  /** JSON, or '' when there is nothing to say. */
+  /** JSON, or '' if there are no values. */
   before_values: text(neither),
   after_values: text(neither),
-  /** The account whom the change is about. */
+  /** The account that the change is about. */
   person_id: nullable(integer({ ...neither, references: { table: ACCOUNTS, person: true, outlives: true } })),
-  /** SHA-256 of `personal` as it was written, which begins with a salt; '' when there was nothing personal. */
+  /** SHA-256 of `personal` as it was written, including its salt; '' if there was nothing personal. */
   personal_hash: text(neither),
-  /** JSON with `salt`, `before` and `after`; '' when there was nothing personal, or it is erased. */
+  /** JSON with `salt`, `before` and `after`; '' if there was nothing personal, or it was erased. */
   personal: text({ personal: 'erase', money: false }),
 } as const
 
-/** Only added to. `personal` alone can be emptied, by the erasure of the person whom it is about. */
+/** Append-only. `personal` alone can be emptied, by erasure of the person that the entry is about. */
 export const entriesTable = {
   name: 'events',
   key: ['id'],
@@ -48,10 +48,13 @@ const sealColumns = {
   number: integer(neither),
   /** Milliseconds since 1970. */
   sealed_at: integer(neither),
-  /** Identifiers of the entries that are sealed, such as '1-5,7'. */
+  /** Identifiers of the sealed entries, such as '1-5,7'. */
   entries: text(neither),
   entry_count: integer(neither),
-  /** In the order of the seals; the first event has 1. It follows from the seals before, so the hash leaves it out. */
+  /**
+   * Position in the order of the seals; the first event has 1. It follows from the earlier seals, so the hash leaves
+   * it out.
+   */
   first_position: integer(neither),
   previous_hash: text(neither),
   hash: text(neither),
@@ -72,13 +75,13 @@ const chainColumns = {
   hash: text(neither),
   last_entry: integer(neither),
   /**
-   * JSON: identifiers below `last_entry` whose events were not there yet, as [first, last, next]. When no transaction runs
-   * whose number is below `next`, they never will be.
+   * JSON: identifiers below `last_entry` whose events had not appeared yet, as [first, last, next]. Once no transaction
+   * with a number below `next` is running, they never will.
    */
   missing: text(neither),
 } as const
 
-/** One row: where the chain ends. Whoever holds it may add a seal. */
+/** One row: the end of the chain. Its lock is required to add a seal. */
 export const chainTable = {
   name: 'audit_chain',
   key: ['id'],

@@ -1,4 +1,4 @@
-/** Checks the hash chain over the audit log (`seal.ts`), from its first seal to its last. */
+/** Verifies the hash chain over the audit log (`seal.ts`), from its first seal to its last. */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Db } from '../storage/database.ts'
 import { personalHash } from './append.ts'
@@ -8,29 +8,29 @@ import * as store from './store.ts'
 
 const SEALS_AT_ONCE = 100
 const ENTRIES_AT_ONCE = 10_000
-/** How long an entry may wait for its seal before that is a problem. */
+/** An entry that waits longer for its seal is a problem. */
 const SEALED_WITHIN_MS = 10_000
-/** While a long backlog is sealed, another seal appears within this time. */
+/** While a long backlog is being sealed, another seal appears within this time. */
 const NEXT_SEAL_MS = 2_000
 
 export interface Verdict {
   readonly seals: number
-  /** How many entries are sealed. */
+  /** Number of sealed entries. */
   readonly entries: number
-  /** How many are too new to be sealed. */
+  /** Number of entries too recent to be sealed. */
   readonly unsealed: number
-  /** The hash of the last seal: kept elsewhere, it tells whether the end of the log was cut off. */
+  /** Hash of the last seal: stored elsewhere, it reveals whether the end of the log was cut off. */
   readonly last_hash: string
-  /** The first thing that is wrong. */
+  /** The first problem found. */
   readonly problem?: string
 }
 
-/** @param progress is told how many seals are checked, of how many */
+/** @param progress called with the number of seals checked and their total */
 export async function verifyChain(
   db: Db,
   progress: (done: number, total: number) => void = () => {},
 ): Promise<Verdict> {
-  // Seals that are made meanwhile are not looked at.
+  // Seals made meanwhile are not checked.
   const end = await store.readChain(db)
   if (!end)
     return { seals: 0, entries: 0, unsealed: 0, last_hash: '', problem: 'The end of the chain is missing.' }
@@ -69,7 +69,7 @@ async function unsealedProblem(db: Db, walk: Walk, end: store.Chain): Promise<st
     : undefined
 }
 
-/** Both directions count, since the time of an entry that was put in may be forged. */
+/** In both directions, since an inserted entry may have a forged time. */
 function isOverdue({ at }: store.Entry): boolean {
   return Math.abs(Date.now() - at) > SEALED_WITHIN_MS
 }
@@ -79,7 +79,7 @@ class Walk {
   hash = ''
   lastEntry = 0
   #entries = 0
-  /** Which entries are sealed, as few ranges in order. */
+  /** Sealed identifiers, as ordered ranges. */
   #covered: Range[] = []
   readonly #db: Db
   #erased: ReadonlySet<string> = new Set()
@@ -88,7 +88,7 @@ class Walk {
     this.#db = db
   }
 
-  /** @returns what is wrong with the seal or with an entry of its */
+  /** @returns what is wrong with the seal or one of its entries */
   async step(seal: store.Seal): Promise<string | undefined> {
     const name = `Seal ${seal.number}`
     if (seal.number !== this.number + 1) return `Seal ${this.number + 1} is missing.`
@@ -127,7 +127,7 @@ class Walk {
     return undefined
   }
 
-  /** An entry that was put below the last that is sealed is in no seal. */
+  /** Finds entries inserted below the last sealed one, which no seal covers. */
   async inserted(): Promise<string | undefined> {
     for (const gap of gaps([-Number.MAX_SAFE_INTEGER, this.lastEntry], this.#covered)) {
       const unsealed = await store.entriesIn(this.#db, [gap], ENTRIES_AT_ONCE)
@@ -143,7 +143,7 @@ class Walk {
 
   async #personal(entry: store.Entry): Promise<string | undefined> {
     const { id, personal, personal_hash, person_id, record_kind, record_id } = entry
-    // A person is erased with their account, or as a record that has none.
+    // People are erased with their account, or as a record without one.
     const isErased = () =>
       this.#erased.has(`user ${person_id}`) || this.#erased.has(`${record_kind} ${record_id}`)
     if (personal !== '') {

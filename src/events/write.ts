@@ -1,7 +1,7 @@
 /**
- * The one way to change a record. `write` opens the transaction, and gives the work a `WriteTx`, which carries on whose
- * behalf it is done. What the work logs is sent when it has ended, right before COMMIT, so there is no change without
- * its events and no event without its change.
+ * The only way to change a record. `write` opens the transaction and passes a `WriteTx`, which carries the actor. The
+ * events that the work logs are sent at its end, right before COMMIT, so that no change is without its events and no
+ * event without its change.
  * See docs/decisions/write.md.
  */
 import type { Origin } from '../base/actor.ts'
@@ -13,43 +13,42 @@ import { type Change, eventOf } from './append.ts'
 import { type Action, loggedIn } from './schema.ts'
 import { insertEntries, type NewEntry } from './store.ts'
 
-/** What every rule needs: where the data is and what is configured. */
+/** Needed by every rule: the database and the settings. */
 export interface Context {
   readonly database: Database
   readonly settings: {
     current(): Promise<Settings>
-    /** The same, and nobody changes them until the transaction ends. */
+    /** The settings, locked against changes until the transaction ends. */
     hold(tx: Tx): Promise<Settings>
-    /** Reads them again at the next use, because this process has changed them. */
+    /** Reloads them on next use, because this process has changed them. */
     forget(): void
   }
   /**
-   * The same as part of a transaction: whatever is read is read there. If each of many transactions asked for a second
-   * connection, all would wait for one another.
+   * The same context inside a transaction: all reads go through it. If many transactions each asked for a second
+   * connection, they would all wait for one another.
    */
   within(tx: Tx): Context
 }
 
-/** The same on behalf of somebody: the first argument of every rule that writes. */
+/** The context with its actor: the first argument of every rule that writes. */
 export interface RequestContext extends Context, Origin {}
 
-/** A transaction that carries on whose behalf it is. Only `write` makes one. */
+/** A transaction with its actor. Only `write` creates one. */
 export interface WriteTx extends Tx {
   /**
-   * Adds an event to the log. Of a change from before to after, only what differs is written; when nothing does, there
-   * is no event.
-   * @param id of the record; null when it has none
+   * Logs an event. Of a change, only the differences are written; if there are none, there is no event.
+   * @param id of the record; null if it has none
    */
   log(action: Action, id: number | null, change?: Change): void
-  /** The identifier of an event that is yet to be logged, for rows that refer to it. */
+  /** Reserves the identifier of an event that will be logged later, for rows that refer to it. */
   reserveEvent(): Promise<number>
   /** The same for several events. */
   reserveEvents(count: number): Promise<number[]>
 }
 
 /**
- * Runs `work` in a write transaction, or in the one that the context is part of. It may be run again when it has lost a
- * race, and logs anew then.
+ * Runs `work` in a write transaction, or joins the one of the context. It is run again, and logs anew, if it loses a
+ * race.
  */
 export function write<T>(
   { database, actor, address }: Pick<RequestContext, 'database' | 'actor' | 'address'>,
@@ -64,7 +63,7 @@ export function write<T>(
       const entry = eventOf({ actor, address }, loggedAs(database.schema, action), action, id, change)
       if (entry) entries.push(entry)
     }
-    // A view of its own: the embedded engine has one `Tx` for all transactions, and a joined one has another's origin.
+    // A separate view: the embedded engine has one `Tx` for all transactions, and a joined one has another actor.
     const view = tx.$pickTables<keyof Tables>()
     const reserveEvent = () => database.engine.reserveIdentity(tx, 'events')
     const reserveEvents = (count: number) => database.engine.reserveIdentities(tx, 'events', count)
@@ -83,7 +82,7 @@ function loggedAs(schema: Schema, action: Action): Logged {
   return logged
 }
 
-/** The same, in a transaction that is open. */
+/** The same context inside an open transaction. */
 export function inTransaction(context: RequestContext, tx: Tx): RequestContext {
   const { database, settings } = context.within(tx)
   return {

@@ -1,7 +1,7 @@
 /**
- * One change of many records: of those that are named, or of all that a list has. They are taken in order of identifier
- * and some at a time, each part in a transaction of its own, so that nobody waits long for them; where one can't be changed the
- * others are. It ends after so many, or so long, and says where to go on.
+ * Bulk changes: of the given records, or of all that match the filters of their list. Records are processed in order of
+ * identifier, in parts with a transaction each, so that nobody waits long for them; one failure does not stop the others.
+ * After a limit of records or time it stops, and returns where to continue.
  */
 import { Failure, isOfCaller, refuseInvalid } from '../base/errors.ts'
 import { inTransaction, type RequestContext, write } from '../events/write.ts'
@@ -12,11 +12,11 @@ const AT_ONCE = 50
 const MOST = 1000
 const LONGEST_MS = 10_000
 
-/** Chooses the records, beside the filters of their list. */
+/** Selects the records, beside the filters of their list. */
 export interface BulkArguments {
-  /** Chooses all records, where there is no filter. */
+  /** Selects all records, if there is no filter. */
   readonly all?: boolean
-  /** Only those behind this identifier. */
+  /** Only records after this identifier. */
   readonly after?: number
 }
 
@@ -28,11 +28,11 @@ interface NotDone {
 export interface Outcome {
   readonly done: number[]
   readonly failed: NotDone[]
-  /** Where to go on when there may be more. */
+  /** `after` of the next request; null when nothing is left. */
   readonly next: number | null
 }
 
-/** What is needed of a kind to change many of its records. */
+/** Parts of a kind that bulk changes need. */
 export interface Many {
   readonly name: string
   readonly reading: Pick<Reading<{ readonly id: number }>, 'orders' | 'page'>
@@ -41,7 +41,7 @@ export interface Many {
 
 type Act = (context: RequestContext, id: number) => Promise<unknown>
 
-/** @throws Failure invalid_argument when nothing chooses the records */
+/** @throws Failure invalid_argument if nothing selects the records */
 export async function bulk(
   context: RequestContext,
   many: Many,
@@ -69,7 +69,7 @@ export async function bulk(
       outcome.done.push(...partOutcome.done)
       outcome.failed.push(...partOutcome.failed)
     } catch (error) {
-      // What is done stays done and is answered; the next request meets the error.
+      // Completed parts stay and are answered; the next request meets the error.
       if (last === start) throw error
       return { ...outcome, next: last }
     }
@@ -108,7 +108,7 @@ async function idsOf(
   return (await reading.page(context, narrowing, page)).map(row => row.id)
 }
 
-/** Changes all in one transaction; where one of them can't be changed, each in its own. */
+/** Changes all in one transaction; if one fails, each in a transaction of its own. */
 async function changePart(
   context: RequestContext,
   many: Many,
@@ -131,13 +131,13 @@ async function changePart(
   return outcome
 }
 
-/** @throws any error that is not about this one record */
+/** @throws any error that is not specific to one record */
 function ofOneRecord(error: unknown): Failure {
   if (!(error instanceof Failure) || isOfCaller(error)) throw error
   return error
 }
 
-/** Locks them first, so that none is changed that has left the list meanwhile. */
+/** Locks the records first, so that none is changed that has left the list meanwhile. */
 async function change(
   context: RequestContext,
   many: Many,

@@ -1,4 +1,4 @@
-/** The endpoints that change many records of a kind by one request. */
+/** Bulk endpoints of a kind of record. */
 import { Type } from 'typebox'
 import { entryOf } from '../base/errors.ts'
 import { choice, flag } from '../base/schemas.ts'
@@ -40,12 +40,12 @@ const selection = {
 interface Definition {
   readonly kind: Pick<Kind, 'title' | 'table' | 'filters'>
   readonly many: Many
-  /** What is done to one of them, by the name of the action. */
+  /** Operation on one record, by action name. */
   readonly actions: Readonly<Record<string, (context: RequestContext, id: number) => Promise<unknown>>>
   remove(context: RequestContext, id: number): Promise<unknown>
 }
 
-/** One to change many, and one to delete many. */
+/** Two endpoints: bulk change and bulk deletion. */
 export function bulkEndpoints({ kind, many, actions, remove }: Definition): Endpoint[] {
   const { title, filters } = kind
   const table = kind.table.name

@@ -1,4 +1,4 @@
-/** The endpoints of a kind of record: list, create, get, edit and delete. Its rules give the rest. */
+/** Endpoints of a kind of record: list, create, get, edit and delete. Its rules do the rest. */
 import { type TObject, Type } from 'typebox'
 import type { FailureName } from '../base/errors.ts'
 import { linesOf } from '../http/create-lines.ts'
@@ -19,7 +19,7 @@ import type { Reading, Writing } from './rules.ts'
 
 type Any = Kind<string, string, Fields>
 
-/** One record as the body of an answer. */
+/** Response body of one record. */
 export async function body<F extends Fields>(
   call: Call,
   kind: Pick<Kind<string, string, F>, 'write'>,
@@ -41,8 +41,8 @@ export async function answerCreated<F extends Fields>(
 }
 
 /**
- * Many by one request, as each kind takes them.
- * @param args of one
+ * NDJSON batches of a kind.
+ * @param args arguments of one record
  */
 export function linesOfKind<A, F extends Fields>(
   { name, record, write }: Pick<Kind<string, string, F>, 'name' | 'record' | 'write'>,
@@ -65,7 +65,7 @@ export function linesOfKind<A, F extends Fields>(
 
 export const deletionOf = (record: TObject) => Type.Object({ deleted: Type.Boolean(), previous: record })
 
-/** A kind's list, for whatever goes through it: pages, exports. */
+/** A kind's list, for pages and exports. */
 export function listingOf<N extends string, F extends Fields>(
   kind: Kind<N, string, F>,
   { orders, page, count }: Reading<ReadRowOf<F>>,
@@ -84,7 +84,7 @@ export function listingOf<N extends string, F extends Fields>(
   }
 }
 
-/** What each endpoint can end in beyond what every kind can. */
+/** Failures of each endpoint beyond those of every kind. */
 export interface Failures {
   readonly create?: readonly FailureName[]
   readonly edit?: readonly FailureName[]
@@ -97,7 +97,7 @@ interface Parts {
   readonly failures: Failures
   readonly path: string
   readonly item: string
-  /** The record in a sentence, with its article. */
+  /** The record's name with its article. */
   readonly a: string
   /** The identifier among the arguments. */
   idOf(args: object): number

@@ -1,27 +1,27 @@
 /**
- * A field of a kind of record, as data: its column, how callers see it, what they send, and what lists can be narrowed
- * by. Pure: no field reads a database, and none knows of another.
+ * A field of a kind of record, as data: its column, its form in records and arguments, and its filters.
+ * Pure: no field reads a database, and none knows of another.
  */
 import type { Expression, RawBuilder, SqlBool } from 'kysely'
 import type { Static, TSchema } from 'typebox'
 import type { Settings } from '../base/settings.ts'
 import type { Column } from '../storage/table.ts'
 
-/** An argument that narrows a list. */
+/** A list filter. */
 export interface Filter<S extends TSchema = TSchema> {
   readonly schema: S
-  /** What is wrong with a value beyond what the schema says. */
+  /** Validation beyond the schema. */
   problem?(value: unknown, settings: Settings): string | undefined
   /**
-   * @param args the other arguments of the list
+   * @param args the list's other arguments
    * @param name of this argument
    */
   keep(value: unknown, settings: Settings, args: Readonly<Record<string, unknown>>, name: string): unknown
-  /** Its text may depend on which properties `value` has, never on what they are: see `prepared`. */
+  /** The SQL text may depend on which properties `value` has, never on their values: see `prepared`. */
   where(column: RawBuilder<unknown>, value: unknown): Expression<SqlBool>[]
 }
 
-/** Curried, so that the compiler infers the schema before it looks at the functions. */
+/** Curried, so that TypeScript infers the schema before the functions. */
 export const filter =
   <S extends TSchema>(schema: S) =>
   <K>(functions: {
@@ -31,49 +31,49 @@ export const filter =
   }): Filter<S> =>
     ({ schema, ...functions }) as unknown as Filter<S>
 
-/** The source of sample values. */
+/** Source of sample values. */
 export interface Samples {
   /** From 0 to 1; the same series on every run. */
   random(): number
-  /** The identifier of some row of a table. */
+  /** Identifier of some row of a table. */
   row(table: string): number
-  /** A time in seconds. */
+  /** Seconds since 1970. */
   readonly time: number
 }
 
-/** An order of a list that is no column. */
+/** A list order that is not a column. */
 interface ComputedOrder {
   of(column: RawBuilder<unknown>): Expression<unknown>
-  /** The permission to read the records that it is computed from, where they are of another kind. */
+  /** Permission to read the records it is computed from, if they are of another kind. */
   readonly needs?: string
 }
 
-/** @typeParam K what the column holds */
+/** @typeParam K type of the column's value */
 export interface Field<K = unknown> extends Column<K> {
-  /** The column's name where it is not the field's. */
+  /** The column's name, if it differs from the field's. */
   readonly column?: string
-  /** How callers see it; a field without is not part of the record. */
+  /** Schema in the record; a field without it is not part of the record. */
   readonly wire?: TSchema
-  /** The schema of the argument; a field without it can't be sent. */
+  /** Schema of the argument; a field without it can't be sent. */
   readonly create?: TSchema
   readonly edit?: TSchema
-  /** What the service fills in when a record is created: the time, or the account that acts. */
+  /** Filled in by the service on creation: the time, or the acting account. */
   readonly made?: 'time' | 'actor'
-  /** The value of the column when nothing was sent. */
+  /** Column value if nothing was sent. */
   readonly initial?: K
-  /** The filter of the field's own name, and those of other names, in which * stands for the field's. */
+  /** `filter` has the field's own name; `filters` have other names, in which * stands for the field's. */
   readonly filter?: Filter
   readonly filters?: Readonly<Record<string, Filter>>
-  /** The expression that a list is ordered by where it is not the column; false where there is no order. */
+  /** Expression to order by, if it is not the column; false for no order. */
   readonly order?: false | { readonly expression: Expression<unknown>; value(value: K): number | string }
-  /** Further orders of a list, by name, which are computed from the column as text. Such a list reads every row. */
+  /** Further orders, by name, computed from the column as text. A list in such an order reads every row. */
   readonly orders?: Readonly<Record<string, ComputedOrder>>
-  // Methods, so that every Field<K> is a Field.
+  // Methods rather than function properties, so that every Field<K> is a Field.
   show(value: K, settings: Settings): unknown
-  /** The same as JSON text, where that is faster than `JSON.stringify`. */
+  /** JSON text of `show`, where that is faster than `JSON.stringify`. */
   json?(value: K, settings: Settings): string
   keep?(value: never, settings: Settings): K
-  /** What is wrong with a value beyond its schema. */
+  /** Validation beyond the schema. */
   problem?(value: never, settings: Settings): string | undefined
   sample(samples: Samples): K
 }

@@ -1,6 +1,6 @@
 /**
- * A kind of record: its fields, and all that follows from them. What is derived is pure; rules, joins, computed fields
- * and what a change sets off are written by hand beside the definition.
+ * A kind of record: its fields and everything derived from them. What is derived is pure; rules, joins, computed fields
+ * and side effects are written by hand beside the definition.
  * See docs/decisions/records-as-data.md.
  */
 import type { Selectable, Simplify } from 'kysely'
@@ -27,13 +27,13 @@ type Name<F> = keyof F & string
 type Stored<F> = F extends { show(value: infer K, settings: Settings): unknown } ? K : never
 type ColumnOf<N extends string, F> = F extends { readonly column: infer C extends string } ? C : N
 
-/** What the fields hold, by their columns. */
+/** Column types of the fields. */
 type ColumnsOf<F extends Fields> = { [N in Name<F> as ColumnOf<N, F[N]>]: Stored<F[N]> } & {
   [N in Name<F> as F[N] extends { readonly folded: true } ? `${ColumnOf<N, F[N]>}_key` : never]: string
 }
 export type TableOf<F extends Fields> = Simplify<{ id: Identity; updated_at: number } & ColumnsOf<F>>
 export type RowOf<F extends Fields> = Selectable<TableOf<F>>
-/** The columns that a record shows, which is what lists and look-ups read. */
+/** Columns of the record, which are what lists and look-ups read. */
 type ReadColumn<F extends Fields> =
   | 'id'
   | { [N in Name<F>]: F[N] extends { wire: TSchema } ? ColumnOf<N, F[N]> : never }[Name<F>]
@@ -54,14 +54,14 @@ type RecordProperties<N extends string, F extends Fields> = Own<N, TInteger> & {
   >
 type EditProperties<N extends string, F extends Fields> = Own<N, TInteger> & With<'edit', F>
 
-/** The columns of required arguments, and optionally those of the others. */
+/** Columns of required arguments, and optionally those of the others. */
 type Maybe<A> = { [N in keyof A]-?: undefined extends A[N] ? N : never }[keyof A]
 type StoredOf<F extends Fields, A> = Simplify<
   ColumnsOf<Pick<F, keyof F & Exclude<keyof A, Maybe<A>>>> & Partial<ColumnsOf<Pick<F, keyof F & Maybe<A>>>>
 >
 
 /**
- * Checks that `show` returns what `wire` says, and that `keep` takes what may be sent: else the field has to be
+ * Checks that `show` returns what `wire` declares, and that `keep` accepts what may be sent: otherwise the field must be
  * `never`.
  */
 type Checked<F extends Fields> = {
@@ -76,7 +76,7 @@ type Checked<F extends Fields> = {
     : unknown
 }
 
-/** What a list is narrowed by, in stored form, by the names of the arguments. */
+/** List filters in stored form, by argument name. */
 export type Criteria = Readonly<Record<string, unknown>>
 
 export interface Kind<N extends string = string, T extends string = string, F extends Fields = Fields> {
@@ -84,22 +84,22 @@ export interface Kind<N extends string = string, T extends string = string, F ex
   readonly title: string
   readonly fields: F
   readonly table: Table & { readonly name: T; readonly logged: Logged }
-  /** The schema of the record, its fields in their order. */
+  /** Schema of the record, its fields in order. */
   readonly record: TObject<RecordProperties<N, F>>
   readonly create: TObject<With<'create', F>>
   readonly edit: TObject<EditProperties<N, F>>
   readonly item: TObject<Own<N, TInteger>>
-  /** By names that are left open: whoever lists the kind passes on what it is sent. */
+  /** Untyped by name: the list passes on what was sent. */
   readonly filters: Readonly<Record<never, TSchema>>
-  /** Fields that nobody sends: they follow from other records. */
+  /** Fields computed from other records, which can't be sent. */
   readonly derived: readonly string[]
-  /** Fields of which an index has the records in order, those with the same value by identifier. */
+  /** Fields with an index in list order, equal values ordered by identifier. */
   readonly indexed: readonly string[]
-  /** What is wrong with arguments beyond their schemas. Arguments that were not sent are not checked. */
+  /** Validation beyond the schemas. Arguments that were not sent are not checked. */
   problems(args: object, settings: Settings): Problems
-  /** The columns of the arguments that were sent. */
+  /** Columns of the arguments that were sent. */
   keep<const A extends object>(args: A, settings: Settings): StoredOf<F, A>
-  /** A whole row: the arguments, what the service fills in, and the initial values of the rest. */
+  /** A whole row: arguments, values filled in by the service, and initial values of the rest. */
   newRow(
     args: object,
     settings: Settings,
@@ -107,46 +107,46 @@ export interface Kind<N extends string = string, T extends string = string, F ex
   ): Omit<TableOf<F>, 'id'> & { id?: never }
   /** The record as callers see it. */
   show(row: ReadRowOf<F>, settings: Settings): Static<TObject<RecordProperties<N, F>>>
-  /** The same as JSON text, without its closing brace. */
+  /** JSON text of `show`, without its closing brace. */
   write(row: ReadRowOf<F>, settings: Settings): string
-  /** The values for the log: the record, and the fields that it does not show. */
+  /** Values for the log: the record, and fields that the record does not show. */
   logged(row: RowOf<F>, settings: Settings): object
   /** A sample row. */
   sample(samples: Samples): object
-  /** What is wrong with the filters of a list. */
+  /** Validation of the list's filters. */
   filterProblems(args: object, settings: Settings): Problems
   criteria(args: object, settings: Settings): Criteria
 }
 
 const crudActions = ['create', 'edit', 'delete'] as const
 
-/** The actions on a record of a kind that declares no others. */
+/** Actions of a kind that declares no others. */
 export type CrudAction = (typeof crudActions)[number]
 
 interface Definition<N, T, F> {
-  /** In the singular, as identifiers, permissions and actions name it. */
+  /** Singular, as in identifiers, permissions and actions. */
   readonly name: N
   readonly table: T
-  /** In the plural, for people; derived from the table's name when omitted. */
+  /** Plural, for people; derived from the table's name if omitted. */
   readonly title?: string
   readonly fields: F
-  /** The actions that are logged; to create, edit and delete when omitted. */
+  /** Logged actions; create, edit and delete if omitted. */
   readonly actions?: readonly string[]
   /**
-   * Puts `id` at the end of the record, as client programs of AffiliateWP expect; else it follows the kind's own
+   * Puts `id` at the end of the record, as client programs of AffiliateWP expect; otherwise it follows the kind's own
    * identifier.
    */
   readonly idLast?: true
-  /** Personal values that events carry beside the fields. */
+  /** Personal values in events, beside the fields. */
   readonly personal?: readonly string[]
-  /** What a search finds, where it is more than the identifier and the folded fields. */
+  /** Description of what search covers, if it is more than the identifier and the folded fields. */
   readonly search?: string
   /**
-   * Fields of which an index has the records in order, those with the same value by identifier: who asks for a page in this order, or
-   * of one value, waits for nobody else. A test holds that the database has it.
+   * Fields with an index in list order, equal values ordered by identifier: a page in such an order, or of a single
+   * value, needs no turn. A test checks that the database has the index.
    */
   readonly indexed?: readonly (keyof F & string)[]
-  /** Programs don't read its events: they are for the people of the administration area. */
+  /** Excludes its events from the API: they are for the administration area. */
   readonly internal?: true
 }
 
@@ -216,7 +216,7 @@ export function kind<const N extends string, const T extends string, const F ext
     ...shownBy(idName, parts, idLast),
     filterProblems: (args: Row, settings: Settings) => filterProblems(filters, args, settings),
     criteria: (args: Row, settings: Settings) => criteriaOf(idName, filters, args, settings),
-    // `Object.fromEntries` loses the names of properties: the one cast of definitions.
+    // `Object.fromEntries` loses property names: the only cast of definitions.
   } as unknown as Kind<N, T, F>
 }
 
@@ -225,7 +225,7 @@ function tableColumns(parts: readonly Part[]): Record<string, Column> {
   return { id: identity as Column, ...Object.fromEntries(columns), updated_at: integer(neither) }
 }
 
-/** Personal fields stand apart in an event, so that erasure can empty them. */
+/** Personal fields are separate in an event, so that erasure can empty them. */
 function loggedOf(
   parts: readonly Part[],
   { name: kind, actions = crudActions, personal = [], internal }: Definition<string, string, Fields>,
@@ -323,8 +323,9 @@ function shownBy(idName: string, parts: readonly Part[], idLast: boolean) {
 type JsonOf = (value: unknown, settings: Settings) => string
 
 /**
- * The text of a record is what most of a list's time goes into. One expression that names each column and calls each field's own function
- * takes two thirds of the time of a loop over fields, in which no call is known beforehand; so it is compiled from the definition.
+ * Most of a list's time is spent serialising records. One expression that names each column and calls each field's own
+ * function takes two thirds of the time of a loop over fields, whose calls are not known in advance; so it is compiled from the
+ * definition.
  */
 function compileWriter(
   idName: string,
@@ -343,7 +344,7 @@ function compileWriter(
   return new Function(...names, `return (row, settings) => ${expression}`)(...jsons)
 }
 
-/** Each filter by the name of its argument, and the column that it looks at. */
+/** Filters by argument name, with their column. */
 export type Filters = ReadonlyMap<string, { readonly filter: Filter; readonly column: string }>
 
 export function filtersOf(parts: readonly Part[]): Filters {
@@ -365,7 +366,7 @@ function filterProblems(filters: Filters, args: Row, settings: Settings): Proble
   return problems
 }
 
-/** An empty list of values is no filter. */
+/** An empty list of values is not a filter. */
 const isGiven = (value: unknown) => value !== undefined && !(Array.isArray(value) && value.length === 0)
 
 function criteriaOf(idName: string, filters: Filters, args: Row, settings: Settings): Criteria {

@@ -1,4 +1,4 @@
-/** The kinds of field that records are made of. A definition names them; what is only one record's stands with that record. */
+/** Kinds of field, for use in definitions. A field that only one record has is defined with that record. */
 import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely'
 import { type TSchema, type TString, Type } from 'typebox'
 import { decimalsReason, fromUnits, MAX_AMOUNT, sumFromUnits, toUnits } from '../base/money.ts'
@@ -21,16 +21,16 @@ import { type Filter, filter, type Samples } from './field.ts'
 
 const withDefault = <S extends TSchema>(schema: S, value: unknown): S => ({ ...schema, default: value })
 
-/** Rows whose column has one of these values. */
+/** Matches rows whose column has one of these values. */
 export const oneOf = (column: RawBuilder<unknown>, values: readonly unknown[]): Expression<SqlBool>[] => [
   sql<boolean>`${column} IN (${sql.join(values)})`,
 ]
 
-/** Filters by one value or many. */
+/** Filters by one or many values. */
 export const anyOf = (schema: ReturnType<typeof identifiers> | ReturnType<typeof listOf>): Filter =>
   filter(schema)({ keep: values => values as readonly unknown[], where: oneOf })
 
-/** Filters by the shops, or other systems, that records come from. */
+/** Filters by the shops or other systems that records come from. */
 export const anyContext = (description = 'Only those from one of these.'): Filter =>
   filter(listOf(line(100), description))({
     keep: values => (values as readonly string[]).map(foldCase),
@@ -52,7 +52,7 @@ const during = (description: string): Filter =>
     ],
   })
 
-/** What a column of whole numbers has in common with every other. */
+/** Shared by whole-number columns. */
 const shownNumber = {
   type: 'integer',
   nullable: false,
@@ -63,7 +63,7 @@ const shownNumber = {
 
 const sentNumber = { ...shownNumber, keep: (value: number) => value } as const
 
-/** What a column of text has in common with every other; '' when nothing was sent. */
+/** Shared by text columns; '' if nothing was sent. */
 const sentText = {
   type: 'text',
   nullable: false,
@@ -81,7 +81,7 @@ const WORDS = 'autumn spring partner review banner letter market summer winter l
 )
 
 /**
- * One line of text, found by search and by filter; '' when omitted.
+ * One line of text, with search and filter; '' if omitted.
  * @param maxLength in characters
  */
 export const text = (maxLength: number, description: string, facts: Facts) =>
@@ -97,7 +97,7 @@ export const text = (maxLength: number, description: string, facts: Facts) =>
     sample: (samples: Samples) => pick(WORDS, samples),
   }) as const
 
-/** Text that is compared as it is; '' when omitted. */
+/** Text without folding; '' if omitted. */
 export const words = (schema: TString, description: string, facts: Facts) =>
   ({
     ...sentText,
@@ -108,7 +108,7 @@ export const words = (schema: TString, description: string, facts: Facts) =>
     sample: () => '',
   }) as const
 
-/** Where the record is known on another site. */
+/** URL of the record on another site. */
 export const elsewhere = words(
   Type.String({
     ...line(100),
@@ -119,7 +119,7 @@ export const elsewhere = words(
   neither,
 )
 
-/** Text of several lines, '' when omitted. */
+/** Text of several lines; '' if omitted. */
 export const paragraphs = (maxLength: number, description: string, facts: Facts) =>
   ({
     ...sentText,
@@ -131,9 +131,9 @@ export const paragraphs = (maxLength: number, description: string, facts: Facts)
     sample: (samples: Samples) => pick(WORDS, samples),
   }) as const
 
-/** Orders rates by their type, then by value; records without a rate come first. */
+/** Orders rates by type, then value; records without a rate come first. */
 export const byTypeThenValue = (type: RawBuilder<unknown>) => ({
-  // The same count of digits for every rate.
+  // Zero-padded, so that text order is numeric order.
   rate_by_type: {
     of: (rate: RawBuilder<unknown>) =>
       sql`coalesce(${type}, '') || ' ' || cast(coalesce(${rate}, -1) + 200000000000000 as text)`,
@@ -159,7 +159,7 @@ export const status = <const T extends string>(values: readonly T[], initial: T,
     sample: (samples: Samples) => pick(values, samples),
   }) as const
 
-/** The shop, or other system, that a record comes from. Its name is kept, and looked for, in lower case. */
+/** The shop or other system that a record comes from. Stored and searched in lower case. */
 export const context = (description: string, otherFilters: readonly string[] = []) =>
   ({
     ...words(line(100), description, neither),
@@ -168,7 +168,7 @@ export const context = (description: string, otherFilters: readonly string[] = [
     filters: Object.fromEntries(otherFilters.map(name => [name, anyContext('The same as context.')])),
   }) as const
 
-/** A reference to a row of another table, required. */
+/** A required reference to a row of another table. */
 export const reference = (table: string, description: string, rest: Omit<Reference, 'table'> = {}) =>
   ({
     ...sentNumber,
@@ -180,7 +180,7 @@ export const reference = (table: string, description: string, rest: Omit<Referen
     sample: ({ row }: Samples) => row(table),
   }) as const
 
-/** Another record that may be gone, or 0. */
+/** Another record, which may be deleted; 0 means none. */
 export const link = (description: string) =>
   ({
     ...sentNumber,
@@ -206,7 +206,7 @@ export const creator = (description: string) =>
   }) as const
 
 /**
- * When the record was created: what `date` narrows and orders a list by.
+ * Creation time, for the filter and order `date`.
  * @param column its name in the database
  */
 export const created = <const C extends string>(column: C, description: string) =>
@@ -223,7 +223,7 @@ export const created = <const C extends string>(column: C, description: string) 
     sample: ({ time }: Samples) => time,
   }) as const
 
-/** Like `created`, where callers may send the time. */
+/** Like `created`, but callers may send the time. */
 export const dated = <const C extends string>(column: C, description: string) =>
   ({
     ...created(column, description),
@@ -232,7 +232,7 @@ export const dated = <const C extends string>(column: C, description: string) =>
     keep: (value: string) => parseMoment(value)!.first,
   }) as const
 
-/** A count that the service keeps; nobody can send it. */
+/** A count kept by the service; can't be sent. */
 export const count = (description: string) =>
   ({
     ...shownNumber,
@@ -241,7 +241,7 @@ export const count = (description: string) =>
     sample: () => 0,
   }) as const
 
-/** An amount that is computed from other records; nobody can send it. */
+/** An amount computed from other records; can't be sent. */
 export const derivedAmount = (description: string) =>
   ({
     type: 'integer',
@@ -250,7 +250,7 @@ export const derivedAmount = (description: string) =>
     money: 'derived',
     wire: Type.Number({ description }),
     initial: 0,
-    // Raw JSON, where it is larger than a number can be exactly.
+    // Raw JSON, if it exceeds a number's exact range.
     show: (value: number, { decimals }: Settings) => sumFromUnits(value, decimals) as number,
     json: (value: number | string, { decimals }: Settings) =>
       typeof value === 'number'
@@ -266,7 +266,7 @@ type Range = { readonly min?: number; readonly max?: number }
 const isExact = (value: number | undefined, { decimals }: Settings) =>
   value === undefined || toUnits(value, decimals) !== undefined
 
-/** Filters by an amount: exactly, by comparison, or from one to another. */
+/** Filters by an amount: exact, by comparison, or a range. */
 const amountFilter = filter(
   Type.Union(
     [
@@ -297,13 +297,13 @@ const amountFilter = filter(
       .map(compare => sql<boolean>`${column} ${sql.raw(compare)} ${value[compare]}`),
 })
 
-/** Says how `amount` is compared. */
+/** The comparison operator of `amount`. */
 const comparisonFilter = filter(withDefault(choice(comparisons, 'How the amount is compared.'), '='))({
   keep: () => ({}),
   where: () => [],
 })
 
-/** An amount in the programme's currency, with no more decimals than that has; 0 when omitted. */
+/** An amount in the programme's currency, with at most its decimals; 0 if omitted. */
 export const amount = (description: string) =>
   ({
     type: 'integer',

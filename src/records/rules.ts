@@ -1,4 +1,4 @@
-/** What is true of every kind of record: how one is read, and how a plain one is created, edited and deleted. */
+/** Rules shared by all kinds: reading, and create, edit and delete of a plain kind. */
 import { Failure, type FailureName, type Problems, refuseInvalid } from '../base/errors.ts'
 import type { Settings } from '../base/settings.ts'
 import { now } from '../base/time.ts'
@@ -10,7 +10,7 @@ import type { Fields } from './field.ts'
 import type { Kind, ReadRowOf, RowOf } from './kind.ts'
 import { type Change, type NewRow, personOf, problemsOfReferences, type Store } from './store.ts'
 
-/** How records are read. */
+/** Read operations. */
 export interface Reading<Row> {
   readonly orders: Readonly<Record<string, Order>>
   /** @throws Failure no_KIND */
@@ -19,31 +19,31 @@ export interface Reading<Row> {
   count(context: Context, args: object): Promise<number>
 }
 
-/** How records are written. Each returns the row after the change, or before its deletion. */
+/** Write operations. Each returns the row after the change, or before its deletion. */
 export interface Writing<Create, Edit, Row> {
   create(context: RequestContext, args: Create): Promise<Row>
   /**
    * Creates many in one transaction, where that is faster.
-   * @returns for each the row, or why it can't be created
-   * @throws what can't be known of one record beforehand; nothing is created then
+   * @returns for each the row, or the failure
+   * @throws on failures that can't be attributed to one record; nothing is created then
    */
   createMany?(context: RequestContext, all: readonly Create[]): Promise<(Row | Failure)[]>
   edit(context: RequestContext, args: Edit): Promise<Row>
   remove(context: RequestContext, id: number): Promise<Row>
-  /** What is wrong with arguments beyond their schemas, so that every problem is named at once. */
+  /** Validation beyond the schemas, so that every problem is reported at once. */
   problems(context: Context, args: object): Promise<Problems>
 }
 
 /**
  * @returns the row
- * @throws Failure no_KIND when there is none
+ * @throws Failure no_KIND if it is undefined
  */
 export function existing<R>({ name }: Pick<Kind, 'name'>, row: R | undefined): R {
   if (row === undefined) throw new Failure(`no_${name}`)
   return row
 }
 
-/** Whether a change would leave the record as it is: then nothing is written, and its time of change stays. */
+/** Whether a change has no effect: then nothing is written, and the time of change stays. */
 export function isAlready(row: object, change: object): boolean {
   const values: Readonly<Record<string, unknown>> = { ...row }
   return Object.entries(change).every(([name, value]) => values[name] === value)
@@ -51,7 +51,7 @@ export function isAlready(row: object, change: object): boolean {
 
 type Narrowing = Pick<Kind, 'filterProblems' | 'criteria'>
 
-/** The stored form of a list's filters. @throws Failure invalid_argument */
+/** The list's filters in stored form. @throws Failure invalid_argument */
 export function narrowed(kind: Narrowing, args: object, settings: Settings) {
   refuseInvalid(kind.filterProblems(args, settings))
   return kind.criteria(args, settings)
@@ -73,8 +73,8 @@ export function readingOf<F extends Fields>(
 }
 
 /**
- * The same rules, with a failure in place of the database's refusal of a duplicate.
- * @param failure stands for the refusal
+ * Wraps rules to translate the database's unique violations.
+ * @param failure thrown instead
  */
 export function refusingTwo<R extends Pick<Writing<object, object, unknown>, 'create' | 'edit'>>(
   rules: R,
@@ -95,7 +95,7 @@ export function refusingTwo<R extends Pick<Writing<object, object, unknown>, 'cr
   }
 }
 
-/** @throws Failure record_in_use in place of the database's refusal to leave references to nothing */
+/** Translates foreign key violations. @throws Failure record_in_use */
 function refusingUsed<Row>(remove: Writing<never, never, Row>['remove']): typeof remove {
   return async (context, id) => {
     try {
@@ -106,7 +106,7 @@ function refusingUsed<Row>(remove: Writing<never, never, Row>['remove']): typeof
   }
 }
 
-/** The rules of a kind about which nothing more is true than its definition says. */
+/** Rules of a kind whose definition says everything about it. */
 export function plainRules<N extends string, T extends string, F extends Fields>(
   kind: Kind<N, T, F>,
   store: Store<F>,

@@ -1,6 +1,6 @@
 /**
- * The queries that are the same for every kind of record. Kysely can't follow a table whose name is a parameter, so they
- * are built untyped, and what they return is typed by the kind.
+ * Queries shared by all kinds of record. Kysely can't type a table whose name is a parameter, so they are built untyped,
+ * and their results are typed by the kind.
  */
 import { type Expression, type Insertable, type Kysely, type SqlBool, sql, type Updateable } from 'kysely'
 import type { Problems } from '../base/errors.ts'
@@ -34,24 +34,24 @@ import {
   type TableOf,
 } from './kind.ts'
 
-// biome-ignore lint/suspicious/noExplicitAny: this is the one place where tables have no types.
+// biome-ignore lint/suspicious/noExplicitAny: the one place where tables have no types.
 const untyped = (db: Db) => db as unknown as Kysely<any>
 
 export type NewRow<F extends Fields> = Insertable<TableOf<F>>
 export type Change<F extends Fields> = Updateable<TableOf<F>>
 
 export interface Store<F extends Fields> {
-  /** By the names that callers use. */
+  /** Orders by the API's names. */
   readonly orders: Readonly<Record<string, Order>>
   find(db: Db, id: number): Promise<ReadRowOf<F> | undefined>
   exists(db: Db, id: number): Promise<boolean>
-  /** Those of the identifiers that there are. */
+  /** The identifiers among `ids` that exist. */
   among(db: Db, ids: readonly number[]): Promise<Set<number>>
-  /** Whether an identifier was ever given out, as far as the table tells: it has this row, or a later one. */
+  /** Whether an identifier was ever assigned, as far as the table tells: it has this row, or a later one. */
   reaches(db: Db, id: number): Promise<boolean>
   /** Locks the row until the transaction ends. */
   hold(tx: Tx, id: number): Promise<RowOf<F> | undefined>
-  /** Locks many, in order of identifier. */
+  /** Locks many rows, in order of identifier. */
   holdAll(tx: Tx, ids: readonly number[]): Promise<void>
   insert(tx: Tx, row: NewRow<F>): Promise<RowOf<F>>
   /** @returns their identifiers, in the same order */
@@ -60,14 +60,14 @@ export interface Store<F extends Fields> {
   remove(tx: Tx, id: number): Promise<void>
   page(db: Db, criteria: Criteria, page: Page): Promise<ReadRowOf<F>[]>
   count(db: Db, criteria: Criteria): Promise<number>
-  /** The condition that a row meets all criteria. */
+  /** All criteria as one condition. */
   matching(criteria: Criteria): Expression<SqlBool>
-  /** Whether the criteria match so few rows that finding them first and sorting them then is faster. */
+  /** Whether the criteria match so few rows that filtering before sorting is faster. */
   few(criteria: Criteria): boolean
 }
 
 export interface StoreOptions {
-  /** The search, where it covers more than the folded fields of the kind. */
+  /** Search that covers more than the kind's folded fields. */
   readonly search?: (search: TextSearch) => Expression<SqlBool>
 }
 
@@ -128,7 +128,7 @@ export function storeOf<N extends string, T extends keyof Tables & string, F ext
     page: (db: Db, criteria: Criteria, page: Page) => list.read(db, criteria, page),
     count: async (db: Db, criteria: Criteria) => {
       const query = untyped(db).selectFrom(table)
-      // Without a condition an engine counts far faster than with one that is always true.
+      // Without a condition, engines count far faster than with one that is always true.
       return countOf((Object.keys(criteria).length > 0 ? query.where(matching(criteria)) : query) as never)
     },
     matching,
@@ -197,7 +197,7 @@ function matcher(table: string, filters: Filters, search: (search: TextSearch) =
   }
 }
 
-/** Finds the words in the folded fields. */
+/** Matches the words in the folded fields. */
 function searchOf(table: string, parts: readonly Part[]) {
   const keys = parts
     .filter(({ field }) => field.folded)
@@ -209,13 +209,13 @@ function few({ date, updated }: Criteria): boolean {
   return anyShort(date as Span | undefined, updated === undefined ? undefined : { first: updated as number })
 }
 
-/** References to rows that do not exist. Arguments that were not sent are not checked. */
+/** Checks that referenced rows exist. Arguments that were not sent are not checked. */
 export async function problemsOfReferences(db: Db, { fields }: Kind, args: object): Promise<Problems> {
   const problems: Problems = {}
   for (const { name, field } of partsOf(fields)) {
     const value = (args as Record<string, unknown>)[name]
     if (value === undefined || field.references === undefined || !(field.create || field.edit)) continue
-    // Refers to nothing.
+    // An optional reference that is not set.
     if (field.nullable && !value) continue
     const { table, column = 'id' } = field.references
     const row = await untyped(db)
@@ -228,7 +228,7 @@ export async function problemsOfReferences(db: Db, { fields }: Kind, args: objec
   return problems
 }
 
-/** The account that a row is about, found through the rows that it refers to; null when there is none. */
+/** The account that a row is about, found through its references; null if there is none. */
 export async function personOf(
   db: Db,
   schema: Schema,
@@ -242,7 +242,7 @@ export async function personOf(
     if (name === undefined) return null
     const id = values[name] as number | null
     const target = schema.find(({ name }) => name === column!.references!.table)
-    // The search ends at a table whose records are persons.
+    // Stops at a table whose records are people.
     if (id === null || target?.logged?.person === 'id') return id
     const next = await untyped(db)
       .selectFrom(target!.name)
