@@ -350,9 +350,9 @@ function requestIds(): () => string {
 }
 
 /**
- * A URL may have a scheme and host (RFC 9112, 3.2.2). They are cut off as text: a path that a proxy has checked
- * must not become another one here. A path with an invalid escape can't be routed; with its percent
- * signs escaped it becomes one that does not exist.
+ * A URL may have a scheme and host (RFC 9112, 3.2.2). They are cut off as text: a path that a proxy has checked must not
+ * become another one here. A path with an invalid escape can't be routed; with its percent signs escaped it becomes one
+ * that does not exist.
  */
 function routable(url: string): string {
   if (!url.startsWith('/')) {

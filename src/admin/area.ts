@@ -1,9 +1,8 @@
 /**
- * The administration area under /admin: the web application, and under /admin/api its interface. Affiliates and payouts
- * are the very resources that API keys reach; the others are only for people who are logged in.
+ * The administration area under /admin: the web application, and its API under /admin/api. Kinds of record are the very
+ * resources that API keys reach; the others are only for people who are logged in.
  *
- * Reads of people run in the background, so that a report over millions of payouts delays no
- * program.
+ * Reads by people run in the background, so that a report over millions of payouts delays no program.
  * See docs/decisions/administration-area.md.
  */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
@@ -38,11 +37,11 @@ export interface AreaOptions {
   readonly context: Context
   readonly load: Load
   readonly features: readonly Feature[]
-  /** The keys that this process has cached. */
+  /** This process's cache of keys. */
   readonly ring: KeyRing
   /** Every permission that an API key can have. */
   readonly permissions: readonly string[]
-  /** Sends links to set a new password; undefined where no e-mail is sent. */
+  /** Password reset by e-mail; undefined if no e-mail is configured. */
   readonly recovery: Recovery | undefined
 }
 

@@ -1,6 +1,6 @@
 /**
- * The built web application: its files, and index.html under every other path of the area, because the application
- * has its own routes. The build compresses the files; nothing is compressed while it is sent.
+ * Serves the built web application: its files, and index.html under every other path of the area, because the application
+ * has client-side routes. The build compresses the files; nothing is compressed on the fly.
  */
 import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
@@ -25,7 +25,7 @@ const NOT_BUILT = `<!doctype html>
 `
 
 /**
- * The content security policy of a page: only what comes from here. Styles need the nonce, which is new for each page.
+ * Content security policy of a page: only resources from here. Styles need the nonce, which is new for each page.
  * @param nonce undefined: only styles in files
  */
 export function contentPolicy(nonce?: string): string {
@@ -45,12 +45,12 @@ export function contentPolicy(nonce?: string): string {
 
 /** A Fastify plugin, for the prefix of the area. */
 export async function web(scope: FastifyInstance): Promise<void> {
-  // Read once, like the names of the files: a page of a newer build would ask for files that have no route.
+  // Read once, like the names of the files: the page of a newer build would request files that have no route.
   const page = existsSync(indexFile) ? readFileSync(indexFile, 'utf8') : undefined
   if (page !== undefined) {
     await scope.register(files, {
       root: folder,
-      // A route for each file, so that every other path is left to the application.
+      // A route per file, so that every other path is left to the application.
       wildcard: false,
       index: false,
       globIgnore: ['index.html', '**/*.br', '**/*.gz'],
@@ -64,7 +64,7 @@ export async function web(scope: FastifyInstance): Promise<void> {
   scope.setNotFoundHandler(async (request, reply) => {
     const [path] = request.url.split('?', 1)
     if (request.method !== 'GET' && request.method !== 'HEAD') throw new Failure('no_route')
-    // A file that does not exist, such as one of an older build, must not be answered with a page.
+    // A missing file, such as one of an older build, must not be answered with a page.
     if (path!.startsWith(`${scope.prefix}/assets/`)) throw new Failure('no_route')
     reply.type('text/html; charset=utf-8')
     return page === undefined ? reply.send(NOT_BUILT) : sendPage(reply, page)

@@ -6,7 +6,7 @@ export interface Actor {
   /** User account: the owner of the API key, or the user who has logged in. */
   readonly userId: number
   readonly permissions: ReadonlySet<string>
-  /** Name of the credential in the log: the public part of the API key, or the login of the session's user. */
+  /** Name of the credential in the log: the public part of the API key, or for example 'session of account 5'. */
   readonly name: string
   /** Hash of the session identifier; absent for API keys. */
   readonly session?: string

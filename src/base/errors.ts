@@ -1,9 +1,7 @@
 /**
- * The catalogue of failures: every way in which a request can fail. Rules throw a `Failure` by name and know nothing
- * of HTTP
- * statuses; only `http/problems.ts` turns it into a response. `message` and `data` are for the caller, `cause` is for
- * the
- * log alone.
+ * The catalogue of failures: every way in which a request can fail. Rules throw a `Failure` by name and know nothing of
+ * HTTP statuses; only `http/problems.ts` turns it into a response. `message` and `data` are for the caller, `cause` is
+ * for the log alone.
  */
 export const catalogue = {
   missing_argument: {

@@ -1,6 +1,5 @@
 /**
- * Money and rates as integers: money in the currency's minor unit, rates in ten-thousandths. A JavaScript number
- * holds
+ * Money and rates as integers: money in the currency's minor unit, rates in ten-thousandths. A JavaScript number holds
  * each exactly, so sums and comparisons never involve fractions.
  */
 

@@ -2,8 +2,7 @@ import { isIPv6 } from 'node:net'
 
 /**
  * The networks that rate limits count by, narrowest first. The holder of one IPv6 address controls its whole /64, and
- * many
- * providers assign a /48, which is 65,536 of those.
+ * many providers assign a /48, which is 65,536 of those.
  */
 export function networksOf(address: string): [string, ...string[]] {
   if (!isIPv6(address)) return [address]

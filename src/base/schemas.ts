@@ -71,10 +71,7 @@ const MOMENT_FORMS = 'UTC, as YYYY-MM-DD or YYYY-MM-DD HH:MM:SS.'
  */
 const TURNS_DIRECTION = /[\u202A-\u202E\u2066-\u2069]/u
 
-/**
- * String formats beyond what JSON Schema can express: `test` validates, `expects` completes the
- * sentence "must be …".
- */
+/** String formats beyond what JSON Schema can express: `test` validates, `expects` completes the sentence "must be …". */
 export const formats: Record<string, Format> = {
   line: {
     test: text => !/[\p{Cc}\p{Cs}]/u.test(text) && !TURNS_DIRECTION.test(text),

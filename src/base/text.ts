@@ -17,8 +17,8 @@ export function isEmail(text: string): boolean {
 }
 
 /**
- * Case-folded form of logins, addresses and names, for comparison and search. Computed here and
- * stored, so that both database engines agree on it.
+ * Case-folded form of logins, addresses and names, for comparison and search. Computed here and stored, so that both
+ * database engines agree on it.
  */
 export function foldCase(text: string): string {
   return text.normalize('NFC').toLowerCase()

@@ -49,8 +49,7 @@ const MOMENT =
   /^(\d{4}-\d{2}-\d{2})(?:[ T](\d{2}:\d{2}:\d{2})(?:\.\d{1,9})?(?:Z|([+ -])([01]\d|2[0-3]):?([0-5]\d))?)?$/
 
 /**
- * Parses a day or a time in ISO 8601: fractions of a second are dropped, and UTC is assumed without an offset. A +
- * that
+ * Parses a day or a time in ISO 8601: fractions of a second are dropped, and UTC is assumed without an offset. A + that
  * URL decoding turned into a space is accepted.
  * @returns the first and last second covered, or undefined if it is not a valid date
  */

@@ -30,8 +30,7 @@ export function addCommand(parent: Command, name: string, description: string): 
 }
 
 /**
- * Opens an existing database: for an embedded one, a mistyped path must not create a new, empty one. Seals the audit
- * log
+ * Opens an existing database: for an embedded one, a mistyped path must not create a new, empty one. Seals the audit log
  * entries of the command afterwards, since no service may be running to do it.
  */
 export async function withDatabase<T>(

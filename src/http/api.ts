@@ -1,8 +1,6 @@
 /**
- * Registers the resources' endpoints under a base path. A request passes through the stages in `stages/` in the order
- * of
- * their registration here; Fastify reads the body between `onRequest` and `preHandler`. A stage throws a Failure,
- * sets
+ * Registers the resources' endpoints under a base path. A request passes through the stages in `stages/` in the order of
+ * their registration here; Fastify reads the body between `onRequest` and `preHandler`. A stage throws a Failure, sets
  * headers, or fills one property of the request, and knows of no other stage.
  * See docs/decisions/stages.md.
  */

@@ -148,8 +148,7 @@ export interface Resource {
   readonly derived?: readonly string[]
   /**
    * Whether answers to writes are stored and replayed for an Idempotency-Key. Off where request or answer contains a
-   * secret:
-   * there the header is refused.
+   * secret: there the header is refused.
    */
   readonly replayed?: boolean
 }

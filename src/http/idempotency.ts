@@ -1,11 +1,8 @@
 /**
  * Idempotent retries. A caller names a write by an Idempotency-Key of its choice; the first answer is stored in the
- * write's
- * transaction, so that effect and answer exist together or not at all, and is replayed for the same request under the
- * same
- * key within a day. Of two concurrent requests, the second waits for the first and gets its answer. A failure rolls
- * back and
- * stores nothing, so that a refused request can be corrected and sent again under its key.
+ * write's transaction, so that effect and answer exist together or not at all, and is replayed for the same request under
+ * the same key within a day. Of two concurrent requests, the second waits for the first and gets its answer. A failure
+ * rolls back and stores nothing, so that a refused request can be corrected and sent again under its key.
  * See docs/decisions/idempotency.md.
  */
 import { hash } from 'node:crypto'
@@ -105,8 +102,7 @@ export interface Part {
 }
 
 /**
- * The same for one part of a request. The first part is stored under the key itself, so that another request under it
- * is
+ * The same for one part of a request. The first part is stored under the key itself, so that another request under it is
  * refused.
  * @throws Failure idempotency_mismatch, too_many_answers
  */

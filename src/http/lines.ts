@@ -1,13 +1,10 @@
 /**
- * Batch requests: the same operation many times, one line each. Lines are processed in parts, each in one
- * transaction, so
- * that nobody waits long for it; other requests are answered between parts, and the results of a part are sent before
- * the
+ * Batch requests: the same operation many times, one line each. Lines are processed in parts, each in one transaction, so
+ * that nobody waits long for it; other requests are answered between parts, and the results of a part are sent before the
  * next one begins.
  *
- * If a line fails, its part is repeated with each line isolated. Under an Idempotency-Key, each part stores its
- * answer in its
- * own transaction: a retry gets the stored answers, and then processes the rest.
+ * If a line fails, its part is repeated with each line isolated. Under an Idempotency-Key, each part stores its answer in
+ * its own transaction: a retry gets the stored answers, and then processes the rest.
  * See docs/decisions/lines.md.
  */
 import { setImmediate } from 'node:timers/promises'

@@ -178,15 +178,13 @@ export async function answerList<Row, Args extends ListArguments>(
 }
 
 /**
- * Arguments that keep a list an index read, whatever their value: `exclude` skips at most as many rows as the
- * argument
+ * Arguments that keep a list an index read, whatever their value: `exclude` skips at most as many rows as the argument
  * names.
  */
 const HARMLESS = new Set(['number', 'offset', 'orderby', 'order', 'cursor', 'fields', 'exclude'])
 
 /**
- * Whether an index returns the whole list in order and in one piece: all rows, or those with a single filter value,
- * by
+ * Whether an index returns the whole list in order and in one piece: all rows, or those with a single filter value, by
  * identifier; or all rows in another indexed order. Any other list may read every row.
  */
 function isQuick<Row, Args>(

@@ -26,9 +26,8 @@ interface OpenLog {
 }
 
 /**
- * Logs to standard error: JSON lines, or readable text on a terminal. Lines are batched a few times a second under
- * load, so
- * that requests do not wait for their line. A full disk, a closed terminal or a slow reader costs lines at most.
+ * Logs to standard error: JSON lines, or readable text on a terminal. Lines are batched a few times a second under load,
+ * so that requests do not wait for their line. A full disk, a closed terminal or a slow reader costs lines at most.
  * @param shared whether other processes log to the same place
  */
 export async function openLog(level: string, shared: boolean): Promise<OpenLog> {

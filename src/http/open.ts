@@ -1,7 +1,6 @@
 /**
- * Public endpoints, without a key: addresses that visitors follow and that their browsers request. They have rate
- * limits and
- * load shedding of their own, and none of the stages of the interface.
+ * Public endpoints, without a key: addresses that visitors follow and that their browsers request. They have rate limits
+ * and load shedding of their own, and none of the stages of the interface.
  * See docs/decisions/visitors.md.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'

@@ -1,9 +1,8 @@
 /**
  * Optimistic concurrency. A record's ETag is a hash of its JSON, so it is the same on every node and changes with
- * everything the record shows. Its first part leaves out fields computed from other records (an affiliate's earnings,
- * …)
- * and is all that If-Match compares: otherwise no edit of a busy affiliate would succeed. The comparison runs inside
- * the write's transaction, which is retried when someone else has changed the record meanwhile.
+ * everything the record shows. Its first part leaves out fields computed from other records (an affiliate's earnings, …)
+ * and is all that If-Match compares: otherwise no edit of a busy affiliate would succeed. The comparison runs inside the
+ * write's transaction, which is retried when someone else has changed the record meanwhile.
  * See docs/decisions/entity-tags.md.
  */
 import { hash } from 'node:crypto'

@@ -1,9 +1,9 @@
 /**
- * Several processes that answer requests, and a first one that supervises them.
+ * Multi-process mode: workers that answer requests, and a primary process that supervises them.
  *
- * The first process migrates the database and creates the first account. It accepts connections and distributes them
- * (node:cluster), so a worker can be replaced while the port stays open: SIGHUP starts a successor for one worker
- * after the other, and only then ends the old one.
+ * The primary migrates the database and creates the first account. It accepts connections and distributes them
+ * (node:cluster), so that a worker can be replaced while the port stays open: SIGHUP replaces the workers one after
+ * the other, starting each successor before the old worker ends.
  */
 import cluster, { type Worker } from 'node:cluster'
 import { once } from 'node:events'
@@ -23,14 +23,14 @@ import { listensOn } from './listen.ts'
 import { answerWorkers } from './messages.ts'
 import { type Announce, serve, stopSignal, welcome } from './serve.ts'
 
-/** A worker drains within ten seconds; one that is still there then hangs. */
+/** A worker drains within ten seconds; one that is still running after this hangs. */
 const KILL_AFTER_MS = 11_000
 const FIRST_PAUSE_MS = 100
 const LONGEST_PAUSE_MS = 10_000
 /** A worker that has lived this long did not fail because of its configuration. */
 const PROVEN_AFTER_MS = 10_000
 
-/** Like `serve`, with `config.workers` processes; 0 is one for each core. */
+/** Like `serve`, with `config.workers` processes; 0 means one per core. */
 export async function serveWithWorkers(config: ServeConfig, announce: Announce): Promise<void> {
   if (cluster.isWorker) return work(config)
   const { log, closeLog } = await openLog(config.logLevel, true)
@@ -64,7 +64,7 @@ export async function serveWithWorkers(config: ServeConfig, announce: Announce):
   }
 }
 
-/** On a database handle of its own, because the first process needs none once the workers have started. */
+/** Opens a database handle of its own, because the primary needs none once the workers have started. */
 async function openAnchor(
   config: ServeConfig,
   log: Logger,
@@ -81,7 +81,7 @@ async function openAnchor(
 }
 
 async function work(config: ServeConfig): Promise<void> {
-  // A terminal sends it to every process; only the first one acts on it.
+  // A terminal sends it to every process; only the primary acts on it.
   process.on('SIGHUP', () => {})
   await serve({ ...config, bootstrap: false, demo: false }, url => process.send!({ url }))
   process.exit()
@@ -105,13 +105,13 @@ class Crew {
 
   /** @returns the URL, once all workers answer */
   async start(): Promise<string> {
-    // The first worker starts alone, so that an error at the start is reported once.
+    // The first worker starts alone, so that a start-up error is reported once.
     const url = await this.#add()
     await Promise.all(Array.from({ length: this.#size - 1 }, () => this.#add()))
     return url
   }
 
-  /** Replaces each worker. Further calls meanwhile are done afterwards. */
+  /** Replaces all workers, one by one. Further calls are queued. */
   roll(): void {
     this.#rolling = this.#rolling
       .then(() => this.#replaceAll())
@@ -135,9 +135,9 @@ class Crew {
     this.#log.info('all workers were replaced')
   }
 
-  /** Starts the successor of a worker and then ends it; without a successor it stays. */
+  /** Starts a worker's successor, then ends the worker; without a successor it stays. */
   async #succeed(worker: Worker): Promise<void> {
-    // If it ends by itself now, its successor is starting already.
+    // If it ends by itself now, its successor is already starting.
     this.#workers.delete(worker)
     try {
       await this.#add()
@@ -152,7 +152,7 @@ class Crew {
   /**
    * Starts a worker.
    * @returns the URL, once it answers
-   * @throws CommandFailed when it ended before
+   * @throws CommandFailed if it ends before
    */
   async #add(): Promise<string> {
     this.#stopping.signal.throwIfAborted()
@@ -167,7 +167,8 @@ class Crew {
       resolve(url)
     })
     worker.on('error', error => {
-      // A message that can't be sent to an ending worker is answered by its end; a process that never started has none.
+      // A message that can't be sent to an ending worker is answered by its end; a process that never started has
+      // none.
       if (worker.process.pid === undefined) reject(error)
     })
     worker.once('exit', (code, signal) => {
@@ -182,7 +183,7 @@ class Crew {
     return promise
   }
 
-  /** Tries until there is a successor, with growing pauses, since the cause may pass. */
+  /** Retries until there is a successor, with growing pauses, since the cause may pass. */
   async #replace(): Promise<void> {
     const { signal } = this.#stopping
     while (!signal.aborted) {
@@ -202,7 +203,7 @@ class Crew {
   async #end(worker: Worker): Promise<void> {
     this.#workers.delete(worker)
     if (worker.isDead()) return
-    // Not `once` of node:events, which rejects when a message can't be sent any more.
+    // Not `once` of node:events, which rejects if a message can't be sent any more.
     const exit = new Promise(resolve => worker.once('exit', resolve))
     worker.process.kill('SIGTERM')
     const killTimer = setTimeout(() => worker.process.kill('SIGKILL'), KILL_AFTER_MS)
@@ -211,7 +212,7 @@ class Crew {
   }
 }
 
-/** All workers have to use the same port, including later ones. */
+/** All workers must use the same port, including later ones. */
 export async function freePort(host: string): Promise<number> {
   const server = createServer().listen(0, host)
   await once(server, 'listening')

@@ -1,4 +1,7 @@
-/** Every setting of the service once: flag, environment variable, default, meaning, check. Flags win over variables. */
+/**
+ * Every option of the service, declared once: flag, environment variable, default, meaning, validation. Flags win
+ * over variables.
+ */
 import { isIP } from 'node:net'
 import { InvalidArgumentError, Option } from 'commander'
 import type { MailOptions } from '../accounts/recovery/post.ts'
@@ -41,7 +44,7 @@ export const serveOptions = (): Option[] => [
   ...clientOptions(),
 ]
 
-/** Options for the location of the data and of the service. */
+/** Options for database and listening address. */
 const placeOptions = (): Option[] => [
   databaseOption(),
   new Option('--read-database <url>', 'replica to read lists and records from: postgres://…').env(
@@ -86,7 +89,7 @@ const placeOptions = (): Option[] => [
     .default('127.0.0.1'),
 ]
 
-/** Options for e-mail to people who have forgotten a password. */
+/** Options for password reset by e-mail. */
 const mailOptions = (): Option[] => [
   new Option(
     '--smtp-url <url>',
@@ -100,7 +103,7 @@ const mailOptions = (): Option[] => [
     .argParser(publicUrl),
 ]
 
-/** @throws InvalidArgumentError when only some of them are set */
+/** @throws InvalidArgumentError if only some of them are set */
 export function mailOf({ smtpUrl, mailFrom, publicUrl }: ServeConfig): MailOptions | undefined {
   if (smtpUrl === undefined) return undefined
   if (mailFrom === undefined || publicUrl === undefined) {
@@ -109,7 +112,7 @@ export function mailOf({ smtpUrl, mailFrom, publicUrl }: ServeConfig): MailOptio
   return { smtpUrl, from: mailFrom, publicUrl }
 }
 
-/** Not repeated in an error: it may hold a password. */
+/** The value is not repeated in an error: it may contain a password. */
 function smtp(text: string): string {
   const url = URL.parse(text)
   if (!url || !['smtp:', 'smtps:'].includes(url.protocol) || url.hostname === '') {
@@ -154,7 +157,7 @@ const limitOptions = (): Option[] => [
     .argParser(wholeNumber(1024, 1_073_741_824)),
 ]
 
-/** Options about callers, and about the first start. */
+/** Options about clients, and the first start. */
 const clientOptions = (): Option[] => [
   new Option(
     '--cors-origins <list>',

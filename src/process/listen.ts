@@ -6,7 +6,7 @@ import { CommandFailed } from '../cli/command.ts'
 /**
  * Waits until the server listens.
  * @param prefix of the two options for host and port
- * @throws CommandFailed that names the cause and what to do
+ * @throws CommandFailed that names the cause and the remedy
  */
 export async function listensOn<T>(
   listening: Promise<T>,
@@ -22,7 +22,7 @@ export async function listensOn<T>(
   }
 }
 
-/** @param code of the system's error */
+/** @param code of the system error */
 export function listenProblem(
   code: string | undefined,
   host: string,

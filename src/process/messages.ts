@@ -1,4 +1,4 @@
-/** Messages by which a worker asks the first process of its node for a part of an allowance. */
+/** IPC messages by which a worker asks the primary for a part of a rate limit. */
 import type { Worker } from 'node:cluster'
 import { Allotment, type Grant, type Grantor, grantAll } from '../http/limits/allowances.ts'
 
@@ -21,7 +21,7 @@ export function askPrimary(): Grantor {
     pending.delete(number)
   })
   return (name, limit) => {
-    // A worker without its first process is about to end.
+    // A worker without its primary is about to end.
     if (!process.connected) return grantAll(name, limit)
     last += 1
     const number = last
@@ -32,7 +32,7 @@ export function askPrimary(): Grantor {
   }
 }
 
-/** For the first process. @returns the function that prepares each new worker */
+/** For the primary. @returns the function that prepares each new worker */
 export function answerWorkers(): (worker: Worker) => void {
   const allotment = new Allotment()
   return worker => {

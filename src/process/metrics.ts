@@ -1,6 +1,6 @@
 /**
- * Metrics for Prometheus, on a port of their own: scraping needs no key and shows no record. With
- * several processes the first one answers for all. Without the port nothing is measured.
+ * Prometheus metrics, on a separate port: scraping needs no key and shows no record. With several
+ * processes, the primary answers for all. Without the port nothing is measured.
  * See docs/decisions/metrics.md.
  */
 import { once } from 'node:events'
@@ -42,7 +42,7 @@ function measureRequests(app: FastifyInstance): void {
     labelNames: ['failure'],
   })
   app.addHook('onResponse', async (request, reply) => {
-    // Not the URL, of which there are infinitely many.
+    // The route rather than the URL, of which there are infinitely many.
     const route = request.routeOptions.url ?? 'none'
     const { method } = request
     requests.inc({ method, route, status: reply.statusCode })
@@ -86,7 +86,7 @@ function measureDatabase(database: Database): void {
   })
 }
 
-/** @param all whether to ask every worker */
+/** @param all whether to aggregate all workers */
 export async function serveMetrics(host: string, port: number, all: boolean): Promise<Server> {
   const registryOfAll = all ? new AggregatorRegistry() : undefined
   const server = createServer(async (request, response) => {
@@ -104,7 +104,7 @@ export async function serveMetrics(host: string, port: number, all: boolean): Pr
   return server
 }
 
-/** For a worker: answers the first process when it asks. */
+/** For a worker: answers the primary when it asks. */
 export function reportToPrimary(): void {
   new AggregatorRegistry()
 }

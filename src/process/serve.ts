@@ -1,4 +1,4 @@
-/** The service as a process: opens the database, listens, creates the first account, and stops on a signal. */
+/** Life cycle of the service process: opens the database, listens, creates the first account, and stops on a signal. */
 import cluster from 'node:cluster'
 import { once } from 'node:events'
 import type { Server } from 'node:http'
@@ -24,11 +24,11 @@ import { mailOf, type ServeConfig } from './config.ts'
 import { listensOn } from './listen.ts'
 import { askPrimary } from './messages.ts'
 
-/** Requests that take longer are cut off, so that the process has ended two seconds later. */
+/** Longer requests are cut off, so that the process ends two seconds later. */
 const SHUTDOWN_MS = 8_000
 const SILENCE_MS = 1000
 
-/** The first account and key of a new database; shown once. */
+/** First account and key of a new database; shown once. */
 export interface FirstAccess {
   readonly login: string
   readonly password: string
@@ -39,8 +39,8 @@ export interface FirstAccess {
 export type Announce = (url: string, access?: FirstAccess) => void
 
 /**
- * Listens until SIGTERM or SIGINT: then accepts no new connections, finishes what is under way, and returns.
- * @param announce called with the URL once requests are answered, and with the first access when one was created
+ * Listens until SIGTERM or SIGINT: then accepts no new connections, finishes the requests in progress, and returns.
+ * @param announce called with the URL once requests are answered, and with the first access if one was created
  */
 export async function serve(config: ServeConfig, announce: Announce): Promise<void> {
   const { log, closeLog } = await openLog(config.logLevel, config.workers !== 1)
@@ -52,7 +52,7 @@ export async function serve(config: ServeConfig, announce: Announce): Promise<vo
     statementMs: config.readSeconds * 1000,
   })
   const { auditAnchor } = config
-  // With workers, the first process delivers what they seal.
+  // With workers, the primary delivers what they seal.
   const anchor =
     auditAnchor === undefined || cluster.isWorker ? undefined : new Anchor(database, auditAnchor, log)
   try {
@@ -83,11 +83,11 @@ async function run(database: Database, config: ServeConfig, log: Logger, announc
   let metrics: Server | undefined
   try {
     metrics = await openMetrics(app, database, config)
-    // Listening comes first: if the port is taken, no password was created that nobody has seen.
+    // Listening comes first: if the port is taken, no password has been created that nobody has seen.
     const listening = app.listen({ host, port, listenTextResolver: () => 'listening' })
     const url = await listensOn(listening, host, port)
-    // While there is nothing to finish, a signal ends the process at once.
-    // SIGHUP as well, which a terminal sends when it is closed; that of a worker is handled by the first process.
+    // While there is nothing to finish, a signal ends the process at once, including SIGHUP, which a terminal sends when
+    // it is closed; for a worker, the primary handles it.
     const stop = stopSignal(cluster.isWorker ? [] : ['SIGHUP'])
     await welcome(database, config, access => announce(url, access))
     const cause = await Promise.race([stop, ...(database.failed ? [database.failed] : [])])
@@ -102,7 +102,7 @@ async function run(database: Database, config: ServeConfig, log: Logger, announc
   }
 }
 
-/** Loads the metrics only when they are configured. @returns the server of a process that has no first process */
+/** Loads the metrics module only if configured. @returns the server, for a process without a primary */
 async function openMetrics(
   app: FastifyInstance,
   database: Database,
@@ -117,8 +117,8 @@ async function openMetrics(
 }
 
 /**
- * Creates the first access of a database without accounts, and fills it with demo data where that is configured.
- * @param announce called even when the demo fails: the password is shown only there
+ * Creates the first access of a database without accounts, and fills it with demo data if configured.
+ * @param announce called even if the demo fails: the password is shown only there
  */
 export async function welcome(
   database: Database,
@@ -139,7 +139,7 @@ async function fillDemo(database: Database): Promise<void> {
   await fillWithDemo(database, features)
 }
 
-/** Of nodes that start together on one database, the first one creates the account. */
+/** If several nodes start on one new database, the first one creates the account. */
 async function bootstrapOnce(database: Database): Promise<FirstAccess | undefined> {
   try {
     return await bootstrap(database)
@@ -150,8 +150,8 @@ async function bootstrapOnce(database: Database): Promise<FirstAccess | undefine
 }
 
 /**
- * In one transaction: if the key failed, nobody would have seen the account's password. The password is hashed
- * within it, which delays nobody, because a database without accounts has no callers.
+ * In one transaction: if creating the key failed, nobody would have seen the account's password. Hashing happens
+ * inside it, which blocks nobody, because a database without accounts has no callers.
  */
 async function bootstrap(database: Database): Promise<FirstAccess> {
   const login = 'admin'
@@ -166,17 +166,17 @@ async function bootstrap(database: Database): Promise<FirstAccess> {
   return { login, password, publicKey: key.public_key, token }
 }
 
-/** @param others signals that end it beside SIGTERM and SIGINT */
+/** @param others signals to handle beside SIGTERM and SIGINT */
 export function stopSignal(others: readonly NodeJS.Signals[] = []): Promise<string> {
   return new Promise(resolve => {
-    // A second signal, such as one that a launcher passes on, must not interrupt what the first has begun.
+    // A second signal, such as one that a launcher forwards, must not interrupt the shutdown.
     for (const signal of ['SIGTERM', 'SIGINT', ...others]) process.on(signal, () => resolve(signal))
   })
 }
 
 /**
- * Ends without losing a request. An open connection may have a request on its way, so it is not cut: it ends with
- * the next answer, or after some seconds of silence.
+ * Graceful shutdown. A request may be on its way on an open connection, so connections are not cut: each ends with
+ * its next answer, or after some seconds of silence.
  */
 async function close(app: FastifyInstance, log: Logger): Promise<void> {
   if (!app.server.listening) return app.close()
@@ -188,7 +188,7 @@ async function close(app: FastifyInstance, log: Logger): Promise<void> {
     response.shouldKeepAlive = false
   })
   const closing = once(app.server, 'close')
-  // Stops listening; the method of the HTTP server would cut idle connections as well.
+  // Stops listening; the HTTP server's own method would close idle connections as well.
   NetServer.prototype.close.call(app.server)
   await Promise.race([closing, delay(SILENCE_MS)])
   await app.close()

@@ -54,8 +54,7 @@ class SettingsCache {
   async hold(tx: Tx): Promise<Settings> {
     await store.holdSettings(tx, this.#database.engine)
     const settings = await loadSettings(tx)
-    // Fresher than the cache. With versions, a transaction may see changes that are rolled back later, so they are
-    // not
+    // Fresher than the cache. With versions, a transaction may see changes that are rolled back later, so they are not
     // cached.
     if (this.#database.version === undefined) {
       this.#settings = Promise.resolve(settings)

@@ -92,10 +92,7 @@ async function anyRow(db: Db, table: string, where: RawBuilder<unknown> = sql``)
   return rows.length > 0
 }
 
-/**
- * Serialises log-in attempts until the transaction ends, so that concurrent ones stay within the
- * limit together.
- */
+/** Serialises log-in attempts until the transaction ends, so that concurrent ones stay within the limit together. */
 export async function waitForTurn(tx: Tx): Promise<void> {
   await tx.selectFrom('settings').select('value').where('name', '=', 'first_login_at').forUpdate().execute()
 }

@@ -95,9 +95,8 @@ function isWebPage(text: string): boolean {
 }
 
 /**
- * Host as URLs have it: lower case, without the default port; undefined if invalid. A wildcard below a single label,
- * such as
- * `*.com`, would cover other people's hosts.
+ * Host as URLs have it: lower case, without the default port; undefined if invalid. A wildcard below a single label, such
+ * as `*.com`, would cover other people's hosts.
  */
 function canonicalHost(text: string): string | undefined {
   const [, below = '', name] = /^(\*\.)?([^\s*/?#@\\,]+)$/.exec(text) ?? []

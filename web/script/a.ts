@@ -1,7 +1,6 @@
 /**
  * The script that the shop's pages load: it remembers which affiliate brought the visitor. It has no dependencies and
- * runs on pages
- * it knows nothing about, so it never throws, and it sends and stores nothing before it is allowed to.
+ * runs on pages it knows nothing about, so it never throws, and it sends and stores nothing before it is allowed to.
  * See docs/tracking.md.
  */
 

@@ -119,9 +119,8 @@ function unknownOutcome(method: string, { idempotencyKey, anonymous }: Options):
 }
 
 /**
- * Idempotency keys of one form: the same input gets the same key. All inputs are remembered, since a form may be
- * changed and
- * changed back.
+ * Idempotency keys of one form: the same input gets the same key. All inputs are remembered, since a form may be changed
+ * and changed back.
  */
 export function newIdempotencyKeys(): (body: unknown) => string {
   const keys = new Map<string, string>()

@@ -1,7 +1,6 @@
 /**
  * Every page of the area, in menu order. Routes, menu, names, the filters and links of the log, and the arguments of
- * requests
- * follow from it; `test/pages.test.ts` compares it with the server's kinds of record.
+ * requests follow from it; `test/pages.test.ts` compares it with the server's kinds of record.
  */
 
 import ToolsIcon from '@mui/icons-material/HandymanOutlined'

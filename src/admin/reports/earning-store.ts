@@ -1,4 +1,4 @@
-/** The queries of the reports about referrals, visits and the ledger, each answered from an index alone. */
+/** Report queries on referrals, visits and the ledger, each answered from an index alone. */
 import { type RawBuilder, sql } from 'kysely'
 import { DAY_SECONDS } from '../../base/time.ts'
 import { owing } from '../../programme/ledger/store.ts'
@@ -10,11 +10,11 @@ import { inOrder, timesOf, timesOfPayouts } from './store.ts'
 
 const those = (condition: RawBuilder<unknown>) => sql`filter (where ${condition})`
 const isEarned = sql`status IN ('unpaid', 'paid') AND type <> 'write_off'`
-/** As the figure `referrals` of an affiliate counts them. */
+/** The same condition as in an affiliate's `referrals` count. */
 const isCounted = sql`status IN ('unpaid', 'paid') AND type NOT IN ('refund', 'write_off')`
 const amount = sql.ref('amount')
 
-/** The times of the first and of the last referral or payout. */
+/** Times of the first and last referral or payout. */
 export async function timesOfEarning(db: Db, affiliateId?: number) {
   const referrals = db
     .selectFrom('referrals')
@@ -27,7 +27,7 @@ export async function timesOfEarning(db: Db, affiliateId?: number) {
   return { first: Math.min(earned.first, paid.first), last: Math.max(earned.last, paid.last) }
 }
 
-/** The times of the first and of the last visit, each the beginning of its day. */
+/** Times of the first and last visit, as starts of their days. */
 export async function timesOfVisits(db: Db, affiliateId?: number) {
   const days = db
     .selectFrom('visit_days')
@@ -41,14 +41,14 @@ export async function timesOfVisits(db: Db, affiliateId?: number) {
 
 interface Earnings {
   readonly referrals: number
-  /** As text of `exactSum`, like the others. */
+  /** Text of `exactSum`, like the others. */
   readonly earned: string
   readonly pending: string
   readonly refused: string
   readonly written_off: string
 }
 
-/** One row for each period, in their order: the referrals of its days by the status that they have now. */
+/** One row per period, in order: its referrals by their current status. */
 export async function earningsByPeriod(db: Db, periods: readonly Period[], affiliateId?: number) {
   return inOrder<Earnings>(periods, async some => {
     const [one, ...others] = some.map(({ number, first, end }) =>
@@ -70,7 +70,7 @@ export async function earningsByPeriod(db: Db, periods: readonly Period[], affil
   })
 }
 
-/** One row for each period, in their order: by how much more was owed at its end than before it. */
+/** One row per period, in order: the change of the balance owed. */
 export async function owedByPeriod(db: Db, periods: readonly Period[], affiliateId?: number) {
   return inOrder<{ owed: string }>(periods, async some => {
     const [one, ...others] = some.map(({ number, first, end }) =>
@@ -85,7 +85,7 @@ export async function owedByPeriod(db: Db, periods: readonly Period[], affiliate
   })
 }
 
-/** What all affiliates, or one of them, are owed. */
+/** Balance owed to all affiliates, or to one. */
 export async function owedNow(db: Db, affiliateId?: number): Promise<bigint> {
   const { owed } = await db
     .selectFrom('balances')
@@ -111,7 +111,7 @@ const countsOf = ({ visits, converted }: Visits): Visits => ({
   converted: Number(converted),
 })
 
-/** One row for each period, in their order. */
+/** One row per period, in order. */
 export async function visitsByPeriod(db: Db, periods: readonly Period[], affiliateId?: number) {
   const rows = await inOrder<Visits>(periods, async some => {
     const [one, ...others] = some.map(({ number, first, end }) =>
@@ -128,7 +128,7 @@ export async function visitsByPeriod(db: Db, periods: readonly Period[], affilia
   return rows.map(countsOf)
 }
 
-/** The visits of some affiliates or campaigns. */
+/** Visits of some affiliates or campaigns. */
 export async function visitsOf(
   db: Db,
   range: Range,
@@ -148,7 +148,7 @@ export async function visitsOf(
   return new Map(rows.map(({ key, ...counts }) => [key, countsOf(counts)]))
 }
 
-/** Those that earned most. The account is null when the affiliate was deleted. */
+/** The affiliates with the highest earnings. The account is null for deleted affiliates. */
 export async function bestAffiliates(db: Db, range: Range, limit: number) {
   const best = earners(db, range, 'affiliate_id', limit).as('best')
   return db
@@ -167,7 +167,7 @@ export async function bestAffiliates(db: Db, range: Range, limit: number) {
     .execute()
 }
 
-/** Those that earned most. */
+/** The campaigns with the highest earnings. */
 export async function bestCampaigns(db: Db, range: Range, limit: number) {
   const named = sql<boolean>`${grouping('campaign', range)} <> ''`
   const rows = await earners(db, range, 'campaign', limit).where(named).execute()
@@ -182,7 +182,7 @@ function earners(db: Db, range: Range, column: 'affiliate_id' | 'campaign', limi
       key.as('key'),
       sql<number>`count(*) ${those(isCounted)}`.as('referrals'),
       exactSum(amount, those(isEarned)).as('earned'),
-      // To order by only; the sum as an integer may be larger than SQLite has them.
+      // For ordering only; as an integer, the sum may exceed SQLite's range.
       sql<number>`sum(amount * 1.0) ${those(isEarned)}`.as('units'),
     ])
     .where(during(column, range))
@@ -193,7 +193,7 @@ function earners(db: Db, range: Range, column: 'affiliate_id' | 'campaign', limi
     .limit(limit)
 }
 
-/** All time by campaign is a range too, because only the index by time holds the column. */
+/** All time by campaign is a range too, because only the index by time has the column. */
 function during(column: 'affiliate_id' | 'campaign', range: Range) {
   if (range !== undefined) return sql<boolean>`created_at >= ${range.first} AND created_at < ${range.end}`
   return column === 'campaign'
@@ -201,7 +201,9 @@ function during(column: 'affiliate_id' | 'campaign', range: Range) {
     : sql<boolean>`1 = 1`
 }
 
-/** As in the reports of payouts: a range is read from the index by time, unless SQLite sees the bare column. */
+/**
+ * As in the reports of payouts: makes SQLite read a range from the index by time, which it avoids for a bare column.
+ */
 function grouping(column: 'affiliate_id' | 'campaign', range: Range): RawBuilder<number | string> {
   const name = sql.ref(`referrals.${column}`)
   if (column === 'campaign') return sql`(${name} || '')`

@@ -1,8 +1,8 @@
-/** The days or months of a report. Bounds are computed here, so that no engine needs a calendar. */
+/** Days or months of a report. Bounds are computed here, so that no engine needs calendar functions. */
 import { DAY_SECONDS, formatTime, parseMoment } from '../../base/time.ts'
 import type { Span } from './schema.ts'
 
-/** Seconds since 1970: from the first one of the period to the first one after it. */
+/** First second of the period, and first second after it, since 1970. */
 export interface Period {
   /** 'YYYY-MM' or 'YYYY-MM-DD'. */
   readonly name: string
@@ -10,14 +10,14 @@ export interface Period {
   readonly end: number
 }
 
-/** The choice of a period: a span, or the days from one to another, both inclusive. */
+/** Selects a period: a span, or a range of days, both ends inclusive. */
 export interface Choice {
   readonly span?: Span | undefined
   readonly from?: string | undefined
   readonly to?: string | undefined
 }
 
-/** The first and last moment with data. */
+/** Time of the first and last data. */
 interface TimeRange {
   readonly first: number
   readonly last: number
@@ -25,14 +25,14 @@ interface TimeRange {
 
 const DAYS = 30
 const MONTHS = 12
-/** A longer period has a row for each month. */
+/** Longer periods have monthly rows. */
 const MOST_DAYS = 92
-/** The most months of a report. */
+/** Limit of months in a report. */
 const MOST_MONTHS = 1200
 
 /**
- * @param time now
- * @param timeRange undefined when there is no data
+ * @param time the current time
+ * @param timeRange undefined if there is no data
  */
 export function periodsOf({ span = '12m', from, to }: Choice, time: number, timeRange?: TimeRange): Period[] {
   if (from !== undefined || to !== undefined) return between(daysOf({ from, to }, time, timeRange))
@@ -45,7 +45,7 @@ export function periodsOf({ span = '12m', from, to }: Choice, time: number, time
   return months(first, last)
 }
 
-/** What is wrong with the chosen days, by argument. */
+/** Validation of the selected days, by argument. */
 export function problemsOfDays({ from, to }: Choice): Record<string, string> {
   const first = from === undefined ? undefined : dayOf(from)
   const last = to === undefined ? undefined : dayOf(to)
@@ -55,7 +55,7 @@ export function problemsOfDays({ from, to }: Choice): Record<string, string> {
   return {}
 }
 
-/** The period just before, of the same length: in whole months where the periods are, else in days. */
+/** The preceding period of the same length: in whole months if the periods are months, otherwise in days. */
 export function periodBefore(periods: readonly Period[]): Period {
   const [first, end] = [periods[0]!.first, periods.at(-1)!.end]
   const isWhole = startOf(monthOf(first)) === first && startOf(monthOf(end)) === end
@@ -85,7 +85,7 @@ function between({ first, last }: { first: number; last: number }): Period[] {
   }))
 }
 
-/** The first second of the day in a date, whatever its time of day. */
+/** First second of the day, ignoring the time of day. */
 function dayOf(text: string): number {
   return parseMoment(text.slice(0, 10))!.first
 }
@@ -110,7 +110,7 @@ function month(number: number): Period {
   return { name: formatTime(first).slice(0, 7), first, end: startOf(number + 1) }
 }
 
-/** The first second of a month, by the months since January 1970. */
+/** First second of a month, given in months since January 1970. */
 function startOf(months: number): number {
   return Date.UTC(1970, months, 1) / 1000
 }

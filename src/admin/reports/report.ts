@@ -1,4 +1,4 @@
-/** What all reports share: their days, totals, and the comparison with the period before. */
+/** Shared by all reports: periods, totals, and comparison with the preceding period. */
 import { refuseInvalid } from '../../base/errors.ts'
 import { formatTime, now } from '../../base/time.ts'
 import type { Context } from '../../events/write.ts'
@@ -10,20 +10,20 @@ export interface ReportArguments extends Choice {
   readonly affiliate_id?: number
 }
 
-/** The first and last moment with data. */
+/** Time of the first and last data. */
 type TimesOf = (db: Db, affiliateId?: number) => Promise<{ first: number; last: number } | undefined>
 
-/** From the first second of the range to the first one after it; undefined is all time. */
+/** First second, and first second after it; undefined means all time. */
 export type Range = Pick<Period, 'first' | 'end'> | undefined
 
-/** A report that has a row for each day or month. */
+/** A report with a row per day or month. */
 export interface ByPeriod {
   readonly timesOf: TimesOf
-  /** One row for each period, in order. */
+  /** One row per period, in order. */
   rows(db: Db, periods: readonly Period[], affiliateId?: number): Promise<Row[]>
-  /** Columns with a balance at the end of a period; the others are sums within it. */
+  /** Columns with a balance at the end of the period; the others are sums within it. */
   readonly standing?: readonly string[]
-  /** Columns that are computed from the others. */
+  /** Adds columns computed from the others. */
   derived?(row: Row): Row
 }
 
@@ -46,7 +46,7 @@ export async function reportByPeriod(
   return { ...report, before: derived({ ...daysOf([earlier]), ...before }) }
 }
 
-/** A report with a row for each of the first in a ranking. */
+/** A report with a row per rank. */
 export async function reportOfTop(
   context: Context,
   args: ReportArguments,

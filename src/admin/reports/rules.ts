@@ -1,6 +1,6 @@
 /**
- * The reports: what was earned, is owed and was paid, to whom and how, which visits led to it, and new affiliates. Days
- * and months are those of UTC.
+ * The reports: earnings, balances and payouts, by recipient and method, visits and their conversion, and new affiliates.
+ * Days and months are in UTC.
  */
 import type { Context } from '../../events/write.ts'
 import type { Db } from '../../storage/database.ts'
@@ -24,7 +24,7 @@ const payouts: ByPeriod = {
     })),
 }
 
-/** What was paid and what failed, by day or month. */
+/** Paid and failed payouts, by day or month. */
 export async function payoutsByMonth(context: Context, args: ReportArguments): Promise<Report> {
   return reportByPeriod(context, args, payouts)
 }
@@ -41,12 +41,12 @@ const affiliates: ByPeriod = {
     })),
 }
 
-/** New affiliates, by day or month and by their present status. */
+/** New affiliates by day or month, by their current status. */
 export async function affiliatesByMonth(context: Context, args: ReportArguments): Promise<Report> {
   return reportByPeriod(context, args, affiliates)
 }
 
-/** The affiliates that were paid most. */
+/** Affiliates by the sum of their paid payouts. */
 export async function topAffiliates(context: Context, args: ReportArguments): Promise<Report> {
   return reportOfTop(context, args, store.timesOfPayouts, async (db, range) => {
     const top = await store.topAffiliates(db, range, TOP)
@@ -60,7 +60,7 @@ export async function topAffiliates(context: Context, args: ReportArguments): Pr
   })
 }
 
-/** What was paid by each method. */
+/** Payouts by method. */
 export async function payoutsByMethod(context: Context, args: ReportArguments): Promise<Report> {
   return reportOfTop(context, args, store.timesOfPayouts, async (db, range) => {
     const methods = await store.payoutsByMethod(db, range)
@@ -91,12 +91,12 @@ const earnings: ByPeriod = {
   },
 }
 
-/** What was earned, refused and paid in each day or month, and what was owed at its end. */
+/** Earned, rejected and paid amounts by day or month, and the balance owed at its end. */
 export async function earningsByMonth(context: Context, args: ReportArguments): Promise<Report> {
   return reportByPeriod(context, args, earnings)
 }
 
-/** Computed backwards from what is owed now, since most reports end today. */
+/** Computed backwards from the current balance, since most reports end today. */
 async function owedAtEnds(db: Db, periods: readonly Period[], affiliateId?: number): Promise<bigint[]> {
   const { end } = periods.at(-1)!
   const later = { name: '', first: end, end: Number.MAX_SAFE_INTEGER }
@@ -112,7 +112,7 @@ async function owedAtEnds(db: Db, periods: readonly Period[], affiliateId?: numb
 
 const withRate = (row: Row): Row => ({ ...row, rate: rateOf(Number(row.converted), Number(row.visits)) })
 
-/** In percent, with two decimals. */
+/** Percentage, with two decimals. */
 function rateOf(converted: number, visits: number): number {
   return visits === 0 ? 0 : Math.round((10_000 * converted) / visits) / 100
 }
@@ -127,12 +127,12 @@ const conversion: ByPeriod = {
   derived: withRate,
 }
 
-/** How many visits there were in each day or month, and how many of them led to a referral. */
+/** Visits by day or month, and how many of them led to a referral. */
 export async function conversionByMonth(context: Context, args: ReportArguments): Promise<Report> {
   return reportByPeriod(context, args, conversion)
 }
 
-/** The affiliates that earned most, with their visits. */
+/** Affiliates by earnings, with their visits. */
 export async function bestAffiliates(context: Context, args: ReportArguments): Promise<Report> {
   return reportOfTop(context, args, earning.timesOfEarning, async (db, range) => {
     const best = await earning.bestAffiliates(db, range, TOP)
@@ -151,7 +151,7 @@ export async function bestAffiliates(context: Context, args: ReportArguments): P
   })
 }
 
-/** The campaigns that earned most, with their visits; referrals without a campaign are left out. */
+/** Campaigns by earnings, with their visits; referrals without a campaign are left out. */
 export async function bestCampaigns(context: Context, args: ReportArguments): Promise<Report> {
   return reportOfTop(context, args, earning.timesOfEarning, async (db, range) => {
     const best = await earning.bestCampaigns(db, range, TOP)

@@ -30,7 +30,7 @@ export const affiliateArgument = {
   affiliate_id: Type.Optional(identifier('Only what is about this affiliate.')),
 }
 
-/** A sum that a JavaScript number does not hold exactly is text. */
+/** A sum that exceeds a JavaScript number's exact range is text. */
 const sum = (description: string) => Type.Unsafe<number | string>(Type.Number({ description }))
 const count = (description: string) => Type.Integer({ description })
 const text = (description: string) => Type.String({ description })
@@ -52,7 +52,7 @@ const earnedColumns = {
   earned: sum('What they come to.'),
 }
 
-/** The columns of each report. */
+/** Columns of each report. */
 export const reportRows = {
   'payouts-by-month': Type.Object({
     period,
@@ -85,10 +85,10 @@ export const reportRows = {
 }
 
 export type ReportName = keyof typeof reportRows
-/** A row of each report, as it is answered. */
+/** Row type of each report. */
 export type ReportRows = { readonly [N in ReportName]: Static<(typeof reportRows)[N]> }
 
-/** The answer of every report. Its rows have the columns of their report. */
+/** Answer of every report, whose rows have that report's columns. */
 export const reportRecord = Type.Object({
   span: choice([...spans, 'days'], 'The span that was asked for; days when they were chosen.'),
   from: Type.String({ description: 'The first day that counts: YYYY-MM-DD, UTC.' }),
@@ -109,7 +109,7 @@ export const reportRecord = Type.Object({
   ),
 })
 
-/** A sum is a bigint in minor units until it is written. */
+/** Sums are bigints in minor units until they are serialised. */
 export type Row = Record<string, string | number | bigint | null>
 
 export interface Report {

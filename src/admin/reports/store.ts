@@ -1,6 +1,6 @@
 /**
- * The queries of the reports. Each is answered from an index alone: at millions of payouts that takes about a tenth of
- * a second for every million that the span holds.
+ * Queries of the reports. Each is answered from an index alone: that takes about a tenth of a second for every million
+ * payouts in the span.
  * See docs/decisions/reports-from-indexes.md.
  */
 import { type RawBuilder, sql } from 'kysely'
@@ -13,7 +13,7 @@ import type { Range } from './report.ts'
 /** SQLite allows 500 parts in one query. */
 const PERIODS_PER_QUERY = 400
 
-/** The times of the first and of the last payout, by two queries, each of which is one look-up in an index. */
+/** Times of the first and last payout: two queries, each a single index look-up. */
 export async function timesOfPayouts(db: Db, affiliateId?: number) {
   const payouts = db
     .selectFrom('payouts')
@@ -23,7 +23,7 @@ export async function timesOfPayouts(db: Db, affiliateId?: number) {
   return timesOf(first, last)
 }
 
-/** The times of the first and of the last registration. */
+/** Times of the first and last registration. */
 export async function timesOfAffiliates(db: Db) {
   const affiliates = db.selectFrom('affiliates')
   const first = await affiliates.select(({ fn }) => fn.min('registered_at').as('time')).executeTakeFirst()
@@ -31,7 +31,7 @@ export async function timesOfAffiliates(db: Db) {
   return timesOf(first, last)
 }
 
-/** One row for each period, in order. */
+/** One row per period, in order. */
 export async function payoutsByPeriod(db: Db, periods: readonly Period[], affiliateId?: number) {
   return inOrder<TotalRow>(periods, async batch => {
     const [one, ...others] = batch.map(({ number, first, end }) =>
@@ -47,7 +47,7 @@ export async function payoutsByPeriod(db: Db, periods: readonly Period[], affili
   })
 }
 
-/** One row for each period, in order: new affiliates, by their present status. */
+/** One row per period, in order: new affiliates, by their current status. */
 export async function affiliatesByPeriod(db: Db, periods: readonly Period[]) {
   return inOrder<Record<Affiliate['status'], number>>(periods, async batch => {
     const [one, ...others] = batch.map(({ number, first, end }) =>
@@ -64,12 +64,12 @@ export async function affiliatesByPeriod(db: Db, periods: readonly Period[]) {
   })
 }
 
-/** The affiliates that were paid most. The account is null when the affiliate was deleted. */
+/** The affiliates with the highest payouts. The account is null for deleted affiliates. */
 export async function topAffiliates(db: Db, range: Range, limit: number) {
   const most = within(db, range)
     .select(by('affiliate_id', range).as('affiliate_id'))
     .select(totalColumns)
-    // Only for the order: the exact sum may be larger than an integer of SQLite.
+    // For ordering only: the exact sum may exceed SQLite's integer range.
     .select(sql<never>`sum(payouts.amount * 1.0) filter (where payouts.status = 'paid')`.as('units'))
     .groupBy(by('affiliate_id', range))
     .having(sql<boolean>`count(*) filter (where payouts.status = 'paid') > 0`)
@@ -107,8 +107,8 @@ function within(db: Db, range: Range) {
 }
 
 /**
- * What to group by. All time is read in the order of the column's own index. A range is read from the index by time,
- * which holds the column too; SQLite would rather read everything in order, unless the column is part of an expression.
+ * Grouping expression. All time is read in the order of the column's own index. A range is read from the index by time,
+ * which has the column too; SQLite would rather read everything in order, unless the column is part of an expression.
  */
 function by(column: 'affiliate_id', range: Range): RawBuilder<number>
 function by(column: 'payout_method', range: Range): RawBuilder<string>
@@ -117,7 +117,7 @@ function by(column: 'affiliate_id' | 'payout_method', range: Range): RawBuilder<
   return column === 'affiliate_id' ? sql`payouts.affiliate_id + 0` : sql`payouts.payout_method || ''`
 }
 
-/** One row for each period, in order, by as few queries as possible. */
+/** One row per period, in order, in as few queries as possible. */
 export async function inOrder<R>(
   periods: readonly Period[],
   ask: (batch: (Period & { number: number })[]) => Promise<(R & { number: number })[]>,
@@ -130,7 +130,7 @@ export async function inOrder<R>(
   return rows.sort((a, b) => a.number - b.number)
 }
 
-/** Undefined when there is no data. */
+/** Undefined if there is no data. */
 export function timesOf(
   first: { time: number | null } | undefined,
   last: { time: number | null } | undefined,

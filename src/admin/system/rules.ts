@@ -1,4 +1,4 @@
-/** The state of the running service, for its operator. */
+/** State of the running service, for its operator. */
 import type { Static } from 'typebox'
 import { version } from '../../base/package.ts'
 import { formatTime, now } from '../../base/time.ts'
@@ -6,7 +6,7 @@ import type { Context } from '../../events/write.ts'
 import type { systemRecord } from './schema.ts'
 import * as store from './store.ts'
 
-/** Maximum age of the counts: counting millions of rows takes an engine a while. */
+/** Maximum age of cached counts: counting millions of rows takes an engine a while. */
 const COUNTS_KEPT_MS = 30_000
 
 export class SystemReport {

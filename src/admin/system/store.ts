@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Database } from '../../storage/database.ts'
 
-/** The number of records of each kind whose changes are logged, by the kind's plural. */
+/** Number of records of each logged kind, by the kind's plural. */
 export async function countRows({ reader, schema }: Database): Promise<Record<string, number>> {
   const countedTables = schema.filter(({ key, logged }) => logged !== undefined && key[0] === 'id')
   const counts = await Promise.all(

@@ -3,7 +3,7 @@ import { endpoint, type Resource } from '../../http/endpoint.ts'
 import { campaignsOf, statusOf } from './rules.ts'
 import { campaignList, trackingStatus } from './schema.ts'
 
-/** Shows whether the script works on the pages of the shop. */
+/** Tracking status: whether the script works on the shop's pages. */
 export const tracking: Resource = {
   name: 'tracking',
   title: 'Tracking',

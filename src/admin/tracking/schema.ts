@@ -27,7 +27,7 @@ export const campaignList = Type.Object({
 
 export type CampaignList = Static<typeof campaignList>
 
-/** Shows whether the script works on the pages of the shop. */
+/** Tracking status: whether the script works on the shop's pages. */
 export const trackingStatus = Type.Object({
   pages: Type.Array(page, { description: 'What was seen of the script, by host.' }),
 })

@@ -1,8 +1,6 @@
 /**
- * Rate limits per minute, by name: requests of a key, refused keys of an address. A minute begins with the first use.
- * The
- * processes of one node share each limit: the first process grants a part of what is left at a time, smaller as it
- * runs
+ * Rate limits per minute, by name: requests of a key, refused keys of an address. A minute begins with the first use. The
+ * processes of one node share each limit: the first process grants a part of what is left at a time, smaller as it runs
  * out, so that hardly any request waits for a message, and all together never exceed the limit.
  * See docs/decisions/limits.md.
  */

@@ -1,12 +1,9 @@
 /**
  * Sheds load early when there is more work than can be done, so that accepted requests are answered in time.
  *
- * Two queues can grow. One consists of requests that the process has not looked at yet: once several turns of the
- * event
- * loop in a row are long, only requests early in a turn are accepted. The other consists of requests that wait for
- * the
- * database: its limit adapts to how long they take. Both go by time, so there are no numbers to tune. Password
- * hashing
+ * Two queues can grow. One consists of requests that the process has not looked at yet: once several turns of the event
+ * loop in a row are long, only requests early in a turn are accepted. The other consists of requests that wait for the
+ * database: its limit adapts to how long they take. Both go by time, so there are no numbers to tune. Password hashing
  * has a limit of its own, so that a flood of log-ins refuses nobody else.
  * See docs/decisions/overload.md.
  */

@@ -1,8 +1,7 @@
 /**
  * Requests of visitors yield to those with a key: they are answered at the end of a turn of the event loop, for a few
  * milliseconds per turn. However many visitors come, other requests wait no longer than that; on an idle process a
- * visitor
- * does not wait at all.
+ * visitor does not wait at all.
  */
 
 /** Per turn. */

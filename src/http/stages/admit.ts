@@ -14,8 +14,7 @@ export interface Admission {
 
 /**
  * Admits the request once its body has arrived: 503 when too many hash passwords, 401 and 403 when it took long and
- * access
- * has ended meanwhile, 429 when the body exceeds the key's rate limit.
+ * access has ended meanwhile, 429 when the body exceeds the key's rate limit.
  */
 export function admit(
   { permission, hashes }: Endpoint,

@@ -3,8 +3,7 @@ import type { onRequestHookHandler } from 'fastify'
 
 /**
  * Sanitises X-Forwarded headers down to a scheme and addresses, since both go into links, limits and the audit log.
- * Whether the
- * proxy is trusted at all is decided later, by Fastify.
+ * Whether the proxy is trusted at all is decided later, by Fastify.
  */
 export const forwarded: onRequestHookHandler = ({ raw: { headers } }, _reply, done) => {
   const { 'x-forwarded-for': addresses, 'x-forwarded-proto': schemes } = headers

@@ -31,9 +31,8 @@ export function AffiliateInput(props: Props) {
 type Choice = Affiliate | { readonly id: number; readonly user?: undefined }
 
 /**
- * Keeps a deleted affiliate selected, which the server no longer offers, until another one is chosen. When a number
- * is searched for,
- * the affiliate with that identifier comes first.
+ * Keeps a deleted affiliate selected, which the server no longer offers, until another one is chosen. When a number is
+ * searched for, the affiliate with that identifier comes first.
  */
 function Choices({ nameOf, ...rest }: Props) {
   const context = useChoicesContext<Choice>()

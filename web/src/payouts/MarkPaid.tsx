@@ -34,8 +34,7 @@ function useCanBePaid({ id, status }: Payout): boolean {
 
 /**
  * Marks a failed payout as paid in one click, with undo. The payout keeps its place in the list even if the list is
- * filtered by
- * status: otherwise the next click would hit the row that moved up.
+ * filtered by status: otherwise the next click would hit the row that moved up.
  */
 export function MarkPaid({ payout, ...rest }: { payout: Payout } & Omit<ButtonProps, 'onClick' | 'action'>) {
   const [update] = useUpdate<Payout>()

@@ -141,9 +141,8 @@ function Tick({
 }
 
 /**
- * The selection is derived from the text field with the referral numbers, so the two can't disagree. The amount is
- * the sum of the
- * selection unless someone has typed another one.
+ * The selection is derived from the text field with the referral numbers, so the two can't disagree. The amount is the
+ * sum of the selection unless someone has typed another one.
  */
 function useTicked(referrals: Referral[]) {
   const { setValue, getValues } = useFormContext()

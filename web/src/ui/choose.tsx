@@ -61,9 +61,8 @@ function useFocusReturns(list: RefObject<HTMLElement | null>): void {
 }
 
 /**
- * The number of selected records, over all pages, and the bulk actions. It sits below the rows at the window's edge,
- * so that no
- * row moves when it appears.
+ * The number of selected records, over all pages, and the bulk actions. It sits below the rows at the window's edge, so
+ * that no row moves when it appears.
  */
 export function ChoiceBar({ list, children }: { list: RefObject<HTMLElement | null>; children: ReactNode }) {
   const { selectedIds } = useListContext()

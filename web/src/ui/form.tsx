@@ -8,9 +8,8 @@ import { type Money, useMoney } from './format.ts'
 import { useGoBack } from './lists.ts'
 
 /**
- * Fields are validated on blur, and leaving with unsaved input asks for confirmation. Errors are shown at the field,
- * by the page or
- * the server: the browser's own validation is off, as it reports one at a time and in its own words.
+ * Fields are validated on blur, and leaving with unsaved input asks for confirmation. Errors are shown at the field, by
+ * the page or the server: the browser's own validation is off, as it reports one at a time and in its own words.
  */
 export function CarefulForm({ needs, children, ...rest }: FormProps & { needs?: string }) {
   const may = useCan()
@@ -252,9 +251,8 @@ const example = ({ decimals }: Money) =>
   decimals === 0 ? '1250' : `1250.${'50'.padEnd(decimals, '0').slice(0, decimals)}`
 
 /**
- * A rate as text, so that "not set" and zero stay distinct. More than 100 % is most often a slip: the first attempt
- * to save
- * warns, the second saves.
+ * A rate as text, so that "not set" and zero stay distinct. More than 100 % is most often a slip: the first attempt to
+ * save warns, the second saves.
  * @param missing error message when it is empty; without it the rate is optional
  * @param typeSource the field with the rate type; without a value there the default type applies
  */
