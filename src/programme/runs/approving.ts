@@ -101,6 +101,14 @@ function refuseSamePerson({ actor }: RequestContext, run: Run, { payouts }: Sett
 /** Items that have changed since the run was prepared, each with what has changed. */
 type ChangedItems = Record<string, string>
 
+/** A refusal by another process, as its own would have been. */
+export function refusalOf({ refusal }: Pick<Run, 'refusal'>): Failure {
+  const named = refusal.matchAll(/Affiliate (\d+) (.*?)(?= Affiliate \d| Prepare it anew)/gs)
+  return conflict(refusal, {
+    affiliates: Object.fromEntries(Array.from(named, ([, id, what]) => [id, what])),
+  })
+}
+
 /**
  * Compares the next items with the present state.
  * @throws Failure run_conflict that names the changes; the run is a draft again

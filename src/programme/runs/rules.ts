@@ -8,7 +8,7 @@ import { now } from '../../base/time.ts'
 import { type Context, type RequestContext, write } from '../../events/write.ts'
 import { existing, readingOf } from '../../records/rules.ts'
 import { DatabaseUnavailable } from '../../storage/database.ts'
-import { beginApproval, reserveSome, takeBackSome, verify } from './approving.ts'
+import { beginApproval, refusalOf, reserveSome, takeBackSome, verify } from './approving.ts'
 import { beginCancelling, releaseSome } from './cancelling.ts'
 import { conflict } from './conflict.ts'
 import { runItem } from './item.ts'
@@ -105,7 +105,9 @@ export async function approve(
 export async function approvedAsFar(context: RequestContext, id: number): Promise<Run> {
   const run = await current(context, id)
   if (run.status === 'draft') {
-    throw conflict(run.refusal || 'The run was prepared anew meanwhile: look at its items again.')
+    throw run.refusal
+      ? refusalOf(run)
+      : conflict('The run was prepared anew meanwhile: look at its items again.')
   }
   return run
 }
