@@ -181,7 +181,7 @@ export function affiliateScenarios(world: () => World): void {
           await page.getByLabel('Sort by').click()
           await page.getByRole('option', { name: 'Status' }).click()
           await page.waitForURL(/sort=status/)
-          await page.getByRole('button', { name: 'Ascending: turn round' }).click()
+          await page.getByRole('button', { name: 'Ascending: reverse' }).click()
           await page.waitForURL(/order=DESC/)
           for (const name of ['carda', 'cardb']) {
             await page.getByRole('checkbox', { name: `Choose ${name}@` }).check()

@@ -56,7 +56,7 @@ export function formScenarios(world: () => World): void {
         await page.getByLabel('Payment e-mail').fill('nonsense')
         await page.getByRole('button', { name: 'Save' }).click()
         const alert = page.getByRole('alert')
-        await alert.getByText('Nothing was saved yet').waitFor()
+        await alert.getByText('Not saved: see the message at the field.').waitFor()
         const text = await page.locator('main').innerText()
         assert.equal(text.match(/valid e-mail address/g)?.length, 1, text)
         assert.equal(text.match(/letters, digits, space/g)?.length, 1, text)
@@ -71,7 +71,7 @@ export function formScenarios(world: () => World): void {
         await page.goto('/admin/payouts/3')
         await page.getByLabel('Referrals').fill('4, five')
         await page.getByRole('button', { name: 'Save' }).click()
-        await page.getByText('Write the numbers with commas between them').waitFor()
+        await page.getByText('Separate the numbers with commas').waitFor()
       }))
   })
 }

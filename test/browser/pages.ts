@@ -276,9 +276,9 @@ export function pageScenarios(world: () => World): void {
           await page.goto('/admin/payouts')
           await page.getByText('No payouts yet').waitFor()
           await page.goto('/admin/reports')
-          await page.getByText('Nothing in these days').first().waitFor()
+          await page.getByText('Nothing in this period').first().waitFor()
           await page.getByRole('button', { name: 'All', exact: true }).click()
-          await page.getByText('Nothing to draw yet').first().waitFor()
+          await page.getByText('Nothing to show yet').first().waitFor()
 
           await page.goto('/admin/settings')
           await page.getByRole('combobox', { name: 'Currency' }).fill('KWD')

@@ -189,7 +189,7 @@ export function sessionScenarios(world: () => World): void {
         await page.locator('[name=new_password]').fill('second password')
         await page.getByLabel('New password again').fill('second passwort')
         await page.getByRole('button', { name: 'Change password' }).click()
-        await page.getByText('This differs from the new password.').waitFor()
+        await page.getByText('The two passwords differ.').waitFor()
         await page.getByLabel('New password again').fill('second password')
         await page.getByRole('button', { name: 'Change password' }).click()
         await page.getByRole('alert').waitFor()

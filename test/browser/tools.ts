@@ -141,7 +141,7 @@ export function toolScenarios(world: () => World): void {
       world().work('/settings', async page => {
         await page.getByLabel('Default rate', { exact: true }).fill('22.55555')
         await page.getByRole('button', { name: 'Save' }).click()
-        await page.getByText('with at most 4 decimals and a point').waitFor()
+        await page.getByText('with a point and at most 4 decimals').waitFor()
         await page.getByLabel('Default rate', { exact: true }).fill('22.5')
         const hosts = page.getByRole('combobox', { name: 'Allowed hosts' })
         await hosts.pressSequentially('shop.example')
@@ -163,7 +163,7 @@ export function toolScenarios(world: () => World): void {
         const before = await kept()
         await rate.fill('120')
         await save()
-        await page.getByText('That is more than the whole sale.').waitFor()
+        await page.getByText('This is more than the whole sale.').waitFor()
         assert.equal(await kept(), before)
         await save()
         await page.getByText('Settings saved').waitFor()
@@ -229,7 +229,7 @@ export function toolScenarios(world: () => World): void {
         await page.getByRole('button', { name: 'All', exact: true, pressed: true }).waitFor()
         await settled(page)
         const drawn = await page.getByRole('img').count()
-        const empty = await page.getByText(/^Nothing to draw yet/).count()
+        const empty = await page.getByText(/^Nothing to show yet/).count()
         assert.ok(drawn >= 7)
         assert.equal(drawn + empty, await page.locator('main section').count())
         // The totals above are those of the rows below.

@@ -243,7 +243,7 @@ function Notice({ kind }: { kind: NoticeKind }) {
   if (kind === 'ended') {
     return (
       <Alert severity="info" role="status">
-        Your session has ended. Log in to go on where you were.
+        Your session has ended. Log in to continue where you left off.
       </Alert>
     )
   }

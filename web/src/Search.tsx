@@ -142,6 +142,6 @@ function HitNumber({ number }: Pick<Hit, 'number'>) {
 
 function helpOf(search: string, isWaiting: boolean, number: number): string {
   if (isWaiting) return 'Searching'
-  if (search === '') return 'Arrow keys and Enter open what is chosen.'
+  if (search === '') return 'Select with the arrow keys, open with Enter.'
   return number === 0 ? 'Nothing matches.' : `At most ${OF_EACH} of each kind.`
 }

@@ -153,7 +153,7 @@ function exact(_name: string, value: unknown, context?: { source?: string }): un
 }
 
 /** Shown at the form's buttons when the errors are at its fields. */
-export const AT_THE_FIELDS = 'Nothing was saved yet: what is wrong is written at the field in red.'
+export const AT_THE_FIELDS = 'Not saved: see the message at the field.'
 
 const isEnvelope = (body: unknown): body is Partial<Envelope> => typeof body === 'object' && body !== null
 

@@ -110,7 +110,7 @@ export function refuseContested(changed: object, now: object, before: object): v
 }
 
 function changedMeanwhile(names: string[], now: Record<string, unknown>): HttpError {
-  const message = 'Somebody else has changed this meanwhile. Save again to replace what they wrote.'
+  const message = 'Someone else has changed this meanwhile. Save again to overwrite their change.'
   const messages = names.map(name => [name, now[name] ? `It is ${now[name]} by now.` : 'It is empty by now.'])
   return new HttpError(message, 412, {
     errors: { ...Object.fromEntries(messages), root: { serverError: message } },

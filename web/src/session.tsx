@@ -67,7 +67,7 @@ const SessionContext = createContext<Session | undefined>(undefined)
 
 export function useSession(): Session {
   const session = useContext(SessionContext)
-  if (!session) throw new Error('There is no session here')
+  if (!session) throw new Error('useSession needs a SessionProvider')
   return session
 }
 

@@ -86,12 +86,12 @@ function NewAccount() {
         source="payment_email"
         label="Payment e-mail"
         validate={required('An e-mail address is needed for a new account.')}
-        helperText="The new account gets this address. No other account may have it."
+        helperText="The e-mail address of the new account. It must not be in use."
       />
       <TextInput
         source="username"
         label="Login name"
-        helperText="Empty: made from the e-mail address."
+        helperText="If empty, derived from the e-mail address."
         slotProps={{ htmlInput: { maxLength: 60, autoCapitalize: 'none', spellCheck: false } }}
       />
     </Row>
@@ -105,7 +105,7 @@ function ExistingAccount() {
       <TextInput
         source="payment_email"
         label="Payment e-mail"
-        helperText="Empty: the account's own address."
+        helperText="If empty, the account's own address."
       />
     </>
   )
@@ -123,7 +123,7 @@ function AccountInput() {
         filterToQuery={search => (search ? { search } : {})}
         getOptionDisabled={(user: User) => Boolean(user?.affiliate_id)}
         validate={required('Choose the account that becomes an affiliate.')}
-        helperText="Search by name, login name or e-mail address. Accounts that are affiliates already can't be chosen."
+        helperText="Search by name, login name or e-mail address. Accounts that are already affiliates are not listed."
       />
     </ReferenceInput>
   )
@@ -132,8 +132,8 @@ function AccountInput() {
 /** Helper text for an affiliate without a rate whose type is not the default one. */
 const ofOtherType = (type: string, applies: string) =>
   isBuiltIn(type)
-    ? `Empty: the rules, then the number of the default with this type: ${applies} for each sale.`
-    : `Empty: what the rule “${type}” says.`
+    ? `If empty, the rules apply, then the default number with this type: ${applies} per sale.`
+    : `If empty, the rate of the rule “${type}”.`
 
 function Terms() {
   const { settings } = useSession()
@@ -146,14 +146,16 @@ function Terms() {
   return (
     <FormSection
       title="Terms"
-      hint={`Without a rate of its own, the commission rules say what an affiliate earns, and after them the default.`}
+      hint={`Without a rate of their own, affiliates earn by the commission rules, then by the default rate.`}
     >
       <Row>
         <RateInput
           source="rate"
           label="Rate"
           helperText={
-            isOther ? ofOtherType(type, applies) : `Empty: the rules, then the default of ${applies}.`
+            isOther
+              ? ofOtherType(type, applies)
+              : `If empty, the rules apply, then the default of ${applies}.`
           }
         />
         <SelectInput
@@ -175,14 +177,14 @@ function Terms() {
           helperText={false}
         />
       </Row>
-      <GroupInput helperText="Whose commission rules are for the affiliate too." />
+      <GroupInput helperText="The group's commission rules apply to the affiliate." />
       <TextInput
         source="notes"
         label="Notes"
         multiline
         minRows={3}
         maxRows={14}
-        helperText="Only seen here, never through the API's records."
+        helperText="Shown here only, not in the API."
       />
     </FormSection>
   )
@@ -231,14 +233,14 @@ function EditPage() {
             <TextInput
               source="account_email"
               label="Account e-mail"
-              validate={required('An account needs an e-mail address.')}
+              validate={required('Enter an e-mail address.')}
               helperText="Changes the address of the account itself."
             />
             <TextInput
               source="payment_email"
               label="Payment e-mail"
               parse={typed => typed}
-              helperText="Empty: the account's own address."
+              helperText="If empty, the account's own address."
             />
           </Row>
         </FormSection>

@@ -51,7 +51,7 @@ export function Credit({ conversion }: { conversion: Conversion }) {
             </Typography>
             <AffiliateInput
               nameOf={payeeOf}
-              validate={required('Choose the affiliate who is credited.')}
+              validate={required('Choose the affiliate to credit.')}
               helperText="Search by name, e-mail address or number."
             />
           </DialogContent>

@@ -24,7 +24,7 @@ export function CouponEdit() {
       aside={({ status }) => <StatusChip status={status} />}
       actions={coupon => (
         <DeleteRecord of={coupons} record={coupon} name={`coupon ${nameOf(coupon)}`}>
-          The coupon is gone for good, and its code credits nobody any more. What it has earned stays.
+          The coupon is deleted for good, and its code no longer credits anyone. Past earnings stay.
         </DeleteRecord>
       )}
     >
@@ -41,7 +41,7 @@ function Fields() {
           source="code"
           label="Code"
           validate={required('A coupon needs a code.')}
-          helperText="What customers enter, in any case of letters."
+          helperText="The code that customers enter. Upper and lower case are the same."
         />
         <SelectInput
           margin="none"
@@ -49,12 +49,12 @@ function Fields() {
           label="Status"
           choices={statuses.map(id => ({ id, name: capital(id) }))}
           validate={required()}
-          helperText="An inactive one credits nobody."
+          helperText="An inactive coupon credits nobody."
         />
       </Row>
       <AffiliateInput
         nameOf={numberedName}
-        validate={required('Choose the affiliate who is credited.')}
+        validate={required('Choose the affiliate to credit.')}
         helperText="Search by name, e-mail address or number."
       />
       <TextInput source="campaign" label="Campaign" helperText="That its sales count for." />

@@ -22,7 +22,7 @@ export function CreativeEdit() {
       aside={({ status }) => <StatusChip status={status} />}
       actions={creative => (
         <DeleteRecord of={creatives} record={creative} name={`creative ${nameOf(creative)}`}>
-          The creative is gone for good. Links that affiliates made with it go on working.
+          The creative is deleted for good. Links that affiliates made with it keep working.
         </DeleteRecord>
       )}
     >
@@ -50,8 +50,8 @@ function Fields() {
           helperText={false}
         />
       </Row>
-      <TextInput source="url" label="Leads to" helperText="The page, beginning with https://." />
-      <TextInput source="image" label="Image" helperText="Where the image is, beginning with https://." />
+      <TextInput source="url" label="Leads to" helperText="Address of the page, starting with https://." />
+      <TextInput source="image" label="Image" helperText="Address of the image, starting with https://." />
       <TextInput source="text" label="Text" multiline minRows={2} maxRows={8} helperText="Of the link." />
       <TextInput
         source="description"

@@ -26,8 +26,8 @@ function Fields() {
       <TextInput
         source="email"
         label="E-mail"
-        validate={required('A customer is known by an e-mail address.')}
-        helperText="No two customers have the same."
+        validate={required('Enter an e-mail address.')}
+        helperText="Must be unique among customers."
       />
       <Row>
         <TextInput source="first_name" label="First name" helperText={false} />

@@ -21,7 +21,7 @@ export function CustomerList() {
           <DateFilter source="date_created" label="First seen" />
         </>
       }
-      empty="A customer is who bought because of an affiliate. Your shop sends them with its sales."
+      empty="A customer is someone who bought through an affiliate. Your shop reports them with its sales."
       createLabel="Create customer"
     />
   )

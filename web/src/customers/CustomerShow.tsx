@@ -67,7 +67,7 @@ function Actions({ customer }: { customer: Customer }) {
         </Erase>
       )}
       <DeleteRecord of={customers} record={customer}>
-        The customer is gone for good. Referrals because of what was bought stay, with its number.
+        The customer is deleted for good. Referrals for their purchases stay, with the customer's number.
       </DeleteRecord>
     </>
   )

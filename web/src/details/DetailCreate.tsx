@@ -37,7 +37,7 @@ export function DetailCreate() {
     >
       <FormSection
         title="Payment details"
-        hint="They are sealed when they are saved: nobody reads them again, they only go into the files of payout runs. They replace those of the same method, and wait some days before they are used."
+        hint="Payment details are encrypted when saved: nobody can read them again, they are only written to the files of payout runs. They replace earlier ones of the same method; a replacement is used after a waiting period."
       >
         <AffiliateInput nameOf={payeeOf} validate={required('Choose who is paid.')} helperText={false} />
         <SelectInput
@@ -67,7 +67,7 @@ function Fields() {
           label="E-mail address at PayPal"
           type="email"
           {...plainly}
-          validate={required('Type the address at PayPal.')}
+          validate={required('Enter the PayPal address.')}
         />
       )}
       {method === 'sepa' && (
@@ -102,7 +102,7 @@ function Fields() {
         source="holder"
         label="Holder"
         autoComplete="off"
-        helperText="Whom the account belongs to, as the bank knows them."
+        helperText="Account holder, as the bank has the name."
       />
     </>
   )

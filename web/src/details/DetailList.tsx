@@ -22,7 +22,7 @@ export function DetailList() {
           <ChoiceFilter source="status" label="Status" choices={detailStatuses} />
         </>
       }
-      empty="Where affiliates are paid to: an address of PayPal, or an account. They are sealed, and only their end can be read."
+      empty="Where affiliates are paid: a PayPal address or a bank account. Stored encrypted, and shown masked."
       createLabel="Enter payment details"
     />
   )

@@ -31,7 +31,7 @@ export function ExchangeRateEdit() {
       argumentsOf={argumentsOf}
       actions={rate => (
         <DeleteRecord of={exchangeRates} record={rate} name={`exchange rate ${rate.id}`}>
-          The rate is gone for good. What was exchanged at it stays as it is.
+          The rate is deleted for good. Amounts already converted stay as they are.
         </DeleteRecord>
       )}
     >
@@ -44,7 +44,7 @@ function Fields() {
   return (
     <FormSection
       title="Exchange rate"
-      hint="Sales are exchanged at the newest rate that is not after their date. What was exchanged before keeps its rate."
+      hint="Sales are converted at the latest rate on or before their date. Amounts already converted keep their rate."
     >
       <Row>
         <Currency source="from_currency" label="One unit of" />
@@ -74,17 +74,17 @@ function Currency(inputProps: { source: string; label: string }) {
       {...inputProps}
       parse={typed => String(typed).toUpperCase()}
       validate={[required('Type the currency.'), currencyProblem]}
-      helperText="Three letters, such as EUR."
+      helperText="Three-letter code, such as EUR."
       slotProps={{ htmlInput: { maxLength: 3, autoComplete: 'off', spellCheck: false } }}
     />
   )
 }
 
 const currencyProblem = (typed: unknown) =>
-  /^[A-Z]{3}$/.test(String(typed ?? '')) ? undefined : 'Type the three letters of its code.'
+  /^[A-Z]{3}$/.test(String(typed ?? '')) ? undefined : 'Enter a three-letter currency code.'
 
 function rateProblem(typed: unknown): string | undefined {
   const text = String(typed ?? '').trim()
   if (/^\d{1,12}(\.\d{1,12})?$/.test(text) && Number(text) > 0) return undefined
-  return 'Write a number above 0, with a point before the decimals.'
+  return 'Enter a number above 0, with a point before the decimals.'
 }

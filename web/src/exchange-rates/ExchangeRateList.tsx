@@ -19,7 +19,7 @@ export function ExchangeRateList() {
           <DateFilter label="Valid" />
         </>
       }
-      empty="An exchange rate says what a currency is worth from a day on. Sales in another currency wait as drafts until there is one for their date."
+      empty="An exchange rate is the value of a currency from a given day on. Sales in another currency stay drafts until there is a rate for their date."
       createLabel="Enter rate"
     />
   )

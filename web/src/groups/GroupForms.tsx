@@ -40,12 +40,12 @@ const filterBy = ({ id }: Group) => encodeURIComponent(JSON.stringify({ group_id
 
 function Fields() {
   return (
-    <FormSection title="Group" hint="Affiliates are put into a group where they are edited.">
+    <FormSection title="Group" hint="To add affiliates to a group, edit the affiliate.">
       <TextInput
         source="name"
         label="Name"
         validate={required('A group needs a name.')}
-        helperText="No two groups have the same."
+        helperText="Must be unique among groups."
       />
       <TextInput
         source="description"
@@ -53,7 +53,7 @@ function Fields() {
         multiline
         minRows={2}
         maxRows={8}
-        helperText="Who belongs to it, and why."
+        helperText="Who belongs to the group, and why."
       />
     </FormSection>
   )

@@ -12,7 +12,7 @@ export function GroupList() {
       columns={columns}
       sort={{ field: 'name', order: 'ASC' }}
       search="Name or number"
-      empty="A group is affiliates whom the same commission rules are for."
+      empty="A group is a set of affiliates that share commission rules."
       createLabel="Create group"
     />
   )

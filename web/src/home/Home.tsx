@@ -129,7 +129,7 @@ function OpenDecisions() {
       </Waiting>
       {deleted.data && deleted.data.length > 0 && (
         <Waiting label="Deleted and owed" to="/affiliates/deleted" number={deleted.data.length}>
-          affiliates who are owed or owing
+          affiliates with a balance
         </Waiting>
       )}
     </Tiles>
@@ -182,7 +182,7 @@ function Applications() {
       all={listOf('affiliates', { status: 'pending' })}
       total={total}
       error={error}
-      none="Nobody waits to be approved."
+      none="No applications to approve."
     >
       {steady.map(affiliate => (
         <Line
@@ -215,7 +215,7 @@ function FailedPayouts() {
       all={listOf('payouts', { status: 'failed', failure: 'open' })}
       total={total}
       error={error}
-      none="Nothing of a failed payout is still to be paid."
+      none="No failed payouts left to pay."
     >
       {steady.map(payout => (
         <Line

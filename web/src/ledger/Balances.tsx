@@ -38,19 +38,19 @@ const lines: Line[] = [
   {
     account: 'pending',
     name: 'Pending',
-    why: 'Earned, and waits for approval.',
+    why: 'Earned, waiting for approval.',
     of: affiliate_id => listOf('referrals', { affiliate_id, status: 'pending' }),
   },
   {
     account: 'unpaid',
     name: 'Unpaid',
-    why: 'Approved, and to be paid: the sum of the unpaid referrals.',
+    why: 'Approved and payable: the sum of the unpaid referrals.',
     of: affiliate_id => listOf('referrals', { affiliate_id, status: 'unpaid' }),
   },
   {
     account: 'reserved',
     name: 'Reserved',
-    why: 'Unpaid referrals in a payout run that is approved.',
+    why: 'Unpaid referrals in an approved payout run.',
     rare: true,
   },
   {
@@ -62,19 +62,19 @@ const lines: Line[] = [
   {
     account: 'external',
     name: 'External',
-    why: 'Referrals that were marked as paid by hand, less what payouts paid for another system.',
+    why: 'Referrals marked as paid by hand, less payouts made for referrals of another system.',
     rare: true,
   },
   {
     account: 'difference',
     name: 'Difference',
-    why: 'What payouts paid less than their referrals come to, or, below 0, more.',
+    why: 'Amount by which payouts fall short of their referrals; below 0, they exceed them.',
     rare: true,
   },
   {
     account: 'written_off',
     name: 'Written off',
-    why: 'Taken back by write-offs, or, below 0, added by them.',
+    why: 'Reductions by write-offs; below 0, increases.',
     of: affiliate_id => listOf('referrals', { affiliate_id, type: 'write_off' }),
     rare: true,
   },

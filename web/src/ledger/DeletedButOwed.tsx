@@ -36,16 +36,14 @@ export function DeletedButOwed() {
   return (
     <Page title="Deleted affiliates who are owed" parent={parent} narrow>
       <Typography sx={{ color: 'text.secondary', mb: 2 }}>
-        To delete an affiliate deletes nothing that is owed. Pay it, or write it off.
+        Deleting an affiliate does not cancel what is owed. Pay the balance or write it off.
       </Typography>
       {error && <Problem error={error} retry={() => refetch()} />}
       {!data && !error && <Waiting />}
       {data && (
         <Card>
           {data.length === 0 ? (
-            <Empty title="Nobody is owed">
-              No affiliate was deleted before everything that was earned was paid.
-            </Empty>
+            <Empty title="Nobody is owed">No deleted affiliate has an open balance.</Empty>
           ) : (
             <OwedRows rows={data} />
           )}

@@ -62,7 +62,7 @@ export function LedgerPage() {
         <Rows
           empty={
             <Empty title="Nothing was posted yet">
-              Each referral and each payout posts what it moves from one account to another.
+              Each referral and payout posts transfers from one account to another.
             </Empty>
           }
           table={<TransferTable />}

@@ -11,7 +11,7 @@ import { links } from './pages.ts'
 export function LinkCreate() {
   return (
     <RecordCreate of={links} title="Create link" argumentsOf={withoutEmpty}>
-      <Fields codeHint="The last part of its address. Made up when it is empty." />
+      <Fields codeHint="Last part of the link's address. Generated if empty." />
     </RecordCreate>
   )
 }
@@ -27,12 +27,11 @@ export function LinkEdit() {
       nameOf={nameOf}
       actions={link => (
         <DeleteRecord of={links} record={link} name={`link ${link.code}`}>
-          Its address leads to the programme page from now on, and credits nobody. Visits that came by it
-          stay.
+          From now on its address leads to the programme page and credits nobody. Past visits stay.
         </DeleteRecord>
       )}
     >
-      <Fields codeHint="The last part of its address. With another one, addresses that were given out credit nobody." />
+      <Fields codeHint="Last part of the link's address. If you change it, addresses already in use no longer credit anyone." />
     </RecordEdit>
   )
 }
@@ -48,18 +47,22 @@ function Fields({ codeHint }: { codeHint: string }) {
     <FormSection title="Link">
       <AffiliateInput
         nameOf={numberedName}
-        validate={required('A link belongs to an affiliate.')}
+        validate={required('Choose the affiliate of the link.')}
         helperText={false}
       />
       <TextInput
         source="destination"
         label="Leads to"
-        helperText="A page on a host of the settings. The programme page when it is empty."
+        helperText="A page on an allowed host (see Settings). If empty, the programme page."
       />
       <NoPage />
       <Row>
         <TextInput source="code" label="Code" helperText={codeHint} />
-        <TextInput source="campaign" label="Campaign" helperText="What its visits are counted under." />
+        <TextInput
+          source="campaign"
+          label="Campaign"
+          helperText="Campaign that its visits are counted under."
+        />
       </Row>
     </FormSection>
   )

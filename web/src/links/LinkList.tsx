@@ -22,7 +22,7 @@ export function LinkList() {
           <TextFilter source="campaign" label="Campaign" />
         </>
       }
-      empty="A link leads visitors to a page of your shop, and says which affiliate has sent them."
+      empty="A link leads visitors to a page of your shop and identifies the affiliate who sent them."
       createLabel="Create link"
     />
   )

@@ -17,7 +17,7 @@ export function NoProgrammePage() {
       ) : (
         'under Settings, Tracking (an administrator can)'
       )}
-      . Links without a page of their own lead to it, and others to pages on its host.
+      . Links without a destination lead to it, others to pages on its host.
     </Alert>
   )
 }

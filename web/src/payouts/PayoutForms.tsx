@@ -92,11 +92,11 @@ function Fields({ isNew = false }: { isNew?: boolean }) {
   return (
     <FormSection
       title="Payout"
-      hint="This records what happened. It moves no money; the referrals that it pays become paid."
+      hint="This only records a payment; it does not move money. The selected referrals become paid."
     >
       <AffiliateInput
         nameOf={payeeOf}
-        validate={required('Choose the affiliate that the money went to.')}
+        validate={required('Choose the affiliate who was paid.')}
         helperText="Search by name, e-mail address or number."
       />
       {isNew && <UnpaidReferrals />}
@@ -108,7 +108,7 @@ function Fields({ isNew = false }: { isNew?: boolean }) {
           label="Status"
           choices={statusChoices}
           validate={required()}
-          helperText="Failed when the money did not arrive."
+          helperText="Failed means that the money did not arrive."
         />
       </Row>
       {isNew && <OwedAfterPayout />}
@@ -125,8 +125,8 @@ function Fields({ isNew = false }: { isNew?: boolean }) {
           validate={numbersProblem}
           helperText={
             isNew
-              ? 'Numbers with commas between them. Those that are ticked above stand here.'
-              : 'The numbers of the referrals that it pays.'
+              ? 'Referral numbers, separated by commas. Follows the selection above.'
+              : 'Numbers of the referrals it pays.'
           }
           slotProps={{ htmlInput: { inputMode: 'numeric' } }}
         />
@@ -136,7 +136,7 @@ function Fields({ isNew = false }: { isNew?: boolean }) {
         <TextInput
           source="reference"
           label="Reference"
-          helperText="What the bank or the payment service calls it."
+          helperText="The payment's reference at the bank or payment service."
         />
       </Row>
       <TextInput source="note" label="Note" multiline minRows={2} maxRows={8} helperText="Only seen here." />
@@ -238,7 +238,8 @@ function DeletePayout({ payout }: { payout: Payout }) {
         onClose={() => setAsking(false)}
       >
         <Typography>
-          The record is gone for good, sums and reports no longer hold it, and its number is never used again.
+          The record is deleted for good, totals and reports no longer include it, and its number is never
+          reused.
         </Typography>
         <Typography>
           What stays: the affiliate, with all of its figures. When the money did not arrive, set the payout to

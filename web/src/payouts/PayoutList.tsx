@@ -58,8 +58,8 @@ const RecordPayout = () => (
 
 const NoPayouts = () => (
   <Empty icon={<PaymentsIcon />} title="No payouts yet" action={<RecordPayout />}>
-    A payout says that money was sent to an affiliate, or that sending it failed. Record the first one here,
-    or let your payment system do it through the API.
+    A payout records that money was sent to an affiliate, or that sending it failed. Record the first one
+    here, or let your payment system do it through the API.
   </Empty>
 )
 

@@ -23,7 +23,7 @@ export function PayoutRows({ payouts }: { payouts: Payout[] }) {
   if (payouts.length === 0) {
     return (
       <Typography variant="body2" sx={{ px: 2, pb: 2.5, pt: 1, color: 'text.secondary' }}>
-        No payout was recorded yet. Record one when money was sent.
+        No payouts yet. Record one when you have sent money.
       </Typography>
     )
   }

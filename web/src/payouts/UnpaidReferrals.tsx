@@ -42,7 +42,7 @@ function OfAffiliate({ affiliateId }: { affiliateId: number }) {
   if (data.length === 0) {
     return (
       <Typography variant="body2" sx={{ color: 'text.secondary' }}>
-        No referral of this affiliate is unpaid.
+        This affiliate has no unpaid referrals.
       </Typography>
     )
   }

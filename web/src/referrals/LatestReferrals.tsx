@@ -54,7 +54,7 @@ export function LatestReferrals({ affiliateId }: { affiliateId: number }) {
       {error && <Problem error={error} />}
       {data?.length === 0 && (
         <Typography variant="body2" sx={{ px: 2, pb: 2.5, pt: 1, color: 'text.secondary' }}>
-          Nothing was earned yet.
+          No earnings yet.
         </Typography>
       )}
       {data && data.length > 0 && <ReferralRows referrals={data} />}

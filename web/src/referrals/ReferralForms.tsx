@@ -55,8 +55,8 @@ export function ReferralEdit() {
 }
 
 const hints: Partial<Record<Referral['type'], string>> = {
-  refund: 'Takes back what an earlier referral earned, and lowers the next payout.',
-  write_off: 'Corrects what is owed without a sale. Say why in the description.',
+  refund: 'Takes back earnings of an earlier referral, which lowers the next payout.',
+  write_off: 'Corrects the balance without a sale. Give the reason in the description.',
 }
 
 const directions = [
@@ -114,7 +114,7 @@ function Fields({ isNew = false }: { isNew?: boolean }) {
           multiline
           minRows={2}
           maxRows={8}
-          {...(type === 'write_off' && { validate: required('Say why, for those who look later.') })}
+          {...(type === 'write_off' && { validate: required('Enter the reason, for later review.') })}
           helperText="What was bought, or why."
         />
       </FormSection>

@@ -30,7 +30,7 @@ export function ReferralList() {
           <DateFilter />
         </>
       }
-      empty="A referral is what an affiliate earns because of a sale, a lead or a sign-up. Your shop sends them through the API, or you record one here."
+      empty="A referral is an affiliate's earning from a sale, a lead or a sign-up. Your shop sends referrals through the API, or you record one here."
       createLabel="Record referral"
       bulk={{ nameOf, actions: <BulkMoves moving={moving} /> }}
     />

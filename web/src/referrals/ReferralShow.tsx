@@ -32,7 +32,7 @@ export function ReferralShow() {
             title="In the ledger"
             affiliateId={referral.affiliate_id}
             about={{ referral_id: referral.id }}
-            empty="Nothing is owed or was paid because of it: its status is draft or rejected, or its amount is 0."
+            empty="It moves no money: its status is draft or rejected, or its amount is 0."
           />
         </>
       )}
@@ -51,7 +51,7 @@ function Actions({ referral }: { referral: Referral }) {
       </Allowed>
       <DeleteRecord of={referrals} record={referral}>
         <Typography>
-          The referral is gone for good, and what was owed for it with it. Its number is never used again.
+          The referral is deleted for good, along with the amount owed for it. Its number is never reused.
         </Typography>
         <Typography sx={{ mt: 1 }}>
           What stays: the ledger, which tells that it was there. To owe nothing for it and keep it in the

@@ -15,7 +15,7 @@ export function AffiliatePlot({ affiliateId }: { affiliateId: number }) {
   if (rows.every(row => row.count + row.failed_count === 0)) {
     return (
       <Typography variant="body2" sx={{ color: 'text.secondary', py: 3 }}>
-        Nothing to draw: no payout was recorded yet.
+        No payouts to show yet.
       </Typography>
     )
   }

@@ -82,8 +82,8 @@ function Content<N extends ReportName>({
     return (
       <Typography variant="body2" sx={{ color: 'text.secondary', py: 8, textAlign: 'center' }}>
         {rest.scope.span === 'all'
-          ? 'Nothing to draw yet: it comes with the first affiliates and payouts.'
-          : 'Nothing in these days. Choose more of them above.'}
+          ? 'Nothing to show yet: the chart appears with the first affiliates and payouts.'
+          : 'Nothing in this period. Choose a longer one above.'}
       </Typography>
     )
   }

@@ -199,7 +199,7 @@ function AffiliatesByMonth({ scope }: { scope: Scope }) {
     >
       {rows => (
         <TimePlot
-          describe="Affiliates registered over time, by the status that they have now"
+          describe="Affiliates registered over time, by current status"
           categories={rows.map(row => period(row.period))}
           series={statusesFromBelow.map(status => ({
             label: capital(status),

@@ -85,7 +85,7 @@ function Problem({ error }: { error: unknown }) {
   const isUnfinished = error instanceof HttpError && error.status === 400
   return (
     <Typography variant="body2" sx={{ color: 'text.secondary' }}>
-      {isUnfinished ? `The rule is not finished yet. ${messageOf(error)}` : messageOf(error)}
+      {isUnfinished ? `The rule is incomplete. ${messageOf(error)}` : messageOf(error)}
     </Typography>
   )
 }
@@ -122,13 +122,13 @@ const isNoNumber = (typed: unknown) => Number.isNaN(Number(typed ?? 0))
 
 /** The first missing or invalid input. */
 function missingOf(sale: Sale, typed: Record<string, unknown>): string | undefined {
-  if (isBlank(typed.rate)) return 'Type the rate to see what a sale would earn.'
+  if (isBlank(typed.rate)) return 'Enter a rate to see what a sale would earn.'
   const rows = rowsIn(typed)
   if (rows.some(row => !row.field || !row.how || valueProblem(row))) {
     return 'Finish the conditions, or remove them, to see what a sale would earn.'
   }
   if (['rate', 'priority', ...WHOLE].some(name => isNoNumber(typed[name]))) {
-    return 'Write the numbers of the rule with a point before the decimals to see what a sale would earn.'
+    return "Enter the rule's numbers with a point before the decimals to see what a sale would earn."
   }
   const wrong = factFields.find(([name]) => NUMBERS.has(name) && isNoNumber(sale[name]))
   return wrong && `${wrong[1]}: write a number, with a point before the decimals.`

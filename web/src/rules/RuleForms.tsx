@@ -40,7 +40,7 @@ export function RuleEdit() {
       actions={rule =>
         rule.status === 'current' && (
           <DeleteRecord of={rules} record={rule} name={`rule ${rule.name}`}>
-            The rule ends: no sale is judged by it any more. What it has earned stays, and its versions can be
+            The rule ends: it no longer applies to new sales. Past earnings stay, and its versions can be
             read.
           </DeleteRecord>
         )
@@ -78,8 +78,8 @@ function NotCurrent() {
   return (
     <Alert severity="info" sx={{ mb: 2 }}>
       {rule.status === 'replaced'
-        ? 'A later version has replaced this one, which can only be read.'
-        : 'The rule has ended, and can only be read.'}
+        ? 'A later version has replaced this one; it is read-only.'
+        : 'The rule has ended; it is read-only.'}
     </Alert>
   )
 }
@@ -115,14 +115,14 @@ function Terms() {
     <FormSection
       title="Rule"
       {...(!isNew && {
-        hint: 'Saving makes a new version. Referrals keep the one that they were judged by.',
+        hint: 'Saving creates a new version. Existing referrals keep the version they were calculated by.',
       })}
     >
       <TextInput
         source="name"
         label="Name"
         validate={required('A rule needs a name.')}
-        helperText="A rate type of the settings that has this name stands for the rule."
+        helperText="Affiliates whose rate type has this name earn by this rule."
       />
       <Row>
         <SelectInput
@@ -142,7 +142,7 @@ function Terms() {
           source="rate"
           label="Rate"
           helperText="Percent, or an amount."
-          missing="Type what the rule pays. It may be 0."
+          missing="Enter what the rule pays. It may be 0."
         />
       </Row>
       <SelectInput
@@ -155,7 +155,7 @@ function Terms() {
         ]}
         translateChoice={false}
         validate={required()}
-        helperText="What a percentage is taken of."
+        helperText="The amount that a percentage is taken of."
       />
     </FormSection>
   )
@@ -163,14 +163,14 @@ function Terms() {
 
 function ForWhom() {
   return (
-    <FormSection title="For whom" hint="For everybody, unless an affiliate or a group is chosen.">
+    <FormSection title="For whom" hint="Applies to everybody, unless you choose an affiliate or a group.">
       <AffiliateInput nameOf={numberedName} helperText="Search by name, e-mail address or number." />
-      <GroupInput helperText="Only where no affiliate is chosen." />
+      <GroupInput helperText="Only without an affiliate." />
       <TextInput
         source="priority"
         label="Priority"
         parse={typed => typed}
-        helperText="Among rules of the same affiliate, of the same group or for everybody, the lowest is tried first."
+        helperText="Among rules for the same affiliate, the same group, or everybody, the lowest number is tried first."
         slotProps={{ htmlInput: { inputMode: 'numeric' } }}
       />
     </FormSection>
@@ -179,7 +179,7 @@ function ForWhom() {
 
 function When() {
   return (
-    <FormSection title="When" hint="It applies when all of this is met.">
+    <FormSection title="When" hint="The rule applies when all conditions are met.">
       <SelectArrayInput
         source="kinds"
         label="Kinds of sale"
@@ -204,7 +204,7 @@ function Limit({ source, label, hint }: { source: string; label: string; hint: s
       format={value => (value === undefined || value === null ? '' : String(value))}
       parse={typed => typed}
       validate={typed =>
-        /^\d*$/.test(String(typed ?? '')) ? undefined : 'Write a whole number, or nothing.'
+        /^\d*$/.test(String(typed ?? '')) ? undefined : 'Enter a whole number, or leave it empty.'
       }
       helperText={hint}
       slotProps={{ htmlInput: { inputMode: 'numeric', autoComplete: 'off' } }}

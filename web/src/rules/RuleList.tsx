@@ -22,7 +22,7 @@ export function RuleList() {
       above={<Order />}
       filter={{ status: 'current' }}
       filters={<ChoiceFilter source="status" label="Status" choices={statuses} />}
-      empty="A rule says how much affiliates earn, and by what. Without one, everybody earns the default rate."
+      empty="A rule sets what affiliates earn, and for which sales. Without rules, everybody earns the default rate."
       createLabel="Create rule"
     />
   )

@@ -27,7 +27,7 @@ export function Results({ run }: { run: Run }) {
     <Card component="section" aria-label="Results" sx={{ p: 2 }}>
       <Typography variant="h2">Results</Typography>
       <Typography variant="body2" sx={{ color: 'text.secondary', mb: 2 }}>
-        What became of the payments, from a file. You see what it would record before anything is recorded.
+        Import the outcome of the payments from a file. You see a preview before anything is recorded.
       </Typography>
       <Stack direction="row" sx={{ gap: 1.5, flexWrap: 'wrap', alignItems: 'center' }}>
         <TextField

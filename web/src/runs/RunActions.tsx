@@ -60,7 +60,8 @@ function Approve({ run }: { run: Run }) {
       >
         <Typography>
           {money.full(run.amount)} for {plural(run.payees, 'payee')} are reserved: nobody can edit or pay
-          these referrals otherwise. What has changed since the run was prepared is not approved, and named.
+          these referrals otherwise. If anything has changed since the run was prepared, the approval stops
+          and tells you what.
         </Typography>
       </Confirm>
     </>

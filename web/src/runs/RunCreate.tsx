@@ -43,7 +43,7 @@ function Fields() {
     <>
       <FormSection
         title="Who is paid"
-        hint="Everybody who is owed something is looked at. Nothing is reserved or paid before you approve the run."
+        hint="The run considers everyone with a balance. Nothing is reserved or paid before you approve it."
       >
         <Row>
           <DateInput
@@ -58,7 +58,7 @@ function Fields() {
           source="exclude"
           label="Leave out"
           validate={numbersProblem}
-          helperText="Numbers of affiliates, with commas between them."
+          helperText="Affiliate numbers, separated by commas."
         />
       </FormSection>
       <FormSection title="How">
@@ -80,7 +80,7 @@ function Fields() {
             .
           </Typography>
         )}
-        <TextInput source="note" label="Note" helperText="What payees read beside the payment." />
+        <TextInput source="note" label="Note" helperText="Payment reference that payees see." />
       </FormSection>
     </>
   )

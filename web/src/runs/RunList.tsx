@@ -21,7 +21,7 @@ export function RunList() {
           <DateFilter />
         </>
       }
-      empty="A payout run pays many affiliates together: prepare it, look at who is in, approve it, and hand a file to your bank or to PayPal."
+      empty="A payout run pays many affiliates together: prepare it, review the payees, approve it, and send the file to your bank or to PayPal."
       createLabel="Prepare payout run"
     />
   )

@@ -35,12 +35,12 @@ function OwnPassword() {
         <CarefulForm key={changes} resource="account">
           <FormSection
             title={`Password of ${user.login}`}
-            hint="At least 8 characters. Every other session of yours ends with the change."
+            hint="At least 8 characters. Changing it ends your other sessions."
           >
             <PasswordInput
               source="current_password"
               label="Current password"
-              validate={required('Type the password that you have now.')}
+              validate={required('Enter your current password.')}
               helperText={false}
               slotProps={{ htmlInput: { autoComplete: 'current-password' } }}
             />
@@ -55,7 +55,7 @@ function OwnPassword() {
               source="repeated"
               label="New password again"
               validate={(value, values) =>
-                value === values.new_password ? undefined : 'This differs from the new password.'
+                value === values.new_password ? undefined : 'The two passwords differ.'
               }
               helperText={false}
               slotProps={{ htmlInput: { autoComplete: 'new-password', maxLength: 1000 } }}

@@ -25,11 +25,11 @@ export function PayoutSettings() {
             label="Changed payment details wait"
             min={0}
             max={90}
-            helperText="Days before a run uses them."
+            helperText="Days before changed payment details are used."
           />
         </Row>
       </FormSection>
-      <FormSection title="Payer" hint="As the files for your bank name you.">
+      <FormSection title="Payer" hint="The payer's details in bank files.">
         <TextInput source="payer_name" label="Name" parse={asTyped} helperText="As your bank knows you." />
         <Row>
           <TextInput source="payer_iban" label="IBAN" parse={asTyped} helperText="For SEPA." />
@@ -47,7 +47,7 @@ export function PayoutSettings() {
             source="payer_company_id"
             label="Company identification"
             parse={asTyped}
-            helperText="For ACH: 10 characters that your bank gives."
+            helperText="For ACH: 10 characters, assigned by your bank."
           />
         </Row>
       </FormSection>

@@ -41,16 +41,13 @@ export function SecondFactor() {
     showCodes(await post('/recovery-codes', { current_password }))
   const remove = async (current_password: string) => {
     await post('/removal', { current_password })
-    notify('Your password alone logs you in from now on.', { type: 'success' })
+    notify('From now on you log in with your password alone.', { type: 'success' })
     setStep(undefined)
     await refetch()
   }
   const cancel = () => setStep(undefined)
   return (
-    <FormSection
-      title="Second factor"
-      hint="An app on your phone shows a code that logging in asks for beside your password."
-    >
+    <FormSection title="Second factor" hint="Logging in then also asks for a code from an app on your phone.">
       {error && <Problem error={error} retry={() => refetch()} />}
       {data && <State factor={data} />}
       {data && !step && <Choices factor={data} onChoose={name => setStep({ name })} />}

@@ -26,7 +26,7 @@ export function Sessions() {
   return (
     <FormSection
       title="Sessions"
-      hint="Where you are logged in. End what is not yours, and change your password then."
+      hint="Where you are logged in. If you don't recognise a session, end it and change your password."
     >
       {error && <Problem error={error} retry={() => refetch()} />}
       <List disablePadding aria-label="Sessions">

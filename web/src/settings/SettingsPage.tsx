@@ -54,14 +54,14 @@ function Fields({ settings }: { settings: SettingsRecord }) {
     <>
       <FormSection
         title="Rates"
-        hint="What an affiliate earns when it has no rate of its own. A change applies to every such affiliate at once."
+        hint="The rate of affiliates who have no rate of their own. A change applies to all of them at once."
       >
         <Row>
           <RateInput
             source="default_rate"
             typeSource="default_rate_type"
             label="Default rate"
-            helperText="From 0 on, with at most 4 decimals."
+            helperText="0 or more, with at most 4 decimals."
           />
           <SelectInput
             margin="none"
@@ -76,7 +76,7 @@ function Fields({ settings }: { settings: SettingsRecord }) {
         <NamesInput
           source="rate_types"
           label="Rate types"
-          helperText="The kinds of rate that an affiliate can have. Enter begins the next one. One that is in use can't be removed."
+          helperText="The rate types that affiliates can have. Press Enter after each. Types in use can't be removed."
         />
       </FormSection>
       <TrackingFields />

@@ -12,17 +12,17 @@ export function TrackingFields() {
   return (
     <FormSection
       title="Tracking"
-      hint="Where the links of affiliates lead to, and which of a customer's clicks a sale is credited to."
+      hint="Where affiliates' links lead, and which click gets the credit for a sale."
     >
       <TextInput
         source="programme_page"
         label="Programme page"
-        helperText="The page of the shop that links lead to when they name no other, beginning with https://."
+        helperText="The shop's page that links lead to by default, starting with https://."
       />
       <NamesInput
         source="allowed_hosts"
         label="Allowed hosts"
-        helperText="Further hosts that links may lead to: shop.example, shop.example:8443, or *.shop.example for all below it. Enter begins the next one."
+        helperText="Further hosts that links may lead to: shop.example, shop.example:8443, or *.shop.example for all subdomains. Press Enter after each."
       />
       <Row>
         <SelectInput
@@ -45,7 +45,7 @@ export function TrackingFields() {
           label="Days of visits"
           min={1}
           max={3650}
-          helperText="Older ones are only counted."
+          helperText="Older visits are only counted."
         />
       </Row>
       <BooleanInput

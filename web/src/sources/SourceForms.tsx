@@ -48,7 +48,7 @@ export function SourceEdit() {
       aside={({ status }) => <StatusChip status={status} />}
       actions={source => (
         <DeleteRecord of={sources} record={source} name={`source ${nameOf(source)}`}>
-          Its deliveries are refused from then on. What it has reported stays.
+          Its deliveries will be refused. What it has reported stays.
         </DeleteRecord>
       )}
     >
@@ -127,7 +127,7 @@ function Fields({ isNew = false }: { isNew?: boolean }) {
           label={isNew ? 'Secret' : 'New secret'}
           autoComplete="off"
           {...(isNew && { validate: required('The sender signs with a secret.') })}
-          helperText="By which the sender signs. It is never shown again."
+          helperText="The sender signs with it. It is never shown again."
         />
       </Row>
       {type === 'stripe' && (
@@ -138,7 +138,7 @@ function Fields({ isNew = false }: { isNew?: boolean }) {
           choices={modes}
           translateChoice={false}
           validate={required()}
-          helperText="Only these are taken; the others are answered, and nothing follows from them."
+          helperText="Only these events are processed; others are acknowledged and ignored."
         />
       )}
       {type === 'generic' && <Reading />}
@@ -162,7 +162,7 @@ function Reading() {
         minRows={4}
         maxRows={20}
         format={asText}
-        helperText='For each argument of a conversion where it stands: {"kind": "sale", "reference": "/order/id", "amount": "/order/total"}'
+        helperText='Where to find each argument of a conversion: {"kind": "sale", "reference": "/order/id", "amount": "/order/total"}'
       />
     </>
   )

@@ -11,7 +11,7 @@ export function SourceList() {
       of={sources}
       columns={columns}
       search="Name or number"
-      empty="A source reads what Stripe, WooCommerce or a program of your own reports by itself, and makes conversions of it."
+      empty="A source receives events from Stripe, WooCommerce or your own program, and records them as conversions."
       createLabel="Set up source"
     />
   )

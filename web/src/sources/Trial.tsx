@@ -29,7 +29,7 @@ export function Trial({ id }: { id: number }) {
         fullWidth
         value={sample}
         onChange={({ target }) => setSample(target.value)}
-        helperText="Paste the JSON of one to see what it would be read as. Nothing is kept."
+        helperText="Paste the JSON of a delivery to see how it would be read. Nothing is saved."
       />
       <Button onClick={readSample} disabled={sample.trim() === ''} sx={{ mt: 1 }}>
         Try

@@ -60,7 +60,7 @@ export function AuditLog() {
       <Rows
         empty={
           <Empty icon={<HistoryIcon />} title="Nothing has happened yet">
-            Every change and every log-in is written here, and can't be changed or removed.
+            Every change and every log-in is recorded here and can't be altered or removed.
           </Empty>
         }
         table={<EntryTable />}

@@ -110,7 +110,7 @@ function Ask({ onClose, onGenerated }: { onClose: () => void; onGenerated: (key:
               onChange={event => form.setExpires(event.target.value)}
               error={Boolean(errors.expires)}
               helperText={
-                errors.expires ?? 'The last day on which it works, in UTC. Empty: it does not expire.'
+                errors.expires ?? 'The last day on which the key works, in UTC. If empty, it does not expire.'
               }
               slotProps={{ inputLabel: { shrink: true } }}
               sx={{ maxWidth: 280 }}
@@ -163,7 +163,10 @@ function OwnerInput({
           {...parameters}
           label="Owner"
           error={Boolean(problem)}
-          helperText={problem ?? 'The account that the key acts for: payouts that it makes name this owner.'}
+          helperText={
+            problem ??
+            'The account that the key acts for: it becomes the owner of payouts recorded with the key.'
+          }
         />
       )}
     />

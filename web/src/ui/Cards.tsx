@@ -115,7 +115,7 @@ function SortBy<R>({ columns }: { columns: Column<R>[] }) {
         ))}
       </TextField>
       <IconButton
-        aria-label={isAscending ? 'Ascending: turn round' : 'Descending: turn round'}
+        aria-label={isAscending ? 'Ascending: reverse' : 'Descending: reverse'}
         onClick={() => setSort({ field: sort.field, order: isAscending ? 'DESC' : 'ASC' })}
       >
         {isAscending ? <ArrowUpIcon fontSize="small" /> : <ArrowDownIcon fontSize="small" />}

@@ -120,7 +120,7 @@ export function Rows({ empty, first = {}, table, cards, bulkActions }: RowsProps
             title="Nothing matches"
             action={<Button onClick={() => setFilters({}, {})}>Clear filters</Button>}
           >
-            No entry has all of what the filters ask for.
+            No records match all filters.
           </Empty>
         ) : (
           empty

@@ -129,7 +129,7 @@ export function RecordProblem({
               </Button>
             }
           >
-            It may have been deleted. Numbers are never used again.
+            It may have been deleted. Numbers are never reused.
           </Empty>
         </Card>
       ) : (

@@ -27,7 +27,7 @@ function ReadOnly({ needs, children }: { needs: string; children: ReactNode }) {
   return (
     <Locked value={true}>
       <Alert severity="info" sx={{ mb: 2 }}>
-        You can look at this. To change it needs the permission {needs}, which your role does not have.
+        Read-only: changing this needs the permission {needs}, which your role does not have.
       </Alert>
       <Box
         component="fieldset"
@@ -158,10 +158,10 @@ export function numbersProblem(typed: unknown): string | undefined {
     .split(',')
     .map(part => part.trim())
   if (numbers.join('') === '' || numbers.every(text => /^[1-9]\d{0,14}$/.test(text))) return undefined
-  return 'Write the numbers with commas between them, such as 12, 15.'
+  return 'Separate the numbers with commas, such as 12, 15.'
 }
 
-const NO_AMOUNT = 'Type an amount. It may be 0.'
+const NO_AMOUNT = 'Enter an amount. It may be 0.'
 
 /** A required amount. It stays text: no spinner, no mouse wheel, no rounding. */
 export function MoneyInput({
@@ -239,8 +239,8 @@ function amountProblem(
   { decimals, currency }: Pick<Money, 'decimals' | 'currency'>,
 ): string | undefined {
   if (text === '') return NO_AMOUNT
-  if (text.includes(',')) return 'Write the amount without commas, and with a point before the decimals.'
-  if (!/^\d+(\.\d+)?$/.test(text)) return 'Write a number that is not negative.'
+  if (text.includes(',')) return 'Enter the amount without commas, and with a point before the decimals.'
+  if (!/^\d+(\.\d+)?$/.test(text)) return 'Enter a number that is not negative.'
   if ((text.split('.')[1]?.length ?? 0) > decimals) {
     return decimals === 0 ? `${currency} has no decimals.` : `${currency} has at most ${decimals} decimals.`
   }
@@ -279,7 +279,7 @@ export function RateInput({
     // Validation runs more often than submission: the warning counts as seen once the form was submitted after it.
     if (announced.current.text !== text) announced.current = { text, submitCount }
     if (announced.current.submitCount < submitCount) return undefined
-    return 'That is more than the whole sale. Save again if it is meant.'
+    return 'This is more than the whole sale. Save again if that is intended.'
   }
   return (
     <TextInput
@@ -296,7 +296,7 @@ export function RateInput({
 
 function rateProblem(text: string): string | undefined {
   if (text === '' || /^\d{1,9}(\.\d{1,4})?$/.test(text)) return undefined
-  return 'Write a number from 0 on, with at most 4 decimals and a point before them.'
+  return 'Enter a number of 0 or more, with a point and at most 4 decimals.'
 }
 
 /** A rate as the API has it: a number as text, or '' for "not set". */

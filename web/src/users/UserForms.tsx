@@ -104,7 +104,7 @@ function EditPage() {
       <CarefulForm needs="users.edit">
         <Fields
           own={record.id === user.id}
-          passwordHelp="Empty: the password stays as it is. A new one ends the sessions of this account."
+          passwordHelp="Leave empty to keep the password. A new one ends the account's sessions."
         />
         <FormButtons back="/users" />
       </CarefulForm>
@@ -143,8 +143,8 @@ function ResetSecondFactor({ user, onReset }: { user: User; onReset: () => void 
         onClose={() => setAsking(false)}
       >
         <Typography>
-          The password alone logs in then. Do it for somebody who has lost the app and the recovery codes, and
-          make sure that it is they who ask.
+          The account then logs in with its password alone. Do this for someone who has lost the app and the
+          recovery codes, and make sure that the request really comes from them.
         </Typography>
       </Confirm>
     </>
@@ -174,7 +174,7 @@ function Identity({ isNew }: { isNew: boolean }) {
         <TextInput
           source="login"
           label="Login name"
-          validate={required('An account needs a login name.')}
+          validate={required('Enter a login name.')}
           readOnly={!isNew}
           helperText={isNew ? 'Letters, digits, space and _.-@' : 'It can not change.'}
           slotProps={{ htmlInput: { maxLength: 60, autoCapitalize: 'none', spellCheck: false } }}
@@ -182,7 +182,7 @@ function Identity({ isNew }: { isNew: boolean }) {
         <TextInput
           source="email"
           label="E-mail"
-          validate={required('An account needs an e-mail address.')}
+          validate={required('Enter an e-mail address.')}
           helperText={false}
         />
       </Row>
@@ -193,7 +193,7 @@ function Identity({ isNew }: { isNew: boolean }) {
       <TextInput
         source="display_name"
         label="Display name"
-        helperText="Empty: first and last name, or the login."
+        helperText="If empty, first and last name, or the login."
       />
     </FormSection>
   )
@@ -203,7 +203,7 @@ function Access({ own, passwordHelp }: { own: boolean; passwordHelp: string }) {
   return (
     <FormSection
       title="Access"
-      hint="Who has a role and a password can log in here. The role also bounds what the account's API keys can do."
+      hint="Accounts with a role and a password can log in here. The role also limits the account's API keys."
     >
       <Row>
         <SelectInput
@@ -214,7 +214,7 @@ function Access({ own, passwordHelp }: { own: boolean; passwordHelp: string }) {
           emptyText="None"
           emptyValue=""
           readOnly={own}
-          helperText={own && 'Only another administrator can take it from you.'}
+          helperText={own && 'Only another administrator can remove your role.'}
         />
         {own ? (
           <Typography variant="body2" sx={{ color: 'text.secondary', alignSelf: 'center' }}>

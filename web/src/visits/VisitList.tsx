@@ -39,7 +39,7 @@ export function VisitList() {
           <DateFilter />
         </>
       }
-      empty="A visit says that somebody came through an affiliate's link. Your shop or its tracking sends them."
+      empty="A visit records that someone came through an affiliate's link. Your shop or the tracking script reports visits."
     />
   )
 }

@@ -17,7 +17,7 @@ export function VisitShow() {
       nameOf={nameOf}
       actions={visit => (
         <DeleteRecord of={visits} record={visit}>
-          The visit is gone for good. A referral that it led to stays.
+          The visit is deleted for good. A referral that it led to stays.
         </DeleteRecord>
       )}
     >
