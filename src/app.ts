@@ -77,6 +77,7 @@ import { type Feature, plain } from './records/feature.ts'
 import { contextOf, onBehalfOf } from './settings/rules.ts'
 import { rateTypesTable, settingsTable } from './settings/table.ts'
 import { type Database, DatabaseUnavailable } from './storage/database.ts'
+import { catchUpSearch } from './storage/search-index.ts'
 import { Sweeper } from './storage/sweeper.ts'
 import type { Schema } from './storage/table.ts'
 
@@ -162,6 +163,8 @@ const RUNS_EVERY_MS = 1000
 const REQUEST_TIMEOUT_MS = 30_000
 const HEADERS_TIMEOUT_MS = 10_000
 const TIMEOUTS_CHECKED_EVERY_MS = 2_000
+/** Searches look one by one at what is not in their index yet. */
+const SEARCH_EVERY_MS = 1000
 /** Expired holds and drafts that can be decided are handled within a minute. */
 const REFERRALS_EVERY_MS = 20_000
 const CONNECTIONS = 16_384
@@ -275,7 +278,12 @@ function jobsOf(context: RequestContext, failed: (error: unknown) => void): Roun
     await settle()
   }
   const holds = new Rounds(REFERRALS_EVERY_MS, continueReferrals, failed)
-  return [runs, holds]
+  const search = new Rounds(
+    SEARCH_EVERY_MS,
+    () => catchUpSearch(context.database, () => search.closed),
+    failed,
+  )
+  return [runs, holds, search]
 }
 
 /** Whether the only error is that the client has disconnected. */

@@ -54,7 +54,8 @@ describeService('the tables that are declared', service => {
     const { engine, reader } = service().database
     const tables =
       engine.name === 'SQLite'
-        ? sql`sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'`
+        ? // Its search index is made of tables, and is its own.
+          sql`sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND name NOT LIKE 'search\\_%' ESCAPE '\\'`
         : sql`(SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public') AS tables`
     const { rows } = await sql<{ name: string }>`SELECT name FROM ${tables}`.execute(reader)
     const declared = [...schema.map(({ name }) => name), 'schema_version']

@@ -62,6 +62,10 @@ export interface TextSearch {
   readonly key: string
   /** All must match, in any order. */
   readonly words: readonly Word[]
+  /** Those alone may match, where an index has found few: identifiers, as names of a JSON object. */
+  readonly candidates?: string
+  /** So many may match that the first ones are near, in any order. */
+  readonly many?: true
 }
 
 /** Digits, with or without a leading #, are always an identifier. */
@@ -80,5 +84,8 @@ function wordOf(key: string): Word {
   if (plain === '') return { pattern: patternOf(key) }
   return { pattern: patternOf(plain), ...(plain !== key && { accented: patternOf(key) }) }
 }
+
+/** The text that a pattern finds. */
+export const textOf = (pattern: string): string => pattern.slice(1, -1).replace(/\\([\\%_])/g, '$1')
 
 const patternOf = (text: string) => `%${text.replace(/[\\%_]/g, '\\$&')}%`

@@ -19,6 +19,7 @@ import { refuseLost } from '../programme/details/rules.ts'
 import { onBehalfOf } from '../settings/rules.ts'
 import { type Database, DatabaseUnavailable, within } from '../storage/database.ts'
 import { openDatabase } from '../storage/open.ts'
+import { prepareSearch } from '../storage/search-index.ts'
 import { makeSecretKey, openKeyWarning } from '../storage/secret-keys.ts'
 import { mailOf, type ServeConfig } from './config.ts'
 import { listensOn } from './listen.ts'
@@ -58,8 +59,9 @@ export async function serve(config: ServeConfig, announce: Announce): Promise<vo
   try {
     await refuseLost({ database })
     makeSecretKey()
-    const warning = openKeyWarning()
-    if (warning !== undefined) log.warn(warning)
+    for (const warning of [openKeyWarning(), await prepareSearch(database)]) {
+      if (warning !== undefined) log.warn(warning)
+    }
     await run(database, config, log, announce)
   } finally {
     await anchor?.close()

@@ -1,13 +1,15 @@
 /** Rules shared by all kinds: reading, and create, edit and delete of a plain kind. */
 import { Failure, type FailureName, type Problems, refuseInvalid } from '../base/errors.ts'
 import type { Settings } from '../base/settings.ts'
+import type { Search } from '../base/text.ts'
 import { now } from '../base/time.ts'
 import type { Action } from '../events/schema.ts'
 import { type Context, type RequestContext, write } from '../events/write.ts'
 import { ReferenceViolation, type Tx, UniqueViolation } from '../storage/database.ts'
 import type { Order, Page } from '../storage/page.ts'
+import { withCandidates } from '../storage/search-index.ts'
 import type { Fields } from './field.ts'
-import type { Kind, ReadRowOf, RowOf } from './kind.ts'
+import type { Criteria, Kind, ReadRowOf, RowOf } from './kind.ts'
 import { type Change, type NewRow, personOf, problemsOfReferences, type Store } from './store.ts'
 
 /** Read operations. */
@@ -57,18 +59,35 @@ export function narrowed(kind: Narrowing, args: object, settings: Settings) {
   return kind.criteria(args, settings)
 }
 
+/**
+ * The same, with what an index says of the search.
+ * @param goal all rows that match, or the first ones in the order of a list
+ * @throws Failure invalid_argument
+ */
+export async function criteriaOf(
+  { database, settings }: Context,
+  kind: Narrowing,
+  { searched }: Pick<Store<Fields>, 'searched'>,
+  args: object,
+  goal: 'all' | 'first',
+): Promise<Criteria> {
+  const criteria = narrowed(kind, args, await settings.current())
+  const { search } = criteria
+  if (search === undefined) return criteria
+  return { ...criteria, search: await withCandidates(database, searched, search as Search, goal) }
+}
+
 export function readingOf<F extends Fields>(
   kind: Narrowing & Pick<Kind<string, string, F>, 'name'>,
-  store: Pick<Store<F>, 'orders' | 'find' | 'page' | 'count'>,
+  store: Pick<Store<F>, 'orders' | 'find' | 'page' | 'count' | 'searched'>,
 ): Reading<ReadRowOf<F>> {
-  const criteria = async ({ settings }: Context, args: object) =>
-    narrowed(kind, args, await settings.current())
   return {
     orders: store.orders,
     get: async ({ database }, id) => existing(kind, await store.find(database.replica, id)),
     page: async (context, args, page) =>
-      store.page(context.database.replica, await criteria(context, args), page),
-    count: async (context, args) => store.count(context.database.replica, await criteria(context, args)),
+      store.page(context.database.replica, await criteriaOf(context, kind, store, args, 'first'), page),
+    count: async (context, args) =>
+      store.count(context.database.replica, await criteriaOf(context, kind, store, args, 'all')),
   }
 }
 

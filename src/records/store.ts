@@ -19,7 +19,7 @@ import {
   type Span,
 } from '../storage/page.ts'
 import { prepared } from '../storage/prepared.ts'
-import type { Schema } from '../storage/table.ts'
+import type { Schema, Table } from '../storage/table.ts'
 import type { Tables } from '../storage/tables.ts'
 import type { Fields } from './field.ts'
 import {
@@ -64,11 +64,15 @@ export interface Store<F extends Fields> {
   matching(criteria: Criteria): Expression<SqlBool>
   /** Whether the criteria match so few rows that filtering before sorting is faster. */
   few(criteria: Criteria): boolean
+  /** The table whose text a search looks through. */
+  readonly searched: Table
 }
 
 export interface StoreOptions {
   /** Search that covers more than the kind's folded fields. */
   readonly search?: (search: TextSearch) => Expression<SqlBool>
+  /** The table whose text it looks through, where that is another one. */
+  readonly searched?: Table
 }
 
 export function storeOf<N extends string, T extends keyof Tables & string, F extends Fields>(
@@ -133,6 +137,7 @@ export function storeOf<N extends string, T extends keyof Tables & string, F ext
     },
     matching,
     few,
+    searched: options.searched ?? definition,
   }
   return store as unknown as Store<F>
 }
@@ -202,10 +207,11 @@ function searchOf(table: string, parts: readonly Part[]) {
   const keys = parts
     .filter(({ field }) => field.folded)
     .map(({ column }) => sql.ref(`${table}.${column}_key`))
-  return (search: TextSearch) => containing(keys, search)
+  return (search: TextSearch) => containing(keys, search, sql.ref(`${table}.id`))
 }
 
-function few({ date, updated }: Criteria): boolean {
+function few({ date, updated, search }: Criteria): boolean {
+  if (search !== undefined && 'candidates' in (search as Search)) return true
   return anyShort(date as Span | undefined, updated === undefined ? undefined : { first: updated as number })
 }
 

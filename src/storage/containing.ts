@@ -2,17 +2,24 @@
 import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely'
 import type { TextSearch, Word } from '../base/text.ts'
 
-/** @param columns of folded text */
+/**
+ * @param columns of folded text
+ * @param id the identifier of the rows that have them
+ */
 export function containing(
   columns: readonly RawBuilder<unknown>[],
-  { words }: TextSearch,
+  { words, candidates }: TextSearch,
+  id: RawBuilder<unknown>,
 ): Expression<SqlBool> {
-  return columns.length === 0
-    ? sql<boolean>`1 = 0`
-    : sql<boolean>`(${sql.join(
-        words.map(word => inAny(columns, word)),
-        sql` AND `,
-      )})`
+  if (columns.length === 0) return sql<boolean>`1 = 0`
+  const conditions = words.map(word => inAny(columns, word))
+  if (candidates !== undefined) conditions.unshift(amongCandidates(id, candidates))
+  return sql<boolean>`(${sql.join(conditions, sql` AND `)})`
+}
+
+/** Every engine has `json_each`, of an object. */
+function amongCandidates(id: RawBuilder<unknown>, candidates: string): RawBuilder<boolean> {
+  return sql<boolean>`${id} IN (SELECT cast(key AS bigint) FROM json_each(${candidates}))`
 }
 
 function inAny(columns: readonly RawBuilder<unknown>[], { pattern, accented }: Word): RawBuilder<boolean> {

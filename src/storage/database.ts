@@ -5,6 +5,7 @@
  * See docs/decisions/two-engines.md.
  */
 import type { ColumnDataType, Kysely } from 'kysely'
+import type { TextSearch } from '../base/text.ts'
 import type { ReadBudget } from './budget.ts'
 import type { Schema } from './table.ts'
 import type { Tables } from './tables.ts'
@@ -188,10 +189,40 @@ export interface Engine {
     /** In a transaction: a number that no other has yet, above those of all that run. */
     readonly next: string
   }
+  /** How names are found by a part of them. */
+  readonly search: SearchIndex
   /** What is wrong with the files that the database is kept in, as far as they are its own to look at. */
   damages(db: Db): Promise<string[]>
   /** A query for the size of the database: one row with `bytes`. */
   readonly databaseSize: string
+}
+
+/** An index of the text of tables, which finds parts of words. See docs/decisions/search.md. */
+export interface SearchIndex {
+  /** Statements for a table that gets one, where that is all it takes. */
+  indexed(table: string, columns: readonly string[]): string[]
+  /**
+   * Makes those that are missing, where a server must permit it.
+   * @returns why they can't be had, so that searches look at every row
+   */
+  prepare?(database: Database, all: readonly Indexed[]): Promise<string | undefined>
+  /**
+   * Identifiers of all rows that match, and of others that may; more than the limit where there are more. What is
+   * shorter than three letters is in no index, and looked for in every row until there are as many.
+   */
+  candidates(db: Db, of: Indexed, search: TextSearch, limit: number): Promise<number[]>
+  /** Where the index is written later: whether there is enough that is not in it. */
+  isBehind?(db: Db, of: Indexed): Promise<boolean>
+  /** Writes a part of that. @returns whether there may be more */
+  catchUp?(tx: Tx, of: Indexed): Promise<boolean>
+  /** Empties it, so that it is written anew. */
+  reset?(tx: Tx, of: Indexed): Promise<void>
+}
+
+/** A table that has a search index, and which columns are in it. */
+export interface Indexed {
+  readonly table: string
+  readonly columns: readonly string[]
 }
 
 /** What can be chosen beside the URL. */

@@ -18,6 +18,7 @@ import { payoutNotes } from './migrations/payout-notes.ts'
 import { reports } from './migrations/reports.ts'
 import { refusedRuns, runs, runsOfGroups } from './migrations/runs.ts'
 import { salesMonths } from './migrations/sales-months.ts'
+import { search } from './migrations/search.ts'
 import { sourceModes, sources } from './migrations/sources.ts'
 import { clickKeys, links, scriptPages } from './migrations/tracking.ts'
 import { visitDays, visitDaysOfAll } from './migrations/visit-days.ts'
@@ -59,6 +60,7 @@ export const migrations: readonly Migration[] = [
   visitDaysOfAll,
   salesMonths,
   emailChanges,
+  search,
 ]
 
 /** How a referral's amount came to be stands in `calculation` alone. */

@@ -2,6 +2,7 @@
 import { sql } from 'kysely'
 import { type Database, type DatabaseOptions, DatabaseUnusable, type Db, type Tx } from './database.ts'
 import { migrate, refuseOtherVersion } from './migrations.ts'
+import { prepareSearch } from './search-index.ts'
 import { keepSecretKeyIn } from './secret-keys.ts'
 import type { Schema } from './table.ts'
 
@@ -29,7 +30,7 @@ export async function openWithoutKey(
   const database = await connect(url, schema, options)
   try {
     if (options.readOnly) await refuseOtherVersion(database.reader)
-    else await migrate(database)
+    else if ((await migrate(database)) > 0) await prepareSearch(database)
     if (!options.incomplete && (await isCopyUnderWay(database.reader))) {
       throw new DatabaseUnusable(
         'This database is a copy that is not complete: run `affiliated copy` to its end, or begin again with a new one.',

@@ -119,6 +119,14 @@ export const nullable = <K>(column: Column<K>): Column<K | null> => ({
   holds: undefined,
 })
 
+/** What a search looks through. */
+export const searchedColumns = ({ columns }: Table): string[] =>
+  Object.entries(columns).flatMap(([name, { folded }]) => (folded ? [`${name}_key`] : []))
+
+/** Whether it has names of people: searches look them up in an index. */
+export const hasNames = ({ columns }: Table): boolean =>
+  Object.values(columns).some(({ folded, isName, personal }) => folded && isName && personal === 'erase')
+
 /** What stands beside folded text. */
 export const foldedText = ({ isName }: Pick<Column, 'isName'>, text: string): string =>
   isName ? foldAccents(text) : foldCase(text)

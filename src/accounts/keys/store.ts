@@ -131,7 +131,11 @@ function matching(
   const conditions: Expression<SqlBool>[] = []
   if (userIds) conditions.push(expression('api_keys.user_id', 'in', userIds))
   if (search) {
-    conditions.push('id' in search ? expression('api_keys.id', '=', search.id) : containing(searched, search))
+    conditions.push(
+      'id' in search
+        ? expression('api_keys.id', '=', search.id)
+        : containing(searched, search, sql.ref('api_keys.id')),
+    )
   }
   return expression.and(conditions)
 }

@@ -2,7 +2,7 @@
 
 import type { Origin } from '../../base/actor.ts'
 import { Failure, type Problems, refuseInvalid } from '../../base/errors.ts'
-import { foldAccents, foldCase, parseSearch } from '../../base/text.ts'
+import { foldAccents, foldCase } from '../../base/text.ts'
 import { formatTime, now } from '../../base/time.ts'
 import { type Context, type RequestContext, type WriteTx, write } from '../../events/write.ts'
 import { isAlready } from '../../records/rules.ts'
@@ -12,6 +12,7 @@ import { revokeKeysOf } from '../keys/rules.ts'
 import { removeRecoveriesOf } from '../recovery/store.ts'
 import { forgetAttempts } from '../sessions/attempts.ts'
 import { endSessions, removeDevices } from '../sessions/store.ts'
+import { criteriaOf } from './criteria.ts'
 import { hashPassword, passwordProblem } from './password.ts'
 import type { Role } from './roles.ts'
 import {
@@ -152,11 +153,11 @@ export async function listUsers(
   filters: FilterArguments,
   page: Page,
 ): Promise<store.UserRow[]> {
-  return store.listUsers(database.reader, criteriaOf(filters), page)
+  return store.listUsers(database.reader, await criteriaOf(database, filters, 'first'), page)
 }
 
 export async function countUsers({ database }: Context, filters: FilterArguments): Promise<number> {
-  return store.countUsers(database.reader, criteriaOf(filters))
+  return store.countUsers(database.reader, await criteriaOf(database, filters, 'all'))
 }
 
 /** Whether the account may log in to the administration area. */
@@ -354,14 +355,6 @@ function nameOf(user: Names): string {
 function existing<T extends store.User>(user: T | undefined): T {
   if (!user) throw new Failure('no_user')
   return user
-}
-
-function criteriaOf({ user_id, role, search }: FilterArguments): store.Criteria {
-  return {
-    ...(user_id?.length && { ids: user_id }),
-    ...(role?.length && { roles: role }),
-    ...(search && { search: parseSearch(search) }),
-  }
 }
 
 async function refuseTaken<T>(write: () => Promise<T>): Promise<T> {

@@ -188,7 +188,7 @@ export async function countUsers(db: Db, criteria: Criteria): Promise<number> {
 const searched = ['login_key', 'email_key', 'display_name_key'].map(name => sql.ref(`users.${name}`))
 
 /** Matches the words in login, e-mail and display name. */
-export const accountMatches = (search: TextSearch): Expression<SqlBool> => containing(searched, search)
+export const accountMatches = (search: TextSearch): Expression<SqlBool> => containing(searched, search, id)
 
 function rows(db: Db) {
   return db

@@ -3,6 +3,7 @@ import { verifyChain } from '../../events/verify.ts'
 import type { Feature } from '../../records/feature.ts'
 import { loadSettings } from '../../settings/rules.ts'
 import type { Database, Db } from '../../storage/database.ts'
+import { missedBySearch, resetSearch } from '../../storage/search-index.ts'
 import { foldedText, type Table } from '../../storage/table.ts'
 import { differencesFromLog, settingsUnlike, trailsOf } from './log.ts'
 import { asNew, differencesOf, objectsOf } from './new.ts'
@@ -45,6 +46,8 @@ export async function checkDatabase(
     checked[table.name] = count
     problems.push(...listed(wrong, table.name))
   }
+  progress('search')
+  problems.push(...listed(await missedBySearch(database), 'search'))
   for (const check of features.flatMap(({ checks }) => checks)) {
     const wrong: string[] = []
     for await (const problem of check(reader)) wrong.push(problem)
@@ -88,10 +91,13 @@ function listed(findings: readonly string[], what: string): string[] {
 }
 
 /**
- * Writes every stale search key again, so that searches find the row.
+ * Writes every stale search key again, so that searches find the row, and empties the index of them, which the service
+ * writes anew.
  * @returns how many rows were wrong
  */
 export async function repairKeys(database: Database): Promise<number> {
+  // What changes is taken out of the index, which may not have it.
+  await resetSearch(database)
   let repaired = 0
   for (const table of database.schema.filter(({ columns }) =>
     Object.values(columns).some(({ folded }) => folded),

@@ -23,7 +23,7 @@ import type { Settings } from '../../base/settings.ts'
 import { now } from '../../base/time.ts'
 import { type Context, type RequestContext, write } from '../../events/write.ts'
 import type { Many } from '../../records/bulk-rules.ts'
-import { existing, isAlready, narrowed, readingOf } from '../../records/rules.ts'
+import { criteriaOf, existing, isAlready, readingOf } from '../../records/rules.ts'
 import { type Db, ReferenceViolation, type Tx, UniqueViolation } from '../../storage/database.ts'
 import type { Page } from '../../storage/page.ts'
 import { markAddressChanged } from '../details/store.ts'
@@ -215,7 +215,7 @@ export async function page(
   args: object & Extras,
   page: Page,
 ): Promise<store.AffiliateRow[]> {
-  const criteria = narrowed(affiliate, args, await context.settings.current())
+  const criteria = await criteriaOf(context, affiliate, store.affiliates, args, 'first')
   return store.listAffiliates(context.database.replica, criteria, page, needsMore(args))
 }
 
@@ -225,7 +225,7 @@ export async function getNotes(context: Context, id: number): Promise<string> {
 }
 
 export async function totalAffiliates(context: Context, args: object): Promise<AffiliateTotals> {
-  const criteria = narrowed(affiliate, args, await context.settings.current())
+  const criteria = await criteriaOf(context, affiliate, store.affiliates, args, 'all')
   const counts = await store.countByStatus(context.database.replica, criteria)
   const by_status = byName(statuses, status => counts.get(status) ?? 0)
   const count = [...counts.values()].reduce((sum, value) => sum + value, 0)

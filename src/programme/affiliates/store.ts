@@ -1,8 +1,8 @@
 /** The queries that only affiliates have: with their accounts, and by status. */
-import { type Selectable, sql } from 'kysely'
+import { type Expression, type Selectable, type SqlBool, sql } from 'kysely'
 import { accountMatches } from '../../accounts/users/store.ts'
-import type { UsersTable } from '../../accounts/users/table.ts'
-import { foldCase } from '../../base/text.ts'
+import { type UsersTable, usersTable } from '../../accounts/users/table.ts'
+import { foldCase, type TextSearch } from '../../base/text.ts'
 import type { Criteria } from '../../records/kind.ts'
 import { storeOf } from '../../records/store.ts'
 import { byIdentifier } from '../../storage/by-identifier.ts'
@@ -11,10 +11,19 @@ import { type Page, PagedList } from '../../storage/page.ts'
 import { prepared } from '../../storage/prepared.ts'
 import { type Affiliate, type AffiliateColumns, affiliate } from './affiliate.ts'
 
-export const affiliates = storeOf(affiliate, {
-  search: search => sql<boolean>`(affiliates.payment_email_key = ${search.key}
-    OR affiliates.user_id IN (SELECT users.id FROM users WHERE ${accountMatches(search)}))`,
-})
+export const affiliates = storeOf(affiliate, { search: matches, searched: usersTable })
+
+/** By the address for payments, or by the account. */
+function matches(search: TextSearch): Expression<SqlBool> {
+  const isPaidAt = sql`affiliates.payment_email_key = ${search.key}`
+  if (search.many !== undefined) {
+    return sql<boolean>`(${isPaidAt} OR (SELECT ${accountMatches(search)} FROM users WHERE users.id = affiliates.user_id))`
+  }
+  // One condition with OR would be looked at for every affiliate.
+  return sql<boolean>`affiliates.id IN (SELECT affiliates.id FROM affiliates WHERE ${isPaidAt}
+    UNION ALL SELECT affiliates.id FROM users INNER JOIN affiliates ON affiliates.user_id = users.id
+    WHERE ${accountMatches(search)})`
+}
 
 /**
  * What is added to the figures of an affiliate. Figures that do not change are left out, so that their indexes stay

@@ -11,7 +11,11 @@ import { visit } from './visit.ts'
 
 export const visits = storeOf(visit, {
   search: search =>
-    containing([sql.ref('visits.ip'), sql.ref('visits.url_key'), sql.ref('visits.referrer_key')], search),
+    containing(
+      [sql.ref('visits.ip'), sql.ref('visits.url_key'), sql.ref('visits.referrer_key')],
+      search,
+      sql.ref('visits.id'),
+    ),
 })
 
 const DAY_COLUMNS = ['day', 'affiliate_id', 'campaign', 'visits', 'unique_visits', 'converted'] as const

@@ -31,6 +31,7 @@ import { Turns } from '../turns.ts'
 import { objectsOf, wantedObjects } from './objects.ts'
 import { isLostRace, PostgresPool, type Read, readingBy } from './pool.ts'
 import { ReplicaReader } from './replica.ts'
+import { postgresSearch } from './search.ts'
 import { Transaction } from './transaction.ts'
 
 /** The share of the connections that is for what may take long. */
@@ -74,6 +75,7 @@ const postgres: Engine = {
     ...refusals(table, columns, postgres.refusal),
     `CREATE TRIGGER ${table}_truncate BEFORE TRUNCATE ON ${table} FOR EACH STATEMENT ${postgres.refusal}`,
   ],
+  search: postgresSearch,
   objects: objectsOf,
   wantedObjects,
   indexes:

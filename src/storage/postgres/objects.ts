@@ -28,6 +28,8 @@ export async function objectsOf(db: Db, tables: readonly string[]): Promise<Sche
     UNION ALL SELECT 'index ' || pg_class.relname, pg_get_indexdef(indexrelid, 0, true)
         || CASE WHEN indisvalid THEN '' ELSE ' (invalid)' END
       FROM tables JOIN pg_index ON indrelid = tables.oid JOIN pg_class ON pg_class.oid = indexrelid
+      -- Not every server has what they are made of.
+      WHERE pg_class.relname NOT LIKE 'search\\_%'
     UNION ALL SELECT 'constraint ' || conname || ' of ' || relname, pg_get_constraintdef(pg_constraint.oid, true)
       FROM tables JOIN pg_constraint ON conrelid = tables.oid WHERE contype IN ('c', 'f', 'p', 'u', 'x')
     UNION ALL SELECT 'trigger ' || tgname || ' of ' || relname, concat_ws(' ', pg_get_triggerdef(pg_trigger.oid, true),

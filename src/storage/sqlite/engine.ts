@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import type { Db, Engine, SchemaObject } from '../database.ts'
 import { refusals } from '../migrations.ts'
 import { prepared } from '../prepared.ts'
+import { sqliteSearch } from './search.ts'
 
 const furtherInSequence = prepared((tx: Db, { table, count }: { table: string; count: number }) =>
   tx
@@ -65,5 +66,6 @@ export const sqlite: Engine = {
       ...orphans.map(({ table, rowid, parent }) => `${table}: row ${rowid} refers to no row of ${parent}`),
     ]
   },
+  search: sqliteSearch,
   databaseSize: 'SELECT page_count * page_size AS bytes FROM pragma_page_count, pragma_page_size',
 }

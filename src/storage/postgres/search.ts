@@ -1,0 +1,58 @@
+/**
+ * Parts of names, by an index of their trigrams (GIN, of the extension pg_trgm), which the planner uses by itself. Where
+ * the server has not got the extension, or does not permit it, searches look at every row.
+ * See docs/decisions/search.md.
+ */
+import { sql } from 'kysely'
+import { messageOf } from '../../base/unknown.ts'
+import { containing } from '../containing.ts'
+import { DatabaseUnavailable, type Indexed, type SearchIndex } from '../database.ts'
+
+export const postgresSearch: SearchIndex = {
+  indexed: () => [],
+
+  async prepare(database, all) {
+    const missing: Indexed[] = []
+    for (const indexed of all) {
+      const { rows } = await sql<{ index: string | null }>`
+        SELECT to_regclass(${indexOf(indexed)})::text AS index`.execute(database.reader)
+      if (rows[0]!.index === null) missing.push(indexed)
+    }
+    if (missing.length === 0) return undefined
+    try {
+      await database.transaction(async tx => {
+        // Several nodes may start at once.
+        for (const statement of database.engine.lockSchema) await sql.raw(statement).execute(tx)
+        await sql`CREATE EXTENSION IF NOT EXISTS pg_trgm`.execute(tx)
+        for (const indexed of missing) {
+          const table = sql.table(indexed.table)
+          await sql`CREATE INDEX IF NOT EXISTS ${sql.ref(indexOf(indexed))} ON ${table}
+            USING gin ((${textOf(indexed)}) gin_trgm_ops)`.execute(tx)
+          // Or the planner takes every word for a rare one.
+          await sql`ANALYZE ${table}`.execute(tx)
+        }
+      })
+      return undefined
+    } catch (error) {
+      if (error instanceof DatabaseUnavailable) throw error
+      return `Searches look at every account and customer, because the extension pg_trgm can't be had: ${messageOf(error)}. Have it created in this database (CREATE EXTENSION pg_trgm), and start the service again.`
+    }
+  },
+
+  // Not prepared: what it costs depends on the words, and the planner should see them.
+  async candidates(db, indexed, search, limit) {
+    const matches = containing([textOf(indexed)], search, sql.ref('id'))
+    const { rows } = await sql<{ id: number }>`
+      SELECT id FROM ${sql.table(indexed.table)} WHERE ${matches} LIMIT ${limit + 1}`.execute(db)
+    return rows.map(({ id }) => id)
+  },
+}
+
+const indexOf = ({ table }: Indexed) => `search_${table}`
+
+/** All of it as one text, because most have their login in their address; no word goes beyond a space. */
+const textOf = ({ columns }: Indexed) =>
+  sql`(${sql.join(
+    columns.map(name => sql.ref(name)),
+    sql` || ' ' || `,
+  )})`

@@ -1,0 +1,100 @@
+/**
+ * Searches that an index narrows to few rows. Those that match many need none: a page of them is found by looking at the
+ * rows in the order of the list.
+ * See docs/decisions/search.md.
+ */
+import { sql } from 'kysely'
+import { parseSearch, type Search } from '../base/text.ts'
+import type { Database, Db, Indexed } from './database.ts'
+import { hasNames, type Schema, searchedColumns, type Table } from './table.ts'
+
+/** To look at more takes longer than to find the first ones of so many: of 1,000,000 rows, every 200th is one. */
+const MOST_CANDIDATES = 5000
+
+export const indexedOf = (table: Table): Indexed => ({ table: table.name, columns: searchedColumns(table) })
+
+const allIndexed = (schema: Schema): Indexed[] => schema.filter(hasNames).map(indexedOf)
+
+/**
+ * @param table whose text is searched
+ * @param goal all rows that match, or the first ones in the order of a list
+ */
+export async function withCandidates(
+  { engine, replica: db }: Pick<Database, 'engine' | 'replica'>,
+  table: Table,
+  search: Search,
+  goal: 'all' | 'first',
+): Promise<Search> {
+  if ('id' in search || !hasNames(table)) return search
+  const ids = await engine.search.candidates(db, indexedOf(table), search, MOST_CANDIDATES)
+  if (ids.length > MOST_CANDIDATES) {
+    return goal === 'first' ? { ...search, many: true } : search
+  }
+  return { ...search, candidates: JSON.stringify(Object.fromEntries(ids.map(id => [id, 0]))) }
+}
+
+/** Writes what the indexes have not got yet, where that is done later; others write in between. */
+export async function catchUpSearch(
+  database: Database,
+  isClosed: () => boolean = () => false,
+): Promise<void> {
+  const { search } = database.engine
+  if (!search.isBehind || !search.catchUp) return
+  for (const indexed of allIndexed(database.schema)) {
+    if (!(await search.isBehind(database.reader, indexed))) continue
+    while (!isClosed() && (await database.transaction(tx => search.catchUp!(tx, indexed))));
+  }
+}
+
+/** Empties the indexes, where the program writes them: the service writes them anew. */
+export async function resetSearch(database: Database): Promise<void> {
+  for (const indexed of allIndexed(database.schema)) {
+    await database.transaction(async tx => database.engine.search.reset?.(tx, indexed))
+  }
+}
+
+/** How many rows of a table are looked for. */
+const SAMPLES = 100
+
+/** Rows that a search for their own text misses, among a sample, where the program writes the indexes. */
+export async function missedBySearch({ engine, schema, reader }: Database): Promise<string[]> {
+  if (!engine.search.catchUp) return []
+  const missed: string[] = []
+  for (const indexed of allIndexed(schema)) {
+    const { rows } = await sql<{ last: number | null }>`
+      SELECT max(id) AS last FROM ${sql.table(indexed.table)}`.execute(reader)
+    for (let part = 0; part < SAMPLES; part += 1) {
+      const row = await rowFrom(reader, indexed, Math.ceil((part * (rows[0]!.last ?? 0)) / SAMPLES))
+      if (row && !(await finds(engine, reader, indexed, row)))
+        missed.push(`${indexed.table} ${row.id}: searches miss it; run \`affiliated check --repair\`.`)
+    }
+  }
+  return [...new Set(missed)]
+}
+
+async function rowFrom(db: Db, { table, columns }: Indexed, first: number) {
+  const texts = sql.join(
+    columns.map(name => sql.ref(name)),
+    sql` || ' ' || `,
+  )
+  const { rows } = await sql<{ id: number; text: string }>`
+    SELECT id, ${texts} AS text FROM ${sql.table(table)} WHERE id >= ${first} ORDER BY id LIMIT 1`.execute(db)
+  return rows[0]
+}
+
+async function finds(
+  { search }: Database['engine'],
+  db: Db,
+  indexed: Indexed,
+  { id, text }: { id: number; text: string },
+): Promise<boolean> {
+  const sought = parseSearch(text)
+  if ('id' in sought) return true
+  const ids = await search.candidates(db, indexed, sought, MOST_CANDIDATES)
+  return ids.length > MOST_CANDIDATES || ids.includes(id)
+}
+
+/** @returns why searches are without an index, for the operator */
+export async function prepareSearch(database: Database): Promise<string | undefined> {
+  return database.engine.search.prepare?.(database, allIndexed(database.schema))
+}
