@@ -33,7 +33,10 @@ export function addSafetyCommands(program: Command): void {
     'check',
     'look for damage in file, references, search keys, records and log, and change nothing; exit 1 when there is any',
   )
-    .option('--repair', 'write stale search keys anew before looking, and empty the search index, which the service fills; stop the service first')
+    .option(
+      '--repair',
+      'write stale search keys anew before looking, and empty the search index, which the service fills; stop the service first',
+    )
     .action(check)
 }
 

@@ -11,7 +11,7 @@ import { hasNames, type Schema, searchedColumns, type Table } from './table.ts'
 /** To look at more takes longer than to find the first ones of so many: of 1,000,000 rows, every 200th is one. */
 const MOST_CANDIDATES = 5000
 
-export const indexedOf = (table: Table): Indexed => ({ table: table.name, columns: searchedColumns(table) })
+const indexedOf = (table: Table): Indexed => ({ table: table.name, columns: searchedColumns(table) })
 
 const allIndexed = (schema: Schema): Indexed[] => schema.filter(hasNames).map(indexedOf)
 
