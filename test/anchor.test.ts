@@ -10,7 +10,7 @@ import { text } from 'node:stream/consumers'
 import { describe, type TestContext, test } from 'node:test'
 import { sql } from 'kysely'
 import type { Database } from '../src/storage/database.ts'
-import { affiliated, engines, openDatabase, serveProcess, temporaryFolder } from './harness.ts'
+import { affiliated, engines, openDatabase, runCommand, serveProcess, temporaryFolder } from './harness.ts'
 import { until } from './load.ts'
 
 async function post(url: string, token: string, payment_email: string): Promise<void> {
@@ -61,7 +61,7 @@ for (const engine of Object.keys(engines)) {
         (await seals()).map(({ number, hash, sealed_at }) =>
           JSON.stringify({ number, hash, sealed_at: new Date(sealed_at).toISOString() }),
         )
-      const verify = (...args: string[]) => affiliated(['audit', 'verify', '--database', fresh.url, ...args])
+      const verify = (...args: string[]) => runCommand(['audit', 'verify', '--database', fresh.url, ...args])
       const tamper = (...statements: string[]) => read(database => change(database, statements))
       return { folder: folder.path, start, seals, heads, verify, tamper }
     }
@@ -180,7 +180,7 @@ test('a file that holds something else stays as it is, and other URLs are refuse
   await until(() => service.stderr().includes('choose another path'))
   assert.equal(await service.stop(), 0)
   assert.equal(readFileSync(path, 'utf8'), 'not to be lost\n')
-  const compared = await affiliated(['audit', 'verify', ...database, '--anchor', path])
+  const compared = await runCommand(['audit', 'verify', ...database, '--anchor', path])
   assert.equal(compared.code, 1)
   assert.match(compared.stderr, /Line 1 of .* is not a head/)
   for (const target of ['', 'ftp://example.com/', 'https://']) {

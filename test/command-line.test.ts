@@ -14,7 +14,7 @@ import { fileURLToPath } from 'node:url'
 import { permissions } from '../src/app.ts'
 import { freePort } from '../src/process/cluster.ts'
 import { listenProblem } from '../src/process/listen.ts'
-import { affiliated, type ServeProcess, serveProcess, temporaryFolder } from './harness.ts'
+import { affiliated, runCommand, type ServeProcess, serveProcess, temporaryFolder } from './harness.ts'
 import { until } from './load.ts'
 
 const launcher = fileURLToPath(new URL('../bin/affiliated.js', import.meta.url))
@@ -36,7 +36,7 @@ describe('the command line', () => {
 
   /** The one JSON object that a command printed. */
   async function json(...args: string[]): Promise<any> {
-    const { code, stdout, stderr } = await affiliated([...args, '--json', '--database', database])
+    const { code, stdout, stderr } = await runCommand([...args, '--json', '--database', database])
     assert.equal(code, 0, stderr)
     assert.equal(stdout.trim().split('\n').length, 1)
     return JSON.parse(stdout)
@@ -73,11 +73,11 @@ describe('the command line', () => {
       'statement',
     ]
     for (const command of commands) {
-      const { code, stdout } = await affiliated([...command.split(' ').filter(Boolean), '--help'])
+      const { code, stdout } = await runCommand([...command.split(' ').filter(Boolean), '--help'])
       assert.equal(code, 0, command)
       assert.match(stdout, /^Usage: affiliated/)
     }
-    const { stdout } = await affiliated(['serve', '--help'])
+    const { stdout } = await runCommand(['serve', '--help'])
     for (const [flag, variable, value] of [
       ['--database', 'DATABASE_URL', 'sqlite:./data/affiliated.db'],
       ['--host', 'HOST', '127.0.0.1'],
@@ -101,14 +101,18 @@ describe('the command line', () => {
   test('nobody but their owner reads the files that it makes', {
     skip: process.platform === 'win32',
   }, async () => {
-    await json('migrate')
-    await json('backup', join(folder.path, 'backup.db'))
-    chmodSync(join(folder.path, 'backup.db'), 0o644)
-    const restored = `sqlite:${join(folder.path, 'restored.db')}`
-    const { code } = await affiliated(['restore', join(folder.path, 'backup.db'), '--database', restored])
-    assert.equal(code, 0)
-    for (const name of ['new', 'new/cli.db', 'restored.db']) {
-      assert.equal(statSync(join(folder.path, name)).mode & 0o077, 0, name)
+    const at = (name: string) => join(folder.path, name)
+    for (const [name, ...args] of [
+      ['own/cli.db', 'migrate'],
+      ['own/cli.db', 'backup', at('backup.db')],
+      ['restored.db', 'restore', at('backup.db')],
+    ] as const) {
+      if (args[0] === 'restore') chmodSync(at('backup.db'), 0o644)
+      const { code, stderr } = await affiliated([...args, '--database', `sqlite:${at(name)}`])
+      assert.equal(code, 0, stderr)
+    }
+    for (const name of ['own', 'own/cli.db', 'restored.db']) {
+      assert.equal(statSync(at(name)).mode & 0o077, 0, name)
     }
   })
 
@@ -132,7 +136,7 @@ describe('the command line', () => {
     assert.equal(JSON.stringify(created).includes('password'), false)
     const { users } = await json('users', 'list')
     assert.deepEqual(users, [created])
-    const stdin = await affiliated(
+    const stdin = await runCommand(
       [
         'users',
         'create',
@@ -158,7 +162,7 @@ describe('the command line', () => {
       [['--login', 'b', '--email', 'nobody'], /valid e-mail/],
       [['--login', 'b;', '--email', 'b@example.com'], /letters/],
     ] as const) {
-      const { code, stderr } = await affiliated(['users', 'create', ...args, '--database', database])
+      const { code, stderr } = await runCommand(['users', 'create', ...args, '--database', database])
       assert.equal(code, 1)
       assertOneLine(stderr)
       assert.match(stderr, message)
@@ -203,7 +207,7 @@ describe('the command line', () => {
       ['create', '--name', 'x', '--user', 'boss', '--expires', '2020-01-01'],
       ['revoke', 'affiliated_pk_unknown'],
     ]) {
-      const { code, stderr } = await affiliated(['keys', ...args, '--database', database])
+      const { code, stderr } = await runCommand(['keys', ...args, '--database', database])
       assert.equal(code, 1, args.join(' '))
       assertOneLine(stderr)
     }
@@ -240,7 +244,7 @@ describe('the command line', () => {
       ['default_rate_type', 'none'],
       ['currency', 'XYZ'],
     ]) {
-      const { code, stderr } = await affiliated(['settings', 'set', name!, value!, '--database', database])
+      const { code, stderr } = await runCommand(['settings', 'set', name!, value!, '--database', database])
       assert.equal(code, 1, `${name}=${value}`)
       assertOneLine(stderr)
     }
@@ -259,7 +263,7 @@ describe('the command line', () => {
       ['settings', 'set', 'colour', 'red'],
       ['keys', 'create', '--name', 'x', '--user', 'boss', '--read-only', '--permissions', 'payouts.read'],
     ]) {
-      const { code, stdout, stderr } = await affiliated([...args, '--database', database])
+      const { code, stdout, stderr } = await runCommand([...args, '--database', database])
       assert.equal(code, 2, args.join(' '))
       assert.equal(stdout, '')
       assertOneLine(stderr)
@@ -295,7 +299,7 @@ describe('the command line', () => {
     const garbage = join(folder.path, 'garbage.db')
     await writeFile(garbage, 'this is no database, and long enough to be taken for one'.repeat(100))
     const newer = join(folder.path, 'newer.db')
-    await affiliated(['migrate', '--database', `sqlite:${newer}`])
+    await runCommand(['migrate', '--database', `sqlite:${newer}`])
     const file = new DatabaseSync(newer)
     file.exec('UPDATE schema_version SET version = 999')
     file.close()
@@ -462,7 +466,7 @@ describe('serve', () => {
   async function refusing(table: string) {
     const path = join(folder.path, `refusing.${Math.random()}.db`)
     const url = `sqlite:${path}`
-    await affiliated(['migrate', '--database', url])
+    await runCommand(['migrate', '--database', url])
     const execute = (statement: string) => {
       const file = new DatabaseSync(path)
       file.exec(statement)

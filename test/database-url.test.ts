@@ -5,11 +5,12 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, test } from 'node:test'
 import pg from 'pg'
-import { affiliated, temporaryFolder, unopened } from './harness.ts'
+import { affiliated, runCommand, temporaryFolder, unopened } from './harness.ts'
 
 /** One line, and no stack. */
 async function assertRefused(message: RegExp, ...args: string[]): Promise<void> {
-  const { code, stdout, stderr } = await affiliated(args)
+  const start = args[0] === 'serve' ? affiliated : runCommand
+  const { code, stdout, stderr } = await start(args)
   assert.deepEqual([code, stdout], [1, ''], `${args.join(' ')}: ${stderr}`)
   assert.match(stderr, /^error: .*\n$/)
   assert.match(stderr, message)
@@ -83,7 +84,7 @@ test('0 - a database of a version that did not mark its files is marked', async 
   t.after(folder.remove)
   const file = join(folder.path, 'old.db')
   const database = ['--database', `sqlite:${file}`]
-  assert.equal((await affiliated(['migrate', ...database])).code, 0)
+  assert.equal((await runCommand(['migrate', ...database])).code, 0)
   const mark = (statement: string) => {
     const opened = new DatabaseSync(file)
     const rows = opened.prepare(statement).all()
@@ -93,7 +94,7 @@ test('0 - a database of a version that did not mark its files is marked', async 
   const affl = Buffer.from('affl').readUInt32BE()
   assert.equal(mark('PRAGMA application_id'), affl)
   mark('PRAGMA application_id = 0')
-  assert.equal((await affiliated(['migrate', ...database])).code, 0)
+  assert.equal((await runCommand(['migrate', ...database])).code, 0)
   assert.equal(mark('PRAGMA application_id'), affl)
 })
 
@@ -102,7 +103,7 @@ test('1 - a file that is damaged, with a sentence that says what to do', async t
   t.after(folder.remove)
   const file = join(folder.path, 'damaged.db')
   const database = ['--database', `sqlite:${file}`]
-  assert.equal((await affiliated(['demo', ...database])).code, 0)
+  assert.equal((await runCommand(['demo', ...database])).code, 0)
   const whole = await readFile(file)
   const serve = ['serve', '--port', '0', ...database]
   await truncate(file, whole.length / 2)

@@ -8,6 +8,7 @@ import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { copyFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { PassThrough, Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { after, before, describe, type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
@@ -18,6 +19,8 @@ import { fullCost, hashAt } from '../src/accounts/users/password.ts'
 import { createUser, findByName, resetPassword } from '../src/accounts/users/rules.ts'
 import { buildApp, permissions, schema } from '../src/app.ts'
 import { commandLine } from '../src/base/actor.ts'
+import type { Terminal } from '../src/cli/command.ts'
+import { run } from '../src/process/program.ts'
 import { onBehalfOf } from '../src/settings/rules.ts'
 import type { Database, DatabaseOptions } from '../src/storage/database.ts'
 import { openDatabase as open } from '../src/storage/open.ts'
@@ -27,8 +30,24 @@ import { temporaryFolder } from './folder.ts'
 import { freshDatabase } from './postgres.ts'
 import { refusingUnlogged } from './unlogged.ts'
 
-// Who needs a secret key has one of its own; see giveSecretKey.
-delete process.env.SECRET_KEY
+/** Settings of the machine that runs the tests, which are none of the programs that tests start. */
+const SETTINGS = [
+  'DATABASE_URL',
+  'READ_DATABASE_URL',
+  'AUDIT_ANCHOR',
+  'DATABASE_POOL',
+  'HOST',
+  'PORT',
+  'WORKERS',
+  'LOG_LEVEL',
+  'RATE_LIMIT',
+  'TRUST_PROXY',
+  'METRICS_PORT',
+  'METRICS_HOST',
+  // Who needs a secret key has one of its own; see giveSecretKey.
+  'SECRET_KEY',
+]
+for (const name of SETTINGS) delete process.env[name]
 
 /** Opens a database as the service does. */
 export const openDatabase = (url: string, options?: DatabaseOptions): Promise<Database> =>
@@ -370,7 +389,22 @@ export interface Finished {
 }
 
 /**
- * Runs the command line to its end.
+ * Runs a command to its end, in this process: to start another takes much longer than most commands.
+ * What is true of the process, such as its signals and the files that it makes, `affiliated` shows.
+ */
+export async function runCommand(args: string[], input = ''): Promise<Finished> {
+  const [stdout, stderr] = [new PassThrough(), new PassThrough()]
+  const printed = Promise.all([text(stdout), text(stderr)])
+  const terminal: Terminal = { stdin: Readable.from([input]), stdout, stderr, exitCode: 0 }
+  await run(args, terminal)
+  stdout.end()
+  stderr.end()
+  const [out, error] = await printed
+  return { code: Number(terminal.exitCode), stdout: out, stderr: error }
+}
+
+/**
+ * Runs the command line to its end, in a process of its own.
  * @param options.program the launcher, of another folder than this
  * @param options.environment variables beside those of this process
  */
@@ -380,7 +414,7 @@ export async function affiliated(
   { program = launcher, environment = {} }: { program?: string; environment?: NodeJS.ProcessEnv } = {},
 ): Promise<Finished> {
   const child = spawn(process.execPath, [program, ...args], {
-    env: { ...cleanEnvironment(), ...environment },
+    env: { ...process.env, ...environment },
   })
   child.stdin.end(input)
   const [stdout, stderr, [code]] = await Promise.all([
@@ -418,7 +452,7 @@ export async function serveProcess(
     process.execPath,
     [program, 'serve', '--json', '--port', '0', '--rate-limit', '0', ...args],
     {
-      env: { ...cleanEnvironment(), ...environment },
+      env: { ...process.env, ...environment },
       stdio: ['ignore', 'pipe', log],
     },
   )
@@ -445,24 +479,4 @@ export async function serveProcess(
       return (await exited)[0] as number | null
     },
   }
-}
-
-/** Without the settings of the machine that runs the tests. */
-function cleanEnvironment(): NodeJS.ProcessEnv {
-  const {
-    DATABASE_URL,
-    READ_DATABASE_URL,
-    AUDIT_ANCHOR,
-    DATABASE_POOL,
-    HOST,
-    PORT,
-    WORKERS,
-    LOG_LEVEL,
-    RATE_LIMIT,
-    TRUST_PROXY,
-    METRICS_PORT,
-    METRICS_HOST,
-    ...rest
-  } = process.env
-  return rest
 }

@@ -10,7 +10,7 @@ import { visitDaysOfAll } from '../src/storage/migrations/visit-days.ts'
 import { migrate, migrations } from '../src/storage/migrations.ts'
 import { openPostgres } from '../src/storage/postgres/database.ts'
 import { openSqlite } from '../src/storage/sqlite/database.ts'
-import { affiliated, type FreshDatabase, openDatabase, unopened } from './harness.ts'
+import { type FreshDatabase, openDatabase, runCommand, unopened } from './harness.ts'
 
 /** The schema of 0.1. */
 const VERSION_OF_0_1 = 5
@@ -213,9 +213,9 @@ for (const [engine, fresh] of Object.entries(unopened)) {
       await old.close()
 
       // What verifies reads only: the first start, or this, brings the database up to date and seals what is left.
-      const migrated = await affiliated(['migrate', '--database', url])
+      const migrated = await runCommand(['migrate', '--database', url])
       assert.equal(migrated.code, 0, migrated.stderr)
-      const verified = await affiliated(['audit', 'verify', '--json', '--database', url])
+      const verified = await runCommand(['audit', 'verify', '--json', '--database', url])
       assert.equal(verified.code, 0, verified.stderr)
       const { seals, entries, unsealed } = JSON.parse(verified.stdout)
       assert.deepEqual([seals, entries, unsealed], [4, 9, 0])

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { affiliated, describeService, temporaryFolder } from './harness.ts'
+import { describeService, runCommand, temporaryFolder } from './harness.ts'
 
 describeService('referrals and the ledger on the command line', service => {
   let folder: Awaited<ReturnType<typeof temporaryFolder>>
@@ -14,7 +14,7 @@ describeService('referrals and the ledger on the command line', service => {
   })
   after(() => folder.remove())
 
-  const run = (...args: string[]) => affiliated([...args, '--database', service().databaseUrl])
+  const run = (...args: string[]) => runCommand([...args, '--database', service().databaseUrl])
   const file = async (name: string, ...lines: string[]) => {
     const path = join(folder.path, name)
     await writeFile(path, lines.join('\r\n'))

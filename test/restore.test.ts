@@ -9,7 +9,7 @@ import { text } from 'node:stream/consumers'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { affiliated, serveProcess, temporaryFolder } from './harness.ts'
+import { runCommand, serveProcess, temporaryFolder } from './harness.ts'
 
 const launcher = fileURLToPath(new URL('../bin/affiliated.js', import.meta.url))
 
@@ -24,7 +24,7 @@ async function stoppedRestoration(t: TestContext) {
     ['backup', backup],
     ['users', 'create', '--login', 'later', '--email', 'later@example.com'],
   ]) {
-    const { code, stderr } = await affiliated([...command, ...database])
+    const { code, stderr } = await runCommand([...command, ...database])
     assert.equal(code, 0, stderr)
   }
   const begun = Promise.withResolvers<void>()
@@ -46,7 +46,7 @@ async function stoppedRestoration(t: TestContext) {
     'it is half-way',
   )
   const logins = async () => {
-    const { stdout } = await affiliated(['users', 'list', '--json', ...database])
+    const { stdout } = await runCommand(['users', 'list', '--json', ...database])
     return JSON.parse(stdout).users.map((user: { login: string }) => user.login) as string[]
   }
   return { database, goOn, logins }
@@ -68,7 +68,7 @@ test('0 - a service that waits for a restoration begins with what was restored, 
   t.after(() => service.stop('SIGKILL'))
   assert.ok(!(await logins()).includes('later'))
   const create = ['users', 'create', '--login', 'after', '--email', 'after@example.com', ...database]
-  assert.equal((await affiliated(create)).code, 0)
+  assert.equal((await runCommand(create)).code, 0)
   assert.equal((await fetch(`${service.announced.url}/readyz`)).status, 200)
   assert.equal(await service.stop(), 0)
   assert.ok((await logins()).includes('after'))

@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { prepare } from '../src/programme/runs/rules.ts'
 import {
-  affiliated,
   assertFailure,
   operatorOf,
+  runCommand,
   type Service,
   startService,
   temporaryFolder,
@@ -31,7 +31,7 @@ describe('affiliated runs', () => {
     await service.close()
     await folder.remove()
   })
-  const run = (...args: string[]) => affiliated(['runs', ...args, '--database', service.databaseUrl])
+  const run = (...args: string[]) => runCommand(['runs', ...args, '--database', service.databaseUrl])
   const done = async (...args: string[]) => {
     const { code, stdout, stderr } = await run(...args, '--json')
     assert.equal(code, 0, stderr)

@@ -17,6 +17,7 @@ import {
   engines,
   openDatabase,
   operatorOf,
+  runCommand,
   serveProcess,
   startService,
   temporaryFolder,
@@ -24,7 +25,7 @@ import {
 import { load, until } from './load.ts'
 
 async function succeeds(...args: string[]): Promise<any> {
-  const { code, stdout, stderr } = await affiliated([...args, '--json'])
+  const { code, stdout, stderr } = await runCommand([...args, '--json'])
   assert.equal(code, 0, `${args.join(' ')}: ${stderr}`)
   return JSON.parse(stdout)
 }
@@ -36,7 +37,7 @@ function changeDatabase(file: string, statement: string): void {
 }
 
 async function fails(message: RegExp, ...args: string[]): Promise<void> {
-  const { code, stdout, stderr } = await affiliated(args)
+  const { code, stdout, stderr } = await runCommand(args)
   assert.equal(code, 1, args.join(' '))
   assert.equal(stdout, '')
   assert.match(stderr, message)
@@ -115,7 +116,7 @@ test('1 - what is no backup is not restored, and the database stays as it is', a
   t.after(folder.remove)
   const file = join(folder.path, 'live.db')
   const url = `sqlite:${file}`
-  await affiliated(['demo', '--database', url])
+  await runCommand(['demo', '--database', url])
   const before = await readFile(file)
   const good = join(folder.path, 'good.db')
   await succeeds('backup', good, '--database', url)
@@ -171,10 +172,10 @@ test('a database that is a link stays where the link leads to', {
   t.after(folder.remove)
   const [file, link, good] = ['real.db', 'link.db', 'good.db'].map(name => join(folder.path, name))
   const url = `sqlite:${link}`
-  await affiliated(['demo', '--database', `sqlite:${file}`])
+  await runCommand(['demo', '--database', `sqlite:${file}`])
   await symlink(file!, link!)
   await succeeds('backup', good!, '--database', url)
-  await affiliated(['users', 'create', '--login', 'later', '--email', 'l@example.com', '--database', url])
+  await runCommand(['users', 'create', '--login', 'later', '--email', 'l@example.com', '--database', url])
   const { previous } = await succeeds('restore', good!, '--database', url)
   assert.ok(lstatSync(link!).isSymbolicLink())
   assert.ok(lstatSync(previous).isFile())
@@ -188,7 +189,7 @@ test('a database whose log lies beside it is restored with what is in the log, a
   t.after(folder.remove)
   const live = join(folder.path, 'live.db')
   const copied = join(folder.path, 'copied.db')
-  await affiliated(['demo', '--affiliates', '3', '--payouts', '0', '--database', `sqlite:${live}`])
+  await runCommand(['demo', '--affiliates', '3', '--payouts', '0', '--database', `sqlite:${live}`])
   const database = await openDatabase(`sqlite:${live}`)
   await database.transaction(tx => tx.updateTable('settings').set({ value: '33' }).execute())
   for (const suffix of ['', '-wal']) await copyFile(live + suffix, copied + suffix)
@@ -210,7 +211,7 @@ test('the log of a database that is gone does not get into the one that is resto
   t.after(folder.remove)
   const gone = join(folder.path, 'gone.db')
   const good = join(folder.path, 'good.db')
-  await affiliated(['demo', '--affiliates', '3', '--payouts', '0', '--database', `sqlite:${gone}`])
+  await runCommand(['demo', '--affiliates', '3', '--payouts', '0', '--database', `sqlite:${gone}`])
   await succeeds('backup', good, '--database', `sqlite:${gone}`)
   const database = await openDatabase(`sqlite:${gone}`)
   await database.transaction(tx => tx.updateTable('settings').set({ value: '33' }).execute())
@@ -229,7 +230,7 @@ test('1 - a backup replaces regular files only, and makes no folder', {
   t.after(folder.remove)
   const at = (name: string) => join(folder.path, name)
   const database = ['--database', `sqlite:${at('live.db')}`]
-  await affiliated(['migrate', ...database])
+  await runCommand(['migrate', ...database])
   await mkdir(at('folder'))
   const socket = createServer().listen(at('socket'))
   await once(socket, 'listening')
@@ -310,7 +311,7 @@ test('2 - a path where a database URL belongs, with what was meant', async () =>
     ['check', '--database', '/tmp/x.db'],
     ['copy', '--from', '/tmp/x.db', '--to', 'sqlite:/tmp/y.db'],
   ]) {
-    const { code, stderr } = await affiliated(args)
+    const { code, stderr } = await runCommand(args)
     assert.equal(code, 2)
     assert.match(stderr, /Did you mean sqlite:\/tmp\/x\.db\?/)
   }
@@ -330,7 +331,7 @@ test('users create says how an administrator without a password gets one', async
   t.after(folder.remove)
   const database = ['--database', `sqlite:${join(folder.path, 'new.db')}`]
   const create = (login: string, ...args: string[]) =>
-    affiliated(['users', 'create', '--login', login, '--email', `${login}@example.com`, ...args, ...database])
+    runCommand(['users', 'create', '--login', login, '--email', `${login}@example.com`, ...args, ...database])
   assert.match((await create('ada', '--admin')).stdout, /affiliated users password 'ada'\n$/)
   assert.doesNotMatch((await create('eve', '--admin', '--password', 'long enough')).stdout, /users password/)
   assert.doesNotMatch((await create('bob')).stdout, /users password/)
@@ -390,7 +391,7 @@ describe('check finds what is wrong', () => {
     const folder = await temporaryFolder()
     t.after(folder.remove)
     const file = join(folder.path, 'damaged.db')
-    await affiliated(['demo', '--database', `sqlite:${file}`])
+    await runCommand(['demo', '--database', `sqlite:${file}`])
     const database = await openDatabase(`sqlite:${file}`)
     const { rows } = await sql<{ rootpage: number }>`
       SELECT rootpage FROM sqlite_schema WHERE name = 'payouts_amount'`.execute(database.reader)
@@ -421,7 +422,7 @@ test('audit verify and export', async t => {
   for (let number = 0; number < 600; number += 50) {
     await Promise.all(Array.from({ length: 50 }, (_, one) => service.newAffiliate(`many${number + one}`)))
   }
-  const exported = await affiliated(['audit', 'export', '--database', databaseUrl])
+  const exported = await runCommand(['audit', 'export', '--database', databaseUrl])
   const entries = exported.stdout
     .trim()
     .split('\n')

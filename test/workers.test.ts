@@ -10,9 +10,9 @@ import { after, afterEach, before, beforeEach, describe, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import {
-  affiliated,
   engines,
   type FreshDatabase,
+  runCommand,
   type ServeProcess,
   serveProcess,
   temporaryFolder,
@@ -81,14 +81,14 @@ for (const engine of Object.keys(engines)) {
 
     test('401 - a key that was revoked elsewhere, on every process within a second', async () => {
       const args = ['--json', '--database', fresh.url]
-      const made = await affiliated(['keys', 'create', '--name', 'x', '--user', 'admin', ...args])
+      const made = await runCommand(['keys', 'create', '--name', 'x', '--user', 'admin', ...args])
       const { public_key, token } = JSON.parse(made.stdout)
       const clients = load(token, 4, () => ({
         method: 'GET',
         url: `${service.announced.url}/v1/affiliates?number=1`,
       }))
       await until(() => clients.answers.length > 20)
-      await affiliated(['keys', 'revoke', public_key, ...args])
+      await runCommand(['keys', 'revoke', public_key, ...args])
       await delay(1000)
       const seen = clients.answers.length
       await until(() => clients.answers.length > seen + 20)

@@ -1,4 +1,5 @@
 /** Shared by all commands: options, argument checks and output. */
+import type { Readable, Writable } from 'node:stream'
 import type { Command } from 'commander'
 import type { Static, TObject } from 'typebox'
 import { sealEntries } from '../events/seal.ts'
@@ -9,7 +10,15 @@ import { openDatabase } from '../storage/open.ts'
 import type { Schema } from '../storage/table.ts'
 import { databaseOption, jsonOption } from './options.ts'
 
-/** Where the data is, and the registry of what is stored there, which `main.ts` passes to every command. */
+/** The streams and the exit code of a command; `process` is one. */
+export interface Terminal {
+  readonly stdin: Readable
+  readonly stdout: Writable
+  readonly stderr: Writable & { readonly isTTY?: boolean }
+  exitCode?: number | string | null | undefined
+}
+
+/** Where the data is, and the registry of what is stored there, which `process/program.ts` passes to every command. */
 export interface Source {
   database: string
   secretKeyFile?: string
@@ -19,6 +28,7 @@ export interface Source {
 
 export interface CommonOptions extends Source {
   json?: true
+  terminal: Terminal
 }
 
 /** An expected failure of a command: printed as one line, without a stack trace. */
@@ -84,8 +94,12 @@ export function checkedArguments<T extends TObject>(schema: T, values: Record<st
 }
 
 /** Prints the result: one JSON object with --json, otherwise text lines. */
-export function print({ json }: { json?: true }, result: object, lines: string[]): void {
-  process.stdout.write(`${json ? JSON.stringify(result) : lines.join('\n')}\n`)
+export function print(
+  { json, terminal }: Pick<CommonOptions, 'json' | 'terminal'>,
+  result: object,
+  lines: string[],
+): void {
+  terminal.stdout.write(`${json ? JSON.stringify(result) : lines.join('\n')}\n`)
 }
 
 /** Formats a table with columns as wide as their content. */

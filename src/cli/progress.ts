@@ -1,4 +1,5 @@
 /** Progress on standard error: a bar on a terminal, otherwise a line every few seconds, and nothing for short tasks. */
+import type { Terminal } from './command.ts'
 
 const BAR_WIDTH = 30
 const REDRAW_MS = 100
@@ -8,23 +9,23 @@ const LINE_EVERY_MS = 5000
 export type Progress = (done: number, total: number) => void
 
 /** @param title such as 'payouts' */
-export function showProgress(title: string): { progress: Progress; end: () => void } {
-  const terminal = process.stderr.isTTY
+export function showProgress({ stderr }: Terminal, title: string): { progress: Progress; end: () => void } {
+  const isTerminal = stderr.isTTY ?? false
   const startedAt = performance.now()
   let shownAt = startedAt
   let isVisible = false
   const progress: Progress = (done, total) => {
     const now = performance.now()
     // A task that ends quickly prints nothing, to keep the mails of nightly jobs empty.
-    const isLast = done >= total && (terminal || isVisible)
-    if (now - shownAt < (terminal ? REDRAW_MS : LINE_EVERY_MS) && !isLast) return
+    const isLast = done >= total && (isTerminal || isVisible)
+    if (now - shownAt < (isTerminal ? REDRAW_MS : LINE_EVERY_MS) && !isLast) return
     shownAt = now
     isVisible = true
     const text = `${title}: ${progressText(done, total, now - startedAt)}`
-    if (!terminal) return void process.stderr.write(`${text}\n`)
-    process.stderr.write(`\r\x1b[2K${barText(done, total)}${text}`)
+    if (!isTerminal) return void stderr.write(`${text}\n`)
+    stderr.write(`\r\x1b[2K${barText(done, total)}${text}`)
   }
-  return { progress, end: () => void (terminal && isVisible && process.stderr.write('\n')) }
+  return { progress, end: () => void (isTerminal && isVisible && stderr.write('\n')) }
 }
 
 /** Progress and estimated time, in words. */

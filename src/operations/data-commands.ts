@@ -38,7 +38,7 @@ async function demo(options: CommonOptions & DemoSize): Promise<void> {
   if (payouts > 0 && affiliates === 0)
     throw new CommandFailed('--payouts needs affiliates: give --affiliates a number above 0.')
   const startedAt = performance.now()
-  const { progress, end } = showProgress('demo')
+  const { progress, end } = showProgress(options.terminal, 'demo')
   const filled = await withNewDatabase(options, database =>
     fillWithDemo(database, options.features, { affiliates, payouts }, progress),
   ).finally(end)
@@ -57,7 +57,7 @@ async function copy(options: CommonOptions & { from: string; to: string }): Prom
   const progress = (step: string, done: number, total: number) => {
     if (current?.step !== step) {
       current?.bar.end()
-      current = { step, bar: showProgress(step) }
+      current = { step, bar: showProgress(options.terminal, step) }
     }
     current.bar.progress(done, total)
   }

@@ -78,7 +78,7 @@ async function check(options: CommonOptions & { repair?: true }): Promise<void> 
     checkDatabase(database, options.features),
   )
   if (problems.length > 0 && !options.json) throw new CommandFailed(problems.join('\n       '))
-  if (problems.length > 0) process.exitCode = 1
+  if (problems.length > 0) options.terminal.exitCode = 1
   const rows = Object.entries(checked).map(([name, count]) => [name, String(count)])
   print(
     options,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { settled } from './pages.ts'
+import { goTo, settled } from './pages.ts'
 import { eventually, go, World } from './world.ts'
 
 /** Texts that would run, load, compute, hide or break something if they were taken for anything but text. */
@@ -75,10 +75,23 @@ const TEXTS = [
 /** The name of a rate type has no comma. */
 const RATE_TYPES = TEXTS.filter(text => !text.includes(','))
 const PAGE_SIZE = 500
+const NAME_LENGTH = 250
+const METHOD_LENGTH = 100
 
 /** What an address can have of a text. */
 const addressOf = (text: string, index: number) =>
   `${text.replace(/[^\p{L}\p{N}!#$%&'*+/=?^_`{|}~-]/gu, '').slice(0, 40)}${index}@example.org`
+
+/** As few texts as hold all of these, none longer than a field takes. */
+function joined(texts: readonly string[], length: number): string[] {
+  const all: string[] = []
+  for (const text of texts) {
+    const last = all.at(-1)
+    if (last !== undefined && [...`${last} ${text}`].length <= length) all[all.length - 1] = `${last} ${text}`
+    else all.push(text)
+  }
+  return all
+}
 
 export function hostileScenarios(): void {
   test(`${TEXTS.length} hostile texts in every field - shown as text on every page, and none runs`, async () => {
@@ -87,38 +100,41 @@ export function hostileScenarios(): void {
     try {
       await world.work('/affiliates', async page => {
         const ran = await watched(page)
+        const administrator = await world.administrator()
         const send = async (method: string, path: string, data: object, status: number) => {
-          const reply = await page.request.fetch(`/admin/api${path}`, {
-            method,
-            headers: { 'x-admin-request': '1' },
-            data,
-          })
-          assert.equal(reply.status(), status, `${method} ${path} ${await reply.text()}`)
-          return reply.json()
+          const { status: answered, body } = await administrator.send(method, path, { body: data })
+          assert.equal(answered, status, `${method} ${path} ${JSON.stringify(body)}`)
+          return body
         }
         const rate_types = ['percentage', ...RATE_TYPES]
         await send('PATCH', '/settings', { rate_types, default_rate_type: RATE_TYPES[0] }, 200)
-        const made: { user: number; affiliate: number; payout: number }[] = []
-        for (const [index, text] of TEXTS.entries()) {
-          const email = addressOf(text, index)
+        const makeAffiliate = async (text: string, login: string, email: string, rate_type: string) => {
           const names = { first_name: text, last_name: text, display_name: text }
-          const user = await send('POST', '/users', { login: `hostile${index}`, email, ...names }, 201)
-          const affiliate = await send(
+          const user = await send('POST', '/users', { login, email, ...names }, 201)
+          const affiliate = { user_id: user.id, payment_email: email, rate_type, notes: `${text}\n${text}` }
+          const { affiliate_id } = await send('POST', '/affiliates', affiliate, 201)
+          return { user: user.id as number, affiliate: affiliate_id as number }
+        }
+        const makePayout = async (text: string, affiliate_id: number, amount: number) => {
+          const { payout_id } = await send(
             'POST',
-            '/affiliates',
-            {
-              user_id: user.id,
-              payment_email: email,
-              rate_type: RATE_TYPES[index] ?? '',
-              notes: `${text}\n${text}`,
-            },
+            '/payouts',
+            { affiliate_id, amount, payout_method: text },
             201,
           )
-          const paid = { affiliate_id: affiliate.id, amount: 100 - index, payout_method: text }
-          const payout = await send('POST', '/payouts', paid, 201)
-          const key = { user_id: user.id, name: text, permissions: ['payouts.read'] }
+          return payout_id as number
+        }
+        for (const [index, text] of TEXTS.entries()) {
+          const email = addressOf(text, index)
+          const { user, affiliate } = await makeAffiliate(
+            text,
+            `hostile${index}`,
+            email,
+            RATE_TYPES[index] ?? '',
+          )
+          await makePayout(text, affiliate, 100 - index)
+          const key = { user_id: user, name: text, permissions: ['payouts.read'] }
           await send('POST', '/keys', key, 201)
-          made.push({ user: user.id, affiliate: affiliate.id, payout: payout.id })
           // What a name to log in by can't have is refused, and the refusal says nothing that could run.
           if (/[^\p{L}\p{M}\p{N} _.@-]/u.test(text)) {
             await send('POST', '/users', { login: text, email: `x${email}` }, 400)
@@ -129,30 +145,38 @@ export function hostileScenarios(): void {
 
         const all = `?page=1&perPage=${PAGE_SIZE}`
         for (const path of ['/affiliates', '/payouts', '/users', '/tools/api-keys', '/tools/audit-log']) {
-          await page.goto(`/admin${path}${all}`)
+          await go(page, path + all)
           await assertShown(page, path, TEXTS)
         }
-        await page.goto('/admin/settings')
+        await go(page, '/settings')
         await assertShown(page, '/settings', RATE_TYPES)
         for (const path of ['/reports', '/tools/export', '/tools/system', '/account', '/affiliates/create']) {
-          await page.goto(`/admin${path}`)
-          await settled(page)
+          await goTo(page, path)
         }
-        for (const [index, { user, affiliate, payout }] of made.entries()) {
-          const text = TEXTS[index]!
+        // To open a page takes longer than to read all that it holds: of one record, each field has as many as it takes.
+        const names = joined(TEXTS, NAME_LENGTH)
+        const affiliates: number[] = []
+        for (const [index, text] of names.entries()) {
+          const email = `joined${index}@example.org`
+          const { user, affiliate } = await makeAffiliate(text, `joined${index}`, email, RATE_TYPES[index]!)
+          affiliates.push(affiliate)
           for (const path of [
             `/affiliates/${affiliate}/show`,
             `/affiliates/${affiliate}`,
-            `/payouts/${payout}`,
             `/users/${user}`,
           ]) {
             await go(page, path)
             await assertShown(page, path, [text])
           }
         }
+        for (const [index, text] of joined(TEXTS, METHOD_LENGTH).entries()) {
+          const affiliate = affiliates[index % affiliates.length]!
+          const path = `/payouts/${await makePayout(text, affiliate, 1 + index)}`
+          await go(page, path)
+          await assertShown(page, path, [text, names[index % names.length]!])
+        }
         for (const path of ['/affiliates', '/payouts', '/users']) {
-          await page.goto(`/admin${path}`)
-          await settled(page)
+          await goTo(page, path)
           await page.getByRole('button', { name: 'Filters' }).or(page.getByLabel('Search')).first().waitFor()
           for (const text of TEXTS) await page.getByLabel('Search').fill(text)
           await settled(page)

@@ -324,7 +324,7 @@ export function pageScenarios(world: () => World): void {
 }
 
 /** To a page of the application, without loading it anew: over an address that has none, to know it from the last one. */
-async function goTo(page: Page, path: string): Promise<void> {
+export async function goTo(page: Page, path: string): Promise<void> {
   await go(page, '/nowhere')
   const nowhere = page.getByRole('heading', { level: 1, name: 'Not found' })
   await nowhere.waitFor()

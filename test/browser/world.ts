@@ -111,15 +111,21 @@ export class World {
     return (await reply.json()) as T
   }
 
-  /** Of the administrator, who logs in again where a scenario has ended the session: a password takes long to check. */
-  async #cookies(): Promise<Cookie[]> {
+  /** Logs in again where a scenario has ended the session only: a password takes long to check. */
+  async administrator(): Promise<Visitor> {
     const { url, login, password } = this.server.announced
     this.#administrator ??= new Visitor(url)
     if ((await this.#administrator.get('/session')).status !== 200) {
       const { status, body } = await this.#administrator.logIn(login, password)
       assert.equal(status, 201, JSON.stringify(body))
     }
-    return this.#administrator.cookie!.split('; ').map(cookie => {
+    return this.#administrator
+  }
+
+  async #cookies(): Promise<Cookie[]> {
+    const { url } = this.server.announced
+    const { cookie } = await this.administrator()
+    return cookie!.split('; ').map(cookie => {
       const [name, value] = cookie.split('=')
       return { name: name!, value: value!, url }
     })

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import {
   ADMIN_PASSWORD,
-  affiliated,
   assertFailure,
   describeService,
   type Reply,
+  runCommand,
   type Service,
   type Visitor,
 } from '../../../test/harness.ts'
@@ -275,7 +275,7 @@ describeService('sessions: too many tries', service => {
     )
     assert.equal((await tryFrom(service(), '198.18.2.12', 'patient', PASSWORD)).status, 201)
     await fail()
-    const set = await affiliated(
+    const set = await runCommand(
       ['users', 'password', 'patient', '--password-stdin', '--database', service().databaseUrl],
       'another password\n',
     )

@@ -113,8 +113,12 @@ async function setRole(login: string, name: Role | typeof NO_ROLE, options: Comm
   ])
 }
 
-async function passwordOf({ password, passwordStdin }: PasswordOptions): Promise<string | undefined> {
-  return passwordStdin ? (await text(process.stdin)).replace(/\r?\n$/, '') : password
+async function passwordOf({
+  password,
+  passwordStdin,
+  terminal,
+}: PasswordOptions): Promise<string | undefined> {
+  return passwordStdin ? (await text(terminal.stdin)).replace(/\r?\n$/, '') : password
 }
 
 async function list(options: CommonOptions): Promise<void> {

@@ -3,9 +3,9 @@ import { before, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import {
   ADMIN_PASSWORD,
-  affiliated,
   assertFailure,
   describeService,
+  runCommand,
   type Visitor,
 } from '../../../test/harness.ts'
 import { userRecord } from './schema.ts'
@@ -248,7 +248,7 @@ describeService('users: who loses the role', service => {
   test('401 - who is erased loses the keys, too', async () => {
     const { id, generate, statuses } = await second('erased')
     const { token } = (await generate()).body
-    const { code, stderr } = await affiliated([
+    const { code, stderr } = await runCommand([
       'users',
       'erase',
       `#${id}`,
@@ -267,7 +267,7 @@ describeService('users: who loses the role', service => {
 
 describeService('users: password on the command line', service => {
   const password = (...args: string[]) =>
-    affiliated(['users', 'password', ...args, '--database', service().databaseUrl])
+    runCommand(['users', 'password', ...args, '--database', service().databaseUrl])
 
   test('sets one that is given, or makes one and shows it once, and ends the sessions', async () => {
     const admin = await service().admin()

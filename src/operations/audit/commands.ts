@@ -29,7 +29,7 @@ export function addAuditCommands(program: Command): void {
 
 async function verify(options: CommonOptions & { anchor?: string }): Promise<void> {
   const { anchor } = options
-  const { progress, end } = showProgress('audit log')
+  const { progress, end } = showProgress(options.terminal, 'audit log')
   const { chain, compared } = await withUntouchedDatabase(options, async ({ reader }) => ({
     chain: await verifyChain(reader, progress),
     compared: anchor === undefined ? undefined : await compareAnchor(reader, anchor),
@@ -47,7 +47,9 @@ async function verify(options: CommonOptions & { anchor?: string }): Promise<voi
 }
 
 async function exportEntries(options: CommonOptions): Promise<void> {
-  await withDatabase(options, ({ reader }) => pipeline(lines(reader), process.stdout))
+  await withDatabase(options, ({ reader }) =>
+    pipeline(lines(reader), options.terminal.stdout, { end: false }),
+  )
 }
 
 /** Reads while it writes, so that a long log needs no more memory than a short one. */

@@ -3,7 +3,14 @@ import type { Command } from 'commander'
 import { accountNamed } from '../../accounts/users/commands.ts'
 import type { User } from '../../accounts/users/store.ts'
 import { commandLine } from '../../base/actor.ts'
-import { addCommand, CommandFailed, type CommonOptions, print, withDatabase } from '../../cli/command.ts'
+import {
+  addCommand,
+  CommandFailed,
+  type CommonOptions,
+  print,
+  type Terminal,
+  withDatabase,
+} from '../../cli/command.ts'
 import type { Context } from '../../events/write.ts'
 import { type CustomerColumns, findByEmail, rules } from '../../programme/customers/rules.ts'
 import { contextOf, onBehalfOf } from '../../settings/rules.ts'
@@ -38,14 +45,14 @@ async function exportCustomerData(name: string, options: CommonOptions): Promise
     const context = contextOf(database)
     return exportCustomer(context, options.features, (await customerNamed(context, name)).id)
   })
-  print({ json: true }, data, [])
+  print({ ...options, json: true }, data, [])
 }
 
 async function eraseCustomerData(name: string, options: CommonOptions & { yes?: true }): Promise<void> {
   const id = await withDatabase(options, async database => {
     const context = onBehalfOf(commandLine, database)
     const { id, email } = await customerNamed(context, name)
-    if (!options.yes) await confirm({ login: email || String(id), email })
+    if (!options.yes) await confirm(options.terminal, { login: email || String(id), email })
     await eraseCustomer(context, id)
     return id
   })
@@ -65,13 +72,13 @@ async function exportData(login: string, options: CommonOptions): Promise<void> 
   const data = await withDatabase(options, async database =>
     exportPerson(contextOf(database), options.features, (await accountNamed(database, login)).id),
   )
-  print({ json: true }, data, [])
+  print({ ...options, json: true }, data, [])
 }
 
 async function erase(login: string, options: CommonOptions & { yes?: true }): Promise<void> {
   const { id, name } = await withDatabase(options, async database => {
     const user = await accountNamed(database, login)
-    if (!options.yes) await confirm(user)
+    if (!options.yes) await confirm(options.terminal, user)
     return { id: user.id, name: (await erasePerson(onBehalfOf(commandLine, database), user.id)).login }
   })
   print(options, { id, login: name, erased: true }, [
@@ -81,15 +88,18 @@ async function erase(login: string, options: CommonOptions & { yes?: true }): Pr
 }
 
 /** @throws CommandFailed when nobody confirms */
-async function confirm({ login, email }: Pick<User, 'login' | 'email'>): Promise<void> {
-  const terminal = createInterface({ input: process.stdin, output: process.stderr })
+async function confirm(
+  { stdin, stderr }: Terminal,
+  { login, email }: Pick<User, 'login' | 'email'>,
+): Promise<void> {
+  const terminal = createInterface({ input: stdin, output: stderr })
   try {
     const inputEnd = new Promise<undefined>(resolve => terminal.once('close', () => resolve(undefined)))
     const question = `Erase ${login} <${email}>? This can't be undone. Type the login to go on: `
     const answer = await Promise.race([terminal.question(question), inputEnd])
     // An input that ends without an answer is no consent, and leaves the question without a line break.
     if (answer === undefined) {
-      process.stderr.write('\n')
+      stderr.write('\n')
       throw new CommandFailed('Nothing was erased: nobody answered. --yes erases without asking.')
     }
     if (answer !== login) throw new CommandFailed('Nothing was erased.')

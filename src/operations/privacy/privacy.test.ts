@@ -5,11 +5,11 @@ import { test } from 'node:test'
 import { sql } from 'kysely'
 import {
   ADMIN_PASSWORD,
-  affiliated,
   assertFailure,
   describeService,
   giveSecretKey,
   operatorOf,
+  runCommand,
   temporaryFolder,
 } from '../../../test/harness.ts'
 import { createKey } from '../../accounts/keys/rules.ts'
@@ -18,7 +18,7 @@ import { verifyChain } from '../../events/verify.ts'
 describeService('what a person may ask for', service => {
   giveSecretKey()
   const run = (args: string[], input = '') =>
-    affiliated([...args, '--database', service().databaseUrl], input)
+    runCommand([...args, '--database', service().databaseUrl], input)
 
   test('users export: everything about somebody, and nothing secret or about others', async () => {
     const ada = await service().newAffiliate('ada', { notes: 'likes chess' })
@@ -146,7 +146,7 @@ test('what is erased is nowhere in the file any more (SQLite)', async t => {
   const folder = await temporaryFolder()
   t.after(folder.remove)
   const file = join(folder.path, 'erased.db')
-  const run = (...args: string[]) => affiliated([...args, '--database', `sqlite:${file}`])
+  const run = (...args: string[]) => runCommand([...args, '--database', `sqlite:${file}`])
   const names = ['--first-name', 'Zebedee', '--last-name', 'Zanzibar']
   await run('users', 'create', '--login', 'zebedee', '--email', 'zebedee@example.com', ...names)
   assert.match((await readFile(file)).toString('latin1'), /zanzibar/i)

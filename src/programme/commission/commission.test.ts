@@ -3,11 +3,11 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import {
-  affiliated,
   assertFailure,
   describeService,
   openDatabase,
   operatorOf,
+  runCommand,
   temporaryFolder,
 } from '../../../test/harness.ts'
 import { features } from '../../app.ts'
@@ -510,7 +510,7 @@ describeService('commission rules', service => {
     await writeFile(file, lines.join('\n'))
     const run = async () => {
       const args = ['exchange-rates', 'import', file, '--json', '--database', service().databaseUrl]
-      const { stdout, code } = await affiliated(args)
+      const { stdout, code } = await runCommand(args)
       return { code, ...JSON.parse(stdout) }
     }
     const { errors, ...first } = await run()

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { affiliated, assertFailure, describeService, operatorOf } from '../../../test/harness.ts'
+import { assertFailure, describeService, operatorOf, runCommand } from '../../../test/harness.ts'
 import { erasePerson } from '../../operations/privacy/rules.ts'
 
 describeService('customers', service => {
@@ -95,7 +95,7 @@ describeService('customers', service => {
   test('a customer without an account is erased from the command line, and can be exported before', async () => {
     const { body } = await create({ email: 'bought@example.com', first_name: 'Zoe', ip: '2001:db8:1:2::3' })
     assert.equal(body.ip, '2001:db8:1::')
-    const run = (...args: string[]) => affiliated(['customers', ...args, '--database', service().databaseUrl])
+    const run = (...args: string[]) => runCommand(['customers', ...args, '--database', service().databaseUrl])
     const exported = JSON.parse((await run('export', 'Bought@example.com')).stdout)
     assert.equal(exported.customers[0].first_name, 'Zoe')
     assert.equal((await run('erase', 'nobody@example.com', '--yes')).code, 1)
@@ -117,6 +117,6 @@ describeService('customers', service => {
         ['customer.erase', ''],
       ],
     )
-    assert.equal((await affiliated(['audit', 'verify', '--database', service().databaseUrl])).code, 0)
+    assert.equal((await runCommand(['audit', 'verify', '--database', service().databaseUrl])).code, 0)
   })
 })

@@ -29,7 +29,7 @@ async function runImport(file: string, options: CommonOptions): Promise<void> {
     throw error
   })
   const { lines, imported, existing, wrong, errors } = result
-  if (wrong > 0) process.exitCode = 1
+  if (wrong > 0) options.terminal.exitCode = 1
   print(options, result, [
     `Imported ${imported} of ${lines} lines; ${existing} were there already.`,
     ...errors.map(({ line, message }) => `line ${line}: ${message}`),

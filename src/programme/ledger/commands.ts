@@ -52,7 +52,7 @@ async function writeJournal(file: string, options: CommonOptions & Days): Promis
   const settings = await withDatabase(options, async database => {
     const context = onBehalfOf(commandLine, database)
     const current = await context.settings.current()
-    const target = file === '-' ? process.stdout : createWriteStream(file, { mode: 0o600 })
+    const target = file === '-' ? options.terminal.stdout : createWriteStream(file, { mode: 0o600 })
     await pipeline(Readable.from(csvOf()), target, { end: file !== '-' })
     return current
 
@@ -84,7 +84,7 @@ async function showStatement(
     const settings = await context.settings.current()
     const statement = await statementOf(context, affiliateId, options)
     if (options.csv && !options.json) {
-      for await (const text of csvOf(statement, settings)) process.stdout.write(text)
+      for await (const text of csvOf(statement, settings)) options.terminal.stdout.write(text)
       return
     }
     const lines: Line[] = []

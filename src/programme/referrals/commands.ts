@@ -39,7 +39,7 @@ interface ImportCommandOptions extends CommonOptions {
 
 async function runImport(file: string, options: ImportCommandOptions): Promise<void> {
   const { dryRun = false, context, ignore } = options
-  const { progress, end } = showProgress('referrals')
+  const { progress, end } = showProgress(options.terminal, 'referrals')
   const result = await withDatabase(options, database =>
     importReferrals(onBehalfOf(commandLine, database), {
       open: () => createReadStream(file, { encoding: 'utf8' }),
@@ -86,7 +86,7 @@ function show(options: CommonOptions, result: Imported, dry: boolean): void {
     const head = `${wrong} of ${lines} lines are wrong; ${imported > 0 ? `${imported} were imported` : 'nothing was imported'}.`
     throw new CommandFailed([head, ...sentences].join('\n       '))
   }
-  if (wrong > 0) process.exitCode = 1
+  if (wrong > 0) options.terminal.exitCode = 1
   print(options, { ...result, dry_run: dry || wrong > 0 }, [
     dry
       ? `All ${lines} lines are right: ${imported} would be imported, ${existing} are there already.`

@@ -209,7 +209,7 @@ async function reconcile(run: string, options: CommonOptions): Promise<void> {
   const { payout_run_id: id } = checkedArguments(payoutRun.item, argumentsOf(run))
   await onDatabase(options, async context => {
     if (options.json) print(options, await rules.reconcile(context, id), [])
-    else process.stdout.write(await rules.reconciliationCsv(context, id))
+    else options.terminal.stdout.write(await rules.reconciliationCsv(context, id))
   })
 }
 
@@ -236,8 +236,8 @@ async function file(run: string, format: string, options: FileOptions, self: Com
       return print(options, { path: output, name, erased }, [`Wrote ${output}.`, ...missing(erased)])
     }
     const { text, erased } = await rules.file(context, format, args)
-    for await (const piece of text) process.stdout.write(piece)
-    for (const line of missing(erased)) process.stderr.write(`${line}\n`)
+    for await (const piece of text) options.terminal.stdout.write(piece)
+    for (const line of missing(erased)) options.terminal.stderr.write(`${line}\n`)
   })
 }
 

@@ -1,0 +1,169 @@
+/** The command line: commands, and how failures are reported. */
+import cluster from 'node:cluster'
+import { format } from 'node:util'
+import { Command, CommanderError } from 'commander'
+import { addKeyCommands } from '../accounts/keys/commands.ts'
+import { addSecondFactorCommand } from '../accounts/second-factor/commands.ts'
+import { addUserCommands } from '../accounts/users/commands.ts'
+import { basePaths, features, permissions, schema } from '../app.ts'
+import { Failure } from '../base/errors.ts'
+import { version } from '../base/package.ts'
+import {
+  addCommand,
+  CommandFailed,
+  type CommonOptions,
+  print,
+  type Terminal,
+  withNewDatabase,
+} from '../cli/command.ts'
+import { jsonOption } from '../cli/options.ts'
+import { addAuditCommands } from '../operations/audit/commands.ts'
+import { addDataCommands } from '../operations/data-commands.ts'
+import { addCustomerCommands, addPrivacyCommands } from '../operations/privacy/commands.ts'
+import { addSafetyCommands } from '../operations/safety-commands.ts'
+import { addDetailsCommands } from '../programme/details/commands.ts'
+import { addExchangeCommands } from '../programme/exchange/commands.ts'
+import { addLedgerCommands } from '../programme/ledger/commands.ts'
+import { addReferralCommands } from '../programme/referrals/commands.ts'
+import { addRunCommands } from '../programme/runs/commands.ts'
+import { addTrackingCommands } from '../programme/tracking/commands.ts'
+import { addSettingsCommands } from '../settings/commands.ts'
+import { DatabaseUnavailable, DatabaseUnusable } from '../storage/database.ts'
+import { serveWithWorkers } from './cluster.ts'
+import { type ServeConfig, serveOptions } from './config.ts'
+import { serve } from './serve.ts'
+
+const EXIT_FAILED = 1
+const EXIT_USAGE = 2
+
+/**
+ * Runs a command to its end. Failures are reported to the terminal, never thrown.
+ * @param args of the command line, without the program
+ */
+export async function run(args: readonly string[], terminal: Terminal): Promise<void> {
+  let reported: unknown
+  const fail = (error: unknown) => {
+    if (error === reported) return
+    reported = error
+    report(error, terminal)
+  }
+  // Output may fail; a command that awaits its output gets the same error.
+  terminal.stdout.on('error', fail)
+  try {
+    await commandsOn(terminal).parseAsync(args, { from: 'user' })
+  } catch (error) {
+    fail(error)
+    // The channel to the primary process would keep a worker alive, while the primary waits for it to listen or exit.
+    if (cluster.isWorker) process.exit()
+  }
+}
+
+function commandsOn(terminal: Terminal): Command {
+  const program = new Command('affiliated')
+    .description('The server that a business runs its affiliate programme on.')
+    .version(version)
+    .exitOverride()
+    .configureOutput({
+      writeOut: text => void terminal.stdout.write(text),
+      writeErr: text => void terminal.stderr.write(text),
+      outputError: (text, write) => write(withoutPasswords(text)),
+    })
+    .showHelpAfterError('Add --help to see what the command takes.')
+
+  program.hook('preAction', (_program, command) => {
+    for (const [name, value] of Object.entries({ schema, features, terminal }))
+      command.setOptionValue(name, value)
+  })
+
+  const serveCommand = program
+    .command('serve')
+    .description('bring the database up to date, then answer requests until SIGTERM')
+    .addOption(jsonOption())
+    .action(runServe)
+  for (const option of serveOptions()) serveCommand.addOption(option)
+  addCommand(program, 'migrate', 'bring the database up to date').action(runMigrate)
+  const users = addUserCommands(program)
+  addSecondFactorCommand(users)
+  addPrivacyCommands(users)
+  addKeyCommands(program, permissions)
+  addSettingsCommands(program)
+  addRunCommands(program)
+  addDetailsCommands(program)
+  addCustomerCommands(program)
+  addReferralCommands(program)
+  addExchangeCommands(program)
+  addLedgerCommands(program)
+  addDataCommands(program)
+  addAuditCommands(program)
+  addSafetyCommands(program)
+  addTrackingCommands(program)
+  return program
+}
+
+const refusals: Readonly<Record<string, string>> = {
+  ENOENT: 'is not there',
+  EISDIR: 'is a folder, and a file is needed',
+  EACCES: 'may not be opened by this account',
+}
+
+async function runServe(options: ServeConfig & Pick<CommonOptions, 'json' | 'terminal'>): Promise<void> {
+  const start = options.workers === 1 ? serve : serveWithWorkers
+  await start(options, (url, access) => {
+    const ready = `affiliated answers at ${url}${basePaths[0]}`
+    if (!access) return print(options, { url }, [ready])
+    const { login, password, publicKey, token } = access
+    print(options, { url, login, password, public_key: publicKey, token }, [
+      ready,
+      '',
+      'This database is new. Its first administrator and API key are shown only now:',
+      `  login       ${login}`,
+      `  password    ${password}`,
+      `  public key  ${publicKey}`,
+      `  token       ${token}`,
+      '',
+      `Log in to the administration area at ${url}/admin`,
+      '',
+      'Try it:',
+      `  curl -u ${publicKey}:${token} ${url}${basePaths[0]}/affiliates`,
+    ])
+  })
+}
+
+async function runMigrate(options: CommonOptions): Promise<void> {
+  // Opening a database migrates it.
+  await withNewDatabase(options, async () => {})
+  print(options, { migrated: true }, ['The database is up to date.'])
+}
+
+/** Reports an error, unless commander has already, and sets the exit code. */
+function report(error: unknown, terminal: Terminal): void {
+  if (error instanceof CommanderError) {
+    terminal.exitCode = error.exitCode === 0 ? 0 : EXIT_USAGE
+    return
+  }
+  // A reader that closes early, such as `head`, is not a failure.
+  if (error instanceof Error && 'code' in error && error.code === 'EPIPE') return
+  terminal.exitCode = EXIT_FAILED
+  const words = isExplained(error) ? `error: ${sentenceOf(error)}` : format('error:', error)
+  terminal.stderr.write(`${words}\n`)
+}
+
+/** Errors may repeat a URL, but never the password in it. */
+function withoutPasswords(text: string): string {
+  return text.replace(/:\/\/[^\s/]*@/g, '://…@')
+}
+
+/** A system error as a sentence. */
+function sentenceOf(error: Error & { code?: string; path?: string }): string {
+  const refusal = refusals[error.code ?? '']
+  if (refusal === undefined || !('syscall' in error)) return error.message
+  return `${error.path ?? 'The file'} ${refusal}.`
+}
+
+/** Whether one line tells the operator enough; faults of the program are printed with their stack. */
+function isExplained(error: unknown): error is Error {
+  if (!(error instanceof Error)) return false
+  // System errors. Node's own errors have a code too, but no system call.
+  if ('syscall' in error) return true
+  return [CommandFailed, Failure, DatabaseUnusable, DatabaseUnavailable].some(kind => error instanceof kind)
+}
