@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { settled } from './pages.ts'
+import { goTo, settled } from './pages.ts'
 import { eventually, idle, type World } from './world.ts'
 
 /** The texts of a column of the table that is shown. */
@@ -84,7 +84,7 @@ export function affiliateScenarios(world: () => World): void {
         await page.getByLabel('E-mail').fill('linkme@example.com')
         await page.getByRole('button', { name: 'Save' }).click()
         await page.getByText('Account linkme created').waitFor()
-        await page.goto('/admin/affiliates/create')
+        await goTo(page, '/affiliates/create')
         await page.getByLabel('An existing account').check()
         await page.getByRole('combobox', { name: 'Account' }).fill('linkme')
         await page.getByRole('option', { name: /linkme/ }).click()

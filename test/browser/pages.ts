@@ -69,7 +69,7 @@ export function pageScenarios(world: () => World): void {
           ['/payouts/99999', 'payout 99999'],
           ['/users/9999', 'account 9999'],
         ]) {
-          await page.goto(`/admin${path}`)
+          await goTo(page, path!)
           await page.getByText(`There is no ${name}`).waitFor()
           await page.getByText('It may have been deleted.').waitFor()
         }
@@ -172,8 +172,7 @@ export function pageScenarios(world: () => World): void {
         async page => {
           const since = await page.getByText(/^since/).innerText()
           assert.match(since, /\d\d\.\d\d\.\d{4}, \d\d:\d\d UTC \(.*\d\d:\d\d here\)$/)
-          await page.goto('/admin/payouts')
-          await settled(page)
+          await goTo(page, '/payouts')
           assert.match((await page.locator('dd').allInnerTexts())[1]!, /\d,\d\d.\$/)
         },
         { locale: 'de-DE', timezoneId: 'Asia/Tokyo' },
@@ -218,7 +217,7 @@ export function pageScenarios(world: () => World): void {
         await page.getByRole('button', { name: 'Copied account e-mail' }).waitFor()
         const { user } = await world().read('/affiliates/1?user=1')
         assert.equal(await page.evaluate('navigator.clipboard.readText()'), user.user_email)
-        await page.goto('/admin/tools/api-keys')
+        await goTo(page, '/tools/api-keys')
         await page
           .getByRole('button', { name: /^Copy public key/ })
           .first()
@@ -271,22 +270,22 @@ export function pageScenarios(world: () => World): void {
           await page
             .getByText('all amounts are in USD, and the first one that is recorded fixes that')
             .waitFor()
-          await page.goto('/admin/affiliates')
+          await goTo(page, '/affiliates')
           await page.getByText('No affiliates yet').waitFor()
-          await page.goto('/admin/payouts')
+          await goTo(page, '/payouts')
           await page.getByText('No payouts yet').waitFor()
-          await page.goto('/admin/reports')
+          await goTo(page, '/reports')
           await page.getByText('Nothing in this period').first().waitFor()
           await page.getByRole('button', { name: 'All', exact: true }).click()
           await page.getByText('Nothing to show yet').first().waitFor()
 
-          await page.goto('/admin/settings')
+          await goTo(page, '/settings')
           await page.getByRole('combobox', { name: 'Currency' }).fill('KWD')
           await page.getByRole('option', { name: /^KWD/ }).click()
           await page.getByRole('button', { name: 'Save' }).click()
           await page.getByText('Settings saved').waitFor()
           await fresh.make('/affiliates', { create_user: true, payment_email: 'dinar@example.com' })
-          await page.goto('/admin/payouts/create')
+          await goTo(page, '/payouts/create')
           await page.getByRole('combobox', { name: 'Affiliate' }).fill('dinar')
           await page.getByRole('option', { name: /dinar/ }).click()
           await page.locator('[name=amount]').fill('1234.567')
@@ -396,7 +395,7 @@ async function walkThrough(world: World): Promise<Faults> {
       await goTo(page, '/tools/api-keys')
       await page.getByRole('button', { name: 'Generate API key' }).click()
       await examine(page)
-      await page.goto('/admin/affiliates/1/show')
+      await goTo(page, '/affiliates/1/show')
       await page.getByRole('button', { name: 'Delete' }).click()
       await examine(page)
     },

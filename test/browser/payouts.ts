@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { column, downloaded } from './affiliates.ts'
-import { settled } from './pages.ts'
+import { goTo, settled } from './pages.ts'
 import { eventually, type World } from './world.ts'
 
 export function payoutScenarios(world: () => World): void {
@@ -38,13 +38,13 @@ export function payoutScenarios(world: () => World): void {
         await page.getByText(`Payout ${payout.id} of $123,456,789,012.34 is paid now`).waitFor()
         assert.equal((await world().read(`/payouts/${payout.id}`)).status, 'paid')
 
-        await page.goto(`/admin/payouts/${payout.id}`)
+        await goTo(page, `/payouts/${payout.id}`)
         await page.getByLabel('Amount').fill('0.10')
         await page.getByRole('button', { name: 'Save' }).click()
         await page.getByText(`Payout ${payout.id} saved`).waitFor()
         assert.equal((await world().read(`/payouts/${payout.id}`)).amount, 0.1)
 
-        await page.goto(`/admin/affiliates/${affiliate.id}/show`)
+        await goTo(page, `/affiliates/${affiliate.id}/show`)
         await page.getByText('$0.10 paid in 1 payout').waitFor()
         await page.getByRole('img', { name: /^Payouts by month/ }).waitFor()
 
@@ -253,7 +253,7 @@ export function payoutScenarios(world: () => World): void {
         await page.getByRole('option', { name: /slowother/ }).click()
         await page.getByText('Nothing matches').waitFor()
 
-        await page.goto('/admin/affiliates/create')
+        await goTo(page, '/affiliates/create')
         await page.getByLabel('An existing account').check()
         const account = page.getByRole('combobox', { name: 'Account' })
         await account.pressSequentially('slowty', slowly)

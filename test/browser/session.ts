@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { Secret, TOTP } from 'otpauth'
 import type { Page } from 'playwright-core'
+import { goTo } from './pages.ts'
 import { eventually, type World } from './world.ts'
 
 export function sessionScenarios(world: () => World): void {
@@ -78,12 +79,12 @@ export function sessionScenarios(world: () => World): void {
         assert.equal(await page.getByRole('link', { name: 'Create affiliate' }).count(), 0)
         assert.equal(await page.getByRole('link', { name: 'Accounts' }).count(), 0)
         assert.equal(await page.getByRole('link', { name: 'Settings' }).count(), 0)
-        await page.goto('/admin/creatives')
+        await goTo(page, '/creatives')
         await page.locator('main').getByRole('row').nth(1).getByRole('link').first().click()
         await page.getByText('needs the permission creatives.edit').waitFor()
         assert.equal(await page.getByRole('button', { name: 'Save' }).count(), 0)
         assert.ok(await page.locator('[name=name]').isDisabled())
-        await page.goto('/admin/payouts/create')
+        await goTo(page, '/payouts/create')
         await page.getByText('needs the permission payouts.create').waitFor()
         assert.equal(await page.getByLabel('Amount').count(), 0)
         await page.context().clearCookies()
@@ -91,7 +92,7 @@ export function sessionScenarios(world: () => World): void {
         await logIn(page, 'books', 'only looking here')
         await page.getByRole('link', { name: 'Record payout' }).waitFor()
         assert.equal(await page.getByRole('link', { name: 'Accounts' }).count(), 0)
-        await page.goto('/admin/tools')
+        await goTo(page, '/tools')
         await page.getByRole('heading', { level: 1, name: 'Tools' }).waitFor()
         assert.equal(await page.getByRole('tab', { name: 'API keys' }).count(), 0)
       }))
@@ -200,7 +201,7 @@ export function sessionScenarios(world: () => World): void {
         await page.goto('/admin/affiliates')
         await logIn(page, 'second', 'second password')
         await page.getByRole('heading', { level: 1, name: 'Affiliates' }).waitFor()
-        await page.goto('/admin/users')
+        await goTo(page, '/users')
         await page.locator('main').getByRole('link', { name: 'second', exact: true }).click()
         await page.getByText('Your own password needs the current one').waitFor()
         assert.equal(await page.getByLabel('New password').count(), 0)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { downloaded } from './affiliates.ts'
-import { settled } from './pages.ts'
+import { goTo, settled } from './pages.ts'
 import { eventually, type World } from './world.ts'
 
 export function toolScenarios(world: () => World): void {
@@ -89,7 +89,7 @@ export function toolScenarios(world: () => World): void {
         const created = await world().api('POST', '/affiliates', { create_user: true, payment_email: email })
         const { id } = (await created.json()) as { id: number }
         await world().api('PATCH', `/affiliates/${id}`, { status: 'active', notes: '<b>bold</b>' })
-        await page.goto('/admin/tools/audit-log')
+        await goTo(page, '/tools/audit-log')
         const table = page.getByRole('table', { name: 'Audit log' })
         await table.getByText(email).first().waitFor()
         const account = page.getByRole('combobox', { name: 'Account' })
@@ -108,7 +108,7 @@ export function toolScenarios(world: () => World): void {
         await history.getByText('Affiliate created').waitFor()
         const referral = { affiliate_id: id, amount: 7.5, currency: 'USD' }
         const { referral_id } = await world().make('/referrals', referral)
-        await page.goto(`/admin/referrals/${referral_id}/show`)
+        await goTo(page, `/referrals/${referral_id}/show`)
         await history.getByText('Referral created').waitFor()
         const told = await history.innerText()
         assert.match(told, /amount: \$7\.50/)
