@@ -3,6 +3,7 @@ import { before, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import {
   ADMIN_PASSWORD,
+  affiliated,
   assertFailure,
   describeService,
   runCommand,
@@ -267,7 +268,8 @@ describeService('users: who loses the role', service => {
 
 describeService('users: password on the command line', service => {
   const password = (...args: string[]) =>
-    runCommand(['users', 'password', ...args, '--database', service().databaseUrl])
+    // In a process of its own: there a hash costs what it costs for users.
+    affiliated(['users', 'password', ...args, '--database', service().databaseUrl])
 
   test('sets one that is given, or makes one and shows it once, and ends the sessions', async () => {
     const admin = await service().admin()

@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { sql } from 'kysely'
 import { describeService } from '../../../../test/harness.ts'
 import { features, schema } from '../../../app.ts'
+import { DAY_SECONDS } from '../../../base/time.ts'
 import { checkDatabase } from '../../../operations/check/rules.ts'
 import { fillWithDemo } from '../../../operations/demo.ts'
 
@@ -22,8 +23,12 @@ describeService('the check of the ledger', service => {
     await earned(3, 'pending')
     const payout = await service().newPayout(id, { referrals: [paid] })
     const other = await service().newPayout(id, { referrals: [], amount: 2 })
-    for (const date of ['2024-01-01', '2024-01-02'])
+    // Of old ones only the sums remain, sooner or later.
+    const [yesterday, before] = [1, 2].map(days => Math.floor(Date.now() / (1000 * DAY_SECONDS)) - days)
+    for (const day of [before!, yesterday!]) {
+      const date = new Date(day * 1000 * DAY_SECONDS).toISOString().slice(0, 10)
       await service().post('/visits', { affiliate_id: id, date })
+    }
     assert.deepEqual(await problems(), [])
     const of = `affiliate ${id}`
     const account = (name: string) => `affiliate_id = ${id} AND account = '${name}'`
@@ -71,16 +76,16 @@ describeService('the check of the ledger', service => {
         [`affiliates: ${of}, referrals: 7 where the unpaid and paid referrals come to 2.`],
       ],
       [
-        `UPDATE visit_days SET visits = 3 WHERE day = 19724`,
-        `UPDATE visit_days SET visits = 1 WHERE day = 19724`,
+        `UPDATE visit_days SET visits = 3 WHERE day = ${yesterday}`,
+        `UPDATE visit_days SET visits = 1 WHERE day = ${yesterday}`,
         [
           `visit_days: ${of}, visits by day: 3 where the visits come to 1.`,
           `affiliates: ${of}, visits: 2 where the visits by day come to 4.`,
         ],
       ],
       [
-        `UPDATE visit_days SET converted = 1 WHERE day = 19724`,
-        `UPDATE visit_days SET converted = 0 WHERE day = 19724`,
+        `UPDATE visit_days SET converted = 1 WHERE day = ${yesterday}`,
+        `UPDATE visit_days SET converted = 0 WHERE day = ${yesterday}`,
         [`visit_days: ${of}, converted visits by day: 1 where the visits that led to a referral come to 0.`],
       ],
       [
