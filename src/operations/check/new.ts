@@ -6,20 +6,35 @@ import type { Settings } from '../../base/settings.ts'
 import { loadSettings } from '../../settings/rules.ts'
 import type { Database, SchemaObject } from '../../storage/database.ts'
 import { openWithoutKey } from '../../storage/open.ts'
+import type { Schema } from '../../storage/table.ts'
 
 interface New {
   readonly objects: readonly SchemaObject[]
   readonly settings: Settings
 }
 
-/** Built on the embedded engine, which needs no server and no permissions. */
+/** It follows from the program alone, so one is made for as many checks as the process does. */
+const made = new WeakMap<Schema, Promise<New>>()
+
 export async function asNew({ engine, schema }: Database): Promise<New> {
+  const making = made.get(schema) ?? make(schema)
+  made.set(schema, making)
+  try {
+    const { objects, settings } = await making
+    return { objects: engine.wantedObjects ?? objects, settings }
+  } catch (error) {
+    made.delete(schema)
+    throw error
+  }
+}
+
+/** Built on the embedded engine, which needs no server and no permissions. */
+async function make(schema: Schema): Promise<New> {
   const folder = await mkdtemp(join(tmpdir(), 'affiliated-check-'))
   try {
     const newDatabase = await openWithoutKey(`sqlite:${join(folder, 'new.db')}`, schema)
     try {
-      const objects = engine.wantedObjects ?? (await objectsOf(newDatabase))
-      return { objects, settings: await loadSettings(newDatabase.reader) }
+      return { objects: await objectsOf(newDatabase), settings: await loadSettings(newDatabase.reader) }
     } finally {
       await newDatabase.close()
     }
