@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { column } from './affiliates.ts'
-import { goTo } from './pages.ts'
 import { eventually, idle, type World } from './world.ts'
 
 export function referralScenarios(world: () => World): void {
@@ -148,7 +147,7 @@ export function referralScenarios(world: () => World): void {
         assert.deepEqual([payout.amount, payout.referrals], [25, `${ids[0]},${ids[1]}`])
 
         assert.equal((await world().api('DELETE', `/affiliates/${affiliate.id}`)).status, 200)
-        await goTo(page, '/affiliates/deleted')
+        await page.goto('/admin/affiliates/deleted')
         await page.getByRole('link', { name: `Affiliate ${affiliate.id} (deleted)` }).click()
         const balances = page.getByRole('table', { name: 'Balances' })
         await balances.getByRole('row', { name: /^Unpaid .*\$30\.30$/ }).waitFor()
