@@ -92,14 +92,18 @@ export const comparisons = {
       UNION ALL SELECT affiliate_id, month || ' volume_rest', volume_rest FROM sales_months WHERE ${range}`,
     derived: range => sql`
       WITH sold AS MATERIALIZED (
-        SELECT affiliate_id, coalesce(order_total, 0) AS volume, coalesce((
-          SELECT max(month) FROM sales_months
-            WHERE sales_months.affiliate_id = referrals.affiliate_id AND month <= created_at), 0) AS month
-        FROM referrals
-        WHERE ${status} IN ('pending', 'unpaid', 'paid') AND type NOT IN ('refund', 'write_off') AND ${range})
-      SELECT affiliate_id, month || ' sales' AS figure, 1 AS amount FROM sold
-      UNION ALL SELECT affiliate_id, month || ' volume_parts', ${volume.parts} FROM sold
-      UNION ALL SELECT affiliate_id, month || ' volume_rest', ${volume.rest} FROM sold`,
+        SELECT affiliate_id, month, count(*) AS sales,
+          cast(sum(${volume.parts}) AS bigint) AS volume_parts, cast(sum(${volume.rest}) AS bigint) AS volume_rest
+        FROM (
+          SELECT affiliate_id, coalesce(order_total, 0) AS volume, coalesce((
+            SELECT max(month) FROM sales_months
+              WHERE sales_months.affiliate_id = referrals.affiliate_id AND month <= created_at), 0) AS month
+          FROM referrals
+          WHERE ${status} IN ('pending', 'unpaid', 'paid') AND type NOT IN ('refund', 'write_off') AND ${range}
+        ) AS sale GROUP BY affiliate_id, month)
+      SELECT affiliate_id, month || ' sales' AS figure, sales AS amount FROM sold
+      UNION ALL SELECT affiliate_id, month || ' volume_parts', volume_parts FROM sold
+      UNION ALL SELECT affiliate_id, month || ' volume_rest', volume_rest FROM sold`,
   },
 } as const satisfies Record<string, Comparison>
 
