@@ -1,4 +1,4 @@
-/** How long one request may read, for which caller, and the signal that ends it. */
+/** Time budget of one request's reads, with its caller and an abort signal. */
 export class ReadBudget {
   readonly caller: string
   readonly signal: AbortSignal
@@ -6,14 +6,14 @@ export class ReadBudget {
   #readMs = 0
   #renewedAtMs = 0
 
-  /** @param signal ends it: nobody waits for the answer any more */
+  /** @param signal aborts the reads: nobody waits for the answer any more */
   constructor(caller: string, budgetMs: number, signal: AbortSignal) {
     this.caller = caller
     this.signal = signal
     this.#budgetMs = budgetMs
   }
 
-  /** What was read until now. */
+  /** Read time so far. */
   get readMs(): number {
     return this.#readMs
   }
@@ -22,7 +22,7 @@ export class ReadBudget {
     return this.#budgetMs + this.#renewedAtMs - this.#readMs
   }
 
-  /** As if nothing had been read until now. */
+  /** Starts the budget again from zero. */
   renew(): void {
     this.#renewedAtMs = this.#readMs
   }

@@ -1,13 +1,13 @@
 /**
- * Records that are asked for one at a time. Where the database is a trip away, over a network or to a thread, those
- * that requests ask for at the same moment come by one query: most of what a look-up costs there is the trip.
+ * Batches look-ups of single records. If the database is a round trip away, over a network or to a thread, look-ups of
+ * concurrent requests are combined into one query: most of their cost is the round trip.
  */
 import { type SelectQueryBuilder, sql } from 'kysely'
 import type { Db } from './database.ts'
 import { directRun, prepared } from './prepared.ts'
 import type { Tables } from './tables.ts'
 
-/** The identifiers of the next query, and who waits for each. */
+/** Identifiers of the next query, with the callers that wait for each. */
 type Batch<R> = Map<number, PromiseWithResolvers<R | undefined>>
 
 /**
@@ -24,7 +24,7 @@ export function byIdentifier<T extends keyof Tables, R extends { id: number }>(
   const several = prepared((db: Db, { ids }: { ids: readonly number[] }) =>
     rows(db).where(sql<boolean>`${sql.ref(column)} IN (${sql.join(ids)})`),
   )
-  /** By the executor, which every view of a Db shares. */
+  /** Keyed by the executor, which every view of a Db shares. */
   const batches = new WeakMap<object, Batch<R>>()
 
   const send = async (db: Db, batch: Batch<R>) => {
@@ -57,7 +57,7 @@ export function byIdentifier<T extends keyof Tables, R extends { id: number }>(
   }
 }
 
-/** To a power of two, by the last one over and over, so that a handful of queries is built, not one for each number. */
+/** Pads to a power of two with the last identifier, so that only a handful of query shapes is built. */
 function padded(ids: number[]): number[] {
   const length = 2 ** Math.ceil(Math.log2(ids.length))
   return [...ids, ...Array<number>(length - ids.length).fill(ids.at(-1)!)]

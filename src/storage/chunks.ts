@@ -1,7 +1,7 @@
-/** How many rows a statement has. The shapes are few, so each is built once. */
+/** Rows per statement. Few shapes, so that each is built once. */
 const CHUNKS = [100, 10, 1]
 
-/** Rows in parts, each for one statement that is prepared. */
+/** Splits rows into chunks, each for one prepared statement. */
 export function* chunksOf<T>(rows: readonly T[]): Generator<T[]> {
   let at = 0
   for (const size of CHUNKS) {

@@ -1,4 +1,4 @@
-/** What a search for words means, for every list: each word stands in one of the columns, in any order. */
+/** Word search for all lists: each word must occur in one of the columns, in any order. */
 import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely'
 import type { TextSearch, Word } from '../base/text.ts'
 

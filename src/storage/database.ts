@@ -1,7 +1,7 @@
 /**
- * What the rest of the program sees of a database.
- * Kysely builds the queries; there is no layer above it and no stand-in for tests. Where the engines differ,
- * the difference is a member of `Engine` or of `Database`, so no other file asks which engine it is.
+ * The interface of a database to the rest of the program. Kysely builds the queries; there is no layer above it and no
+ * stand-in for tests. Where the engines differ, the difference is a member of `Engine` or `Database`, so that no other
+ * file asks which engine it is.
  * See docs/decisions/two-engines.md.
  */
 import type { ColumnDataType, Kysely } from 'kysely'
@@ -10,56 +10,59 @@ import type { ReadBudget } from './budget.ts'
 import type { Schema } from './table.ts'
 import type { Tables } from './tables.ts'
 
-/** For reading what is committed. */
+/** Reads committed data. */
 export type Db = Kysely<Tables>
 
-/** A write transaction. Only `Database.transaction` makes one, so a function that takes a Tx can't run outside. */
+/** A write transaction. Only `Database.transaction` creates one, so a function that takes a Tx can't run outside. */
 export type Tx = Db & { readonly writes: true }
 
 export interface Database {
   readonly engine: Engine
-  /** Every table, as those declare them who own them. */
+  /** All tables, as declared by the folders that own them. */
   readonly schema: Schema
-  /** Sees what is committed, and nothing else. */
+  /** Sees committed data only. */
   readonly reader: Db
-  /** The same for lists and records: may be read from a replica that has caught up, see `replica.ts`. */
+  /** The same for lists and records: may read from a replica that has caught up, see `replica.ts`. */
   readonly replica: Db
   /**
-   * The same database, whose `reader` and `replica` are meant for what takes long: callers read in turns, see `turns.ts`, on
-   * the embedded engine on threads of its own, so that requests are answered meanwhile.
-   * @param budget what may be read; without one, as long as it takes
+   * The same database with `reader` and `replica` for long reads: callers take turns (see `turns.ts`), on the embedded
+   * engine on separate threads, so that requests are answered meanwhile.
+   * @param budget limits the reads; without it they may take as long as they need
    */
   background(budget?: ReadBudget): Database
   /**
-   * Runs `work` in a write transaction and resolves once its effect is durable; when `work` throws, nothing
-   * of it remains. On the embedded engine `work` should wait for nothing but the database.
+   * Runs `work` in a write transaction and resolves once its effect is durable; if `work` throws, it is rolled back. On
+   * the embedded engine, `work` should wait for nothing but the database.
    */
   transaction<T>(work: (tx: Tx) => Promise<T>, options?: TransactionOptions): Promise<T>
   /**
-   * A number that is another one once anything was committed, by whomever; where the engine can tell at once. Reads
-   * that follow it immediately see the state that it stands for, or a later one.
+   * Changes with every commit by any process; present where the engine can tell at once. Reads that follow immediately
+   * see that state or a later one.
    */
   readonly version?: () => number
-  /** To be called when a request arrives: what is read from here on is not older. Where reads share a snapshot. */
+  /** Must be called when a request arrives: later reads are at least as recent. Present where reads share a snapshot. */
   readonly refresh?: () => void
-  /** Connections that are in use and free, and how many wait for one; where there is a pool. */
+  /** Connections in use and free, and callers waiting for one; present where there is a pool. */
   readonly pool?: () => { used: number; free: number; waiting: number }
   /**
-   * Resolves, where that can happen, once this process can't know any more what is committed and refuses everything: it
-   * should end, so that a new start looks.
+   * Resolves when this process can no longer know what is committed and refuses everything: it should exit, so that a new
+   * start can find out. Present where that can happen.
    */
   readonly failed?: Promise<DatabaseUnavailable>
-  /** @throws DatabaseUnavailable when the database does not answer, or takes no writes */
+  /** @throws DatabaseUnavailable if the database does not answer, or accepts no writes */
   ready(): Promise<void>
   close(): Promise<void>
 }
 
 export interface TransactionOptions {
-  /** Whatever the transaction reads stays as it is until it ends; run again when somebody else changed it meanwhile. */
+  /**
+   * Repeatable reads: what the transaction has read stays unchanged; it is run again if someone else changed it
+   * meanwhile.
+   */
   readonly steady?: boolean
 }
 
-/** A database whose transactions are all part of one that is open, and which reads what that one sees. */
+/** A database whose transactions join an open one, and whose reads go through it. */
 export function within(database: Database, tx: Tx): Database {
   const joinedDatabase: Database = {
     engine: database.engine,
@@ -74,14 +77,14 @@ export function within(database: Database, tx: Tx): Database {
   return joinedDatabase
 }
 
-/** What may refuse a write, in the transaction that would do it. */
+/** Checks that may refuse a write, inside its transaction. */
 export interface Guards {
   before?(tx: Tx): Promise<void> | undefined
-  /** At its end: what was written waited for others, and much may have happened. */
+  /** Runs at the end: the write may have waited for others meanwhile. */
   after?(tx: Tx): Promise<void> | undefined
 }
 
-/** The same database, in which nothing is written unless the guards let it. One is made for each write. */
+/** The same database with guards on every write. Created once per write. */
 export class GuardedDatabase implements Database {
   readonly #database: Database
   readonly #guards: Guards
@@ -131,69 +134,72 @@ export class GuardedDatabase implements Database {
   }
 }
 
-/** Tables that transactions keep each other from changing as a whole. */
+/** Tables that are locked as a whole. */
 export type Lock = 'settings'
 
-/** A table, or an index, trigger or whatever else belongs to one, and what it is, in words that two databases can be compared by. */
+/**
+ * A table, or an index, trigger or other object that belongs to one, with a definition that can be compared between
+ * databases.
+ */
 export interface SchemaObject {
   readonly name: string
   readonly definition: string
 }
 
-/** What a migration needs to know of an engine. */
+/** What migrations need to know about an engine. */
 export interface Engine {
   readonly name: 'SQLite' | 'PostgreSQL'
   /** Column types. Text compares by code point on every engine. */
   readonly identity: string
   readonly integer: ColumnDataType
   readonly text: string
-  /** What stands behind the closing parenthesis of CREATE TABLE. */
+  /** Appended after the closing parenthesis of CREATE TABLE. */
   readonly tableOptions: string
-  /** Keeps other migrations out until the transaction ends, where writing alone does not, and lets this one take long. */
+  /** Excludes other migrations until the transaction ends, where writing alone does not, and lifts the time limit. */
   readonly lockSchema: readonly string[]
-  /** The last identifier that a table gave out; 0 before the first. */
+  /** The last identifier that a table has assigned; 0 before the first. */
   lastIdentity(db: Db, table: string): Promise<number>
-  /** An identifier for a row that is yet to be inserted. */
+  /** Reserves the identifier of a row that will be inserted later. */
   reserveIdentity(tx: Tx, table: string): Promise<number>
   /** The same for several rows, in ascending order. */
   reserveIdentities(tx: Tx, table: string, count: number): Promise<number[]>
-  /** Until the transaction ends: together with others, or alone, where several transactions write at a time. */
+  /** Locks a table until the transaction ends, shared or exclusively; has no effect where transactions don't overlap. */
   lock(tx: Tx, table: Lock, how: 'together' | 'alone'): Promise<void>
-  /** Goes on behind this identifier, where rows were given theirs. */
+  /** Continues identifiers after this one, when rows were inserted with their own. */
   continueIdentity(tx: Tx, table: string, last: number): Promise<void>
-  /** The action of a trigger that refuses what set it off. */
+  /** Action of a trigger that refuses its statement. */
   readonly refusal: string
-  /** Statements that keep the rows of a table from being removed, and these columns from being changed. */
+  /** Statements that protect a table's rows from deletion, and these columns from change. */
   appendOnly(table: string, columns: readonly string[]): string[]
-  /** What `appendOnly` refuses: each is a trigger `table_name`. */
+  /** Operations that `appendOnly` refuses: each has a trigger `table_name`. */
   readonly refused: readonly string[]
-  /** What the database has of these tables, and where it is the program's alone, all that it has. */
+  /** Objects of these tables and, where the database belongs to the program alone, all others. */
   objects(db: Db, tables: readonly string[]): Promise<SchemaObject[]>
-  /** What a new database has, where none can be made to compare with. */
+  /** Objects of a new database, where none can be created for comparison. */
   readonly wantedObjects?: readonly SchemaObject[]
-  /** Asks for the indexes that only make reading faster: `name`, `table` and the `definition` that makes each anew. */
+  /** Query for the indexes that only serve reads: `name`, `table`, and the `definition` that creates each. */
   readonly indexes: string
-  /** Takes back what `appendOnly` has said. */
+  /** Reverts `appendOnly`. */
   allowChanges(table: string): string[]
-  /** The trigger `table_name`. */
+  /** Drops the trigger `table_name`. */
   dropTrigger(table: string, name: string): string
   /**
-   * Statements by which a transaction that adds rows to the table has its number before any of them has its identifier,
-   * where transactions have numbers.
+   * Statements that make a transaction get its number before its first row in the table gets an identifier, where
+   * transactions have numbers.
    */
   numbersFirst(table: string): string[]
-  /** Where a transaction may commit after another one that has taken higher identifiers; see `events/seal.ts`. */
+  /** Present where a transaction may commit after another one that took higher identifiers; see `events/seal.ts`. */
   readonly concurrent?: {
-    /** The number of the oldest transaction that runs. */
+    /** Number of the oldest running transaction. */
     readonly oldest: string
-    /** In a transaction: a number that no other has yet, above those of all that run. */
+    /** Within a transaction: a new number, above those of all running ones. */
     readonly next: string
   }
   /** How names are found by a part of them. */
   readonly search: SearchIndex
-  /** What is wrong with the files that the database is kept in, as far as they are its own to look at. */
+  /** Damage of the database files, where they are accessible. */
   damages(db: Db): Promise<string[]>
-  /** A query for the size of the database: one row with `bytes`. */
+  /** Query for the size of the database: one row with `bytes`. */
   readonly databaseSize: string
 }
 
@@ -225,21 +231,21 @@ export interface Indexed {
   readonly columns: readonly string[]
 }
 
-/** What can be chosen beside the URL. */
+/** Options beside the URL. */
 export interface DatabaseOptions {
-  /** Refuses a database that is not there, or has no tables of this program, instead of making them. */
+  /** Refuses a missing database, or one without tables of this program, instead of creating them. */
   readonly existing?: boolean
-  /** Changes nothing, not even to bring the tables up to date; works on media that can only be read. */
+  /** Changes nothing, not even by migration; works on read-only media. */
   readonly readOnly?: boolean
   /** Refuses an embedded database that another process has open. */
   readonly alone?: boolean
-  /** Takes a copy that is not complete, which is refused otherwise: what it has not got yet would be made anew. */
+  /** Accepts an incomplete copy, which is otherwise refused: missing parts would be created anew. */
   readonly incomplete?: boolean
-  /** Connections that this process opens at most. */
+  /** Maximum number of connections of this process. */
   readonly poolSize?: number | undefined
-  /** Whether connections may prepare statements under names, which some poolers forbid; they do when omitted. */
+  /** Whether connections may name prepared statements, which some poolers forbid; true by default. */
   readonly isNaming?: boolean | undefined
-  /** Where the key is that seals payment details; beside an embedded database when omitted. */
+  /** File with the key that seals payment details; by default beside an embedded database. */
   readonly secretKeyFile?: string | undefined
   /** URL of a replica to read lists and records from. */
   readonly readUrl?: string | undefined
@@ -281,7 +287,10 @@ export class LostRace extends Error {
   }
 }
 
-/** The database did not take the work: it is away, busy for too long, full, or was closed. Nothing was changed, unless it is in doubt. */
+/**
+ * The database did not take the work: it is away, busy for too long, full, or was closed. Nothing was changed, unless it
+ * is in doubt.
+ */
 export class DatabaseUnavailable extends Error {
   readonly reason: Reason
   constructor(message: string, cause?: unknown, reason: Reason = 'no answer') {
@@ -294,7 +303,7 @@ export class DatabaseUnavailable extends Error {
 /** Why the database did not take the work, as far as callers may know. */
 export type Reason =
   | 'no answer'
-  /** Others have it to themselves for too long. */
+  /** Locked by others for too long. */
   | 'busy'
   | 'full'
   | 'read-only'
@@ -303,9 +312,9 @@ export type Reason =
   | 'damaged'
   /** Its file was removed or replaced. */
   | 'removed'
-  /** It failed while it was asked to commit: whether something was changed is not known. */
+  /** A commit failed in a way that leaves its outcome unknown. */
   | 'in doubt'
-  /** A read used up its budget. */
+  /** A read exceeded its budget. */
   | 'too long'
   /** Nobody waits for the answer. */
   | 'not wanted'

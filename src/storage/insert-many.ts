@@ -1,24 +1,24 @@
 /**
- * Many rows at once. Where a statement costs a trip, one takes all of them, as one value; where it does not, each is a run
- * of a statement that is prepared.
+ * Inserts many rows. If statements are round trips, one statement takes all rows as a single value; otherwise a prepared
+ * statement runs once per row.
  */
 import { type RawBuilder, sql } from 'kysely'
 import { memberOf } from '../base/unknown.ts'
 import type { Tx } from './database.ts'
 import { directRun } from './prepared.ts'
 
-/** So that no value becomes very long. */
+/** Limits the length of the value. */
 const ROWS_PER_STATEMENT = 1000
 
 interface Insertion {
   readonly table: string
-  /** What follows the rows: what happens to those that are there, what comes back. */
+  /** Follows the rows: conflict clause and RETURNING. */
   readonly ending?: string
 }
 
 /**
  * @param rows all with the columns of the first
- * @returns what `ending` asks for, in the order of the rows
+ * @returns the rows of `ending`, in the order of `rows`
  */
 export async function insertMany<R>(
   tx: Tx,
@@ -58,7 +58,7 @@ function insertionOf<R>(
     FROM json_populate_recordset(NULL::${to}, ${JSON.stringify(rows, plain)}::json) ${sql.raw(ending)}`
 }
 
-/** JSON has no whole numbers that JavaScript's own can't hold; the database reads them from text as well. */
+/** JSON numbers are doubles; databases also read integers from text. */
 function plain(_name: string, value: unknown): unknown {
   return typeof value === 'bigint' ? String(value) : value
 }

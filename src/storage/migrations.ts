@@ -1,7 +1,6 @@
 /**
- * The schema, as steps that are each taken once and never edited after a release. Plain SQL that every engine
- * takes; the words in which they differ come from `Engine`. Unique indexes are named 'table.column', which is
- * how an engine that reports the index by name tells which rule was broken.
+ * The schema, as steps that each run once and are never edited after a release. Plain SQL that both engines accept; the
+ * parts that differ come from `Engine`. Unique indexes are named 'table.column', by which engines report a violation.
  */
 import { sql } from 'kysely'
 import { type Database, DatabaseUnusable, type Db, type Engine, type Tx } from './database.ts'
@@ -63,7 +62,7 @@ export const migrations: readonly Migration[] = [
   search,
 ]
 
-/** How a referral's amount came to be stands in `calculation` alone. */
+/** The calculation of a referral's amount is in `calculation` alone. */
 function oneCalculation(): string[] {
   return ['ALTER TABLE referrals DROP COLUMN judgement']
 }
@@ -90,7 +89,7 @@ function idempotency({ integer, text, tableOptions }: Engine): string[] {
   ]
 }
 
-/** One try to log in now counts for several counters. Those of the last minutes are forgotten. */
+/** A log-in attempt now counts for several counters. Recent attempts are forgotten. */
 function knownDevices({ integer, text, tableOptions }: Engine): string[] {
   return [
     `CREATE TABLE devices (
@@ -113,7 +112,7 @@ function knownDevices({ integer, text, tableOptions }: Engine): string[] {
   ]
 }
 
-/** The name of an API key as it is searched for. SQLite folds ASCII only; names of keys made from now on are folded whole. */
+/** Search key of an API key's name. SQLite folds ASCII only; names of new keys are folded completely. */
 function keyNames({ text }: Engine): string[] {
   return [
     `ALTER TABLE api_keys ADD COLUMN name_key ${text} NOT NULL DEFAULT ''`,
@@ -121,7 +120,7 @@ function keyNames({ text }: Engine): string[] {
   ]
 }
 
-/** Whether a database is a copy that is not complete is the storage's own to know. */
+/** Marks a database as an incomplete copy. */
 function copyMark({ integer }: Engine): string[] {
   return [
     `ALTER TABLE schema_version ADD COLUMN copying ${integer} NOT NULL DEFAULT 0`,
@@ -206,7 +205,7 @@ function initial({ identity, integer, text, tableOptions }: Engine): string[] {
       `created_at ${integer} NOT NULL`,
       `updated_at ${integer} NOT NULL`,
     ),
-    // What follows the identifier lets sums and reports be read from the index alone.
+    // The columns after the identifier let sums and reports read the index alone.
     index('payouts_affiliate_id', 'payouts (affiliate_id, id, status, amount, created_at)'),
     index('payouts_amount', 'payouts (amount, id, status)'),
     index('payouts_payout_method', 'payouts (payout_method, id, status, amount)'),
@@ -268,7 +267,7 @@ function initial({ identity, integer, text, tableOptions }: Engine): string[] {
   ]
 }
 
-/** What `Engine.appendOnly` is made of. */
+/** Triggers of `Engine.appendOnly`. */
 export function refusals(table: string, columns: readonly string[], refusal: string): string[] {
   return [
     `CREATE TRIGGER ${table}_delete BEFORE DELETE ON ${table} FOR EACH ROW ${refusal}`,
@@ -276,7 +275,7 @@ export function refusals(table: string, columns: readonly string[], refusal: str
   ]
 }
 
-/** Entries and seals are refused to be changed or removed by the database itself; see `events/seal.ts`. */
+/** The database itself refuses changes and deletions of entries and seals; see `events/seal.ts`. */
 function auditLog(engine: Engine): string[] {
   const { identity, integer, text, tableOptions, appendOnly } = engine
   const columns = {
@@ -316,7 +315,7 @@ function auditLog(engine: Engine): string[] {
   ]
 }
 
-/** @throws DatabaseUnusable when the tables are not those of this program */
+/** @throws DatabaseUnusable if the tables are not those of this program */
 export async function refuseOtherVersion(db: Db): Promise<void> {
   const { rows } = await sql<{ version: number }>`SELECT version FROM schema_version`.execute(db)
   const version = rows[0]?.version ?? 0
@@ -327,10 +326,10 @@ export async function refuseOtherVersion(db: Db): Promise<void> {
 }
 
 /**
- * Brings the schema up to date. Whoever comes first does it; others wait for the transaction.
+ * Migrates the schema. The first process does it; others wait for its transaction.
  * @param last the version to stop at
- * @returns how many steps were taken
- * @throws DatabaseUnusable when the database was made by a newer program
+ * @returns the number of steps
+ * @throws DatabaseUnusable if a newer program created the database
  */
 export async function migrate(database: Database, last = migrations.length): Promise<number> {
   return database.transaction(async tx => {

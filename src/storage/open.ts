@@ -1,4 +1,4 @@
-/** Opens the database by its URL and brings it up to date. */
+/** Opens a database by its URL and migrates it. */
 import { sql } from 'kysely'
 import { type Database, type DatabaseOptions, DatabaseUnusable, type Db, type Tx } from './database.ts'
 import { migrate, refuseOtherVersion } from './migrations.ts'
@@ -7,9 +7,9 @@ import { keepSecretKeyIn } from './secret-keys.ts'
 import type { Schema } from './table.ts'
 
 /**
- * Opens the database and migrates it. One that is embedded is made when it does not exist, unless that is refused.
+ * Opens and migrates a database. An embedded one is created if missing, unless `existing` is set.
  * @param url `sqlite:PATH` or `postgres://…`
- * @param schema what is kept in it, for those who work on all tables
+ * @param schema its tables, for code that works on all of them
  * @throws DatabaseUnusable
  */
 export async function openDatabase(
@@ -21,7 +21,7 @@ export async function openDatabase(
   return openWithoutKey(url, schema, options)
 }
 
-/** The same beside another database, whose key stays in use. */
+/** The same for a second database, while the first one's key stays in use. */
 export async function openWithoutKey(
   url: string,
   schema: Schema,
@@ -43,18 +43,18 @@ export async function openWithoutKey(
   }
 }
 
-/** Beside the embedded database; one that is elsewhere has no place beside it. */
+/** Only embedded databases have a file to put the key beside. */
 function keyBeside(url: string): string | undefined {
   return url.startsWith('sqlite:') ? `${url.slice('sqlite:'.length)}.key` : undefined
 }
 
-/** Whether the database is a copy that is not complete. */
+/** Whether the database is an incomplete copy. */
 export async function isCopyUnderWay(db: Db): Promise<boolean> {
   const { rows } = await sql<{ copying: number }>`SELECT copying FROM schema_version`.execute(db)
   return rows[0]?.copying === 1
 }
 
-/** A copy is marked as such from its beginning to its end. */
+/** Marks a copy from its beginning to its end. */
 export async function markCopy(tx: Tx, underWay: boolean): Promise<void> {
   await sql`UPDATE schema_version SET copying = ${underWay ? 1 : 0}`.execute(tx)
 }

@@ -1,6 +1,6 @@
 /**
- * Lists by page. A page begins after a given row (keyset paging), not at a counted one, so the millionth page costs
- * what the first costs; `offset` is there for clients that count.
+ * Keyset pagination: a page begins after a given row, not at a counted one, so that the millionth page costs as much as
+ * the first; `offset` exists for clients that count.
  * See docs/decisions/keyset-paging.md.
  */
 import { type Expression, type SelectQueryBuilder, sql } from 'kysely'
@@ -9,29 +9,29 @@ import type { Db } from './database.ts'
 import { prepared } from './prepared.ts'
 import type { Tables } from './tables.ts'
 
-/** One way to order a list. Ties are broken by the identifier. */
+/** An order of a list. Ties are broken by the identifier. */
 export interface Order {
-  /** As the database computes it; never null. */
+  /** SQL expression; never null. */
   readonly expression: Expression<unknown>
   readonly kind: 'number' | 'text'
   /** The same value, of a row that was read. */
   value(row: unknown): number | string
-  /** Computed for each row, so no index has them in order; the value is read beside the row, as `order_value`. */
+  /** Computed per row, so no index has them in order; its value is read beside the row, as `order_value`. */
   readonly computed?: boolean
-  /** The permission without which nobody learns it, where that of the list is not enough. */
+  /** Permission needed to see the value, if that of the list is not enough. */
   readonly needs?: string | undefined
 }
 
 export interface Page {
   readonly order: Order
   readonly descending: boolean
-  /** The row behind which the page begins. */
+  /** The page begins after this row. */
   readonly after?: { readonly value: number | string; readonly id: number } | undefined
   readonly offset: number
   readonly limit: number
 }
 
-/** The first and last second of a span of time; a side that is open is undefined. */
+/** First and last second of a time span; undefined for an open side. */
 export interface Span {
   readonly first?: number
   readonly last?: number
@@ -40,14 +40,14 @@ export interface Span {
 const SHORT_SECONDS = 7 * DAY_SECONDS
 
 /**
- * Whether one of the spans is so short that its rows are few and lie together. A planner that supposes them
- * scattered looks for them in order of identifier, through the whole table.
+ * Whether one of the spans is so short that its rows are few and adjacent. A planner that assumes them scattered would
+ * scan the whole table in order of identifier.
  */
 export function anyShort(...spans: (Span | undefined)[]): boolean {
   return spans.some(({ first, last = now() } = {}) => first !== undefined && last - first <= SHORT_SECONDS)
 }
 
-/** What one query of a list is given; the criteria are the list's own. */
+/** Arguments of one list query. */
 interface PageArguments<C> {
   readonly criteria: C
   readonly after?: Page['after']
@@ -57,7 +57,7 @@ interface PageArguments<C> {
 
 type PageQuery<C, O> = (db: Db, args: PageArguments<C>) => Promise<O[]>
 
-/** A list that is read page by page. */
+/** A list with keyset pagination. */
 export class PagedList<T extends keyof Tables, C, O> {
   readonly #rows: (db: Db, criteria: C) => SelectQueryBuilder<Tables, T, O>
   readonly #id: Expression<unknown>
@@ -67,7 +67,7 @@ export class PagedList<T extends keyof Tables, C, O> {
   /**
    * @param rows selects the rows that meet the criteria; see `prepared` for what it may depend on
    * @param id the identifier's column
-   * @param few whether so few rows meet the criteria that they should be found first, and then sorted
+   * @param few whether the criteria match so few rows that filtering before sorting is faster
    */
   constructor(
     rows: (db: Db, criteria: C) => SelectQueryBuilder<Tables, T, O>,
@@ -80,8 +80,8 @@ export class PagedList<T extends keyof Tables, C, O> {
   }
 
   /**
-   * Reads one page. Behind a row come those that tie with it, and then those beyond: two queries, each of which every
-   * engine answers from the index, where a comparison of (value, identifier) makes some walk through all ties.
+   * Reads one page. After a row come its ties, then the rows beyond: two queries, each answered from the index by every
+   * engine, whereas comparing (value, identifier) makes some scan all ties.
    */
   async read(db: Db, criteria: C, { order, descending, after, offset, limit }: Page): Promise<O[]> {
     const way: Way = `${descending ? 'desc' : 'asc'}${this.#few(criteria) ? ' few' : ''}`
@@ -116,19 +116,19 @@ export class PagedList<T extends keyof Tables, C, O> {
     else if (part === 'beyond') query = query.where(sql<boolean>`${expression} ${beyond} ${after!.value}`)
     else query = query.where(sql<boolean>`${expression} = ${after!.value} AND ${id} ${beyond} ${after!.id}`)
     if (part !== 'ties' && expression !== id) query = query.orderBy(expression, direction)
-    // A sum has no index to read in order.
+    // A computed sum can't be read in index order.
     const sorted = way.endsWith('few') && expression === id
     return query.orderBy(sorted ? sql`${id} + 0` : id, direction)
   }
 }
 
-/** In which direction a list is read, and whether its rows are found first. */
+/** Direction of a list, and whether its rows are filtered before sorting. */
 type Way = 'asc' | 'desc' | 'asc few' | 'desc few'
 
-/** Which rows of a list a query reads. */
+/** Part of a list that a query reads. */
 type Part = 'start' | 'after' | 'ties' | 'beyond'
 
-/** How many rows a query has that selects nothing yet. */
+/** Number of rows of a query without a select clause. */
 export async function countOf<T extends keyof Tables>(
   query: SelectQueryBuilder<Tables, T, object>,
 ): Promise<number> {
@@ -136,7 +136,7 @@ export async function countOf<T extends keyof Tables>(
   return count
 }
 
-/** Of rows inserted by one statement: engines give out identifiers in its order, and return them in any. */
+/** For rows inserted by one statement: engines assign identifiers in its order, but return them in any. */
 export function idsInOrder(rows: { id: number }[]): number[] {
   return rows.map(row => row.id).sort((a, b) => a - b)
 }

@@ -1,9 +1,9 @@
 /**
- * Queries that are built once. Building one takes Kysely longer than running it takes SQLite, so what runs for every
- * request is built at its first use, with a mark in the place of each value, and from then on only gets its values.
+ * Queries that are built once. Building one takes Kysely longer than running it takes SQLite, so a query of the hot paths
+ * is built at first use, with marks in place of values, and afterwards only receives its values.
  *
- * One function may make several queries: what it builds may depend on which arguments are there, and on how many
- * values a list has (their shape), but never on a value.
+ * One function may build several queries: the text may depend on which arguments are present, and on how many values a
+ * list has (the shape), but never on a value.
  * See docs/decisions/prepared-queries.md.
  */
 import { isDeepStrictEqual } from 'node:util'
@@ -11,13 +11,13 @@ import type { Compilable, CompiledQuery } from 'kysely'
 import { hasMembers, memberOf } from '../base/unknown.ts'
 import type { Db } from './database.ts'
 
-/** Shapes that are kept for each function; a caller who sends others all the time pays for building them. */
+/** Cached shapes per function; a caller with ever new shapes pays for building them. */
 const SHAPES_KEPT = 100
 
-/** How an engine runs queries that are built, without Kysely's way through pools and plugins. */
+/** How an engine runs prebuilt queries, bypassing Kysely's pools and plugins. */
 export type Run = NearRun | FarRun
 
-/** Where it is no trip to the database. */
+/** For an engine without round trips. */
 interface NearRun {
   readonly isNear: true
   readonly run: RunDirectly
@@ -29,22 +29,22 @@ export interface FarRun {
   readonly isNear: false
   run<R>(text: string, parameters: readonly unknown[]): Promise<R[]>
   /**
-   * Runs it before whatever the transaction runs next, and fails the transaction when it fails.
-   * @param refuse throws what the transaction fails with
+   * Runs before the transaction's next statement, and fails the transaction if it fails.
+   * @param refuse throws the error to fail with
    */
   later?(text: string, parameters: readonly unknown[], refuse?: Refuse): void
 }
 
 type Refuse = (error: unknown) => never
 
-/** By the executor, which every view of a Db shares. */
+/** Keyed by the executor, which every view of a Db shares. */
 const direct = new WeakMap<object, Run>()
 
 export function runsDirectly(db: Db, run: Run): void {
   direct.set(db.getExecutor(), run)
 }
 
-/** Runs a statement without Kysely's way; undefined where it is a trip to the database. */
+/** Runs a statement directly; undefined where the database is a round trip away. */
 export function directRun(db: Db): RunDirectly | undefined {
   const runner = direct.get(db.getExecutor())
   return runner?.isNear ? runner.run : undefined
@@ -53,9 +53,9 @@ export function directRun(db: Db): RunDirectly | undefined {
 interface Query<A, R> {
   (db: Db, args: A): Promise<R[]>
   /**
-   * Runs it before whatever the transaction runs next, at the latest with its commit. Where the database is a trip away, nobody
-   * waits for it: when it fails, the transaction does.
-   * @param refuse throws what is to be thrown instead of the database's refusal
+   * Runs before the transaction's next statement, at the latest with its commit. Where the database is a round trip away,
+   * nobody waits for it: if it fails, the transaction does.
+   * @param refuse throws instead of the database's error
    */
   later(tx: Db, args: A, refuse?: Refuse): Promise<void>
 }
@@ -63,19 +63,19 @@ interface Query<A, R> {
 let comparing = false
 
 /**
- * From now on each query is built once more with its values, each time it runs, and refused where that makes another
- * one. It costs what building once saves: tests begin with it, and nothing else.
+ * Test mode: each query is built again with its values whenever it runs, and refused if the text differs. It costs what
+ * building once saves, so only tests use it.
  */
 export function compareWithValues(): void {
   comparing = true
 }
 
 /**
- * @param build makes the query; it is given marks instead of values
+ * @param build builds the query; it receives marks instead of values
  * @returns runs the query with the values of `args`
  */
 export function prepared<A extends object, R>(build: (db: Db, args: A) => Compilable<R>): Query<A, R> {
-  // Engines write SQL differently, so each has templates of its own, found by the adapter that all its Dbs share.
+  // Engines differ in their SQL, so each has its own templates, keyed by the adapter that its Dbs share.
   const templates = new WeakMap<object, Map<string, Template<R>>>()
   const built = (db: Db, args: A): { query: CompiledQuery<R>; parameters: unknown[] } => {
     const engine = db.getExecutor().adapter.constructor
@@ -125,7 +125,7 @@ function refuseOther(text: string, parameters: readonly unknown[], built: Compil
   )
 }
 
-/** A place where a value belongs: how to find it in the arguments. */
+/** Placeholder of a value: its path in the arguments. */
 class Mark {
   readonly path: readonly string[]
   constructor(path: readonly string[]) {
@@ -149,9 +149,9 @@ class Template<R> {
   }
 }
 
-/** The same with a mark in the place of each value. */
+/** The arguments with a mark in place of each value. */
 function marked<A>(args: A): A {
-  // Cast: queries are built with marks in the place of values, and look at none.
+  // Cast: building a query never looks at values, so marks can stand for them.
   return marksOf(args, []) as A
 }
 

@@ -1,14 +1,14 @@
-/** Whether the database takes writes, found out by writing: what is full or read-only still answers reads. */
+/** Checks by a write whether the database accepts writes: a full or read-only one still answers reads. */
 import { setTimeout as delay } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { DatabaseUnavailable, type Tx } from './database.ts'
 
-/** Whoever asks more often is told what was found last. */
+/** Within this interval, callers get the last result. */
 const EVERY_MS = 2000
-/** So long a write that failed counts: one that is larger than the probe may need room that the probe has. */
+/** How long a failed write counts: a larger write may need room that the probe does not. */
 const REMEMBERED_MS = 10_000
 const FAILURES: ReadonlySet<string> = new Set(['full', 'failing', 'read-only'])
-/** What waits for longer waits for others who write. */
+/** A probe that waits longer is waiting for other writers. */
 const PATIENCE_MS = 500
 
 export class WriteProbe {
@@ -22,7 +22,7 @@ export class WriteProbe {
     this.#transaction = transaction
   }
 
-  /** Remembers how a write failed, and throws it on. */
+  /** Remembers the failure of a write, and rethrows it. */
   remember = (error: unknown): never => {
     if (error instanceof DatabaseUnavailable && FAILURES.has(error.reason)) {
       this.#failure = error
@@ -31,7 +31,7 @@ export class WriteProbe {
     throw error
   }
 
-  /** @throws DatabaseUnavailable when something could not be written, or nothing can; not when others are writing */
+  /** @throws DatabaseUnavailable if writes fail; not while others are writing */
   async look(): Promise<void> {
     const time = performance.now()
     if (this.#failure && time - this.#failedAt < REMEMBERED_MS) throw this.#failure
@@ -49,7 +49,7 @@ export class WriteProbe {
   }
 }
 
-/** Changes nothing, and is written all the same. */
+/** A write without effect. */
 async function write(tx: Tx): Promise<void> {
   await sql`UPDATE schema_version SET version = version`.execute(tx)
 }

@@ -1,4 +1,4 @@
-/** Seals what is stored by a new key. Whoever stores something sealed says by `Sealed` where it is. */
+/** Key rotation: seals stored texts with a new key. Each folder with sealed data declares it as `Sealed`. */
 import { sql } from 'kysely'
 import type { Database, Db, Tx } from './database.ts'
 import {
@@ -9,29 +9,29 @@ import {
   sealedPrefix,
 } from './secret-keys.ts'
 
-/** What is sealed in one table. */
+/** Sealed texts of one table. */
 export interface Sealed {
-  /** The names of the keys that have sealed it, which its texts begin with. */
+  /** Names of the keys in use; sealed texts begin with them. */
   keys(db: Db): Promise<readonly { readonly key: string }[]>
-  /** Those behind this one that are sealed by a key other than the one with this prefix, in order, at most `limit`. */
+  /** Rows after this one that are sealed by a key other than the one with this prefix, in order, at most `limit`. */
   stale(tx: Tx, prefix: string, after: number, limit: number): Promise<Stale[]>
 }
 
 interface Stale {
   readonly id: number
-  /** Seals it by the key that seals now, unless it was replaced meanwhile. @throws Failure secret_key */
+  /** Seals the text with the current key, unless it was replaced meanwhile. @throws Failure secret_key */
   reseal(tx: Tx): Promise<void>
 }
 
 const ROWS_AT_ONCE = 200
 
-/** The name of the key by which a column is sealed. @param from where it begins, from 1 */
+/** SQL for the key name of a sealed column. @param from position of the name, from 1 */
 export const keyNameIn = (column: string, from = 1) =>
   sql<string>`substr(${sql.ref(column)}, ${sql.lit(from)}, ${sql.lit(KEY_NAME_LENGTH)})`.as('key')
 
 /**
- * A new key beside what another one has sealed would hide until its first use that the other one is gone.
- * @throws Failure secret_key when something is sealed by a key that is not there
+ * Checked at the start: a new key would otherwise hide the loss of an old one until its first use.
+ * @throws Failure secret_key if something is sealed by a missing key
  */
 export async function refuseLostKeys({ reader }: Database, sealedKinds: readonly Sealed[]): Promise<void> {
   const names = new Set<string>()
@@ -40,9 +40,9 @@ export async function refuseLostKeys({ reader }: Database, sealedKinds: readonly
 }
 
 /**
- * Seals everything by a new key, and forgets the old one once nothing is sealed by it, which is found out while nobody seals.
- * Killed at any point, it is done to its end by doing it again.
- * @returns how many were sealed anew
+ * Seals everything with a new key, and drops the old one when nothing is sealed by it, which is checked while nobody
+ * seals. If interrupted at any point, running it again completes it.
+ * @returns the number of texts sealed again
  * @throws Failure secret_key
  */
 export async function rotateSecretKey(database: Database, sealedKinds: readonly Sealed[]): Promise<number> {
@@ -54,7 +54,7 @@ export async function rotateSecretKey(database: Database, sealedKinds: readonly 
   }
 }
 
-/** Whoever seals holds the settings. */
+/** Sealing requires the settings lock. */
 function locked<T>(database: Database, how: 'together' | 'alone', work: (tx: Tx) => Promise<T>): Promise<T> {
   return database.transaction(async tx => {
     await database.engine.lock(tx, 'settings', how)

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Tx } from './database.ts'
 
-/** Runs work in a part of a transaction: when it throws, nothing of it remains, and the transaction goes on. */
+/** Runs work in a savepoint: if it throws, its changes are rolled back and the transaction continues. */
 export async function inSavepoint<T>(tx: Tx, work: () => Promise<T>): Promise<T> {
   await sql`SAVEPOINT part`.execute(tx)
   let result: T

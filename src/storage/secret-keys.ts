@@ -1,7 +1,7 @@
 /**
- * Seals what nobody may read from a database, a backup or a copy of it: the key is in none of them. It is given by
- * SECRET_KEY, or stands in a file that only its owner reads, by default beside the embedded database. A process works on
- * one database at a time, so there is one ring of keys.
+ * Encryption of texts that nobody may read from a database, a backup or a copy: the key is in none of them. It comes from
+ * SECRET_KEY, or from a file readable by its owner only, by default beside the embedded database. A process works on one
+ * database at a time, so there is one key ring.
  */
 import { createCipheriv, createDecipheriv, hash, randomBytes } from 'node:crypto'
 import {
@@ -28,29 +28,29 @@ interface Key {
   readonly bytes: Buffer
 }
 
-/** What is sealed begins with the name of its key. */
+/** Sealed texts begin with the name of their key. */
 export const KEY_NAME_LENGTH = 8
 let place: string | undefined
 let ring: readonly Key[] | undefined
-/** What stands beside the keys, before the name of one that is lost: what it has sealed is given up. */
+/** Marks the name of a lost key, in the same place as the keys: texts sealed by it are given up. */
 const LOST = 'lost:'
 let lost: readonly string[] = []
 
 /**
- * Where the key is from now on, unless SECRET_KEY gives it.
- * @param file undefined when there is no place for one
+ * Sets the key file, used unless SECRET_KEY is set.
+ * @param file undefined if there is no place for one
  */
 export function keepSecretKeyIn(file: string | undefined): void {
   place = file
   ring = undefined
 }
 
-/** Makes a key where there is a place for it and none yet. */
+/** Creates a key file if there is a place for it and none yet. */
 export function makeSecretKey(): void {
   if (!isSecretKeyGiven() && place !== undefined) readAnew(true)
 }
 
-/** What everything is sealed by, as far as it is there or was given up. @throws Failure secret_key */
+/** Checks that all these keys are present or given up. @throws Failure secret_key */
 export function refuseMissingKeys(ids: readonly string[]): void {
   const there = new Set([...readAnew(false).map(({ id }) => id), ...lost])
   const missing = ids.filter(id => !there.has(id))
@@ -61,21 +61,22 @@ export function refuseMissingKeys(ids: readonly string[]): void {
   })
 }
 
-/** A sentence for the log where others than its owner can read the file of the key. */
+/** A warning for the log, if others than its owner can read the key file. */
 export function openKeyWarning(): string | undefined {
   if (isSecretKeyGiven() || place === undefined || textOf(place) === undefined) return undefined
   if ((statSync(place).mode & 0o077) === 0) return undefined
   return `others can read the file of the secret key: chmod 600 ${place}`
 }
 
-/** Whether SECRET_KEY gives it: who starts the service looks after it then. */
+/** Whether SECRET_KEY is set: whoever starts the service manages it then. */
 export function isSecretKeyGiven(): boolean {
   return Boolean(process.env.SECRET_KEY)
 }
 
 /**
- * The first key seals; the others only open, until everything is sealed anew. Another process may have changed the file.
- * @throws Failure secret_key when the file is gone: what a new one sealed could be opened until then, and the old never
+ * The first key seals; the others only open, until everything is sealed again. Reads the file each time, since another
+ * process may have changed it.
+ * @throws Failure secret_key if the file is gone: a new one would be lost at the next start, and the old one for ever
  */
 function readAnew(make: boolean): readonly Key[] {
   const text = isSecretKeyGiven() ? process.env.SECRET_KEY : textOf(place)
@@ -100,7 +101,7 @@ function textOf(file: string | undefined): string | undefined {
   }
 }
 
-/** @returns the key in the file: of processes that begin together, that of the first one */
+/** @returns the key in the file: if several processes start together, that of the first one */
 function createKeyFile(file: string): string {
   const beside = `${file}.${process.pid}`
   writeDurably(beside, `${newKey()}\n`)
@@ -114,12 +115,12 @@ function createKeyFile(file: string): string {
 }
 
 function writeDurably(file: string, text: string): void {
-  // One that a killed process has left may be open to others.
+  // A file left by a killed process may be readable by others.
   rmSync(file, { force: true })
   writeFileSync(file, text, { mode: 0o600, flag: 'wx', flush: true })
 }
 
-/** What was renamed in it stays so when the power fails. */
+/** Makes a rename durable. */
 function syncFolderOf(file: string): void {
   const folder = openSync(dirname(file), 'r')
   try {
@@ -131,7 +132,7 @@ function syncFolderOf(file: string): void {
 
 const newKey = () => randomBytes(KEY_BYTES).toString('base64')
 
-/** @throws Failure secret_key when one is no key */
+/** @throws Failure secret_key if one is malformed */
 function parse(parts: readonly string[]): readonly Key[] {
   return parts.map(part => {
     const bytes = Buffer.from(part, 'base64')
@@ -145,10 +146,10 @@ function parse(parts: readonly string[]): readonly Key[] {
 }
 
 /**
- * To be called in a write transaction that holds the settings, so that the key that it seals by can't be forgotten before
- * the text is there to be sealed anew.
- * @param about what the text belongs to: it opens for nothing else
- * @throws Failure secret_key when there is none
+ * Must be called in a write transaction that holds the settings, so that the key can't be dropped before the text is
+ * stored.
+ * @param about what the text belongs to: it can't be opened for anything else
+ * @throws Failure secret_key if there is none
  */
 export function seal(text: string, about: string): string {
   const [key] = readAnew(true)
@@ -160,7 +161,7 @@ export function seal(text: string, about: string): string {
   return `${key.id}.${Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString('base64url')}`
 }
 
-/** @throws Failure secret_key when the key is not there, or the text was altered or belongs to something else */
+/** @throws Failure secret_key if the key is missing, or the text was altered or belongs to something else */
 export function unseal(text: string, about: string): string {
   const [id, body = ''] = text.split('.')
   const isIt = (key: Key) => key.id === id
@@ -183,7 +184,7 @@ export function unseal(text: string, about: string): string {
   }
 }
 
-/** What everything begins with that is sealed by the key that seals now. @throws Failure secret_key */
+/** Prefix of texts sealed by the current key. @throws Failure secret_key */
 export function sealedPrefix(): string {
   const [key] = readAnew(true)
   if (!key) throw new Failure('secret_key')
@@ -191,9 +192,9 @@ export function sealedPrefix(): string {
 }
 
 /**
- * Puts a new key before the one of the file. Where there are several, one was changed and its end did not come: the first
- * of them goes on to seal. To be called while nobody seals.
- * @throws Failure secret_key when there is no file, and SECRET_KEY has no new key before the old one
+ * Puts a new key before the current one in the file. If there are several, an earlier rotation was interrupted: the first
+ * of them continues to seal. Must be called while nobody seals.
+ * @throws Failure secret_key if there is no file, and SECRET_KEY has no new key before the old one
  */
 export function beginRotation(): void {
   const before = readAnew(true)
@@ -207,7 +208,7 @@ export function beginRotation(): void {
   replaceFile(place, [newKey(), ...before.map(textOfKey), ...lost.map(id => LOST + id)])
 }
 
-/** Leaves only the key that seals. To be called while nobody seals, and once nothing is sealed by another one. */
+/** Leaves only the current key. Must be called while nobody seals, and once nothing is sealed by another one. */
 export function endRotation(): void {
   if (!isSecretKeyGiven() && place !== undefined)
     replaceFile(place, readAnew(false).slice(0, 1).map(textOfKey))

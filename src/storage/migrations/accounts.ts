@@ -1,8 +1,8 @@
-/** What accounts got after 0.1: further roles, a second factor, and what is told of sessions. */
+/** Accounts since 0.1: further roles, second factor, details of sessions. */
 import type { Engine } from '../database.ts'
 import type { Step } from './earning.ts'
 
-/** A condition of a column can't be changed on every engine, so the column is made anew. */
+/** Not every engine can change a column's constraint, so the column is created anew. */
 export function moreRoles({ text }: Engine): Step[] {
   return [
     'DROP INDEX users_role',
@@ -42,7 +42,7 @@ export function secondFactors({ integer, text, tableOptions }: Engine): Step[] {
   ]
 }
 
-/** Where there is no other address, payments go to that of the account, and wait after it has changed. */
+/** Without another address, payments go to the account's, and wait after it has changed. */
 export function emailChanges({ integer }: Engine): Step[] {
   return [`ALTER TABLE users ADD COLUMN email_changed_at ${integer} NOT NULL DEFAULT 0`]
 }

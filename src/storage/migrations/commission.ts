@@ -1,6 +1,6 @@
 import type { Engine } from '../database.ts'
 
-/** What an affiliate earns by a sale: groups, rules, coupons and exchange rates. */
+/** Commission: groups, rules, coupons and exchange rates. */
 export function commission({ identity, integer, text, tableOptions }: Engine): string[] {
   return [
     `CREATE TABLE groups (
@@ -77,7 +77,7 @@ export function commission({ identity, integer, text, tableOptions }: Engine): s
     `ALTER TABLE referrals ADD COLUMN calculation ${text} NOT NULL DEFAULT ''`,
     'CREATE INDEX referrals_rule_id ON referrals (rule_id, id) WHERE rule_id <> 0',
     "CREATE INDEX referrals_draft ON referrals (id, reason, created_at) WHERE status = 'draft'",
-    // What is sold by an affiliate in a month, and ever, is read from this index alone.
+    // An affiliate's sales in a month, and ever, are read from this index alone.
     'CREATE INDEX referrals_sales ON referrals (affiliate_id, created_at, status, type, order_total)',
   ]
 }

@@ -1,4 +1,4 @@
-/** What shops report, under all the names that they have for one payment, and who owns a customer. */
+/** Conversions, the names of their payments, and the owners of customers. */
 import type { Engine } from '../database.ts'
 
 export function conversions({
@@ -50,7 +50,7 @@ export function conversions({
     'CREATE INDEX conversions_updated_at ON conversions (updated_at, id)',
     `CREATE INDEX conversions_unattributed ON conversions (id) WHERE affiliate_id = 0 AND kind IN ('lead', 'sale', 'renewal')`,
     ...appendOnly('conversions', ['id', ...Object.keys(fact)]),
-    // Nobody was credited, and then somebody is; nobody is ever replaced.
+    // The affiliate may be set once, and never replaced.
     `CREATE TRIGGER conversions_credit BEFORE UPDATE OF affiliate_id ON conversions FOR EACH ROW WHEN (OLD.affiliate_id <> 0 AND NEW.affiliate_id <> OLD.affiliate_id) ${refusal}`,
     `CREATE TRIGGER conversions_erase BEFORE UPDATE OF customer, metadata ON conversions FOR EACH ROW WHEN (NEW.customer <> '' OR NEW.metadata <> '') ${refusal}`,
     `CREATE TABLE payment_names (

@@ -1,6 +1,6 @@
 import type { Engine } from '../database.ts'
 
-/** Erasure empties addresses, so those that are empty may be many. */
+/** Erasure empties addresses, so any number of them may be empty. */
 export function customers({ identity, integer, text, tableOptions }: Engine): string[] {
   return [
     `CREATE TABLE customers (

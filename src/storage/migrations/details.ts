@@ -1,6 +1,6 @@
 import type { Engine } from '../database.ts'
 
-/** Where affiliates are paid to, and what a run has of the payer from its approval on. */
+/** Payment details, and the payer's details of an approved run. */
 export function details({ identity, integer, text, tableOptions }: Engine): string[] {
   return [
     `CREATE TABLE payment_details (

@@ -1,16 +1,16 @@
 /**
- * Referrals and the ledger under them. Payouts of before become transfers at their dates, and their referrals stay what
- * they were: numbers of another system.
+ * Referrals and the ledger. Existing payouts become transfers at their own dates, and their referrals stay what they
+ * were: numbers of another system.
  */
 import { sql } from 'kysely'
 import type { Engine, Tx } from '../database.ts'
 
-/** A statement, or what can only be said in several. */
+/** A statement, or a function for what takes several. */
 export type Step = string | ((tx: Tx) => Promise<void>)
 
-/** Numbers from here on are left to clients that make them up: they move no identifier that is given out here. */
+/** Numbers from here on may be invented by clients: they do not advance the identifiers assigned here. */
 const MADE_UP_FROM = 1_000_000_000_000
-/** Of a balance, in minor units: below half of what 64 bits hold. */
+/** Limit of a balance, in minor units: below half of 64 bits. */
 const MOST = '4000000000000000000'
 
 export function earning(engine: Engine): Step[] {
@@ -48,7 +48,7 @@ function referrals({ identity, integer, text, tableOptions }: Engine): Step[] {
       request_hash ${text} NOT NULL,
       updated_at ${integer} NOT NULL
     ) ${tableOptions}`,
-    // What follows the identifier lets sums be read from the index alone.
+    // The columns after the identifier let sums read the index alone.
     'CREATE INDEX referrals_affiliate_id ON referrals (affiliate_id, id, status, type, amount)',
     'CREATE INDEX referrals_status ON referrals (status, id)',
     'CREATE INDEX referrals_reference ON referrals (reference, id)',
@@ -83,13 +83,13 @@ function ledger({ identity, integer, text, tableOptions, appendOnly }: Engine): 
   const declared = Object.entries(columns).map(([name, type]) => `${name} ${type}`)
   return [
     `CREATE TABLE ledger_transfers (id ${identity}, ${declared.join(', ')}, CHECK (debit <> credit)) ${tableOptions}`,
-    // Balances of any moment, and the running balance, are read from this index alone.
+    // Balances at any time, and the running balance, are read from this index alone.
     'CREATE INDEX ledger_transfers_affiliate_id ON ledger_transfers (affiliate_id, id, at, debit, credit, amount)',
     'CREATE INDEX ledger_transfers_at ON ledger_transfers (at, id)',
     'CREATE INDEX ledger_transfers_referral_id ON ledger_transfers (referral_id, id) WHERE referral_id IS NOT NULL',
     'CREATE INDEX ledger_transfers_payout_id ON ledger_transfers (payout_id, id) WHERE payout_id IS NOT NULL',
     ...appendOnly('ledger_transfers', ['id', ...Object.keys(columns)]),
-    // The bound keeps a sum from running over what an engine holds, on every engine at the same point.
+    // The limit keeps sums from overflowing, at the same value on every engine.
     `CREATE TABLE balances (
       affiliate_id ${integer} NOT NULL,
       account ${account('account')},
@@ -99,7 +99,7 @@ function ledger({ identity, integer, text, tableOptions, appendOnly }: Engine): 
   ]
 }
 
-/** What was paid before was earned by what is kept elsewhere, so nobody has earned or is owed anything here yet. */
+/** Existing payouts paid for earnings of another system, so nobody has earned or is owed anything here yet. */
 function paidBefore({ integer }: Engine): Step[] {
   return [
     `ALTER TABLE payout_referrals ADD COLUMN known ${integer} NOT NULL DEFAULT 0 CHECK (known IN (0, 1))`,
@@ -110,8 +110,8 @@ function paidBefore({ integer }: Engine): Step[] {
 }
 
 /**
- * Statements that fill an empty ledger with payouts of what another system keeps.
- * @param before those with an identifier below it; all when omitted
+ * Statements that fill an empty ledger with payouts for another system's referrals.
+ * @param before only payouts with a lower identifier; all if omitted
  */
 export function paidElsewhere(before?: number): string[] {
   const paid = `FROM payouts WHERE status = 'paid' AND amount > 0${before === undefined ? '' : ` AND id < ${before}`}`
@@ -124,7 +124,7 @@ export function paidElsewhere(before?: number): string[] {
   ]
 }
 
-/** No new referral gets a number that a payout of before names. */
+/** No new referral gets a number that an existing payout names. */
 function numbersTaken(engine: Engine): Step[] {
   return [
     async tx => {

@@ -1,6 +1,6 @@
 /**
- * The audit log becomes the log of events, and each event gets a position: its place in the order of the seals. What is
- * sealed stays as it is, and so do the seals' hashes.
+ * The audit log becomes the log of events, and each event gets a position: its place in the order of the seals. Sealed
+ * events and the seals' hashes stay unchanged.
  */
 import { sql } from 'kysely'
 import type { Engine, Tx } from '../database.ts'
@@ -49,8 +49,8 @@ function index(name: string, columns: string): string[] {
 }
 
 /**
- * The identifiers that were passed over had the time of it beside them. Whoever could still commit one of them has ended,
- * because the table was renamed: they are looked for once more.
+ * Skipped identifiers were stored with a time. Every transaction that could still commit one has ended, because the table
+ * was renamed: they are checked once more.
  */
 async function giveUpAtNextLook(tx: Tx): Promise<void> {
   const { rows } = await sql<{ missing: string }>`SELECT missing FROM audit_chain`.execute(tx)

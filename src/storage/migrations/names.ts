@@ -1,4 +1,4 @@
-/** Names are searched without regard to accents from now on: those that have some are folded anew. */
+/** Names are now searched without accents: those that have any are folded again. */
 import { sql } from 'kysely'
 import { foldAccents } from '../../base/text.ts'
 import type { Step } from './earning.ts'

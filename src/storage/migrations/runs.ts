@@ -1,6 +1,6 @@
 import type { Engine } from '../database.ts'
 
-/** Payout runs, what is in them, and which payout was made of what. */
+/** Payout runs, their items, and the payouts made from them. */
 export function runs({ identity, integer, text, tableOptions }: Engine): string[] {
   return [
     `CREATE TABLE payout_runs (
@@ -28,7 +28,7 @@ export function runs({ identity, integer, text, tableOptions }: Engine): string[
       verified ${integer} NOT NULL,
       updated_at ${integer} NOT NULL
     ) ${tableOptions}`,
-    // Of two runs over the same earnings the second has to see what the first has reserved.
+    // Of two runs over the same earnings, the second must see what the first has reserved.
     `CREATE UNIQUE INDEX "payout_runs.approving" ON payout_runs (status) WHERE status = 'approving'`,
     `CREATE TABLE run_items (
       id ${identity},
@@ -68,12 +68,12 @@ export function runs({ identity, integer, text, tableOptions }: Engine): string[
   ]
 }
 
-/** Which group of affiliates a run pays; 0 is all. */
+/** The group of affiliates that a run pays; 0 means all. */
 export function runsOfGroups({ integer }: Engine): string[] {
   return [`ALTER TABLE payout_runs ADD COLUMN group_id ${integer} NOT NULL DEFAULT 0`]
 }
 
-/** What had changed when an approval was refused, and when addresses for payments were replaced. */
+/** Reasons of a refused approval, and changes of payment addresses. */
 export function refusedRuns({ integer, text, tableOptions }: Engine): string[] {
   return [
     `ALTER TABLE payout_runs ADD COLUMN refusal ${text} NOT NULL DEFAULT ''`,

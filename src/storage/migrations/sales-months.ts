@@ -3,7 +3,7 @@ import { monthFrom } from '../../base/time.ts'
 import type { Engine, Tx } from '../database.ts'
 import type { Step } from './earning.ts'
 
-/** What an affiliate has sold in each month, until now added up anew for each sale. */
+/** Sales of each affiliate by month, which so far were added up for each sale. */
 export function salesMonths({ integer, tableOptions }: Engine): Step[] {
   return [
     `CREATE TABLE sales_months (
@@ -18,7 +18,7 @@ export function salesMonths({ integer, tableOptions }: Engine): Step[] {
   ]
 }
 
-/** Month by month, since the engines have no arithmetic of the calendar in common. */
+/** Month by month, since the engines have no calendar functions in common. */
 async function addUp(tx: Tx): Promise<void> {
   let first = await firstFrom(tx, -Number.MAX_SAFE_INTEGER)
   while (first !== null) {

@@ -20,7 +20,7 @@ export function sources({ identity, integer, text, tableOptions }: Engine): stri
   ]
 }
 
-/** Which events a source takes, and since when it has its secret. */
+/** Mode of a source, and the date of its secret. */
 export function sourceModes({ integer, text }: Engine): string[] {
   return [
     `ALTER TABLE sources ADD COLUMN mode ${text} NOT NULL DEFAULT 'live' CHECK (mode IN ('live', 'test'))`,

@@ -15,7 +15,7 @@ export function visitDays({ integer, text, tableOptions }: Engine): string[] {
   ]
 }
 
-/** Until now they had those alone that are no longer kept one by one. */
+/** Until now, only visits no longer stored individually were summed by day. */
 export function visitDaysOfAll(): string[] {
   return [
     `INSERT INTO visit_days (day, affiliate_id, campaign, visits, unique_visits, converted)

@@ -1,6 +1,6 @@
 import type { Engine } from '../database.ts'
 
-/** There are many and each costs its indexes, so only what lists are narrowed by in practice has one. */
+/** Visits are many and each index costs, so only filters used in practice have one. */
 export function visits({ identity, integer, text, tableOptions }: Engine): string[] {
   return [
     `CREATE TABLE visits (

@@ -1,9 +1,9 @@
 /**
  * PostgreSQL, for any number of processes and nodes on one database.
  *
- * Transactions are READ COMMITTED: each statement sees what was committed before it. What must not change between
- * a look and a write is looked at with a row lock (`forUpdate`, `forShare`), or is kept by a unique index or a
- * foreign key. Transactions that get into each other's way are run again.
+ * Transactions are READ COMMITTED: each statement sees what was committed before it. What must not change between a read
+ * and a write is read with a row lock (`forUpdate`, `forShare`), or protected by a unique index or a foreign key.
+ * Conflicting transactions are run again.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { CompiledQuery, type Kysely, sql } from 'kysely'
@@ -34,7 +34,7 @@ import { ReplicaReader } from './replica.ts'
 import { postgresSearch } from './search.ts'
 import { Transaction } from './transaction.ts'
 
-/** The share of the connections that is for what may take long. */
+/** Share of the connections for long reads. */
 const LONG_READS = 0.3
 const ATTEMPTS = 10
 const FIRST_PAUSE_MS = 5
@@ -42,14 +42,14 @@ const LONGEST_PAUSE_MS = 200
 /** Any number that no other program on the database uses. */
 const MIGRATION_LOCK = 7_249_335_106_441
 
-/** The transaction has its number first; see `numbersFirst`. */
+/** Makes the transaction get its number first; see `numbersFirst`. */
 const nextOf = (table: string) => sql<number>`CASE WHEN pg_current_xact_id() IS NOT NULL
   THEN nextval(pg_get_serial_sequence(${table}, 'id')) END`
 const nextIdentity = prepared((tx: Db, { table }: { table: string }) =>
   tx.selectNoFrom(nextOf(table).as('next')),
 )
 
-/** Of a table, for which nothing is written, as it would be for that of a row; and it takes no snapshot before it waits. */
+/** A table lock, which writes nothing, unlike a row lock; and it takes no snapshot before it waits. */
 const lockOf = (table: Lock, mode: string) =>
   prepared(() => ({ compile: () => CompiledQuery.raw(`LOCK TABLE ${table} IN ${mode} MODE`) }))
 const locks = {
@@ -83,7 +83,7 @@ const postgres: Engine = {
   refused: ['delete', 'update', 'truncate'],
   allowChanges: table => postgres.refused.map(name => postgres.dropTrigger(table, name)),
   dropTrigger: (table, name) => `DROP TRIGGER ${table}_${name} ON ${table}`,
-  // Before each statement, because what a row is made of, its identifier too, comes before triggers on rows.
+  // A statement trigger, since a row's values, including its identifier, are computed before row triggers run.
   numbersFirst: table => [
     `CREATE FUNCTION take_number() RETURNS trigger LANGUAGE plpgsql AS
       $$ BEGIN PERFORM pg_current_xact_id(); RETURN NULL; END $$`,
@@ -91,10 +91,11 @@ const postgres: Engine = {
   ],
   concurrent: {
     oldest: 'pg_snapshot_xmin(pg_current_snapshot())::text::bigint',
-    // That of whoever asks, higher than any that runs. The end of a snapshot is not: it knows what has ended.
+    // The caller's own number, higher than any running one. The end of a snapshot is not: it only covers ended
+    // transactions.
     next: 'pg_current_xact_id()::text::bigint',
   },
-  // Its files are on another machine; its own tools look at them.
+  // The files are on another machine; PostgreSQL's own tools check them.
   damages: async () => [],
   async lastIdentity(db, table) {
     const { rows } = await sql<{ last: number | null }>`
@@ -109,7 +110,7 @@ const postgres: Engine = {
       SELECT ${nextOf(table)} AS next FROM generate_series(1, ${count}::integer)`.execute(tx)
     return rows.map(({ next }) => next).sort((a, b) => a - b)
   },
-  // Whoever changes what others hold waits for them first of all.
+  // An exclusive lock waits for shared ones before anything else.
   lock: async (tx, table, how) => {
     const locking = locks[table][how]
     await (how === 'alone' ? locking(tx, {}) : locking.later(tx, {}))
@@ -120,9 +121,9 @@ const postgres: Engine = {
 }
 
 /**
- * Connects to a database that exists.
+ * Connects to an existing database.
  * @param url `postgres://USER:PASSWORD@HOST:PORT/NAME?sslmode=…`
- * @throws DatabaseUnusable when it can't be connected to, or keeps text in another encoding than UTF-8
+ * @throws DatabaseUnusable if the connection fails, or the encoding is not UTF-8
  */
 export async function openPostgres(url: string, schema: Schema, options: DatabaseOptions): Promise<Database> {
   const { poolSize = 10, readUrl, statementMs, isNaming, readOnly } = options
@@ -159,7 +160,7 @@ async function isOurs(db: Kysely<Tables>): Promise<boolean> {
 
 const TLS_PARAMETERS = ['sslmode', 'sslnegotiation', 'sslrootcert', 'sslcert', 'sslkey']
 
-/** `sslmode` means what it means to PostgreSQL's own programs. */
+/** `sslmode` has the same meaning as for PostgreSQL's own programs. */
 function configOf(url: string): pg.ClientConfig {
   const parameters = URL.canParse(url) ? new URL(url).searchParams : new URLSearchParams()
   const names = [...parameters.keys()]
@@ -167,7 +168,7 @@ function configOf(url: string): pg.ClientConfig {
   if (repeated !== undefined) {
     throw new DatabaseUnusable(`The database URL says ${repeated} twice: say it once.`)
   }
-  // One that is misspelt would leave the connection without TLS.
+  // A misspelt parameter would leave the connection without TLS.
   const misspelt = names.find(name => /ssl/i.test(name) && !TLS_PARAMETERS.includes(name))
   if (misspelt !== undefined) {
     throw new DatabaseUnusable(
@@ -197,7 +198,7 @@ class PostgresDatabase implements Database {
   readonly #turns: Turns
   readonly #probe = new WriteProbe(work => this.#attempt(work, 'BEGIN'))
 
-  /** @param turns of reads that may take long */
+  /** @param turns of long reads */
   constructor(schema: Schema, primary: PostgresPool, replicaReader: ReplicaReader | undefined, turns: Turns) {
     this.schema = schema
     this.#primary = primary
@@ -207,7 +208,7 @@ class PostgresDatabase implements Database {
     this.replica = replicaReader?.db ?? primary.db
   }
 
-  /** No query keeps this process busy, but each takes a connection, which others wait for. */
+  /** No query blocks this process, but each needs a connection, which others wait for. */
   background(budget?: ReadBudget): Database {
     const inTurn = (read: Read) =>
       readingBy((text, values, isNamed) => this.#turns.read(budget, () => read(text, values, isNamed)))

@@ -1,12 +1,15 @@
-/** The tables of a database with all that makes them behave as they do, in PostgreSQL's own words. */
+/** Objects of the database's tables, with definitions in PostgreSQL's own words. */
 import { sql } from 'kysely'
 import type { Db, SchemaObject } from '../database.ts'
 import wanted from './objects.json' with { type: 'json' }
 
-/** Those of a new database, as `test/schema.test.ts` writes them; a check only reads, and can't make one to compare with. */
+/**
+ * Objects of a new database, written by `test/schema.test.ts`; a check is read-only, and can't create one to compare
+ * with.
+ */
 export const wantedObjects: readonly SchemaObject[] = wanted
 
-/** What others have in the same schema is theirs. Names of a schema are left out: it may be any. */
+/** Other objects in the same schema belong to others. Schema names are left out, since the schema may be any. */
 export async function objectsOf(db: Db, tables: readonly string[]): Promise<SchemaObject[]> {
   const { rows } = await sql<SchemaObject>`
     WITH tables AS (

@@ -1,11 +1,11 @@
 /**
- * Connections to PostgreSQL: `pg` under Kysely.
+ * The PostgreSQL connection pool: `pg` under Kysely.
  *
- * What a session needs is no more than a name for a statement, and it does without that, so a pooler that hands out servers
- * by the transaction (PgBouncer) may stand between. A server that is gone is told by its closed connection; one that
- * no longer answers (frozen, or behind a broken network) by the pulse: while nothing is answered for a moment, it asks the
- * server something simple on a new connection, and cuts every connection when there is no answer. What the server
- * takes long for while it answers is waited for.
+ * A session needs no state except names of statements, and does without them if necessary, so a transaction pooler
+ * (PgBouncer) may stand between. A server that is gone is noticed by its closed connection; one that no longer answers
+ * (frozen, or behind a broken network) by the pulse: when nothing is answered for a moment, a simple query is sent on a
+ * new connection, and all connections are cut if it gets no answer. A server that answers may take long for other
+ * queries.
  */
 import type { Duplex } from 'node:stream'
 import {
@@ -35,15 +35,15 @@ import { isOfNames, Naming, Session } from './session.ts'
 import { NotRun, type Result, type Statement, streamOf } from './trip.ts'
 import { wireValues } from './values.ts'
 
-/** For a free connection, while the server answers. */
+/** Wait for a free connection, while the server answers. */
 const QUEUE_TIMEOUT_MS = 10_000
 const PULSE_EVERY_MS = 400
 const PULSE_TIMEOUT_MS = 800
 const IDLE_TIMEOUT_MS = 30_000
-/** For what somebody else holds. */
+/** Wait for a lock. */
 const LOCK_MS = 8000
 
-/** A whole number when a JavaScript number holds it exactly; sums and counts as well. */
+/** An integer if a JavaScript number holds it exactly; also for sums and counts. */
 const readNumber = (text: string) => {
   const number = Number(text)
   return Number.isSafeInteger(number) ? number : text
@@ -55,15 +55,15 @@ const types: pg.CustomTypesConfig = {
     oid === INT8 || oid === NUMERIC ? readNumber : pg.types.getTypeParser(oid, format),
 }
 
-/** Names may fail once for each of two reasons. */
+/** Named statements may fail once for each of two reasons. */
 const READ_ATTEMPTS = 3
 
 interface PoolOptions {
-  /** Connections at most. */
+  /** Maximum number of connections. */
   readonly size: number
-  /** How long a statement may take; without it, as long as it takes. */
+  /** Time limit of a statement; none if omitted. */
   readonly statementMs?: number | undefined
-  /** Whether statements are prepared under names; they are when omitted. */
+  /** Whether statements are prepared by name; true by default. */
   readonly isNaming?: boolean | undefined
 }
 
@@ -73,13 +73,13 @@ export class PostgresPool {
   readonly #config: pg.ClientConfig
   readonly #sessions = new Map<pg.PoolClient, Session>()
   readonly #naming: Naming
-  /** When what is under way began. */
+  /** Start times of operations in progress. */
   readonly #underWay = new Set<{ readonly since: number }>()
   #pulse: NodeJS.Timeout | undefined
-  /** Sends away those who wait for a connection. */
+  /** Rejects the callers that wait for a connection. */
   readonly #waiting = new Set<(reason: Error) => void>()
   #away = false
-  /** When something was last done. */
+  /** Time of the last answer. */
   #answeredAt = 0
 
   constructor(config: pg.ClientConfig, { size, statementMs, isNaming = true }: PoolOptions) {
@@ -96,12 +96,12 @@ export class PostgresPool {
       idleTimeoutMillis: IDLE_TIMEOUT_MS,
       connectionTimeoutMillis: QUEUE_TIMEOUT_MS,
     })
-    // Whoever uses a connection hears of its end from the query; these only keep it from ending the process.
+    // Users of a connection learn of its end from their query; these handlers only keep it from ending the process.
     this.pool.on('error', () => {})
     this.pool.on('connect', client => {
       client.on('error', () => {})
       this.#sessions.set(client, this.#sessionOf(client))
-      // One read would take several processors, and the service reads in turns.
+      // A parallel read would take several processors, whereas the service reads in turns.
       if (statementMs !== undefined) client.query('SET max_parallel_workers_per_gather = 0').catch(() => {})
     })
     this.pool.on('remove', client => this.#sessions.delete(client))
@@ -121,7 +121,7 @@ export class PostgresPool {
       const client = await this.#timed(Promise.race([connecting, sentAway.promise]))
       return this.#sessions.get(client)!
     } catch (error) {
-      // One that comes too late goes back.
+      // A connection that comes too late is returned.
       connecting.then(
         client => client.release(),
         () => {},
@@ -132,7 +132,7 @@ export class PostgresPool {
     }
   }
 
-  /** Runs a statement by itself, on whichever connection is free. */
+  /** Runs a single statement on any free connection. */
   readonly read: Read = async <R>(text: string, values: readonly unknown[], isNamed: boolean) => {
     for (let attempt = 1; ; attempt += 1) {
       const session = await this.connect()
@@ -166,7 +166,7 @@ export class PostgresPool {
     }
   }
 
-  /** @returns is to be called at the end */
+  /** @returns a function to call at the end */
   #begin(): (isAnswered: boolean) => void {
     const begun = { since: performance.now() }
     this.#underWay.add(begun)
@@ -187,10 +187,10 @@ export class PostgresPool {
     const longest = askedAt - Math.min(...[...this.#underWay].map(({ since }) => since))
     const silent = Math.min(longest, askedAt - this.#answeredAt)
     if (silent < PULSE_EVERY_MS && !this.#away) return
-    // A server under such load that it takes no new connection in time may still answer on others.
+    // An overloaded server may accept no new connection in time, and still answer on others.
     this.#away = !(await this.#answers()) && this.#answeredAt < askedAt
     if (!this.#away) return
-    // Also those that are idle: nobody would hear that they are dead.
+    // Including idle ones: nobody would notice that they are dead.
     for (const client of this.#sessions.keys()) socketOf(client).destroy()
     for (const sendAway of this.#waiting) sendAway(new Error('no answer'))
   }
@@ -215,7 +215,7 @@ export class PostgresPool {
   }
 }
 
-/** A statement that tells how long it took, and whose error is one that the rest of the program knows. */
+/** A statement that publishes its duration, and translates its errors. */
 export function statementOf(
   { text, values, isNamed }: { text: string; values: readonly unknown[]; isNamed: boolean },
   resolve: (result: Result) => void,
@@ -241,7 +241,7 @@ export function statementOf(
 const UNIQUE_VIOLATION = '23505'
 const FOREIGN_KEY_VIOLATION = '23503'
 const CHECK_VIOLATION = '23514'
-/** Connection, resources, operator, system; a server that became a replica; a query that was cancelled. */
+/** Connection, resources, operator, system; a server that became a replica; a cancelled query. */
 const UNAVAILABLE = /^(?:08|53|58|57P|25006|57014|55P03)/
 const reasons: Readonly<Record<string, Reason>> = {
   '53100': 'full',
@@ -252,7 +252,7 @@ const reasons: Readonly<Record<string, Reason>> = {
 const SERIALIZATION_FAILURE = '40001'
 const DEADLOCK_DETECTED = '40P01'
 
-/** The work was not done because of what others did at the same time, and would be if it were done again. */
+/** The work failed because of concurrent work, and would succeed if repeated. */
 export function isLostRace(error: unknown): boolean {
   const code = codeOf(error)
   return (
@@ -263,10 +263,10 @@ export function isLostRace(error: unknown): boolean {
   )
 }
 
-/** Turns an error of a query into one of the three that the rest of the program knows; others stay as they are. */
+/** Translates an error to one of the three kinds the rest of the program knows; others stay as they are. */
 function translate(error: unknown): unknown {
   if (error instanceof NotRun) return new NotRun(translate(error.cause))
-  // What the server did not say itself is about the connection to it.
+  // Errors that are not from the server concern the connection.
   if (!(error instanceof pg.DatabaseError)) {
     return new DatabaseUnavailable(`PostgreSQL: ${messageOf(error)}`, error)
   }
@@ -283,10 +283,10 @@ function translate(error: unknown): unknown {
   return error
 }
 
-/** Runs a statement, and says whether it is one of those that run again and again. */
+/** Runs a statement; `isNamed` marks those that run repeatedly. */
 export type Read = <R>(text: string, values: readonly unknown[], isNamed: boolean) => Promise<R[]>
 
-/** Runs each query by the function, and takes no transactions. */
+/** Runs each query by the given function; does not support transactions. */
 export function readingBy(read: Read, later?: FarRun['later']): Kysely<Tables> {
   const connection = {
     executeQuery: async <R>({ sql: text, parameters }: CompiledQuery): Promise<QueryResult<R>> => ({
@@ -325,7 +325,7 @@ export function readingBy(read: Read, later?: FarRun['later']): Kysely<Tables> {
   return db
 }
 
-/** The socket, which `pg` has no public way to cut. */
+/** The socket, which `pg` offers no public way to cut. */
 function socketOf(client: pg.ClientBase): Duplex {
   return streamOf(memberOf(client, 'connection'))
 }

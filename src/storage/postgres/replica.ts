@@ -1,11 +1,11 @@
 /**
- * Reads from a replica, without a client that could tell.
+ * Reads from a replica, without stale results.
  *
- * A write is answered only once the replica has it, so whoever was told of a write finds it, through whichever
- * process and node. This costs each write what replaying it takes (see docs/scaling.md). When the replica is away,
- * or has fallen behind, its reads go to the primary and no write waits for it; each process finds this out for
- * itself, at most `CHECK_EVERY_MS` plus `LAG_LIMIT_MS` later. When it is back, every process waits for it for
- * `SETTLE_MS` before the first one reads from it.
+ * A write is answered only once the replica has it, so that whoever made a write can read it through any process and
+ * node. This adds the replay time to each write (see docs/scaling.md). If the replica is away or has fallen behind, its
+ * reads go to the primary and no write waits for it; each process finds this out for itself, at most `CHECK_EVERY_MS`
+ * plus `LAG_LIMIT_MS` later. When it is back, every process waits for it for `SETTLE_MS` before the first one reads from
+ * it.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Kysely, sql } from 'kysely'
@@ -19,15 +19,15 @@ const LONGEST_PAUSE_MS = 16
 const SETTLE_MS = 2000
 
 export class ReplicaReader {
-  /** Not to be written through. */
+  /** Read-only. */
   readonly db: Kysely<Tables>
   readonly #primary: PostgresPool
   readonly #replica: PostgresPool
   readonly #stopped = new AbortController()
   readonly #checks: Promise<void>
-  /** Since when writes wait for the replica; undefined while it is not fit for reading. */
+  /** Since when writes wait for the replica; undefined while it is not fit for reads. */
   #followedSince: number | undefined
-  /** Writes that wait at the same moment share one question to the replica. */
+  /** Concurrent writes share one query to the replica. */
   #round: Promise<void> | undefined
   #next: Promise<void> | undefined
 
@@ -38,10 +38,10 @@ export class ReplicaReader {
     this.#checks = this.#check()
   }
 
-  /** Resolves when the replica has everything that was committed before, or is not read from. */
+  /** Resolves when the replica has everything committed so far, or is not in use. */
   async caughtUp(): Promise<void> {
     if (this.#followedSince === undefined) return
-    // A round that has begun may have asked the primary before this caller's commit: the next one is awaited.
+    // A round in progress may have asked the primary before this caller's commit: wait for the next one.
     this.#next ??= (this.#round ?? Promise.resolve()).then(() => {
       this.#next = undefined
       this.#round = this.#catchUp()

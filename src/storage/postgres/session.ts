@@ -1,9 +1,9 @@
 /**
- * One connection to the server. Statements that are sent at the same moment travel together: one trip.
+ * One connection to the server. Concurrent statements travel together, in one round trip.
  *
- * Those that run again and again are prepared once by the server, under a name that is a hash of their text, so that whoever
- * else gets the same connection by way of a pooler never runs another statement by it. A pooler that takes clients to
- * connections where their statements are not prepared is found out by the first failure.
+ * Repeated statements are prepared once by the server, under a hash of their text as the name, so that clients that share
+ * a connection through a pooler never run a different statement by that name. A pooler that moves clients to connections
+ * without their prepared statements is detected by the first failure.
  * See docs/decisions/trips.md.
  */
 import { hash } from 'node:crypto'
@@ -12,18 +12,18 @@ import { serialize } from 'pg-protocol'
 import { codeOf, messageOf } from '../../base/unknown.ts'
 import { isServers, type Prepared, type Statement, Trip } from './trip.ts'
 
-/** Statements that the server holds for one connection. Those in use come back soon when they were dropped. */
+/** Prepared statements per connection. A dropped one that is in use soon returns. */
 const NAMES_KEPT = 250
 
-/** Longer ones are of many rows at once, hardly ever as many again. */
+/** Longer statements are of many rows, and rarely repeated with the same number. */
 const LONGEST_NAMED = 10_000
 
 const INVALID_STATEMENT_NAME = '26000'
 const DUPLICATE_STATEMENT = '42P05'
-/** Among others, of a prepared statement whose table has got other columns. */
+/** Among other causes, a prepared statement whose table has changed columns. */
 const FEATURE_NOT_SUPPORTED = '0A000'
 
-/** Whether the error is one of names: the same may be sent again. */
+/** Whether the error concerns names: the statement may be sent again. */
 export function isOfNames(error: unknown): boolean {
   const code = codeOf(error)
   if (code === INVALID_STATEMENT_NAME || code === DUPLICATE_STATEMENT) return true
@@ -33,7 +33,7 @@ export function isOfNames(error: unknown): boolean {
 /** Whether statements get names, for all connections of a pool. */
 export class Naming {
   isOn: boolean
-  /** Raised when what was prepared is of no use any more. */
+  /** Incremented when prepared statements have become invalid. */
   epoch = 0
 
   constructor(isOn: boolean) {
@@ -50,18 +50,18 @@ export class Naming {
 interface SessionOptions {
   readonly naming: Naming
   readonly types: pg.CustomTypesConfig
-  /** Called when a trip begins; what it returns, when that has ended. */
+  /** Called when a trip begins; the result is called when it has ended. */
   readonly onTrip: () => (isAnswered: boolean) => void
 }
 
 export class Session {
   readonly client: pg.PoolClient
   readonly #options: SessionOptions
-  /** By their texts. */
+  /** Keyed by text. */
   readonly #prepared = new Map<string, Prepared>()
   #epoch: number
   #waiting: Statement[] = []
-  /** Somebody waits for what is waiting. */
+  /** Somebody waits for a queued statement. */
   #isWanted = false
   #isAway = false
   #isLeaving = false
@@ -72,19 +72,19 @@ export class Session {
     this.#epoch = options.naming.epoch
   }
 
-  /** It goes with the trip of what is sent next. */
+  /** Queued until the next trip. */
   sendLater(statement: Statement): void {
     this.#waiting.push(statement)
   }
 
-  /** It goes as soon as everything is sent that is sent at this moment. */
+  /** Sent as soon as everything else of this moment is queued. */
   send(statement: Statement): void {
     this.#waiting.push(statement)
     this.#isWanted = true
     this.#leave()
   }
 
-  /** Drops what has not left. */
+  /** Drops queued statements. */
   drop(): void {
     this.#waiting = []
     this.#isWanted = false
@@ -93,7 +93,7 @@ export class Session {
   #leave(): void {
     if (this.#isAway || this.#isLeaving) return
     this.#isLeaving = true
-    // By then everything was sent that follows from the same answer, however many promises that passes.
+    // By then, everything that follows from the same answer is queued, however many promises are between.
     queueMicrotask(() => process.nextTick(this.#depart))
   }
 
@@ -133,7 +133,7 @@ export class Session {
     if (statement) return statement
     if (this.#prepared.size >= NAMES_KEPT) messages.push(this.#dropOldest())
     const prepared = { name: hash('sha256', text, 'base64url') }
-    // It is there when something failed behind it.
+    // The name exists already if a later statement of its trip failed.
     messages.push(closing(prepared.name), serialize.parse({ name: prepared.name, text }))
     this.#prepared.set(text, prepared)
     return prepared
@@ -146,5 +146,5 @@ export class Session {
   }
 }
 
-/** Closing a statement that there is none of is no error. */
+/** Closing a statement that does not exist is no error. */
 const closing = (name: string) => serialize.close({ type: 'S', name })

@@ -1,6 +1,6 @@
 /**
- * A transaction, in as few trips as what it asks allows: BEGIN goes along with its first statement, COMMIT with its last, and
- * what is run later with whatever is sent next.
+ * A transaction in as few round trips as possible: BEGIN goes with its first statement, COMMIT with its last, and
+ * statements run by `later` with whatever is sent next.
  * See docs/decisions/trips.md.
  */
 import { codeOf } from '../../base/unknown.ts'
@@ -12,7 +12,7 @@ import { type Read, readingBy, statementOf } from './pool.ts'
 import type { Session } from './session.ts'
 import { NotRun, type Result } from './trip.ts'
 
-/** Of what is asked in a transaction that has failed already. */
+/** Error of statements in a transaction that has already failed. */
 const FAILED_TRANSACTION = '25P02'
 
 type State = 'new' | 'open' | 'ended'
@@ -24,10 +24,10 @@ export class Transaction {
   readonly #session: Session
   readonly #begin: string
   #state: State = 'new'
-  /** Why it can't be committed, when it was something that nobody waits for. */
+  /** Failure of a statement that nobody awaited: the transaction can't be committed. */
   #failure: { readonly error: unknown } | undefined
 
-  /** @param begin the statement that begins it */
+  /** @param begin the statement that begins the transaction */
   constructor(session: Session, begin: string) {
     this.#session = session
     this.#begin = begin
@@ -36,7 +36,7 @@ export class Transaction {
     this.tx = Object.assign(readingBy(run, this.#later), { writes: true } as const)
   }
 
-  /** Does the work and commits it; when that fails, nothing of it remains, unless it is in doubt. */
+  /** Runs the work and commits it; on failure it is rolled back, unless its outcome is unknown. */
   async do<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
     try {
       const result = await this.#done(work)
@@ -65,7 +65,7 @@ export class Transaction {
       command = (await committing).command
     } catch (error) {
       if (error instanceof NotRun) {
-        // What failed before it has left the transaction open.
+        // COMMIT did not run, since an earlier statement of its trip failed: the transaction is still open.
         this.#state = 'open'
         throw this.#reasonOf(error)
       }
@@ -74,7 +74,7 @@ export class Transaction {
       }
       throw error
     }
-    // PostgreSQL answers otherwise, and not with an error, when a statement had failed.
+    // If a statement had failed, PostgreSQL answers COMMIT with ROLLBACK rather than an error.
     if (command !== 'COMMIT') {
       throw this.#reasonOf(new Error('The transaction was rolled back: a statement in it had failed.'))
     }
@@ -89,12 +89,12 @@ export class Transaction {
       this.#state = 'ended'
       await rollback
     } catch {
-      // Its connection ends, and the transaction with it. What went wrong before is what the caller should hear.
+      // Ending the connection ends the transaction. The caller should get the earlier error.
       this.isBroken = true
     }
   }
 
-  /** What went wrong, of an error that may only follow from it. */
+  /** The original failure behind an error that may only follow from it. */
   #reasonOf(error: unknown): unknown {
     if (this.#failure) return this.#failure.error
     return error instanceof NotRun ? error.cause : error
@@ -135,7 +135,7 @@ export class Transaction {
   }
 }
 
-/** What is thrown in its place. */
+/** The error to throw instead. */
 function refusalOf(error: unknown, refuse?: (error: unknown) => never): unknown {
   try {
     return refuse ? refuse(error) : error

@@ -1,7 +1,4 @@
-/**
- * Statements that travel together, to the server and back. They run in their order, and none of those behind one that
- * has failed.
- */
+/** Statements that travel together in one round trip. They run in order, and none after one that has failed. */
 import { Duplex } from 'node:stream'
 import { setImmediate as afterOthers } from 'node:timers'
 import pg from 'pg'
@@ -14,7 +11,7 @@ export type Row = Record<string, unknown>
 export interface Statement {
   readonly text: string
   readonly values: readonly WireValue[]
-  /** Whether it is one of those that run again and again. */
+  /** Whether the statement runs repeatedly. */
   readonly isNamed: boolean
   resolve(result: Result): void
   reject(error: unknown): void
@@ -26,7 +23,7 @@ export interface Result {
   readonly command: string
 }
 
-/** What became of a statement is not said by an error of its own: one before it in the same trip has failed. */
+/** The statement did not run, because an earlier one in the same trip failed. */
 export class NotRun extends Error {
   constructor(cause: unknown) {
     super('A statement before this one has failed.', { cause })
@@ -34,7 +31,7 @@ export class NotRun extends Error {
   }
 }
 
-/** Whether the server said so, and not the connection to it. */
+/** Whether the error is from the server rather than the connection. */
 export function isServers(error: unknown): boolean {
   return error instanceof pg.DatabaseError
 }
@@ -46,25 +43,25 @@ interface Field {
 
 type Parser = (text: string) => unknown
 
-/** How the columns of a statement are read. */
+/** How to read a statement's columns. */
 interface Shape {
   readonly names: readonly string[]
   readonly parsers: readonly Parser[]
 }
 
-/** What a statement is bound by: a name that the server knows, or none. */
+/** Name of a statement on the server, or none. */
 export interface Prepared {
   readonly name: string
-  /** Known once it ran. */
+  /** Known after the first run. */
   shape?: Shape | undefined
 }
 
-/** What `pg` hands to whoever makes the messages. */
+/** The connection that `pg` passes to the builder of messages. */
 interface Connection {
   sendCopyFail(message: string): void
 }
 
-/** The socket of a connection, which `pg` has no public way to. */
+/** The socket of a connection, for which `pg` has no public access. */
 export function streamOf(connection: unknown): Duplex {
   const stream = memberOf(connection, 'stream')
   if (!(stream instanceof Duplex)) throw new TypeError('this version of pg keeps its sockets elsewhere')
@@ -73,13 +70,13 @@ export function streamOf(connection: unknown): Duplex {
 
 interface TripOptions {
   readonly types: pg.CustomTypesConfig
-  /** Adds what the server needs before it can bind the statement. */
+  /** Adds the messages that the server needs before it can bind the statement. */
   readonly prepare: (statement: Statement, messages: Buffer[]) => Prepared
-  /** @param failed those that did not run, when there was an error */
+  /** @param failed the statements that did not run, if there was an error */
   readonly end: (error?: unknown, failed?: readonly Statement[]) => void
 }
 
-/** As `pg` takes it: what it is asked to submit, and then told of each answer. */
+/** Implements the interface of `pg`: submits the messages, and handles each answer. */
 export class Trip implements pg.Submittable {
   readonly #statements: readonly Statement[]
   readonly #options: TripOptions
@@ -106,7 +103,7 @@ export class Trip implements pg.Submittable {
       messages.push(serialize.execute())
     }
     messages.push(serialize.sync())
-    // One write to the socket, whatever the trip has in it.
+    // One write to the socket, whatever the size of the trip.
     if (stream.writable) stream.write(Buffer.concat(messages))
   }
 
@@ -129,7 +126,7 @@ export class Trip implements pg.Submittable {
   }
 
   handleCommandComplete({ text }: { text: string }): void {
-    // One that returns nothing is not asked again what it returns.
+    // A statement without result columns is not described again.
     this.#prepared[this.#results.length]!.shape ??= { names: [], parsers: [] }
     this.#results.push({ rows: this.#rows, command: text })
     this.#rows = []
@@ -149,11 +146,11 @@ export class Trip implements pg.Submittable {
     for (const [index, result] of this.#results.entries()) this.#statements[index]!.resolve(result)
   }
 
-  /** Of a statement, or of the connection: then it is not known which of them ran, if they were sent. */
+  /** An error of a statement or of the connection; in the latter case it is unknown which statements ran. */
   handleError(error: unknown): void {
     if (this.#hasEnded) return
     this.#hasEnded = true
-    // What fails once all have run, fails with what the server does last.
+    // An error after all have run belongs to the last one.
     const doneCount = Math.min(this.#results.length, this.#statements.length - 1)
     const failed = this.#statements.slice(doneCount)
     this.#options.end(error, failed)
@@ -163,7 +160,7 @@ export class Trip implements pg.Submittable {
     const [first, ...others] = failed
     first!.reject(error)
     const reason = this.#isSubmitted && !isServers(error) ? error : new NotRun(error)
-    // Whoever waits for all of them is told first what the matter was.
+    // Callers that await all of them get the original error first.
     if (others.length === 0) return
     afterOthers(() => {
       for (const { reject } of others) reject(reason)

@@ -1,11 +1,11 @@
-/** Values as they are sent to PostgreSQL. */
+/** Serialises values for PostgreSQL. */
 
-/** A value as it is sent: text, or nothing. */
+/** A value on the wire: text, or null. */
 export type WireValue = string | null
 
 const MOST_VALUES = 65_535
 
-/** @throws TypeError for what has no text that PostgreSQL reads */
+/** @throws TypeError for values that PostgreSQL can't read as text */
 export function wireValues(values: readonly unknown[]): WireValue[] {
   if (values.length > MOST_VALUES) throw new TypeError(`A statement takes ${MOST_VALUES} values at most.`)
   return values.map(wireValue)

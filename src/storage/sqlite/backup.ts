@@ -1,6 +1,6 @@
 /**
- * Backup and restoration of the embedded database. A backup is one file that any program for SQLite reads. Whatever
- * is written here is written beside its place, checked, flushed to the disk, and only then put there in one step.
+ * Backup and restore of the embedded database. A backup is one file that any SQLite program reads. Every file is written
+ * beside its place, checked, flushed to disk, and then moved into place in one step.
  * See docs/decisions/backup.md.
  */
 import {
@@ -23,16 +23,16 @@ import { openDatabase } from '../open.ts'
 import { isLocked } from './errors.ts'
 import { fileOf, inUse, isFolder, makeFolder, refuseForeign, refuseMissing } from './files.ts'
 
-/** All pages in one step: a backup in several would begin again whenever somebody writes in between. */
+/** All pages in one step: a backup in several would start again whenever somebody writes in between. */
 const ALL_PAGES = 2 ** 31 - 1
 const ENDING_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
-/** What SQLite keeps beside a database: its write-ahead log and the index of that, or its journal. */
+/** Companion files of a database: write-ahead log, its index, and the rollback journal. */
 const COMPANIONS = ['-wal', '-shm', '-journal']
 
 /**
- * Copies the database as it is at one moment; it may be in use meanwhile.
- * @param force replaces a file that is there
- * @param complete gets the URL of the copy before it takes its place, to do what only the service would have done
+ * Copies the database as of one moment; it may be in use meanwhile.
+ * @param force replaces an existing file
+ * @param complete receives the URL of the copy before it is moved into place, to do what only the service would have done
  * @returns the size of the backup in bytes
  * @throws DatabaseUnusable
  */
@@ -60,13 +60,13 @@ export async function backupDatabase(
 }
 
 /**
- * Puts a backup into the place of the database, which nobody may be using.
- * @returns where the database is kept that was there, when there was one
+ * Replaces the database by a backup. Nobody may be using it.
+ * @returns where the previous database is kept, if there was one
  * @throws DatabaseUnusable
  */
 export async function restoreDatabase(url: string, source: string): Promise<string | undefined> {
   const named = embedded(url)
-  // Where a link leads to, so that the data stays on the disk that it was put on.
+  // Follows a link, so that the data stays on the disk it was put on.
   const file = existsSync(named) ? realpathSync(named) : named
   const origin = resolve(source)
   if (!existsSync(origin)) throw new DatabaseUnusable(`There is no file ${origin}.`)
@@ -74,20 +74,20 @@ export async function restoreDatabase(url: string, source: string): Promise<stri
   const partial = `${file}.${process.pid}.partial`
   return writeBeside(partial, 'Nothing was restored', async () => {
     makeFolder(dirname(file))
-    // From here to the end: a service that starts meanwhile would write to what is set aside.
+    // Held to the end: a service that starts meanwhile would write to the file that is set aside.
     using lock = lockOut(file)
-    // What was written last is in the log, when there is one.
+    // The latest writes are in the log, if there is one.
     if (existsSync(`${origin}-wal`)) await copyPages(origin, partial)
     else copyFileSync(origin, partial)
-    // A copy has the mode of the file that it was made of.
+    // A copy has the mode of the original.
     chmodSync(partial, 0o600)
     checkFile(partial, origin)
-    // Brought up to date before it takes the place: of a version that is newer than this program, it never does.
+    // Migrated before it is moved into place: a backup of a newer version is refused here.
     await (await openDatabase(`sqlite:${partial}`, [], { existing: true })).close()
     await flush(partial)
     leaveLog(lock)
     const aside = setAside(file)
-    // A service that has started meanwhile may have made one by now.
+    // A service that has started meanwhile may have created one by now.
     if (aside === undefined) place(partial, file, inUse)
     else renameSync(partial, file)
     await flush(dirname(file))
@@ -96,8 +96,8 @@ export async function restoreDatabase(url: string, source: string): Promise<stri
 }
 
 /**
- * Leaves nothing of the file that is written, also when a signal ends the process.
- * @param failure what to say when the work failed, before the reason
+ * Removes the partial file on failure, also when a signal ends the process.
+ * @param failure beginning of the error message
  */
 async function writeBeside<T>(partial: string, failure: string, work: () => Promise<T>): Promise<T> {
   const leave = () => {
@@ -124,8 +124,8 @@ function embedded(url: string): string {
 }
 
 /**
- * A missing folder is not made: it may be a disk that is not mounted. A device or a link is not replaced: it is there for
- * something else.
+ * A missing folder is not created: it may be an unmounted disk. A device or a link is not replaced: it serves another
+ * purpose.
  */
 function refuseTaken(destination: string, force: boolean): void {
   const folder = dirname(destination)
@@ -137,7 +137,7 @@ function refuseTaken(destination: string, force: boolean): void {
   if (!force) throw overwrites(destination)
 }
 
-/** As they are at one moment, with what is in the log. */
+/** Copies all pages as of one moment, including those in the log. */
 async function copyPages(file: string, target: string): Promise<void> {
   const source = new DatabaseSync(file, { readOnly: true, timeout: 5000 })
   try {
@@ -148,8 +148,8 @@ async function copyPages(file: string, target: string): Promise<void> {
 }
 
 /**
- * Makes it a single file, and looks whether it is whole and one of ours.
- * @param copyOf what to name when it is not
+ * Makes the copy a single file, and checks that it is intact and belongs to this program.
+ * @param copyOf the file to name in errors
  */
 function checkFile(file: string, copyOf: string): void {
   const database = new DatabaseSync(file)
@@ -170,12 +170,12 @@ function checkFile(file: string, copyOf: string): void {
 }
 
 /**
- * The database stays where it is until the other takes its place.
- * @returns where it is kept, when there is one
+ * Keeps the old database under another name, in place until the new one replaces it.
+ * @returns where it is kept, if there is one
  */
 function setAside(file: string): string | undefined {
   const aside = `${file}.before-restore-${new Date().toISOString().replace(/\D/g, '').slice(0, 17)}`
-  // Of one that is damaged or gone, what its log holds must not get into the other.
+  // The log of a damaged or missing database must not get into the new one.
   for (const suffix of COMPANIONS) {
     if (existsSync(file + suffix)) renameSync(file + suffix, aside + suffix)
   }
@@ -185,43 +185,43 @@ function setAside(file: string): string | undefined {
 }
 
 /**
- * Keeps everybody out of a database until it is disposed of: who opens it meanwhile waits, and then looks whether the file is
- * still the one that it opened.
- * @throws DatabaseUnusable when somebody has it open
+ * Keeps everyone out of a database until it is disposed of: a process that opens it meanwhile waits, then checks whether
+ * the file is still the same.
+ * @throws DatabaseUnusable if another process has it open
  */
 function lockOut(file: string): DatabaseSync | undefined {
   if (!existsSync(file)) return undefined
   const database = new DatabaseSync(file, { timeout: 0 })
   try {
-    // The lock of a transaction is kept after its end in this mode, and changes nothing.
+    // In this mode the lock outlives the transaction, which changes nothing.
     database.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; COMMIT')
   } catch (error) {
     database.close()
     if (isLocked(error)) throw inUse(file)
-    // One that is damaged is what a backup is for; nobody can open it either.
+    // A damaged file is what backups are for; nobody can open it either.
     return undefined
   }
   return database
 }
 
-/** Empties the write-ahead log into the database. Its lock would remove the log of the other one at its end. */
+/** Empties the write-ahead log into the database. Closing with the lock would remove the new database's log. */
 function leaveLog(lock: DatabaseSync | undefined): void {
   try {
     lock?.exec('PRAGMA journal_mode = DELETE')
   } catch {
-    // Of one that is damaged, the log is set aside as well.
+    // For a damaged file, the log is set aside as well.
     lock?.close()
   }
 }
 
 function removeWithCompanions(file: string): void {
   for (const suffix of ['', ...COMPANIONS]) {
-    // Of what is below a file, `force` would not take that it is not there.
+    // Even with `force`, rmSync fails for a path below a file.
     if (existsSync(file + suffix)) rmSync(file + suffix, { force: true })
   }
 }
 
-/** @param errorOf what to throw when there is a file by now */
+/** @param errorOf the error to throw if there is a file by now */
 function place(partial: string, destination: string, errorOf: (file: string) => Error): void {
   if (!placeNew(partial, destination)) throw errorOf(destination)
 }

@@ -1,4 +1,4 @@
-/** Opens the two connections to a file that the embedded engine works with. */
+/** Opens the embedded engine's two connections to a file. */
 import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -18,7 +18,7 @@ interface Connections {
   readonly write: DatabaseSync
 }
 
-/** @throws DatabaseUnusable when the file can't be opened or is no database */
+/** @throws DatabaseUnusable if the file can't be opened or is not a database */
 export function connect(file: string, { existing, alone, readOnly }: DatabaseOptions): Connections {
   try {
     if (readOnly) return { read: openToRead(file), write: openToRead(file) }
@@ -41,7 +41,7 @@ export function connect(file: string, { existing, alone, readOnly }: DatabaseOpt
   }
 }
 
-/** Where nothing can be written beside the file, it is read as one that nobody changes, which is then true. */
+/** If nothing can be written beside the file, it is opened as immutable, which is then true. */
 function openToRead(file: string): DatabaseSync {
   refuseMissing(file)
   const immutable = pathToFileURL(file)
@@ -60,7 +60,7 @@ function openToRead(file: string): DatabaseSync {
   throw new Error('not reached')
 }
 
-/** @returns undefined when `restore` has put another file into the place meanwhile */
+/** @returns undefined if `restore` has replaced the file meanwhile */
 function attempt(file: string): Connections | undefined {
   const connections: DatabaseSync[] = []
   const open = () => {
@@ -75,24 +75,24 @@ function attempt(file: string): Connections | undefined {
   const wasReplaced = () => before !== undefined && identityOf(file) !== before
   try {
     const write = open()
-    // Waits for `restore` to end. What it has set aside must not be written to, nor get a write-ahead log.
+    // Waits for `restore` to end. A file that it sets aside must not be written to, nor get a write-ahead log.
     refuseForeign(write, file, { write: true })
     if (wasReplaced()) return void close()
     write.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON')
-    // What is erased is overwritten, and not only left out.
+    // Overwrites erased data instead of only freeing its space.
     write.exec('PRAGMA secure_delete = ON')
-    // A savepoint remembers each page that its transaction touches: more than SQLite keeps in memory by itself, and a
-    // third of a write was spent on temporary files.
+    // A savepoint remembers each page its transaction touches: more than SQLite keeps in memory by default, and a third
+    // of the time of a write was spent on temporary files.
     write.exec('PRAGMA temp_store = MEMORY')
-    // A new record touches a page of each index: those pages are kept at hand, and are moved from the log into the
-    // file (every 32 MiB) after they have taken many records, not few.
+    // A new record touches a page of each index: those pages are cached, and moved from the log into the file (every 32
+    // MiB) after many records rather than few.
     write.exec(`PRAGMA cache_size = -${WRITE_CACHE_KIB}; PRAGMA wal_autocheckpoint = ${PAGES_IN_LOG}`)
-    // A start after a failure finds in the log what may never have reached the disk. Before anybody reads it, it does.
+    // After a crash, the log may contain pages that never reached the disk. They are flushed before anyone reads them.
     write.exec('PRAGMA wal_checkpoint(PASSIVE)')
     if (wasReplaced()) return void close()
     const read = open()
     read.exec(`PRAGMA query_only = ON; PRAGMA cache_size = -${READ_CACHE_KIB}`)
-    // From here on a busy database is waited for without blocking the process.
+    // From here on, a busy database is waited for without blocking the process.
     write.exec('PRAGMA busy_timeout = 0')
     return { read, write }
   } catch (error) {

@@ -1,11 +1,10 @@
 /**
  * The embedded engine: `node:sqlite` under Kysely.
  *
- * Two connections to one file. The reader sees what is committed. The writer carries one transaction at a time,
- * and transactions that wait at the same moment share one commit: each is answered only after the commit that holds it is
- * on disk (WAL, synchronous=FULL). One flush of the disk then pays for many requests. A transaction never sees half of
- * another: the next begins when the last has ended. When one fails, those that share its commit are run again, each in a
- * savepoint of its own.
+ * Two connections to one file. The reader sees committed data. The writer carries one transaction at a time, and
+ * transactions that wait at the same moment share one commit: each is answered only when that commit is on disk (WAL,
+ * synchronous=FULL). One flush of the disk thus serves many requests. A transaction never sees half of another: the next
+ * begins when the previous one has ended. If one fails, those that share its commit are run again, each in a savepoint.
  * See docs/decisions/shared-commits.md.
  */
 import type { DatabaseSync } from 'node:sqlite'
@@ -26,13 +25,13 @@ import { fileOf, leaveOpen, watchFiles } from './files.ts'
 import { Statements } from './statements.ts'
 import { SqliteThreads, ThreadedConnection } from './threads.ts'
 
-/** So that reads are refused as well, soon after the file was removed. */
+/** Lets reads be refused, too, soon after the file was removed. */
 const FILES_LOOKED_AT_EVERY_MS = 500
 const TRANSACTIONS_PER_COMMIT = 128
 
 /**
- * Opens a database file, making it and its folder when they do not exist and `existing` does not ask for one.
- * @throws DatabaseUnusable when the file can't be opened or is no database
+ * Opens a database file. Creates it and its folder if missing, unless `existing` is set.
+ * @throws DatabaseUnusable if the file can't be opened or is not a database
  */
 export function openSqlite(url: string, schema: Schema, options: DatabaseOptions): Database {
   const file = fileOf(url)
@@ -41,18 +40,18 @@ export function openSqlite(url: string, schema: Schema, options: DatabaseOptions
   return new SqliteDatabase(schema, read, write, threads, options.readOnly ? () => true : watchFiles(file))
 }
 
-/** Batches that are careful after one in which a transaction has failed: where one fails, others soon do. */
+/** Batches that use savepoints after one with a failure: where one fails, others soon do. */
 const CAREFUL_BATCHES = 16
 
-/** Transactions that share one commit. */
+/** Transactions that share a commit. */
 interface Batch {
   readonly members: Member[]
-  /** Each runs in a savepoint of its own. */
+  /** Each transaction runs in a savepoint. */
   careful: boolean
   readonly committed: PromiseWithResolvers<void>
 }
 
-/** A transaction, which is run again when another one of its batch fails. */
+/** A transaction, which is run again if another one of its batch fails. */
 interface Member {
   readonly run: () => Promise<void>
   /** Why it failed when it was run again. */
@@ -66,7 +65,7 @@ class SqliteDatabase implements Database {
   readonly replica: Kysely<Tables>
   readonly failed: Promise<DatabaseUnavailable>
   readonly #fail: (reason: DatabaseUnavailable) => void
-  /** Why nothing is read or written any more. */
+  /** Set when nothing may be read or written any more. */
   #refusal: DatabaseUnavailable | undefined
   readonly #filesAreThere: () => boolean
   readonly #watch: NodeJS.Timeout
@@ -78,15 +77,15 @@ class SqliteDatabase implements Database {
   readonly #writes: Statements
   readonly #tx: Tx
   #reading = false
-  /** Requests are being looked at, of which the first has ended what was read before. */
+  /** Set while requests of one turn arrive; the first has ended the previous read transaction. */
   #arriving = false
-  /** Of the state that the open read transaction sees. */
+  /** Version of the state that the open read transaction sees. */
   #version: number | undefined
-  /** Those who wait for their turn to write, first come, first served. */
+  /** Writers waiting for their turn, first come, first served. */
   readonly #waiting: (() => void)[] = []
   #busy = false
   #batch: Batch | undefined
-  /** So many batches to come are careful. */
+  /** Number of further batches that use savepoints. */
   #carefulFor = 0
   #closing: Promise<void> | undefined
 
@@ -144,7 +143,7 @@ class SqliteDatabase implements Database {
 
   async #transact<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
     if (this.#closing) throw new DatabaseUnavailable('SQLite: closed')
-    // While another process writes, whoever waits for a turn waits for that process, too.
+    // While another process writes, callers waiting for a turn wait for that process, too.
     const giveUpAt = performance.now() + BUSY_TIMEOUT_MS
     await this.#turn()
     let resultOf = (): T => {
@@ -170,8 +169,8 @@ class SqliteDatabase implements Database {
   }
 
   /**
-   * A read that began after the requests of a turn were looked at (when a commit ended, or by a timer) stays open while
-   * the next ones arrive, and another process may have written since.
+   * A read transaction begun later than the requests of a turn (after a commit, or by a timer) stays open while the next
+   * ones arrive, and another process may have written since.
    */
   refresh = (): void => {
     if (this.#arriving) return
@@ -194,7 +193,7 @@ class SqliteDatabase implements Database {
     await this.#probe.look()
   }
 
-  /** Lets those who wait for their turn write, and nobody who comes later. */
+  /** Serves the waiting writers, and refuses later ones. */
   close(): Promise<void> {
     this.#closing ??= this.#end()
     return this.#closing
@@ -204,7 +203,8 @@ class SqliteDatabase implements Database {
     await this.#turn()
     this.#commit()
     clearInterval(this.#watch)
-    // What is in doubt only the next start can find out, and what was put into the place of the file is another's.
+    // An unknown outcome can only be found out by the next start, and a file put in this one's place belongs to someone
+    // else.
     if (this.#refusal || !this.#filesAreThere()) return leaveOpen()
     await this.#threads.close()
     this.#endRead()
@@ -217,7 +217,7 @@ class SqliteDatabase implements Database {
     this.#busy = true
   }
 
-  /** Passes the turn on; when nobody waits, commits as soon as the requests that arrived together are served. */
+  /** Passes the turn on; if nobody waits, commits as soon as the requests that arrived together are served. */
   #next(): void {
     if (this.#batch && this.#batch.members.length >= TRANSACTIONS_PER_COMMIT) this.#commit()
     const turn = this.#waiting.shift()
@@ -231,7 +231,7 @@ class SqliteDatabase implements Database {
     }
   }
 
-  /** The batch that is open, or a new one. */
+  /** The open batch, or a new one. */
   async #begin(giveUpAt: number): Promise<Batch> {
     this.#refuse()
     if (!this.#batch) {
@@ -239,7 +239,7 @@ class SqliteDatabase implements Database {
       const careful = this.#carefulFor > 0
       if (careful) this.#carefulFor -= 1
       this.#batch = { members: [], careful, committed: Promise.withResolvers() }
-      // A batch of which every transaction failed has nobody who listens.
+      // A batch in which every transaction failed has no listener.
       this.#batch.committed.promise.catch(() => {})
     }
     return this.#batch
@@ -259,9 +259,9 @@ class SqliteDatabase implements Database {
     batch.members.push(member)
   }
 
-  /** Takes all back, because a part of one that failed can't be, and runs the others again. */
+  /** Rolls back the batch, since a single failed member can't be rolled back, and runs the others again. */
   async #redo(batch: Batch, cause: unknown): Promise<void> {
-    // SQLite gives up the whole transaction by itself when the disk is full or fails.
+    // SQLite rolls back the whole transaction by itself if the disk is full or fails.
     if (!this.#write.isTransaction) return this.#giveUp(batch, cause)
     this.#carefulFor = CAREFUL_BATCHES
     try {
@@ -296,7 +296,7 @@ class SqliteDatabase implements Database {
     }
   }
 
-  /** Another process may be writing: tries again until it is done, and lets this process go on meanwhile. */
+  /** Retries while another process is writing, without blocking this one. */
   async #lockFile(giveUpAt: number): Promise<void> {
     for (let pauseMs = 1; ; pauseMs = Math.min(pauseMs * 2, 20)) {
       try {
@@ -318,7 +318,7 @@ class SqliteDatabase implements Database {
       this.#writes.run('ROLLBACK TO work')
       this.#writes.run('RELEASE work')
     } catch (error) {
-      // Half of the work may still be in it, so nothing of it may be committed.
+      // It may contain half of the work, so it must not be committed.
       this.#giveUp(batch, error)
     }
   }
@@ -329,13 +329,13 @@ class SqliteDatabase implements Database {
     try {
       if (this.#write.isTransaction) this.#writes.run('ROLLBACK')
     } catch {
-      // Whoever begins next tries again.
+      // The next batch tries again.
     }
   }
 
   /**
-   * Requests that arrived together read in one transaction, because taking and dropping the locks of a file for every
-   * query costs as much as a query. It ends before anything else that arrives is looked at, and before a commit is answered.
+   * Requests that arrived together read in one transaction, because taking and releasing file locks for each query costs
+   * as much as a query. It ends before anything else that arrives is processed, and before a commit is answered.
    */
   #beginRead(): void {
     this.#refuse()
@@ -349,7 +349,7 @@ class SqliteDatabase implements Database {
     if (!this.#reading) return
     this.#reading = false
     this.#version = undefined
-    // SQLite ends it by itself when the disk fails.
+    // SQLite ends it by itself if the disk fails.
     if (this.#read.isTransaction) this.#reads.run('COMMIT')
   }
 
@@ -369,7 +369,7 @@ class SqliteDatabase implements Database {
     }
   }
 
-  /** What was read from here on would deny what the next start may find. */
+  /** Refuses further reads: they would contradict what the next start may find. */
   #doubt(cause: unknown): DatabaseUnavailable {
     const failure = new DatabaseUnavailable(
       `SQLite: ${messageOf(cause)}, while a change was put on the disk: it may have been made or not. Look at the disk and its log, and whether the change is there, before it is made again.`,

@@ -1,4 +1,4 @@
-/** `node:sqlite` as Kysely sees it: how a connection runs queries, and what SQLite's SQL leaves out. */
+/** Kysely dialect for `node:sqlite`: how a connection runs queries, and SQL that SQLite lacks. */
 import {
   type CompiledQuery,
   type DatabaseConnection,
@@ -30,7 +30,7 @@ export function kyselyOn(connection: DatabaseConnection): Kysely<Tables> {
   return db
 }
 
-/** Lets queries go their own ways, because Kysely would make those that threads answer wait for each other. */
+/** Lets queries run concurrently: otherwise Kysely would serialise those answered by threads. */
 class Adapter extends SqliteAdapter {
   override get supportsMultipleConnections(): boolean {
     return true
@@ -44,7 +44,7 @@ const ROW_LOCKS = new Set<SelectModifierNode['modifier']>([
   'SkipLocked',
 ])
 
-/** Leaves row locks out: the one transaction that writes has the whole file. */
+/** Omits row locks: the only writing transaction has the whole file. */
 class Compiler extends SqliteQueryCompiler {
   protected override visitSelectModifier(node: SelectModifierNode): void {
     if (!ROW_LOCKS.has(node.modifier)) super.visitSelectModifier(node)
@@ -78,7 +78,7 @@ export class SqliteConnection implements DatabaseConnection {
   }
 }
 
-/** Hands out the one connection; transactions are the business of `SqliteDatabase`. */
+/** Provides the only connection; `SqliteDatabase` handles transactions. */
 class OneConnection implements Driver {
   readonly #connection: DatabaseConnection
   constructor(connection: DatabaseConnection) {

@@ -1,4 +1,4 @@
-/** What the embedded engine does in its own way. */
+/** The embedded engine's side of `Engine`. */
 import { sql } from 'kysely'
 import type { Db, Engine, SchemaObject } from '../database.ts'
 import { refusals } from '../migrations.ts'

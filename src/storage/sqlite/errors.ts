@@ -1,4 +1,4 @@
-/** The errors of SQLite, as the rest of the program knows them. */
+/** Translation of SQLite's errors. */
 import { codeOf, memberOf, messageOf } from '../../base/unknown.ts'
 import {
   BoundViolation,
@@ -33,10 +33,10 @@ const reasons = new Map<number, Reason>([
   [SQLITE_CORRUPT, 'damaged'],
   [SQLITE_NOTADB, 'damaged'],
 ])
-/** A COMMIT that fails so has failed before the mark that makes it one was written into the log. */
+/** Codes of a failed COMMIT that were raised before the commit record was written to the log. */
 const NOT_COMMITTED = new Set([SQLITE_BUSY, SQLITE_LOCKED, SQLITE_READONLY, SQLITE_FULL, SQLITE_CONSTRAINT])
 
-/** SQLite's own number of an error, with its details. */
+/** SQLite's extended error code. */
 function codeOfSqlite(error: unknown): number | undefined {
   const code = memberOf(error, 'errcode')
   return typeof code === 'number' ? code : undefined
@@ -46,14 +46,14 @@ export function primaryCode(error: unknown): number {
   return (codeOfSqlite(error) ?? 0) & 0xff
 }
 
-/** Whether somebody else has what was asked for. */
+/** Whether another connection holds the lock. */
 export function isLocked(error: unknown): boolean {
   return [SQLITE_BUSY, SQLITE_LOCKED].includes(primaryCode(error))
 }
 
 /**
- * Whether a COMMIT that failed with this may be found committed at the next start: SQLite takes it back in memory, but when the
- * flush fails, its pages and the mark of their end are in the write-ahead log already, which the next start reads.
+ * Whether a COMMIT that failed with this error may be committed after all at the next start: SQLite rolls it back in
+ * memory, but if the flush fails, its pages and commit record are already in the write-ahead log.
  */
 export function isInDoubt(error: unknown): boolean {
   const errcode = codeOfSqlite(error)
@@ -61,7 +61,7 @@ export function isInDoubt(error: unknown): boolean {
   return !NOT_COMMITTED.has(primaryCode(error))
 }
 
-/** Turns an error of SQLite into one of those that the rest of the program knows; others stay as they are. */
+/** Translates an error to one the rest of the program knows; others stay as they are. */
 export function translate(error: unknown): unknown {
   const errcode = codeOfSqlite(error)
   if (errcode === SQLITE_CONSTRAINT_UNIQUE || errcode === SQLITE_CONSTRAINT_PRIMARYKEY) {

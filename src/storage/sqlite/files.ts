@@ -1,4 +1,4 @@
-/** The files of the embedded database: where they are, whether they are there, and whether somebody uses them. */
+/** Files of the embedded database: where they are, whether they exist, and whether they are in use. */
 import { existsSync, mkdirSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -8,7 +8,7 @@ import { isLocked } from './errors.ts'
 
 /**
  * @param url `sqlite:PATH`
- * @throws DatabaseUnusable when it names no file
+ * @throws DatabaseUnusable if it names no file
  */
 export function fileOf(url: string): string {
   const path = url.slice('sqlite:'.length)
@@ -24,7 +24,7 @@ export function fileOf(url: string): string {
 }
 
 /**
- * An empty file is none either: a database has a header from its first moment on.
+ * Refuses a missing or empty file: a database has a header from its first moment on.
  * @throws DatabaseUnusable
  */
 export function refuseMissing(file: string): void {
@@ -34,14 +34,14 @@ export function refuseMissing(file: string): void {
   }
 }
 
-/** 'affl', in the header of each database that this program makes: other programs, and `file`, tell it by this. */
+/** 'affl', in the header of each database of this program, by which other programs and `file` recognise it. */
 const APPLICATION_ID = 0x6166666c
-/** What a database of a version has that did not mark it. */
+/** Tables of a version that did not set the header mark. */
 const FIRST_TABLES = ['schema_version', 'affiliates', 'payouts', 'api_keys']
 
 /**
  * A database of another program must not get tables of this one.
- * @param write marks one that is new, or was made before databases were marked
+ * @param write marks a database that is new, or older than the mark
  * @throws DatabaseUnusable
  */
 export function refuseForeign(database: DatabaseSync, file: string, { write }: { write: boolean }): void {
@@ -64,8 +64,8 @@ export function refuseForeign(database: DatabaseSync, file: string, { write }: {
 }
 
 /**
- * Makes a folder and those that it is in. Node's own way to do that never ends where the system says that there is no
- * such folder and lets none be made, as below /proc.
+ * Creates a folder and its parents. Node's own recursive mkdir never returns where the system reports a missing folder
+ * but lets none be created, as below /proc.
  */
 export function makeFolder(folder: string): void {
   if (isFolder(folder)) return
@@ -80,7 +80,7 @@ export function makeFolder(folder: string): void {
   }
 }
 
-/** Tells a file from another that takes its place; undefined when there is none. */
+/** Identifies a file, to detect its replacement; undefined if there is none. */
 export function identityOf(path: string): string | undefined {
   try {
     const status = statSync(path, { throwIfNoEntry: false })
@@ -91,9 +91,9 @@ export function identityOf(path: string): string | undefined {
 }
 
 /**
- * Remembers the database and its write-ahead log as they were opened. A process goes on writing to files that were removed,
- * and all of it is lost.
- * @returns whether both are still there
+ * Remembers the database and its write-ahead log as they were opened. A process can go on writing to removed files, and
+ * all of it would be lost.
+ * @returns a function that tells whether both are still there
  */
 export function watchFiles(file: string): () => boolean {
   const paths = [file, `${file}-wal`]
@@ -102,14 +102,14 @@ export function watchFiles(file: string): () => boolean {
 }
 
 /**
- * Lets the process end without closing its connections: closing would write to the files, and remove the log, whosever it is
- * by then. When Node ends by itself it closes what is open, and when it is told to exit it does not.
+ * Lets the process end without closing its connections: closing would write to the files and remove the log, which may
+ * belong to another database by then. Node closes open connections when it ends by itself, but not on process.exit.
  */
 export function leaveOpen(): void {
   process.once('exit', () => process.exit())
 }
 
-/** @throws Error when it is something else than a folder */
+/** @throws Error if it is something other than a folder */
 export function isFolder(path: string): boolean {
   if (!existsSync(path)) return false
   if (statSync(path).isDirectory()) return true
@@ -117,8 +117,8 @@ export function isFolder(path: string): boolean {
 }
 
 /**
- * Whether any process has the database open: it holds a lock then, which leaving the write-ahead log shows. When nobody
- * has, this empties the log into the database.
+ * Whether any process has the database open: it holds a lock then, which makes leaving WAL mode fail. If nobody has, this
+ * empties the log into the database.
  */
 export function isInUse(file: string): boolean {
   if (!existsSync(file)) return false

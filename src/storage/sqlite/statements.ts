@@ -8,14 +8,14 @@ interface Known {
   readonly statement: StatementSync
   readonly columns: readonly string[]
   readonly rowOf: RowMaker<SQLOutputValue>
-  /** Whole numbers come as bigint, which hold what a JavaScript number may not. */
+  /** Integers as bigint, for values beyond a JavaScript number. */
   large: boolean
 }
 
-/** What writes can't be run again when a number turns out to be too large, so it reads all of them as bigint. */
+/** A write can't be run again if a number turns out to be too large, so it reads all integers as bigint. */
 const READS = /^\s*(?:select|with|pragma)\b/i
 
-/** Prepared statements of one connection by their text. Those in use come back soon when they were dropped. */
+/** Prepared statements of one connection by text. A dropped one that is in use soon returns. */
 export class Statements {
   readonly #database: DatabaseSync
   readonly #known = new Map<string, Known>()
@@ -27,7 +27,7 @@ export class Statements {
   /** @returns the rows; a statement without result columns returns none */
   all(text: string, parameters: readonly unknown[]): Record<string, SQLOutputValue>[] {
     const prepared = this.#prepare(text)
-    // Objects that are made here take half of the time of those that `node:sqlite` makes, and are faster to read.
+    // Objects made here take half the time of those made by `node:sqlite`, and are faster to read.
     const rows = valuesOf(prepared, parameters).map(prepared.rowOf)
     if (prepared.large) {
       for (const row of rows) {
@@ -40,7 +40,7 @@ export class Statements {
     return rows
   }
 
-  /** Runs a statement that has neither parameters nor rows. */
+  /** Runs a statement without parameters and rows. */
   run(text: string): void {
     this.#prepare(text).statement.run()
   }
@@ -64,9 +64,9 @@ export class Statements {
   }
 }
 
-/** @returns of each row the values, by their position */
+/** @returns the rows as values by position */
 function valuesOf(prepared: Known, parameters: readonly unknown[]): Record<number, SQLOutputValue>[] {
-  // Cast: SQLite itself refuses what it can't bind.
+  // Cast: SQLite itself refuses values it can't bind.
   const bound = parameters as readonly SQLInputValue[]
   try {
     return prepared.statement.all(...bound)
@@ -78,7 +78,7 @@ function valuesOf(prepared: Known, parameters: readonly unknown[]): Record<numbe
   }
 }
 
-/** As text where a JavaScript number does not hold it, as on the other engine. */
+/** Text if a JavaScript number does not hold it, as on the other engine. */
 function plain(value: bigint): number | string {
   const number = Number(value)
   return Number.isSafeInteger(number) ? number : String(value)

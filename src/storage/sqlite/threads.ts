@@ -1,6 +1,6 @@
 /**
- * Threads that read the embedded database. A query of `node:sqlite` keeps its thread busy until it ends, so one that
- * looks at millions of rows would make every request wait; here it makes nobody wait but those who asked for it.
+ * Threads that read the embedded database. A query of `node:sqlite` blocks its thread, so one over millions of rows would
+ * delay every request; on these threads only its own callers wait.
  * See docs/decisions/embedded-reads.md.
  */
 import { setTimeout as delay } from 'node:timers/promises'
@@ -10,9 +10,9 @@ import type { ReadBudget } from '../budget.ts'
 import { rowsOf } from '../rows.ts'
 import { Turns } from '../turns.ts'
 
-/** So many that a page opens while a long report is on its way, and no more than a small machine has cores. */
+/** Enough to open a page during a long report, and no more than a small machine has cores. */
 const MAX_THREADS = 3
-/** For a query to end when the database is closed. */
+/** Wait for a running query when the database is closed. */
 const CLOSING_MS = 1000
 
 export interface Query {
@@ -25,7 +25,7 @@ export interface Result {
   readonly error?: object
 }
 
-/** What a thread is started with. */
+/** Start data of a thread. */
 export interface ThreadData {
   readonly file: string
   readonly busyTimeoutMs: number
@@ -33,14 +33,14 @@ export interface ThreadData {
 
 interface Thread {
   readonly worker: Worker
-  /** Who waits for its answer. */
+  /** The caller that waits for the answer. */
   asked: PromiseWithResolvers<unknown[]> | undefined
 }
 
-// The build has it as JavaScript, in one folder with this.
+// The build has it as JavaScript, in the same folder.
 const program = new URL(`./thread.${import.meta.url.split('.').at(-1)}`, import.meta.url)
 
-/** As a connection of Kysely's that takes any number of queries at once. */
+/** A Kysely connection that takes any number of concurrent queries. */
 export class ThreadedConnection implements DatabaseConnection {
   readonly #read: (query: CompiledQuery) => Promise<unknown[]>
 
@@ -66,7 +66,7 @@ export class SqliteThreads {
   readonly #translate: (error: unknown) => unknown
   #closed = false
 
-  /** @param translate turns an error of SQLite into one that the rest of the program knows */
+  /** @param translate translates SQLite's errors */
   constructor(file: string, busyTimeoutMs: number, translate: (error: unknown) => unknown) {
     this.#workerData = { file, busyTimeoutMs }
     this.#translate = translate
@@ -81,8 +81,8 @@ export class SqliteThreads {
   }
 
   /**
-   * A query that is under way can't be broken off: a thread that is in the middle of one is left behind. Who waits for its
-   * answer hears so at once: nothing else keeps the process, which would end in the middle of what waits.
+   * A running query can't be interrupted: its thread is left behind. Its callers are told at once, since nothing else
+   * keeps the process alive, and it would end in the middle of what they await.
    */
   async close(): Promise<void> {
     this.#closed = true
@@ -135,13 +135,13 @@ export class SqliteThreads {
 const closed = { code: 'ERR_INVALID_STATE', message: 'closed' }
 
 /**
- * At its end Node waits for its threads, and for a query one may wait long. So the process becomes another one at its end,
- * which does nothing but end with the same code.
+ * At exit Node waits for its threads, possibly long for a query. So the process replaces itself by one that does nothing
+ * but exit with the same code.
  */
 function leaveBehind(worker: Worker): void {
   worker.unref()
   const become = (code: number) => {
-    // Who hears of the end before this may have set another code since.
+    // Exit handlers that ran earlier may have set another code.
     const last = process.exitCode ?? code
     process.execve?.(process.execPath, [process.execPath, '--eval', `process.exit(${last})`])
   }
