@@ -1,4 +1,4 @@
-/** What an affiliate is. */
+/** The kind affiliate. */
 import { type Static, Type } from 'typebox'
 import { formatRate, parseRate } from '../../base/money.ts'
 import { identifier, identifiers, line, listOf, optionalEmail, rate } from '../../base/schemas.ts'
@@ -31,7 +31,7 @@ const { edit: _edit, ...account } = reference(
   },
 )
 
-/** `x-configured` tells discovery where the values come from that apply at the moment. */
+/** `x-configured` tells discovery where to find the currently valid values. */
 const rateType = (description: string) =>
   Type.String({
     ...line(100, `${description} One of the configured rate types.`),
@@ -112,7 +112,7 @@ const fields = {
   visits: count('Count of visits.'),
   date_registered: created('registered_at', 'When the affiliate was registered'),
   notes,
-  /** Not part of the record, whose fields client programs know; `group=1` shows it. */
+  /** Not part of the record, whose fields client programs know; `group=1` adds it. */
   group_id: {
     type: 'integer',
     nullable: true,

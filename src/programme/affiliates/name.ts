@@ -1,11 +1,11 @@
-/** The order of a list by the name of an affiliate: that of the account, or the login of an account without one. */
+/** Orders by an affiliate's name: that of the account, or its login if it has none. */
 import { type Field, sql } from '../../records/field.ts'
 
 type Orders = NonNullable<Field['orders']>
 
 const displayName = sql`coalesce(nullif(users.display_name_key, ''), users.login_key)`
 
-/** For a column that names the account of an affiliate. */
+/** For a column with the account of an affiliate. */
 export const byAccountName: Orders = {
   name: {
     of: account => sql`coalesce((SELECT ${displayName} FROM users WHERE users.id = ${account}), '')`,
@@ -13,7 +13,7 @@ export const byAccountName: Orders = {
   },
 }
 
-/** For a column that names an affiliate; affiliates that no longer exist come first. */
+/** For a column with an affiliate; deleted ones come first. */
 export const byAffiliateName: Orders = {
   affiliate_name: {
     of: affiliate => sql`coalesce((SELECT ${displayName} FROM affiliates AS named JOIN users ON users.id = named.user_id

@@ -19,7 +19,7 @@ import {
 
 const fields = Object.keys(affiliate.record.properties)
 
-/** Turns rows into records with what was asked for beside their fields. */
+/** Turns rows into records with the requested extras. */
 async function writer(call: Call, extras: rules.Extras) {
   const settings = await call.settings.current()
   const show = (row: rules.AffiliateRow) => ({
@@ -139,7 +139,7 @@ export const affiliates: Resource = {
   ],
 }
 
-/** What only the administration area shows of affiliates. */
+/** Endpoints of affiliates for the administration area only. */
 export const affiliatesInArea: Resource = {
   ...affiliates,
   endpoints: [

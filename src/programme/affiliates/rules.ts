@@ -1,4 +1,4 @@
-/** What is true of affiliates. */
+/** Rules for affiliates. */
 
 import { linkedAccountOf } from '../../accounts/users/extra.ts'
 import {
@@ -35,7 +35,7 @@ import * as store from './store.ts'
 
 export type { AffiliateRow } from './store.ts'
 
-/** Which parts a record shows beside its fields. */
+/** Optional parts of a record. */
 export interface Extras {
   user?: boolean
   effective?: boolean
@@ -64,7 +64,7 @@ export async function create(context: RequestContext, args: CreateArguments): Pr
   })
 }
 
-/** Creates many; those that can't be created are answered by their failure. */
+/** Creates many; one that can't be created yields its failure. */
 export async function createMany(
   context: RequestContext,
   argsOfAll: readonly CreateArguments[],
@@ -102,7 +102,7 @@ export async function createMany(
   })
 }
 
-/** The failures of those that can't be created, as far as they do not depend on new accounts. */
+/** Failures that can be told before any account is created. */
 async function refusalsAmong(
   tx: Tx,
   settings: Settings,
@@ -149,14 +149,14 @@ const accountIn = ({ username, payment_email = '' }: CreateArguments) => ({
   email: payment_email,
 })
 
-/** The names of the account are logged with the affiliate. */
+/** The account's names are logged with the affiliate. */
 const loggedWith = (row: Affiliate, account: { readonly login: string } | undefined, settings: Settings) => ({
   ...affiliate.logged(row, settings),
   ...(account && { account_login: account.login, account_email: row.payment_email }),
 })
 
 /**
- * Changes the fields that were sent, and no others.
+ * Changes the given fields only.
  * @throws Failure no_affiliate, email_taken, invalid_argument, forbidden
  */
 export async function edit(context: RequestContext, args: EditArguments): Promise<Affiliate> {
@@ -171,7 +171,7 @@ export async function edit(context: RequestContext, args: EditArguments): Promis
     const after = await refuseConflict(() =>
       store.affiliates.update(tx, id, { ...change, updated_at: now() }),
     )
-    // Also where there was none: payments went to the account's address then.
+    // Also if there was none before: payments then went to the account's address.
     if (after.payment_email !== before.payment_email) await markAddressChanged(tx, id, now())
     tx.log('affiliate.edit', id, {
       before: affiliate.logged(before, settings),
@@ -182,7 +182,7 @@ export async function edit(context: RequestContext, args: EditArguments): Promis
 }
 
 /**
- * The account stays, and so do the payouts.
+ * Deletes the affiliate. The account and the payouts stay.
  * @returns the affiliate as it was
  * @throws Failure no_affiliate
  */
@@ -201,7 +201,7 @@ export async function get(context: Context, id: number, extras: Extras): Promise
   return existing(affiliate, await store.findAffiliate(context.database.replica, id, needsMore(extras)))
 }
 
-/** Affiliates that were paid something, with their accounts; deleted ones are left out. */
+/** Paid affiliates with their accounts; deleted ones are left out. */
 export async function payeesOf(
   { database }: Context,
   ids: ReadonlySet<number>,
@@ -232,7 +232,7 @@ export async function totalAffiliates(context: Context, args: object): Promise<A
   return { count, by_status }
 }
 
-/** What is wrong with arguments of a create beyond their schemas. Arguments that were not sent are not checked. */
+/** Validation of a create beyond the schemas. Arguments that were not sent are not checked. */
 export async function problemsOfCreate(
   db: Db,
   settings: Settings,
@@ -245,7 +245,7 @@ export async function problemsOfCreate(
   return problemsAmong(existing, settings, args)
 }
 
-/** @param existing those of the identifiers in the arguments that exist */
+/** @param existing the identifiers among the arguments that exist */
 function problemsAmong(
   existing: { readonly users: ReadonlySet<unknown>; readonly groups: ReadonlySet<unknown> },
   settings: Settings,
@@ -264,7 +264,7 @@ function problemsAmong(
 
 const NO_GROUP = 'must be the identifier of an existing group, or 0.'
 
-/** The same check of an edit. */
+/** The same for an edit. */
 export async function problemsOfEdit(
   db: Db,
   settings: Settings,
@@ -278,7 +278,7 @@ async function problemOfGroup(db: Db, { group_id: id }: { readonly group_id?: nu
   return { group_id: NO_GROUP }
 }
 
-/** What a record shows beside its fields. */
+/** The optional parts of a record. */
 export function extrasOf(row: store.AffiliateRow, settings: Settings, extras: Extras): AffiliateExtras {
   return {
     ...(extras.user && {
@@ -303,7 +303,7 @@ export function extrasOf(row: store.AffiliateRow, settings: Settings, extras: Ex
   }
 }
 
-/** Whether a record shows columns of other tables. */
+/** Whether the record needs columns of other tables. */
 export function needsMore({ user, effective, group }: Extras): boolean {
   return Boolean(user || effective || group)
 }
@@ -313,8 +313,7 @@ async function refuseConflict<T>(change: () => Promise<T>): Promise<T> {
     return await change()
   } catch (cause) {
     if (cause instanceof UniqueViolation) throw new Failure('already_affiliate')
-    // The account was found in this transaction, so the missing row is the rate type, which was removed a moment
-    // ago.
+    // The account was found in this transaction, so the missing row must be the rate type, removed a moment ago.
     if (cause instanceof ReferenceViolation)
       throw invalidArguments({ rate_type: 'must be a configured rate type.' })
     throw cause

@@ -1,4 +1,4 @@
-/** What affiliates take and show beyond their fields: the linked account, what applies, totals. */
+/** Arguments and record parts beyond the fields: the linked account, effective values, totals. */
 import { type Static, Type } from 'typebox'
 import { linkedAccount } from '../../accounts/users/extra.ts'
 import { MAX_LOGIN_LENGTH } from '../../accounts/users/schema.ts'
@@ -6,7 +6,7 @@ import { byName } from '../../base/by-name.ts'
 import { email, flag, line } from '../../base/schemas.ts'
 import { affiliate, statuses } from './affiliate.ts'
 
-/** What `user=1` and `effective=1` add to the record. */
+/** Added by `user=1` and `effective=1`. */
 const extras = Type.Object({
   user: Type.Optional(Type.Object(linkedAccount, { description: 'The linked account; only with user=1.' })),
   effective: Type.Optional(
@@ -62,12 +62,12 @@ export const editArguments = Type.Object({
 
 export type EditArguments = Static<typeof editArguments>
 
-/** What only the administration area shows. */
+/** For the administration area only. */
 export const affiliateNotes = Type.Object({ notes: Type.String() })
 
 const count = (description: string) => Type.Integer({ description })
 
-/** How many affiliates there are in a list, by status. */
+/** Number of affiliates in a list, by status. */
 export const affiliateTotals = Type.Object({
   count: count('All of them.'),
   by_status: Type.Object(byName(statuses, name => count(`Those that are ${name}.`))),

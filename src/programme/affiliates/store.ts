@@ -1,4 +1,4 @@
-/** The queries that only affiliates have: with their accounts, and by status. */
+/** Queries specific to affiliates: with their accounts, and by status. */
 import { type Expression, type Selectable, type SqlBool, sql } from 'kysely'
 import { accountMatches } from '../../accounts/users/store.ts'
 import { type UsersTable, usersTable } from '../../accounts/users/table.ts'
@@ -25,10 +25,7 @@ function matches(search: TextSearch): Expression<SqlBool> {
     WHERE ${accountMatches(search)})`
 }
 
-/**
- * What is added to the figures of an affiliate. Figures that do not change are left out, so that their indexes stay
- * untouched.
- */
+/** Increments of an affiliate's figures. Unchanged figures are left out, so that their indexes are not touched. */
 export interface Addition {
   readonly earnings?: bigint
   readonly unpaid_earnings?: bigint
@@ -47,12 +44,12 @@ const addition = prepared((tx: Db, { id, added: addition }: { id: number; added:
     .where('id', '=', id),
 )
 
-/** `updated_at` stays: it is about edits. An affiliate that was deleted meanwhile is passed over. */
+/** `updated_at` stays: it is about edits. A deleted affiliate is skipped. */
 export async function addToCounters(tx: Tx, id: number, added: Addition): Promise<void> {
   await addition.later(tx, { id, added })
 }
 
-/** One statement for affiliates whose same figures change. */
+/** One statement for affiliates with changes in the same figures. */
 const additions = prepared((tx: Db, additions: readonly (Addition & { readonly id: number })[]) => {
   const names = Object.keys(additions[0]!)
   const column = (name: string) => sql.ref<number>(`added.column${names.indexOf(name) + 1}`)
@@ -72,7 +69,7 @@ const additions = prepared((tx: Db, additions: readonly (Addition & { readonly i
     .where('affiliates.id', '=', column('id'))
 })
 
-/** The same for several affiliates: one statement for each set of figures. */
+/** The same for several affiliates: one statement per set of figures. */
 export async function addToCountersOf(
   tx: Tx,
   all: readonly (readonly [id: number, added: Addition])[],
@@ -89,7 +86,7 @@ export async function addToCountersOf(
 
 type User = Selectable<UsersTable>
 
-/** Columns of the account and the group, as they are read with the affiliate. */
+/** Columns of account and group that are read with the affiliate. */
 interface Account {
   account_login: User['login']
   account_email: User['email']
@@ -133,10 +130,10 @@ const terms = prepared((db: Db, { id }: { id: number }) =>
   db.selectFrom('affiliates').select(['rate', 'rate_type', 'group_id']).where('id', '=', id),
 )
 
-/** What an affiliate's commission depends on. */
+/** The columns that commission depends on. */
 export type Terms = Pick<Affiliate, 'rate' | 'rate_type' | 'group_id'>
 
-/** @returns undefined when there is no such affiliate */
+/** @returns undefined if there is no such affiliate */
 export async function termsOf(db: Db, id: number): Promise<Terms | undefined> {
   return (await terms(db, { id }))[0]
 }
@@ -145,12 +142,12 @@ const thereToEarn = prepared((tx: Db, { id }: { id: number }) =>
   tx.selectFrom('affiliates').select('id').where('id', '=', id).forKeyShare(),
 )
 
-/** Whether the affiliate exists. In a transaction it is not deleted until the end; its figures may change meanwhile. */
+/** Whether the affiliate exists. In a transaction, it can't be deleted until the end; its figures may change. */
 export async function isThere(db: Db, id: number): Promise<boolean> {
   return (await thereToEarn(db, { id })).length > 0
 }
 
-/** Those of the identifiers that exist, with the same guarantee. */
+/** The identifiers among `ids` that exist, with the same guarantee. */
 export async function thereAmong(tx: Tx, ids: readonly number[]): Promise<Set<number>> {
   if (ids.length === 0) return new Set()
   const rows = await tx
@@ -163,7 +160,7 @@ export async function thereAmong(tx: Tx, ids: readonly number[]): Promise<Set<nu
   return new Set(rows.map(({ id }) => id))
 }
 
-/** Those of the accounts that are affiliates. */
+/** The accounts among `userIds` that are affiliates. */
 export async function accountsAmong(db: Db, userIds: readonly number[]): Promise<Set<number>> {
   if (userIds.length === 0) return new Set()
   const rows = await db.selectFrom('affiliates').select('user_id').where('user_id', 'in', userIds).execute()
@@ -178,13 +175,13 @@ const ofAccount = prepared((db: Db, by: { userId?: number; login?: string }) =>
     .where(by.login === undefined ? sql`users.id` : sql`users.login_key`, '=', by.userId ?? by.login),
 )
 
-/** @param account its identifier, or its login in any case of letters */
+/** @param account its identifier, or its login, ignoring case */
 export async function affiliateOfAccount(db: Db, account: number | string): Promise<number | undefined> {
   const by = typeof account === 'number' ? { userId: account } : { login: foldCase(account) }
   return (await ofAccount(db, by))[0]?.id
 }
 
-/** Those that exist, with their accounts, in no order. */
+/** The affiliates that exist, with their accounts, in no particular order. */
 export async function findAffiliates(db: Db, ids: readonly number[]): Promise<AffiliateRow[]> {
   return withAccounts(db).where('affiliates.id', 'in', ids).execute()
 }

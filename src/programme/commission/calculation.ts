@@ -1,7 +1,4 @@
-/**
- * The calculation of a referral's amount, stored as text with the referral: what it was judged by may change later.
- * Pure.
- */
+/** The calculation of a referral's amount, stored as text with the referral, since its inputs may change later. Pure. */
 import { decimalsOf } from '../../base/currencies.ts'
 import {
   type Fraction,
@@ -16,42 +13,42 @@ import {
 import { exchangeOf, type Judgement, type Part, totalOf } from './engine.ts'
 import type { Line, Sale } from './model.ts'
 
-/** The exchange rate that was applied. */
+/** The applied exchange rate. */
 export interface AppliedRate {
   readonly id: number
-  /** What one whole unit is in the other currency, as decimal text. */
+  /** Value of one whole unit in the other currency, as decimal text. */
   readonly rate: string
   readonly from: string
   readonly to: string
-  /** From when on it applies, in seconds. */
+  /** Valid from, in seconds. */
   readonly date: number
 }
 
 export interface Calculation {
-  /** The sale; null where an amount was sent. */
+  /** The sale; null if an amount was sent. */
   readonly sale: Sale | null
   readonly parts: readonly Part[]
   readonly exchange: AppliedRate | null
   /** The part of the sale that remains after refunds. */
   readonly left: Fraction
-  /** Exact, and in minor units; null while it waits for a rate or a rule. */
+  /** Exact, and in minor units; null while a rate or a rule is missing. */
   readonly result: { readonly exact: Fraction; readonly amount: bigint } | null
   readonly holdDays: number | null
-  /** The status of the referral once it is no draft, or once nothing takes all of the sale back any more. */
+  /** Status of the referral once it is no longer a draft, or no longer fully refunded. */
   readonly wanted: Target | null
-  /** The part of the sale that the referral and its refunds stand for, where that is not `left`. */
+  /** The part of the sale that the referral and its refunds stand for, if it is not `left`. */
   readonly covered?: Fraction
-  /** What a person has set the amount to, its refunds included, and the part of the sale that was left then. */
+  /** The amount a person has set, including refunds, and the part of the sale that was left then. */
   readonly corrected?: { readonly amount: bigint; readonly left: Fraction }
-  /** What persons have added by rejecting, deleting or changing refunds of the referral. */
+  /** Sum that people have added by rejecting, deleting or changing refunds of the referral. */
   readonly waived?: bigint
 }
 
 export interface Target {
-  /** Null when no status was sent: pending, or unpaid where the rule holds it for no day. */
+  /** Null if no status was sent: pending, or unpaid if the rule has no hold. */
   readonly status: 'pending' | 'unpaid' | 'paid' | 'rejected' | null
   readonly holdUntil: number | null
-  /** Pending while it is held, and unpaid afterwards. */
+  /** Pending during the hold, unpaid afterwards. */
   readonly byHold?: true
 }
 
@@ -69,7 +66,7 @@ export function calculationOf(
   return { sale: null, wanted: null, parts, exchange, left, result: { exact, amount }, holdDays }
 }
 
-/** What is earned by the remaining part of the sale, at the original rates. */
+/** Earnings of the remaining part of the sale, at the original rates. */
 export function earnedOf({ parts, exchange }: Calculation, left: Fraction): Judgement {
   return totalOf(parts, exchange ? factorOf(exchange) : ONE, left)
 }
@@ -78,10 +75,10 @@ export function earnedOf({ parts, exchange }: Calculation, left: Fraction): Judg
 export const coveredOf = ({ covered, left }: Calculation): Fraction => covered ?? left
 
 /**
- * What the referral and its refunds should come to, with what persons have decided: an amount that was corrected by
- * hand shrinks with the sale like any other, and what was waived stays so.
+ * Target sum of the referral and its refunds, including people's decisions: an amount corrected by hand shrinks with the
+ * sale like any other, and waived amounts stay waived.
  * @param left the part of the sale that remains
- * @returns in minor units; undefined while it waits for a rate or a rule
+ * @returns minor units; undefined while a rate or a rule is missing
  */
 export function targetOf(calculation: Calculation, left: Fraction): bigint | undefined {
   const { corrected, waived = 0n, result } = calculation
@@ -90,12 +87,12 @@ export function targetOf(calculation: Calculation, left: Fraction): bigint | und
 }
 
 function shrunk({ amount, left: then }: NonNullable<Calculation['corrected']>, left: Fraction): Fraction {
-  // Where nothing was left, it was a present.
+  // With nothing left, the corrected amount was a gift and stays.
   if (then.numerator === 0n) return whole(amount)
   return times(whole(amount), fraction(left.numerator * then.denominator, left.denominator * then.numerator))
 }
 
-/** The calculation once a person has set the amount, of which refunds stand beside the referral. */
+/** The calculation after a person has set the amount. @param refunds sum of the refunds beside the referral */
 export function correctedBy(calculation: Calculation, amount: number, refunds: number): Calculation {
   const { waived: _waived, ...rest } = calculation
   return { ...rest, corrected: { amount: BigInt(amount + refunds), left: coveredOf(calculation) } }
@@ -131,7 +128,7 @@ function isFraction(value: unknown): value is Fraction {
   return typeof value === 'object' && value !== null && 'numerator' in value && 'denominator' in value
 }
 
-/** The lines of a sale out of products as clients send them; products without a price are left out. */
+/** Lines of a sale from products as clients send them; products without a price are left out. */
 export function linesOf(products: unknown, toMinor: (value: number) => number | undefined): Line[] {
   if (!Array.isArray(products)) return []
   return products.flatMap(product => lineOf(product, toMinor) ?? [])

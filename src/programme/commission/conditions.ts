@@ -1,13 +1,13 @@
 /**
- * The conditions of rules: a closed list. A condition on text lists values that it accepts or excludes; one on a
- * number has a least value, and one that it has to stay below.
+ * Conditions of rules: a closed list. A condition on text has values that it accepts or excludes; one on a number has a
+ * lower limit (inclusive) and an upper limit (exclusive).
  */
 import { compared, type Fraction, times, whole } from '../../base/fraction.ts'
 
-/** Conditions on a single line of the sale; their rule applies to the lines that meet them. */
+/** Conditions on a single line of the sale; the rule applies to the lines that meet them. */
 const ofLine = ['product', 'category'] as const
 export const texts = [...ofLine, 'country', 'currency', 'coupon', 'campaign'] as const
-/** The affiliate's sales so far, without the one that is judged: how many, and what their customers paid. */
+/** The affiliate's sales so far, excluding the current one: their number and volume. */
 export const tiers = ['sales_in_month', 'sales_ever', 'volume_in_month', 'volume_ever'] as const
 /** Amounts are in the programme's currency. */
 export const numbers = ['amount', 'order', 'months', ...tiers] as const
@@ -33,7 +33,7 @@ export type Condition = TextCondition | NumberCondition
 const textFields: ReadonlySet<string> = new Set(texts)
 const numberFields: ReadonlySet<string> = new Set(numbers)
 const lineFields: ReadonlySet<string> = new Set(ofLine)
-/** Those whose limits are amounts. */
+/** Fields whose limits are amounts. */
 const amounts: readonly string[] = ['amount', 'volume_in_month', 'volume_ever']
 
 export const isNumber = (field: string): boolean => numberFields.has(field)
@@ -59,8 +59,8 @@ export function textTest({ is, not }: TextCondition): TextTest {
 export const foldedValues = (values: readonly string[]): string[] => values.map(fold)
 
 /**
- * The least that a condition takes, and what it has to stay below.
- * @param decimals of the programme's currency; limits that are amounts are in its minor unit
+ * Lower limit (inclusive) and upper limit (exclusive) of a condition.
+ * @param decimals of the programme's currency, in whose minor unit amounts are
  */
 export function limitsOf({ field, at_least, below }: NumberCondition, decimals: number) {
   const of = (value: number | undefined) =>

@@ -1,10 +1,9 @@
 /**
- * What an affiliate earns by a sale. Pure: from the sale, the affiliate, the settings and the rules it derives which
- * rule applies, what is earned, and why. Every number is an exact fraction until the amount is rounded once, half to
- * even.
+ * The commission engine. Pure: from the sale, the affiliate, the settings and the rules it derives which rule applies,
+ * what is earned, and why. Every number is an exact fraction until the amount is rounded once, half to even.
  *
- * The first that applies decides, never the highest: an amount that was sent, the affiliate's own rate, the rules of
- * the affiliate, of the group, of the programme, and then the default rate. See docs/commission.md.
+ * The first match decides, never the highest: an amount that was sent, the affiliate's own rate, the rules of the
+ * affiliate, of the group, of the programme, then the default rate. See docs/commission.md.
  */
 import { type Fraction, fraction, ONE, plus, rounded, times, whole, ZERO } from '../../base/fraction.ts'
 import type { Settings } from '../../base/settings.ts'
@@ -12,7 +11,7 @@ import { DAY_SECONDS, dayOf } from '../../base/time.ts'
 import type { Earner, RateType, Rule, Sale } from './model.ts'
 import type { RuleSet } from './rule-set.ts'
 
-/** A part of a sale, and what it earns by one rate. */
+/** A part of a sale, and its earnings at one rate. */
 export interface Part {
   readonly source: 'amount' | 'affiliate' | 'rule' | 'default'
   readonly rule: Pick<Rule, 'id' | 'series' | 'version' | 'name' | 'scope' | 'holdDays'> | null
@@ -20,16 +19,16 @@ export interface Part {
   /** In ten-thousandths: of a percent, or of one unit of the programme's currency. */
   readonly rate: number
   readonly basis: 'net' | 'gross'
-  /** What a percentage is taken of, in the sale's minor unit. */
+  /** The base of a percentage, in the sale's minor unit. */
   readonly base: Fraction
-  /** What is paid for each, where it is paid per item. */
+  /** Number of items, for rates per item. */
   readonly items: number
-  /** The places of its lines among those of the sale; none when it is the whole sale. */
+  /** Indexes of its lines in the sale; empty for the whole sale. */
   readonly lines: readonly number[]
-  /** Nothing is earned any more: the customer has bought more often, or for longer, than the rule pays for. */
+  /** Nothing more is earned: the customer's orders or months exceed the rule's limits. */
   readonly ended: boolean
   readonly earned: Fraction
-  /** What is paid of a percentage is in the sale's minor unit, the rest in that of the programme's currency. */
+  /** Percentages are in the sale's minor unit, other earnings in that of the programme's currency. */
   readonly inSale: boolean
 }
 
@@ -37,13 +36,13 @@ export type DraftReason = 'no_rule' | 'no_exchange_rate'
 
 export interface Judgement {
   readonly parts: readonly Part[]
-  /** Why the earning is not known; '' when it is. */
+  /** Why the earnings are unknown; '' if they are known. */
   readonly reason: '' | DraftReason
-  /** Exact, in the minor unit of the programme's currency; 0 when there is a reason. */
+  /** Exact, in the minor unit of the programme's currency; 0 if there is a reason. */
   readonly exact: Fraction
   /** The same, rounded. */
   readonly amount: bigint
-  /** How long it is pending before it is owed; null when no rule says so. */
+  /** Days pending before it is owed; null if no rule sets any. */
   readonly holdDays: number | null
 }
 
@@ -51,20 +50,20 @@ export interface Circumstances {
   readonly settings: Pick<Settings, 'defaultRate' | 'defaultRateType' | 'currency' | 'decimals'>
   readonly rules: RuleSet
   /**
-   * What one minor unit of the sale's currency is in that of the programme's: `exchangeOf`. Null when there is no rate;
-   * not looked at when the currency is the programme's.
+   * Value of one minor unit of the sale's currency in the programme's: see `exchangeOf`. Null if there is no rate;
+   * ignored if the currencies are the same.
    */
   readonly exchange: Fraction | null
 }
 
-/** Judges what a sale earns. */
+/** Calculates what a sale earns. */
 export function judge(sale: Sale, earner: Earner, circumstances: Circumstances): Judgement {
   const exchange = exchangeFor(sale, circumstances)
   const parts = partsOf(sale, earner, { ...circumstances, exchange })
   return typeof parts === 'string' ? draft([], parts) : totalOf(parts, exchange)
 }
 
-/** Judges an amount that was sent: no rule applies, and it is only exchanged. */
+/** Calculates the earnings for an amount that was sent: no rule applies, it is only converted. */
 export function judgeAmount(
   amount: bigint,
   sale: Pick<Sale, 'currency'>,
@@ -87,8 +86,8 @@ export function judgeAmount(
 }
 
 /**
- * The total of several parts.
- * @param exchange as of `Circumstances`, 1 for the programme's currency
+ * Total of several parts.
+ * @param exchange as in `Circumstances`; 1 for the programme's currency
  * @param left the part of the sale that remains after refunds
  */
 export function totalOf(parts: readonly Part[], exchange: Fraction | null, left: Fraction = ONE): Judgement {
@@ -104,14 +103,14 @@ export function totalOf(parts: readonly Part[], exchange: Fraction | null, left:
 }
 
 /**
- * What one minor unit of a currency is in that of another.
- * @param rate what one whole unit is: the exchange rate
+ * Value of one minor unit of a currency in another.
+ * @param rate value of one whole unit: the exchange rate
  */
 export function exchangeOf(rate: Fraction, fromDecimals: number, toDecimals: number): Fraction {
   return times(rate, fraction(10n ** BigInt(toDecimals), 10n ** BigInt(fromDecimals)))
 }
 
-/** Whole months of the calendar from one second to another, in UTC; 0 when the second is before the first. */
+/** Whole calendar months between two times, in UTC; 0 if the second is before the first. */
 export function monthsSince(first: number, at: number): number {
   const [a, b] = [new Date(first * 1000), new Date(at * 1000)]
   const months = (b.getUTCFullYear() - a.getUTCFullYear()) * 12 + b.getUTCMonth() - a.getUTCMonth()
@@ -134,17 +133,17 @@ function draft(parts: readonly Part[], reason: DraftReason): Judgement {
   return { parts, reason, exact: ZERO, amount: 0n, holdDays: holdOf(parts) }
 }
 
-/** What a referral is rejected for of which all rules pay no more. */
+/** Reason of a referral that is rejected because all rules have stopped paying. */
 export const ENDED = 'ended'
 
 export const isEnded = (parts: readonly Part[]): boolean =>
   parts.length > 0 && parts.every(part => part.ended)
 
-/** Whether a rule decides, and none holds what is earned by it. */
+/** Whether a rule decides, and none holds the earnings. */
 export const isOwedAtOnce = ({ parts, holdDays }: Pick<Judgement, 'parts' | 'holdDays'>): boolean =>
   !holdDays && parts.some(({ rule }) => rule)
 
-/** The longest hold, where several rules have earned something. */
+/** The longest hold of the rules that earn something. */
 function holdOf(parts: readonly Part[]): number | null {
   return parts.reduce<number | null>((most, { rule }) => {
     if (rule?.holdDays === undefined || rule.holdDays === null) return most
@@ -191,7 +190,7 @@ function partsByDefault(
   return [partAtRate('default', sale, { type, rate }, { share, lines, decimals })]
 }
 
-/** A configured rate type names a series of rules; the affiliate's own rate takes the place of the rule's. */
+/** A configured rate type names a series of rules; the affiliate's own rate replaces the rule's. */
 function partsByName(
   name: string,
   sale: Sale,
@@ -204,7 +203,7 @@ function partsByName(
   return [partByRule(rule, sale, { decimals: settings.decimals })]
 }
 
-/** The part of a sale that is judged. */
+/** The part of a sale to calculate. */
 interface Extent {
   readonly share?: Fraction
   readonly lines?: readonly number[]
@@ -254,7 +253,7 @@ function partByRule(rule: Rule, sale: Sale, { share = ONE, lines = [], decimals 
   }
 }
 
-/** @param decimals of the programme's currency, in which flat rates are */
+/** @param decimals of the programme's currency, which flat rates are in */
 function earnedBy(
   { type, rate, base, items }: Pick<Part, 'rate' | 'base' | 'items'> & { readonly type: RateType },
   decimals: number,
@@ -266,7 +265,7 @@ function earnedBy(
   return { earned: times(perUnit, whole(type === 'flat' ? 1 : items)), inSale: false }
 }
 
-/** Not below 0. */
+/** Not negative. */
 function baseOf({ amount, tax, shipping }: Sale, basis: 'net' | 'gross', share: Fraction): Fraction {
   const whole_ = basis === 'gross' ? amount : amount - tax - shipping
   return times(whole(whole_ < 0n ? 0n : whole_), share)

@@ -1,4 +1,4 @@
-/** Why a sale earns what it earns, as data and as sentences that can be sent to an affiliate. Pure. */
+/** Explains what a sale earns, as data and as sentences that can be sent to an affiliate. Pure. */
 import { type Static, Type } from 'typebox'
 import { decimalsOf } from '../../base/currencies.ts'
 import {
@@ -24,7 +24,7 @@ import type { Obstacle } from './rule-set.ts'
 const text = (description: string) => Type.String({ description })
 const number = (description: string) => Type.Integer({ description })
 
-/** Amounts are decimal text, with as many decimals as it takes to say them exactly. */
+/** Amounts are decimal text, with as many decimals as their exact value needs. */
 const partSchema = Type.Object({
   source: text('What has decided: amount (it was sent), affiliate (the own rate), rule, default.'),
   rule_id: number('The version of the rule; 0 when it was none.'),
@@ -68,16 +68,16 @@ export interface EarningStory {
   readonly currency: string
   readonly exchange: AppliedRate | null
   readonly left: Fraction
-  /** In the minor unit of the programme's currency; null when it is not known. */
+  /** In the minor unit of the programme's currency; null if unknown. */
   readonly result: { readonly exact: Fraction; readonly amount: bigint } | null
   readonly reason: '' | DraftReason
-  /** When the sale was, in seconds. */
+  /** Time of the sale, in seconds. */
   readonly at: number
 }
 
 const earning = Type.Object(earningSchema)
 
-/** An exact amount of minor units as decimal text of whole ones. */
+/** An exact amount in minor units as decimal text of whole units. */
 const exactText = (value: Fraction, decimals: number) =>
   fractionText(times(value, fraction(1n, 10n ** BigInt(decimals))))
 
@@ -135,7 +135,7 @@ function partOf(
   }
 }
 
-/** Each sentence can stand by itself. */
+/** Each sentence makes sense on its own. */
 export function sentencesOf(story: EarningStory, settings: Settings): string[] {
   const { parts, exchange, left, result, reason } = story
   if (reason !== '')
@@ -174,7 +174,7 @@ function sentencesOfPart(part: Part, story: EarningStory, settings: Settings): s
   return [beginning, sentenceOfBase(part, story, settings)]
 }
 
-/** A rule of a preview has no numbers yet. */
+/** A rule in a preview has no numbers yet. */
 function numbersOf({ rule_id, series, version }: Static<typeof partSchema>): string {
   return rule_id === 0 ? '' : ` (rule ${series}, version ${version})`
 }
@@ -244,7 +244,7 @@ function sentencesOfResult(
   return parts.length > 1 ? [`Together that is ${rounded}.`] : []
 }
 
-/** Why a rule does not apply, or what it asks for. */
+/** Why a rule does not apply. */
 export function sentenceOfObstacle(obstacle: Obstacle | undefined): string {
   if (obstacle === undefined) return 'It applies.'
   if (obstacle === 'kinds') return 'It is not for this kind of sale.'

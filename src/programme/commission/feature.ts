@@ -35,7 +35,7 @@ export const commissionRules = feature(rule, {
   resource,
   listing,
   sheet: sheetOf(columns),
-  // The event of a new version says by its `before` that it has replaced another.
+  // The event of a new version shows by its `before` that it has replaced another.
   unlogged: ({ status }) => (status === 'current' ? [] : ['status']),
   ended: ({ status }) => status === 'ended',
 })

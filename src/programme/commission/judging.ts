@@ -1,5 +1,5 @@
 /**
- * Judges commission by the database: the rules in force, the exchange rate of the day, the affiliate's terms and sales
+ * Calculates commission from the database: current rules, the exchange rate of the day, the affiliate's terms and sales
  * so far.
  */
 
@@ -20,14 +20,14 @@ import { RuleSet } from './rule-set.ts'
 import { salesOf } from './sales.ts'
 import * as store from './store.ts'
 
-/** How many prepared sets of rules are cached: one for each database, and those that have just changed. */
+/** Cached rule sets: one per database, and recently replaced ones. */
 const MAX_CACHED_SETS = 16
 
 const sets = new Map<string, Promise<RuleSet>>()
 
-/** The rules in force, prepared once after each change. */
+/** The current rules, prepared once after each change. */
 function ruleSetOf(db: Db, { rulesVersion, decimals }: Settings): Promise<RuleSet> {
-  // Two databases have the same version only when one is a copy of the other.
+  // Two databases have the same version only if one is a copy of the other.
   const key = `${rulesVersion} ${decimals}`
   const cached = sets.get(key)
   if (cached) return cached
@@ -39,22 +39,22 @@ function ruleSetOf(db: Db, { rulesVersion, decimals }: Settings): Promise<RuleSe
 }
 
 async function readSet(db: Db, version: string, decimals: number): Promise<RuleSet> {
-  // There has never been a rule.
+  // No rule has ever existed.
   const rows = version === '' ? [] : await store.currentRules(db)
   return new RuleSet(rows.map(ruleOf), decimals)
 }
 
-/** Whether what one sale earns may depend on those before it. */
+/** Whether the earnings of a sale may depend on earlier ones. */
 export const asksForTiers = async (db: Db, settings: Settings): Promise<boolean> =>
   (await ruleSetOf(db, settings)).asksForTiers
 
-/** The rate of a currency on a day, and what it makes of one minor unit. */
+/** The exchange rate of a day, and the value of one minor unit. */
 interface Exchange {
   readonly exchanged: AppliedRate
   readonly exchange: Fraction
 }
 
-/** @returns undefined when there is no rate, or none is needed */
+/** @returns undefined if there is no rate, or none is needed */
 export async function exchangeAt(
   db: Db,
   { currency: to, decimals }: Settings,
@@ -69,10 +69,10 @@ export async function exchangeAt(
   return { exchanged: { id, rate, from, to, date }, exchange }
 }
 
-/** The columns of a referral that follow from a judgement. */
+/** The columns of a referral that follow from a calculation. */
 export interface Commission {
   readonly judgement: Judgement
-  /** In minor units of the programme's currency; 0 when it is a draft. */
+  /** In minor units of the programme's currency; 0 for a draft. */
   readonly amount: number
   readonly exchange: Exchange | undefined
 }
@@ -80,13 +80,13 @@ export interface Commission {
 export interface Question {
   readonly sale: Sale
   readonly affiliateId: number
-  /** Where they are known. */
+  /** If they are known. */
   readonly terms?: Terms
 }
 
 /**
- * Judges what an affiliate earns by a sale.
- * @throws Failure invalid_argument when it is more than an amount can be
+ * Calculates what an affiliate earns by a sale.
+ * @throws Failure invalid_argument if it exceeds the largest amount
  */
 export async function commissionOf(db: Db, settings: Settings, question: Question): Promise<Commission> {
   const { currency, occurredAt } = question.sale
@@ -122,8 +122,8 @@ export async function commissionOfAmount(
 }
 
 /**
- * Judges a draft again: the rate or the rule that it waits for may exist by now.
- * @returns undefined while it is still missing, and where it would be more than an amount can be
+ * Calculates a draft again: the missing rate or rule may exist by now.
+ * @returns undefined while it is still missing, or if the amount exceeds the limit
  */
 export async function commissionOfDraft(
   db: Db,
@@ -139,12 +139,12 @@ export async function commissionOfDraft(
       : totalOf(parts, factor)
   if (rejudged.reason !== '') return undefined
   const judgement = totalOf(rejudged.parts, factor, left)
-  // A draft that can't become real does not keep others waiting: a person gives it an amount.
+  // A draft that can't become real must not block others: a person gives it an amount.
   if (!isWithinLimits(judgement, settings)) return undefined
   return { judgement, amount: Number(judgement.amount), exchange }
 }
 
-/** The affiliate's terms; the sales so far only when some rule asks for them. */
+/** The affiliate's terms; the sales so far only if some rule needs them. */
 export async function earnerOf(
   db: Db,
   { affiliateId, sale, terms }: Question,
@@ -183,18 +183,18 @@ export function columnsOf(
   }
 }
 
-/** What the customer paid, in the programme's currency; null as long as there is no rate. */
+/** The customer's payment in the programme's currency; null while there is no rate. */
 export function inProgramme(total: number, { exchange, judgement }: Commission): number | null {
   if (judgement.reason === 'no_exchange_rate') return null
   return exchange ? Number(rounded(times(whole(total), exchange.exchange))) : total
 }
 
-/** Until when a referral is pending by its rules; null when none says so. */
+/** End of the hold set by rules; null if there is none. */
 export function holdUntil({ holdDays }: Judgement, at: number): number | null {
   return holdDays === null ? null : at + holdDays * DAY_SECONDS
 }
 
-/** What is earned in the currency of the sale, rounded to its minor unit. */
+/** Earnings in the currency of the sale, rounded to its minor unit. */
 function originalOf({ parts }: Judgement): number {
   const inSale = parts.filter(part => part.inSale)
   return Number(rounded(inSale.reduce((sum, { earned }) => plus(sum, earned), ZERO)))

@@ -1,23 +1,23 @@
 /**
- * Finds entries by a number that lies between their limits. A tree over the gaps between all limits has each entry at
- * the few nodes within its limits, so that a thousand entries cost a dozen steps.
+ * Interval index: finds entries whose limits contain a number. A segment tree over the gaps between all limits stores
+ * each entry at a few nodes, so that a look-up among a thousand entries takes a dozen steps.
  */
 import { compared, type Fraction } from '../../base/fraction.ts'
 
 export interface Limited<E> {
   readonly entry: E
-  /** The least that it takes. */
+  /** Lower limit, inclusive. */
   readonly least: Fraction | undefined
-  /** What it takes stays below. */
+  /** Upper limit, exclusive. */
   readonly most: Fraction | undefined
 }
 
 export class Limits<E> {
-  /** Every limit, once, ascending. */
+  /** All limits, unique and ascending. */
   readonly #points: readonly Fraction[]
   readonly #nodes: E[][]
 
-  /** @param entries in the order in which they are to be found */
+  /** @param entries in the order in which they should be found */
   constructor(entries: readonly Limited<E>[]) {
     const points = entries.flatMap(({ least, most }) => [least, most]).filter(point => point !== undefined)
     this.#points = points.sort(compared).filter((point, place) => {
@@ -35,12 +35,12 @@ export class Limits<E> {
     }
   }
 
-  /** Gaps between the limits, and those below the first and from the last one on. */
+  /** Number of gaps between limits, including those at both ends. */
   get #places(): number {
     return this.#points.length + 1
   }
 
-  /** How many of the limits a number reaches. */
+  /** Number of limits that are at most the given number. */
   #placeOf(value: Fraction): number {
     let [reached, end] = [0, this.#points.length]
     while (reached < end) {
@@ -51,7 +51,7 @@ export class Limits<E> {
     return reached
   }
 
-  /** The entries that accept a number, as several lists in the order of all entries. */
+  /** The entries whose limits contain a number, as several lists in the order of all entries. */
   *taking(value: Fraction): Generator<readonly E[]> {
     for (let node = this.#places + this.#placeOf(value); node >= 1; node >>= 1) {
       if (this.#nodes[node]!.length > 0) yield this.#nodes[node]!

@@ -1,24 +1,22 @@
-/** What commission is judged by: a sale, who earns by it, and the rules. */
+/** Inputs of commission: a sale, the earner, and the rules. */
 import type { Condition, Tier } from './conditions.ts'
 
 export const kinds = ['lead', 'sale', 'renewal'] as const
 export type SaleKind = (typeof kinds)[number]
 
-/** What was bought of one product. */
+/** One product in a sale. */
 export interface Line {
   readonly product: string
   readonly categories: readonly string[]
   readonly quantity: number
-  /**
-   * * In the minor unit of the sale's currency. Amounts of lines only say how the sale's amount is divided among them.
-   */
+  /** In the minor unit of the sale's currency. Amounts of lines only divide the sale's amount among them. */
   readonly amount: bigint
 }
 
 /** Amounts are in the minor unit of the sale's currency. */
 export interface Sale {
   readonly kind: SaleKind
-  /** What the customer pays, tax and shipping included, after discounts. */
+  /** What the customer pays, including tax and shipping, after discounts. */
   readonly amount: bigint
   readonly tax: bigint
   readonly shipping: bigint
@@ -26,26 +24,26 @@ export interface Sale {
   /** Decimals of the currency. */
   readonly decimals: number
   readonly lines: readonly Line[]
-  /** ISO 3166, '' when it is not known; so are coupon and campaign. */
+  /** ISO 3166; '' if unknown, like coupon and campaign. */
   readonly country: string
   readonly coupon: string
   readonly campaign: string
   /** In seconds. */
   readonly occurredAt: number
-  /** The how many-th order of the customer it is, from 1; null when it is not known. */
+  /** Ordinal of the order among the customer's, from 1; null if unknown. */
   readonly order: number | null
-  /** Whole months since the customer's first order, see `monthsSince`; null when it is not known. */
+  /** Whole months since the customer's first order, see `monthsSince`; null if unknown. */
   readonly months: number | null
 }
 
-/** Who earns. */
+/** The affiliate who earns. */
 export interface Earner {
   readonly id: number
   readonly groupId: number | null
-  /** The own rate in ten-thousandths, and its type; null when not set. */
+  /** Own rate in ten-thousandths, and its type; null if not set. */
   readonly rate: number | null
   readonly rateType: string | null
-  /** Of the sales before this one; needed when `RuleSet.asks` for them. Volumes in the programme's minor unit. */
+  /** Sales before this one; needed if `RuleSet.asks` for them. Volumes in the programme's minor unit. */
   readonly tiers?: Readonly<Record<Tier, bigint>>
 }
 
@@ -56,25 +54,25 @@ export type Scope = 'affiliate' | 'group' | 'programme'
 /** One version of a rule. */
 export interface Rule {
   readonly id: number
-  /** The same for all versions. */
+  /** Shared by all versions. */
   readonly series: number
   readonly version: number
   readonly name: string
   readonly scope: Scope
-  /** Whose it is, where it is an affiliate's or a group's. */
+  /** The affiliate or group it belongs to, if any. */
   readonly affiliateId: number | null
   readonly groupId: number | null
-  /** Lower ones are tried before higher ones. */
+  /** Lower numbers are tried first. */
   readonly priority: number
-  /** All kinds when empty. */
+  /** Empty means all kinds. */
   readonly kinds: readonly SaleKind[]
   readonly conditions: readonly Condition[]
   readonly type: RateType
   /** In ten-thousandths: of a percent, or of one unit of the programme's currency. */
   readonly rate: number
-  /** What a percentage is taken of: with or without tax and shipping. */
+  /** Base of a percentage: net or gross of tax and shipping. */
   readonly basis: 'net' | 'gross'
-  /** For how many months after the customer's first order it pays, and for how many orders; null is no limit. */
+  /** Limits in months since the customer's first order, and in orders; null means none. */
   readonly mostMonths: number | null
   readonly mostPayments: number | null
   readonly holdDays: number | null

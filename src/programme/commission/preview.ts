@@ -1,4 +1,4 @@
-/** What a sale would earn, and which rules are tried for it: for people who plan a rule before they create it. */
+/** Preview of a sale's earnings and the rules tried for it, for people who plan a rule. */
 import { type Static, Type } from 'typebox'
 import { decimalsOf } from '../../base/currencies.ts'
 import { type Problems, refuseInvalid } from '../../base/errors.ts'
@@ -17,7 +17,7 @@ import { type RuleRow, rule, ruleOf } from './rule.ts'
 import { RuleSet } from './rule-set.ts'
 import * as store from './store.ts'
 
-/** How many rules are listed. */
+/** Number of rules listed. */
 const MOST_TRIALS = 100
 
 const amountOf = (description: string) => Type.Optional(money(description))
@@ -123,7 +123,7 @@ export async function preview({ database, settings: of }: Context, args: Preview
   }
 }
 
-/** What is wrong beyond the schemas. */
+/** Validation beyond the schemas. */
 export function problemsOfPreview(args: Partial<PreviewArguments>, settings: Settings): Problems {
   const currency = args.currency?.toUpperCase() ?? settings.currency
   const decimals = decimalsOf(currency)
@@ -146,7 +146,7 @@ export function problemsOfPreview(args: Partial<PreviewArguments>, settings: Set
   return problems
 }
 
-/** Tried in the place of the version that it replaces; a new rule is tried last within its priority. */
+/** Tried in place of the version that it replaces; a new rule is tried last within its priority. */
 function trialRowOf(
   args: NonNullable<PreviewArguments['rule']>,
   settings: Settings,

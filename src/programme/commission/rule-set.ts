@@ -1,6 +1,6 @@
 /**
- * The rules in force, prepared once after each change: in the order in which they are tried, and indexed by the values
- * of their conditions, so that a thousand rules cost a sale little more than one.
+ * The current rules, prepared once after each change: in trial order, and indexed by the values of their conditions, so
+ * that a thousand rules cost a sale little more than one.
  */
 import { compared, type Fraction, fraction, ONE, plus, times, whole, ZERO } from '../../base/fraction.ts'
 import {
@@ -20,24 +20,24 @@ import {
 import { type Limited, Limits } from './limits.ts'
 import type { Earner, Rule, Sale, Scope } from './model.ts'
 
-/** Which lines of a sale a rule applies to, and what part of the sale's amount they are. */
+/** The lines of a sale that a rule applies to, and their share of the sale's amount. */
 export interface Match {
-  /** Null where none applies. */
+  /** Null if no rule applies. */
   readonly rule: Rule | null
   readonly lines: readonly number[]
   readonly share: Fraction
 }
 
-/** The facts that conditions are checked against: of a sale, or of one line. */
+/** Facts for conditions: of a sale, or of one line. */
 interface Facts {
   readonly sale: Sale
   readonly texts: Readonly<Record<TextField, readonly string[]>>
   readonly numbers: Readonly<Record<NumberField, Fraction | null>>
-  /** The amount in the programme's currency is needed, and there is no rate. */
+  /** The amount is needed in the programme's currency, and there is no exchange rate. */
   readonly exchangeMissing: boolean
 }
 
-/** What keeps a rule from applying: a field of the rule, or one of its conditions. */
+/** Why a rule does not apply: a field of the rule, or one of its conditions. */
 export type Obstacle = 'kinds' | 'from' | 'until' | Condition
 
 interface Test {
@@ -54,7 +54,7 @@ interface Entry {
 /** The result of trying a rule. */
 export interface Trial {
   readonly rule: Rule
-  /** Undefined when it applies. */
+  /** Undefined if it applies. */
   readonly obstacle: Obstacle | undefined
 }
 
@@ -63,11 +63,11 @@ export class RuleSet {
   readonly #ofGroups: ReadonlyMap<number, Index>
   readonly #ofProgramme: Index
   readonly #byName: ReadonlyMap<string, Entry>
-  /** Every condition that some rule has; the facts of others need not be looked up. */
+  /** Conditions used by any rule; other facts need not be looked up. */
   readonly #asked: ReadonlySet<string>
 
   /**
-   * @param rules those in force, in any order
+   * @param rules the current ones, in any order
    * @param decimals of the programme's currency
    */
   constructor(rules: readonly Rule[], decimals: number) {
@@ -87,12 +87,12 @@ export class RuleSet {
     this.#asked = new Set(rules.flatMap(({ conditions }) => conditions.map(({ field }) => field)))
   }
 
-  /** Whether any rule asks for the affiliate's sales so far. */
+  /** Whether any rule depends on the affiliate's sales so far. */
   get asksForTiers(): boolean {
     return tiers.some(tier => this.#asked.has(tier))
   }
 
-  /** The first that applies to the sale, or to each line of it where rules ask for products. */
+  /** The first matching rule for the sale, or for each line of it if rules have conditions on products. */
   match(sale: Sale, earner: Earner, exchange: Fraction | null): readonly Match[] | 'no_exchange_rate' {
     const indexes = this.#indexesFor(earner)
     const facts = factsOf(sale, earner, this.#asked.has('amount') ? exchange : ONE)
@@ -115,7 +115,7 @@ export class RuleSet {
     })
   }
 
-  /** The rule that a rate type names, where it applies. */
+  /** The rule that a rate type names, if it applies. */
   named(
     name: string,
     sale: Sale,
@@ -130,7 +130,7 @@ export class RuleSet {
     return entry.tests.every(test => test.passes(withAllLines(facts))) ? entry.rule : 'no_rule'
   }
 
-  /** Every rule that could apply to the affiliate, in the order in which they are tried, up to the one that does. */
+  /** The rules tried for the affiliate, in order, up to the one that applies. */
   *trials(sale: Sale, earner: Earner, exchange: Fraction | null): Generator<Trial> {
     const facts = withAllLines(factsOf(sale, earner, exchange ?? ONE))
     for (const index of this.#indexesFor(earner)) {
@@ -149,7 +149,7 @@ export class RuleSet {
   }
 }
 
-/** Entries by a value or by the limits of a number, so that only rules that may apply are tried. */
+/** Index by value, or by numeric limits, so that only rules that may apply are tried. */
 class Index {
   readonly entries: readonly Entry[]
   readonly asksForLines: boolean
@@ -245,7 +245,7 @@ function testOf(condition: Condition, decimals: number): Test {
   }
 }
 
-/** @param exchange as of `Circumstances`; null when the amount can't be compared */
+/** @param exchange as in `Circumstances`; null if the amount can't be compared */
 function factsOf(sale: Sale, earner: Earner, exchange: Fraction | null): Facts {
   const valuesOf = (text: string) => (text === '' ? [] : foldedValues([text]))
   const number = (value: number | bigint | null | undefined) =>
@@ -274,7 +274,7 @@ function factsOf(sale: Sale, earner: Earner, exchange: Fraction | null): Facts {
   }
 }
 
-/** The whole sale as one line, for rules without a condition on lines. */
+/** The whole sale as one line, for rules without conditions on lines. */
 function withAllLines(facts: Facts): Facts {
   const { lines } = facts.sale
   const texts = {
@@ -285,7 +285,7 @@ function withAllLines(facts: Facts): Facts {
   return { ...facts, texts }
 }
 
-/** The share of the sale's amount that these lines have; by their number where no line costs anything. */
+/** These lines' share of the sale's amount; by their number if no line costs anything. */
 function shareOf({ lines }: Sale, places: readonly number[]): Fraction {
   const sum = lines.reduce((sum, { amount }) => plus(sum, whole(amount)), ZERO)
   if (compared(sum, ZERO) === 0) return fraction(BigInt(places.length), BigInt(lines.length))

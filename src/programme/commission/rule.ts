@@ -1,4 +1,4 @@
-/** What a commission rule is, as callers see it. Each record is one version of a series; the newest is in force. */
+/** The kind rule: commission rules as callers see them. Each record is one version of a series; the newest is current. */
 import { type Static, Type } from 'typebox'
 import { formatRate, MAX_AMOUNT, MAX_RATE, RATE_DECIMALS, toUnits } from '../../base/money.ts'
 import { choice, identifiers, line, listOf, moment } from '../../base/schemas.ts'
@@ -15,7 +15,7 @@ const MAX_PRIORITY = 999_999
 const DEFAULT_PRIORITY = 100
 const MAX_DAYS = 3650
 
-/** The affiliate or group that the rule is for; 0 when it is for all. */
+/** The affiliate or group the rule is for; 0 means all. */
 const owner = (references: Reference, description: string) =>
   ({
     ...link(description),
@@ -28,7 +28,7 @@ const owner = (references: Reference, description: string) =>
     sample: (_samples: Samples) => null,
   }) as const
 
-/** An optional whole number; '' when there is none. */
+/** An optional integer; '' for none. */
 const limit = (minimum: number, maximum: number, description: string) => {
   const argument = Type.Union([Type.Integer({ minimum, maximum }), Type.Literal('')], { description })
   return {
@@ -46,7 +46,7 @@ const limit = (minimum: number, maximum: number, description: string) => {
   } as const
 }
 
-/** An optional time; '' when there is none. */
+/** An optional time; '' for none. */
 const bound = <const C extends string>(column: C, side: 'first' | 'last', description: string) => {
   const argument = Type.Union([moment(description), Type.Literal('')], {
     description: `${description}; empty: no limit.`,
@@ -255,7 +255,7 @@ declare module '../../events/schema.ts' {
   }
 }
 
-/** The rule of a row, as the engine uses it. */
+/** Converts a row for the engine. */
 export function ruleOf(row: RuleRow): Rule {
   return {
     id: row.id,
@@ -289,12 +289,12 @@ function kindsOf(stored: string): SaleKind[] {
   return kinds.filter(kind => names.includes(kind))
 }
 
-/** They were checked when they were stored. */
+/** They were validated when they were stored. */
 function conditionsOf(stored: string): Condition[] {
   return JSON.parse(stored)
 }
 
-/** The first problem of conditions beyond their schema. */
+/** First problem of the conditions beyond their schema. */
 function problemOfConditions(conditions: readonly SentCondition[]): string | undefined {
   if (JSON.stringify(conditions).length > MAX_JSON) return `must be at most ${MAX_JSON} characters of JSON.`
   for (const condition of conditions) {

@@ -1,6 +1,6 @@
 /**
- * Rules for commission rules. A version never changes: an edit adds the next version of its series, and deleting ends
- * the series, so that each referral keeps pointing at the version that it was judged by.
+ * Rules for commission rules. A version never changes: an edit adds the next version of its series, and deleting ends the
+ * series, so that each referral keeps its reference to the version it was calculated by.
  */
 import type { Static } from 'typebox'
 import { Failure, type Problems, refuseInvalid } from '../../base/errors.ts'
@@ -36,7 +36,7 @@ async function create(context: RequestContext, args: CreateArguments): Promise<R
 }
 
 /**
- * Adds the next version: what was sent, and the rest as in the version before.
+ * Adds the next version: what was sent, and the rest from the previous version.
  * @throws Failure no_rule, rule_conflict, invalid_argument
  */
 async function edit(context: RequestContext, args: EditArguments): Promise<RuleRow> {
@@ -65,7 +65,7 @@ async function edit(context: RequestContext, args: EditArguments): Promise<RuleR
 }
 
 /**
- * Ends the series: no sale is judged by it any more.
+ * Ends the series: it no longer applies to new sales.
  * @returns the last version as it was
  * @throws Failure no_rule, rule_conflict
  */
@@ -88,13 +88,13 @@ async function problems(
 
 export const rules = { ...readingOf(rule, store.rules), create, edit, remove, problems }
 
-/** Changes the rules for sales after the end of the transaction; drafts that wait for a rule may be judged then. */
+/** Changes the rules for sales after the transaction; drafts that wait for a rule may be calculated then. */
 async function change(
   context: RequestContext,
   work: (tx: WriteTx, settings: Settings) => Promise<RuleRow>,
 ): Promise<RuleRow> {
   const row = await write(context, async tx => {
-    // First of all, so that sales which are judged by the former rules are finished.
+    // Before anything else, so that sales under the former rules are finished.
     await markRules(tx, context.database.engine)
     const settings = await context.settings.hold(tx)
     const row = await work(tx, settings)
@@ -118,7 +118,7 @@ async function holdCurrent(tx: WriteTx, id: number): Promise<RuleRow> {
   })
 }
 
-/** @param before the version that is edited */
+/** @param before the version being edited */
 async function problemsOf(
   db: Db,
   settings: Settings,

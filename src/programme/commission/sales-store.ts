@@ -1,4 +1,4 @@
-/** The queries of what affiliates have sold, by month. */
+/** Queries on affiliates' sales by month. */
 import { sql } from 'kysely'
 import { chunksOf } from '../../storage/chunks.ts'
 import type { Db, Tx } from '../../storage/database.ts'
@@ -6,7 +6,7 @@ import { prepared } from '../../storage/prepared.ts'
 import { exactSumOfParts, partsIn, partsOf, unitsOfSum } from '../../storage/sums.ts'
 import type { SalesMonthsTable } from './sales-table.ts'
 
-/** What an affiliate has sold in a month. */
+/** An affiliate's sales in a month. */
 export interface SalesOfMonth {
   readonly affiliateId: number
   /** Its first second. */
@@ -31,7 +31,7 @@ const toMonths = prepared((tx: Db, { rows }: { rows: readonly SalesMonthsTable[]
     ),
 )
 
-/** @param changes in order of affiliate and month, so that transactions which add at the same time do not deadlock */
+/** @param changes in order of affiliate and month, so that concurrent transactions do not deadlock */
 export async function addToMonths(tx: Tx, changes: readonly SalesOfMonth[]): Promise<void> {
   const rows = changes.map(({ affiliateId, month, sales, volume }) => {
     const { parts, rest } = partsOf(volume)
@@ -42,7 +42,7 @@ export async function addToMonths(tx: Tx, changes: readonly SalesOfMonth[]): Pro
 
 interface Until {
   readonly affiliateId: number
-  /** The first second of the month, and of the next. */
+  /** First second of the month, and of the next. */
   readonly month: number
   readonly next: number
   /** The last second that counts. */
@@ -56,11 +56,11 @@ const types = ['sale', 'lead', 'opt-in']
 const literals = (values: readonly string[]) => sql.join(values.map(value => sql.lit(value)))
 const isSale = sql`status IN (${literals(statuses)}) AND type IN (${literals(types)})`
 
-/** What counts as sold. */
+/** Whether a referral counts as sold. */
 export const isSold = ({ status, type }: Readonly<Record<'status' | 'type', string>>): boolean =>
   statuses.includes(status) && types.includes(type)
 
-/** The sums of the months, less what was sold after the last second of the last one, which is hardly ever anything. */
+/** Sums of the months, less sales after the last second of the last one, which are rare. */
 const sold = prepared((db: Db, { affiliateId, month, next, last }: Until) => {
   const parts = sql`
     SELECT month, sales, volume_parts, volume_rest FROM sales_months

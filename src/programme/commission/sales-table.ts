@@ -5,12 +5,12 @@ const columns = {
   /** Its first second, UTC. */
   month: integer(neither),
   sales: integer(neither),
-  /** What customers have paid, in two columns as sums are, see `storage/sums.ts`. */
+  /** Sum of customers' payments, in two columns like all sums, see `storage/sums.ts`. */
   volume_parts: integer({ personal: false, money: 'derived' }),
   volume_rest: integer({ personal: false, money: 'derived' }),
 } as const
 
-/** What an affiliate has sold in a month, which tiers ask for: the sum of their referrals. */
+/** An affiliate's sales in a month, for tiers: sums of their referrals. */
 export const salesMonthsTable = {
   name: 'sales_months',
   key: ['affiliate_id', 'month'],

@@ -1,6 +1,6 @@
 /**
- * What affiliates have sold, by month, which rules with tiers ask for. Sums that change with each referral: adding thousands of
- * sales up for the next one would take longer than all the rest of it.
+ * Affiliates' sales by month, for rules with tiers. The sums change with each referral: adding up thousands of sales for
+ * the next one would take longer than everything else.
  */
 import { monthFrom } from '../../base/time.ts'
 import type { Db, Tx } from '../../storage/database.ts'
@@ -8,7 +8,7 @@ import type { Referral } from '../referrals/referral.ts'
 import type { Tier } from './conditions.ts'
 import { addToMonths, isSold, type SalesOfMonth, soldUntil } from './sales-store.ts'
 
-/** The columns of a referral that decide what it adds to. */
+/** The columns of a referral that decide what it adds. */
 export type Sold = Pick<Referral, 'affiliate_id' | 'status' | 'type' | 'created_at' | 'order_total'>
 
 interface Change {
@@ -19,10 +19,10 @@ interface Change {
 /** By affiliate and month. */
 type Sums = Map<number, Map<number, SalesOfMonth>>
 
-/** Of transactions that write them at their end. */
+/** Per transaction: sums to be written at its end. */
 const unwritten = new WeakMap<Db, Sums>()
 
-/** Adds at the end, by one statement, what the work adds; `salesOf` sees it at once. */
+/** Writes the sums of all changes in `work` by one statement at the end; `salesOf` sees them at once. */
 export async function addSalesTogether<T>(tx: Tx, work: () => Promise<T>): Promise<T> {
   const sums: Sums = new Map()
   unwritten.set(tx, sums)
@@ -35,7 +35,7 @@ export async function addSalesTogether<T>(tx: Tx, work: () => Promise<T>): Promi
   }
 }
 
-/** Adds what changes of referrals come to. */
+/** Adds the effect of changed referrals. */
 export async function addSales(tx: Tx, changes: readonly Change[]): Promise<void> {
   const together = unwritten.get(tx)
   const sums: Sums = together ?? new Map()
@@ -65,7 +65,7 @@ async function write(tx: Tx, sums: Sums): Promise<void> {
   await addToMonths(tx, changes)
 }
 
-/** What an affiliate has sold up to a second, in the programme's minor unit: in its month, and ever. */
+/** An affiliate's sales up to a time, in the programme's minor unit: in its month, and ever. */
 export async function salesOf(db: Db, affiliateId: number, last: number): Promise<Record<Tier, bigint>> {
   const month = monthFrom(last)
   const sold = await soldUntil(db, { affiliateId, month, next: monthFrom(last, 1), last })

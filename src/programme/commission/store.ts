@@ -1,4 +1,4 @@
-/** The queries of commission rules. */
+/** Queries on commission rules. */
 import { sql } from 'kysely'
 import { storeOf } from '../../records/store.ts'
 import type { Db } from '../../storage/database.ts'
@@ -12,7 +12,7 @@ const SERIES = 1_000_000_000
 
 type Placed = Pick<RuleRow, 'affiliate_id' | 'group_id' | 'priority' | 'series'>
 
-/** The order in which rules are tried: those of affiliates, of groups, of the programme; each by priority. */
+/** Trial order: rules of affiliates, of groups, of the programme; each by priority. */
 const trialOrder: Order = {
   expression: sql`((CASE WHEN rules.affiliate_id IS NOT NULL THEN 0 WHEN rules.group_id IS NOT NULL THEN 1 ELSE 2 END
     * ${sql.lit(PRIORITIES)} + rules.priority) * ${sql.lit(SERIES)} + rules.series)`,
@@ -32,7 +32,7 @@ export async function currentRules(db: Db): Promise<RuleRow[]> {
   return db.selectFrom('rules').selectAll().where('status', '=', 'current').execute()
 }
 
-/** The version of a series that is in force; undefined when it has ended. */
+/** The current version of a series; undefined if it has ended. */
 export async function currentOf(db: Db, series: number): Promise<RuleRow | undefined> {
   const query = db.selectFrom('rules').selectAll().where('series', '=', series)
   return query.where('status', '=', 'current').executeTakeFirst()

@@ -1,13 +1,14 @@
 /**
- * Decides who is credited for a sale. Pure: the claims by shop, customer, coupon and clicks are looked up elsewhere.
+ * Attribution: decides who is credited for a sale. Pure: the claims by shop, customer, coupon and clicks are looked up
+ * elsewhere.
  */
 import { foldCase } from '../../base/text.ts'
 import { mailboxOf } from './mailbox.ts'
 
-/** What a claim rests on, in order of precedence. */
+/** Basis of a claim, in order of precedence. */
 type By = 'affiliate' | 'customer' | 'coupon' | 'click' | 'visit' | 'attribution'
 
-/** Why a claim is not credited. */
+/** Why a claim is rejected. */
 type Reason =
   | 'unknown_affiliate'
   | 'inactive'
@@ -21,14 +22,14 @@ type Reason =
   | 'expired'
   | 'earlier_claim'
 
-/** The claim of an affiliate, or evidence that names none. */
+/** An affiliate's claim, or evidence that names nobody. */
 export interface Claim {
   readonly by: By
-  /** 0 when it names none. */
+  /** 0 if it names nobody. */
   readonly affiliateId: number
-  /** What rules the claim out before the affiliate is looked up. */
+  /** Rejects the claim before the affiliate is looked up. */
   readonly reason?: Reason
-  /** When the click was. */
+  /** Time of the click. */
   readonly clickedAt?: number
 }
 
@@ -84,7 +85,7 @@ function objection(claim: Claim, claimant: Claimant | undefined, buyer: Buyer): 
   return isSame(claimant, buyer) ? 'self_referral' : undefined
 }
 
-/** Whether somebody has bought through their own link. */
+/** Whether someone has bought through their own link. */
 function isSame({ user_id, payment_email_key, email_key }: Claimant, { userId, emails }: Buyer): boolean {
   if (userId !== null && userId === user_id) return true
   const own = new Set([payment_email_key, email_key].filter(email => email !== '').map(mailboxOf))

@@ -1,4 +1,4 @@
-/** Many conversions by one request, a line each (NDJSON). A line that fails stops no other. */
+/** Batches of conversions (NDJSON): a line that fails does not stop the others. */
 import { Type } from 'typebox'
 import { Failure } from '../../base/errors.ts'
 import { linesOf } from '../../http/create-lines.ts'

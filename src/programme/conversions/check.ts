@@ -1,4 +1,4 @@
-/** Checks that a sale which was taken back in full earns nothing, in however many parts and whichever order. */
+/** Checks that a fully refunded sale earns nothing, in however many parts and whatever order. */
 import { ZERO } from '../../base/fraction.ts'
 import { decimalText } from '../../base/money.ts'
 import type { Check } from '../../records/feature.ts'

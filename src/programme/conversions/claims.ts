@@ -11,18 +11,18 @@ import type { Fact } from './fact.ts'
 import type { CreateArguments } from './schema.ts'
 import * as store from './store.ts'
 
-/** The claims to a sale, and the visits that they come from. */
+/** The claims to a sale, and the visits they come from. */
 export interface Origins {
   /** In order of precedence. */
   readonly claims: readonly Claim[]
   readonly campaign: string
-  /** The visits of clicks, by affiliate. */
+  /** Visits of the clicks, by affiliate. */
   readonly visits: ReadonlyMap<number, number>
 }
 
 type Evidence = Pick<CreateArguments, 'affiliate_id' | 'coupon' | 'click' | 'visit_id'>
 
-/** @param owner the affiliate whom the customer belongs to */
+/** @param owner the affiliate that the customer belongs to */
 export async function claimsOf(
   tx: Tx,
   evidence: Evidence,
@@ -61,7 +61,7 @@ export async function claimsOf(
 interface Clicked {
   readonly claim: Claim
   readonly campaign: string
-  /** 0 when it is not known. */
+  /** 0 if unknown. */
   readonly visitId?: number
 }
 
@@ -72,7 +72,7 @@ async function claimOfClick(tx: Tx, token: string, since: number): Promise<Click
   }
   const { affiliateId, campaign } = click
   if (refusal) return { claim: { by: 'click', affiliateId, reason: 'expired' }, campaign: '' }
-  // The row of the visit may be written only after the sale.
+  // The visit's row may be written after the sale.
   return { claim: { by: 'click', affiliateId }, campaign, visitId: (await idByNonce(tx, click.nonce)) ?? 0 }
 }
 

@@ -1,6 +1,6 @@
 /**
- * What a conversion is: what a shop reports. It is a fact, which the database refuses to change or remove. Only the
- * affiliate is filled in later where none was credited, and personal values can be emptied.
+ * The kind conversion: what a shop reports. It is a fact, which the database refuses to change or delete. Only the
+ * affiliate may be filled in later if none was credited, and personal values can be emptied.
  * See docs/decisions/conversions.md.
  */
 import { type Static, Type } from 'typebox'
@@ -17,11 +17,11 @@ import { byAffiliateName } from '../affiliates/name.ts'
 export const kinds = ['lead', 'sale', 'renewal', 'refund', 'dispute', 'dispute_won', 'attribution'] as const
 export type ConversionKind = (typeof kinds)[number]
 
-/** Kinds that a customer pays. */
+/** Kinds that a customer pays for. */
 type EarningKind = 'lead' | 'sale' | 'renewal'
 export const isPaid = (kind: ConversionKind): kind is 'sale' | 'renewal' =>
   kind === 'sale' || kind === 'renewal'
-/** Kinds that take something back, or end that. */
+/** Kinds that take something back, or undo that. */
 export const isTaking = (kind: ConversionKind): boolean => !isEarning(kind) && kind !== 'attribution'
 export const isEarning = (kind: ConversionKind): kind is EarningKind => kind === 'lead' || isPaid(kind)
 
@@ -53,7 +53,7 @@ const number = (description: string) =>
     sample: () => 0,
   }) as const
 
-/** In the minor unit of the conversion's own currency: `show` of the kind knows which that is. */
+/** In the minor unit of the conversion's own currency, which `show` of the kind knows. */
 const ownAmount = (description: string) =>
   ({
     type: 'integer',
@@ -181,7 +181,7 @@ const fields = {
   date: created('created_at', 'When it was reported'),
   customer: personal('The customer as it was sent; empty once the person is erased.'),
   metadata: personal('Whatever the sender wants to keep with it.'),
-  /** The affiliates in question, and why each was credited or not. */
+  /** Candidates for the credit, and why each was credited or not. */
   candidates: {
     type: 'text',
     nullable: false,
@@ -227,7 +227,7 @@ export const conversion = {
   table: {
     ...plain.table,
     appendOnly: true,
-    // An event names no account of a customer, so it could not be erased with them: it holds nothing personal.
+    // Events name no account of a customer, so they could not be erased with the customer: nothing personal is logged.
     logged: { ...plain.table.logged, personal: [] },
   },
   show,

@@ -1,6 +1,6 @@
 /**
- * The customer of a conversion, found by the shop's identifier before the e-mail address. The affiliate who brought a
- * customer stays.
+ * Finds the customer of a conversion, by the shop's identifier first, then by e-mail address. A customer's affiliate
+ * never changes.
  */
 import type { Settings } from '../../base/settings.ts'
 import { foldCase } from '../../base/text.ts'
@@ -12,7 +12,7 @@ import type { CreateArguments } from './schema.ts'
 import * as store from './store.ts'
 
 export type SentCustomer = NonNullable<CreateArguments['customer']>
-/** A customer that exists, and whether the shop's identifier is known. */
+/** An existing customer, and whether the shop's identifier is known. */
 export type KnownCustomer = store.CustomerRow & { readonly named: boolean }
 
 function namesOf(context: string, { id, email }: SentCustomer): store.CustomerNames | undefined {
@@ -21,8 +21,8 @@ function namesOf(context: string, { id, email }: SentCustomer): store.CustomerNa
 }
 
 /**
- * The customer, whom nobody else reports anything of until the transaction ends: what is owed depends on who owns them
- * and how often they have bought. Of those who are not known yet, `saveCustomer` sees to it.
+ * Finds and locks the customer until the transaction ends: commission depends on the owner and on earlier orders. For
+ * unknown customers, `saveCustomer` takes care of that.
  */
 export async function findCustomer(
   tx: WriteTx,
@@ -47,9 +47,9 @@ interface Purchase {
 }
 
 /**
- * Stores the customer, and the affiliate whom the customer belongs to from now on if there was none. Two reports of one new
- * customer wait for one another on the name or the address; the second one then begins anew, and finds them.
- * @returns 0 when the report names no customer
+ * Stores the customer, and the affiliate they belong to from now on if there was none. Of two concurrent reports of one
+ * new customer, the second waits on the name or address, then starts again and finds the first.
+ * @returns 0 if the report names no customer
  */
 export async function saveCustomer(
   tx: WriteTx,

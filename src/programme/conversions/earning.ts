@@ -1,6 +1,6 @@
 /**
- * What is owed for a payment: a referral for each credited sale, and what refunds and disputes leave of it. The
- * referrals are compared with what they should be, so the order of reports makes no difference.
+ * Referrals of a payment: one for each credited sale, and what refunds and disputes leave of it. The referrals are
+ * compared with their target, so the order of reports makes no difference.
  * See docs/decisions/conversions.md.
  */
 import { decimalsOf } from '../../base/currencies.ts'
@@ -28,9 +28,7 @@ import { leftOf } from './left.ts'
 import { holdReferrals, type Payment } from './payments.ts'
 import type { Earning } from './store.ts'
 
-/**
- * The part of a payment that remains, by the refunds and disputes of its sale, or of its lead when there is no sale.
- */
+/** The part of a payment that remains after the refunds and disputes of its sale, or of its lead if there is no sale. */
 export function leftIn(payment: readonly Conversion[], of: Conversion): Fraction {
   if (duplicatesIn(payment).some(({ id }) => id === of.id)) return ZERO
   if (saleOf(payment)?.id !== of.id) return ONE
@@ -40,20 +38,20 @@ export function leftIn(payment: readonly Conversion[], of: Conversion): Fraction
   )
 }
 
-/** The sale that refunds and disputes of a payment are about. */
+/** The sale that refunds and disputes of a payment refer to. */
 export function saleOf(payment: readonly Conversion[]): Conversion | undefined {
   return firstOf(payment.filter(({ kind }) => isPaid(kind))) ?? firstOf(payment)
 }
 
-/** The first one that somebody is credited for, or the first one. */
+/** The first credited one, or the first one. */
 function firstOf(conversions: readonly Conversion[]): Conversion | undefined {
   const earning = conversions.filter(({ kind }) => isEarning(kind))
   return earning.find(({ affiliate_id }) => affiliate_id !== 0) ?? earning[0]
 }
 
 /**
- * The sales that are the same as another one of their payment, and the leads that are the same as another lead: both were reported
- * before any report had the names of both. The payment earns once.
+ * The sales that are the same as another one of their payment, and the leads that are the same as another lead: both were
+ * reported before any report had the names of both. The payment earns once.
  */
 export function duplicatesIn(payment: readonly Conversion[]): Conversion[] {
   const earners = new Set(earnersIn(payment))
@@ -110,7 +108,7 @@ export async function earnBy(
 
 type Beginning = Pick<Referral, 'status' | 'hold_until' | 'reason'>
 
-/** The first status of a referral. */
+/** First status of a referral. */
 function standingOf(
   { reason, holdDays, parts }: Pick<Judgement, 'reason' | 'holdDays' | 'parts'>,
   { occurred_at }: Conversion,
@@ -201,7 +199,7 @@ async function settleOne(tx: WriteTx, standing: Standing): Promise<Referral[]> {
   const { own, left } = standing
   const calculation = parseCalculation(own.calculation)
   if (!calculation) return []
-  // What is or was a draft without an amount is computed from what is left, once there is a rate or a rule.
+  // A draft (or former draft) without an amount is computed from what is left, once there is a rate or a rule.
   const target = own.status === 'draft' ? undefined : targetOf(calculation, left)
   const changes = target === undefined ? [] : await approach(tx, standing, calculation, Number(target))
   if (compared(coveredOf(calculation), left) !== 0 && !changes.some(({ id }) => id === own.id)) {
@@ -213,7 +211,7 @@ async function settleOne(tx: WriteTx, standing: Standing): Promise<Referral[]> {
   return changes
 }
 
-/** Brings what stands because of the sale, the referral and its refunds, to what it should be. */
+/** Brings a sale's referral and its refunds to their target. */
 async function approach(
   tx: WriteTx,
   standing: Standing,
@@ -249,8 +247,8 @@ function withLeft({ covered: _covered, ...calculation }: Calculation, left: Frac
 }
 
 /**
- * A referral that refunds lower to nothing is rejected. When a dispute is won it is raised again, and is what it was
- * before, but for a hold that has ended.
+ * A referral that refunds lower to nothing is rejected. If a dispute is won it is raised again, to its former status,
+ * except for a hold that has ended.
  */
 function changeTo(own: Referral, amount: number, calculation: Calculation) {
   const { status, hold_until: holdUntil } = own

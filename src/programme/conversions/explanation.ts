@@ -1,4 +1,4 @@
-/** Why a conversion is credited as it is, and what is owed for it, as data and as sentences. Pure. */
+/** Explains the attribution and the earnings of a conversion, as data and as sentences. Pure. */
 import { decimalsOf } from '../../base/currencies.ts'
 import { decimalText, fromUnits } from '../../base/money.ts'
 import type { Settings } from '../../base/settings.ts'
@@ -11,7 +11,7 @@ import type { Explanation } from './schema.ts'
 
 export interface Story {
   readonly conversion: Conversion
-  /** Everything that was reported of the payment. */
+  /** All reports of the payment. */
   readonly payment: readonly Conversion[]
   readonly referrals: readonly Referral[]
 }
@@ -100,7 +100,7 @@ function sentencesOfPayment(
   ]
 }
 
-/** It was reported before the sale was. */
+/** It was reported before the sale. */
 function strange({ kind, amount, currency }: Conversion, ofSale: string): string {
   const sum = `${decimalText(amount, decimalsOf(currency)!)} ${currency}`
   return `A ${kind} of ${sum} takes nothing back, because the sale is in ${ofSale}: report it once more in ${ofSale}, as another part.`

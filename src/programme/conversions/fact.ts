@@ -1,4 +1,4 @@
-/** Reads a report: every problem by the name of its argument, and amounts in their own currency. Pure. */
+/** Parses a report: problems by argument, and amounts in their own currency. Pure. */
 import { decimalsOf } from '../../base/currencies.ts'
 import type { Problems } from '../../base/errors.ts'
 import { decimalsReason, decimalText, toUnits } from '../../base/money.ts'
@@ -10,9 +10,9 @@ import { partOfTotal } from './left.ts'
 import type { CreateArguments } from './schema.ts'
 
 const MAX_JSON = 65_535
-/** Tests of subscriptions report times to come; a time beyond this is a mistake. */
+/** Tests of subscriptions report future times; anything later is a mistake. */
 const MOST_SECONDS_AHEAD = 10 * 366 * DAY_SECONDS
-/** Nothing was sold on the web before; what is earlier was made of a date that is missing. */
+/** No web shop existed before; an earlier time comes from a missing date. */
 const EARLIEST_YEAR = 1990
 const EARLIEST = Date.UTC(EARLIEST_YEAR, 0) / 1000
 
@@ -40,7 +40,7 @@ export interface Fact {
 const currencyOf = ({ currency }: Pick<CreateArguments, 'currency'>, settings: Settings): string =>
   currency ? currency.toUpperCase() : settings.currency
 
-/** What is wrong beyond the schemas. Arguments that were not sent are checked only where they are required. */
+/** Validation beyond the schemas. Missing arguments are reported only if they are required. */
 export function problemsOf(args: Partial<CreateArguments>, settings: Settings): Problems {
   const { kind, reference, part, cumulative, metadata } = args
   const problems: Problems = { ...problemsOfAmounts(args, settings) }
@@ -63,7 +63,7 @@ export function problemsOf(args: Partial<CreateArguments>, settings: Settings): 
   return problems
 }
 
-/** Also when none is sent. */
+/** Valid if empty. */
 const isCountry = (text = '') => text === '' || /^[a-z]{2}$/i.test(text)
 
 function problemOfMoment(sent: string | undefined): string | undefined {
@@ -99,7 +99,7 @@ function problemsOfAmounts(args: Partial<CreateArguments>, settings: Settings): 
   return Object.keys(problems).length > 0 ? problems : problemsOfShares(args, decimals)
 }
 
-/** The discount is no share: the amount is what is paid after it. */
+/** The discount is not a part: the amount is already net of it. */
 function problemsOfShares({ amount, tax, shipping }: Partial<CreateArguments>, decimals: number): Problems {
   if (amount === undefined) return {}
   const units = (value = 0) => toUnits(value, decimals)!
@@ -138,7 +138,7 @@ export function factOf(args: CreateArguments, settings: Settings): Fact {
   }
 }
 
-/** Every name of the payment, and the shop. */
+/** All names of the payment, with the shop. */
 export const namesOf = ({ context = '', reference, references = [] }: CreateArguments) => ({
   context: foldCase(context),
   names: [reference, ...references],

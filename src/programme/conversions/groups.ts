@@ -1,14 +1,14 @@
-/** Which of many things belong together, as far as is known (union-find). Pure. */
+/** Groups things that belong together (union-find). Pure. */
 export class Groups {
   readonly #parents = new Map<string | number, string | number>()
   #isOne = false
 
-  /** The same for all of a group. */
+  /** The same for all members of a group. */
   rootOf(one: string | number): string | number {
     if (this.#isOne) return ''
     let root = one
     for (let next = this.#parents.get(root); next !== undefined; next = this.#parents.get(root)) root = next
-    // The way is shorter for whoever asks next.
+    // Path compression.
     for (let step = one; step !== root; ) {
       const next = this.#parents.get(step)!
       this.#parents.set(step, root)

@@ -1,6 +1,6 @@
 /**
- * What is left of a sale after refunds and disputes. Pure, and about a set: neither the order in which its members were
- * reported nor how often makes a difference.
+ * What is left of a sale after refunds and disputes. Pure, and a function of a set: neither the order nor the repetition
+ * of reports makes a difference.
  */
 import { type Fraction, fraction, ONE, ZERO } from '../../base/fraction.ts'
 import type { ConversionKind } from './conversion.ts'
@@ -43,19 +43,19 @@ const sum = (amounts: Iterable<bigint>): bigint => [...amounts].reduce((total, a
 const TOTAL = /(?:^| )total:[\d.]+$/
 
 /**
- * The part under which a total of refunds is stored: totals are told apart by their amounts.
- * @param of which part of the payment was refunded so much, such as one of several charges; empty when it is all of it. A
- *   stored one that is reported again stands for what it was given.
+ * The part under which a total of refunds is stored, since totals are distinguished by their amounts.
+ * @param of the refunded part of the payment, such as one of several charges; empty for all of it. The stored form is
+ * accepted as well.
  */
 export function partOfTotal(of: string, amount: string): string {
   const name = of.replace(TOTAL, '')
   return `${name}${name && ' '}total:${amount}`
 }
 
-/** What `partOfTotal` was given; empty of what the caller has named otherwise. */
+/** The inverse of `partOfTotal`; empty for parts named by the caller. */
 const totalOf = ({ part }: Taking) => (TOTAL.test(part) ? part.replace(TOTAL, '') : '')
 
-/** Totals of parts add up. A total includes the parts, so the largest of all counts. */
+/** Totals of parts add up. A total includes the parts, so the largest counts. */
 export function refunded(takings: readonly Taking[]): bigint {
   const totals = takings.filter(({ kind, cumulative }) => kind === 'refund' && cumulative === 1)
   const { '': whole = [], ...charges } = Object.groupBy(totals, totalOf)
@@ -67,7 +67,7 @@ export function refunded(takings: readonly Taking[]): bigint {
   ])
 }
 
-/** What is disputed and not won. */
+/** The disputed amount that is not won back. */
 export function disputed(takings: readonly Taking[]): bigint {
   const won = partsOf(takings, 'dispute_won')
   const open = [...partsOf(takings, 'dispute')].filter(([part]) => !won.has(part))
@@ -76,7 +76,7 @@ export function disputed(takings: readonly Taking[]): bigint {
   return parts > all ? parts : all
 }
 
-/** A dispute can end, so the last of its totals counts; within one second, the larger. */
+/** A dispute can end, so its last total counts; within one second, the larger. */
 function lastTotal(takings: readonly Taking[]): bigint {
   const totals = takings.filter(({ kind, cumulative }) => kind === 'dispute' && cumulative === 1)
   const last = Math.max(...totals.map(({ occurred_at }) => occurred_at))
@@ -84,7 +84,7 @@ function lastTotal(takings: readonly Taking[]): bigint {
 }
 
 /**
- * @param paid what the customer paid; where that is 0, the first refund takes back all
+ * @param paid what the customer paid; if 0, the first refund takes back everything
  * @returns from 0 to 1
  */
 export function leftOf(paid: bigint, takings: readonly Taking[]): Fraction {

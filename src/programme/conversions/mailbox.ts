@@ -1,14 +1,14 @@
-/** Whether two e-mail addresses are read by one person, as far as their text says. */
+/** Compares e-mail addresses by mailbox, as far as their text tells. */
 import { domainToASCII } from 'node:url'
 import { foldCase } from '../../base/text.ts'
 
 const TAG = /(?<=.)\+.*$/s
-/** What the Turkish capital letter I with a dot becomes in small. */
+/** Lower case of the Turkish capital dotted I. */
 const DOTTED = /i\u0307/g
 
 /**
- * What addresses of one mailbox have in common: forms of a letter, its case, and what stands behind a + are without meaning, and
- * a host may be written in letters or in Punycode. Only compared, never stored or written to.
+ * Canonical form of a mailbox: ignores letter forms, case and +tags, and normalises Punycode hosts. For comparison only,
+ * never stored or written to.
  */
 export function mailboxOf(address: string): string {
   const text = foldCase(foldCase(address).normalize('NFKC')).replace(DOTTED, 'i')

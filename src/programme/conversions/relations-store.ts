@@ -1,11 +1,11 @@
-/** The queries of many conversions at once: the customers that they share with one another, and with what is known. */
+/** Queries for batches of conversions: customers they share with one another and with stored ones. */
 import { type Selectable, sql } from 'kysely'
 import type { Tx } from '../../storage/database.ts'
 import type { Tables } from '../../storage/tables.ts'
 
 type NamedCustomer = Selectable<Tables['customer_names']>
 
-/** What shops call customers, of those that are known by one of these names. */
+/** Customers known by one of these shop identifiers. */
 export async function customersNamed(tx: Tx, names: readonly Omit<NamedCustomer, 'customer_id'>[]) {
   if (names.length === 0) return []
   const byContext = [...Map.groupBy(names, ({ context }) => context)]
@@ -29,7 +29,7 @@ export async function customersNamed(tx: Tx, names: readonly Omit<NamedCustomer,
     .execute()
 }
 
-/** Those who have one of these e-mail addresses or identifiers. */
+/** Customers with one of these e-mail addresses or identifiers. */
 export async function customersAmong(tx: Tx, emails: readonly string[], ids: readonly number[]) {
   const some = tx.selectFrom('customers').select(['id', 'email_key', 'affiliate_id'])
   const byEmail = some.where('email_key', 'in', emails).where('email_key', '<>', sql.lit<string>(''))

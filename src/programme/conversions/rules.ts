@@ -1,6 +1,6 @@
 /**
- * Rules for conversions. Each is reported once, under whatever name of the payment. The fact, the customer, the
- * credit, the referrals and the event are one transaction.
+ * Rules for conversions. Each is reported once, under any name of the payment. The fact, the customer, the credit, the
+ * referrals and the event are one transaction.
  * See docs/decisions/conversions.md.
  */
 import { type Problems, refuseInvalid } from '../../base/errors.ts'
@@ -23,13 +23,13 @@ import type { CreateArguments } from './schema.ts'
 import * as store from './store.ts'
 
 export interface Created extends Story {
-  /** Whether it was reported before. */
+  /** Whether it had been reported before. */
   readonly replayed: boolean
 }
 
 interface Circumstances {
   readonly sourceId?: number
-  /** Its names were kept a moment ago, and none was known. */
+  /** Its names were stored a moment ago, and none was known. */
   readonly isNew?: boolean
   /** What other reports in the same transaction know of payments. */
   readonly payments?: Payments
@@ -100,7 +100,7 @@ function record(report: Report): Promise<Recorded> {
   return kind === 'attribution' ? recordAttribution(report) : recordTaking(report)
 }
 
-/** A lead, a sale or a renewal: somebody may be credited. */
+/** A lead, sale or renewal, which may be credited. */
 async function recordSale(report: Report): Promise<Recorded> {
   const { tx, args, fact, payment, settings } = report
   const sentCustomer = args.customer ?? {}
@@ -178,7 +178,7 @@ async function recordTaking(report: Report): Promise<Recorded> {
   return { conversion: row, payment: after }
 }
 
-/** Credits a sale later that nobody was credited for. @throws Failure invalid_argument */
+/** Credits an unattributed sale later. @throws Failure invalid_argument */
 async function recordAttribution(report: Report): Promise<Recorded> {
   const { tx, args, payment } = report
   const sale = uncredited(payment.members)[0]
@@ -195,8 +195,8 @@ async function recordAttribution(report: Report): Promise<Recorded> {
 }
 
 /**
- * Records the same sale under another name, which may bring a claim where the first report had none, and further names
- * of the customer.
+ * Records the same sale under another name, which may bring a claim that the first report lacked, and further names of
+ * the customer.
  */
 async function recordAlias(report: Report, duplicate: Conversion): Promise<Payment> {
   const { tx, args, fact, payment, settings } = report
@@ -226,7 +226,7 @@ async function recordAlias(report: Report, duplicate: Conversion): Promise<Payme
   return creditFollowing(report, after, { customer_id, occurred_at }, claimant)
 }
 
-/** How many sales of a customer are credited at once when the affiliate becomes known. */
+/** Number of a customer's sales credited at once when the affiliate becomes known. */
 const MOST_FOLLOWING = 100
 
 /**
@@ -269,7 +269,7 @@ const uncredited = (payment: readonly Conversion[]) => {
   return payment.filter(one => isEarning(one.kind) && one.affiliate_id === 0 && !duplicates.has(one))
 }
 
-/** Credits a sale that was not credited before, and creates its referrals. */
+/** Credits an unattributed sale, and creates its referrals. */
 async function creditLater(
   report: Report,
   claimant: store.Earning,
@@ -308,7 +308,7 @@ async function creditLater(
   return { conversion: row, payment: after }
 }
 
-/** @throws Failure invalid_argument when the affiliate can't be credited */
+/** @throws Failure invalid_argument if the affiliate can't be credited */
 function refuseClaim({ reason }: Candidate): void {
   if (reason === 'unknown_affiliate') {
     refuseInvalid({ affiliate_id: 'must be the identifier of an existing affiliate.' })
@@ -363,7 +363,10 @@ async function credit(
   return { ...payment, members: payment.members.map(one => (isNobodys(one) ? { ...one, ...credited } : one)) }
 }
 
-/** Applies refunds and disputes that were reported before their sale, or are joined to it only now, and takes back duplicates. */
+/**
+ * Applies refunds and disputes that were reported before their sale, or are joined to it only now, and takes back
+ * duplicates.
+ */
 async function bring(tx: WriteTx, payment: Payment, settings: Settings): Promise<Payment> {
   const { members } = payment
   if (!members.some(({ kind }) => isTaking(kind)) && duplicatesIn(members).length === 0) return payment
@@ -371,7 +374,7 @@ async function bring(tx: WriteTx, payment: Payment, settings: Settings): Promise
   return settle(tx, await credit(tx, payment, affiliateId, ({ kind }) => isTaking(kind)), settings)
 }
 
-/** Joins names of one payment that no report has together: what was reported under any of them belongs together. */
+/** Joins names of one payment that no report has together: everything reported under any of them then belongs together. */
 export async function join(context: RequestContext, shop: string, names: readonly string[]): Promise<void> {
   await write(context, async tx => {
     const settings = await context.settings.hold(tx)
@@ -387,7 +390,7 @@ function log(
   tx.log(action, row.id, { after: conversion.logged(row, settings) })
 }
 
-/** What is wrong with arguments beyond what the schemas say. */
+/** Validation beyond the schemas. */
 export async function problems({ settings }: Context, args: Partial<CreateArguments>): Promise<Problems> {
   return problemsOf(args, await settings.current())
 }

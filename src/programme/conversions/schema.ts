@@ -95,7 +95,7 @@ export const createdSchema = Type.Object({
   explanation: explanationSchema,
 })
 
-/** What the story of a payment tells of; of the same second in this order. */
+/** Kinds of entries in a payment's timeline, in their order within one second. */
 export const moments = ['visit', 'conversion', 'referral', 'payout'] as const
 
 export const timelineSchema = Type.Object({

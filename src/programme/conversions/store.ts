@@ -1,4 +1,4 @@
-/** The queries of conversions: a payment by its names, the customer, and the candidates. */
+/** Queries on conversions: a payment by its names, the customer, and the candidates. */
 import { type Insertable, type Selectable, sql } from 'kysely'
 import { storeOf } from '../../records/store.ts'
 import { type Db, LostRace, type Tx } from '../../storage/database.ts'
@@ -27,7 +27,7 @@ const members = prepared((db: Db, { id, limit }: { id: string; limit: number }) 
     .limit(limit),
 )
 
-/** Every conversion of a payment, the first one first. */
+/** All conversions of a payment, in order. */
 export async function membersOf(db: Db, id: string, limit: number): Promise<Conversion[]> {
   return members(db, { id, limit })
 }
@@ -64,7 +64,7 @@ const crediting = prepared(
       .where('affiliate_id', '=', sql.lit(0)),
 )
 
-/** Credits conversions that nobody was credited for. */
+/** Credits unattributed conversions. */
 export async function credit(
   tx: Tx,
   ids: readonly number[],
@@ -92,10 +92,10 @@ const claimants = prepared((tx: Db, { ids }: { ids: readonly number[] }) =>
     .forKeyShare('affiliates'),
 )
 
-/** Somebody who may be credited, with what their commission depends on. */
+/** A candidate for credit, with the terms of commission. */
 export type Earning = Claimant & Terms
 
-/** Those that exist; they are not deleted until the transaction ends. */
+/** The affiliates that exist; they can't be deleted until the transaction ends. */
 export async function claimantsOf(tx: Tx, ids: readonly number[]): Promise<Map<number, Earning>> {
   const affiliateIds = [...new Set(ids)].filter(id => id !== 0)
   if (affiliateIds.length === 0) return new Map()
@@ -113,7 +113,7 @@ export async function visitOf(db: Db, id: number) {
 
 export type CustomerRow = Selectable<Tables['customers']>
 
-/** By two ways to their identifiers: of two conditions of which one is enough, engines read all customers. */
+/** Two look-ups of identifiers: with a disjunction, engines would read all customers. */
 const customers = prepared((tx: Db, { context, name, email }: CustomerNames) =>
   tx
     .selectFrom('customers')
@@ -126,7 +126,7 @@ const customers = prepared((tx: Db, { context, name, email }: CustomerNames) =>
       const addressed = selectFrom('customers as same')
         .select('same.id')
         .where('same.email_key', '=', email ?? '')
-        // As its index has them.
+        // Matches the partial index.
         .where('same.email_key', '<>', sql.lit<string>(''))
       if (email === undefined) return named
       return name === undefined ? addressed : named.unionAll(addressed)
@@ -137,13 +137,13 @@ const customers = prepared((tx: Db, { context, name, email }: CustomerNames) =>
 
 export interface CustomerNames {
   readonly context: string
-  /** What the shop calls them. */
+  /** The shop's identifier. */
   readonly name?: string
   /** Folded. */
   readonly email?: string
 }
 
-/** The customers with these names; nobody else reports anything of them until the transaction ends. */
+/** The customers with these names, locked against other reports until the transaction ends. */
 export async function holdCustomersBy(tx: Tx, names: CustomerNames): Promise<CustomerRow[]> {
   return customers(tx, names)
 }
@@ -169,7 +169,7 @@ const customerInsertion = prepared((tx: Db, row: Insertable<Tables['customers']>
     .returningAll(),
 )
 
-/** @throws LostRace when another transaction has created a customer with the e-mail address meanwhile */
+/** @throws LostRace if another transaction has created a customer with the e-mail address meanwhile */
 export async function insertCustomer(tx: Tx, row: Insertable<Tables['customers']>): Promise<CustomerRow> {
   const [inserted] = await customerInsertion(tx, row)
   if (!inserted) throw new LostRace()
@@ -184,7 +184,7 @@ const nameInsertion = prepared((tx: Db, row: Insertable<Tables['customer_names']
     .returning('customer_id'),
 )
 
-/** @throws LostRace when another transaction has given the name to a customer meanwhile */
+/** @throws LostRace if another transaction has given the name to a customer meanwhile */
 export async function nameCustomer(tx: Tx, row: Insertable<Tables['customer_names']>): Promise<void> {
   if ((await nameInsertion(tx, row)).length === 0) throw new LostRace()
 }
@@ -199,7 +199,7 @@ const ownership = prepared(
       .returningAll(),
 )
 
-/** @returns undefined when the customer has an owner already, who stays */
+/** @returns undefined if the customer already has an owner, who stays */
 export async function ownCustomer(
   tx: Tx,
   id: number,
@@ -226,7 +226,7 @@ const bought = prepared((db: Db, { customer_id, occurred_at, id }: Moment) =>
     .where('kind', 'in', [sql.lit('sale' as const), sql.lit('renewal' as const)]),
 )
 
-/** How often a customer has bought before a conversion, and when for the first time. */
+/** Number of a customer's earlier orders, and the time of the first. */
 export async function historyOf(
   db: Db,
   { customer_id, occurred_at, id }: Moment,
@@ -249,7 +249,7 @@ const following = prepared(
       .limit(limit),
 )
 
-/** What a customer has bought since a moment, and nobody was credited for. */
+/** A customer's unattributed purchases since a time. */
 export async function uncreditedFrom(
   db: Db,
   { customer_id, occurred_at }: Omit<Moment, 'id'>,
@@ -292,7 +292,7 @@ const customerRow = prepared((tx: Db, { id }: { id: number }) =>
   tx.selectFrom('customers').selectAll().where('id', '=', id).forUpdate(),
 )
 
-/** The customer; nobody else reports anything of them until the transaction ends. */
+/** The customer, locked against other reports until the transaction ends. */
 export async function holdCustomer(tx: Tx, id: number): Promise<CustomerRow | undefined> {
   return (await customerRow(tx, { id }))[0]
 }
@@ -320,7 +320,7 @@ const takings = prepared((db: Db, { after, limit }: { after: number; limit: numb
     .limit(limit),
 )
 
-/** Refunds and disputes behind an identifier, each with its payment. */
+/** Refunds and disputes after an identifier, each with its payment. */
 export async function takingsAfter(db: Db, after: number, limit: number) {
   return takings(db, { after, limit })
 }

@@ -1,4 +1,4 @@
-/** Reads the whole story of a conversion. */
+/** Reads the full history of a conversion. */
 import { foldCase } from '../../base/text.ts'
 import type { Context } from '../../events/write.ts'
 import { existing } from '../../records/rules.ts'
@@ -8,7 +8,7 @@ import { readPayment } from './payments.ts'
 import * as store from './store.ts'
 import type { Beside } from './timeline.ts'
 
-/** The whole story of a conversion. @throws Failure no_conversion */
+/** The full history of a conversion. @throws Failure no_conversion */
 export async function story({ database }: Context, id: number): Promise<Story> {
   const db = database.replica
   const found = existing(conversion, await store.conversionById(db, id))
@@ -17,7 +17,7 @@ export async function story({ database }: Context, id: number): Promise<Story> {
   return { conversion: found, payment: members, referrals: await store.referralsOf(db, paymentId) }
 }
 
-/** The same with what stands beside it. @throws Failure no_conversion */
+/** The same, with its visits and payouts. @throws Failure no_conversion */
 export async function storyWithBeside(context: Context, id: number): Promise<Story & { beside: Beside }> {
   const whole = await story(context, id)
   const ids = (values: readonly number[]) => [...new Set(values)].filter(one => one !== 0)

@@ -9,7 +9,7 @@ const paymentNameColumns = {
   payment_id: text(neither),
 } as const
 
-/** The names of payments: order, session, charge and invoice may name the same payment. */
+/** Names of payments: order, session, charge and invoice may name the same payment. */
 export const paymentNamesTable = {
   name: 'payment_names',
   key: ['context', 'name'],
@@ -26,7 +26,7 @@ const customerNameColumns = {
   }),
 } as const
 
-/** What each shop calls a customer. */
+/** Identifiers of customers in each shop. */
 export const customerNamesTable = {
   name: 'customer_names',
   key: ['context', 'name'],

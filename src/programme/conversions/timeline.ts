@@ -1,4 +1,4 @@
-/** The story of a payment in the order in which it happened: visit, sale, refunds, referrals, payouts. Pure. */
+/** Timeline of a payment: visit, sale, refunds, referrals, payouts. Pure. */
 import { decimalsOf } from '../../base/currencies.ts'
 import { ONE } from '../../base/fraction.ts'
 import { decimalText } from '../../base/money.ts'
@@ -15,7 +15,7 @@ interface Moment {
   readonly kind: (typeof moments)[number]
   readonly id: number
   readonly text: string
-  /** The conversion that it follows from: decides the order within one second. */
+  /** The conversion it follows from: decides the order within one second. */
   readonly from: number
 }
 
@@ -110,11 +110,11 @@ function textOfReferral(referral: Referral, { decimals, currency }: Settings) {
   return `Affiliate ${affiliate_id} earns ${sum(first)}${since}, ${status}.`
 }
 
-/** Before refunds and disputes have lowered it. */
+/** Before refunds and disputes lowered it. */
 function earnedAtFirst({ calculation: text, amount }: Referral): bigint {
   const calculation = parseCalculation(text)
   if (!calculation?.result) return BigInt(amount)
   const whole = earnedOf(calculation, ONE)
-  // What was raised by hand is worth that.
+  // An amount raised by hand counts in full.
   return whole.reason === '' && whole.amount > amount ? whole.amount : BigInt(amount)
 }

@@ -1,7 +1,7 @@
 /**
- * Many conversions in one transaction. Those that have nothing to do with one another are recorded at the same moment: where a
- * statement is a trip to the database, theirs share trips. Whatever shares a payment or a customer is recorded one after the
- * other, in the order in which it was sent; so is everything where sales count what was sold before (tiers).
+ * Batches of conversions in one transaction. Independent ones are recorded concurrently: where a statement is a round
+ * trip to the database, they share round trips. Those that share a payment or a customer are recorded one after the
+ * other, in the order they were sent; so are all of them if tiers count earlier sales.
  * See docs/decisions/lines.md.
  */
 import { setImmediate } from 'node:timers/promises'
@@ -21,7 +21,7 @@ import * as store from './relations-store.ts'
 import { type Created, createIn } from './rules.ts'
 import type { CreateArguments } from './schema.ts'
 
-/** So many groups are recorded before others are answered. */
+/** Groups recorded before other requests get a turn. */
 const AT_ONCE = 50
 
 interface Line {
@@ -29,11 +29,11 @@ interface Line {
   readonly args: CreateArguments
   readonly names: readonly string[]
   readonly context: string
-  /** Of a payment that nothing was known of. */
+  /** Of a new payment. */
   readonly paymentId: string
 }
 
-/** @throws Failure as `create` does, of the first that can't be recorded for a reason that only the database knows */
+/** @throws Failure as `create` does, for the first that fails for a reason only the database knows */
 export async function createMany(
   context: RequestContext,
   all: readonly CreateArguments[],
@@ -65,7 +65,7 @@ export async function createMany(
   })
 }
 
-/** What can be told before anything is read. */
+/** Failures that can be told before anything is read. */
 function refusalOf(args: CreateArguments, settings: Settings): Failure | undefined {
   // It has the currency of its sale.
   if (isTaking(args.kind) && !args.currency) return undefined
@@ -84,13 +84,13 @@ function lineOf(args: CreateArguments, place: number): Line {
 
 interface Relations {
   readonly groups: Groups
-  /** Places of those that may change what others stand for. */
+  /** Lines that may change what others result in. */
   readonly alone: ReadonlySet<number>
-  /** The lines, by their payments, of which a name was known, or is another line's. */
+  /** Payments of the lines with a name that was known, or that another line has. */
   readonly known: ReadonlySet<string>
 }
 
-/** Which of them share a payment or a customer. */
+/** Which lines share a payment or a customer. */
 async function relationsOf(tx: WriteTx, lines: readonly Line[]): Promise<Relations> {
   const groups = new Groups()
   const known = new Set<string>()
@@ -112,7 +112,7 @@ async function relationsOf(tx: WriteTx, lines: readonly Line[]): Promise<Relatio
   return { groups, known, alone: await joinCustomers(tx, lines, groups) }
 }
 
-/** @returns the places of those that credit what others have reported before */
+/** @returns the lines that credit earlier reports */
 async function joinCustomers(tx: WriteTx, lines: readonly Line[], groups: Groups): Promise<Set<number>> {
   const called = lines.flatMap(({ args, context }) =>
     args.customer?.id ? [{ context, name: args.customer.id }] : [],
@@ -129,7 +129,7 @@ async function joinCustomers(tx: WriteTx, lines: readonly Line[], groups: Groups
   const ids = [...new Set(named.map(({ customer_id }) => customer_id))]
   const unowned = new Set<string | number>()
   const known = await store.customersAmong(tx, emails, ids)
-  // All at once: two transactions that took them line by line would wait for each other.
+  // All at once: concurrent transactions that took them line by line would deadlock.
   if (known.length > 0) await customers.holdAll(tx, [...new Set(known.map(({ id }) => id))])
   for (const { id, email_key, affiliate_id } of known) {
     if (email_key !== '') groups.join(`email ${email_key}`, `customer ${id}`)
@@ -143,7 +143,7 @@ async function joinCustomers(tx: WriteTx, lines: readonly Line[], groups: Groups
   )
 }
 
-/** Groups that are recorded at the same moment; lines of one stand in their order. */
+/** Groups to record concurrently; lines of one group stay in order. */
 function* wavesOf(
   lines: readonly Line[],
   groups: Groups,
@@ -163,7 +163,7 @@ function* wavesOf(
   yield grouped()
 }
 
-/** Does all of it, and waits for all of it also when something fails. @throws what failed first */
+/** Runs all of it, and waits for all of it even if something fails. @throws the first failure */
 async function settled<T>(all: readonly T[], work: (one: T) => Promise<void>): Promise<void> {
   let failure: { readonly reason: unknown } | undefined
   await Promise.all(

@@ -1,4 +1,4 @@
-/** What a coupon is: a code that credits its affiliate with a sale, without a click. */
+/** The kind coupon: a code that credits its affiliate with a sale, without a click. */
 import { Type } from 'typebox'
 import { line } from '../../base/schemas.ts'
 import { type CrudAction, kind, type RowOf, type TableOf } from '../../records/kind.ts'

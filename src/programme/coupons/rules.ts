@@ -1,4 +1,4 @@
-/** What is true of coupons: no two have the same code. */
+/** Rules for coupons: codes are unique. */
 import { plainRules, refusingTwo } from '../../records/rules.ts'
 import { coupon } from './coupon.ts'
 import { coupons } from './store.ts'

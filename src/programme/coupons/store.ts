@@ -1,4 +1,4 @@
-/** The queries that only coupons have: by their code. */
+/** Queries specific to coupons: by code. */
 import { foldCase } from '../../base/text.ts'
 import { storeOf } from '../../records/store.ts'
 import type { Db } from '../../storage/database.ts'
@@ -12,7 +12,7 @@ const byCode = prepared((db: Db, { key }: { key: string }) =>
 )
 
 /**
- * The coupon with this code, in any case of letters.
+ * The coupon with this code, ignoring case.
  * @public
  */
 export async function findByCode(db: Db, code: string): Promise<Coupon | undefined> {

@@ -1,4 +1,4 @@
-/** What a creative is: a banner, a text or a page that affiliates link with. */
+/** The kind creative: a banner, a text or a page that affiliates link with. */
 import { Type } from 'typebox'
 import { line } from '../../base/schemas.ts'
 import { type CrudAction, kind, type TableOf } from '../../records/kind.ts'
@@ -7,7 +7,7 @@ import { neither } from '../../storage/table.ts'
 
 const MAX_URL = 2048
 
-/** Pages make links of them, so nothing else than the web. */
+/** Pages turn them into links, so only web addresses are allowed. */
 const address = (description: string) =>
   ({
     ...words(line(MAX_URL, description), description, neither),

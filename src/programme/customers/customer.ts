@@ -1,4 +1,4 @@
-/** What a customer is: who bought. */
+/** The kind customer: a person who bought. */
 import { isIP } from 'node:net'
 import { Type } from 'typebox'
 import { withoutHost } from '../../base/network.ts'
@@ -8,7 +8,7 @@ import { dated, link, text, words } from '../../records/kinds-of-field.ts'
 
 const personal = { personal: 'erase', money: false } as const
 
-/** Another record; 0 when there is none. */
+/** Another record; 0 for none. */
 const linked = (description: string) =>
   ({
     ...link(description),

@@ -1,4 +1,4 @@
-/** What is true of customers: no two have the same e-mail address. */
+/** Rules for customers: e-mail addresses are unique. */
 import { linkedAccountOf } from '../../accounts/users/extra.ts'
 import { findUser } from '../../accounts/users/store.ts'
 import { foldCase } from '../../base/text.ts'
@@ -17,7 +17,7 @@ export async function findByEmail({ database }: Context, email: string): Promise
   return existing(customer, await findByEmailKey(database.replica, foldCase(email)))
 }
 
-/** Which parts a record shows beside its fields. */
+/** Optional parts of a record. */
 export interface Extras {
   readonly user?: boolean
   readonly meta?: boolean

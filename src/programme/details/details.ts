@@ -1,4 +1,4 @@
-/** Where an affiliate is paid to: an address of PayPal, or a bank account. Sealed; records show it masked. */
+/** The kind payment detail: a PayPal address or a bank account. Sealed; records show it masked. */
 import { type Static, Type } from 'typebox'
 import { choice, identifier, line } from '../../base/schemas.ts'
 import { formatTime } from '../../base/time.ts'
@@ -90,7 +90,7 @@ export const createArguments = Type.Object({
 
 export type CreateArguments = Static<typeof createArguments>
 
-/** The content that is sealed. */
+/** The sealed content. */
 export interface Account {
   readonly paypalEmail?: string
   readonly iban?: string
@@ -106,7 +106,9 @@ const addressColumns = {
   changed_at: integer(neither),
 } as const
 
-/** When payments of an affiliate that go to an address were last given another one; of that of the account, the account says it. */
+/**
+ * When the payment address of an affiliate last changed; changes of the account's address are recorded with the account.
+ */
 export const paymentAddressesTable = {
   name: 'payment_addresses',
   key: ['affiliate_id'],

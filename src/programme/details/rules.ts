@@ -1,6 +1,6 @@
 /**
- * Rules for payment details. They are never edited: new ones replace those of the same method, and wait before a payout run
- * uses them, so that somebody who has taken over an account is noticed in time.
+ * Rules for payment details. They are never edited: new ones replace those of the same method, and are used after a
+ * waiting period, so that a takeover of an account is noticed in time.
  */
 import { sealedFactors } from '../../accounts/second-factor/codes.ts'
 import { ibanProblem, isBic, isRouting } from '../../base/banks.ts'
@@ -28,7 +28,7 @@ export const reading = readingOf(paymentDetail, store.details)
 export async function create(context: RequestContext, args: CreateArguments): Promise<PaymentDetail> {
   return write(context, async tx => {
     const settings = await context.settings.hold(tx)
-    // Details that are entered at once for one affiliate follow one another, so each ends the one before.
+    // Locks the affiliate, so that of concurrent entries each ends the one before.
     const affiliate = await affiliates.hold(tx, args.affiliate_id)
     refuseInvalid(await problemsOf(tx, args))
     const [before] = await store.currentOf(tx, [args.affiliate_id], args.method)
@@ -53,8 +53,8 @@ export async function create(context: RequestContext, args: CreateArguments): Pr
 }
 
 /**
- * Whether payments go, or went, somewhere else. Details that were removed count as well: removing them and entering new ones
- * is a change. PayPal pays to the address for payments until details are entered; who was paid, was paid somewhere.
+ * Whether payments change their destination. Removed details count as well: removing them and entering new ones is a
+ * change. PayPal uses the payment address until details are entered, and whoever was paid, was paid somewhere.
  */
 async function isChange(
   tx: Tx,
@@ -84,7 +84,7 @@ async function end(
 }
 
 /**
- * Payout runs no longer use them; they stay in the history.
+ * Ends the details: payout runs no longer use them; they stay in the history.
  * @throws Failure no_payment_detail
  */
 export async function remove(context: RequestContext, id: number): Promise<PaymentDetail> {
@@ -92,14 +92,14 @@ export async function remove(context: RequestContext, id: number): Promise<Payme
     const before = existing(paymentDetail, await store.details.hold(tx, id))
     if (before.status === 'current') {
       await end(context, tx, before, 'removed')
-      // Payments by PayPal go to the affiliate's address then.
+      // PayPal payments then go to the affiliate's payment address.
       if (before.method === 'paypal') await store.markAddressChanged(tx, before.affiliate_id, now())
     }
     return before
   })
 }
 
-/** What is wrong with arguments beyond what their schemas say. */
+/** Validation beyond the schemas. */
 export async function problems({ database }: Context, args: Partial<CreateArguments>): Promise<Problems> {
   return problemsOf(database.reader, args)
 }
@@ -112,7 +112,7 @@ async function problemsOf(db: Db, args: Partial<CreateArguments>): Promise<Probl
   }
 }
 
-/** A run would leave out whom its files can't name: better said now than when the money is due. */
+/** Refuses names that a run's files can't contain: better now than when the money is due. */
 function problemOfHolder(method: Method, { holder = '' }: Partial<CreateArguments>): Problems {
   if (isFormula(holder)) return { holder: 'must not begin as a formula of a spreadsheet does.' }
   const problem = holder && formatOf(method).problemOfName?.(holder)
@@ -160,7 +160,7 @@ function accountOf(args: CreateArguments): Account {
   }
 }
 
-/** The readable part: the end of an account number, or the beginning and the host of an address. */
+/** The readable part: the end of an account number, or the beginning and host of an address. */
 function masked({ paypalEmail, iban, accountNumber }: Account): string {
   if (iban !== undefined) return `${iban.slice(0, 2)} •••• ${iban.slice(-4)}`
   if (accountNumber !== undefined) return `•••• ${endOf(accountNumber).padStart(4, '•')}`
@@ -196,14 +196,14 @@ const sealedDetails: Sealed = {
 
 const sealedKinds = [sealedDetails, sealedSecrets, sealedFactors]
 
-/** @throws Failure secret_key when something is sealed by a key that is neither there nor given up */
+/** @throws Failure secret_key if something is sealed by a key that is neither present nor given up */
 export function refuseLost({ database }: Pick<Context, 'database'>): Promise<void> {
   return refuseLostKeys(database, sealedKinds)
 }
 
 /**
- * Seals everything by a new key, and drops the old one.
- * @returns how many payment details, secrets of sources and second factors were sealed again
+ * Seals everything with a new key, and drops the old one.
+ * @returns the number of payment details, secrets of sources and second factors sealed again
  * @throws Failure secret_key
  */
 export function rotate({ database }: Context): Promise<number> {

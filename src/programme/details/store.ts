@@ -16,7 +16,7 @@ const current = prepared(
       .where('status', '=', 'current'),
 )
 
-/** The details that affiliates have for a method at the moment. */
+/** The current details of affiliates for a method. */
 export async function currentOf(
   db: Db,
   ids: readonly number[],
@@ -29,7 +29,7 @@ const earlier = prepared((db: Db, { affiliateId }: { affiliateId: number }) =>
   db.selectFrom('payment_details').select('id').where('affiliate_id', '=', affiliateId).limit(1),
 )
 
-/** Whether an affiliate has or had details, for whatever method. */
+/** Whether an affiliate has or had details, for any method. */
 export async function hadAny(db: Db, affiliateId: number): Promise<boolean> {
   return (await earlier(db, { affiliateId })).length > 0
 }
@@ -41,7 +41,7 @@ const addressChange = prepared((tx: Db, row: { affiliate_id: number; changed_at:
     .onConflict(conflict => conflict.column('affiliate_id').doUpdateSet({ changed_at: row.changed_at })),
 )
 
-/** Records that what is paid by an address goes to another one from now on. */
+/** Records that payments by address have a new destination. */
 export async function markAddressChanged(tx: Tx, affiliateId: number, time: number): Promise<void> {
   await addressChange.later(tx, { affiliate_id: affiliateId, changed_at: time })
 }
@@ -50,7 +50,7 @@ const addressChanges = prepared((db: Db, { ids }: { ids: readonly number[] }) =>
   db.selectFrom('payment_addresses').selectAll().where('affiliate_id', 'in', ids),
 )
 
-/** When the payment addresses of these affiliates were last replaced. */
+/** When the payment addresses of these affiliates last changed. */
 export async function addressesChanged(db: Db, ids: readonly number[]): Promise<Map<number, number>> {
   const rows = await addressChanges(db, { ids })
   return new Map(rows.map(row => [row.affiliate_id, row.changed_at]))
@@ -60,7 +60,7 @@ const several = prepared((db: Db, { ids }: { ids: readonly number[] }) =>
   db.selectFrom('payment_details').select(['id', 'affiliate_id', 'method', 'sealed']).where('id', 'in', ids),
 )
 
-/** By their identifiers, also those that were replaced since. */
+/** By identifier, including replaced ones. */
 export async function sealedOf(
   db: Db,
   ids: readonly number[],
@@ -69,7 +69,7 @@ export async function sealedOf(
   return new Map((await several(db, { ids })).map(row => [row.id, row]))
 }
 
-/** The names of the keys that have sealed details. */
+/** Names of the secret keys that seal details. */
 export async function keysOfDetails(db: Db): Promise<{ key: string }[]> {
   return db
     .selectFrom('payment_details')
@@ -79,7 +79,7 @@ export async function keysOfDetails(db: Db): Promise<{ key: string }[]> {
     .execute()
 }
 
-/** Details after an identifier that are sealed by another key than the one with this prefix. */
+/** Details after an identifier that are sealed by a key other than the one with this prefix. */
 export async function staleDetails(db: Db, prefix: string, id: number, limit: number) {
   return db
     .selectFrom('payment_details')
@@ -92,7 +92,7 @@ export async function staleDetails(db: Db, prefix: string, id: number, limit: nu
     .execute()
 }
 
-/** Replaces the text by the same content under another key. */
+/** Replaces a sealed text by the same content under another key. */
 export async function reseal(tx: Tx, id: number, before: string, after: string): Promise<void> {
   await tx
     .updateTable('payment_details')

@@ -1,4 +1,4 @@
-/** What an exchange rate is: what one unit of a currency is in another, from a moment on. */
+/** The kind exchange rate: the value of one unit of a currency in another, from a time on. */
 import { Type } from 'typebox'
 import { currencies, decimalsOf } from '../../base/currencies.ts'
 import { compared, parseFraction, ZERO } from '../../base/fraction.ts'
@@ -9,7 +9,7 @@ import { neither } from '../../storage/table.ts'
 
 const MAX_DIGITS = 12
 
-/** @param rest of the description, where it may be left out */
+/** @param rest of the description, for an optional argument */
 const currency = (description: string) =>
   ({
     ...words(line(3), description, neither),
@@ -31,7 +31,7 @@ const rateSchema = (description: string) =>
     description,
   })
 
-/** A number as plain decimal text: JavaScript writes a very small one with an exponent. */
+/** A number as plain decimal text: JavaScript writes very small ones with an exponent. */
 const plain = (value: number | string): string =>
   typeof value === 'string'
     ? value.trim()

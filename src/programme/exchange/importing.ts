@@ -1,10 +1,10 @@
-/** Exchange rates out of a CSV file, such as a bank's list. */
+/** Imports exchange rates from a CSV file, such as a bank's list. */
 import { CsvError, readCsv } from '../../base/csv.ts'
 import { Failure } from '../../base/errors.ts'
 import type { RequestContext } from '../../events/write.ts'
 import { type CreateArguments, rules } from './rules.ts'
 
-/** Errors that are listed; further ones are counted. */
+/** Errors listed; further ones are counted. */
 const MOST_ERRORS = 20
 
 export interface ImportedRates {
@@ -17,9 +17,9 @@ export interface ImportedRates {
 }
 
 /**
- * Imports each line by itself: an error stops no other line, and importing the same file again changes nothing.
+ * Imports each line separately: an error does not stop the others, and importing the same file again changes nothing.
  * @param read makes arguments of a line, by the column names of the first one
- * @throws CsvError when it is no CSV file, or its first line names other columns
+ * @throws CsvError if it is not a CSV file, or its first line has other columns
  */
 export async function importRates(
   context: RequestContext,

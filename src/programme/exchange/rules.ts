@@ -22,7 +22,7 @@ async function create(context: RequestContext, args: CreateArguments): Promise<E
   })
 }
 
-/** What was exchanged before keeps its rate. @throws Failure no_exchange_rate, invalid_argument */
+/** Amounts already converted keep their rate. @throws Failure no_exchange_rate, invalid_argument */
 async function edit(context: RequestContext, args: EditArguments): Promise<ExchangeRate> {
   return settling(context, async tx => {
     const before = await exchangeRates.hold(tx, args.exchange_rate_id)

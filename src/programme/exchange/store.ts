@@ -1,4 +1,4 @@
-/** The queries that only exchange rates have: which one applies. */
+/** Queries specific to exchange rates: which one applies. */
 import { storeOf } from '../../records/store.ts'
 import type { Db } from '../../storage/database.ts'
 import { prepared } from '../../storage/prepared.ts'
@@ -17,7 +17,7 @@ const newest = prepared((db: Db, { from, to, at }: { from: string; to: string; a
     .limit(1),
 )
 
-/** The newest rate that is not after a second. */
+/** The latest rate that is not after a time. */
 export async function rateAt(
   db: Db,
   of: { readonly from: string; readonly to: string; readonly at: number },
@@ -25,7 +25,7 @@ export async function rateAt(
   return (await newest(db, of))[0]
 }
 
-/** A text that differs after each change of a rate. */
+/** Changes with every change of a rate. */
 export async function lastChange(db: Db): Promise<string> {
   const { fn } = db
   const query = db

@@ -1,4 +1,4 @@
-/** What a group is: affiliates whom the same commission rules are for. */
+/** The kind group: affiliates that share commission rules. */
 import { Type } from 'typebox'
 import { line } from '../../base/schemas.ts'
 import { type CrudAction, kind, type TableOf } from '../../records/kind.ts'

@@ -1,4 +1,4 @@
-/** Rules for groups: each has a unique name, and a group in use is not deleted. */
+/** Rules for groups: names are unique, and a group in use can't be deleted. */
 import { Failure } from '../../base/errors.ts'
 import { inTransaction, type RequestContext, write } from '../../events/write.ts'
 import { plainRules, refusingTwo } from '../../records/rules.ts'
@@ -17,7 +17,7 @@ async function remove(context: RequestContext, id: number) {
       return plain.remove(inTransaction(context, tx), id)
     })
   } catch (cause) {
-    // An affiliate has joined the group in the meantime.
+    // An affiliate has joined the group meanwhile.
     throw cause instanceof Failure && cause.failure === 'record_in_use' ? new Failure('group_in_use') : cause
   }
 }

@@ -1,11 +1,11 @@
-/** The queries that only groups have: who belongs to one. */
+/** Queries specific to groups: members. */
 import { storeOf } from '../../records/store.ts'
 import type { Db } from '../../storage/database.ts'
 import { group } from './group.ts'
 
 export const groups = storeOf(group)
 
-/** Whether an affiliate belongs to it, or a rule in force is for it. */
+/** Whether it has members, or a current rule is for it. */
 export async function isInUse(db: Db, id: number): Promise<boolean> {
   const [affiliate, rule] = [
     await db.selectFrom('affiliates').select('id').where('group_id', '=', id).limit(1).execute(),

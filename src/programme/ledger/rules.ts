@@ -272,7 +272,7 @@ export type LedgerRow = store.Transfer & { readonly balance: bigint }
 
 export const { orders } = store
 
-/** How far the pages of a list have come, so that no page adds up again what those before it have. */
+/** Running balance at the end of each page, so that no page adds up again what earlier ones have. */
 const places = new WeakMap<object, { readonly id: number; readonly balance: bigint }>()
 
 /** @throws Failure no_affiliate */

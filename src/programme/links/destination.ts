@@ -1,12 +1,12 @@
-/** Where a link may lead: to the hosts of the settings, and nowhere else. Pure. */
+/** Allowed destinations of links: the hosts of the settings. Pure. */
 import type { TrackingSettings } from '../../base/settings.ts'
 
 /**
- * A visitor is only sent to a URL as the URL parser writes it, never to text as it came: what browsers read in another
- * way (backslashes, line breaks, missing slashes) is gone then.
- * @param text a URL, or a path of the page that the link leads to
+ * A visitor is only sent to a URL as the URL parser writes it, never to text as it came: that removes what browsers
+ * interpret differently (backslashes, line breaks, missing slashes).
+ * @param text a URL, or a path relative to the link's page
  * @param base that page
- * @returns undefined when it is not on an allowed host
+ * @returns undefined if it is not on an allowed host
  */
 export function allowedUrl(text: string, settings: TrackingSettings, base?: string): URL | undefined {
   const url = URL.parse(text, base)
@@ -20,7 +20,10 @@ function isAllowedHost(host: string, { page, hosts }: TrackingSettings): boolean
   return (page !== '' && URL.parse(page)?.host === host) || hosts.some(allowed => isOn(host, allowed))
 }
 
-/** @param allowed a host of the settings; the dot belongs to it: *.shop.example is neither shop.example nor badshop.example */
+/**
+ * @param allowed a host of the settings; the dot belongs to it: *.shop.example is neither shop.example nor
+ * badshop.example
+ */
 export function isOn(host: string, allowed: string): boolean {
   return allowed.startsWith('*.') ? host.endsWith(allowed.slice(1)) : host === allowed
 }

@@ -1,4 +1,4 @@
-/** What a link is: a short address by which an affiliate leads visitors to a page of the shop. */
+/** The kind link: a short address by which an affiliate leads visitors to a page of the shop. */
 import { Type } from 'typebox'
 import { line, listOf } from '../../base/schemas.ts'
 import type { Settings } from '../../base/settings.ts'

@@ -1,4 +1,4 @@
-/** What a payout is: its fields, and the index from referrals to payouts. */
+/** The kind payout: its fields, and the index from referrals to payouts. */
 import { type Static, Type } from 'typebox'
 import { choice, identifier, identifiers, line, listOf, paragraphs } from '../../base/schemas.ts'
 import { filter, sql } from '../../records/field.ts'

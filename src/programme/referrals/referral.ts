@@ -1,4 +1,4 @@
-/** What a referral is: an amount owed to an affiliate for a sale or a lead. */
+/** The kind referral: an amount owed to an affiliate for a sale or a lead. */
 import { type Static, Type } from 'typebox'
 import { decimalsOf } from '../../base/currencies.ts'
 import { decimalsReason, decimalText, MAX_AMOUNT, toUnits } from '../../base/money.ts'

@@ -1,4 +1,4 @@
-/** What a payout run is: many payouts that are prepared, approved and sent together. */
+/** The kind payout run: many payouts that are prepared, approved and sent together. */
 import { Type } from 'typebox'
 import { line, moment } from '../../base/schemas.ts'
 import { formatTime, parseMoment } from '../../base/time.ts'

@@ -1,4 +1,4 @@
-/** What a source is: a shop or payment provider that reports conversions, and how its payloads are read. */
+/** The kind source: a shop or payment provider that reports conversions, and how its payloads are read. */
 import { Type } from 'typebox'
 import { choice, line } from '../../base/schemas.ts'
 import { type CrudAction, kind, type RowOf, type TableOf } from '../../records/kind.ts'

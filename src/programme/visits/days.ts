@@ -1,7 +1,7 @@
 /**
- * What the visits of a day come to, by affiliate and campaign. Reports read these sums alone, so that they take as long for
- * ten million visits as for ten thousand; they stay when visits are no longer kept one by one. Whoever changes visits
- * changes their sums in the same transaction.
+ * Sums of visits by day, affiliate and campaign. Reports read these sums alone, so that they take as long for ten million
+ * visits as for ten thousand; they remain when individual visits are removed. Whoever changes visits changes their sums
+ * in the same transaction.
  */
 import { dayOf } from '../../base/time.ts'
 import { chunksOf } from '../../storage/chunks.ts'
@@ -20,7 +20,7 @@ export async function addToDays(
   for (const rows of chunksOf(sumsOf(added, removed))) await store.addToDays(tx, rows)
 }
 
-/** In order of their key, so that two who add at the same moment don't wait for one another. */
+/** In order of their key, so that concurrent transactions do not deadlock. */
 function sumsOf(added: readonly Counted[], removed: readonly Counted[]): VisitDaysTable[] {
   const sums = new Map<string, VisitDaysTable>()
   const count = (visits: readonly Counted[], by: 1 | -1) => {

@@ -1,4 +1,4 @@
-/** Visits are stored one by one for as many days as the settings say; after that only the sums of their days remain. */
+/** Visits are stored individually for as many days as the settings say; after that only the daily sums remain. */
 import { DAY_SECONDS, dayOf, now } from '../../base/time.ts'
 import { loadSettings } from '../../settings/rules.ts'
 import type { Tx } from '../../storage/database.ts'

@@ -1,6 +1,6 @@
 /**
- * Rules for visits. Each counts for its affiliate, in the transaction that creates or deletes it. New visits are not logged:
- * they would be most of the log.
+ * Rules for visits. Each counts for its affiliate, in the transaction that creates or deletes it. New visits are not
+ * logged: they would make up most of the log.
  */
 import { isIP } from 'node:net'
 import type { Static } from 'typebox'

@@ -1,4 +1,4 @@
-/** What a visit is: somebody came through an affiliate's link. */
+/** The kind visit: somebody came through an affiliate's link. */
 import { isIP } from 'node:net'
 import { withoutHost } from '../../base/network.ts'
 import { choice, identifiers, line, listOf } from '../../base/schemas.ts'

@@ -1,6 +1,4 @@
-/**
- * Checks that balances, figures, referrals and payouts agree. Each statement sees one moment, even while others write.
- */
+/** Checks that balances, figures, referrals and payouts agree. Each statement sees one moment, even while others write. */
 import { decimalText } from '../../../base/money.ts'
 import { formatTime } from '../../../base/time.ts'
 import type { Check } from '../../../records/feature.ts'
@@ -10,7 +8,7 @@ import { affiliatesAfter, type Comparison, comparisons, differences, halfPaid } 
 
 const AFFILIATES_AT_ONCE = 1000
 
-/** Figures of affiliates that are no amounts. */
+/** Figures of affiliates that are not amounts. */
 const counts = new Set(['referrals', 'visits'])
 
 /** What each compared figure is the sum of. */
@@ -44,7 +42,7 @@ async function* checkDays(db: Db): AsyncGenerator<string> {
 }
 
 async function* checkMonths(db: Db): AsyncGenerator<string> {
-  // A figure is the first second of the month, and what it is of that.
+  // A figure is the first second of the month, and its name.
   yield* compare(db, comparisons.months, figure => {
     const [month = '', name = ''] = figure.split(' ')
     return [`${name} of the month from ${formatTime(Number(month))}`, 'the referrals']
@@ -75,7 +73,7 @@ async function* compare(
   }
 }
 
-/** A referral names the one payout that has paid it. */
+/** A referral names the single payout that has paid it. */
 async function* checkPaid(db: Db): AsyncGenerator<string> {
   for (const { referral_id, payout_id } of await halfPaid(db)) {
     yield `referrals ${referral_id}: only one of it and payout ${payout_id} says that the payout pays it; restore a backup.`

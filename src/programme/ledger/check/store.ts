@@ -70,7 +70,7 @@ export const comparisons = {
       UNION ALL SELECT affiliate_id, 'referrals', 1 FROM referrals
         WHERE ${status} IN ('unpaid', 'paid') AND type NOT IN ('refund', 'write_off') AND ${range} AND ${existsInAffiliates}`,
   },
-  /** Days that may have visits which are not kept any more are left out. */
+  /** Days that may have visits no longer stored are left out. */
   days: {
     table: 'visit_days',
     isOfCounts: true,
@@ -82,7 +82,7 @@ export const comparisons = {
       UNION ALL SELECT affiliate_id, 'converted visits by day', 1 FROM visits
         WHERE referral_id <> 0 AND ${isLater} AND ${range}`,
   },
-  /** A sale belongs to the last month that there is when it was made, so one of a month that is missing shows in another. */
+  /** A sale belongs to the last existing month at its time, so a sale of a missing month shows in another. */
   months: {
     table: 'sales_months',
     isOfCounts: true,
@@ -139,7 +139,7 @@ export async function affiliatesAfter(db: Db, after: number, limit: number): Pro
   return (await query.execute()).map(row => row.id)
 }
 
-/** Referrals and payouts of which only one says that the payout pays the referral. */
+/** Referrals and payouts where only one side says that the payout pays the referral. */
 export async function halfPaid(db: Db): Promise<{ referral_id: number; payout_id: number }[]> {
   const { rows } = await sql<{ referral_id: number; payout_id: number }>`
     SELECT referral_id, payout_id FROM payout_referrals WHERE known = 1
