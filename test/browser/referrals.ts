@@ -148,7 +148,7 @@ export function referralScenarios(world: () => World): void {
 
         assert.equal((await world().api('DELETE', `/affiliates/${affiliate.id}`)).status, 200)
         await page.goto('/admin/affiliates/deleted')
-        await page.getByRole('link', { name: `Affiliate ${affiliate.id} (deleted)` }).click()
+        await page.getByRole('link', { name: `ticked #${affiliate.id}` }).click()
         const balances = page.getByRole('table', { name: 'Balances' })
         await balances.getByRole('row', { name: /^Unpaid .*\$30\.30$/ }).waitFor()
         await balances.getByRole('row', { name: /^Difference .*\$5\.30$/ }).waitFor()
