@@ -96,7 +96,8 @@ for (const [from, to] of [
       const { rows } = await sql<{ name: string }>`
         SELECT name FROM ${sql.raw(
           service.database.engine.name === 'SQLite'
-            ? "sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
+            ? // Its search index is made of tables, and written anew.
+              "sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND name NOT LIKE 'search\\_%' ESCAPE '\\'"
             : "(SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public') AS tables",
         )}`.execute(service.database.reader)
       const known = [...schema.map(({ name }) => name), 'schema_version']
