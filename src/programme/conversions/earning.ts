@@ -50,15 +50,15 @@ function firstOf(conversions: readonly Conversion[]): Conversion | undefined {
 }
 
 /**
- * The sales that are the same as another one of their payment, and the leads that are the same as another lead: both were
- * reported before any report had the names of both. The payment earns once.
+ * Sales that duplicate another one of their payment, and leads that duplicate another lead: both were reported before any
+ * report had both names. The payment earns once.
  */
 export function duplicatesIn(payment: readonly Conversion[]): Conversion[] {
   const earners = new Set(earnersIn(payment))
   return payment.filter(one => isEarning(one.kind) && !earners.has(one))
 }
 
-/** The sale of a payment, and its lead. */
+/** The earning sale of a payment, and its earning lead. */
 export const earnersIn = (payment: readonly Conversion[]): Conversion[] =>
   [true, false].flatMap(paid => firstOf(payment.filter(({ kind }) => isPaid(kind) === paid)) ?? [])
 

@@ -1,6 +1,6 @@
 /**
- * Payments as a transaction knows them. What is reported of one needs everything that was reported before: of many reports in
- * one transaction only the first reads it.
+ * Cache of payments within a transaction. A report needs all earlier reports of its payment: of many reports in one
+ * transaction, only the first reads them.
  */
 import type { Db, Tx } from '../../storage/database.ts'
 import type { Referral } from '../referrals/referral.ts'
@@ -10,16 +10,16 @@ import { holdNamed, type Names, namePayment } from './names-store.ts'
 import type { CreateArguments } from './schema.ts'
 import * as store from './store.ts'
 
-/** The most conversions of one payment: what is owed is computed from all of them. */
+/** Conversions per payment: the balance is computed from all of them. */
 export const MOST_MEMBERS = 500
 
-/** Everything that is known of a payment; nobody else reports anything of it until the transaction ends. */
+/** All reports of a payment, locked against other reports until the transaction ends. */
 export interface Payment {
-  /** Empty as long as nothing was reported. */
+  /** Empty while nothing has been reported. */
   readonly id: string
-  /** What was reported of it, the first one first. */
+  /** The payment's conversions, in order. */
   readonly members: readonly Conversion[]
-  /** What is owed for it, once that is locked. */
+  /** The payment's referrals, once they are locked. */
   readonly referrals?: readonly Referral[]
 }
 
@@ -30,24 +30,24 @@ export const readPayment = async (db: Db, id: string): Promise<Payment> => ({
   members: await store.membersOf(db, id, MOST_MEMBERS),
 })
 
-/** Its referrals, which nobody else changes until the transaction ends. */
+/** The payment's referrals, locked until the transaction ends. */
 export const holdReferrals = async (tx: Tx, { id, referrals }: Payment): Promise<readonly Referral[]> =>
   referrals ?? store.holdReferralsOf(tx, id)
 
 export class Payments {
   readonly #byId = new Map<string, Payment>()
   readonly #ids = new Map<string, string>()
-  /** What takes back what the last report has changed here. */
+  /** Undoes what the last report has changed here. */
   #undo: (() => void)[] = []
 
-  /** The payment with any of these names, which are its own from now on. */
+  /** The payment with any of these names, all of which belong to it from now on. */
   async name(tx: Tx, names: Names): Promise<Payment> {
     const known = this.#named(names)
     if (known) return known
     const { id, others } = await namePayment(tx, names)
     if (id === undefined) return UNKNOWN
     if (others.length === 0) return this.#byId.get(id) ?? readPayment(tx, id)
-    // They are one payment now.
+    // They are merged into one payment.
     for (const one of [id, ...others]) this.#set(this.#byId, one, undefined)
     return readPayment(tx, id)
   }

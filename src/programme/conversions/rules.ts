@@ -31,7 +31,7 @@ interface Circumstances {
   readonly sourceId?: number
   /** Its names were stored a moment ago, and none was known. */
   readonly isNew?: boolean
-  /** What other reports in the same transaction know of payments. */
+  /** Payments already read by other reports in the same transaction. */
   readonly payments?: Payments
 }
 
@@ -73,20 +73,20 @@ interface Report {
   readonly tx: WriteTx
   readonly args: CreateArguments
   readonly fact: Fact
-  /** As it was before. */
+  /** The payment before this report. */
   readonly payment: Payment
   readonly payments: Payments
   readonly settings: Settings
   readonly sourceId: number
 }
 
-/** What was reported, and the payment with it. */
+/** The recorded conversion, and its payment. */
 interface Recorded {
   readonly conversion: Conversion
   readonly payment: Payment
 }
 
-/** What was reported before, under this name or another. */
+/** Handles a repeated report, under the same or another name. */
 async function recordAgain(report: Report, same: Conversion): Promise<Recorded> {
   const isAlias = isEarning(report.fact.kind) && same.reference !== report.fact.reference
   const payment = isAlias ? await recordAlias(report, same) : report.payment
@@ -148,14 +148,14 @@ interface Credited {
   readonly knownCustomer: KnownCustomer | undefined
 }
 
-/** What a sale earns whose affiliate is known, and what the customer has bought since. */
+/** Records the earnings of a sale whose affiliate is known, and of what the customer has bought since. */
 async function earnNow(
   report: Report,
   payment: Payment,
   { row, claimant, knownCustomer }: Credited,
 ): Promise<Payment> {
   const { tx, settings } = report
-  // A customer who was not known has no earlier orders.
+  // A new customer has no earlier orders.
   const history =
     knownCustomer && isPaid(row.kind) ? await historyBefore(tx, row) : { orders: 0, first: null }
   const earned = await earnBy(tx, row, claimant, { payment: payment.members, history, settings })
@@ -230,10 +230,10 @@ async function recordAlias(report: Report, duplicate: Conversion): Promise<Payme
 const MOST_FOLLOWING = 100
 
 /**
- * Renewals may be reported before the sale that says who brought the customer. They are then credited as if they had
- * come after it.
- * @param own the payment that is reported
- * @returns the same, of which something may have been credited, too
+ * Renewals may be reported before the sale that identifies the affiliate. They are then credited as if they had come
+ * after it.
+ * @param own the payment being reported
+ * @returns the same payment, in which something may have been credited, too
  */
 async function creditFollowing(
   report: Report,
@@ -347,7 +347,7 @@ function insert({ tx, args, fact, sourceId }: Report, decided: Decided): Promise
   })
 }
 
-/** Credits what nobody is credited for. */
+/** Credits unattributed conversions. */
 async function credit(
   tx: WriteTx,
   payment: Payment,
@@ -363,10 +363,7 @@ async function credit(
   return { ...payment, members: payment.members.map(one => (isNobodys(one) ? { ...one, ...credited } : one)) }
 }
 
-/**
- * Applies refunds and disputes that were reported before their sale, or are joined to it only now, and takes back
- * duplicates.
- */
+/** Applies refunds and disputes reported before their sale, or joined to it only now, and takes back duplicates. */
 async function bring(tx: WriteTx, payment: Payment, settings: Settings): Promise<Payment> {
   const { members } = payment
   if (!members.some(({ kind }) => isTaking(kind)) && duplicatesIn(members).length === 0) return payment
