@@ -43,6 +43,29 @@ describeService('what persons decide about what a sale has earned', service => {
     return found
   }
 
+  test('explanation - names the refund that has changed it, by date, amount and conversion', async () => {
+    const { id, takeBack } = await sell()
+    const first = await takeBack(10, 'a', { occurred_at: '2026-02-03 10:00:00' })
+    const firstText = `a refund of 10.00 USD on 2026-02-03 (conversion ${first.conversion.conversion_id})`
+    const sentencesOf = async (of: number): Promise<string[]> =>
+      (await service().get(`/referrals/${of}/explanation`)).body.sentences
+    assert.ok((await sentencesOf(id)).includes(`There was ${firstText}.`))
+    await service().newPayout(affiliate.id, { referrals: [id] })
+    const second = await takeBack(50, 'b', { occurred_at: '2026-02-04 10:00:00' })
+    const secondText = `a refund of 50.00 USD on 2026-02-04 (conversion ${second.conversion.conversion_id})`
+    const child = second.referrals.find((one: any) => one.parent_id === id)
+    assert.ok(
+      (await sentencesOf(id)).includes(
+        `Referral ${child.referral_id} takes back 10.00 USD of referral ${id} because of ${secondText}.`,
+      ),
+    )
+    const [what] = await sentencesOf(child.referral_id)
+    assert.equal(what, `It takes back 10.00 USD of referral ${id} because of ${secondText}.`)
+    const story = await service().get(`/conversions/${first.conversion.conversion_id}/explanation`)
+    for (const text of [firstText, secondText])
+      assert.ok(story.body.sentences.includes(`There was ${text}.`), story.body.sentences)
+  })
+
   test('corrected amount - shrinks with the sale, and is nothing once nothing is left', async () => {
     const lowered = await sell()
     await patch(lowered.id, { amount: 5 })

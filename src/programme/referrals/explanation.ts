@@ -11,9 +11,13 @@ import { type Calculation, parseCalculation } from '../commission/calculation.ts
 import { dataOf, type EarningStory, earningSchema, sentencesOf } from '../commission/explanation.ts'
 import { type Referral, referral } from './referral.ts'
 import * as store from './store.ts'
+import { type ReportedTaking, takingText } from './takings.ts'
 
 /** How many referrals are listed that take back or add to one. */
 const MOST_CHILDREN = 100
+/** How many refunds and disputes are read, to tell because of which it was: all of a payment. */
+const MOST_TAKINGS = 500
+const MOST_NAMED = 50
 
 export const explanationSchema = Type.Object({
   referral_id: Type.Integer({ description: 'The referral.' }),
@@ -49,10 +53,18 @@ type Explanation = Static<typeof explanationSchema>
 export async function explain({ database, settings }: Context, id: number): Promise<Explanation> {
   const row = existing(referral, await store.findWhole(database.replica, id))
   const children = await store.childrenOf(database.replica, id, MOST_CHILDREN)
-  return explanationOf(row, children, await settings.current())
+  const takings =
+    row.conversion_id === 0 ? [] : await store.takingsOf(database.replica, row.conversion_id, MOST_TAKINGS)
+  return explanationOf(row, { children, takings }, await settings.current())
 }
 
-function explanationOf(row: Referral, children: readonly Referral[], settings: Settings): Explanation {
+interface Refunds {
+  /** Referrals that take back or add to it. */
+  readonly children: readonly Referral[]
+  readonly takings: readonly ReportedTaking[]
+}
+
+function explanationOf(row: Referral, { children, takings }: Refunds, settings: Settings): Explanation {
   const { decimals, currency } = settings
   const story = earnedOf(row, parseCalculation(row.calculation), settings)
   const money = (units: number) => decimalText(units, decimals)
@@ -75,12 +87,12 @@ function explanationOf(row: Referral, children: readonly Referral[], settings: S
       date: formatTime(created_at),
     })),
     sentences: [
-      ...beginning(row, story, settings),
+      ...(row.parent_id === 0 || row.calculation !== ''
+        ? beginning(row, story, settings)
+        : [`It ${sentenceOfRefund(row, takings, settings)}`]),
+      ...(row.parent_id === 0 ? takings.slice(0, MOST_NAMED).map(taking => `There was ${takingText(taking)}.`) : []),
       ...standing(row),
-      ...children.map(
-        child =>
-          `Referral ${child.id} of ${formatTime(child.created_at).slice(0, 10)} ${child.amount < 0 ? 'takes back' : 'adds'} ${money(Math.abs(child.amount))} ${currency}${causes[child.reason] ?? ''}.`,
-      ),
+      ...children.map(child => `Referral ${child.id} ${sentenceOfRefund(child, takings, settings)}`),
     ],
   }
 }
@@ -89,12 +101,21 @@ function originalOf({ original_amount: amount, original_currency: currency }: Re
   return amount === null ? '' : decimalText(amount, decimalsOf(currency)!)
 }
 
-/** Why a refund was recorded. */
-const causes: Readonly<Record<string, string>> = {
-  refund: ' after a refund',
-  dispute: ' after a dispute',
-  dispute_won: ' after a dispute that was won',
-  duplicate: ', because the sale was reported twice',
+/** What a refund of a referral takes back or adds, and because of what. */
+function sentenceOfRefund(
+  { amount, created_at, conversion_id, parent_id, reason }: Referral,
+  takings: readonly ReportedTaking[],
+  { decimals, currency }: Settings,
+): string {
+  const verb = amount < 0 ? 'takes back' : 'adds'
+  const sum = `${decimalText(Math.abs(amount), decimals)} ${currency}`
+  const what = `${verb} ${sum} ${amount < 0 ? 'of' : 'to'} referral ${parent_id}`
+  const cause = takings.find(({ id }) => id === conversion_id)
+  if (cause) return `${what} because of ${takingText(cause)}.`
+  const day = formatTime(created_at).slice(0, 10)
+  return reason === 'duplicate'
+    ? `${what} on ${day}, because the sale was reported twice (conversion ${conversion_id}).`
+    : `${what} on ${day}.`
 }
 
 const causesOfRejection: Readonly<Record<string, string>> = {

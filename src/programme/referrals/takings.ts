@@ -1,0 +1,26 @@
+/** Which refund or dispute it was, in words. Pure. */
+import { decimalsOf } from '../../base/currencies.ts'
+import { decimalText } from '../../base/money.ts'
+import { formatTime } from '../../base/time.ts'
+
+/** A refund, a dispute, or its end, as it was reported. */
+export interface ReportedTaking {
+  readonly id: number
+  readonly kind: string
+  /** In the minor unit of its currency. */
+  readonly amount: number
+  readonly currency: string
+  readonly cumulative: number
+  readonly occurred_at: number
+}
+
+/** 'a refund of 20.00 USD on 2026-01-05 (conversion 7)' */
+export function takingText({ id, kind, amount, currency, cumulative, occurred_at }: ReportedTaking): string {
+  const sum = `${decimalText(amount, decimalsOf(currency) ?? 0)} ${currency}`
+  const day = formatTime(occurred_at).slice(0, 10)
+  const of = `(conversion ${id})`
+  if (kind === 'dispute_won') return `a dispute that was won on ${day} ${of}`
+  return cumulative === 1
+    ? `${kind}s of ${sum} in all by ${day} ${of}`
+    : `a ${kind} of ${sum} on ${day} ${of}`
+}
