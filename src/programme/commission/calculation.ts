@@ -11,7 +11,7 @@ import {
   whole,
 } from '../../base/fraction.ts'
 import { exchangeOf, type Judgement, type Part, totalOf } from './engine.ts'
-import type { Line, Sale } from './model.ts'
+import type { Line, Sale } from './sale.ts'
 
 /** The applied exchange rate. */
 export interface AppliedRate {

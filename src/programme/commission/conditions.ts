@@ -1,20 +1,145 @@
 /**
- * Conditions of rules: a closed list. A condition on text has values that it accepts or excludes; one on a number has a
- * lower limit (inclusive) and an upper limit (exclusive).
+ * The conditions of rules: a closed list, with an entry for each. A condition on text lists values that it accepts or
+ * excludes; one on a number has a least value, and one that it has to stay below. What is sent, what is wrong with it, what
+ * is looked at, explanations and the pages all derive from the entry.
  */
 import { compared, type Fraction, times, whole } from '../../base/fraction.ts'
+import { MAX_AMOUNT, RATE_DECIMALS, toUnits } from '../../base/money.ts'
+import type { Earner, Line, Sale } from './sale.ts'
 
-/** Conditions on a single line of the sale; the rule applies to the lines that meet them. */
-const ofLine = ['product', 'category'] as const
-export const texts = [...ofLine, 'country', 'currency', 'coupon', 'campaign'] as const
-/** The affiliate's sales so far, excluding the current one: their number and volume. */
-export const tiers = ['sales_in_month', 'sales_ever', 'volume_in_month', 'volume_ever'] as const
-/** Amounts are in the programme's currency. */
-export const numbers = ['amount', 'order', 'months', ...tiers] as const
+/** What conditions look at. */
+export interface Subject {
+  readonly sale: Sale
+  /** The line that is judged; all of them where the sale is judged as a whole. */
+  readonly lines: readonly Line[]
+  readonly earner: Earner
+  /** What one minor unit of the sale's currency is in that of the programme's. */
+  readonly exchange: Fraction
+}
 
-export type TextField = (typeof texts)[number]
-export type NumberField = (typeof numbers)[number]
-export type Tier = (typeof tiers)[number]
+interface Definition {
+  readonly label: string
+  /** Behind "It asks for". */
+  readonly words: string
+  /** Nothing of the sale says it: the affiliate's sales so far do. */
+  readonly isTier?: true
+}
+
+interface TextDefinition extends Definition {
+  readonly kind: 'text'
+  /** Of each line: a rule with such a condition is for the lines that meet it. */
+  readonly isOfLine?: true
+  read(subject: Subject): readonly string[]
+}
+
+interface NumberDefinition extends Definition {
+  readonly kind: 'number'
+  /** Whole numbers, so that one of them alone is a condition as well; or amounts in the programme's currency. */
+  readonly unit: 'count' | 'amount'
+  /** 0 when omitted. */
+  readonly least?: number
+  readonly needsExchange?: true
+  /** Undefined and null when it is not known. */
+  read(subject: Subject): Fraction | bigint | number | null | undefined
+}
+
+export const definitions = {
+  product: {
+    kind: 'text',
+    label: 'Product',
+    words: 'a product',
+    isOfLine: true,
+    read: ({ lines }) => lines.map(({ product }) => product),
+  },
+  category: {
+    kind: 'text',
+    label: 'Category',
+    words: 'a category',
+    isOfLine: true,
+    read: ({ lines }) => lines.flatMap(({ categories }) => categories),
+  },
+  country: { kind: 'text', label: 'Country', words: 'a country', read: ({ sale }) => [sale.country] },
+  currency: { kind: 'text', label: 'Currency', words: 'a currency', read: ({ sale }) => [sale.currency] },
+  coupon: { kind: 'text', label: 'Coupon', words: 'a coupon', read: ({ sale }) => [sale.coupon] },
+  campaign: { kind: 'text', label: 'Campaign', words: 'a campaign', read: ({ sale }) => [sale.campaign] },
+  amount: {
+    kind: 'number',
+    unit: 'amount',
+    label: 'Amount of the sale',
+    words: 'an amount',
+    needsExchange: true,
+    read: ({ sale, exchange }) => times(whole(sale.amount), exchange),
+  },
+  order: {
+    kind: 'number',
+    unit: 'count',
+    label: "Number of the customer's order",
+    words: "a number of the customer's order",
+    least: 1,
+    read: ({ sale }) => sale.order,
+  },
+  months: {
+    kind: 'number',
+    unit: 'count',
+    label: 'Months since the first order',
+    words: "a number of months since the customer's first order",
+    read: ({ sale }) => sale.months,
+  },
+  sales_in_month: {
+    kind: 'number',
+    unit: 'count',
+    label: 'Sales of the affiliate in the month',
+    words: 'a number of sales in the month',
+    isTier: true,
+    read: ({ earner }) => earner.tiers?.sales_in_month,
+  },
+  sales_ever: {
+    kind: 'number',
+    unit: 'count',
+    label: 'Sales of the affiliate so far',
+    words: 'a number of sales so far',
+    isTier: true,
+    read: ({ earner }) => earner.tiers?.sales_ever,
+  },
+  volume_in_month: {
+    kind: 'number',
+    unit: 'amount',
+    label: 'Volume of the affiliate in the month',
+    words: 'a volume of sales in the month',
+    isTier: true,
+    read: ({ earner }) => earner.tiers?.volume_in_month,
+  },
+  volume_ever: {
+    kind: 'number',
+    unit: 'amount',
+    label: 'Volume of the affiliate so far',
+    words: 'a volume of sales so far',
+    isTier: true,
+    read: ({ earner }) => earner.tiers?.volume_ever,
+  },
+} as const satisfies Record<string, TextDefinition | NumberDefinition>
+
+type Definitions = typeof definitions
+export type Field = keyof Definitions
+type FieldOf<K> = { [F in Field]: Definitions[F] extends { readonly kind: K } ? F : never }[Field]
+export type TextField = FieldOf<'text'>
+export type NumberField = FieldOf<'number'>
+
+// With what only some entries have.
+const all: Readonly<Record<Field, TextDefinition | NumberDefinition>> = definitions
+const textDefinitions: Readonly<Record<TextField, TextDefinition>> = definitions
+const numberDefinitions: Readonly<Record<NumberField, NumberDefinition>> = definitions
+
+const isTextField = (field: Field): field is TextField => definitions[field].kind === 'text'
+const isNumberField = (field: Field): field is NumberField => definitions[field].kind === 'number'
+
+export const fields: readonly Field[] = Object.keys(definitions).filter(name => isField(name))
+export const texts: readonly TextField[] = fields.filter(isTextField)
+export const numbers: readonly NumberField[] = fields.filter(isNumberField)
+
+function isField(name: string): name is Field {
+  return Object.hasOwn(definitions, name)
+}
 
 export interface TextCondition {
   readonly field: TextField
@@ -30,33 +155,46 @@ export interface NumberCondition {
 
 export type Condition = TextCondition | NumberCondition
 
-const textFields: ReadonlySet<string> = new Set(texts)
-const numberFields: ReadonlySet<string> = new Set(numbers)
-const lineFields: ReadonlySet<string> = new Set(ofLine)
-/** Fields whose limits are amounts. */
-const amounts: readonly string[] = ['amount', 'volume_in_month', 'volume_ever']
+export const isText = (condition: Condition): condition is TextCondition => isTextField(condition.field)
+export const isLineField = (field: Field): boolean =>
+  isTextField(field) && textDefinitions[field].isOfLine === true
+export const isTier = (field: Field): boolean => all[field].isTier === true
+export const needsExchange = (field: Field): boolean =>
+  isNumberField(field) && numberDefinitions[field].needsExchange === true
+export const isCount = (field: Field): boolean =>
+  isNumberField(field) && numberDefinitions[field].unit === 'count'
+/** Nothing is below it. */
+export const leastOf = (field: Field): number =>
+  isNumberField(field) ? (numberDefinitions[field].least ?? 0) : 0
 
-export const isNumber = (field: string): boolean => numberFields.has(field)
-const isAmount = (field: NumberField): boolean => amounts.includes(field)
-export const isText = (condition: Condition): condition is TextCondition => textFields.has(condition.field)
-export const isOfLine = ({ field }: Condition): boolean => lineFields.has(field)
+/** In the letters that conditions are compared in, without what says nothing. */
+export const textsOf = (field: TextField, subject: Subject): readonly string[] =>
+  textDefinitions[field]
+    .read(subject)
+    .map(folded)
+    .filter(text => text !== '')
 
-export type TextTest = (values: readonly string[]) => boolean
-export type NumberTest = (value: Fraction) => boolean
-
-const fold = (text: string) => text.trim().toLowerCase()
-
-export function textTest({ is, not }: TextCondition): TextTest {
-  const accepted = is && new Set(is.map(fold))
-  const excluded = not && new Set(not.map(fold))
-  return values => {
-    const folded = values.map(fold)
-    if (accepted && !folded.some(value => accepted.has(value))) return false
-    return !(excluded && folded.some(value => excluded.has(value)))
-  }
+/** Null when it is not known. */
+export function numberOf(field: NumberField, subject: Subject): Fraction | null {
+  const value = numberDefinitions[field].read(subject) ?? null
+  return typeof value === 'bigint' || typeof value === 'number' ? whole(value) : value
 }
 
-export const foldedValues = (values: readonly string[]): string[] => values.map(fold)
+const folded = (text: string) => text.trim().toLowerCase()
+
+export const foldedValues = (values: readonly string[]): string[] => values.map(folded)
+
+export type TextTest = (foldedValues: readonly string[]) => boolean
+export type NumberTest = (value: Fraction) => boolean
+
+export function textTest({ is, not }: TextCondition): TextTest {
+  const accepted = is && new Set(is.map(folded))
+  const excluded = not && new Set(not.map(folded))
+  return values => {
+    if (accepted && !values.some(value => accepted.has(value))) return false
+    return !(excluded && values.some(value => excluded.has(value)))
+  }
+}
 
 /**
  * Lower limit (inclusive) and upper limit (exclusive) of a condition.
@@ -64,7 +202,7 @@ export const foldedValues = (values: readonly string[]): string[] => values.map(
  */
 export function limitsOf({ field, at_least, below }: NumberCondition, decimals: number) {
   const of = (value: number | undefined) =>
-    value === undefined ? undefined : limit(value, isAmount(field) ? decimals : 0)
+    value === undefined ? undefined : limit(value, numberDefinitions[field].unit === 'amount' ? decimals : 0)
   return { least: of(at_least), most: of(below) }
 }
 
@@ -84,3 +222,41 @@ function limit(value: number, decimals: number): Fraction {
     whole(10n ** BigInt(decimals)),
   )
 }
+
+/** A condition as it is sent, which may say anything of any field. */
+export interface SentCondition {
+  field: Field
+  is?: string[]
+  not?: string[]
+  at_least?: number
+  below?: number
+}
+
+/** What is wrong with a condition beyond its schema. */
+export function problemOf({ field, is, not, at_least, below }: SentCondition): string | undefined {
+  if (isTextField(field)) {
+    if ((at_least ?? below) !== undefined) return `must ask for ${field} by is and not: it is text.`
+    return is?.length || not?.length ? undefined : `must name values of ${field}, in is or not.`
+  }
+  return (is ?? not)
+    ? `must ask for ${field} by at_least and below: it is a number.`
+    : problemOfLimits(field, at_least, below)
+}
+
+function problemOfLimits(
+  field: NumberField,
+  at_least: number | undefined,
+  below: number | undefined,
+): string | undefined {
+  if (at_least === undefined && below === undefined) return `must give ${field} a limit, at_least or below.`
+  if ([at_least, below].some(value => value !== undefined && !isLimit(value))) {
+    return `must have limits of ${field} from 0 to ${MAX_AMOUNT} with at most ${RATE_DECIMALS} decimals.`
+  }
+  if (below !== undefined && below <= leastOf(field))
+    return `must be such that some ${field} is below ${below}.`
+  const isEmpty = at_least !== undefined && below !== undefined && at_least >= below
+  return isEmpty ? `must leave some ${field}: at_least has to be less than below.` : undefined
+}
+
+const isLimit = (value: number) =>
+  value >= 0 && value <= MAX_AMOUNT && toUnits(value, RATE_DECIMALS) !== undefined

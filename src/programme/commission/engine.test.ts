@@ -4,8 +4,9 @@ import { describe, test } from 'node:test'
 import { decimalsOf } from '../../base/currencies.ts'
 import { fraction, ONE, parseFraction } from '../../base/fraction.ts'
 import { type Circumstances, exchangeOf, judge, judgeAmount, monthsSince, totalOf } from './engine.ts'
-import type { Earner, Line, Rule, Sale } from './model.ts'
+import type { Rule } from './model.ts'
 import { RuleSet } from './rule-set.ts'
+import type { Earner, Line, Sale } from './sale.ts'
 
 const AT = Date.UTC(2026, 4, 15, 12) / 1000
 const DAY = 86_400

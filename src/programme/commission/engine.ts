@@ -8,8 +8,9 @@
 import { type Fraction, fraction, ONE, plus, rounded, times, whole, ZERO } from '../../base/fraction.ts'
 import type { Settings } from '../../base/settings.ts'
 import { DAY_SECONDS, dayOf } from '../../base/time.ts'
-import type { Earner, RateType, Rule, Sale } from './model.ts'
+import type { RateType, Rule } from './model.ts'
 import type { RuleSet } from './rule-set.ts'
+import type { Earner, Sale } from './sale.ts'
 
 /** A part of a sale, and its earnings at one rate. */
 export interface Part {

@@ -17,7 +17,7 @@ import { decimalText, formatRate } from '../../base/money.ts'
 import type { Settings } from '../../base/settings.ts'
 import { formatTime } from '../../base/time.ts'
 import type { AppliedRate } from './calculation.ts'
-import type { Condition } from './conditions.ts'
+import { type Condition, definitions } from './conditions.ts'
 import { type DraftReason, exchangeOf, type Part } from './engine.ts'
 import type { Obstacle } from './rule-set.ts'
 
@@ -253,22 +253,6 @@ export function sentenceOfObstacle(obstacle: Obstacle | undefined): string {
   return `It asks for ${conditionText(obstacle)}.`
 }
 
-const names: Readonly<Record<Condition['field'], string>> = {
-  product: 'a product',
-  category: 'a category',
-  country: 'a country',
-  currency: 'a currency',
-  coupon: 'a coupon',
-  campaign: 'a campaign',
-  amount: 'an amount',
-  order: "a number of the customer's order",
-  months: "a number of months since the customer's first order",
-  sales_in_month: 'a number of sales in the month',
-  sales_ever: 'a number of sales so far',
-  volume_in_month: 'a volume of sales in the month',
-  volume_ever: 'a volume of sales so far',
-}
-
 function conditionText(condition: Condition): string {
   const parts: string[] = []
   if ('is' in condition && condition.is) parts.push(`that is ${condition.is.join(' or ')}`)
@@ -276,7 +260,7 @@ function conditionText(condition: Condition): string {
   if ('at_least' in condition && condition.at_least !== undefined)
     parts.push(`of ${condition.at_least} or more`)
   if ('below' in condition && condition.below !== undefined) parts.push(`below ${condition.below}`)
-  return `${names[condition.field]} ${parts.join(' and ')}`
+  return `${definitions[condition.field].words} ${parts.join(' and ')}`
 }
 
 function listed(noun: string, numbers: readonly number[]): string {

@@ -12,9 +12,9 @@ import { calculationOf } from './calculation.ts'
 import { judge } from './engine.ts'
 import { dataOf, earningSchema, sentenceOfObstacle, sentencesOf } from './explanation.ts'
 import { earnerOf, exchangeAt } from './judging.ts'
-import { type Earner, kinds, type Line, type Sale } from './model.ts'
 import { type RuleRow, rule, ruleOf } from './rule.ts'
 import { RuleSet } from './rule-set.ts'
+import { type Earner, kinds, type Line, type Sale } from './sale.ts'
 import * as store from './store.ts'
 
 /** Number of rules listed. */

@@ -2,23 +2,28 @@
  * The current rules, prepared once after each change: in trial order, and indexed by the values of their conditions, so
  * that a thousand rules cost a sale little more than one.
  */
-import { compared, type Fraction, fraction, ONE, plus, times, whole, ZERO } from '../../base/fraction.ts'
+import { compared, type Fraction, fraction, ONE, plus, whole, ZERO } from '../../base/fraction.ts'
 import {
   type Condition,
+  type Field,
   foldedValues,
-  isOfLine,
+  isLineField,
   isText,
+  isTier,
   limitsOf,
   type NumberField,
+  needsExchange,
+  numberOf,
   numberTest,
+  type Subject,
   type TextCondition,
   type TextField,
-  type Tier,
+  textsOf,
   textTest,
-  tiers,
 } from './conditions.ts'
 import { type Limited, Limits } from './limits.ts'
-import type { Earner, Rule, Sale, Scope } from './model.ts'
+import type { Rule, Scope } from './model.ts'
+import type { Earner, Sale } from './sale.ts'
 
 /** The lines of a sale that a rule applies to, and their share of the sale's amount. */
 export interface Match {
@@ -28,13 +33,32 @@ export interface Match {
   readonly share: Fraction
 }
 
-/** Facts for conditions: of a sale, or of one line. */
-interface Facts {
-  readonly sale: Sale
-  readonly texts: Readonly<Record<TextField, readonly string[]>>
-  readonly numbers: Readonly<Record<NumberField, Fraction | null>>
-  /** The amount is needed in the programme's currency, and there is no exchange rate. */
-  readonly exchangeMissing: boolean
+/** What conditions are checked against: of a sale, or of one line. Each is looked up when the first rule asks for it. */
+class Facts {
+  readonly subject: Subject
+  readonly #texts = new Map<TextField, readonly string[]>()
+  readonly #numbers = new Map<NumberField, Fraction | null>()
+
+  constructor(subject: Subject) {
+    this.subject = subject
+  }
+
+  text(field: TextField): readonly string[] {
+    return looked(this.#texts, field, () => textsOf(field, this.subject))
+  }
+
+  /** Null when it is not known. */
+  number(field: NumberField): Fraction | null {
+    return looked(this.#numbers, field, () => numberOf(field, this.subject))
+  }
+}
+
+function looked<K, V>(known: Map<K, V>, key: K, look: () => V): V {
+  const value = known.get(key)
+  if (value !== undefined) return value
+  const found = look()
+  known.set(key, found)
+  return found
 }
 
 /** Why a rule does not apply: a field of the rule, or one of its conditions. */
@@ -63,8 +87,8 @@ export class RuleSet {
   readonly #ofGroups: ReadonlyMap<number, Index>
   readonly #ofProgramme: Index
   readonly #byName: ReadonlyMap<string, Entry>
-  /** Conditions used by any rule; other facts need not be looked up. */
-  readonly #asked: ReadonlySet<string>
+  /** Every condition that some rule has; the facts of others need not be looked up. */
+  readonly #asked: readonly Field[]
 
   /**
    * @param rules the current ones, in any order
@@ -84,28 +108,23 @@ export class RuleSet {
     const ofProgramme = entries.filter(({ rule }) => rule.scope === 'programme')
     this.#ofProgramme = new Index(ofProgramme, decimals)
     this.#byName = new Map(entries.toReversed().map(entry => [entry.rule.name, entry]))
-    this.#asked = new Set(rules.flatMap(({ conditions }) => conditions.map(({ field }) => field)))
+    this.#asked = [...new Set(rules.flatMap(({ conditions }) => conditions.map(({ field }) => field)))]
   }
 
   /** Whether any rule depends on the affiliate's sales so far. */
   get asksForTiers(): boolean {
-    return tiers.some(tier => this.#asked.has(tier))
+    return this.#asked.some(isTier)
   }
 
   /** The first matching rule for the sale, or for each line of it if rules have conditions on products. */
   match(sale: Sale, earner: Earner, exchange: Fraction | null): readonly Match[] | 'no_exchange_rate' {
     const indexes = this.#indexesFor(earner)
-    const facts = factsOf(sale, earner, this.#asked.has('amount') ? exchange : ONE)
-    if (facts.exchangeMissing) return 'no_exchange_rate'
+    if (exchange === null && this.#asked.some(needsExchange)) return 'no_exchange_rate'
+    const subject = { sale, earner, lines: [], exchange: exchange ?? ONE }
     const byLine = sale.lines.length > 0 && indexes.some(index => index.asksForLines)
-    if (!byLine) return [{ rule: firstIn(indexes, facts), lines: [], share: ONE }]
+    if (!byLine) return [{ rule: firstIn(indexes, new Facts(subject)), lines: [], share: ONE }]
     const lines = sale.lines.map((line, place) => {
-      const texts = {
-        ...facts.texts,
-        product: foldedValues([line.product]),
-        category: foldedValues(line.categories),
-      }
-      return { place, rule: firstIn(indexes, { ...facts, texts }) }
+      return { place, rule: firstIn(indexes, new Facts({ ...subject, lines: [line] })) }
     })
     const byRule = [...Map.groupBy(lines, ({ rule }) => rule)]
     if (byRule.length === 1) return [{ rule: byRule[0]![0], lines: [], share: ONE }]
@@ -124,15 +143,15 @@ export class RuleSet {
   ): Rule | 'no_rule' | 'no_exchange_rate' {
     const entry = this.#byName.get(name)
     if (!entry) return 'no_rule'
-    const asksForAmount = entry.rule.conditions.some(({ field }) => field === 'amount')
-    const facts = factsOf(sale, earner, asksForAmount ? exchange : ONE)
-    if (facts.exchangeMissing) return 'no_exchange_rate'
-    return entry.tests.every(test => test.passes(withAllLines(facts))) ? entry.rule : 'no_rule'
+    const isMissing = exchange === null && entry.rule.conditions.some(({ field }) => needsExchange(field))
+    if (isMissing) return 'no_exchange_rate'
+    const facts = ofWholeSale(sale, earner, exchange)
+    return entry.tests.every(test => test.passes(facts)) ? entry.rule : 'no_rule'
   }
 
   /** The rules tried for the affiliate, in order, up to the one that applies. */
   *trials(sale: Sale, earner: Earner, exchange: Fraction | null): Generator<Trial> {
-    const facts = withAllLines(factsOf(sale, earner, exchange ?? ONE))
+    const facts = ofWholeSale(sale, earner, exchange)
     for (const index of this.#indexesFor(earner)) {
       for (const { rule, tests } of index.entries) {
         const obstacle = tests.find(test => !test.passes(facts))?.of
@@ -160,7 +179,7 @@ class Index {
   /** @param decimals of the programme's currency */
   constructor(entries: readonly Entry[], decimals: number) {
     this.entries = entries
-    this.asksForLines = entries.some(({ rule }) => rule.conditions.some(isOfLine))
+    this.asksForLines = entries.some(({ rule }) => rule.conditions.some(({ field }) => isLineField(field)))
     const limited = new Map<NumberField, Limited<Entry>[]>()
     for (const entry of entries) {
       const { conditions } = entry.rule
@@ -188,10 +207,10 @@ class Index {
   first(facts: Facts): Rule | undefined {
     let first = firstOf(this.#others, facts, undefined)
     for (const [field, byValue] of this.#byValue) {
-      for (const value of facts.texts[field]) first = firstOf(byValue.get(value) ?? [], facts, first)
+      for (const value of facts.text(field)) first = firstOf(byValue.get(value) ?? [], facts, first)
     }
     for (const [field, limits] of this.#byNumber) {
-      const value = facts.numbers[field]
+      const value = facts.number(field)
       if (value === null) continue
       for (const byLimit of limits.taking(value)) first = firstOf(byLimit, facts, first)
     }
@@ -218,11 +237,13 @@ function firstIn(indexes: readonly Index[], facts: Facts): Rule | null {
 function testsOf({ kinds, conditions, from, until }: Rule, decimals: number): Test[] {
   return [
     ...(kinds.length > 0
-      ? [{ of: 'kinds', passes: ({ sale }: Facts) => kinds.includes(sale.kind) } as const]
+      ? [{ of: 'kinds', passes: ({ subject }: Facts) => kinds.includes(subject.sale.kind) } as const]
       : []),
-    ...(from !== null ? [{ of: 'from', passes: ({ sale }: Facts) => sale.occurredAt >= from } as const] : []),
+    ...(from !== null
+      ? [{ of: 'from', passes: ({ subject }: Facts) => subject.sale.occurredAt >= from } as const]
+      : []),
     ...(until !== null
-      ? [{ of: 'until', passes: ({ sale }: Facts) => sale.occurredAt <= until } as const]
+      ? [{ of: 'until', passes: ({ subject }: Facts) => subject.sale.occurredAt <= until } as const]
       : []),
     ...conditions.map(condition => testOf(condition, decimals)),
   ]
@@ -232,58 +253,22 @@ function testOf(condition: Condition, decimals: number): Test {
   if (isText(condition)) {
     const { field } = condition
     const test = textTest(condition)
-    return { of: condition, passes: ({ texts }) => test(texts[field]) }
+    return { of: condition, passes: facts => test(facts.text(field)) }
   }
   const { field } = condition
   const test = numberTest(condition, decimals)
   return {
     of: condition,
-    passes: ({ numbers }) => {
-      const value = numbers[field]
+    passes: facts => {
+      const value = facts.number(field)
       return value !== null && test(value)
     },
   }
 }
 
-/** @param exchange as in `Circumstances`; null if the amount can't be compared */
-function factsOf(sale: Sale, earner: Earner, exchange: Fraction | null): Facts {
-  const valuesOf = (text: string) => (text === '' ? [] : foldedValues([text]))
-  const number = (value: number | bigint | null | undefined) =>
-    value === null || value === undefined ? null : whole(value)
-  const ofTier = (tier: Tier) => number(earner.tiers?.[tier])
-  return {
-    sale,
-    texts: {
-      product: [],
-      category: [],
-      country: valuesOf(sale.country),
-      currency: valuesOf(sale.currency),
-      coupon: valuesOf(sale.coupon),
-      campaign: valuesOf(sale.campaign),
-    },
-    numbers: {
-      amount: times(whole(sale.amount), exchange ?? ONE),
-      order: number(sale.order),
-      months: number(sale.months),
-      sales_in_month: ofTier('sales_in_month'),
-      sales_ever: ofTier('sales_ever'),
-      volume_in_month: ofTier('volume_in_month'),
-      volume_ever: ofTier('volume_ever'),
-    },
-    exchangeMissing: exchange === null,
-  }
-}
-
-/** The whole sale as one line, for rules without conditions on lines. */
-function withAllLines(facts: Facts): Facts {
-  const { lines } = facts.sale
-  const texts = {
-    ...facts.texts,
-    product: foldedValues(lines.map(({ product }) => product)),
-    category: foldedValues(lines.flatMap(({ categories }) => categories)),
-  }
-  return { ...facts, texts }
-}
+/** The whole sale as one line, for rules that are not found by their lines. */
+const ofWholeSale = (sale: Sale, earner: Earner, exchange: Fraction | null) =>
+  new Facts({ sale, earner, lines: sale.lines, exchange: exchange ?? ONE })
 
 /** These lines' share of the sale's amount; by their number if no line costs anything. */
 function shareOf({ lines }: Sale, places: readonly number[]): Fraction {

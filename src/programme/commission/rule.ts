@@ -1,14 +1,15 @@
 /** The kind rule: commission rules as callers see them. Each record is one version of a series; the newest is current. */
 import { type Static, Type } from 'typebox'
-import { formatRate, MAX_AMOUNT, MAX_RATE, RATE_DECIMALS, toUnits } from '../../base/money.ts'
+import { formatRate, MAX_RATE, RATE_DECIMALS, toUnits } from '../../base/money.ts'
 import { choice, identifiers, line, listOf, moment } from '../../base/schemas.ts'
 import { formatTime, parseMoment } from '../../base/time.ts'
 import { type Samples, sql } from '../../records/field.ts'
 import { type CrudAction, kind, type RowOf, type TableOf } from '../../records/kind.ts'
 import { anyOf, byTypeThenValue, created, link, status, text } from '../../records/kinds-of-field.ts'
 import { neither, type Reference } from '../../storage/table.ts'
-import { type Condition, isNumber, numbers, texts } from './conditions.ts'
-import { kinds, type Rule, type SaleKind } from './model.ts'
+import { type Condition, fields as conditionFields, numbers, problemOf, texts } from './conditions.ts'
+import type { Rule } from './model.ts'
+import { kinds, type SaleKind } from './sale.ts'
 
 const MAX_JSON = 65_535
 const MAX_PRIORITY = 999_999
@@ -73,7 +74,7 @@ const kindsSchema = listOf(choice(kinds), 'What it pays for; all of them when em
 
 const conditionSchema = Type.Object(
   {
-    field: choice([...texts, ...numbers], 'What is looked at.'),
+    field: choice(conditionFields, 'What is looked at.'),
     is: Type.Optional(listOf(line(190), 'It has to be one of these.')),
     not: Type.Optional(listOf(line(190), 'It may be none of these.')),
     at_least: Type.Optional(Type.Number({ description: 'It has to be this or more.' })),
@@ -298,39 +299,8 @@ function conditionsOf(stored: string): Condition[] {
 function problemOfConditions(conditions: readonly SentCondition[]): string | undefined {
   if (JSON.stringify(conditions).length > MAX_JSON) return `must be at most ${MAX_JSON} characters of JSON.`
   for (const condition of conditions) {
-    const problem = problemOfCondition(condition)
+    const problem = problemOf(condition)
     if (problem !== undefined) return problem
   }
   return undefined
 }
-
-function problemOfCondition({ field, is, not, at_least, below }: SentCondition): string | undefined {
-  const asksForNumber = isNumber(field)
-  if (asksForNumber && (is ?? not)) return `must ask for ${field} by at_least and below: it is a number.`
-  if (!asksForNumber && (at_least ?? below) !== undefined)
-    return `must ask for ${field} by is and not: it is text.`
-  if (!asksForNumber)
-    return is?.length || not?.length ? undefined : `must name values of ${field}, in is or not.`
-  return problemOfLimits(field, at_least, below)
-}
-
-function problemOfLimits(
-  field: SentCondition['field'],
-  at_least: number | undefined,
-  below: number | undefined,
-): string | undefined {
-  if (at_least === undefined && below === undefined) return `must give ${field} a limit, at_least or below.`
-  if ([at_least, below].some(value => value !== undefined && !isLimit(value))) {
-    return `must have limits of ${field} from 0 to ${MAX_AMOUNT} with at most ${RATE_DECIMALS} decimals.`
-  }
-  if (below !== undefined && below <= leastOf(field))
-    return `must be such that some ${field} is below ${below}.`
-  const isEmpty = at_least !== undefined && below !== undefined && at_least >= below
-  return isEmpty ? `must leave some ${field}: at_least has to be less than below.` : undefined
-}
-
-/** The first order of a customer is number 1; nothing else is below 0. */
-const leastOf = (field: SentCondition['field']) => (field === 'order' ? 1 : 0)
-
-const isLimit = (value: number) =>
-  value >= 0 && value <= MAX_AMOUNT && toUnits(value, RATE_DECIMALS) !== undefined

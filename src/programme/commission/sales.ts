@@ -5,7 +5,7 @@
 import { monthFrom } from '../../base/time.ts'
 import type { Db, Tx } from '../../storage/database.ts'
 import type { Referral } from '../referrals/referral.ts'
-import type { Tier } from './conditions.ts'
+import type { SoldBefore } from './sale.ts'
 import { addToMonths, isSold, type SalesOfMonth, soldUntil } from './sales-store.ts'
 
 /** The columns of a referral that decide what it adds. */
@@ -65,8 +65,8 @@ async function write(tx: Tx, sums: Sums): Promise<void> {
   await addToMonths(tx, changes)
 }
 
-/** An affiliate's sales up to a time, in the programme's minor unit: in its month, and ever. */
-export async function salesOf(db: Db, affiliateId: number, last: number): Promise<Record<Tier, bigint>> {
+/** What an affiliate has sold up to a second, in the programme's minor unit: in its month, and ever. */
+export async function salesOf(db: Db, affiliateId: number, last: number): Promise<SoldBefore> {
   const month = monthFrom(last)
   const sold = await soldUntil(db, { affiliateId, month, next: monthFrom(last, 1), last })
   for (const added of unwritten.get(db)?.get(affiliateId)?.values() ?? []) {

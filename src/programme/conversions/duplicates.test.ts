@@ -63,7 +63,10 @@ describeService('a sale that is reported under names that are joined later', ser
     await service().patch(`/referrals/${id}`, { status: 'paid' })
     assert.deepEqual(await changed(() => sell('c3', { references: ['c1', 'c2'] })), [-20, 0])
     const { body } = await service().get(`/referrals/${id}/explanation`)
-    assert.match(body.sentences.at(-1), /takes back 20.00 USD of referral \d+ on [-0-9]+, because the sale was reported twice \(conversion \d+\)/)
+    assert.match(
+      body.sentences.at(-1),
+      /takes back 20.00 USD of referral \d+ on [-0-9]+, because the sale was reported twice \(conversion \d+\)/,
+    )
     assert.deepEqual(await changed(() => sell('c3', { references: ['c1', 'c2'] })), [0, 0])
   })
 

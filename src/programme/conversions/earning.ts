@@ -19,7 +19,7 @@ import {
 } from '../commission/calculation.ts'
 import { ENDED, isEnded, type Judgement, monthsSince, totalOf } from '../commission/engine.ts'
 import { columnsOf, commissionOf, inProgramme } from '../commission/judging.ts'
-import type { Line, Sale } from '../commission/model.ts'
+import type { Line, Sale } from '../commission/sale.ts'
 import { type Referral, referral } from '../referrals/referral.ts'
 import { adjust, earn } from '../referrals/rules.ts'
 import { keepCalculation } from '../referrals/store.ts'

@@ -16,7 +16,7 @@ import {
   holdUntil,
   inProgramme,
 } from '../commission/judging.ts'
-import type { Sale } from '../commission/model.ts'
+import type { Sale } from '../commission/sale.ts'
 import type { Referral } from './referral.ts'
 import type { CreateArguments } from './schema.ts'
 import { ordersOf } from './store.ts'

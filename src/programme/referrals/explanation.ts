@@ -9,6 +9,7 @@ import type { Context } from '../../events/write.ts'
 import { existing } from '../../records/rules.ts'
 import { type Calculation, parseCalculation } from '../commission/calculation.ts'
 import { dataOf, type EarningStory, earningSchema, sentencesOf } from '../commission/explanation.ts'
+import { takingsOf } from '../conversions/takings-store.ts'
 import { type Referral, referral } from './referral.ts'
 import * as store from './store.ts'
 import { type ReportedTaking, takingText } from './takings.ts'
@@ -54,7 +55,7 @@ export async function explain({ database, settings }: Context, id: number): Prom
   const row = existing(referral, await store.findWhole(database.replica, id))
   const children = await store.childrenOf(database.replica, id, MOST_CHILDREN)
   const takings =
-    row.conversion_id === 0 ? [] : await store.takingsOf(database.replica, row.conversion_id, MOST_TAKINGS)
+    row.conversion_id === 0 ? [] : await takingsOf(database.replica, row.conversion_id, MOST_TAKINGS)
   return explanationOf(row, { children, takings }, await settings.current())
 }
 
@@ -90,7 +91,9 @@ function explanationOf(row: Referral, { children, takings }: Refunds, settings: 
       ...(row.parent_id === 0 || row.calculation !== ''
         ? beginning(row, story, settings)
         : [`It ${sentenceOfRefund(row, takings, settings)}`]),
-      ...(row.parent_id === 0 ? takings.slice(0, MOST_NAMED).map(taking => `There was ${takingText(taking)}.`) : []),
+      ...(row.parent_id === 0
+        ? takings.slice(0, MOST_NAMED).map(taking => `There was ${takingText(taking)}.`)
+        : []),
       ...standing(row),
       ...children.map(child => `Referral ${child.id} ${sentenceOfRefund(child, takings, settings)}`),
     ],

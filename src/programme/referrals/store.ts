@@ -7,7 +7,6 @@ import { prepared } from '../../storage/prepared.ts'
 import { exactSum } from '../../storage/sums.ts'
 import type { Tables } from '../../storage/tables.ts'
 import { type Referral, referral } from './referral.ts'
-import type { ReportedTaking } from './takings.ts'
 
 export const referrals = storeOf(referral)
 
@@ -176,27 +175,6 @@ export async function findWhole(db: Db, id: number): Promise<Referral | undefine
 export async function childrenOf(db: Db, id: number, limit: number): Promise<Referral[]> {
   const query = db.selectFrom('referrals').selectAll().where('parent_id', '=', id)
   return query.orderBy('id').limit(limit).execute()
-}
-
-/** The first refunds and disputes of the payment that a conversion belongs to. */
-export async function takingsOf(db: Db, conversionId: number, limit: number): Promise<ReportedTaking[]> {
-  return db
-    .selectFrom('conversions as own')
-    .innerJoin('payment_names as known', join =>
-      join.onRef('known.name', '=', 'own.reference').onRef('known.context', '=', 'own.context'),
-    )
-    .innerJoin('payment_names as names', 'names.payment_id', 'known.payment_id')
-    .innerJoin('conversions as taking', join =>
-      join.onRef('taking.reference', '=', 'names.name').onRef('taking.context', '=', 'names.context'),
-    )
-    .select(['taking.id', 'taking.kind', 'taking.amount', 'taking.currency'])
-    .select(['taking.cumulative', 'taking.occurred_at'])
-    .where('own.id', '=', conversionId)
-    .where('taking.kind', 'in', ['refund', 'dispute', 'dispute_won'])
-    .orderBy('taking.occurred_at')
-    .orderBy('taking.id')
-    .limit(limit)
-    .execute()
 }
 
 const keeping = prepared((tx: Db, { id, calculation }: { id: number; calculation: string }) =>

@@ -4,11 +4,12 @@ import RemoveIcon from '@mui/icons-material/DeleteOutlined'
 import { Button, IconButton, Stack, Typography } from '@mui/material'
 import { required, SelectInput, TextInput } from 'react-admin'
 import { useFieldArray, useFormContext, useFormState, useWatch } from 'react-hook-form'
-import { type ConditionRow, type Field, fields, hows, howsOf, valueProblem } from './rule.ts'
+import { definitions, type Field } from '../../../src/programme/commission/conditions.ts'
+import { type ConditionRow, hows, howsOf, isNumber, valueProblem } from './rule.ts'
 
 const SOURCE = 'condition_rows'
 
-const fieldChoices = Object.entries(fields).map(([id, { name }]) => ({ id, name }))
+const fieldChoices = Object.entries(definitions).map(([id, { label }]) => ({ id, name: label }))
 
 export function Conditions() {
   const { fields: rows, append, remove } = useFieldArray({ name: SOURCE })
@@ -36,7 +37,7 @@ export function Conditions() {
 function ConditionFields({ place, remove }: { place: number; remove: () => void }) {
   const source = (name: keyof ConditionRow) => `${SOURCE}.${place}.${name}`
   const field: Field | undefined = useWatch({ name: source('field') })
-  const isNumber = field !== undefined && fields[field]?.isNumber
+  const asksForNumber = field !== undefined && isNumber(field)
   const { getValues, setValue } = useFormContext()
   /**
    * Changing the field resets an operator that the new field does not have: products and amounts are compared
@@ -70,10 +71,10 @@ function ConditionFields({ place, remove }: { place: number; remove: () => void 
       />
       <TextInput
         source={source('value')}
-        label={isNumber ? 'Number' : 'Values'}
+        label={asksForNumber ? 'Number' : 'Values'}
         parse={typed => typed}
         validate={typed => valueProblem({ field, how: getValues(source('how')), value: String(typed ?? '') })}
-        helperText={isNumber ? false : 'With commas between them.'}
+        helperText={asksForNumber ? false : 'With commas between them.'}
       />
       <IconButton aria-label="Remove condition" onClick={remove}>
         <RemoveIcon />

@@ -5,24 +5,32 @@ import { useDeferredValue, useState } from 'react'
 import { HttpError, useRecordContext } from 'react-admin'
 import { useWatch } from 'react-hook-form'
 import type { Static } from 'typebox'
+import { definitions, fields, isLineField, isTier } from '../../../src/programme/commission/conditions.ts'
 import type { previewSchema } from '../../../src/programme/commission/preview.ts'
 import { messageOf, request } from '../api.ts'
 import { useMoney } from '../ui/format.ts'
-import { argumentsOf, type Rule, rowsIn, valueProblem } from './rule.ts'
+import { argumentsOf, isNumber, type Rule, rowsIn, valueProblem } from './rule.ts'
 
 type Answer = Static<typeof previewSchema>
 
-const factFields = [
-  ['amount', 'Amount'],
-  ['tax', 'Tax in it'],
-  ['shipping', 'Shipping in it'],
-  ['product', 'Product'],
-  ['country', 'Country'],
-  ['coupon', 'Coupon'],
-  ['order', "Customer's order"],
-] as const
+interface Fact {
+  readonly name: string
+  readonly label: string
+  readonly isNumber: boolean
+}
 
-type Sale = Partial<Record<(typeof factFields)[number][0], string>>
+/** What conditions can ask of the sale itself. */
+const asked = fields.filter(field => !isTier(field) && field !== 'amount')
+
+const facts: readonly Fact[] = [
+  { name: 'amount', label: 'Amount', isNumber: true },
+  { name: 'tax', label: 'Tax in it', isNumber: true },
+  { name: 'shipping', label: 'Shipping in it', isNumber: true },
+  ...asked.map(name => ({ name, label: definitions[name].label, isNumber: isNumber(name) })),
+  { name: 'date', label: 'Date (YYYY-MM-DD)', isNumber: false },
+]
+
+type Sale = Readonly<Record<string, string>>
 
 /** Debounce of the preview request. */
 const WAIT_MS = 250
@@ -52,11 +60,13 @@ export function Preview() {
         What a sale would earn
       </Typography>
       <Stack direction="row" sx={{ gap: 1.5, flexWrap: 'wrap', '& > *': { flex: '1 1 120px' } }}>
-        {factFields.map(([name, label]) => (
+        {facts.map(({ name, label }) => (
           <TextField
             key={name}
             size="small"
-            label={name === 'amount' ? `${label} (${currency})` : label}
+            label={
+              name === 'amount' ? `${label} (${sale.currency?.trim().toUpperCase() || currency})` : label
+            }
             value={sale[name] ?? ''}
             onChange={({ target }) => setSale({ ...sale, [name]: target.value })}
             slotProps={{ htmlInput: { autoComplete: 'off' } }}
@@ -115,8 +125,6 @@ function Result({ answer: { sentences, tried } }: { answer: Answer }) {
   )
 }
 
-const NUMBERS = new Set(['amount', 'tax', 'shipping', 'order'])
-
 const isBlank = (typed: unknown) => String(typed ?? '').trim() === ''
 const isNoNumber = (typed: unknown) => Number.isNaN(Number(typed ?? 0))
 
@@ -130,22 +138,23 @@ function missingOf(sale: Sale, typed: Record<string, unknown>): string | undefin
   if (['rate', 'priority', ...WHOLE].some(name => isNoNumber(typed[name]))) {
     return "Enter the rule's numbers with a point before the decimals to see what a sale would earn."
   }
-  const wrong = factFields.find(([name]) => NUMBERS.has(name) && isNoNumber(sale[name]))
-  return wrong && `${wrong[1]}: write a number, with a point before the decimals.`
+  const wrong = facts.find(({ name, isNumber }) => isNumber && isNoNumber(sale[name]))
+  return wrong && `${wrong.label}: write a number, with a point before the decimals.`
 }
 
 /** Empty facts are left out. */
 function questionOf(sale: Sale, typed: Record<string, unknown>, replaced: Rule | undefined): object {
-  const { product, ...facts } = sale
-  const filledFacts = Object.entries(facts)
-    .filter(([, text]) => text.trim() !== '')
-    .map(([name, text]) => [name, NUMBERS.has(name) ? Number(text) : text.trim()])
+  const filled = facts
+    .filter(({ name }) => !isBlank(sale[name]))
+    .map(({ name, isNumber }) => [name, isNumber ? Number(sale[name]) : sale[name]!.trim()] as const)
+  const isOfLine = (name: string) => asked.some(field => field === name && isLineField(field))
+  const line = Object.fromEntries(filled.filter(([name]) => isOfLine(name)))
   const { name, rate, priority, condition_rows, ...rest } = argumentsOf(typed)
   const isOf = (id: unknown) => typeof id === 'number' && id > 0
   return {
     amount: 0,
-    ...Object.fromEntries(filledFacts),
-    ...(product?.trim() && { lines: [{ product: product.trim(), amount: Number(facts.amount || 0) }] }),
+    ...Object.fromEntries(filled.filter(([name]) => !isOfLine(name))),
+    ...(Object.keys(line).length > 0 && { lines: [{ ...line, amount: Number(sale.amount || 0) }] }),
     ...(isOf(rest.affiliate_id) && { affiliate_id: rest.affiliate_id }),
     ...(isOf(rest.group_id) && { group_id: rest.group_id }),
     ...(replaced && { rule_id: replaced.id }),

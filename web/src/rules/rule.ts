@@ -1,13 +1,11 @@
 /** Commission rules: the record, its form and its texts. */
 import type { RaRecord } from 'react-admin'
 import type { Static } from 'typebox'
-import type { Condition } from '../../../src/programme/commission/conditions.ts'
+import { definitions, type Field, isCount, leastOf } from '../../../src/programme/commission/conditions.ts'
 import type { rule } from '../../../src/programme/commission/rule.ts'
 import { capital } from '../names.ts'
 
 export type Rule = Static<(typeof rule)['record']> & RaRecord<number>
-
-export type Field = Condition['field']
 
 export const kinds: Rule['kinds'] = ['lead', 'sale', 'renewal']
 export const rateTypes: Rule['rate_type'][] = ['percentage', 'flat', 'per_item']
@@ -16,22 +14,7 @@ export const statuses: Rule['status'][] = ['current', 'replaced', 'ended']
 
 export const nameOf = ({ name, version }: Rule) => `${name}, version ${version}`
 
-/** Label of each condition field, and whether it is a number. */
-export const fields: Readonly<Record<Field, { readonly name: string; readonly isNumber: boolean }>> = {
-  product: { name: 'Product', isNumber: false },
-  category: { name: 'Category', isNumber: false },
-  country: { name: 'Country', isNumber: false },
-  currency: { name: 'Currency', isNumber: false },
-  coupon: { name: 'Coupon', isNumber: false },
-  campaign: { name: 'Campaign', isNumber: false },
-  amount: { name: 'Amount of the sale', isNumber: true },
-  order: { name: "Number of the customer's order", isNumber: true },
-  months: { name: 'Months since the first order', isNumber: true },
-  sales_in_month: { name: 'Sales of the affiliate in the month', isNumber: true },
-  sales_ever: { name: 'Sales of the affiliate so far', isNumber: true },
-  volume_in_month: { name: 'Volume of the affiliate in the month', isNumber: true },
-  volume_ever: { name: 'Volume of the affiliate so far', isNumber: true },
-}
+export const isNumber = (field: Field) => definitions[field].kind === 'number'
 
 /** One line of the form: 'country', 'is', 'DE, AT'. */
 export interface ConditionRow {
@@ -53,12 +36,9 @@ export const hows: Readonly<Record<How, string>> = {
 }
 
 export const howsOf = (field?: Field): How[] => {
-  if (!field || !fields[field].isNumber) return ['is', 'not']
-  return isCounted(field) ? ['at_least', 'below', 'exactly'] : ['at_least', 'below']
+  if (!field || !isNumber(field)) return ['is', 'not']
+  return isCount(field) ? ['at_least', 'below', 'exactly'] : ['at_least', 'below']
 }
-
-/** Fields with whole numbers, for which "exactly" makes sense. */
-const isCounted = (field: Field) => ['order', 'months', 'sales_in_month', 'sales_ever'].includes(field)
 
 type SentCondition = Rule['conditions'][number]
 
@@ -66,7 +46,7 @@ type SentCondition = Rule['conditions'][number]
 export function rowsOf(conditions: readonly SentCondition[]): ConditionRow[] {
   return conditions.flatMap(({ field, ...rest }): ConditionRow[] => {
     const { at_least, below } = rest
-    if (isCounted(field) && at_least !== undefined && below === at_least + 1) {
+    if (isCount(field) && at_least !== undefined && below === at_least + 1) {
       return [{ field, how: 'exactly', value: String(at_least) }]
     }
     return howNames
@@ -90,7 +70,7 @@ function conditionsOf(rows: readonly ConditionRow[]): object[] {
     const existing = conditions.find(condition => condition.field === field && !(how in condition))
     const condition = existing ?? { field }
     if (!existing) conditions.push(condition)
-    condition[how] = fields[field].isNumber ? Number(value) : listOf(value)
+    condition[how] = isNumber(field) ? Number(value) : listOf(value)
   }
   return conditions
 }
@@ -106,16 +86,17 @@ export function valueProblem({ field, how, value = '' }: ConditionRow): string |
   const text = value.trim()
   if (text === '') return 'Fill this in.'
   if (how === 'exactly' && !/^\d+$/.test(text)) return 'Write a whole number.'
-  if (how === 'below' && Number(text) <= (field === 'order' ? 1 : 0)) {
-    return field === 'order' ? 'The first order is number 1: none is below it.' : 'Nothing is below 0.'
+  const least = field ? leastOf(field) : 0
+  if (how === 'below' && Number(text) <= least) {
+    return least === 0 ? 'Nothing is below 0.' : `The first order is number ${least}: none is below it.`
   }
-  return field && fields[field].isNumber && !/^\d+(\.\d{1,4})?$/.test(text)
+  return field && isNumber(field) && !/^\d+(\.\d{1,4})?$/.test(text)
     ? 'Write a number, with a point before the decimals.'
     : undefined
 }
 
 export const conditionText = ({ field, how, value }: ConditionRow) =>
-  field && how ? `${fields[field].name} ${hows[how]} ${value}` : ''
+  field && how ? `${definitions[field].label} ${hows[how]} ${value}` : ''
 
 /** For example 'Sales and renewals'; empty when the rule applies to all kinds. */
 export const kindsText = (saleKinds: Rule['kinds']) => saleKinds.map(kind => `${capital(kind)}s`).join(', ')

@@ -1,0 +1,55 @@
+/** What commission is judged of: a sale, and who earns by it. */
+
+export const kinds = ['lead', 'sale', 'renewal'] as const
+export type SaleKind = (typeof kinds)[number]
+
+/** What was bought of one product. */
+export interface Line {
+  readonly product: string
+  readonly categories: readonly string[]
+  readonly quantity: number
+  /** In the minor unit of the sale's currency: only says how the sale's amount is divided among the lines. */
+  readonly amount: bigint
+}
+
+/** Amounts are in the minor unit of the sale's currency. */
+export interface Sale {
+  readonly kind: SaleKind
+  /** What the customer pays, tax and shipping included, after discounts. */
+  readonly amount: bigint
+  readonly tax: bigint
+  readonly shipping: bigint
+  readonly currency: string
+  /** Decimals of the currency. */
+  readonly decimals: number
+  readonly lines: readonly Line[]
+  /** ISO 3166, '' when it is not known; so are coupon and campaign. */
+  readonly country: string
+  readonly coupon: string
+  readonly campaign: string
+  /** In seconds. */
+  readonly occurredAt: number
+  /** The how many-th order of the customer it is, from 1; null when it is not known. */
+  readonly order: number | null
+  /** Whole months since the customer's first order, see `monthsSince`; null when it is not known. */
+  readonly months: number | null
+}
+
+/** Who earns. */
+export interface Earner {
+  readonly id: number
+  readonly groupId: number | null
+  /** The own rate in ten-thousandths, and its type; null when not set. */
+  readonly rate: number | null
+  readonly rateType: string | null
+  /** Needed when `RuleSet.asksForTiers`. */
+  readonly tiers?: SoldBefore
+}
+
+/** The affiliate's sales before this one: how many, and what their customers paid, in the programme's minor unit. */
+export interface SoldBefore {
+  readonly sales_in_month: bigint
+  readonly sales_ever: bigint
+  readonly volume_in_month: bigint
+  readonly volume_ever: bigint
+}
