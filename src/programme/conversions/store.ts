@@ -11,7 +11,7 @@ import { type Conversion, conversion } from './conversion.ts'
 
 export const conversions = storeOf(conversion)
 
-export type NewConversion = Insertable<Tables['conversions']>
+type NewConversion = Insertable<Tables['conversions']>
 
 const members = prepared((db: Db, { id, limit }: { id: string; limit: number }) =>
   db
@@ -48,11 +48,12 @@ export async function paymentOf(
 }
 
 const insertion = prepared((tx: Db, row: NewConversion) =>
-  tx.insertInto('conversions').values(row).returningAll(),
+  tx.insertInto('conversions').values(row).returning('id'),
 )
 
-export async function insert(tx: Tx, row: NewConversion): Promise<Conversion> {
-  return (await insertion(tx, row))[0]!
+export async function insert(tx: Tx, row: Omit<Conversion, 'id'>): Promise<Conversion> {
+  const [inserted] = await insertion(tx, row)
+  return { ...row, ...inserted! }
 }
 
 const crediting = prepared(

@@ -177,7 +177,7 @@ export const rules = { ...reading, create, edit, remove, problems }
 export const many: Many = { name: referral.name, reading, store: store.referrals }
 
 /** A referral that follows from a conversion. */
-type EarnedReferral = Omit<store.NewReferral, 'id' | 'unique_reference' | 'request_hash'>
+type EarnedReferral = Omit<Referral, 'id' | 'unique_reference' | 'request_hash'>
 
 /** @throws Failure reference_taken */
 export async function earn(tx: WriteTx, draft: EarnedReferral, settings: Settings): Promise<Referral> {

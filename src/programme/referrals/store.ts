@@ -10,7 +10,7 @@ import { type Referral, referral } from './referral.ts'
 
 export const referrals = storeOf(referral)
 
-export type NewReferral = Insertable<Tables['referrals']>
+type NewReferral = Insertable<Tables['referrals']>
 
 /** Bounds the values of a statement, and the number of different statements. */
 const ROWS_PER_STATEMENT = 500
@@ -20,12 +20,13 @@ const insertion = prepared((tx: Db, row: NewReferral) =>
     .insertInto('referrals')
     .values(row)
     .onConflict(conflict => conflict.doNothing())
-    .returningAll(),
+    .returning('id'),
 )
 
 /** @returns undefined when another referral has its reference; waits for a transaction that is inserting one */
-export async function insertUnlessTaken(tx: Tx, row: NewReferral): Promise<Referral | undefined> {
-  return (await insertion(tx, row))[0]
+export async function insertUnlessTaken(tx: Tx, row: Omit<Referral, 'id'>): Promise<Referral | undefined> {
+  const [inserted] = await insertion(tx, row)
+  return inserted && { ...row, ...inserted }
 }
 
 type Unique = Pick<Referral, 'reference' | 'context' | 'affiliate_id' | 'type'>

@@ -62,7 +62,7 @@ function Fields() {
         source="date"
         label="Valid from"
         parse={typed => typed}
-        helperText="YYYY-MM-DD or YYYY-MM-DD HH:MM:SS, in UTC. Empty: from now on."
+        helperText="YYYY-MM-DD or YYYY-MM-DD HH:MM:SS, in UTC. Empty: from now on, so that drafts of earlier sales go on waiting: for them, type the day of the oldest sale."
       />
     </FormSection>
   )
