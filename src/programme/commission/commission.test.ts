@@ -370,7 +370,13 @@ describeService('commission rules', service => {
     }
     const sale = { ...sent, reference: 'N1', amount: 333.3, tax: 33 }
     const { conversion, referrals } = await create('/conversions', sale)
-    await create('/conversions', { ...sent, kind: 'refund', reference: 'N1', part: '1', amount: 111.1 })
+    const refund = await create('/conversions', {
+      ...sent,
+      kind: 'refund',
+      reference: 'N1',
+      part: '1',
+      amount: 111.1,
+    })
     const { status, body } = await service().get(`/referrals/${referrals[0].id}/explanation`)
     assert.equal(status, 200, JSON.stringify(body))
     // 12.5 % of 333.30 are 41.6625; two thirds of that are 27.775, and at 0.09417 2.61557175.
@@ -426,6 +432,7 @@ describeService('commission rules', service => {
       'At the exchange rate of 2026-02-01, 1 NOK is 0.09417 USD: 41.6625 NOK are 3.923357625 USD.',
       'Refunds or disputes have left 66.66…% of the sale: of 3.923357625 USD, 2.61557175 USD are earned.',
       '2.61557175 USD are rounded to 2 decimals, a half to the even digit: 2.62 USD.',
+      `There was a refund of 111.10 NOK on 2026-02-03 (conversion ${refund.conversion.conversion_id}).`,
       'It is pending until 2036-02-01 10:00:00 UTC, and is owed from then on.',
     ])
     await end(current.id)
