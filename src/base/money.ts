@@ -27,6 +27,7 @@ export function toUnits(value: number, decimals: number): number | undefined {
   const units = Math.round(value * scale)
   if (!Number.isSafeInteger(units)) return undefined
   const isExact =
+    units / scale === value ||
     Number((units / scale).toPrecision(15)) === Number(value.toPrecision(15)) ||
     Math.abs(value * scale - units) <= Math.min(MOST_NOISE, Math.abs(units) * NOISE)
   return isExact ? units + 0 : undefined
