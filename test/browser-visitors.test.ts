@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers'
 import { after, before, describe, test } from 'node:test'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { changeSettings } from '../src/settings/rules.ts'
-import { eventually, launch } from './browser/world.ts'
+import { eventually, launch, WAIT_MS } from './browser/world.ts'
 import { operatorOf, type Service, startService } from './harness.ts'
 
 describe('visitors in a browser', () => {
@@ -64,7 +64,7 @@ describe('visitors in a browser', () => {
   ): Promise<void> {
     const context = await browser.newContext(options)
     const page = await context.newPage()
-    page.setDefaultTimeout(10_000)
+    page.setDefaultTimeout(WAIT_MS)
     const [asked, complaints]: [string[], string[]] = [[], []]
     page.on('request', request => {
       const { origin, pathname } = new URL(request.url())

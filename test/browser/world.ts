@@ -15,7 +15,8 @@ const FLAGS = [
   // What pages leave behind is short-lived: to collect it in larger portions costs less.
   '--js-flags=--min-semi-space-size=64',
 ]
-const WAIT_MS = 15_000
+/** Long, because a busy machine is far more common than a page that never appears. */
+export const WAIT_MS = 60_000
 
 /** What a browser can't change later. */
 interface Place {
