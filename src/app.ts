@@ -1,15 +1,5 @@
 /** The registry of everything that the service stores and serves; builds the server from it. */
-import { randomBytes } from 'node:crypto'
-import type { Server } from 'node:http'
-import type { Socket } from 'node:net'
-import Fastify, {
-  type FastifyHttpOptions,
-  type FastifyInstance,
-  type FastifyReply,
-  type FastifyRequest,
-  LogController,
-} from 'fastify'
-import type { Logger } from 'pino'
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { authenticate } from './accounts/keys/authenticate.ts'
 import { KeyRing, refuseRevoked } from './accounts/keys/rules.ts'
 import { keysTable } from './accounts/keys/table.ts'
@@ -38,7 +28,8 @@ import { Allowances, type Grantor, grantAll } from './http/limits/allowances.ts'
 import { Limiter } from './http/limits/limiter.ts'
 import { Load } from './http/limits/load.ts'
 import { open } from './http/open.ts'
-import { connectionProblem, problemOf } from './http/problems.ts'
+import { problemOf } from './http/problems.ts'
+import { type ServerOptions, serverOptions } from './http/server.ts'
 import { signed } from './http/signed.ts'
 import { finish } from './http/stages/finish.ts'
 import { forwarded } from './http/stages/forwarded.ts'
@@ -141,8 +132,7 @@ export const basePaths = ['/v1', '/wp-json/affwp/v1'] as const
 /** Endpoints of WordPress itself that client programs of AffiliateWP request with the same key. */
 const WORDPRESS_BASE = '/wp-json/wp/v2'
 
-export interface AppOptions {
-  readonly bodyLimitBytes: number
+export interface AppOptions extends ServerOptions {
   readonly corsOrigins: readonly string[]
   /** Requests per minute and key; 0 means no limit. */
   readonly rateLimit: number
@@ -150,27 +140,17 @@ export interface AppOptions {
   readonly readSeconds: number
   /** Present if this process shares its rate limits with others. */
   readonly grantor?: Grantor | undefined
-  /** Trusted proxies, whose X-Forwarded headers count: addresses and networks, or the number of hops. */
-  readonly trustProxy: readonly string[] | number
-  readonly logger: Logger
   /** Without it no e-mail is sent. */
   readonly mail?: MailOptions | undefined
 }
 
 /** Interval at which unfinished steps of payout runs continue. */
 const RUNS_EVERY_MS = 1000
-/** For a whole request to arrive: at this limit, a body of one MiB needs 35 kB a second. */
-const REQUEST_TIMEOUT_MS = 30_000
-const HEADERS_TIMEOUT_MS = 10_000
-const TIMEOUTS_CHECKED_EVERY_MS = 2_000
 /** Searches look one by one at what is not in their index yet. */
 const SEARCH_EVERY_MS = 1000
 /** Expired holds and drafts that can be decided are handled within a minute. */
 const REFERRALS_EVERY_MS = 20_000
 const CONNECTIONS = 16_384
-const KEEP_ALIVE_TIMEOUT_MS = 65_000
-/** Node accepts no longer request head. */
-const MAX_URL_LENGTH = 16_384
 
 /** The server, ready to listen. Closing it leaves the database open. */
 export async function buildApp(database: Database, options: AppOptions): Promise<FastifyInstance> {
@@ -310,89 +290,4 @@ async function serveVisitors(app: FastifyInstance, database: Database, options: 
   })
   await app.register(open, { routes: visitorRoutes(tracking, HOME) })
   app.addHook('onClose', () => tracking.close())
-}
-
-/** Fastify's options. Parsing of arguments is left to the stages. */
-function serverOptions({ logger, bodyLimitBytes, trustProxy }: AppOptions): FastifyHttpOptions<Server> {
-  return {
-    loggerInstance: logger,
-    logController: new LogController({ disableRequestLogging: true }),
-    childLoggerFactory: logger => logger,
-    genReqId: requestIds(),
-    bodyLimit: bodyLimitBytes,
-    trustProxy: trusted(trustProxy),
-    requestTimeout: REQUEST_TIMEOUT_MS,
-    keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
-    forceCloseConnections: 'idle',
-    // While the server closes, requests on open connections are still answered.
-    return503OnClosing: false,
-    http: {
-      requireHostHeader: false,
-      headersTimeout: HEADERS_TIMEOUT_MS,
-      connectionsCheckingInterval: TIMEOUTS_CHECKED_EVERY_MS,
-    },
-    routerOptions: {
-      ignoreTrailingSlash: true,
-      // Every URL is routed, so that callers are authenticated before anything is answered.
-      maxParamLength: MAX_URL_LENGTH,
-      // Arguments are read by `http/arguments.ts`, after authentication.
-      querystringParser: () => ({}),
-    },
-    rewriteUrl: request => routable(request.url!),
-    clientErrorHandler: refuseConnection,
-  }
-}
-
-function trusted(proxies: AppOptions['trustProxy']): string[] | ((address: string, hop: number) => boolean) {
-  return typeof proxies === 'number' ? (_address, hop) => hop < proxies : [...proxies]
-}
-
-/** Unique across processes and restarts, and cheap: a random prefix and a counter. */
-function requestIds(): () => string {
-  const beginning = randomBytes(9).toString('base64url')
-  let number = 0
-  return () => {
-    number++
-    return `${beginning}-${number.toString(36)}`
-  }
-}
-
-/**
- * A URL may have a scheme and host (RFC 9112, 3.2.2). They are cut off as text: a path that a proxy has checked must not
- * become another one here. A path with an invalid escape can't be routed; with its percent signs escaped it becomes one
- * that does not exist.
- */
-function routable(url: string): string {
-  if (!url.startsWith('/')) {
-    const path = /^[a-z][a-z\d+.-]*:\/\/[^/?#]+(\/.*)$/i.exec(url)?.[1]
-    return path === undefined ? '/*' : routable(path)
-  }
-  if (!url.includes('%')) return url
-  const [path, ...query] = url.split('?')
-  try {
-    decodeURIComponent(path!)
-    return url
-  } catch {
-    return [path!.replaceAll('%', '%25'), ...query].join('?')
-  }
-}
-
-/** Answers on a connection where no request could be parsed, and closes it. */
-function refuseConnection(error: Error & { code?: string }, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) {
-    socket.destroy()
-    return
-  }
-  const { status, headers, body } = connectionProblem(error)
-  const lines = [
-    `HTTP/1.1 ${status} Refused`,
-    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
-    `X-Request-Id: ${randomBytes(9).toString('base64url')}`,
-    'X-Content-Type-Options: nosniff',
-    `Content-Length: ${Buffer.byteLength(body)}`,
-    'Connection: close',
-    '',
-    body,
-  ]
-  socket.end(lines.join('\r\n'))
 }
