@@ -4,11 +4,13 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import type { Command } from 'commander'
 import { parseSync } from 'vite'
 import { generated } from '../docs/generate.ts'
 import { schema } from '../src/app.ts'
 import { hasMembers } from '../src/base/unknown.ts'
 import { serveOptions } from '../src/process/config.ts'
+import { commandsOn } from '../src/process/program.ts'
 import { tablesNamed } from './table-names.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -254,6 +256,18 @@ describe('documentation', () => {
       assert.ok(row, `${option.long} is not in the README`)
       if (option.envVar) assert.ok(row.includes(`\`${option.envVar}\``), row)
     }
+  })
+
+  test('the README lists every command', () => {
+    const leavesOf = (command: Command, names: readonly string[] = []): string[] =>
+      command.commands.length === 0
+        ? [names.join(' ')]
+        : command.commands.flatMap(child => leavesOf(child, [...names, child.name()]))
+    const readme = read('README.md')
+    assert.deepEqual(
+      leavesOf(commandsOn(process)).filter(name => !new RegExp(`\`(affiliated )?${name}[ \`]`).test(readme)),
+      [],
+    )
   })
 
   test('the architecture links to each decision, and sources to those that there are', () => {

@@ -58,7 +58,7 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
   }
 }
 
-function commandsOn(terminal: Terminal): Command {
+export function commandsOn(terminal: Terminal): Command {
   const program = new Command('affiliated')
     .description('The server that a business runs its affiliate programme on.')
     .version(version)
