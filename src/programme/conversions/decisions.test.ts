@@ -66,6 +66,17 @@ describeService('what persons decide about what a sale has earned', service => {
       assert.ok(story.body.sentences.includes(`There was ${text}.`), story.body.sentences)
   })
 
+  test('explanation - tells a total of refunds from one refund', async () => {
+    const { id, takeBack } = await sell()
+    const total = { part: undefined, cumulative: true, occurred_at: '2026-02-05 10:00:00' }
+    const { conversion } = await takeBack(20, '', total)
+    const sentence = `There were refunds of 20.00 USD in all by 2026-02-05 (conversion ${conversion.conversion_id}).`
+    for (const path of [`referrals/${id}`, `conversions/${conversion.conversion_id}`]) {
+      const { sentences } = (await service().get(`/${path}/explanation`)).body
+      assert.ok(sentences.includes(sentence), sentences.join('\n'))
+    }
+  })
+
   test('corrected amount - shrinks with the sale, and is nothing once nothing is left', async () => {
     const lowered = await sell()
     await patch(lowered.id, { amount: 5 })

@@ -4,15 +4,12 @@ import { decimalText, fromUnits } from '../../base/money.ts'
 import type { Settings } from '../../base/settings.ts'
 import { formatTime } from '../../base/time.ts'
 import type { Referral } from '../referrals/referral.ts'
-import { takingText } from '../referrals/takings.ts'
+import { sentencesOfTakings } from '../referrals/takings.ts'
 import { type Candidate, sentenceOf } from './attribution.ts'
 import { type Conversion, isEarning, isPaid, isTaking } from './conversion.ts'
 import { duplicatesIn, saleOf } from './earning.ts'
 import { disputed, refunded } from './left.ts'
 import type { Explanation } from './schema.ts'
-
-/** How many refunds and disputes are named one by one. */
-const MOST_NAMED = 50
 
 export interface Story {
   readonly conversion: Conversion
@@ -94,10 +91,7 @@ function sentencesOfPayment(
     ...(isPaid(sale.kind) || sale.amount > 0 ? [`The customer paid ${text(sale.amount)}.`] : []),
     ...(back > 0n ? [`${text(back)} was refunded.`] : []),
     ...(open > 0n ? [`${text(open)} is disputed, or was lost or cancelled.`] : []),
-    ...ofSale
-      .filter(one => isTaking(one.kind))
-      .slice(0, MOST_NAMED)
-      .map(taking => `There was ${takingText(taking)}.`),
+    ...sentencesOfTakings(ofSale.filter(one => isTaking(one.kind))),
     ...(back + open > 0n ? [leftText(sale, ofSale, text)] : []),
     ...duplicates.map(
       ({ id, kind }) =>

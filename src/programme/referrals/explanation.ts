@@ -12,13 +12,12 @@ import { dataOf, type EarningStory, earningSchema, sentencesOf } from '../commis
 import { takingsOf } from '../conversions/takings-store.ts'
 import { type Referral, referral } from './referral.ts'
 import * as store from './store.ts'
-import { type ReportedTaking, takingText } from './takings.ts'
+import { type ReportedTaking, sentencesOfTakings, takingText } from './takings.ts'
 
 /** How many referrals are listed that take back or add to one. */
 const MOST_CHILDREN = 100
 /** How many refunds and disputes are read, to tell because of which it was: all of a payment. */
 const MOST_TAKINGS = 500
-const MOST_NAMED = 50
 
 export const explanationSchema = Type.Object({
   referral_id: Type.Integer({ description: 'The referral.' }),
@@ -91,9 +90,7 @@ function explanationOf(row: Referral, { children, takings }: Refunds, settings: 
       ...(row.parent_id === 0 || row.calculation !== ''
         ? beginning(row, story, settings)
         : [`It ${sentenceOfRefund(row, takings, settings)}`]),
-      ...(row.parent_id === 0
-        ? takings.slice(0, MOST_NAMED).map(taking => `There was ${takingText(taking)}.`)
-        : []),
+      ...(row.parent_id === 0 ? sentencesOfTakings(takings) : []),
       ...standing(row),
       ...children.map(child => `Referral ${child.id} ${sentenceOfRefund(child, takings, settings)}`),
     ],

@@ -14,13 +14,25 @@ export interface ReportedTaking {
   readonly occurred_at: number
 }
 
-/** 'a refund of 20.00 USD on 2026-01-05 (conversion 7)' */
-export function takingText({ id, kind, amount, currency, cumulative, occurred_at }: ReportedTaking): string {
+/** How many are named one by one. */
+const MOST_NAMED = 50
+
+/** 'There was a refund of 20.00 USD on 2026-01-05 (conversion 7).' */
+export function sentencesOfTakings(takings: readonly ReportedTaking[]): string[] {
+  return takings
+    .slice(0, MOST_NAMED)
+    .map(taking => `There ${isTotal(taking) ? 'were' : 'was'} ${takingText(taking)}.`)
+}
+
+/** It reports all refunds, or all disputes, up to its time. */
+const isTotal = ({ kind, cumulative }: ReportedTaking) => kind !== 'dispute_won' && cumulative === 1
+
+/** 'a refund of 20.00 USD on 2026-01-05 (conversion 7)', or 'refunds of 20.00 USD in all by 2026-01-05 (conversion 7)' */
+export function takingText(taking: ReportedTaking): string {
+  const { id, kind, amount, currency, occurred_at } = taking
   const sum = `${decimalText(amount, decimalsOf(currency) ?? 0)} ${currency}`
   const day = formatTime(occurred_at).slice(0, 10)
   const of = `(conversion ${id})`
   if (kind === 'dispute_won') return `a dispute that was won on ${day} ${of}`
-  return cumulative === 1
-    ? `${kind}s of ${sum} in all by ${day} ${of}`
-    : `a ${kind} of ${sum} on ${day} ${of}`
+  return isTotal(taking) ? `${kind}s of ${sum} in all by ${day} ${of}` : `a ${kind} of ${sum} on ${day} ${of}`
 }
