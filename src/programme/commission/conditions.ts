@@ -21,14 +21,15 @@ interface Definition {
   readonly label: string
   /** Behind "It asks for". */
   readonly words: string
+  /** Of each line: a rule with such a condition is for the lines that meet it. */
+  readonly isOfLine?: true
   /** Nothing of the sale says it: the affiliate's sales so far do. */
   readonly isTier?: true
+  readonly needsExchange?: true
 }
 
 interface TextDefinition extends Definition {
   readonly kind: 'text'
-  /** Of each line: a rule with such a condition is for the lines that meet it. */
-  readonly isOfLine?: true
   read(subject: Subject): readonly string[]
 }
 
@@ -37,13 +38,20 @@ interface NumberDefinition extends Definition {
   /** Whole numbers, so that one of them alone is a condition as well; or amounts in the programme's currency. */
   readonly unit: 'count' | 'amount'
   /** 0 when omitted. */
-  readonly least?: number
-  readonly needsExchange?: true
+  readonly least?: Least
   /** Undefined and null when it is not known. */
   read(subject: Subject): Fraction | bigint | number | null | undefined
 }
 
-export const definitions = {
+/** The least value that there is, and what a person is told who asks for less. */
+interface Least {
+  readonly value: number
+  readonly sentence: string
+}
+
+const ZERO_IS_LEAST: Least = { value: 0, sentence: 'Nothing is below 0.' }
+
+const entries = {
   product: {
     kind: 'text',
     label: 'Product',
@@ -75,7 +83,7 @@ export const definitions = {
     unit: 'count',
     label: "Number of the customer's order",
     words: "a number of the customer's order",
-    least: 1,
+    least: { value: 1, sentence: 'The first order is number 1: none is below it.' },
     read: ({ sale }) => sale.order,
   },
   months: {
@@ -119,26 +127,33 @@ export const definitions = {
   },
 } as const satisfies Record<string, TextDefinition | NumberDefinition>
 
-type Definitions = typeof definitions
-export type Field = keyof Definitions
-type FieldOf<K> = { [F in Field]: Definitions[F] extends { readonly kind: K } ? F : never }[Field]
-export type TextField = FieldOf<'text'>
-export type NumberField = FieldOf<'number'>
+type Entries = typeof entries
+export type Field = keyof Entries
+type FieldWith<D> = { [F in Field]: Entries[F] extends Readonly<D> ? F : never }[Field]
+export type TextField = FieldWith<{ kind: 'text' }>
+export type NumberField = FieldWith<{ kind: 'number' }>
+export type LineField = FieldWith<{ isOfLine: true }>
+type TierField = FieldWith<{ isTier: true }>
+/** What the sale says, and none of its lines: a preview takes it as an argument. */
+export type SaleField = Exclude<Field, LineField | TierField>
 
-// With what only some entries have.
-const all: Readonly<Record<Field, TextDefinition | NumberDefinition>> = definitions
-const textDefinitions: Readonly<Record<TextField, TextDefinition>> = definitions
-const numberDefinitions: Readonly<Record<NumberField, NumberDefinition>> = definitions
+/** The entries, with what only some of them have. */
+export const definitions: Readonly<
+  Record<TextField, TextDefinition> & Record<NumberField, NumberDefinition>
+> = entries
 
-const isTextField = (field: Field): field is TextField => definitions[field].kind === 'text'
-const isNumberField = (field: Field): field is NumberField => definitions[field].kind === 'number'
+export const isNumberField = (field: Field): field is NumberField => definitions[field].kind === 'number'
+const isTextField = (field: Field): field is TextField => !isNumberField(field)
+export const isLineField = (field: Field): field is LineField => definitions[field].isOfLine === true
+export const isTier = (field: Field): field is TierField => definitions[field].isTier === true
+export const leastOf = (field: NumberField): Least => definitions[field].least ?? ZERO_IS_LEAST
 
-export const fields: readonly Field[] = Object.keys(definitions).filter(name => isField(name))
+export const fields: readonly Field[] = Object.keys(entries).filter(name => isField(name))
 export const texts: readonly TextField[] = fields.filter(isTextField)
 export const numbers: readonly NumberField[] = fields.filter(isNumberField)
 
 function isField(name: string): name is Field {
-  return Object.hasOwn(definitions, name)
+  return Object.hasOwn(entries, name)
 }
 
 export interface TextCondition {
@@ -156,27 +171,17 @@ export interface NumberCondition {
 export type Condition = TextCondition | NumberCondition
 
 export const isText = (condition: Condition): condition is TextCondition => isTextField(condition.field)
-export const isLineField = (field: Field): boolean =>
-  isTextField(field) && textDefinitions[field].isOfLine === true
-export const isTier = (field: Field): boolean => all[field].isTier === true
-export const needsExchange = (field: Field): boolean =>
-  isNumberField(field) && numberDefinitions[field].needsExchange === true
-export const isCount = (field: Field): boolean =>
-  isNumberField(field) && numberDefinitions[field].unit === 'count'
-/** Nothing is below it. */
-export const leastOf = (field: Field): number =>
-  isNumberField(field) ? (numberDefinitions[field].least ?? 0) : 0
 
 /** In the letters that conditions are compared in, without what says nothing. */
 export const textsOf = (field: TextField, subject: Subject): readonly string[] =>
-  textDefinitions[field]
+  definitions[field]
     .read(subject)
     .map(folded)
     .filter(text => text !== '')
 
 /** Null when it is not known. */
 export function numberOf(field: NumberField, subject: Subject): Fraction | null {
-  const value = numberDefinitions[field].read(subject) ?? null
+  const value = definitions[field].read(subject) ?? null
   return typeof value === 'bigint' || typeof value === 'number' ? whole(value) : value
 }
 
@@ -202,7 +207,7 @@ export function textTest({ is, not }: TextCondition): TextTest {
  */
 export function limitsOf({ field, at_least, below }: NumberCondition, decimals: number) {
   const of = (value: number | undefined) =>
-    value === undefined ? undefined : limit(value, numberDefinitions[field].unit === 'amount' ? decimals : 0)
+    value === undefined ? undefined : limit(value, definitions[field].unit === 'amount' ? decimals : 0)
   return { least: of(at_least), most: of(below) }
 }
 
@@ -252,7 +257,7 @@ function problemOfLimits(
   if ([at_least, below].some(value => value !== undefined && !isLimit(value))) {
     return `must have limits of ${field} from 0 to ${MAX_AMOUNT} with at most ${RATE_DECIMALS} decimals.`
   }
-  if (below !== undefined && below <= leastOf(field))
+  if (below !== undefined && below <= leastOf(field).value)
     return `must be such that some ${field} is below ${below}.`
   const isEmpty = at_least !== undefined && below !== undefined && at_least >= below
   return isEmpty ? `must leave some ${field}: at_least has to be less than below.` : undefined

@@ -1,5 +1,5 @@
 /** Preview of a sale's earnings and the rules tried for it, for people who plan a rule. */
-import { type Static, Type } from 'typebox'
+import { type Static, type TSchema, Type } from 'typebox'
 import { decimalsOf } from '../../base/currencies.ts'
 import { type Problems, refuseInvalid } from '../../base/errors.ts'
 import { ONE } from '../../base/fraction.ts'
@@ -9,6 +9,7 @@ import type { Settings } from '../../base/settings.ts'
 import { now, parseMoment } from '../../base/time.ts'
 import type { Context } from '../../events/write.ts'
 import { calculationOf } from './calculation.ts'
+import type { LineField, SaleField } from './conditions.ts'
 import { judge } from './engine.ts'
 import { dataOf, earningSchema, sentenceOfObstacle, sentencesOf } from './explanation.ts'
 import { earnerOf, exchangeAt } from './judging.ts'
@@ -22,12 +23,15 @@ const MOST_TRIALS = 100
 
 const amountOf = (description: string) => Type.Optional(money(description))
 
+/** Arguments with all that conditions look at: one that is missing does not compile. */
+type Asked<F extends string> = Record<F, TSchema> & Record<string, TSchema>
+
 const lineSchema = Type.Object({
   product: Type.Optional(line(190, 'What was bought.')),
   category: Type.Optional(line(190, 'What it belongs to.')),
   quantity: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000, description: '1 when omitted.' })),
   amount: amountOf('What it costs.'),
-})
+} satisfies Asked<LineField>)
 
 export const previewArguments = Type.Object({
   kind: Type.Optional(Type.Unsafe<Sale['kind']>({ ...choice(kinds, 'What it is.'), default: 'sale' })),
@@ -54,9 +58,10 @@ export const previewArguments = Type.Object({
     Type.Object(rule.create.properties, { description: 'A rule that is tried as if it were in force.' }),
   ),
   rule_id: Type.Optional(identifier('The version that it replaces.')),
-})
+} satisfies Asked<SaleField>)
 
-type PreviewArguments = Static<typeof previewArguments>
+export type PreviewLine = Static<typeof lineSchema>
+export type PreviewArguments = Static<typeof previewArguments>
 
 export const previewSchema = Type.Object({
   amount: Type.String({

@@ -5,6 +5,7 @@
 import { compared, type Fraction, fraction, ONE, plus, whole, ZERO } from '../../base/fraction.ts'
 import {
   type Condition,
+  definitions,
   type Field,
   foldedValues,
   isLineField,
@@ -12,7 +13,6 @@ import {
   isTier,
   limitsOf,
   type NumberField,
-  needsExchange,
   numberOf,
   numberTest,
   type Subject,
@@ -120,11 +120,11 @@ export class RuleSet {
   match(sale: Sale, earner: Earner, exchange: Fraction | null): readonly Match[] | 'no_exchange_rate' {
     const indexes = this.#indexesFor(earner)
     if (exchange === null && this.#asked.some(needsExchange)) return 'no_exchange_rate'
-    const subject = { sale, earner, lines: [], exchange: exchange ?? ONE }
+    const ofSale = ofWholeSale(sale, earner, exchange)
     const byLine = sale.lines.length > 0 && indexes.some(index => index.asksForLines)
-    if (!byLine) return [{ rule: firstIn(indexes, new Facts(subject)), lines: [], share: ONE }]
+    if (!byLine) return [{ rule: firstIn(indexes, ofSale), lines: [], share: ONE }]
     const lines = sale.lines.map((line, place) => {
-      return { place, rule: firstIn(indexes, new Facts({ ...subject, lines: [line] })) }
+      return { place, rule: firstIn(indexes, new Facts({ ...ofSale.subject, lines: [line] })) }
     })
     const byRule = [...Map.groupBy(lines, ({ rule }) => rule)]
     if (byRule.length === 1) return [{ rule: byRule[0]![0], lines: [], share: ONE }]
@@ -265,6 +265,8 @@ function testOf(condition: Condition, decimals: number): Test {
     },
   }
 }
+
+const needsExchange = (field: Field) => definitions[field].needsExchange === true
 
 /** The whole sale as one line, for rules that are not found by their lines. */
 const ofWholeSale = (sale: Sale, earner: Earner, exchange: Fraction | null) =>

@@ -1,5 +1,5 @@
 /** The kind rule: commission rules as callers see them. Each record is one version of a series; the newest is current. */
-import { type Static, Type } from 'typebox'
+import { Type } from 'typebox'
 import { formatRate, MAX_RATE, RATE_DECIMALS, toUnits } from '../../base/money.ts'
 import { choice, identifiers, line, listOf, moment } from '../../base/schemas.ts'
 import { formatTime, parseMoment } from '../../base/time.ts'
@@ -7,7 +7,14 @@ import { type Samples, sql } from '../../records/field.ts'
 import { type CrudAction, kind, type RowOf, type TableOf } from '../../records/kind.ts'
 import { anyOf, byTypeThenValue, created, link, status, text } from '../../records/kinds-of-field.ts'
 import { neither, type Reference } from '../../storage/table.ts'
-import { type Condition, fields as conditionFields, numbers, problemOf, texts } from './conditions.ts'
+import {
+  type Condition,
+  fields as conditionFields,
+  numbers,
+  problemOf,
+  type SentCondition,
+  texts,
+} from './conditions.ts'
 import type { Rule } from './model.ts'
 import { kinds, type SaleKind } from './sale.ts'
 
@@ -87,8 +94,6 @@ const conditionsSchema = Type.Array(conditionSchema, {
   maxItems: 20,
   description: `All have to be met. Text is compared in any case of letters (${texts.join(', ')}: is, not); numbers by their limits (${numbers.join(', ')}: at_least, below), amounts in the programme's currency.`,
 })
-
-type SentCondition = Static<typeof conditionSchema>
 
 const statuses = ['current', 'replaced', 'ended'] as const
 

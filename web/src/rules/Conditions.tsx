@@ -4,12 +4,17 @@ import RemoveIcon from '@mui/icons-material/DeleteOutlined'
 import { Button, IconButton, Stack, Typography } from '@mui/material'
 import { required, SelectInput, TextInput } from 'react-admin'
 import { useFieldArray, useFormContext, useFormState, useWatch } from 'react-hook-form'
-import { definitions, type Field } from '../../../src/programme/commission/conditions.ts'
-import { type ConditionRow, hows, howsOf, isNumber, valueProblem } from './rule.ts'
+import {
+  definitions,
+  type Field,
+  fields,
+  isNumberField,
+} from '../../../src/programme/commission/conditions.ts'
+import { type ConditionRow, hows, howsOf, valueProblem } from './rule.ts'
 
 const SOURCE = 'condition_rows'
 
-const fieldChoices = Object.entries(definitions).map(([id, { label }]) => ({ id, name: label }))
+const fieldChoices = fields.map(id => ({ id, name: definitions[id].label }))
 
 export function Conditions() {
   const { fields: rows, append, remove } = useFieldArray({ name: SOURCE })
@@ -37,7 +42,7 @@ export function Conditions() {
 function ConditionFields({ place, remove }: { place: number; remove: () => void }) {
   const source = (name: keyof ConditionRow) => `${SOURCE}.${place}.${name}`
   const field: Field | undefined = useWatch({ name: source('field') })
-  const asksForNumber = field !== undefined && isNumber(field)
+  const asksForNumber = field !== undefined && isNumberField(field)
   const { getValues, setValue } = useFormContext()
   /**
    * Changing the field resets an operator that the new field does not have: products and amounts are compared

@@ -5,16 +5,27 @@ import { useDeferredValue, useState } from 'react'
 import { HttpError, useRecordContext } from 'react-admin'
 import { useWatch } from 'react-hook-form'
 import type { Static } from 'typebox'
-import { definitions, fields, isLineField, isTier } from '../../../src/programme/commission/conditions.ts'
-import type { previewSchema } from '../../../src/programme/commission/preview.ts'
+import {
+  definitions,
+  fields,
+  isLineField,
+  isNumberField,
+  isTier,
+} from '../../../src/programme/commission/conditions.ts'
+import type {
+  PreviewArguments,
+  PreviewLine,
+  previewSchema,
+} from '../../../src/programme/commission/preview.ts'
 import { messageOf, request } from '../api.ts'
 import { useMoney } from '../ui/format.ts'
-import { argumentsOf, isNumber, type Rule, rowsIn, valueProblem } from './rule.ts'
+import { argumentsOf, type Rule, rowsIn, valueProblem } from './rule.ts'
 
 type Answer = Static<typeof previewSchema>
 
 interface Fact {
-  readonly name: string
+  /** An argument of the preview, or of a line of it. */
+  readonly name: keyof PreviewArguments | keyof PreviewLine
   readonly label: string
   readonly isNumber: boolean
 }
@@ -26,7 +37,7 @@ const facts: readonly Fact[] = [
   { name: 'amount', label: 'Amount', isNumber: true },
   { name: 'tax', label: 'Tax in it', isNumber: true },
   { name: 'shipping', label: 'Shipping in it', isNumber: true },
-  ...asked.map(name => ({ name, label: definitions[name].label, isNumber: isNumber(name) })),
+  ...asked.map(name => ({ name, label: definitions[name].label, isNumber: isNumberField(name) })),
   { name: 'date', label: 'Date (YYYY-MM-DD)', isNumber: false },
 ]
 

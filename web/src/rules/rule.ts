@@ -1,7 +1,13 @@
 /** Commission rules: the record, its form and its texts. */
 import type { RaRecord } from 'react-admin'
 import type { Static } from 'typebox'
-import { definitions, type Field, isCount, leastOf } from '../../../src/programme/commission/conditions.ts'
+import {
+  definitions,
+  type Field,
+  isNumberField,
+  leastOf,
+  type SentCondition,
+} from '../../../src/programme/commission/conditions.ts'
 import type { rule } from '../../../src/programme/commission/rule.ts'
 import { capital } from '../names.ts'
 
@@ -14,7 +20,7 @@ export const statuses: Rule['status'][] = ['current', 'replaced', 'ended']
 
 export const nameOf = ({ name, version }: Rule) => `${name}, version ${version}`
 
-export const isNumber = (field: Field) => definitions[field].kind === 'number'
+const isCount = (field: Field) => isNumberField(field) && definitions[field].unit === 'count'
 
 /** One line of the form: 'country', 'is', 'DE, AT'. */
 export interface ConditionRow {
@@ -36,11 +42,9 @@ export const hows: Readonly<Record<How, string>> = {
 }
 
 export const howsOf = (field?: Field): How[] => {
-  if (!field || !isNumber(field)) return ['is', 'not']
+  if (!field || !isNumberField(field)) return ['is', 'not']
   return isCount(field) ? ['at_least', 'below', 'exactly'] : ['at_least', 'below']
 }
-
-type SentCondition = Rule['conditions'][number]
 
 /** Conditions from the API as lines of the form. */
 export function rowsOf(conditions: readonly SentCondition[]): ConditionRow[] {
@@ -70,7 +74,7 @@ function conditionsOf(rows: readonly ConditionRow[]): object[] {
     const existing = conditions.find(condition => condition.field === field && !(how in condition))
     const condition = existing ?? { field }
     if (!existing) conditions.push(condition)
-    condition[how] = isNumber(field) ? Number(value) : listOf(value)
+    condition[how] = isNumberField(field) ? Number(value) : listOf(value)
   }
   return conditions
 }
@@ -86,13 +90,10 @@ export function valueProblem({ field, how, value = '' }: ConditionRow): string |
   const text = value.trim()
   if (text === '') return 'Fill this in.'
   if (how === 'exactly' && !/^\d+$/.test(text)) return 'Write a whole number.'
-  const least = field ? leastOf(field) : 0
-  if (how === 'below' && Number(text) <= least) {
-    return least === 0 ? 'Nothing is below 0.' : `The first order is number ${least}: none is below it.`
-  }
-  return field && isNumber(field) && !/^\d+(\.\d{1,4})?$/.test(text)
-    ? 'Write a number, with a point before the decimals.'
-    : undefined
+  if (!field || !isNumberField(field)) return undefined
+  const least = leastOf(field)
+  if (how === 'below' && Number(text) <= least.value) return least.sentence
+  return !/^\d+(\.\d{1,4})?$/.test(text) ? 'Write a number, with a point before the decimals.' : undefined
 }
 
 export const conditionText = ({ field, how, value }: ConditionRow) =>
