@@ -42,7 +42,7 @@ export function connect(file: string, { existing, alone, readOnly }: DatabaseOpt
 }
 
 /** If nothing can be written beside the file, it is opened as immutable, which is then true. */
-function openToRead(file: string): DatabaseSync {
+export function openToRead(file: string): DatabaseSync {
   refuseMissing(file)
   const immutable = pathToFileURL(file)
   immutable.searchParams.set('immutable', '1')

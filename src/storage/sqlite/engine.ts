@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import type { Db, Engine, SchemaObject } from '../database.ts'
 import { refusals } from '../migrations.ts'
 import { prepared } from '../prepared.ts'
+import { damages } from './damages.ts'
 import { sqliteSearch } from './search.ts'
 
 const furtherInSequence = prepared((tx: Db, { table, count }: { table: string; count: number }) =>
@@ -57,15 +58,7 @@ export const sqlite: Engine = {
   allowChanges: table => sqlite.refused.map(name => sqlite.dropTrigger(table, name)),
   dropTrigger: (table, name) => `DROP TRIGGER ${table}_${name}`,
   numbersFirst: () => [],
-  async damages(db) {
-    const { rows: damages } = await sql<{ integrity_check: string }>`PRAGMA integrity_check`.execute(db)
-    const { rows: orphans } = await sql<{ table: string; rowid: number; parent: string }>`
-      PRAGMA foreign_key_check`.execute(db)
-    return [
-      ...damages.map(row => row.integrity_check).filter(text => text !== 'ok'),
-      ...orphans.map(({ table, rowid, parent }) => `${table}: row ${rowid} refers to no row of ${parent}`),
-    ]
-  },
+  damages,
   search: sqliteSearch,
   databaseSize: 'SELECT page_count * page_size AS bytes FROM pragma_page_count, pragma_page_size',
 }
