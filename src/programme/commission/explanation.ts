@@ -148,9 +148,13 @@ export function sentencesOf(story: EarningStory, settings: Settings): string[] {
   ]
 }
 
+/** @param at in seconds */
+export const missingRateText = (currency: string, at: number) =>
+  `no exchange rate of ${currency} for ${formatTime(at).slice(0, 10)} yet`
+
 function whyDraft({ reason, currency, at }: EarningStory): string {
   return reason === 'no_exchange_rate'
-    ? `There is no exchange rate of ${currency} for ${formatTime(at).slice(0, 10)} yet: the amount is known as soon as there is one.`
+    ? `There is ${missingRateText(currency, at)}: the amount is known as soon as there is one.`
     : 'The rate type names no rule that is in force and applies: the amount is known as soon as there is one.'
 }
 

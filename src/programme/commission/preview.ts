@@ -15,7 +15,7 @@ import { dataOf, earningSchema, sentenceOfObstacle, sentencesOf } from './explan
 import { earnerOf, exchangeAt } from './judging.ts'
 import { type RuleRow, rule, ruleOf } from './rule.ts'
 import { RuleSet } from './rule-set.ts'
-import { type Earner, kinds, type Line, type Sale } from './sale.ts'
+import { type Earner, kinds, lineFrom, type Sale } from './sale.ts'
 import * as store from './store.ts'
 
 /** Number of rules listed. */
@@ -174,14 +174,7 @@ function saleOf(args: PreviewArguments, settings: Settings): Sale {
     shipping: units(args.shipping),
     currency,
     decimals,
-    lines: (args.lines ?? []).map(
-      ({ product = '', category = '', quantity = 1, amount }): Line => ({
-        product,
-        categories: category === '' ? [] : [category],
-        quantity,
-        amount: units(amount),
-      }),
-    ),
+    lines: (args.lines ?? []).map(line => lineFrom(line, decimals)),
     country,
     coupon,
     campaign,

@@ -1,4 +1,5 @@
 /** What commission is judged of: a sale, and who earns by it. */
+import { toUnits } from '../../base/money.ts'
 
 export const kinds = ['lead', 'sale', 'renewal'] as const
 export type SaleKind = (typeof kinds)[number]
@@ -10,6 +11,30 @@ export interface Line {
   readonly quantity: number
   /** In the minor unit of the sale's currency: only says how the sale's amount is divided among the lines. */
   readonly amount: bigint
+}
+
+interface SentLine {
+  readonly product?: string
+  readonly category?: string
+  readonly quantity?: number
+  /** In whole units. */
+  readonly amount?: number
+}
+
+/**
+ * A line as clients send it.
+ * @param decimals of the sale's currency
+ */
+export function lineFrom(
+  { product = '', category = '', quantity = 1, amount = 0 }: SentLine,
+  decimals: number,
+): Line {
+  return {
+    product,
+    categories: category === '' ? [] : [category],
+    quantity,
+    amount: BigInt(toUnits(amount, decimals) ?? 0),
+  }
 }
 
 /** Amounts are in the minor unit of the sale's currency. */

@@ -1,12 +1,13 @@
-/** Finds the claims to a sale. */
-
+/** Finds the claims to a sale, and credits whom they name. */
 import type { Settings } from '../../base/settings.ts'
 import { DAY_SECONDS } from '../../base/time.ts'
+import type { WriteTx } from '../../events/write.ts'
 import type { Db, Tx } from '../../storage/database.ts'
 import { findByCode } from '../coupons/store.ts'
 import { readToken } from '../tracking/keys.ts'
 import { idByNonce } from '../visits/store.ts'
-import type { Claim } from './attribution.ts'
+import { attribute, buyerOf, type Claim } from './attribution.ts'
+import { type Purchase, saveCustomer } from './customers.ts'
 import type { Fact } from './fact.ts'
 import type { CreateArguments } from './schema.ts'
 import * as store from './store.ts'
@@ -90,4 +91,21 @@ async function claimOfCoupon(db: Db, code: string): Promise<Clicked> {
   const { affiliate_id: affiliateId, status, campaign } = coupon
   if (status === 'active') return { claim: { by: 'coupon', affiliateId }, campaign }
   return { claim: { by: 'coupon', affiliateId, reason: 'inactive_coupon' }, campaign: '' }
+}
+
+/** Who is credited by the claims, and the customer, who belongs to them from now on. */
+export async function creditBy(
+  tx: WriteTx,
+  fact: Fact,
+  claims: readonly Claim[],
+  buyer: Omit<Purchase, 'affiliateId'>,
+) {
+  const { knownCustomer, sentCustomer } = buyer
+  const claimants = await store.claimantsOf(
+    tx,
+    claims.map(({ affiliateId }) => affiliateId),
+  )
+  const { affiliateId, candidates } = attribute(claims, claimants, buyerOf(knownCustomer, sentCustomer.email))
+  const customerId = await saveCustomer(tx, fact, { ...buyer, affiliateId })
+  return { affiliateId, candidates, customerId, claimant: claimants.get(affiliateId) }
 }

@@ -39,7 +39,7 @@ export async function findCustomer(
   return { ...row, named: named !== undefined || names.name === undefined }
 }
 
-interface Purchase {
+export interface Purchase {
   readonly sentCustomer: SentCustomer
   readonly knownCustomer: KnownCustomer | undefined
   readonly affiliateId: number

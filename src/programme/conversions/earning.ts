@@ -5,7 +5,6 @@
  */
 import { decimalsOf } from '../../base/currencies.ts'
 import { compared, type Fraction, ONE, ZERO } from '../../base/fraction.ts'
-import { toUnits } from '../../base/money.ts'
 import type { Settings } from '../../base/settings.ts'
 import { DAY_SECONDS, now } from '../../base/time.ts'
 import type { WriteTx } from '../../events/write.ts'
@@ -19,7 +18,7 @@ import {
 } from '../commission/calculation.ts'
 import { ENDED, isEnded, type Judgement, monthsSince, totalOf } from '../commission/engine.ts'
 import { columnsOf, commissionOf, inProgramme } from '../commission/judging.ts'
-import type { Line, Sale } from '../commission/sale.ts'
+import { type Line, lineFrom, type Sale } from '../commission/sale.ts'
 import { type Referral, referral } from '../referrals/referral.ts'
 import { adjust, earn } from '../referrals/rules.ts'
 import { keepCalculation } from '../referrals/store.ts'
@@ -149,12 +148,7 @@ function saleFrom(conversion: Conversion, { orders, first }: History): Sale {
 function linesOf({ lines, currency }: Conversion): Line[] {
   const decimals = decimalsOf(currency)!
   const sent: SentLine[] = lines === '' ? [] : JSON.parse(lines)
-  return sent.map(({ product = '', category = '', quantity = 1, amount = 0 }) => ({
-    product,
-    categories: category === '' ? [] : [category],
-    quantity,
-    amount: BigInt(toUnits(amount, decimals) ?? 0),
-  }))
+  return sent.map(line => lineFrom(line, decimals))
 }
 
 /**

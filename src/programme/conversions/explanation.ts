@@ -2,7 +2,7 @@
 import { decimalsOf } from '../../base/currencies.ts'
 import { decimalText, fromUnits } from '../../base/money.ts'
 import type { Settings } from '../../base/settings.ts'
-import { formatTime } from '../../base/time.ts'
+import { becauseOf } from '../referrals/reasons.ts'
 import type { Referral } from '../referrals/referral.ts'
 import { sentencesOfTakings } from '../referrals/takings.ts'
 import { type Candidate, sentenceOf } from './attribution.ts'
@@ -114,18 +114,9 @@ function leftText(sale: Conversion, payment: readonly Conversion[], text: (units
   return remaining === 0n ? 'Nothing of it is left.' : `${text(remaining)} is left.`
 }
 
-const reasons: Readonly<Record<string, (referral: Referral) => string>> = {
-  no_rule: () => 'no rule says how much',
-  no_exchange_rate: ({ original_currency, created_at }) =>
-    `there is no exchange rate of ${original_currency} for ${formatTime(created_at).slice(0, 10)} yet`,
-  refunded: () => 'nothing is left of the sale',
-  ended: () => 'the rule pays for no more orders of this customer',
-}
-
 function sentenceOfReferral(referral: Referral, { decimals, currency }: Settings): string {
   const { id, type, status, amount, affiliate_id } = referral
   const noun = type === 'refund' ? 'Refund' : 'Referral'
-  const reason = reasons[referral.reason]
-  const because = reason ? `, because ${reason(referral)}` : ''
-  return `${noun} ${id} of affiliate ${affiliate_id}: ${decimalText(amount, decimals)} ${currency}, ${status}${because}.`
+  const because = becauseOf(referral)
+  return `${noun} ${id} of affiliate ${affiliate_id}: ${decimalText(amount, decimals)} ${currency}, ${status}${because ? `, because ${because}` : ''}.`
 }

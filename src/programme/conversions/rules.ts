@@ -11,7 +11,7 @@ import { type Context, type RequestContext, type WriteTx, write } from '../../ev
 import { readingOf } from '../../records/rules.ts'
 import type { Referral } from '../referrals/referral.ts'
 import { attribute, buyerOf, type Candidate } from './attribution.ts'
-import { claimsOf } from './claims.ts'
+import { claimsOf, creditBy } from './claims.ts'
 import { type Conversion, conversion, isEarning, isPaid, isTaking } from './conversion.ts'
 import { assignOwner, findCustomer, type KnownCustomer, saveCustomer } from './customers.ts'
 import { currencyOf, refuseMisfits, sameAs } from './earlier.ts'
@@ -111,12 +111,8 @@ async function recordSale(report: Report): Promise<Recorded> {
     .filter(({ kind }) => kind === 'attribution')
     .map(({ affiliate_id }) => ({ by: 'attribution' as const, affiliateId: affiliate_id }))
   const claims = [...origins.claims, ...later]
-  const claimants = await store.claimantsOf(
-    tx,
-    claims.map(({ affiliateId }) => affiliateId),
-  )
-  const { affiliateId, candidates } = attribute(claims, claimants, buyerOf(knownCustomer, sentCustomer.email))
-  const customerId = await saveCustomer(tx, fact, { sentCustomer, knownCustomer, affiliateId, settings })
+  const buyer = { sentCustomer, knownCustomer, settings }
+  const { affiliateId, candidates, customerId, claimant } = await creditBy(tx, fact, claims, buyer)
   const row = await insert(report, {
     customer_id: customerId,
     affiliate_id: affiliateId,
@@ -125,7 +121,6 @@ async function recordSale(report: Report): Promise<Recorded> {
     visit_id: origins.visits.get(affiliateId) ?? 0,
   })
   const withSale = withConversion(payment, row)
-  const claimant = claimants.get(affiliateId)
   const after = claimant ? await earnNow(report, withSale, { row, claimant, knownCustomer }) : withSale
   const settledPayment = await bring(tx, after, settings)
   log(report, row, affiliateId === 0 ? 'conversion.unattributed' : 'conversion.create')
@@ -212,13 +207,8 @@ async function recordAlias(report: Report, duplicate: Conversion): Promise<Payme
     return payment
   }
   const { claims } = await claimsOf(tx, args, fact, knownCustomer?.affiliate_id ?? null, settings)
-  const claimants = await store.claimantsOf(
-    tx,
-    claims.map(({ affiliateId }) => affiliateId),
-  )
-  const { affiliateId, candidates } = attribute(claims, claimants, buyerOf(knownCustomer, sentCustomer.email))
-  const customer_id = await saveCustomer(tx, fact, { sentCustomer, knownCustomer, affiliateId, settings })
-  const claimant = claimants.get(affiliateId)
+  const buyer = { sentCustomer, knownCustomer, settings }
+  const { candidates, customerId: customer_id, claimant } = await creditBy(tx, fact, claims, buyer)
   if (!claimant) return payment
   const { payment: after } = await creditLater(report, claimant, candidates)
   const { occurred_at } = duplicate

@@ -1,7 +1,10 @@
 /** Queries the refunds and disputes of a payment, for what explains its referrals. */
 import type { Db } from '../../storage/database.ts'
 import type { ReportedTaking } from '../referrals/takings.ts'
+import { isTaking, kinds } from './conversion.ts'
 import type {} from './table.ts'
+
+const takings = kinds.filter(isTaking)
 
 /** The first refunds and disputes of the payment that a conversion belongs to. */
 export async function takingsOf(db: Db, conversionId: number, limit: number): Promise<ReportedTaking[]> {
@@ -17,7 +20,7 @@ export async function takingsOf(db: Db, conversionId: number, limit: number): Pr
     .select(['taking.id', 'taking.kind', 'taking.amount', 'taking.currency'])
     .select(['taking.cumulative', 'taking.occurred_at'])
     .where('own.id', '=', conversionId)
-    .where('taking.kind', 'in', ['refund', 'dispute', 'dispute_won'])
+    .where('taking.kind', 'in', takings)
     .orderBy('taking.occurred_at')
     .orderBy('taking.id')
     .limit(limit)

@@ -6,6 +6,7 @@ import { Failure } from '../../base/errors.ts'
 import { ONE } from '../../base/fraction.ts'
 import type { WriteTx } from '../../events/write.ts'
 import { calculationText, correctedBy, parseCalculation, targetOf } from '../commission/calculation.ts'
+import { whyDraft } from './reasons.ts'
 import type { Referral } from './referral.ts'
 import type { CreateArguments } from './schema.ts'
 import * as store from './store.ts'
@@ -79,7 +80,7 @@ export function refuseUnknownAmount(
   if (before.status !== 'draft' && (before.status !== 'rejected' || !hasNoAmount(before))) return
   const isWaiting = isWithoutAmount(after)
   if (isWaiting ? amount === undefined || amount === 0 : amount !== undefined) return
-  const because = draftReasons[before.reason] ?? 'its amount is not known'
+  const because = whyDraft(before) ?? 'its amount is not known'
   throw new Failure('referral_conflict', {
     message: isWaiting
       ? `The referral is a draft, because ${because}: send the status that it is to have with its amount.`
@@ -94,9 +95,4 @@ const isWithoutAmount = ({ status }: Referral) => status === 'draft' || status =
 function hasNoAmount({ calculation: text }: Referral): boolean {
   const calculation = parseCalculation(text)
   return calculation !== undefined && targetOf(calculation, ONE) === undefined
-}
-
-const draftReasons: Readonly<Record<string, string>> = {
-  no_exchange_rate: 'there is no exchange rate for its date',
-  no_rule: 'no rule says what it earns',
 }

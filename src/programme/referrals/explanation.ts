@@ -9,15 +9,15 @@ import type { Context } from '../../events/write.ts'
 import { existing } from '../../records/rules.ts'
 import { type Calculation, parseCalculation } from '../commission/calculation.ts'
 import { dataOf, type EarningStory, earningSchema, sentencesOf } from '../commission/explanation.ts'
+import { MOST_MEMBERS } from '../conversions/payments.ts'
 import { takingsOf } from '../conversions/takings-store.ts'
+import { becauseOf } from './reasons.ts'
 import { type Referral, referral } from './referral.ts'
 import * as store from './store.ts'
 import { type ReportedTaking, sentencesOfTakings, takingText } from './takings.ts'
 
 /** How many referrals are listed that take back or add to one. */
 const MOST_CHILDREN = 100
-/** How many refunds and disputes are read, to tell because of which it was: all of a payment. */
-const MOST_TAKINGS = 500
 
 export const explanationSchema = Type.Object({
   referral_id: Type.Integer({ description: 'The referral.' }),
@@ -54,7 +54,7 @@ export async function explain({ database, settings }: Context, id: number): Prom
   const row = existing(referral, await store.findWhole(database.replica, id))
   const children = await store.childrenOf(database.replica, id, MOST_CHILDREN)
   const takings =
-    row.conversion_id === 0 ? [] : await takingsOf(database.replica, row.conversion_id, MOST_TAKINGS)
+    row.conversion_id === 0 ? [] : await takingsOf(database.replica, row.conversion_id, MOST_MEMBERS)
   return explanationOf(row, { children, takings }, await settings.current())
 }
 
@@ -118,11 +118,6 @@ function sentenceOfRefund(
     : `${what} on ${day}.`
 }
 
-const causesOfRejection: Readonly<Record<string, string>> = {
-  refunded: 'nothing is left of the sale',
-  ended: 'the rule pays for no more orders of this customer',
-}
-
 const draftReasons = ['no_rule', 'no_exchange_rate'] as const
 
 /** Without a calculation, a referral is worth the amount that was sent. */
@@ -144,7 +139,8 @@ function beginning(row: Referral, earned: EarningStory, settings: Settings): str
   ]
 }
 
-function standing({ status, amount, hold_until, payout_id, reason }: Referral): string[] {
+function standing(row: Referral): string[] {
+  const { status, amount, hold_until, payout_id } = row
   if (status === 'pending') {
     return [
       hold_until === null
@@ -155,6 +151,6 @@ function standing({ status, amount, hold_until, payout_id, reason }: Referral): 
   if (status === 'unpaid') return amount === 0 ? [] : ['It is owed, and not paid yet.']
   if (status === 'paid') return [payout_id === 0 ? 'It was paid.' : `It was paid by payout ${payout_id}.`]
   if (status !== 'rejected') return []
-  const because = causesOfRejection[reason]
+  const because = becauseOf(row)
   return [because === undefined ? 'It was rejected.' : `It was rejected, because ${because}.`]
 }
