@@ -442,6 +442,12 @@ describeService('commission rules', service => {
       'The amount of 7.00 USD was sent as it is; no rule was applied.',
       'It is owed, and not paid yet.',
     ])
+    const writeOff = { affiliate_id: id, type: 'write_off', amount: -7, status: 'unpaid' }
+    const lost = await create('/referrals', writeOff)
+    assert.deepEqual((await service().get(`/referrals/${lost.id}/explanation`)).body.sentences, [
+      '7.00 USD was written off by hand, with no rule applied.',
+      'It will be deducted from the next payout.',
+    ])
     const draft = await create('/referrals', {
       affiliate_id: id,
       amount: 7,

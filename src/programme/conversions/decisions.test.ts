@@ -59,8 +59,10 @@ describeService('what persons decide about what a sale has earned', service => {
         `Referral ${child.referral_id} takes back 10.00 USD of referral ${id} because of ${secondText}.`,
       ),
     )
-    const [what] = await sentencesOf(child.referral_id)
-    assert.equal(what, `It takes back 10.00 USD of referral ${id} because of ${secondText}.`)
+    assert.deepEqual(await sentencesOf(child.referral_id), [
+      `It takes back 10.00 USD of referral ${id} because of ${secondText}.`,
+      'It will be deducted from the next payout.',
+    ])
     const story = await service().get(`/conversions/${first.conversion.conversion_id}/explanation`)
     for (const text of [firstText, secondText])
       assert.ok(story.body.sentences.includes(`There was ${text}.`), story.body.sentences)

@@ -131,6 +131,10 @@ function earnedOf(row: Referral, calculation: Calculation | undefined, { currenc
 
 function beginning(row: Referral, earned: EarningStory, settings: Settings): string[] {
   const money = `${decimalText(row.amount, settings.decimals)} ${settings.currency}`
+  if (row.type === 'write_off' && row.amount < 0) {
+    const lost = `${decimalText(-row.amount, settings.decimals)} ${settings.currency}`
+    return [`${lost} was written off by hand, with no rule applied.`]
+  }
   if (row.calculation === '') return [`The amount of ${money} was sent as it is; no rule was applied.`]
   const isOther = earned.result !== null && earned.result.amount !== BigInt(row.amount)
   return [
@@ -140,7 +144,15 @@ function beginning(row: Referral, earned: EarningStory, settings: Settings): str
 }
 
 function standing(row: Referral): string[] {
-  const { status, amount, hold_until, payout_id } = row
+  const { status, amount } = row
+  if (status === 'rejected') {
+    const because = becauseOf(row)
+    return [because === undefined ? 'It was rejected.' : `It was rejected, because ${because}.`]
+  }
+  return amount < 0 ? standingOfDeduction(row) : standingOfEarning(row)
+}
+
+function standingOfEarning({ status, amount, hold_until, payout_id }: Referral): string[] {
   if (status === 'pending') {
     return [
       hold_until === null
@@ -150,7 +162,20 @@ function standing(row: Referral): string[] {
   }
   if (status === 'unpaid') return amount === 0 ? [] : ['It is owed, and not paid yet.']
   if (status === 'paid') return [payout_id === 0 ? 'It was paid.' : `It was paid by payout ${payout_id}.`]
-  if (status !== 'rejected') return []
-  const because = becauseOf(row)
-  return [because === undefined ? 'It was rejected.' : `It was rejected, because ${because}.`]
+  return []
+}
+
+/** Below 0, nothing is owed: it lowers what a payout pays. */
+function standingOfDeduction({ status, hold_until, payout_id }: Referral): string[] {
+  if (status === 'pending') {
+    return [
+      hold_until === null
+        ? 'It is pending until it is approved, and lowers the next payout after that.'
+        : `It is pending until ${formatTime(hold_until)} UTC, and lowers the next payout after that.`,
+    ]
+  }
+  if (status === 'unpaid') return ['It will be deducted from the next payout.']
+  if (status === 'paid')
+    return [payout_id === 0 ? 'It was settled.' : `It was deducted from payout ${payout_id}.`]
+  return []
 }
