@@ -68,4 +68,19 @@ describeService('a payee who is erased after the approval', service => {
     assertFailure(await service().get(`${path}/files/sepa`), 409, 'rest_payout_run_conflict')
     assert.deepEqual((await checkDatabase(service().database, features)).problems, [])
   })
+
+  test('a file without anybody is refused, and not recorded as downloaded', async () => {
+    const person = await service().newAffiliate('alone', { status: 'active' })
+    await service().post('/referrals', { affiliate_id: person.id, amount: 10, status: 'unpaid' })
+    const { body: run } = await service().post('/payout-runs')
+    const path = `/payout-runs/${run.id}`
+    assert.equal((await service().post(`${path}/approve`, { hash: run.hash })).body.status, 'approved')
+    await erasePerson(operatorOf(service().database), person.user_id)
+    assertFailure(await service().get(`${path}/files/csv`), 409, 'rest_payout_run_conflict')
+    const { body: files } = await service().get(`${path}/files`)
+    assert.deepEqual(
+      files.map((file: any) => [file.payees, file.erased, file.downloaded]),
+      [[0, 1, '']],
+    )
+  })
 })

@@ -53,17 +53,17 @@ export async function file(
   const kind = formatNamed(run, format)
   if (part > Math.max(1, partsOf(kind, run.payees)))
     throw conflict(`The run has no part ${part} of this file.`)
+  const frame = await frameOf(context, run, part, columns, () => linesOf(context, run, kind, part))
+  if (frame.count === 0) {
+    throw conflict('Every payee of this file was erased: record what became of each payment instead.')
+  }
   await write(context, async tx => {
     // A cancellation asks whether files were downloaded: it comes before this one, or is asked about it.
     formatNamed(existing(payoutRun, await store.runs.hold(tx, id)), format)
     const isFirst = await files.markDownloaded(tx, { run_id: id, format, part }, now())
     if (isFirst) tx.log('payout_run.download', id)
   })
-  const frame = await frameOf(context, run, part, columns, () => linesOf(context, run, kind, part))
   const erasedAt = await erasedPlaces(context.database.replica, id, SENT)
-  if (frame.count === 0) {
-    throw conflict('Every payee of this file was erased: record what became of each payment instead.')
-  }
   const lines = () => whole(linesOf(context, run, kind, part), frame.count)
   return {
     name: `payout-run-${id}${partsOf(kind, run.payees) > 1 ? `-${part}` : ''}.${kind.extension}`,

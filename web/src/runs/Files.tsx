@@ -81,8 +81,9 @@ function FileRow({ run, file, onDownload }: { run: Run; file: RunFile; onDownloa
         {name}
         {erased > 0 && (
           <Typography variant="caption" component="div" sx={{ color: 'warning.main' }}>
-            Without {plural(erased, 'payee')} who {erased === 1 ? 'was' : 'were'} erased since: record the
-            outcome of each below.
+            {payees === 0
+              ? 'Every payee of this file was erased: record the outcome of each below.'
+              : `Without ${plural(erased, 'payee')} who ${erased === 1 ? 'was' : 'were'} erased since: record the outcome of each below.`}
           </Typography>
         )}
         {!isPaidBy && (
@@ -95,13 +96,15 @@ function FileRow({ run, file, onDownload }: { run: Run; file: RunFile; onDownloa
       <TableCell sx={wide}>{downloaded ? time(downloaded) : '–'}</TableCell>
       <TableCell>{handed_over ? time(handed_over) : '–'}</TableCell>
       <TableCell sx={{ whiteSpace: { sm: 'nowrap' }, textAlign: 'right' }}>
-        <ExportLink
-          href={`${API}/${path}?part=${part}`}
-          label="Download"
-          aria-label={`Download ${name}`}
-          onDownload={onDownload}
-        />
-        {isPaidBy && !handed_over && run.status !== 'closed' && (
+        {payees > 0 && (
+          <ExportLink
+            href={`${API}/${path}?part=${part}`}
+            label="Download"
+            aria-label={`Download ${name}`}
+            onDownload={onDownload}
+          />
+        )}
+        {isPaidBy && payees > 0 && !handed_over && run.status !== 'closed' && (
           <Button onClick={() => setAsking(true)} aria-label={`Handed over: ${name}`}>
             Handed over
           </Button>
