@@ -28,6 +28,9 @@ export async function beginCancelling(
         `A run that is ${before.status} can not be cancelled: record the outcome of each payment instead.`,
       )
     }
+    if (await store.hasOutcomes(tx, id)) {
+      throw conflict('Payments of this run have outcomes: record the outcome of each payment instead.')
+    }
     const files = await filesOf(tx, id)
     if (files.length > 0 && not_handed_over !== true) {
       throw conflict(

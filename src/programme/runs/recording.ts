@@ -1,15 +1,17 @@
 /** Records the outcomes of payments that files and people report. Repeating a report changes nothing. */
 
 import { byName } from '../../base/by-name.ts'
+import type { Settings } from '../../base/settings.ts'
 import { now } from '../../base/time.ts'
-import { type Context, type RequestContext, write } from '../../events/write.ts'
+import { type Context, type RequestContext, type WriteTx, write } from '../../events/write.ts'
 import { existing } from '../../records/rules.ts'
+import type { Db } from '../../storage/database.ts'
 import { conflict } from './conflict.ts'
 import { type Item, runItem } from './item.ts'
 import { type Outcome, outcomes, type ReportedOutcome, type ResultFormat } from './outcome.ts'
 import { parseReference, referenceOf } from './proposal.ts'
 import { readCsv, unreadable } from './results/csv.ts'
-import type { Entries, Entry } from './results/entry.ts'
+import { type Answered, type Entries, type Entry, noteOf } from './results/entry.ts'
 import { readNacha } from './results/nacha.ts'
 import { readPain002 } from './results/pain002.ts'
 import { readPaypal } from './results/paypal.ts'
@@ -37,9 +39,13 @@ const readers: Readonly<Record<ResultFormat, (content: string) => Entries>> = {
   nacha: readNacha,
 }
 
-/** Before it is sent, a run has no outcomes; a run that was cancelled never has any. */
-function refuseUnsent({ status }: Pick<Run, 'status'>): void {
+/**
+ * Before it is approved, a run has no outcomes. A cancelled one has none either, except where it was cancelled beside
+ * payments with an outcome: those go on to the next.
+ */
+async function refuseUnsent(db: Db, { id, status }: Pick<RunRow, 'id' | 'status'>): Promise<void> {
   if (status === 'approved' || status === 'sent' || status === 'closed') return
+  if (status === 'cancelled' && (await store.hasOutcomes(db, id))) return
   throw conflict(`Nothing was sent of a run that is ${status}, so there are no outcomes to record.`)
 }
 
@@ -50,7 +56,7 @@ function refuseUnsent({ status }: Pick<Run, 'status'>): void {
 export async function recordResults(context: RequestContext, args: ResultArguments): Promise<ResultRecord> {
   const { payout_run_id: id, content, format = 'csv', dry_run = false } = args
   const run = existing(payoutRun, await store.runs.find(context.database.reader, id))
-  refuseUnsent(run)
+  await refuseUnsent(context.database.reader, run)
   refuseReplaced(content)
   const report = await reportOf(readers[format](content), run)
   if (report.whole) await addOpen(context, id, report, report.whole)
@@ -133,7 +139,21 @@ class Report {
     this.#run = run
   }
 
-  add({ reference, outcome, note }: Entry): void {
+  add(entry: Entry | Answered): void {
+    if ('file' in entry) this.#refuseOther(entry.file)
+    else this.#add(entry)
+  }
+
+  /** @throws Failure invalid_argument when the file is the answer to one that is none of the run's */
+  #refuseOther(file: string): void {
+    const runId = fileOf(file)
+    if (runId === this.#run.id) return
+    throw runId === undefined
+      ? unreadable(`answers the file ${noteOf(file).slice(0, 40)}, which is none of this run.`)
+      : otherRun(runId)
+  }
+
+  #add({ reference, outcome, note }: Entry): void {
     const parsed = parseReference(reference)
     const runId = parsed?.runId ?? fileOf(reference)
     if (runId !== this.#run.id) {
@@ -174,13 +194,12 @@ class Report {
   /** @throws Failure invalid_argument when nothing is about the run */
   refuseNothing(): void {
     if (this.reported.size > 0 || this.ignored > 0 || this.whole) return
-    throw unreadable(
-      this.#otherRun === undefined
-        ? 'must name payments by the references that the files of this run have.'
-        : `is about payout run ${this.#otherRun}, not about this one.`,
-    )
+    if (this.#otherRun !== undefined) throw otherRun(this.#otherRun)
+    throw unreadable('must name payments by the references that the files of this run have.')
   }
 }
+
+const otherRun = (id: number) => unreadable(`is about payout run ${id}, not about this one.`)
 
 /** @returns what two lines about one payment say together; undefined when they contradict each other */
 function bothOf(one: Outcome, other: Outcome): Outcome | undefined {
@@ -251,7 +270,7 @@ async function recordSome(
   return write(context, async tx => {
     const settings = await context.settings.hold(tx)
     const run = existing(payoutRun, await store.runs.hold(tx, runId))
-    refuseUnsent(run)
+    await refuseUnsent(tx, run)
     const affiliates = chunk.map(item => item.affiliate_id)
     // Whoever deletes or edits a payout of the run changes its item.
     await store.items.holdAll(
@@ -262,15 +281,19 @@ async function recordSome(
     const sorted = sort(items, reported)
     const newItems = items.filter(item => sorted.fresh.has(item.id))
     if (newItems.length === 0) return sorted
-    if (run.status === 'approved') {
-      const after = await store.runs.update(tx, runId, { status: 'sent', sent_at: now(), updated_at: now() })
-      tx.log('payout_run.send', runId, {
-        before: payoutRun.logged(run, settings),
-        after: payoutRun.logged(after, settings),
-      })
-    }
+    await markSent(tx, run, settings)
     await settle(context, tx, run, newItems, sorted.fresh, settings)
     return sorted
+  })
+}
+
+/** Where an outcome is known, something was sent, so that the run can't be cancelled any more. */
+async function markSent(tx: WriteTx, run: Run, settings: Settings): Promise<void> {
+  if (run.status !== 'approved') return
+  const after = await store.runs.update(tx, run.id, { status: 'sent', sent_at: now(), updated_at: now() })
+  tx.log('payout_run.send', run.id, {
+    before: payoutRun.logged(run, settings),
+    after: payoutRun.logged(after, settings),
   })
 }
 
@@ -284,10 +307,11 @@ export async function settleItem(context: RequestContext, args: SettleArguments)
   return write(context, async tx => {
     const settings = await context.settings.hold(tx)
     const run = existing(payoutRun, await store.runs.hold(tx, itemBefore.payout_run_id))
-    refuseUnsent(run)
+    await refuseUnsent(tx, run)
     const item = existing(runItem, await store.items.hold(tx, id))
     const problem = problemOf(item, { outcome, note })
     if (problem !== undefined) throw conflict(`The item ${problem}`)
+    await markSent(tx, run, settings)
     await settle(context, tx, run, [item], new Map([[id, { outcome, note }]]), settings)
     return existing(runItem, await store.items.hold(tx, id))
   })

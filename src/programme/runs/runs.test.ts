@@ -297,6 +297,39 @@ describeService('a payout run from who is owed to who is paid', service => {
     await sound()
   })
 
+  test('409 - a run with an outcome is not cancelled, and its payments can be settled to the end', async () => {
+    const { owe, approved, step, items, balances, results, sound } = programme(service)
+    const people: number[] = []
+    for (const name of ['unsure', 'settled']) {
+      const { id } = await service().newAffiliate(name, { status: 'active' })
+      await owe(id, 50)
+      people.push(id)
+    }
+    const run = await approved()
+    const [unsure, paid] = (await items(run.id)).filter((item: any) => people.includes(item.affiliate_id))
+    const record = (id: number, status: string) => service().post(`/run-items/${id}`, { status })
+    assert.equal((await record(unsure.id, 'unknown')).status, 200)
+    assert.equal((await service().get(`/payout-runs/${run.id}`)).body.status, 'sent')
+    assertFailure(await step(run.id, '/cancel', { not_handed_over: true }), 409, 'rest_payout_run_conflict')
+    assert.equal((await record(paid.id, 'paid')).status, 200)
+    // As runs were left that were cancelled beside payments with outcomes.
+    const { database } = service()
+    await database.transaction(tx =>
+      tx.updateTable('payout_runs').set({ status: 'cancelled' }).where('id', '=', run.id).execute(),
+    )
+    assert.equal((await record(unsure.id, 'failed')).status, 200)
+    const { body } = await results(run.id, `reference,status\n${paid.reference},returned`)
+    assert.equal(body.recorded.returned, 1, JSON.stringify(body))
+    for (const id of people) {
+      const { unpaid, reserved, paid_out } = await balances(id)
+      assert.deepEqual([unpaid, reserved, paid_out], [50, 0, 0])
+    }
+    await database.transaction(tx =>
+      tx.updateTable('payout_runs').set({ status: 'sent' }).where('id', '=', run.id).execute(),
+    )
+    await sound()
+  })
+
   test('403 - with two persons, neither who prepared nor the command line approves', async () => {
     const admin = await service().admin()
     await admin.patch('/settings', { approval: 'two' })

@@ -5,6 +5,7 @@ import type { Db, Tx } from '../../storage/database.ts'
 import { prepared } from '../../storage/prepared.ts'
 import type { Tables } from '../../storage/tables.ts'
 import { type Item, type ItemStatus, runItem } from './item.ts'
+import { outcomes } from './outcome.ts'
 import { payoutRun, type Run } from './run.ts'
 
 export const runs = storeOf(payoutRun)
@@ -165,6 +166,12 @@ const first = prepared(
 /** The first items of a run with a status, however many have another one. */
 export async function firstItems(db: Db, runId: number, status: ItemStatus, limit: number): Promise<Item[]> {
   return first(db, { runId, status, limit })
+}
+
+/** Whether a payment of the run has an outcome. */
+export async function hasOutcomes(db: Db, runId: number): Promise<boolean> {
+  const items = db.selectFrom('run_items').select('id').where('run_id', '=', runId)
+  return (await items.where('status', 'in', outcomes).limit(1).execute()).length > 0
 }
 
 const ofAffiliates = prepared(

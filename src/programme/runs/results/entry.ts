@@ -8,8 +8,13 @@ export interface Entry {
   readonly note: string
 }
 
+/** The name of the file that is answered: what stands in the answer to another one is about other payments. */
+export interface Answered {
+  readonly file: string
+}
+
 /** What a file says, one payment after another; undefined where a step says nothing, so that whoever reads can pause. */
-export type Entries = Iterable<Entry | undefined>
+export type Entries = Iterable<Entry | Answered | undefined>
 
 const MOST_NOTE = 500
 

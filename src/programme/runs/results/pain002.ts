@@ -6,7 +6,7 @@
 import { byName } from '../../../base/by-name.ts'
 import type { Outcome } from '../outcome.ts'
 import { unreadable } from './csv.ts'
-import { type Entry, noteOf } from './entry.ts'
+import { type Answered, type Entry, noteOf } from './entry.ts'
 import { readXml } from './xml.ts'
 
 const final: Readonly<Record<string, Outcome>> = {
@@ -28,18 +28,20 @@ function outcomeOf(status: string): Outcome | undefined {
 /** The elements of one payment, or of the file as a whole, while they are read. */
 type Elements = Record<string, string>
 
+const MESSAGE = 'OrgnlMsgId'
+
 /** What a status is said of, and where that names itself. */
 const levels: Readonly<Record<string, { reference: string; status: string }>> = {
   TxInfAndSts: { reference: 'OrgnlEndToEndId', status: 'TxSts' },
   // Our files have one group of payments, named as the file is.
   OrgnlPmtInfAndSts: { reference: 'OrgnlPmtInfId', status: 'PmtInfSts' },
-  OrgnlGrpInfAndSts: { reference: 'OrgnlMsgId', status: 'GrpSts' },
+  OrgnlGrpInfAndSts: { reference: MESSAGE, status: 'GrpSts' },
 }
 const MOST_JOINED = 1000
 const READ = [...Object.values(levels).flatMap(level => Object.values(level)), 'Cd', 'Prtry', 'AddtlInf']
 
 /** @throws Failure invalid_argument */
-export function* readPain002(content: string): Generator<Entry | undefined> {
+export function* readPain002(content: string): Generator<Entry | Answered | undefined> {
   const read: Record<string, Elements> = byName(Object.keys(levels), () => ({}))
   let isReport = false
   for (const element of readXml(content)) {
@@ -52,10 +54,20 @@ export function* readPain002(content: string): Generator<Entry | undefined> {
     const within = path.findLast(one => Object.hasOwn(levels, one))
     const elements = within === undefined ? {} : read[within]!
     if (text !== undefined && READ.includes(name)) elements[name] = joined(elements[name], text)
-    yield name === within ? entryOf(elements, name) : undefined
+    yield said(element, elements, within)
     if (name === within) read[name] = {}
   }
   if (!isReport) throw unreadable('must be a pain.002: it has no CstmrPmtStsRpt.')
+}
+
+/** What the end of an element says. */
+function said(
+  { name, text = '' }: { readonly name: string; readonly text?: string | undefined },
+  elements: Elements,
+  within: string | undefined,
+): Entry | Answered | undefined {
+  if (name === MESSAGE) return { file: text.trim() }
+  return name === within ? entryOf(elements, name) : undefined
 }
 
 /** No longer than what is read of it. */

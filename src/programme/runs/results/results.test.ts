@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { assertFailure, describeService } from '../../../../test/harness.ts'
 import { readCsv } from './csv.ts'
-import type { Entries } from './entry.ts'
+import type { Entries, Entry } from './entry.ts'
 import { readNacha } from './nacha.ts'
 import { readPain002 } from './pain002.ts'
 import { readPaypal } from './paypal.ts'
@@ -18,7 +18,9 @@ const transaction = (reference: string, status: string, reason = '') =>
     reason && `<StsRsnInf><Rsn><Cd>${reason}</Cd></Rsn><AddtlInf>closed &amp; gone</AddtlInf></StsRsnInf>`
   }</TxInfAndSts>`
 
-const entriesOf = (entries: Entries) => [...entries].filter(entry => entry !== undefined)
+/** Without the name of the file that is answered. */
+const entriesOf = (entries: Entries): Entry[] =>
+  [...entries].flatMap(entry => (entry === undefined || 'file' in entry ? [] : entry))
 
 const wrong = (read: (content: string) => Entries, content: string, named: RegExp) =>
   assert.throws(
@@ -146,6 +148,13 @@ describeService('results of a payout run', service => {
       service().post(`/payout-runs/${run.id}/results`, { content, format })
     const whole = report('', '<GrpSts>RJCT</GrpSts>')
     assertFailure(await record(whole.replace('RUN-4-1', 'RUN-999-1')), 400, 'rest_invalid_param')
+    // Another company's file, with a group and a payment that are named as ours are.
+    const named = `<OrgnlPmtInfId>RUN-${run.id}-1</OrgnlPmtInfId><PmtInfSts>RJCT</PmtInfSts>`
+    const foreign = report(named + transaction(`R${run.id}A${ids[0]}`, 'RJCT')).replace('RUN-4-1', 'OTHER-7')
+    assert.match(
+      (await record(foreign)).body.data.params.content,
+      /answers the file OTHER-7, which is none of this run/,
+    )
     assertFailure(await record('reference,status\nR1\uFFFD,paid', 'csv'), 400, 'rest_invalid_param')
     const accepted = await record(report('', `<GrpSts>ACTC</GrpSts>`).replace('RUN-4-1', `RUN-${run.id}-1`))
     assert.equal(accepted.body.ignored, 1, JSON.stringify(accepted.body))
