@@ -92,7 +92,10 @@ function shrunk({ amount, left: then }: NonNullable<Calculation['corrected']>, l
   return times(whole(amount), fraction(left.numerator * then.denominator, left.denominator * then.numerator))
 }
 
-/** The calculation after a person has set the amount. @param refunds sum of the refunds beside the referral */
+/**
+ * The calculation after a person has set the amount.
+ * @param refunds sum of the refunds beside the referral
+ */
 export function correctedBy(calculation: Calculation, amount: number, refunds: number): Calculation {
   const { waived: _waived, ...rest } = calculation
   return { ...rest, corrected: { amount: BigInt(amount + refunds), left: coveredOf(calculation) } }

@@ -1,7 +1,7 @@
 /** The kind creative: a banner, a text or a page that affiliates link with. */
 import { Type } from 'typebox'
 import { line } from '../../base/schemas.ts'
-import { type CrudAction, kind, type TableOf } from '../../records/kind.ts'
+import { kind, type TableOf } from '../../records/kind.ts'
 import { dated, paragraphs, status, text, words } from '../../records/kinds-of-field.ts'
 import { neither } from '../../storage/table.ts'
 
@@ -39,11 +39,5 @@ interface CreativesTable extends TableOf<typeof fields> {}
 declare module '../../storage/tables.ts' {
   interface Tables {
     creatives: CreativesTable
-  }
-}
-
-declare module '../../events/schema.ts' {
-  interface Actions {
-    creative: CrudAction
   }
 }
