@@ -142,8 +142,9 @@ interface Definition<N, T, F> {
   /** Description of what search covers, if it is more than the identifier and the folded fields. */
   readonly search?: string
   /**
-   * Fields with an index in list order, equal values ordered by identifier: a page in such an order, or of a single
-   * value, needs no turn. A test checks that the database has the index.
+   * Fields with an index in list order, equal values ordered by identifier. A page in such an order, or of a single
+   * value, reads few rows and is read at once; any other list may read every row, and waits for its turn to be read.
+   * A test checks that the database has the index. See docs/decisions/bounded-reads.md.
    */
   readonly indexed?: readonly (keyof F & string)[]
   /** Excludes its events from the API: they are for the administration area. */
@@ -347,14 +348,23 @@ function compileWriter(
 /** Filters by argument name, with their column. */
 export type Filters = ReadonlyMap<string, { readonly filter: Filter; readonly column: string }>
 
+/** @throws Error where two fields have a filter of the same name */
 export function filtersOf(parts: readonly Part[]): Filters {
-  return new Map(
-    parts.flatMap(({ name, column, field }) =>
-      Object.entries({ ...(field.filter && { [name]: field.filter }), ...field.filters }).map(
-        ([argument, filter]) => [argument.replace('*', name), { filter, column }] as const,
-      ),
-    ),
-  )
+  const filters = new Map<string, { readonly filter: Filter; readonly column: string; readonly of: string }>()
+  for (const { name, column, field } of parts) {
+    const own = { ...(field.filter && { [name]: field.filter }), ...field.filters }
+    for (const [pattern, filter] of Object.entries(own)) {
+      const argument = pattern.replace('*', name)
+      const other = filters.get(argument)
+      if (other) {
+        throw new Error(
+          `The fields ${other.of} and ${name} both have the filter ${argument}: give one of them \`filters\` of another name, or \`filters: {}\` for none.`,
+        )
+      }
+      filters.set(argument, { filter, column, of: name })
+    }
+  }
+  return filters
 }
 
 function filterProblems(filters: Filters, args: Row, settings: Settings): Problems {

@@ -1,0 +1,19 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { kind } from './kind.ts'
+import { created, dated } from './kinds-of-field.ts'
+
+test('two fields with a filter of one name - are refused, until one of them has none', () => {
+  const made = created('created_at', 'When it was made')
+  const due = dated('due_at', 'When it is due')
+  assert.throws(() => kind({ name: 'pledge', table: 'pledges', fields: { date: made, due } }), {
+    message:
+      'The fields date and due both have the filter date: give one of them `filters` of another name, or `filters: {}` for none.',
+  })
+  const pledge = kind({
+    name: 'pledge',
+    table: 'pledges',
+    fields: { date: made, due: { ...due, filters: {} } },
+  })
+  assert.ok('date' in pledge.filters)
+})
