@@ -11,7 +11,8 @@ import { earningOf } from '../src/settings/earning.ts'
 import { payoutsOf } from '../src/settings/payouts.ts'
 import { trackingOf } from '../src/settings/tracking.ts'
 import type { Database } from '../src/storage/database.ts'
-import { columnsOf } from '../src/storage/table.ts'
+import { prepareSearch } from '../src/storage/search-index.ts'
+import { columnsOf, searchedColumns } from '../src/storage/table.ts'
 import { describeService } from './harness.ts'
 
 interface Found {
@@ -60,6 +61,30 @@ describeService('the tables that are declared', service => {
     const { rows } = await sql<{ name: string }>`SELECT name FROM ${tables}`.execute(reader)
     const declared = [...schema.map(({ name }) => name), 'schema_version']
     assert.deepEqual(rows.map(({ name }) => name).sort(), declared.sort())
+  })
+})
+
+describeService('the search indexes that are declared', service => {
+  /** @returns what each index has of its table, in order */
+  const indexed = async ({ engine, reader }: Database) => {
+    const { rows } = await (engine.name === 'SQLite'
+      ? sql<{ name: string; definition: string }>`SELECT name, sql AS definition FROM sqlite_schema
+          WHERE sql LIKE 'CREATE VIRTUAL TABLE search\\_%' ESCAPE '\\'`
+      : sql<{
+          name: string
+          definition: string
+        }>`SELECT indexname AS name, indexdef AS definition FROM pg_indexes
+          WHERE indexname LIKE 'search\\_%'`
+    ).execute(reader)
+    return new Map(rows.map(({ name, definition }) => [name, definition.match(/\b\w+_key\b/g)]))
+  }
+
+  test('are in the database, with exactly what is searched', async () => {
+    const { database } = service()
+    assert.equal(await prepareSearch(database), undefined)
+    const declared = schema.filter(({ hasSearchIndex }) => hasSearchIndex)
+    const wanted = new Map(declared.map(table => [`search_${table.name}`, searchedColumns(table)]))
+    assert.deepEqual(await indexed(database), wanted)
   })
 })
 

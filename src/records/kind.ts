@@ -147,6 +147,8 @@ interface Definition<N, T, F> {
    * A test checks that the database has the index. See docs/decisions/bounded-reads.md.
    */
   readonly indexed?: readonly (keyof F & string)[]
+  /** Searches look its folded fields up in an index, which a migration makes (`migrations/search.ts`). */
+  readonly hasSearchIndex?: true
   /** Excludes its events from the API: they are for the administration area. */
   readonly internal?: true
 }
@@ -185,6 +187,7 @@ export function kind<const N extends string, const T extends string, const F ext
       key: ['id'],
       columns: tableColumns(parts),
       copied: 'rows',
+      ...(definition.hasSearchIndex && { hasSearchIndex: true as const }),
       logged: loggedOf(parts, definition),
     },
     record: Type.Object({

@@ -6,14 +6,15 @@
 import { sql } from 'kysely'
 import { parseSearch, type Search } from '../base/text.ts'
 import type { Database, Db, Indexed } from './database.ts'
-import { hasNames, type Schema, searchedColumns, type Table } from './table.ts'
+import { type Schema, searchedColumns, type Table } from './table.ts'
 
 /** To look at more takes longer than to find the first ones of so many: of 1,000,000 rows, every 200th is one. */
 const MOST_CANDIDATES = 5000
 
 const indexedOf = (table: Table): Indexed => ({ table: table.name, columns: searchedColumns(table) })
 
-const allIndexed = (schema: Schema): Indexed[] => schema.filter(hasNames).map(indexedOf)
+const allIndexed = (schema: Schema): Indexed[] =>
+  schema.filter(({ hasSearchIndex }) => hasSearchIndex).map(indexedOf)
 
 /**
  * @param table whose text is searched
@@ -25,7 +26,7 @@ export async function withCandidates(
   search: Search,
   goal: 'all' | 'first',
 ): Promise<Search> {
-  if ('id' in search || !hasNames(table)) return search
+  if ('id' in search || !table.hasSearchIndex) return search
   const ids = await engine.search.candidates(db, indexedOf(table), search, MOST_CANDIDATES)
   if (ids.length > MOST_CANDIDATES) {
     return goal === 'first' ? { ...search, many: true } : search

@@ -76,6 +76,8 @@ export interface Table {
   readonly copied: 'rows' | 'whole' | 'never'
   /** The database refuses to change or remove rows. */
   readonly appendOnly?: true
+  /** A migration has made an index of `searchedColumns` for it, in which searches look parts of names up. */
+  readonly hasSearchIndex?: true
   readonly logged?: Logged
 }
 
@@ -122,10 +124,6 @@ export const nullable = <K>(column: Column<K>): Column<K | null> => ({
 /** What a search looks through. */
 export const searchedColumns = ({ columns }: Table): string[] =>
   Object.entries(columns).flatMap(([name, { folded }]) => (folded ? [`${name}_key`] : []))
-
-/** Whether it has names of people: searches look them up in an index. */
-export const hasNames = ({ columns }: Table): boolean =>
-  Object.values(columns).some(({ folded, isName, personal }) => folded && isName && personal === 'erase')
 
 /** What stands beside folded text. */
 export const foldedText = ({ isName }: Pick<Column, 'isName'>, text: string): string =>

@@ -35,6 +35,7 @@ export const usersTable = {
   key: ['id'],
   columns,
   copied: 'rows',
+  hasSearchIndex: true,
   logged: {
     kind: 'user',
     actions: [

@@ -61,6 +61,7 @@ export const customer = kind({
   fields,
   actions,
   idLast: true,
+  hasSearchIndex: true,
 })
 
 interface CustomersTable extends TableOf<typeof fields> {}
