@@ -80,7 +80,13 @@ describeService('search by an index', service => {
     await repairKeys(database)
     const before = await answers(service())
     await catchUpSearch(database)
-    const search = await withCandidates(database, usersTable, parseSearch('odd1@'), 'all')
+    const search = await withCandidates(
+      database.engine,
+      database.reader,
+      usersTable,
+      parseSearch('odd1@'),
+      'all',
+    )
     assert.ok('candidates' in search, 'there is an index')
     const candidates = Object.keys(JSON.parse(search.candidates!))
     assert.ok(candidates.length < 300, `it has left ${candidates.length} rows to be looked at`)

@@ -74,7 +74,8 @@ export async function criteriaOf(
   const criteria = narrowed(kind, args, await settings.current())
   const { search } = criteria
   if (search === undefined) return criteria
-  return { ...criteria, search: await withCandidates(database, searched, search as Search, goal) }
+  const { engine, replica } = database
+  return { ...criteria, search: await withCandidates(engine, replica, searched, search as Search, goal) }
 }
 
 export function readingOf<F extends Fields>(

@@ -17,6 +17,13 @@ export function containing(
   return sql<boolean>`(${sql.join(conditions, sql` AND `)})`
 }
 
+/** The columns of a row as one text: as words contain no space, none spans two columns. */
+export const asOneText = (columns: readonly string[]): RawBuilder<string> =>
+  sql<string>`(${sql.join(
+    columns.map(name => sql.ref(name)),
+    sql` || ' ' || `,
+  )})`
+
 /** Every engine has `json_each`, of an object. */
 function amongCandidates(id: RawBuilder<unknown>, candidates: string): RawBuilder<boolean> {
   return sql<boolean>`${id} IN (SELECT cast(key AS bigint) FROM json_each(${candidates}))`

@@ -217,12 +217,18 @@ export interface SearchIndex {
    * shorter than three letters is in no index, and looked for in every row until there are as many.
    */
   candidates(db: Db, of: Indexed, search: TextSearch, limit: number): Promise<number[]>
-  /** Where the index is written later: whether there is enough that is not in it. */
-  isBehind?(db: Db, of: Indexed): Promise<boolean>
-  /** Writes a part of that. @returns whether there may be more */
-  catchUp?(tx: Tx, of: Indexed): Promise<boolean>
-  /** Empties it, so that it is written anew. */
-  reset?(tx: Tx, of: Indexed): Promise<void>
+  /** Present where the program writes the index, some time after the rows. */
+  readonly later?: IndexWriter
+}
+
+/** Writes a search index in parts. */
+interface IndexWriter {
+  /** Whether enough rows are outside the index to write a part. */
+  isBehind(db: Db, of: Indexed): Promise<boolean>
+  /** Writes a part. @returns whether there may be more */
+  catchUp(tx: Tx, of: Indexed): Promise<boolean>
+  /** Empties the index, so that it is written anew. */
+  reset(tx: Tx, of: Indexed): Promise<void>
 }
 
 /** A table that has a search index, and which columns are in it. */

@@ -5,10 +5,11 @@
  */
 import { sql } from 'kysely'
 import { parseSearch, type Search } from '../base/text.ts'
-import type { Database, Db, Indexed } from './database.ts'
+import { asOneText } from './containing.ts'
+import type { Database, Db, Engine, Indexed } from './database.ts'
 import { type Schema, searchedColumns, type Table } from './table.ts'
 
-/** To look at more takes longer than to find the first ones of so many: of 1,000,000 rows, every 200th is one. */
+/** When more rows may match, reading the list in its order fills a page sooner: of 1,000,000 rows, every 200th may match. */
 const MOST_CANDIDATES = 5000
 
 const indexedOf = (table: Table): Indexed => ({ table: table.name, columns: searchedColumns(table) })
@@ -21,13 +22,14 @@ const allIndexed = (schema: Schema): Indexed[] =>
  * @param goal all rows that match, or the first ones in the order of a list
  */
 export async function withCandidates(
-  { engine, replica: db }: Pick<Database, 'engine' | 'replica'>,
+  { search: index }: Engine,
+  db: Db,
   table: Table,
   search: Search,
   goal: 'all' | 'first',
 ): Promise<Search> {
   if ('id' in search || !table.hasSearchIndex) return search
-  const ids = await engine.search.candidates(db, indexedOf(table), search, MOST_CANDIDATES)
+  const ids = await index.candidates(db, indexedOf(table), search, MOST_CANDIDATES)
   if (ids.length > MOST_CANDIDATES) {
     return goal === 'first' ? { ...search, many: true } : search
   }
@@ -39,18 +41,20 @@ export async function catchUpSearch(
   database: Database,
   isClosed: () => boolean = () => false,
 ): Promise<void> {
-  const { search } = database.engine
-  if (!search.isBehind || !search.catchUp) return
+  const { later } = database.engine.search
+  if (!later) return
   for (const indexed of allIndexed(database.schema)) {
-    if (!(await search.isBehind(database.reader, indexed))) continue
-    while (!isClosed() && (await database.transaction(tx => search.catchUp!(tx, indexed))));
+    if (!(await later.isBehind(database.reader, indexed))) continue
+    while (!isClosed() && (await database.transaction(tx => later.catchUp(tx, indexed))));
   }
 }
 
 /** Empties the indexes, where the program writes them: the service writes them anew. */
 export async function resetSearch(database: Database): Promise<void> {
+  const { later } = database.engine.search
+  if (!later) return
   for (const indexed of allIndexed(database.schema)) {
-    await database.transaction(async tx => database.engine.search.reset?.(tx, indexed))
+    await database.transaction(tx => later.reset(tx, indexed))
   }
 }
 
@@ -59,7 +63,7 @@ const SAMPLES = 100
 
 /** Rows that a search for their own text misses, among a sample, where the program writes the indexes. */
 export async function missedBySearch({ engine, schema, reader }: Database): Promise<string[]> {
-  if (!engine.search.catchUp) return []
+  if (!engine.search.later) return []
   const missed: string[] = []
   for (const indexed of allIndexed(schema)) {
     const { rows } = await sql<{ last: number | null }>`
@@ -74,17 +78,15 @@ export async function missedBySearch({ engine, schema, reader }: Database): Prom
 }
 
 async function rowFrom(db: Db, { table, columns }: Indexed, first: number) {
-  const texts = sql.join(
-    columns.map(name => sql.ref(name)),
-    sql` || ' ' || `,
-  )
   const { rows } = await sql<{ id: number; text: string }>`
-    SELECT id, ${texts} AS text FROM ${sql.table(table)} WHERE id >= ${first} ORDER BY id LIMIT 1`.execute(db)
+    SELECT id, ${asOneText(columns)} AS text FROM ${sql.table(table)} WHERE id >= ${first} ORDER BY id LIMIT 1`.execute(
+    db,
+  )
   return rows[0]
 }
 
 async function finds(
-  { search }: Database['engine'],
+  { search }: Engine,
   db: Db,
   indexed: Indexed,
   { id, text }: { id: number; text: string },

@@ -16,7 +16,7 @@ export async function criteriaOf(
     ...(user_id?.length && { ids: user_id }),
     ...(role?.length && { roles: role }),
     ...(search && {
-      search: await withCandidates({ engine, replica: reader }, usersTable, parseSearch(search), goal),
+      search: await withCandidates(engine, reader, usersTable, parseSearch(search), goal),
     }),
   }
 }

@@ -5,7 +5,7 @@
  */
 import { sql } from 'kysely'
 import { messageOf } from '../../base/unknown.ts'
-import { containing } from '../containing.ts'
+import { asOneText, containing } from '../containing.ts'
 import { DatabaseUnavailable, type Indexed, type SearchIndex } from '../database.ts'
 
 export const postgresSearch: SearchIndex = {
@@ -25,9 +25,10 @@ export const postgresSearch: SearchIndex = {
         for (const statement of database.engine.lockSchema) await sql.raw(statement).execute(tx)
         await sql`CREATE EXTENSION IF NOT EXISTS pg_trgm`.execute(tx)
         for (const indexed of missing) {
+          // One text, because most have their login in their address.
           const table = sql.table(indexed.table)
           await sql`CREATE INDEX IF NOT EXISTS ${sql.ref(indexOf(indexed))} ON ${table}
-            USING gin ((${textOf(indexed)}) gin_trgm_ops)`.execute(tx)
+            USING gin ((${asOneText(indexed.columns)}) gin_trgm_ops)`.execute(tx)
           // Or the planner takes every word for a rare one.
           await sql`ANALYZE ${table}`.execute(tx)
         }
@@ -41,7 +42,7 @@ export const postgresSearch: SearchIndex = {
 
   // Not prepared: what it costs depends on the words, and the planner should see them.
   async candidates(db, indexed, search, limit) {
-    const matches = containing([textOf(indexed)], search, sql.ref('id'))
+    const matches = containing([asOneText(indexed.columns)], search, sql.ref('id'))
     const { rows } = await sql<{ id: number }>`
       SELECT id FROM ${sql.table(indexed.table)} WHERE ${matches} LIMIT ${limit + 1}`.execute(db)
     return rows.map(({ id }) => id)
@@ -49,10 +50,3 @@ export const postgresSearch: SearchIndex = {
 }
 
 const indexOf = ({ table }: Indexed) => `search_${table}`
-
-/** All of it as one text, because most have their login in their address; no word goes beyond a space. */
-const textOf = ({ columns }: Indexed) =>
-  sql`(${sql.join(
-    columns.map(name => sql.ref(name)),
-    sql` || ' ' || `,
-  )})`

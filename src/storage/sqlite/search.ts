@@ -1,9 +1,10 @@
 /**
  * Parts of names, by an index of all their trigrams (FTS5). It holds no text: only which rows have a trigram.
  *
- * To write it costs as much as an account, so it is written later, many at a time. A row is in it when its identifier is
- * not above `last`, and it is not among those that changed since, which a trigger takes out of the index at once: then
- * nothing remains there of what was erased. Whoever searches asks the index, and looks at those rows that are not in it.
+ * Written with each row, it would more than double what an account costs, so it is written later, many rows at a time. A
+ * row is in it when its identifier is not above `last`, and it is not among those that changed since, which a trigger
+ * takes out of the index at once: then nothing remains there of what was erased. Whoever searches asks the index, and
+ * looks at those rows that are not in it.
  * See docs/decisions/search.md.
  */
 import { type RawBuilder, sql } from 'kysely'
@@ -11,13 +12,14 @@ import { type TextSearch, textOf, type Word } from '../../base/text.ts'
 import { containing } from '../containing.ts'
 import type { Db, SearchIndex, Tx } from '../database.ts'
 
-/** Rows of one transaction, which holds up whoever writes next. */
-const AT_ONCE = 250
-/** Fewer are looked at by searches as fast as in the index, and a part for each few would make that slow. */
-const WORTH_IT = 250
+/**
+ * Rows of a part, which one transaction writes. More would hold up whoever writes next. Fewer are not worth a part:
+ * searches look at them as fast as in the index, and many small parts would make that slow.
+ */
+const ROWS_OF_A_PART = 250
 /** Pages of the index that are merged by one statement. */
 const MERGED_AT_ONCE = 16
-/** More make a search no more precise. */
+/** How much of a search the index is asked for: the first trigrams of a word, and the first words, leave few rows. */
 const MOST_TRIGRAMS = 12
 const MOST_WORDS = 8
 
@@ -70,31 +72,33 @@ export const sqliteSearch: SearchIndex = {
     return rows.map(({ id }) => id)
   },
 
-  async isBehind(db, { table }) {
-    return (await outsideOf(db, table)).length >= WORTH_IT
-  },
+  later: {
+    async isBehind(db, { table }) {
+      return (await outsideOf(db, table)).length >= ROWS_OF_A_PART
+    },
 
-  async catchUp(tx, { table, columns }) {
-    const index = sql.table(indexOf(table))
-    const ids = await outsideOf(tx, table)
-    if (ids.length < WORTH_IT) return mergeParts(tx, index)
-    const list = sql.join(columns.map(name => sql.ref(name)))
-    const among = sql`id IN (SELECT value FROM json_each(${JSON.stringify(ids)}))`
-    // In order: a step back would begin a part of its own.
-    await sql`INSERT INTO ${index} (rowid, ${list})
-      SELECT id, ${list} FROM ${sql.table(table)} WHERE ${among} ORDER BY id`.execute(tx)
-    await sql`DELETE FROM ${changedOf(table)} WHERE ${among}`.execute(tx)
-    await sql`UPDATE search_progress SET last = max(last, ${Math.max(...ids)}) WHERE name = ${table}`.execute(
-      tx,
-    )
-    return true
-  },
+    async catchUp(tx, { table, columns }) {
+      const index = sql.table(indexOf(table))
+      const ids = await outsideOf(tx, table)
+      if (ids.length < ROWS_OF_A_PART) return mergeParts(tx, index)
+      const list = sql.join(columns.map(name => sql.ref(name)))
+      const among = sql`id IN (SELECT value FROM json_each(${JSON.stringify(ids)}))`
+      // In order: a step back would begin a part of its own.
+      await sql`INSERT INTO ${index} (rowid, ${list})
+        SELECT id, ${list} FROM ${sql.table(table)} WHERE ${among} ORDER BY id`.execute(tx)
+      await sql`DELETE FROM ${changedOf(table)} WHERE ${among}`.execute(tx)
+      await sql`UPDATE search_progress SET last = max(last, ${Math.max(...ids)}) WHERE name = ${table}`.execute(
+        tx,
+      )
+      return true
+    },
 
-  async reset(tx, { table }) {
-    const index = sql.table(indexOf(table))
-    await sql`INSERT INTO ${index} (${index}) VALUES ('delete-all')`.execute(tx)
-    await sql`DELETE FROM ${changedOf(table)}`.execute(tx)
-    await sql`UPDATE search_progress SET last = 0 WHERE name = ${table}`.execute(tx)
+    async reset(tx, { table }) {
+      const index = sql.table(indexOf(table))
+      await sql`INSERT INTO ${index} (${index}) VALUES ('delete-all')`.execute(tx)
+      await sql`DELETE FROM ${changedOf(table)}`.execute(tx)
+      await sql`UPDATE search_progress SET last = 0 WHERE name = ${table}`.execute(tx)
+    },
   },
 }
 
@@ -105,9 +109,9 @@ const lastOf = (table: string) => sql`(SELECT last FROM search_progress WHERE na
 /** The first rows that are not in the index, in order of identifier. */
 async function outsideOf(db: Db, table: string): Promise<number[]> {
   const { rows } = await sql<{ id: number }>`
-    SELECT id FROM (SELECT id FROM ${changedOf(table)} ORDER BY id LIMIT ${AT_ONCE})
-    UNION ALL SELECT id FROM (SELECT id FROM ${sql.table(table)} WHERE id > ${lastOf(table)} ORDER BY id LIMIT ${AT_ONCE})
-    LIMIT ${AT_ONCE}`.execute(db)
+    SELECT id FROM (SELECT id FROM ${changedOf(table)} ORDER BY id LIMIT ${ROWS_OF_A_PART})
+    UNION ALL SELECT id FROM (SELECT id FROM ${sql.table(table)} WHERE id > ${lastOf(table)} ORDER BY id LIMIT ${ROWS_OF_A_PART})
+    LIMIT ${ROWS_OF_A_PART}`.execute(db)
   return rows.map(({ id }) => id)
 }
 
