@@ -31,7 +31,7 @@ export function addSafetyCommands(program: Command): void {
   addCommand(
     program,
     'check',
-    'look for damage in file, references, search keys, records and log, and change nothing; exit 1 when there is any',
+    'look for damage in file, references, search keys, records and log, and only read, unless --repair is given; exit 1 when there is any',
   )
     .option(
       '--repair',
