@@ -429,6 +429,8 @@ test('audit verify and export', async t => {
     .map(line => JSON.parse(line))
   assert.equal(entries.length, 602)
   assert.equal(new Set(entries.map(({ id }) => id)).size, 602)
+  const whole = await runCommand(['audit', 'export', '--json', '--database', databaseUrl])
+  assert.deepEqual(JSON.parse(whole.stdout), { entries })
   const verdict = await succeeds('audit', 'verify', '--database', databaseUrl)
   assert.equal(verdict.problem, undefined)
   assert.match(verdict.last_hash, /^[0-9a-f]{64}$/)

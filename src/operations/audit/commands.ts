@@ -48,16 +48,30 @@ async function verify(options: CommonOptions & { anchor?: string }): Promise<voi
 
 async function exportEntries(options: CommonOptions): Promise<void> {
   await withDatabase(options, ({ reader }) =>
-    pipeline(lines(reader), options.terminal.stdout, { end: false }),
+    pipeline(options.json ? oneObject(reader) : lines(reader), options.terminal.stdout, { end: false }),
   )
 }
 
 /** Reads while it writes, so that a long log needs no more memory than a short one. */
-async function* lines(db: Db): AsyncGenerator<string> {
+async function* entries(db: Db): AsyncGenerator<string[]> {
   for (let last = 0; ; ) {
     const rows = await entryRowsAfter(db, last, ENTRIES_AT_ONCE)
     if (rows.length === 0) return
     last = rows.at(-1)!.id
-    yield rows.map(row => `${JSON.stringify(recordOf(row))}\n`).join('')
+    yield rows.map(row => JSON.stringify(recordOf(row)))
   }
+}
+
+async function* lines(db: Db): AsyncGenerator<string> {
+  for await (const texts of entries(db)) yield texts.map(text => `${text}\n`).join('')
+}
+
+async function* oneObject(db: Db): AsyncGenerator<string> {
+  yield '{"entries":['
+  let separator = ''
+  for await (const texts of entries(db)) {
+    yield separator + texts.join(',\n')
+    separator = ',\n'
+  }
+  yield ']}\n'
 }
