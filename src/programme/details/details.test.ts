@@ -1,6 +1,42 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { sql } from 'kysely'
 import { describeService, giveSecretKey } from '../../../test/harness.ts'
+import { features } from '../../app.ts'
+import { checkDatabase } from '../../operations/check/rules.ts'
+
+describeService('payment details that were removed', service => {
+  giveSecretKey()
+
+  test('200 - stay as history, are logged once, and are right for check', async () => {
+    const affiliate_id = (await service().newAffiliate('remover', { status: 'active' })).id
+    const account = { method: 'sepa', iban: 'FR1420041010050500013M02606', holder: 'Eve' }
+    const { body: entered } = await service().post('/payment-details', { affiliate_id, ...account })
+    const path = `/payment-details/${entered.id}`
+    const remove = async () => {
+      const { status, body } = await service().delete(path)
+      assert.equal(status, 200)
+      return [body.deleted, body.previous.status]
+    }
+    assert.deepEqual(await remove(), [true, 'current'])
+    // Once more changes nothing.
+    assert.deepEqual(await remove(), [true, 'removed'])
+    const { status, body } = await service().get(path)
+    assert.deepEqual([status, body.status, body.holder], [200, 'removed', 'Eve'])
+    const { body: events } = await service().get('/events?record=payment_detail')
+    const types = events.map(({ type }: { type: string }) => type)
+    assert.deepEqual(types.sort(), ['payment_detail.create', 'payment_detail.delete'])
+    const problems = async () => (await checkDatabase(service().database, features)).problems
+    assert.deepEqual(await problems(), [])
+    const setStatus = (status: string) =>
+      service().database.transaction(tx =>
+        sql`UPDATE payment_details SET status = ${status} WHERE id = ${entered.id}`.execute(tx),
+      )
+    await setStatus('current')
+    assert.match((await problems()).join(), /payment_details \d+: the log says that it was deleted/)
+    await setStatus('removed')
+  })
+})
 
 describeService('payment details and addresses', service => {
   giveSecretKey()

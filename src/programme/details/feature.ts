@@ -70,4 +70,5 @@ export const paymentDetails = feature(paymentDetail, {
   tables: [paymentDetail.table, paymentAddressesTable],
   resource,
   listing,
+  ended: ({ status }) => status === 'removed',
 })
