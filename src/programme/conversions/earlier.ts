@@ -4,7 +4,7 @@ import type { Settings } from '../../base/settings.ts'
 import { type Conversion, isPaid, isTaking } from './conversion.ts'
 import { duplicatesIn, saleOf } from './earning.ts'
 import type { Fact } from './fact.ts'
-import { MOST_MEMBERS } from './payments.ts'
+import { MOST_MEMBERS, MOST_WITH_PARTS } from './payments.ts'
 import type { CreateArguments } from './schema.ts'
 
 /** Where none is sent: that of the same refund or dispute, else that of the sale, as far as it is known. */
@@ -41,11 +41,7 @@ export function sameAs(
 
 /** @throws Failure invalid_argument, conversion_conflict */
 export function refuseMisfits(fact: Fact, payment: readonly Conversion[]): void {
-  if (payment.length >= MOST_MEMBERS) {
-    throw new Failure('conversion_conflict', {
-      message: `More than ${MOST_MEMBERS} conversions are of one payment: report totals (cumulative) instead of parts.`,
-    })
-  }
+  refuseTooMany(fact, payment.length)
   const sale = saleOf(payment)
   if (sale && isTaking(fact.kind) && isPaid(sale.kind) && sale.currency !== fact.currency) {
     refuseInvalid({ currency: `must be ${sale.currency}, the currency of the sale.` })
@@ -54,6 +50,20 @@ export function refuseMisfits(fact: Fact, payment: readonly Conversion[]): void 
     throw new Failure('conversion_conflict', {
       message: `Affiliate ${sale.affiliate_id} is credited for conversion ${sale.id} already.`,
       data: { conversion_id: sale.id, affiliate_id: sale.affiliate_id },
+    })
+  }
+}
+
+/** A way to take back the rest has to stay where there are too many refunds in parts. */
+function refuseTooMany({ kind, cumulative }: Fact, count: number): void {
+  if (count >= MOST_MEMBERS) {
+    throw new Failure('conversion_conflict', {
+      message: `A payment has at most ${MOST_MEMBERS} conversions: correct its referral by hand instead.`,
+    })
+  }
+  if (kind === 'refund' && !cumulative && count >= MOST_WITH_PARTS) {
+    throw new Failure('conversion_conflict', {
+      message: `From ${MOST_WITH_PARTS} conversions of a payment on, refunds of it are totals: report all that was refunded so far (cumulative) instead of a part.`,
     })
   }
 }

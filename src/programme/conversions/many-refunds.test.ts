@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { describeService } from '../../../test/harness.ts'
+import { features } from '../../app.ts'
+import { checkDatabase } from '../../operations/check/rules.ts'
 import { directRun, runsDirectly } from '../../storage/prepared.ts'
 
 const MOST = 500
@@ -52,6 +54,34 @@ describeService('refunds of one payment, line by line', service => {
     // What was refused has named nothing: this is a payment of its own.
     const alone = await service().post('/conversions', { kind: 'lead', context: 's', reference: 'another' })
     assert.deepEqual([alone.status, alone.body.explanation.payment.paid], [201, 0])
+  })
+
+  test('end at the most parts, where totals, disputes and their ends still count', async () => {
+    const { affiliate, referral } = await sell('whole', 1000)
+    const dispute = { reference: 'whole', part: 'd', amount: 501 }
+    const { results } = await refund([
+      { kind: 'dispute', ...dispute },
+      ...parts('whole', 1, 520),
+      { kind: 'dispute_won', ...dispute, amount: undefined },
+      { kind: 'dispute', ...dispute, part: 'e' },
+    ])
+    const statuses = results.map(({ status }) => status)
+    const accepted = MOST - 1
+    assert.deepEqual(statuses, [...Array(accepted).fill(201), ...Array(521 - accepted).fill(409), 201, 201])
+    assert.equal(await owed(affiliate), 0.2)
+    const total = (amount: number) => ({ reference: 'whole', cumulative: true, amount })
+    const all = await service().post('/conversions', { kind: 'refund', context: 's', ...total(1000) })
+    assert.deepEqual([all.status, all.body.explanation.payment.left], [201, 0], JSON.stringify(all.body))
+    assert.equal(await owed(affiliate), 0)
+    const { body: own } = await service().get(`/referrals/${referral}`)
+    assert.deepEqual([own.status, own.amount], ['rejected', '0.00'])
+    const others = Array.from({ length: 98 }, (_, number) => total(number + 1))
+    const last = (await refund([...others, total(1000)])).results.slice(-3)
+    assert.deepEqual(
+      last.map(({ status }) => status),
+      [201, 409, 200],
+    )
+    assert.deepEqual((await checkDatabase(service().database, features)).problems, [])
   })
 
   test('are answered by what each has changed, also after the sale was paid', async () => {

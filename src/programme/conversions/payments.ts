@@ -11,7 +11,9 @@ import type { CreateArguments } from './schema.ts'
 import * as store from './store.ts'
 
 /** Conversions per payment: the balance is computed from all of them. */
-export const MOST_MEMBERS = 500
+export const MOST_MEMBERS = 600
+/** Where refunds in parts end, so that there is room for totals, disputes and their ends. */
+export const MOST_WITH_PARTS = 500
 
 /** All reports of a payment, locked against other reports until the transaction ends. */
 export interface Payment {
