@@ -80,8 +80,8 @@ function problemsOfTexts(changes: Changes, { currency, payouts }: Settings): Pro
   const problem = isNamed && (inSepa || inAch)
   const ofBank = problemInAch(bank, 'The name', MOST_BANK)
   return {
-    ...(problem && { payer_name: `must be written as the bank takes it. ${problem}` }),
-    ...(ofBank && { payer_bank: `must be written as the bank takes it. ${ofBank}` }),
+    ...(problem && { payer_name: `can't be in a file for the bank. ${problem}` }),
+    ...(ofBank && { payer_bank: `can't be in a file for the bank. ${ofBank}` }),
   }
 }
 

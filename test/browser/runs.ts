@@ -75,9 +75,8 @@ export function runScenarios(world: () => World): void {
           await page.getByRole('button', { name: 'Prepare' }).click()
           await page.getByText('Two people').waitFor()
           const path = page.url().match(/\/payout-runs\/\d+/)![0]
-          await page.getByRole('button', { name: 'Approve' }).click()
-          await page.getByRole('alertdialog').getByRole('button', { name: 'Approve' }).click()
-          await page.getByText('who prepared the run can not approve it').waitFor()
+          await page.getByText('Somebody else has to approve it: you prepared it.').waitFor()
+          assert.equal(await page.getByRole('button', { name: 'Approve' }).count(), 0)
           const { hash, status } = await world().read(path)
           assert.equal(status, 'draft')
           // The key belongs to the same account.
@@ -89,6 +88,10 @@ export function runScenarios(world: () => World): void {
           await page.getByLabel('Password', { exact: true }).fill(colleague.password)
           await page.getByRole('button', { name: 'Log in' }).click()
           await page.getByRole('button', { name: 'Approve' }).click()
+          await world().make('/referrals', { affiliate_id: id, amount: 1, status: 'unpaid' })
+          assert.equal((await world().api('POST', path, {})).status, 200)
+          await page.getByRole('alertdialog').getByRole('button', { name: 'Approve' }).click()
+          await page.getByText('The run was prepared again since you opened it.').waitFor()
           await page.getByRole('alertdialog').getByRole('button', { name: 'Approve' }).click()
           await page.getByText(/^Payout run \d+ approved$/).waitFor()
           assert.equal((await world().read(path)).status, 'approved')

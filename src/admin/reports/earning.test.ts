@@ -50,7 +50,7 @@ describeService('reports: earning', service => {
     await add(0, { amount: 5, date: dayAgo(2) })
     await add(0, { amount: 7, status: 'rejected', date: dayAgo(2) })
     await add(1, { amount: -3, type: 'refund', status: 'unpaid', date: dayAgo(1) })
-    await add(2, { amount: 2.5, type: 'write_off', date: dayAgo(1) })
+    await add(2, { amount: -2.5, type: 'write_off', date: dayAgo(1) })
     // What was earned in the ten days before the last ten.
     const old = await add(1, { amount: 100, status: 'unpaid', date: dayAgo(12) })
     await service().newPayout(affiliates[1]!, { referrals: [old.referral_id] })
@@ -60,7 +60,7 @@ describeService('reports: earning', service => {
     const body = await report(`earnings-by-month?from=${dayAgo(9)}&to=${dayAgo(0)}`)
     assert.deepEqual([body.span, body.from, body.to], ['days', dayAgo(9), dayAgo(0)])
     assert.equal(body.rows.length, 10)
-    const owed = 10 + 11 + 12 + 13 - 3 + 2.5
+    const owed = 10 + 11 + 12 + 13 - 3 - 2.5
     assert.deepEqual(body.rows.at(-3), {
       period: dayAgo(2),
       referrals: 1,

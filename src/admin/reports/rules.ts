@@ -84,7 +84,8 @@ const earnings: ByPeriod = {
       earned: unitsOfSum(row.earned),
       pending: unitsOfSum(row.pending),
       refused: unitsOfSum(row.refused),
-      written_off: unitsOfSum(row.written_off),
+      // As the ledger has it: what affiliates lost by it.
+      written_off: -unitsOfSum(row.written_off),
       paid: unitsOfSum(payoutRows[number]!.paid_sum),
       owed: owedAmounts[number]!,
     }))

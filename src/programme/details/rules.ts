@@ -116,7 +116,7 @@ async function problemsOf(db: Db, args: Partial<CreateArguments>): Promise<Probl
 function problemOfHolder(method: Method, { holder = '' }: Partial<CreateArguments>): Problems {
   if (isFormula(holder)) return { holder: 'must not begin as a formula of a spreadsheet does.' }
   const problem = holder && formatOf(method).problemOfName?.(holder)
-  return problem ? { holder: `must be written as the bank takes it. ${problem}` } : {}
+  return problem ? { holder: `can't be in a file for the bank. ${problem}` } : {}
 }
 
 type Method = CreateArguments['method']

@@ -71,7 +71,7 @@ export async function beginApproval(
 }
 
 function refuseUnready(run: Run, hash: string): void {
-  if (run.status !== 'draft') throw conflict(`A run that is ${run.status} can not be approved.`)
+  if (run.status !== 'draft') throw conflict(`A run that is ${run.status} can't be approved.`)
   if (!isReady(run)) throw conflict('The run is still being prepared: get it again in a moment.')
   if (run.hash !== hash) {
     throw conflict(
@@ -86,13 +86,13 @@ function refuseSamePerson({ actor }: RequestContext, run: Run, { payouts }: Sett
   if (payouts.approval === 'one' && run.approval === 'one') return
   if (actor.userId === 0) {
     throw new Failure('second_person', {
-      message: 'Two persons are needed, and the command line is nobody: approve by an account of your own.',
+      message: 'Two people are needed, and the command line is nobody: approve by an account of your own.',
     })
   }
   if (run.prepared_by === 0) {
     throw new Failure('second_person', {
       message:
-        'Two persons are needed, and the command line prepared it, which is nobody: prepare it by an account.',
+        'Two people are needed, and the command line prepared it, which is nobody: prepare it by an account.',
     })
   }
   if (run.prepared_by === actor.userId) throw new Failure('second_person')
@@ -103,7 +103,7 @@ type ChangedItems = Record<string, string>
 
 /** A refusal by another process, as its own would have been. */
 export function refusalOf({ refusal }: Pick<Run, 'refusal'>): Failure {
-  const named = refusal.matchAll(/Affiliate (\d+) (.*?)(?= Affiliate \d| Prepare it anew)/gs)
+  const named = refusal.matchAll(/Affiliate (\d+) (.*?)(?= Affiliate \d| Prepare again)/gs)
   return conflict(refusal, {
     affiliates: Object.fromEntries(Array.from(named, ([, id, what]) => [id, what])),
   })
@@ -118,7 +118,7 @@ export async function verify(context: RequestContext, run: Run): Promise<void> {
   const { changedItems, last } = await compareSome(context, run, settings)
   const names = Object.entries(changedItems)
   const sentences = names.slice(0, MOST_SENTENCES).map(([id, what]) => `Affiliate ${id} ${what}`)
-  const refusal = `The run has changed since it was prepared. ${sentences.join(' ')} Prepare it anew, and look at it again.`
+  const refusal = `The run has changed since it was prepared. ${sentences.join(' ')} Prepare again, and look at the payees.`
   const isUnchanged = names.length === 0
   const isRefused = await write(context, async tx => {
     const before = await store.runs.hold(tx, run.id)

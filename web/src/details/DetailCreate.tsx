@@ -102,7 +102,11 @@ function Fields() {
         source="holder"
         label="Holder"
         autoComplete="off"
-        helperText="Account holder, as the bank has the name."
+        helperText={
+          method === 'paypal'
+            ? "Account holder, as the account's name is at PayPal."
+            : 'Account holder, as the bank has the name.'
+        }
       />
     </>
   )

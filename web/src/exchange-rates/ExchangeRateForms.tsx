@@ -1,6 +1,8 @@
-import { required, TextInput } from 'react-admin'
+import { required, TextInput, useGetList } from 'react-admin'
+import { useWatch } from 'react-hook-form'
 import { useSession } from '../session.tsx'
-import { FormSection, Row } from '../ui/form.tsx'
+import { FormSection, Row, useWarning } from '../ui/form.tsx'
+import { day } from '../ui/format.ts'
 import { DeleteRecord, RecordCreate, RecordEdit } from '../ui/RecordForms.tsx'
 import { type ExchangeRate, nameOf } from './exchange-rate.ts'
 import { exchangeRates } from './pages.ts'
@@ -40,23 +42,55 @@ export function ExchangeRateEdit() {
   )
 }
 
+/** How many of the latest rates a new one is compared with. */
+const COMPARED = 100
+/** By how many times a rate may differ from the one nearest in time without a warning. */
+const MOST_TIMES = 5
+
+/** 'YYYY-MM-DD', with or without a time, in UTC. */
+const timeOf = (date: string) => Date.parse(date.includes(' ') ? `${date.replace(' ', 'T')}Z` : date)
+
+/** Warns of a rate that is far from the known one nearest in time: of a decimal point in the wrong place. */
+function useFarFromNearest() {
+  const [id, from, to, date] = useWatch({ name: ['id', 'from_currency', 'to_currency', 'date'] })
+  const { data } = useGetList<ExchangeRate>(
+    'exchange-rates',
+    {
+      filter: { from_currency: from, to_currency: to },
+      pagination: { page: 1, perPage: COMPARED },
+      sort: { field: 'date', order: 'DESC' },
+    },
+    { enabled: currencyProblem(from) === undefined && currencyProblem(to) === undefined },
+  )
+  return useWarning(text => {
+    const at = date ? timeOf(String(date)) : Date.now()
+    const distance = (rate: ExchangeRate) => Math.abs(timeOf(rate.date) - at)
+    const [nearest] = (data ?? []).filter(rate => rate.id !== id).sort((a, b) => distance(a) - distance(b))
+    if (!nearest || rateProblem(text)) return undefined
+    const times = Number(text) / Number(nearest.rate)
+    if (times <= MOST_TIMES && times >= 1 / MOST_TIMES) return undefined
+    return `${text} is ${Number(times.toPrecision(2))} times the rate of ${day(nearest.date)}. Save again if it is meant.`
+  })
+}
+
 function Fields() {
+  const farFromNearest = useFarFromNearest()
   return (
     <FormSection
       title="Exchange rate"
       hint="Sales are converted at the latest rate on or before their date. Amounts already converted keep their rate."
     >
       <Row>
-        <Currency source="from_currency" label="One unit of" />
+        <Currency source="from_currency" label="From currency" />
         <TextInput
           source="rate"
-          label="is worth"
+          label="Rate"
           parse={typed => typed}
-          validate={[required('Type the rate.'), rateProblem]}
-          helperText="With a point, such as 1.0842."
+          validate={[required('Type the rate.'), rateProblem, farFromNearest]}
+          helperText="What one unit is worth in the other currency, such as 1.0842."
           slotProps={{ htmlInput: { inputMode: 'decimal', autoComplete: 'off' } }}
         />
-        <Currency source="to_currency" label="of" />
+        <Currency source="to_currency" label="To currency" />
       </Row>
       <TextInput
         source="date"

@@ -62,7 +62,7 @@ const lines: Line[] = [
   {
     account: 'external',
     name: 'External',
-    why: 'Referrals marked as paid by hand, less payouts made for referrals of another system.',
+    why: 'Referrals marked as paid by hand, less payouts that name no referral of this service.',
     rare: true,
   },
   {

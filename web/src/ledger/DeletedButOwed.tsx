@@ -53,6 +53,9 @@ export function DeletedButOwed() {
   )
 }
 
+/** Hidden on narrow screens, to make room for the buttons. */
+const wide = { display: { xs: 'none', sm: 'table-cell' } }
+
 function OwedRows({ rows }: { rows: DeletedAffiliates[] }) {
   const money = useMoney()
   return (
@@ -62,7 +65,7 @@ function OwedRows({ rows }: { rows: DeletedAffiliates[] }) {
           <TableRow>
             <TableCell>Affiliate</TableCell>
             <TableCell sx={figures}>Owed</TableCell>
-            <TableCell sx={figures}>Pending</TableCell>
+            <TableCell sx={{ ...figures, ...wide }}>Pending</TableCell>
             <TableCell />
           </TableRow>
         </TableHead>
@@ -78,9 +81,9 @@ function OwedRows({ rows }: { rows: DeletedAffiliates[] }) {
                 </Typography>
               </TableCell>
               <TableCell sx={figures}>{money.full(owed)}</TableCell>
-              <TableCell sx={figures}>{money.full(pending)}</TableCell>
+              <TableCell sx={{ ...figures, ...wide }}>{money.full(pending)}</TableCell>
               <TableCell>
-                <Stack direction="row" sx={{ justifyContent: 'flex-end' }}>
+                <Stack direction={{ xs: 'column', sm: 'row' }} sx={{ justifyContent: 'flex-end' }}>
                   <Allowed to="referrals.create">
                     <Button
                       component={Link}

@@ -29,7 +29,7 @@ function useEarningsColumns(): Column<Earnings>[] {
     { label: 'Referrals', cell: row => count(row.referrals), figures: true },
     figure('Earned', row => row.earned),
     figure('Pending', row => row.pending),
-    figure('Refused', row => row.refused),
+    figure('Rejected', row => row.refused),
     figure('Written off', row => row.written_off),
     figure('Paid', row => row.paid),
     figure('Owed at the end', row => row.owed),
@@ -41,7 +41,7 @@ export function EarningsByMonth({ scope }: { scope: Scope }) {
   const money = useMoney()
   return (
     <ReportCard
-      title="Earned, paid, refused"
+      title="Earned, paid, rejected"
       name="earnings-by-month"
       scope={scope}
       empty={isEmpty}
@@ -50,12 +50,12 @@ export function EarningsByMonth({ scope }: { scope: Scope }) {
     >
       {rows => (
         <TimePlot
-          describe="What was earned, paid and refused over time"
+          describe="What was earned, paid and rejected over time"
           categories={rows.map(row => period(row.period))}
           series={[
             { label: 'Earned', colour: palette.plot.paid, data: rows.map(row => Number(row.earned)) },
             { label: 'Paid', colour: palette.plot.inactive, data: rows.map(row => Number(row.paid)) },
-            { label: 'Refused', colour: palette.plot.rejected, data: rows.map(row => Number(row.refused)) },
+            { label: 'Rejected', colour: palette.plot.rejected, data: rows.map(row => Number(row.refused)) },
           ]}
           full={money.full}
           short={money.short}

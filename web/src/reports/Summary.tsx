@@ -17,7 +17,7 @@ export function Summary({ scope }: { scope: Scope }) {
   const sums = [
     ['Earned', totals?.earned, before?.earned],
     ['Paid', totals?.paid, before?.paid],
-    ['Refused', totals?.refused, before?.refused],
+    ['Rejected', totals?.refused, before?.refused],
     ['Written off', totals?.written_off, before?.written_off],
     ['Owed at the end', totals?.owed, before?.owed],
   ] as const
@@ -29,8 +29,9 @@ export function Summary({ scope }: { scope: Scope }) {
           From {day(`${reported.from} 00:00:00`)} until {day(`${reported.to} 00:00:00`)}
           {before &&
             `, compared with ${day(`${before.from} 00:00:00`)} until ${day(`${before.to} 00:00:00`)}`}
-          . Earned, refused and written off count by the date of the referral, paid by that of the payout, and
-          owed by when it was recorded. What payouts pay beside referrals lowers nothing that is owed.
+          . Earned, rejected and written off count by the date of the referral, paid by that of the payout,
+          and owed by when it was recorded. A payout that names no referrals counts as paid, and leaves what
+          is owed as it is.
         </Typography>
       )}
       <Tiles minWidth={168} busy={earnings.isPlaceholderData}>

@@ -54,7 +54,10 @@ function ConditionFields({ place, remove }: { place: number; remove: () => void 
       setValue(source('how'), possible[0], { shouldDirty: true })
   }
   return (
-    <Stack direction="row" sx={{ gap: 1, alignItems: 'flex-start', '& > div': { flex: 1, minWidth: 0 } }}>
+    <Stack
+      direction={{ xs: 'column', sm: 'row' }}
+      sx={{ gap: 1, alignItems: { sm: 'flex-start' }, '& > div': { flex: { sm: 1 }, minWidth: 0 } }}
+    >
       <SelectInput
         margin="none"
         source={source('field')}
@@ -81,7 +84,11 @@ function ConditionFields({ place, remove }: { place: number; remove: () => void 
         validate={typed => valueProblem({ field, how: getValues(source('how')), value: String(typed ?? '') })}
         helperText={asksForNumber ? false : 'With commas between them.'}
       />
-      <IconButton aria-label="Remove condition" onClick={remove}>
+      <IconButton
+        aria-label="Remove condition"
+        onClick={remove}
+        sx={{ alignSelf: { xs: 'flex-end', sm: 'auto' } }}
+      >
         <RemoveIcon />
       </IconButton>
     </Stack>

@@ -3,8 +3,8 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useNotify, useRefresh } from 'react-admin'
 import { Link } from 'react-router-dom'
-import { messageOf, request } from '../api.ts'
-import { useCan } from '../session.tsx'
+import { get, messageOf, request } from '../api.ts'
+import { useCan, useSession } from '../session.tsx'
 import { Allowed } from '../ui/Allowed.tsx'
 import { Confirm } from '../ui/Confirm.tsx'
 import { plural, useMoney } from '../ui/format.ts'
@@ -32,13 +32,37 @@ export function RunActions({ run }: { run: Run }) {
   if (!may) return null
   return (
     <>
-      {status === 'draft' && run.hash !== '' && run.payees > 0 && <Approve run={run} />}
+      {status === 'draft' && run.hash !== '' && run.payees > 0 && <Approval run={run} />}
       {status === 'draft' && run.hash !== '' && <PrepareAgain run={run} />}
       {status === 'cancelled' && <NewLike run={run} />}
       {['draft', 'approving', 'approved'].includes(status) && <Cancel run={run} />}
       {['approved', 'sent'].includes(status) && <Close run={run} />}
     </>
   )
+}
+
+/** Approving, or why the signed-in user can't. */
+function Approval({ run }: { run: Run }) {
+  const { user } = useSession()
+  if (run.approval === 'one' || ![0, user.id].includes(run.prepared_by)) return <Approve run={run} />
+  return (
+    <Typography variant="body2" sx={{ alignSelf: 'center', color: 'text.secondary' }}>
+      {run.prepared_by === 0
+        ? 'Nobody can approve it: it was prepared by the command line. Prepare it again.'
+        : 'Somebody else has to approve it: you prepared it.'}
+    </Typography>
+  )
+}
+
+/** Approves what the user has seen. @throws Error when the run was prepared again meanwhile */
+async function approveAsSeen({ id, hash }: Run, approve: () => Promise<void>): Promise<void> {
+  try {
+    await approve()
+  } catch (error) {
+    const latest = await get<Run>(`payout-runs/${id}`).catch(() => undefined)
+    if (latest === undefined || latest.hash === hash) throw error
+    throw new Error('The run was prepared again since you opened it. Look at the payees again, then approve.')
+  }
 }
 
 function Approve({ run }: { run: Run }) {
@@ -55,11 +79,13 @@ function Approve({ run }: { run: Run }) {
         title={`Approve ${nameOf(run).toLowerCase()}?`}
         action="Approve"
         danger={false}
-        onConfirm={() => step('/approve', { hash: run.hash }, `${nameOf(run)} approved`)}
+        onConfirm={() =>
+          approveAsSeen(run, () => step('/approve', { hash: run.hash }, `${nameOf(run)} approved`))
+        }
         onClose={() => setAsking(false)}
       >
         <Typography>
-          {money.full(run.amount)} for {plural(run.payees, 'payee')} are reserved: nobody can edit or pay
+          {money.full(run.amount)} for {plural(run.payees, 'payee')} will be reserved: nobody can edit or pay
           these referrals otherwise. If anything has changed since the run was prepared, the approval stops
           and tells you what.
         </Typography>

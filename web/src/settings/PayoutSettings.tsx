@@ -3,7 +3,7 @@ import { FormSection, Row } from '../ui/form.tsx'
 
 const approvals = [
   { id: 'one', name: 'One person' },
-  { id: 'two', name: 'Two persons' },
+  { id: 'two', name: 'Two people' },
 ]
 
 /** Approval of payout runs, and the payer's details. */

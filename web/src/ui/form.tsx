@@ -251,6 +251,23 @@ const example = ({ decimals }: Money) =>
   decimals === 0 ? '1250' : `1250.${'50'.padEnd(decimals, '0').slice(0, decimals)}`
 
 /**
+ * What is most often a slip: the first attempt to save warns, the second saves.
+ * @returns the validation of a field
+ */
+export function useWarning(warningOf: (text: string) => string | undefined) {
+  const { submitCount } = useFormState()
+  const announced = useRef({ text: '', submitCount: 0 })
+  return (typed: unknown) => {
+    const text = rateOf(typed)
+    const warning = warningOf(text)
+    if (warning === undefined) return undefined
+    // Validation runs more often than submission: the warning counts as seen once the form was submitted after it.
+    if (announced.current.text !== text) announced.current = { text, submitCount }
+    return announced.current.submitCount < submitCount ? undefined : warning
+  }
+}
+
+/**
  * A rate as text, so that "not set" and zero stay distinct. More than 100 % is most often a slip: the first attempt to
  * save warns, the second saves.
  * @param missing error message when it is empty; without it the rate is optional
@@ -271,16 +288,11 @@ export function RateInput({
 }) {
   const { default_rate_type } = useSession().settings
   const type = useWatch({ name: typeSource }) || default_rate_type
-  const { submitCount } = useFormState()
-  const announced = useRef({ text: '', submitCount: 0 })
-  const problemOf = (typed: unknown) => {
-    const text = rateOf(typed)
-    if (type !== 'percentage' || Number(text) <= 100) return undefined
-    // Validation runs more often than submission: the warning counts as seen once the form was submitted after it.
-    if (announced.current.text !== text) announced.current = { text, submitCount }
-    if (announced.current.submitCount < submitCount) return undefined
-    return 'This is more than the whole sale. Save again if that is intended.'
-  }
+  const problemOf = useWarning(text =>
+    type !== 'percentage' || Number(text) <= 100
+      ? undefined
+      : 'This is more than the whole sale. Save again if that is intended.',
+  )
   return (
     <TextInput
       source={source}
