@@ -3,4 +3,5 @@ const HOST = '@erased.invalid'
 
 export const erasedAddress = (login: string) => login + HOST
 
-export const isErasedAddress = (email: string) => email.endsWith(HOST)
+/** @returns '' where the account was erased */
+export const reachable = (email: string) => (email.endsWith(HOST) ? '' : email)

@@ -348,7 +348,8 @@ export async function findByName(db: Db, name: string): Promise<store.User[]> {
 
 type Names = Pick<store.User, 'first_name' | 'last_name' | 'login'> & { display_name?: string }
 
-function nameOf(user: Names): string {
+/** What people call an account. */
+export function nameOf(user: Names): string {
   return user.display_name || `${user.first_name} ${user.last_name}`.trim() || user.login
 }
 

@@ -1,7 +1,8 @@
 /** Deleted affiliates who are owed: to delete one deletes nothing that was earned. */
 
-import { isErasedAddress } from '../../accounts/users/erased.ts'
-import { findUsers, type User } from '../../accounts/users/store.ts'
+import { reachable } from '../../accounts/users/erased.ts'
+import { nameOf } from '../../accounts/users/rules.ts'
+import { findUsers } from '../../accounts/users/store.ts'
 import { exactNumber } from '../../base/money.ts'
 import { deletedAmong } from '../../events/read.ts'
 import type { Context } from '../../events/write.ts'
@@ -46,13 +47,10 @@ async function payeesOf(db: Db, ids: readonly number[]) {
       return [
         id,
         {
-          name: account ? account.display_name || account.login : '',
-          payment_email: String(values.payment_email ?? '') || addressOf(account),
+          name: account ? nameOf(account) : '',
+          payment_email: String(values.payment_email ?? '') || reachable(account?.email ?? ''),
         },
       ]
     }),
   )
 }
-
-const addressOf = (account: User | undefined) =>
-  account && !isErasedAddress(account.email) ? account.email : ''

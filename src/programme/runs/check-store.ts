@@ -27,6 +27,15 @@ export async function wronglyHeld(db: Db): Promise<{ id: number; kind: 'item' | 
   return rows
 }
 
+/** Payments of unknown outcome in runs that are over: what they have reserved is forgotten unless somebody settles them. */
+export async function leftUnknown(db: Db): Promise<{ id: number; status: string }[]> {
+  const { rows } = await sql<{ id: number; status: string }>`
+    SELECT run_items.id, payout_runs.status FROM run_items JOIN payout_runs ON payout_runs.id = run_items.run_id
+    WHERE run_items.status = 'unknown' AND payout_runs.status IN ('cancelled', 'closed')
+    ORDER BY run_items.id LIMIT 1000`.execute(db)
+  return rows
+}
+
 /** Items whose paid payouts do not come to what the item was paid. */
 export async function wronglyPaid(db: Db): Promise<{ id: number; stated: string; derived: string }[]> {
   const { rows } = await sql<{ id: number; stated: string; derived: string }>`

@@ -3,7 +3,7 @@ import { decimalText } from '../../base/money.ts'
 import type { Check } from '../../records/feature.ts'
 import { loadSettings } from '../../settings/rules.ts'
 import type { Db } from '../../storage/database.ts'
-import { wronglyHeld, wronglyPaid, wronglyReserved } from './check-store.ts'
+import { leftUnknown, wronglyHeld, wronglyPaid, wronglyReserved } from './check-store.ts'
 
 /** Also checks that it is 0 for affiliates in no open run. */
 async function* checkReserved(db: Db): AsyncGenerator<string> {
@@ -30,4 +30,10 @@ async function* checkPaid(db: Db): AsyncGenerator<string> {
   }
 }
 
-export const checks: readonly Check[] = [checkReserved, checkHeld, checkPaid]
+async function* checkLeft(db: Db): AsyncGenerator<string> {
+  for (const { id, status } of await leftUnknown(db)) {
+    yield `run_items ${id}: its outcome is unknown, and its run is ${status}: record whether it was paid or has failed.`
+  }
+}
+
+export const checks: readonly Check[] = [checkReserved, checkHeld, checkPaid, checkLeft]

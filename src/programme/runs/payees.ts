@@ -1,5 +1,5 @@
 /** Checks whether a payee can be paid, and where to, by the method of the run. */
-import { isErasedAddress } from '../../accounts/users/erased.ts'
+import { reachable } from '../../accounts/users/erased.ts'
 import type { Settings } from '../../base/settings.ts'
 import { DAY_SECONDS, formatTime, now } from '../../base/time.ts'
 import type { Db } from '../../storage/database.ts'
@@ -56,12 +56,9 @@ function payeeOf(
 
 /** PayPal can use the payment address of an affiliate where no other was entered; bank accounts have to be entered. */
 function addressOf(method: Run['method'], row: AffiliateRow): string {
-  if (method === 'csv') return row.payment_email || addressOfAccount(row)
+  if (method === 'csv') return row.payment_email || reachable(row.account_email ?? '')
   return method === 'paypal' ? row.payment_email : ''
 }
-
-const addressOfAccount = ({ account_email = '' }: AffiliateRow) =>
-  isErasedAddress(account_email) ? '' : account_email
 
 function problemOf(
   method: Run['method'],

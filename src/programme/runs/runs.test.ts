@@ -317,6 +317,8 @@ describeService('a payout run from who is owed to who is paid', service => {
     await database.transaction(tx =>
       tx.updateTable('payout_runs').set({ status: 'cancelled' }).where('id', '=', run.id).execute(),
     )
+    const { problems } = await checkDatabase(database, features)
+    assert.ok(problems.some(problem => problem.includes(`run_items ${unsure.id}: its outcome is unknown`)))
     assert.equal((await record(unsure.id, 'failed')).status, 200)
     const { body } = await results(run.id, `reference,status\n${paid.reference},returned`)
     assert.equal(body.recorded.returned, 1, JSON.stringify(body))
