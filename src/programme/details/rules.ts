@@ -10,7 +10,7 @@ import { DAY_SECONDS, now } from '../../base/time.ts'
 import { type Context, type RequestContext, type WriteTx, write } from '../../events/write.ts'
 import { existing, readingOf } from '../../records/rules.ts'
 import { personOf } from '../../records/store.ts'
-import type { Db, Tx } from '../../storage/database.ts'
+import type { Tx } from '../../storage/database.ts'
 import { refuseLostKeys, rotateSecretKey, type Sealed } from '../../storage/resealing.ts'
 import { seal, unseal } from '../../storage/secret-keys.ts'
 import type { Affiliate } from '../affiliates/affiliate.ts'
@@ -30,7 +30,8 @@ export async function create(context: RequestContext, args: CreateArguments): Pr
     const settings = await context.settings.hold(tx)
     // Locks the affiliate, so that of concurrent entries each ends the one before.
     const affiliate = await affiliates.hold(tx, args.affiliate_id)
-    refuseInvalid(await problemsOf(tx, args))
+    // Only what the lock found counts: an affiliate created since would be one that is not locked.
+    refuseInvalid({ ...(affiliate ? {} : noAffiliate), ...problemsOf(args) })
     const [before] = await store.currentOf(tx, [args.affiliate_id], args.method)
     const time = now()
     const waits = await isChange(tx, affiliate!, args)
@@ -101,16 +102,15 @@ export async function remove(context: RequestContext, id: number): Promise<Payme
 
 /** Validation beyond the schemas. */
 export async function problems({ database }: Context, args: Partial<CreateArguments>): Promise<Problems> {
-  return problemsOf(database.reader, args)
+  const { affiliate_id: id } = args
+  const isUnknown = id !== undefined && !(await isThere(database.reader, id))
+  return { ...(isUnknown && noAffiliate), ...problemsOf(args) }
 }
 
-async function problemsOf(db: Db, args: Partial<CreateArguments>): Promise<Problems> {
-  const isUnknown = args.affiliate_id !== undefined && !(await isThere(db, args.affiliate_id))
-  return {
-    ...(isUnknown && { affiliate_id: 'must be the identifier of an existing affiliate.' }),
-    ...(args.method && { ...problemOfHolder(args.method, args), ...problemsOfMethod[args.method](args) }),
-  }
-}
+const noAffiliate: Problems = { affiliate_id: 'must be the identifier of an existing affiliate.' }
+
+const problemsOf = ({ method, ...args }: Partial<CreateArguments>): Problems =>
+  method ? { ...problemOfHolder(method, args), ...problemsOfMethod[method](args) } : {}
 
 /** Refuses names that a run's files can't contain: better now than when the money is due. */
 function problemOfHolder(method: Method, { holder = '' }: Partial<CreateArguments>): Problems {
