@@ -111,6 +111,11 @@ const faults: readonly Fault[] = [
   },
   {
     invariant: 4,
+    sql: `UPDATE payout_runs SET status = 'closed' WHERE id = (SELECT run_id FROM run_items WHERE status = 'unknown')`,
+    named: /^run_items \d+: its outcome is unknown, and its run is closed: record whether it was paid or has failed/,
+  },
+  {
+    invariant: 4,
     sql: `UPDATE referrals SET run_item_id = 0 WHERE id = ${first('referrals', reserved)}`,
     named: /^run_items \d+: it is not the sum of the referrals that it has reserved/,
   },
@@ -156,9 +161,12 @@ describeService('faults of rows', service => {
       assert.equal(status, 200)
       return run.id
     }
-    const run = await approved()
-    const content = `reference,status\nR${run}A${id},paid\n`
-    assert.equal((await service().post(`/payout-runs/${run}/results`, { content })).body.recorded.paid, 1)
+    for (const outcome of ['paid', 'unknown']) {
+      const run = await approved()
+      const content = `reference,status\nR${run}A${id},${outcome}\n`
+      const { body } = await service().post(`/payout-runs/${run}/results`, { content })
+      assert.equal(body.recorded[outcome], 1)
+    }
     await approved()
   })
 
