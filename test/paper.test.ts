@@ -108,7 +108,7 @@ describeService('referrals and the ledger on the command line', service => {
     const [head, ...lines] = (await readFile(path, 'utf8')).trimEnd().split('\r\n')
     assert.equal(
       head,
-      '\uFEFFtransfer_id,date,affiliate_id,account,amount,currency,reason,referral_id,payout_id,run_item_id,event_id,record_date,reference',
+      '\uFEFFtransfer_id,date,affiliate_id,account,amount,currency,reason,referral_id,payout_id,run_item_id,event_id,record_date,reference,because',
     )
     const sums = new Map<string, bigint>()
     for (const line of lines) {
@@ -139,7 +139,7 @@ describeService('referrals and the ledger on the command line', service => {
         payout_id,
         amount: '-9.50',
         paid: '9.50',
-        because: `payout ${payout_id} created`,
+        because: `payout ${payout_id} recorded`,
         balance: statement.closing,
       },
     )

@@ -94,8 +94,10 @@ function changeOf(
   { first_name, last_name, display_name, email = before.email, role = before.role }: EditArguments,
 ) {
   const names = { first_name: first_name ?? before.first_name, last_name: last_name ?? before.last_name }
-  const displayName =
-    display_name === undefined ? before.display_name : nameOf({ ...before, ...names, display_name })
+  // A name that was derived follows the names that it was derived from.
+  const isOwn = before.display_name !== nameOf({ ...before, display_name: '' })
+  const kept = display_name ?? (isOwn ? before.display_name : '')
+  const displayName = nameOf({ ...before, ...names, display_name: kept })
   return { ...names, display_name: displayName, display_name_key: foldAccents(displayName), email, role }
 }
 

@@ -98,10 +98,13 @@ describeService('users', service => {
     assert.equal(one.status, 200)
     assert.deepEqual(
       [one.body.email, one.body.first_name, one.body.last_name, one.body.display_name],
-      ['edited.anew@example.com', 'Ed', 'Ited', 'Ed It'],
+      ['edited.anew@example.com', 'Ed', 'Ited', 'Ed Ited'],
     )
-    assert.equal((await admin.patch(`/users/${id}`, { display_name: '' })).body.display_name, 'Ed Ited')
-    assert.equal((await admin.patch(`/users/${id}`, {})).body.display_name, 'Ed Ited')
+    const named = await admin.patch(`/users/${id}`, { display_name: 'Eddie' })
+    assert.equal(named.body.display_name, 'Eddie')
+    assert.equal((await admin.patch(`/users/${id}`, { last_name: 'It' })).body.display_name, 'Eddie')
+    assert.equal((await admin.patch(`/users/${id}`, { display_name: '' })).body.display_name, 'Ed It')
+    assert.equal((await admin.patch(`/users/${id}`, {})).body.display_name, 'Ed It')
     const ignored = await admin.patch(`/users/${id}`, { login: 'renamed' })
     assert.equal(ignored.body.login, 'edited')
     assert.equal(ignored.headers.get('x-ignored-arguments'), 'login')

@@ -68,6 +68,30 @@ describeService('what persons decide about what a sale has earned', service => {
       assert.ok(story.body.sentences.includes(`There was ${text}.`), story.body.sentences)
   })
 
+  test('ledger - says of each transfer what it was, in the list as in the statement', async () => {
+    const { id, takeBack } = await sell({ amount: 200 })
+    await takeBack(50, 'a')
+    await patch(id, { amount: 25 })
+    const payout = await service().newPayout(affiliate.id, { referrals: [id] })
+    await takeBack(50, 'b')
+    await service().patch(`/payouts/${payout.payout_id}`, { affiliate_id: affiliate.id, status: 'failed' })
+    const path = `/affiliates/${affiliate.id}/ledger?number=5&order=desc`
+    const reasons = (await service().get(path)).body.map((one: any) => one.because)
+    assert.deepEqual(reasons.toReversed(), [
+      'refund of a sale',
+      'referral corrected',
+      'payout recorded',
+      'refund of a sale',
+      'payout failed',
+    ])
+    const admin = await service().admin()
+    const { body } = await admin.get(`/affiliates/${affiliate.id}/statement`)
+    const lines = body.trimEnd().split('\r\n').slice(-6, -1)
+    assert.match(lines[0], new RegExp(`refund of a sale, referral ${id}"$`))
+    assert.match(lines[1], new RegExp(`,referral ${id} corrected$`))
+    assert.match(lines[4], new RegExp(`,payout ${payout.payout_id} failed$`))
+  })
+
   test('explanation - tells a total of refunds from one refund', async () => {
     const { id, takeBack } = await sell()
     const total = { part: undefined, cumulative: true, occurred_at: '2026-02-05 10:00:00' }

@@ -20,7 +20,7 @@ import { ENDED, isEnded, type Judgement, monthsSince, totalOf } from '../commiss
 import { columnsOf, commissionOf, inProgramme } from '../commission/judging.ts'
 import { type Line, lineFrom, type Sale } from '../commission/sale.ts'
 import { type Referral, referral } from '../referrals/referral.ts'
-import { adjust, earn } from '../referrals/rules.ts'
+import { adjust, earn, type PostingReason } from '../referrals/rules.ts'
 import { keepCalculation } from '../referrals/store.ts'
 import { type Conversion, isEarning, isPaid, isTaking, type SentLine } from './conversion.ts'
 import { leftOf } from './left.ts'
@@ -212,11 +212,11 @@ async function approach(
   calculation: Calculation,
   target: number,
 ): Promise<Referral[]> {
-  const { own, children, left, settings } = standing
+  const { own, children, left, cause, settings } = standing
   const isRefunded = own.status === 'rejected' && own.reason === REFUNDED
   if (own.status === 'rejected' && !isRefunded) {
     const change = { amount: target, calculation: calculationText(withLeft(calculation, left)) }
-    return own.amount === target ? [] : [await adjust(tx, own, change, settings)]
+    return own.amount === target ? [] : [await adjust(tx, own, change, settings, postingReason(cause))]
   }
   const counted = children.filter(({ status }) => status !== 'rejected')
   const stands = counted.reduce((sum, { amount }) => sum + amount, isRefunded ? 0 : own.amount)
@@ -230,8 +230,22 @@ async function approach(
   const adjustments =
     amount === openAmount
       ? []
-      : [await adjust(tx, own, changeTo(own, amount, withLeft(calculation, left)), settings)]
+      : [
+          await adjust(
+            tx,
+            own,
+            changeTo(own, amount, withLeft(calculation, left)),
+            settings,
+            postingReason(cause),
+          ),
+        ]
   return uncovered === 0 ? adjustments : [...adjustments, await recordRefund(tx, standing, uncovered)]
+}
+
+function postingReason({ kind }: Conversion): PostingReason {
+  return kind === 'refund' || kind === 'dispute' || kind === 'dispute_won'
+    ? `conversion.${kind}`
+    : 'conversion.duplicate'
 }
 
 function withLeft({ covered: _covered, ...calculation }: Calculation, left: Fraction): Calculation {
@@ -282,5 +296,5 @@ function recordRefund(tx: WriteTx, { own, cause, settings }: Standing, amount: n
     reason: isTaking(cause.kind) ? cause.kind : 'duplicate',
     conversion_id: cause.id,
   }
-  return earn(tx, draft, settings)
+  return earn(tx, draft, settings, postingReason(cause))
 }

@@ -9,6 +9,7 @@ import { formatTime } from '../../base/time.ts'
 import { addCommand, type CommonOptions, print, table, withDatabase } from '../../cli/command.ts'
 import { wholeNumber } from '../../cli/options.ts'
 import { onBehalfOf } from '../../settings/rules.ts'
+import { numberedBecauseOf } from './because.ts'
 import { csvOf, type Days, journalOf, lineOf, recordDate, type Statement, statementOf } from './statements.ts'
 
 export function addLedgerCommands(program: Command): void {
@@ -45,6 +46,7 @@ const journalColumns = [
   'event_id',
   'record_date',
   'reference',
+  'because',
 ]
 
 async function writeJournal(file: string, options: CommonOptions & Days): Promise<void> {
@@ -64,7 +66,13 @@ async function writeJournal(file: string, options: CommonOptions & Days): Promis
         const { id, at, affiliate_id, reason, referral_id, payout_id, run_item_id, event_id } = transfer
         const cells = [id, formatTime(at), affiliate_id, account, decimalText(amount, current.decimals)]
         const causes = [current.currency, reason, referral_id, payout_id, run_item_id, event_id]
-        yield csvLine([...cells, ...causes, recordDate(transfer), transfer.reference])
+        yield csvLine([
+          ...cells,
+          ...causes,
+          recordDate(transfer),
+          transfer.reference,
+          numberedBecauseOf(transfer),
+        ])
       }
     }
   })
@@ -112,21 +120,18 @@ interface Ends {
 }
 
 function asTable({ from, to }: Statement, lines: readonly Line[], ends: Ends, currency: string): string[] {
-  const id = (number: number) => (number === 0 ? '' : String(number))
   const rows = lines.map(line => [
     line.date,
-    line.reason,
-    id(line.referral_id),
-    id(line.payout_id),
+    line.because,
     line.record_date.slice(0, 10),
     line.amount,
     line.paid,
     line.balance,
   ])
-  const head = ['posted', 'reason', 'referral', 'payout', 'of', `amount (${currency})`, 'paid', 'balance']
+  const head = ['posted', 'because of', 'of', `amount (${currency})`, 'paid', 'balance']
   return table(head, [
-    [from ?? '', 'opening balance', '', '', '', '', '', ends.opening],
+    [from ?? '', 'opening balance', '', '', '', ends.opening],
     ...rows,
-    [to, 'closing balance', '', '', '', '', '', ends.closing],
+    [to, 'closing balance', '', '', '', ends.closing],
   ])
 }

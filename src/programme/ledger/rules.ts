@@ -14,6 +14,7 @@ import { BoundViolation, type Db, type Tx } from '../../storage/database.ts'
 import type { Page } from '../../storage/page.ts'
 import { type Addition, addToCountersOf, affiliates } from '../affiliates/store.ts'
 import { addSales, addSalesTogether, type Sold } from '../commission/sales.ts'
+import { becauseOf } from './because.ts'
 import {
   type Account,
   accounts,
@@ -268,7 +269,7 @@ export async function getBalances(context: Context, { affiliate_id: id, as_of }:
 }
 
 /** A transfer, and what the affiliate is owed after it. */
-export type LedgerRow = store.Transfer & { readonly balance: bigint }
+export type LedgerRow = store.Transfer & store.Standing & { readonly balance: bigint }
 
 export const { orders } = store
 
@@ -315,6 +316,7 @@ export function recordOf(row: LedgerRow, { decimals }: Settings) {
     payout_id: row.payout_id ?? 0,
     run_item_id: row.run_item_id ?? 0,
     event_id: row.event_id ?? 0,
+    because: becauseOf(row),
   }
 }
 

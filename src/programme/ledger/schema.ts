@@ -49,6 +49,9 @@ export const transferRecord = Type.Object({
     description:
       'Transfers with the same event belong together; 0 for what was paid before there was a ledger.',
   }),
+  because: Type.String({
+    description: 'The reason in words, such as "refund of a sale" or "payout failed".',
+  }),
 })
 
 /** What a ledger can be narrowed by. */

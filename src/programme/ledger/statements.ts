@@ -4,8 +4,8 @@ import { invalidArguments, type Problems, refuseInvalid } from '../../base/error
 import { decimalText } from '../../base/money.ts'
 import type { Settings } from '../../base/settings.ts'
 import { formatTime, now, parseMoment } from '../../base/time.ts'
-import { past } from '../../base/words.ts'
 import type { Context } from '../../events/write.ts'
+import { numberedBecauseOf } from './because.ts'
 import type { Account } from './holdings.ts'
 import { balancesOf, refuseNobody } from './rules.ts'
 import { type Entry, nextTransfers } from './store.ts'
@@ -127,23 +127,12 @@ export function lineOf({ transfer, amount, paid, balance }: StatementLine, { dec
     record_date: recordDate(transfer),
     reference: transfer.reference ?? '',
     paid: decimalText(paid, decimals),
-    because: becauseOf(transfer),
+    because: numberedBecauseOf(transfer),
   }
 }
 
 /** The date of the referral or payout behind the transfer, which may be much earlier. */
 export const recordDate = ({ record_at }: Entry) => (record_at === null ? '' : formatTime(record_at))
-
-/** 'referral 13 edited', 'payout run approved, referral 13' */
-function becauseOf({ reason, referral_id, payout_id }: Entry): string {
-  const [kind = '', verb = ''] = reason.split('.')
-  const numbers: Record<string, number | null> = { referral: referral_id, payout: payout_id }
-  const others = Object.entries(numbers).flatMap(([name, id]) =>
-    id && name !== kind ? [`${name} ${id}`] : [],
-  )
-  const subject = numbers[kind] ? `${kind} ${numbers[kind]}` : kind
-  return [`${subject} ${past(verb)}`.replaceAll('_', ' '), ...others].join(', ')
-}
 
 /** A statement as CSV, written while it is read. */
 export async function* csvOf(

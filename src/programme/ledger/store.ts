@@ -5,6 +5,9 @@ import { insertMany } from '../../storage/insert-many.ts'
 import { countOf, type Order, type Page, PagedList, type Span } from '../../storage/page.ts'
 import { prepared } from '../../storage/prepared.ts'
 import { exactSum, unitsOfSum } from '../../storage/sums.ts'
+import type { Payout } from '../payouts/payout.ts'
+import type { Referral } from '../referrals/referral.ts'
+import type { Item } from '../runs/item.ts'
 import type { Account } from './holdings.ts'
 import type { BalancesTable, LedgerTransfersTable } from './table.ts'
 
@@ -84,6 +87,30 @@ export async function balancesAt(db: Db, affiliateId: number, last: number): Pro
 
 export type Transfer = Selectable<LedgerTransfersTable>
 
+/** How the records behind a transfer stand now; null of a transfer without one, and of one that was deleted. */
+export interface Standing {
+  readonly referral_type: Referral['type'] | null
+  readonly payout_status: Payout['status'] | null
+  readonly item_status: Item['status'] | null
+}
+
+const standing = {
+  referral_type: sql<
+    Standing['referral_type']
+  >`(SELECT type FROM referrals WHERE id = ledger_transfers.referral_id)`,
+  payout_status: sql<
+    Standing['payout_status']
+  >`(SELECT status FROM payouts WHERE id = ledger_transfers.payout_id)`,
+  item_status: sql<Standing['item_status']>`(SELECT run_items.status FROM payouts
+    JOIN run_items ON run_items.id = payouts.run_item_id WHERE payouts.id = ledger_transfers.payout_id)`,
+}
+
+const standingColumns = [
+  standing.referral_type.as('referral_type'),
+  standing.payout_status.as('payout_status'),
+  standing.item_status.as('item_status'),
+]
+
 /** The filters of a ledger, as they are stored. Several values of one filter mean any of them. */
 export interface Criteria {
   readonly affiliateId: number
@@ -101,11 +128,16 @@ const byId: Order = { expression: id, kind: 'number', value: (row: Transfer) => 
 export const orders: Record<string, Order> = { transfer_id: byId, date: byId }
 
 const list = new PagedList(
-  (db, criteria: Criteria) => db.selectFrom('ledger_transfers').selectAll().where(matching(criteria)),
+  (db, criteria: Criteria) =>
+    db.selectFrom('ledger_transfers').selectAll().select(standingColumns).where(matching(criteria)),
   id,
 )
 
-export async function listTransfers(db: Db, criteria: Criteria, page: Page): Promise<Transfer[]> {
+export async function listTransfers(
+  db: Db,
+  criteria: Criteria,
+  page: Page,
+): Promise<(Transfer & Standing)[]> {
   return list.read(db, criteria, page)
 }
 
@@ -150,6 +182,7 @@ const journal = prepared((db: Db, { after, limit, affiliateId, first, last }: Pa
     .leftJoin('referrals', 'referrals.id', 'ledger_transfers.referral_id')
     .leftJoin('payouts', 'payouts.id', 'ledger_transfers.payout_id')
     .selectAll('ledger_transfers')
+    .select(standingColumns)
     .select(({ fn }) => [
       fn.coalesce('referrals.created_at', 'payouts.created_at').as('record_at'),
       fn.coalesce('referrals.reference', 'payouts.reference').as('reference'),
@@ -163,7 +196,8 @@ const journal = prepared((db: Db, { after, limit, affiliateId, first, last }: Pa
 )
 
 /** A transfer, with the date and reference of the referral or payout behind it, while that exists. */
-export type Entry = Transfer & { readonly record_at: number | null; readonly reference: string | null }
+export type Entry = Transfer &
+  Standing & { readonly record_at: number | null; readonly reference: string | null }
 
 /** The next transfers in their order, of all affiliates or of one. */
 export async function nextTransfers(db: Db, part: Part): Promise<Entry[]> {

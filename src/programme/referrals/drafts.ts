@@ -74,7 +74,8 @@ async function settleDraft(tx: WriteTx, settings: Settings, before: Referral): P
     amount: commission.amount,
     updated_at: now(),
   })
-  await finish(tx, actionOf(before.status, after.status), { before, after }, settings)
+  const reason = before.reason === 'no_rule' ? 'rule.create' : 'exchange_rate.create'
+  await finish(tx, actionOf(before.status, after.status), { before, after }, settings, { reason })
 }
 
 function standingOf(

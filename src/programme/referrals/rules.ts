@@ -59,7 +59,7 @@ async function create(context: RequestContext, args: CreateArguments): Promise<C
       draftOf(resolvedArgs, settings, context.actor.userId),
     )
     const created = await insertOnce(tx, draft, resolvedArgs, settings)
-    if (!created.replayed) await finish(tx, 'referral.create', { after: created.row }, settings, eventId)
+    if (!created.replayed) await finish(tx, 'referral.create', { after: created.row }, settings, { eventId })
     return created
   })
 }
@@ -138,7 +138,7 @@ async function edit(context: RequestContext, args: EditArguments): Promise<Refer
     const after = await refuseTaken(() =>
       store.referrals.update(tx, before.id, { ...change, ...decided, unique_reference, updated_at: now() }),
     )
-    await finish(tx, actionOf(before.status, after.status), { before, after }, settings, eventId)
+    await finish(tx, actionOf(before.status, after.status), { before, after }, settings, { eventId })
     return after
   })
 }
@@ -180,11 +180,16 @@ export const many: Many = { name: referral.name, reading, store: store.referrals
 type EarnedReferral = Omit<Referral, 'id' | 'unique_reference' | 'request_hash'>
 
 /** @throws Failure reference_taken */
-export async function earn(tx: WriteTx, draft: EarnedReferral, settings: Settings): Promise<Referral> {
+export async function earn(
+  tx: WriteTx,
+  draft: EarnedReferral,
+  settings: Settings,
+  reason?: PostingReason,
+): Promise<Referral> {
   const whole = { ...draft, unique_reference: isUnique(draft, settings), request_hash: '' }
   const row = await store.insertUnlessTaken(tx, whole)
   if (!row) throw referenceTaken(await store.findTaken(tx, whole))
-  await finish(tx, 'referral.create', { after: row }, settings)
+  await finish(tx, 'referral.create', { after: row }, settings, { reason })
   return row
 }
 
@@ -194,26 +199,37 @@ export async function adjust(
   before: Referral,
   change: Pick<Referral, 'amount'> & Partial<Referral>,
   settings: Settings,
+  reason: PostingReason,
 ): Promise<Referral> {
   const { id: _id, ...values } = change
   const unique_reference = isUnique({ ...before, ...values }, settings)
   const after = await refuseTaken(() =>
     store.referrals.update(tx, before.id, { ...values, unique_reference, updated_at: now() }),
   )
-  await finish(tx, actionOf(before.status, after.status), { before, after }, settings)
+  await finish(tx, actionOf(before.status, after.status), { before, after }, settings, { reason })
   return after
 }
 
-/**
- * Logs a change, posts what it moves, and updates the visit that led to it.
- * @param reserved the identifier of the event, where it was reserved
- */
+/** What moves the money of a referral that nobody has changed by hand. */
+export type PostingReason =
+  | `conversion.${'refund' | 'dispute' | 'dispute_won' | 'duplicate'}`
+  | 'exchange_rate.create'
+  | 'rule.create'
+
+interface Finishing {
+  /** The identifier of the event, where it was reserved. */
+  readonly eventId?: number | undefined
+  /** Why it moves money, where that is not the action. */
+  readonly reason?: PostingReason | ReferralAction | undefined
+}
+
+/** Logs a change, posts what it moves, and updates the visit that led to it. */
 export async function finish(
   tx: WriteTx,
   action: ReferralAction,
   { before, after }: { before?: Referral; after?: Referral },
   settings: Settings,
-  reserved?: number,
+  { eventId: reserved, reason = action }: Finishing = {},
 ): Promise<void> {
   const { id } = (after ?? before)!
   const eventId = reserved ?? (await tx.reserveEvent())
@@ -222,7 +238,7 @@ export async function finish(
     ...(after && { after: referral.logged(after, settings) }),
     event: eventId,
   })
-  await postReferral(tx, { before, after }, { reason: action, eventId, referralId: id })
+  await postReferral(tx, { before, after }, { reason, eventId, referralId: id })
   await tellVisits(tx, { before, after })
 }
 

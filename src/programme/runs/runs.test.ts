@@ -193,6 +193,16 @@ describeService('a payout run from who is owed to who is paid', service => {
     const returned = await results(run.id, `reference,status\n${reference(3)},returned`)
     assert.equal(returned.body.recorded.returned, 1)
     assert.deepEqual([(await balances(ids[3]!)).unpaid, (await balances(ids[3]!)).paid_out], [12.5, 0])
+    const why = async (id: number) => {
+      const { body } = await service().get(`/affiliates/${id}/ledger?order=desc`)
+      return body[0].because
+    }
+    assert.deepEqual(await Promise.all(ids.map(why)), [
+      'payout recorded',
+      'payout failed',
+      'payout recorded',
+      'payout returned',
+    ])
     const deleted = await service().delete(`/payouts/${first.payout_id}`)
     assert.equal(deleted.status, 200)
     assert.equal((await items(run.id, `&run_item_id=${first.id}`))[0].status, 'returned')

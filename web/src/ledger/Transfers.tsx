@@ -14,7 +14,7 @@ import { useQuery } from '@tanstack/react-query'
 import type { Static } from 'typebox'
 import type { transferRecord } from '../../../src/programme/ledger/schema.ts'
 import { get, queryOf } from '../api.ts'
-import { capital, nameOfAction } from '../names.ts'
+import { capital } from '../names.ts'
 import { Day } from '../ui/Day.tsx'
 import { useMoney } from '../ui/format.ts'
 import { Problem } from '../ui/Page.tsx'
@@ -97,19 +97,19 @@ function TransferRows({ transfers, label }: { transfers: readonly Transfer[]; la
 }
 
 /** The reason of a transfer, with a link to its referral or payout. */
-export function Cause({ transfer: { reason, referral_id, payout_id } }: { transfer: Transfer }) {
+export function Cause({ transfer: { because, referral_id, payout_id } }: { transfer: Transfer }) {
   return (
     <Box component="span">
-      {nameOfAction(reason)}
+      {capital(because)}
       {referral_id > 0 && (
         <>
-          {' '}
+          {because.startsWith('referral ') ? ' ' : ', referral '}
           <RecordLink kind="referral" id={referral_id} />
         </>
       )}
       {payout_id > 0 && (
         <>
-          {', payout '}
+          {/^payout (?!run)/.test(because) ? ' ' : ', payout '}
           <RecordLink kind="payout" id={payout_id} />
         </>
       )}
