@@ -11,7 +11,7 @@ const MOST_BANK = 23
 const schemas = {
   approval: choice(
     ['one', 'two'],
-    'How many persons a payout run takes: with two, who prepared it can not approve it.',
+    'How many persons a payout run takes: with two, who prepared it cannot approve it.',
   ),
   payment_details_days: Type.Integer({
     minimum: 0,

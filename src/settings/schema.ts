@@ -14,7 +14,7 @@ export const settingsChanges = Type.Object({
   ),
   rate_types: Type.Optional(listOf(rateTypeName, 'The rate types that an affiliate can have.')),
   currency: Type.Optional(
-    line(3, 'The currency of every amount, as an ISO 4217 code. It can not change once a payout exists.'),
+    line(3, 'The currency of every amount, as an ISO 4217 code. It cannot change once a payout exists.'),
   ),
   ...trackingChanges,
   ...payoutChanges,
@@ -33,7 +33,7 @@ export const settingsRecord = Type.Object({
   ...trackingFields,
   ...payoutFields,
   ...earningFields,
-  currency_locked: Type.Boolean({ description: 'Whether the currency can not change any more.' }),
+  currency_locked: Type.Boolean({ description: 'Whether the currency cannot change any more.' }),
   currencies: Type.Array(Type.String(), { description: 'Every currency in use.' }),
 })
 

@@ -45,7 +45,7 @@ export type KeyRecord = Static<typeof keyRecord>
 /** With the token, which is shown once. */
 export const newKeyRecord = Type.Object({
   ...keyRecord.properties,
-  token: Type.String({ description: 'The secret. It can not be shown again.' }),
+  token: Type.String({ description: 'The secret. It cannot be shown again.' }),
 })
 
 export const itemArguments = { key_id: identifier('Identifier of the key.') }

@@ -26,6 +26,6 @@ export const secretRecord = Type.Object({
 
 export const codesRecord = Type.Object({
   recovery_codes: Type.Array(Type.String(), {
-    description: 'Each stands in for a code of the app, once. They can not be shown again.',
+    description: 'Each stands in for a code of the app, once. They cannot be shown again.',
   }),
 })

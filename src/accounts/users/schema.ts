@@ -17,7 +17,7 @@ export const userArguments = Type.Object({
   last_name: name('Last name.'),
   display_name: name('The name to show; when omitted the first and last name, else the login.'),
   role,
-  password: password('Password of 8 characters or more; without one the account can not log in.'),
+  password: password('Password of 8 characters or more; without one the account cannot log in.'),
 })
 
 export type UserArguments = Static<typeof userArguments>

@@ -104,7 +104,7 @@ function problemsOfShares({ amount, tax, shipping }: Partial<CreateArguments>, d
   if (amount === undefined) return {}
   const units = (value = 0) => toUnits(value, decimals)!
   if (units(tax) + units(shipping) <= units(amount)) return {}
-  const reason = 'must be part of the amount: tax and shipping together can not be more than was paid.'
+  const reason = 'must be part of the amount: tax and shipping together cannot be more than was paid.'
   return { ...(units(tax) > 0 && { tax: reason }), ...(units(shipping) > 0 && { shipping: reason }) }
 }
 

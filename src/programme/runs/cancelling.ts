@@ -25,7 +25,7 @@ export async function beginCancelling(
     if (before.status === 'cancelled') return before
     if (before.status === 'sent' || before.status === 'closed') {
       throw conflict(
-        `A run that is ${before.status} can not be cancelled: record the outcome of each payment instead.`,
+        `A run that is ${before.status} cannot be cancelled: record the outcome of each payment instead.`,
       )
     }
     if (await store.hasOutcomes(tx, id)) {

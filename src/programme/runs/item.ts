@@ -16,7 +16,15 @@ import {
 import { integer, neither, nullable, type RowsOf, type Table, text } from '../../storage/table.ts'
 import { byAffiliateName } from '../affiliates/name.ts'
 
-const itemStatuses = ['included', 'excluded', 'reserved', 'paid', 'failed', 'returned', 'unknown'] as const
+export const itemStatuses = [
+  'included',
+  'excluded',
+  'reserved',
+  'paid',
+  'failed',
+  'returned',
+  'unknown',
+] as const
 
 export type ItemStatus = (typeof itemStatuses)[number]
 

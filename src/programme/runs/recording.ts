@@ -1,6 +1,7 @@
 /** Records the outcomes of payments that files and people report. Repeating a report changes nothing. */
 
 import { byName } from '../../base/by-name.ts'
+import { fromUnits } from '../../base/money.ts'
 import type { Settings } from '../../base/settings.ts'
 import { now } from '../../base/time.ts'
 import { type Context, type RequestContext, type WriteTx, write } from '../../events/write.ts'
@@ -59,13 +60,25 @@ export async function recordResults(context: RequestContext, args: ResultArgumen
   await refuseUnsent(context.database.reader, run)
   refuseReplaced(content)
   const report = await reportOf(readers[format](content), run)
+  const { decimals } = await context.settings.current()
+  const lineOf = ({ item, reported: { outcome, note } }: Line): ResultRecord['lines'][number] => ({
+    reference: item.reference,
+    affiliate_id: item.affiliate_id,
+    payee_name: item.payee_name,
+    amount: fromUnits(item.amount, decimals),
+    before: item.status,
+    outcome,
+    note,
+  })
   if (report.whole) await addOpen(context, id, report, report.whole)
+  const lines: ResultRecord['lines'] = []
   const contradictions = report.takeContradictions()
   const result = {
     payout_run_id: id,
     dry_run,
     recorded: byName(outcomes, () => 0),
     unchanged: 0,
+    lines,
     conflicts: contradictions.slice(0, MOST_NAMED),
     unknown_references: [...report.unknown],
     ignored: report.ignored,
@@ -85,6 +98,7 @@ export async function recordResults(context: RequestContext, args: ResultArgumen
         : await recordSome(context, id, items, report.reported)
       for (const { outcome } of sorted.fresh.values()) result.recorded[outcome] += 1
       result.unchanged += sorted.unchanged
+      lines.push(...sorted.lines.slice(0, MOST_NAMED - lines.length).map(lineOf))
       result.conflicts.push(...sorted.conflicts.slice(0, MOST_NAMED - result.conflicts.length))
       await new Promise(setImmediate)
     }
@@ -239,10 +253,17 @@ async function addOpen(
   }
 }
 
+/** An item, and the outcome that a file reports of it. */
+interface Line {
+  readonly item: Item
+  readonly reported: ReportedOutcome
+}
+
 interface Sorted {
   /** By the identifier of the item. */
   readonly fresh: ReadonlyMap<number, ReportedOutcome>
   readonly unchanged: number
+  readonly lines: readonly Line[]
   readonly conflicts: readonly { reference: string; reason: string }[]
 }
 
@@ -250,15 +271,20 @@ interface Sorted {
 function sort(items: readonly Item[], reported: ReadonlyMap<number, ReportedOutcome>): Sorted {
   const newOutcomes = new Map<number, ReportedOutcome>()
   const conflicts: { reference: string; reason: string }[] = []
+  const lines: Line[] = []
   let unchanged = 0
   for (const item of items) {
     const outcome = reported.get(item.affiliate_id)!
     const reason = problemOf(item, outcome)
-    if (reason !== undefined) conflicts.push({ reference: item.reference, reason })
-    else if (item.status === outcome.outcome) unchanged += 1
+    if (reason !== undefined) {
+      conflicts.push({ reference: item.reference, reason })
+      continue
+    }
+    lines.push({ item, reported: outcome })
+    if (item.status === outcome.outcome) unchanged += 1
     else newOutcomes.set(item.id, outcome)
   }
-  return { fresh: newOutcomes, unchanged, conflicts }
+  return { fresh: newOutcomes, unchanged, lines, conflicts }
 }
 
 async function recordSome(

@@ -59,18 +59,26 @@ export async function prepare(context: RequestContext, args: PrepareArguments): 
 
 const distinct = (ids: readonly number[]) => [...new Set(ids)].sort((a, b) => a - b).join(',')
 
+function leftOutAfter(
+  { left_out }: Pick<Run, 'left_out'>,
+  { exclude, leave_out = [], take_in = [] }: Static<typeof editArguments>,
+): string {
+  const before = left_out === '' ? [] : left_out.split(',').map(Number)
+  return distinct([...(exclude ?? before), ...leave_out].filter(id => !take_in.includes(id)))
+}
+
 /**
  * Prepares a draft again on the same terms, maybe without other affiliates. The account that does so counts as having prepared it.
  * @throws Failure no_payout_run, run_conflict
  */
 export async function edit(context: RequestContext, args: Static<typeof editArguments>): Promise<Run> {
-  const { payout_run_id: id, exclude } = args
+  const { payout_run_id: id } = args
   await write(context, async tx => {
     const settings = await context.settings.hold(tx)
     const before = existing(payoutRun, await store.runs.hold(tx, id))
     if (before.status !== 'draft') throw conflict(`A run that is ${before.status} stays as it is.`)
     const after = await store.runs.update(tx, id, {
-      ...(exclude && { left_out: distinct(exclude) }),
+      left_out: leftOutAfter(before, args),
       prepared_by: context.actor.userId,
       created_at: now(),
       prepared_to: 0,
@@ -129,7 +137,7 @@ export async function close(context: RequestContext, id: number): Promise<Run> {
     const before = existing(payoutRun, await store.runs.hold(tx, id))
     if (before.status === 'closed') return before
     if (before.status !== 'sent' && before.status !== 'approved') {
-      throw conflict(`A run that is ${before.status} can not be closed.`)
+      throw conflict(`A run that is ${before.status} cannot be closed.`)
     }
     const sums = await sumItems(tx, id)
     const open = sums.filter(({ status }) => status === 'reserved' || status === 'unknown')

@@ -81,6 +81,12 @@ describeService('a payout run from who is owed to who is paid', service => {
       [silent!]: 'left_out',
     })
     assert.equal((await balances(rich!)).reserved, 0)
+    const leftOut = async (body: object) => {
+      assert.equal((await step(run.id, '', body)).body.status, 'draft')
+      return (await items(run.id, '&reason=left_out')).map((item: any) => item.affiliate_id)
+    }
+    assert.deepEqual(await leftOut({ leave_out: [rich] }), [rich, silent])
+    assert.deepEqual(await leftOut({ take_in: [rich, silent] }), [])
     const { body: group } = await service().post('/groups', { name: 'Resellers' })
     await service().patch(`/affiliates/${poor}`, { group_id: group.id })
     const ofGroup = await items((await prepare({ group_id: group.id })).id)
@@ -160,8 +166,18 @@ describeService('a payout run from who is owed to who is paid', service => {
       unknown_references: [`R${run.id}A999999`],
       ignored: 0,
     }
-    assert.deepEqual(real.body, expected)
-    assert.deepEqual(dry.body, { ...expected, dry_run: true })
+    const { lines, ...realCounts } = real.body
+    assert.deepEqual(realCounts, expected)
+    assert.deepEqual(dry.body, { ...expected, lines, dry_run: true })
+    assert.deepEqual(
+      lines.map((line: any) => [line.affiliate_id, line.amount, line.before, line.outcome, line.note]),
+      [
+        [ids[0], 15, 'reserved', 'paid', ''],
+        [ids[1], 12.5, 'reserved', 'failed', 'closed; account'],
+        [ids[2], 12.5, 'reserved', 'unknown', ''],
+        [ids[3], 12.5, 'reserved', 'paid', ''],
+      ],
+    )
     const again = await results(run.id, content)
     assert.deepEqual(again.body.recorded, { paid: 0, failed: 0, returned: 0, unknown: 0 })
     assert.equal(again.body.unchanged, 4)

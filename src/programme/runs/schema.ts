@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox'
 import { choice, identifiers, line, listOf } from '../../base/schemas.ts'
 import { csvColumns } from './formats/csv.ts'
 import { formats } from './formats/formats.ts'
-import { reasons, runItem } from './item.ts'
+import { itemStatuses, reasons, runItem } from './item.ts'
 import { outcomes, resultFormats } from './outcome.ts'
 import { payoutRun } from './run.ts'
 
@@ -23,6 +23,8 @@ export const editArguments = Type.Object({
   exclude: Type.Optional(
     identifiers('Affiliates that are left out, instead of those before; the same when omitted.'),
   ),
+  leave_out: Type.Optional(identifiers('Affiliates that are left out beside those before.')),
+  take_in: Type.Optional(identifiers('Affiliates that are no longer left out.')),
 })
 
 export const approveArguments = Type.Object({
@@ -82,6 +84,21 @@ export const resultRecord = Type.Object({
     description: 'How many items get each outcome.',
   }),
   unchanged: Type.Integer({ description: 'How many have the outcome already.' }),
+  lines: Type.Array(
+    Type.Object({
+      reference: Type.String(),
+      affiliate_id: Type.Integer(),
+      payee_name: Type.String(),
+      amount: Type.Number(),
+      before: choice(itemStatuses),
+      outcome: choice(outcomes),
+      note: Type.String(),
+    }),
+    {
+      description:
+        'Which items get an outcome, or, where it is the same as before, have it already; at most 100.',
+    },
+  ),
   conflicts: Type.Array(Type.Object({ reference: Type.String(), reason: Type.String() }), {
     description: 'What contradicts what is recorded, at most 100.',
   }),

@@ -23,7 +23,7 @@ const moves: Readonly<Partial<Record<ItemStatus, readonly Outcome[]>>> = {
 /** @returns undefined when the outcome can be recorded, or was recorded before */
 export function problemOf(item: Pick<Item, 'status'>, { outcome }: ReportedOutcome): string | undefined {
   if (item.status === outcome || moves[item.status]?.includes(outcome)) return undefined
-  return `is ${item.status}, and can not become ${outcome}.`
+  return `is ${item.status}, and cannot become ${outcome}.`
 }
 
 /**

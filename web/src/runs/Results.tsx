@@ -1,10 +1,27 @@
-import { Alert, Button, Card, MenuItem, Stack, TextField, Typography } from '@mui/material'
+import {
+  Alert,
+  Button,
+  Card,
+  MenuItem,
+  Stack,
+  Table,
+  TableBody,
+  TableCell,
+  TableContainer,
+  TableHead,
+  TableRow,
+  TextField,
+  Typography,
+} from '@mui/material'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useNotify, useRefresh } from 'react-admin'
 import type { ResultRecord } from '../../../src/programme/runs/schema.ts'
+import { AffiliateName } from '../affiliates/AffiliateName.tsx'
 import { messageOf, request } from '../api.ts'
-import { plural } from '../ui/format.ts'
+import { capital } from '../names.ts'
+import { count, plural, useMoney } from '../ui/format.ts'
+import { figures } from '../ui/table.tsx'
 import type { Run } from './run.ts'
 
 const formats = [
@@ -136,7 +153,7 @@ function DryRun({
   preview: ResultRecord
   onRecord: () => Promise<void>
 }) {
-  const { conflicts, unknown_references: unknown, ignored, recorded } = preview
+  const { conflicts, ignored, recorded } = preview
   const [busy, setBusy] = useState(false)
   const isNew = Object.values(recorded).some(count => count > 0)
   return (
@@ -146,12 +163,7 @@ function DryRun({
         {ignored > 0 && `; ${plural(ignored, 'line')} not final`}.
         {isNew && run.status === 'approved' && ' The run becomes sent with that.'}
       </Alert>
-      {conflicts.map(({ reference, reason }) => (
-        <Typography key={reference} variant="body2">
-          {reference} {reason}
-        </Typography>
-      ))}
-      {unknown.length > 0 && <Typography variant="body2">Not in this run: {unknown.join(', ')}</Typography>}
+      <Lines preview={preview} />
       {isNew && (
         <Button
           variant="contained"
@@ -166,5 +178,76 @@ function DryRun({
         </Button>
       )}
     </Stack>
+  )
+}
+
+/** What becomes of each line of the file: those that match no payment and those that contradict come first. */
+function Lines({
+  preview: { lines, conflicts, unknown_references: unknown, recorded, unchanged },
+}: {
+  preview: ResultRecord
+}) {
+  const all = unchanged + Object.values(recorded).reduce((sum, each) => sum + each, 0)
+  if (lines.length + conflicts.length + unknown.length === 0) return null
+  return (
+    <TableContainer tabIndex={0} role="region" aria-label="Lines of the file" sx={{ maxHeight: 420 }}>
+      <Table size="small" stickyHeader>
+        <TableHead>
+          <TableRow>
+            <TableCell>Reference</TableCell>
+            <TableCell>Payee</TableCell>
+            <TableCell sx={figures}>Amount</TableCell>
+            <TableCell>What happens</TableCell>
+          </TableRow>
+        </TableHead>
+        <TableBody>
+          {unknown.map(reference => (
+            <TableRow key={`unknown ${reference}`}>
+              <TableCell colSpan={3}>
+                <bdi>{reference}</bdi>
+              </TableCell>
+              <TableCell>Not in this run: nothing is recorded</TableCell>
+            </TableRow>
+          ))}
+          {conflicts.map(({ reference, reason }) => (
+            <TableRow key={`conflict ${reference}`}>
+              <TableCell colSpan={3}>{reference}</TableCell>
+              <TableCell>Nothing is recorded: it {reason}</TableCell>
+            </TableRow>
+          ))}
+          {lines.map(line => (
+            <LineRow key={line.reference} line={line} />
+          ))}
+          {all > lines.length && (
+            <TableRow>
+              <TableCell colSpan={4}>and {count(all - lines.length)} more</TableCell>
+            </TableRow>
+          )}
+        </TableBody>
+      </Table>
+    </TableContainer>
+  )
+}
+
+function LineRow({
+  line: { reference, affiliate_id, payee_name, amount, before, outcome, note },
+}: {
+  line: ResultRecord['lines'][number]
+}) {
+  const money = useMoney()
+  return (
+    <TableRow>
+      <TableCell>{reference}</TableCell>
+      <TableCell>{payee_name ? <bdi>{payee_name}</bdi> : <AffiliateName id={affiliate_id} />}</TableCell>
+      <TableCell sx={figures}>{money.full(amount)}</TableCell>
+      <TableCell>
+        {before === outcome ? `Is ${outcome} already` : `${capital(before)} → ${outcome}`}
+        {note && (
+          <Typography variant="caption" component="div" sx={{ color: 'text.secondary' }}>
+            <bdi>{note}</bdi>
+          </Typography>
+        )}
+      </TableCell>
+    </TableRow>
   )
 }

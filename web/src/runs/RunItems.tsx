@@ -1,6 +1,7 @@
 import { Box, Button, MenuItem, TextField, Typography } from '@mui/material'
 import { useState } from 'react'
 import { ListBase, useNotify, useRefresh } from 'react-admin'
+import type { Outcome } from '../../../src/programme/runs/outcome.ts'
 import { AffiliateName } from '../affiliates/AffiliateName.tsx'
 import { API, request } from '../api.ts'
 import { capital } from '../names.ts'
@@ -17,11 +18,12 @@ import { RecordLink } from '../ui/RecordLink.tsx'
 import { RecordTable } from '../ui/RecordTable.tsx'
 import { StatusChip } from '../ui/StatusChip.tsx'
 import { Breakable } from '../ui/table.tsx'
+import { useStep } from './RunActions.tsx'
 import { type Item, itemStatuses, type Run } from './run.ts'
 
 /** Payees of a run: who is paid, and who is excluded and why. */
 export function RunItems({ run }: { run: Run }) {
-  const columns = columnsOf(useMoney())
+  const columns = columnsOf(run, useMoney())
   return (
     <Box component="section" aria-label="Payees">
       <Typography variant="h2" sx={{ mb: 1.5 }}>
@@ -51,7 +53,7 @@ export function RunItems({ run }: { run: Run }) {
                     right={columns.find(({ label }) => label === 'Amount')!.cell(item)}
                   />
                   <Ends left={<Reason item={item} />} right={<StatusChip status={item.status} />} />
-                  <Settle item={item} />
+                  <Act run={run} item={item} />
                 </>
               )}
             </Cards>
@@ -62,7 +64,7 @@ export function RunItems({ run }: { run: Run }) {
   )
 }
 
-const columnsOf = (money: Money): Column<Item>[] => [
+const columnsOf = (run: Run, money: Money): Column<Item>[] => [
   {
     label: 'Affiliate',
     sort: 'affiliate_name',
@@ -96,8 +98,47 @@ const columnsOf = (money: Money): Column<Item>[] => [
     cell: ({ amount }) => <strong>{money.full(amount)}</strong>,
     figures: true,
   },
-  { label: '', cell: item => <Settle item={item} /> },
+  { label: '', cell: item => <Act run={run} item={item} /> },
 ]
+
+function Act({ run, item }: { run: Run; item: Item }) {
+  return run.status === 'draft' ? <LeaveOut run={run} item={item} /> : <Settle item={item} />
+}
+
+/** Leaves an affiliate out of a draft, or takes one back in. */
+function LeaveOut({ run, item }: { run: Run; item: Item }) {
+  const step = useStep(run)
+  const [asking, setAsking] = useState(false)
+  const may = useCan()('payout-runs.edit')
+  const isOut = item.reason === 'left_out'
+  if (!may || run.hash === '' || !(isOut || item.status === 'included')) return null
+  const [action, argument, done] = isOut
+    ? (['Take in', 'take_in', 'taken in'] as const)
+    : (['Leave out', 'leave_out', 'left out'] as const)
+  const name = payeeOf(item)
+  return (
+    <>
+      <Button size="small" onClick={() => setAsking(true)} aria-label={`${action}: ${name}`}>
+        {action}
+      </Button>
+      <Confirm
+        open={asking}
+        title={`${action} ${name}?`}
+        action={action}
+        danger={false}
+        onConfirm={() => step('', { [argument]: [item.affiliate_id] }, `${name} ${done}`)}
+        onClose={() => setAsking(false)}
+      >
+        <Typography>
+          {isOut
+            ? 'This run pays them as well, unless something else is in the way.'
+            : 'This run does not pay them. What they are owed stays owed, and the next run can pay it.'}
+        </Typography>
+        <Typography>The run is prepared again, by you.</Typography>
+      </Confirm>
+    </>
+  )
+}
 
 function Reason({ item: { reason, note } }: { item: Item }) {
   if (!reason && !note) return <>–</>
@@ -113,22 +154,37 @@ function Reason({ item: { reason, note } }: { item: Item }) {
   )
 }
 
-const outcomes: Partial<Record<Item['status'], readonly string[]>> = {
+/** Name of who is paid; gone once they are erased. */
+const payeeOf = ({ payee_name, affiliate_id }: Item) => payee_name || `affiliate ${affiliate_id}`
+
+const outcomes: Partial<Record<Item['status'], readonly Outcome[]>> = {
   reserved: ['paid', 'failed', 'returned', 'unknown'],
   unknown: ['paid', 'failed', 'returned'],
   paid: ['returned'],
+}
+
+const effects: Record<Outcome, string> = {
+  paid: 'The referrals become paid.',
+  failed: 'Nothing was paid: the amount is owed again.',
+  returned: 'The payment came back: the amount is owed again.',
+  unknown: 'The amount stays reserved until you record what became of it.',
 }
 
 /** Records the result of one payment by hand. */
 function Settle({ item }: { item: Item }) {
   const refresh = useRefresh()
   const notify = useNotify()
+  const money = useMoney()
   const [asking, setAsking] = useState(false)
   const choices = useCan()('run-items.edit') ? outcomes[item.status] : undefined
-  const [status, setStatus] = useState('')
+  const [outcome, setOutcome] = useState<Outcome | ''>('')
   const [note, setNote] = useState('')
   if (!choices) return null
-  const outcome = choices.includes(status) ? status : choices[0]!
+  const close = () => {
+    setAsking(false)
+    setOutcome('')
+    setNote('')
+  }
   const confirm = async () => {
     await request('POST', `run-items/${item.id}`, { body: { status: outcome, ...(note && { note }) } })
     notify(`Recorded: ${outcome}`, { type: 'success' })
@@ -141,17 +197,20 @@ function Settle({ item }: { item: Item }) {
       </Button>
       <Confirm
         open={asking}
-        title={`What became of the payment ${item.reference}?`}
+        title={`What became of the ${money.full(item.amount)} for ${payeeOf(item)}?`}
         action="Record"
         danger={false}
+        ready={outcome !== ''}
         onConfirm={confirm}
-        onClose={() => setAsking(false)}
+        onClose={close}
       >
+        <PaymentNamed item={item} />
         <TextField
           select
           label="Outcome"
           value={outcome}
-          onChange={event => setStatus(event.target.value)}
+          onChange={event => setOutcome(choices.find(choice => choice === event.target.value) ?? '')}
+          helperText={outcome === '' ? 'Choose what the bank or the provider reports.' : effects[outcome]}
           sx={{ mt: 1 }}
         >
           {choices.map(choice => (
@@ -163,5 +222,20 @@ function Settle({ item }: { item: Item }) {
         <TextField label="Note" value={note} onChange={event => setNote(event.target.value)} />
       </Confirm>
     </>
+  )
+}
+
+function PaymentNamed({ item: { reference, payee_account } }: { item: Item }) {
+  return (
+    <Typography>
+      Payment <bdi>{reference}</bdi>
+      {payee_account && (
+        <>
+          {' to '}
+          <Breakable text={payee_account} />
+        </>
+      )}
+      .
+    </Typography>
   )
 }

@@ -13,6 +13,8 @@ interface Question {
   /** Label of the cancelling button. */
   dismiss?: string
   danger?: boolean
+  /** Whether what the question asks for is filled in. */
+  ready?: boolean
   onConfirm: () => Promise<unknown>
   onClose: () => void
 }
@@ -25,6 +27,7 @@ export function Confirm({
   action,
   dismiss = 'Cancel',
   danger = true,
+  ready = true,
   onConfirm,
   onClose,
 }: Question) {
@@ -55,7 +58,7 @@ export function Confirm({
           color={danger ? 'error' : 'primary'}
           onClick={confirm}
           // While the dialog fades out, a click meant for the page must not confirm it.
-          disabled={!open}
+          disabled={!open || !ready}
           loading={busy}
         >
           {action}

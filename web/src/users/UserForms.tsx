@@ -13,6 +13,7 @@ import {
 } from 'react-admin'
 import { Link as RouterLink, useNavigate } from 'react-router-dom'
 import { request } from '../api.ts'
+import { OwedBeforeErasure } from '../ledger/OwedBeforeErasure.tsx'
 import { useSession } from '../session.tsx'
 import { Confirm } from '../ui/Confirm.tsx'
 import { Erase } from '../ui/Erase.tsx'
@@ -115,6 +116,9 @@ function EditPage() {
             Login, names, addresses and notes of the account, and of the affiliate and customer that belong to
             it, are erased here and in the audit log. Its sessions end, its API keys are revoked. Affiliate,
             referrals and payouts stay with their amounts.
+            {record.affiliate_id !== null && record.affiliate_id > 0 && (
+              <OwedBeforeErasure affiliateId={record.affiliate_id} />
+            )}
           </Erase>
         </Stack>
       )}
