@@ -158,7 +158,7 @@ export function referralScenarios(world: () => World): void {
         await page.getByLabel('more', { exact: true }).check()
         await page.getByText('Owed after it: $60.60.').waitFor()
         await page.getByLabel('less', { exact: true }).check()
-        await page.getByLabel('Description').fill('Left the programme')
+        await page.getByLabel('Reason').fill('Left the programme')
         await page.getByRole('button', { name: 'Save' }).click()
         await page.getByRole('heading', { level: 1, name: /^Referral \d+$/ }).waitFor()
         const { unpaid, written_off } = await world().read(`/affiliates/${affiliate.id}/balances`)

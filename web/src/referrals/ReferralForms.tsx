@@ -41,7 +41,7 @@ export function ReferralCreate() {
       }}
       argumentsOf={argumentsOf}
     >
-      <Fields isNew />
+      {isWriteOff ? <WriteOff /> : <Fields isNew />}
     </RecordCreate>
   )
 }
@@ -56,7 +56,7 @@ export function ReferralEdit() {
 
 const hints: Partial<Record<Referral['type'], string>> = {
   refund: 'Takes back earnings of an earlier referral, which lowers the next payout.',
-  write_off: 'Corrects the balance without a sale. Give the reason in the description.',
+  write_off: 'Lowers or raises what the affiliate is owed, without a sale.',
 }
 
 const directions = [
@@ -75,17 +75,7 @@ function Fields({ isNew = false }: { isNew?: boolean }) {
           validate={required('Choose the affiliate who earned it.')}
           helperText="Search by name, e-mail address or number."
         />
-        {signed && isNew && (
-          <RadioButtonGroupInput
-            margin="none"
-            source="owed"
-            label="The affiliate is owed"
-            choices={directions}
-            translateChoice={false}
-            validate={required()}
-            helperText={false}
-          />
-        )}
+        {signed && isNew && <Direction />}
         <Row>
           <MoneyInput source="amount" label="Amount" signed={signed && !isNew} />
           <SelectInput
@@ -120,6 +110,45 @@ function Fields({ isNew = false }: { isNew?: boolean }) {
       </FormSection>
       <Origin />
     </>
+  )
+}
+
+/** A write-off counts at once, and comes from no sale: only who, how much and why are asked for. */
+function WriteOff() {
+  return (
+    <FormSection title="Write-off" hint={hints.write_off}>
+      <AffiliateInput
+        nameOf={payeeOf}
+        validate={required('Choose whose balance is corrected.')}
+        helperText="Search by name, e-mail address or number."
+      />
+      <Direction />
+      <MoneyInput source="amount" label="Amount" />
+      <OwedAfterReferral />
+      <TextInput
+        source="description"
+        label="Reason"
+        multiline
+        minRows={2}
+        maxRows={8}
+        validate={required('Enter the reason, for later review.')}
+        helperText="Stays with the write-off, for later review."
+      />
+    </FormSection>
+  )
+}
+
+function Direction() {
+  return (
+    <RadioButtonGroupInput
+      margin="none"
+      source="owed"
+      label="Afterwards the affiliate is owed"
+      choices={directions}
+      translateChoice={false}
+      validate={required()}
+      helperText={false}
+    />
   )
 }
 

@@ -2,6 +2,7 @@
 import HistoryIcon from '@mui/icons-material/History'
 import { Box, Card, Link, Stack, Typography } from '@mui/material'
 import { useQuery } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
 import {
   AutocompleteInput,
   DateInput,
@@ -14,6 +15,7 @@ import {
 } from 'react-admin'
 import { Link as RouterLink } from 'react-router-dom'
 import type { EntryRecord } from '../../../src/operations/audit/schema.ts'
+import { AffiliateName } from '../affiliates/AffiliateName.tsx'
 import { choicesOf, describe, get } from '../api.ts'
 import { nameOfAction, nameOfKind } from '../names.ts'
 import { pagesOf } from '../pages.ts'
@@ -24,6 +26,7 @@ import { Filters, Rows } from '../ui/ListFrame.tsx'
 import { Empty, Problem } from '../ui/Page.tsx'
 import { pageOf } from '../ui/pages.ts'
 import { RecordTable } from '../ui/RecordTable.tsx'
+import { UserName } from '../users/UserName.tsx'
 import { type User, userName } from '../users/user.ts'
 import { useLoggedText } from './logged.ts'
 
@@ -293,9 +296,17 @@ function Changes({ entry: { before, after, erased } }: { entry: Entry }) {
           <Box component="span" sx={{ color: 'text.secondary' }}>
             {name.replaceAll('_', ' ')}:{' '}
           </Box>
-          {before && <Value text={textOf(name, before)} removed />}
+          {before && (
+            <Value removed>
+              <Named name={name} value={before[name]} text={textOf(name, before)} />
+            </Value>
+          )}
           {before && after && ' → '}
-          {after && <Value text={textOf(name, after)} />}
+          {after && (
+            <Value>
+              <Named name={name} value={after[name]} text={textOf(name, after)} />
+            </Value>
+          )}
         </div>
       ))}
       {erased && <em>Personal data was erased.</em>}
@@ -303,14 +314,23 @@ function Changes({ entry: { before, after, erased } }: { entry: Entry }) {
   )
 }
 
-function Value({ text, removed }: { text: string; removed?: boolean }) {
+/** A value as text; of an account or an affiliate, the name. */
+function Named({ name, value, text }: { name: string; value: unknown; text: string }) {
+  if (text === '') return <>nothing</>
+  if (typeof value !== 'number') return <>{text}</>
+  if (name.endsWith('_by')) return <UserName id={value} />
+  if (name === 'affiliate_id') return <AffiliateName id={value} link />
+  return <>{text}</>
+}
+
+function Value({ children, removed }: { children: ReactNode; removed?: boolean }) {
   return (
     <Box
       component={removed ? 'del' : 'span'}
       dir="auto"
       sx={{ whiteSpace: 'pre-wrap', textDecorationColor: 'rgba(128, 128, 128, 0.7)' }}
     >
-      {text === '' ? 'nothing' : text}
+      {children}
     </Box>
   )
 }
