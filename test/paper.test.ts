@@ -159,7 +159,7 @@ describeService('referrals and the ledger on the command line', service => {
     await service().newPayout(affiliate, { amount: 10 })
     const admin = await service().admin()
     const file = (await admin.get(`/affiliates/${affiliate}/statement`)).body.trimEnd().split('\r\n')
-    assert.match(file.at(-2), new RegExp(`,0\\.00,${statement.closing},.*,10\\.00,payout \\d+ created$`))
+    assert.match(file.at(-2), new RegExp(`,0\\.00,${statement.closing},.*,10\\.00,payout \\d+ recorded$`))
     assert.match((await run('statement', '987654')).stderr, /^error: There is no affiliate/)
     const wrong = await run('statement', String(affiliate), '--from', '2024-02-30')
     assert.match(wrong.stderr, /^error: .*from: must be a date/)
