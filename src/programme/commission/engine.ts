@@ -33,7 +33,9 @@ export interface Part {
   readonly inSale: boolean
 }
 
-export type DraftReason = 'no_rule' | 'no_exchange_rate'
+/** Why a referral waits as a draft. */
+export const draftReasons = ['no_rule', 'no_exchange_rate'] as const
+export type DraftReason = (typeof draftReasons)[number]
 
 export interface Judgement {
   readonly parts: readonly Part[]

@@ -19,6 +19,7 @@ import {
 import { ENDED, isEnded, type Judgement, monthsSince, totalOf } from '../commission/engine.ts'
 import { columnsOf, commissionOf, inProgramme } from '../commission/judging.ts'
 import { type Line, lineFrom, type Sale } from '../commission/sale.ts'
+import { REFUNDED } from '../referrals/reasons.ts'
 import { type Referral, referral } from '../referrals/referral.ts'
 import { adjust, earn, type PostingReason } from '../referrals/rules.ts'
 import { keepCalculation } from '../referrals/store.ts'
@@ -121,8 +122,6 @@ function standingOf(
     ? { status: 'pending', hold_until: until, reason: '' }
     : { status: 'unpaid', hold_until: null, reason: '' }
 }
-
-const REFUNDED = 'refunded'
 
 function saleFrom(conversion: Conversion, { orders, first }: History): Sale {
   const { kind, currency, occurred_at: occurredAt, customer_id } = conversion

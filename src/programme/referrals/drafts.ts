@@ -3,9 +3,10 @@ import type { Settings } from '../../base/settings.ts'
 import { now } from '../../base/time.ts'
 import { type RequestContext, type WriteTx, write } from '../../events/write.ts'
 import { parseCalculation, type Target } from '../commission/calculation.ts'
-import { ENDED, isEnded, isOwedAtOnce, type Judgement } from '../commission/engine.ts'
+import { type DraftReason, ENDED, isEnded, isOwedAtOnce, type Judgement } from '../commission/engine.ts'
 import { columnsOf, commissionOfDraft, holdUntil, inProgramme } from '../commission/judging.ts'
 import { lastChange } from '../exchange/store.ts'
+import { REFUNDED } from './reasons.ts'
 import type { Referral } from './referral.ts'
 import { actionOf, finish } from './rules.ts'
 import * as store from './store.ts'
@@ -15,7 +16,7 @@ const BATCH = 100
 
 /** Drafts after an identifier that wait for this reason, or for any. */
 export interface Waiting {
-  readonly reason?: 'no_rule' | 'no_exchange_rate'
+  readonly reason?: DraftReason
   readonly after?: number
 }
 
@@ -69,7 +70,7 @@ async function settleDraft(tx: WriteTx, settings: Settings, before: Referral): P
   const after = await store.referrals.update(tx, before.id, {
     ...columnsOf(commission, { sale, currency, wanted: null, left }),
     ...standingOf(wanted, commission.judgement, at),
-    ...(isTakenBack && { status: 'rejected' as const, reason: 'refunded' }),
+    ...(isTakenBack && { status: 'rejected' as const, reason: REFUNDED }),
     ...(sale && sale.kind !== 'lead' && { order_total: inProgramme(Number(sale.amount), commission) }),
     amount: commission.amount,
     updated_at: now(),

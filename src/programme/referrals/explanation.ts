@@ -11,7 +11,7 @@ import { type Calculation, parseCalculation } from '../commission/calculation.ts
 import { dataOf, type EarningStory, earningSchema, sentencesOf } from '../commission/explanation.ts'
 import { MOST_MEMBERS } from '../conversions/payments.ts'
 import { takingsOf } from '../conversions/takings-store.ts'
-import { becauseOf } from './reasons.ts'
+import { becauseOf, draftReasonOf } from './reasons.ts'
 import { type Referral, referral } from './referral.ts'
 import * as store from './store.ts'
 import { type ReportedTaking, sentencesOfTakings, takingText } from './takings.ts'
@@ -118,11 +118,9 @@ function sentenceOfRefund(
     : `${what} on ${day}.`
 }
 
-const draftReasons = ['no_rule', 'no_exchange_rate'] as const
-
 /** Without a calculation, a referral is worth the amount that was sent. */
 function earnedOf(row: Referral, calculation: Calculation | undefined, { currency }: Settings): EarningStory {
-  const reason = row.status === 'draft' ? (draftReasons.find(known => known === row.reason) ?? '') : ''
+  const reason = row.status === 'draft' ? (draftReasonOf(row) ?? '') : ''
   const of = { currency: row.original_currency || currency, reason, at: row.created_at } as const
   if (calculation) return { ...calculation, ...of }
   const amount = BigInt(row.amount)
