@@ -137,6 +137,11 @@ for (const [from, to] of [
       )
     })
 
+    test('a database is not copied into itself', async () => {
+      const { code, stderr } = await affiliated(['copy', '--from', source, '--to', source])
+      assert.deepEqual([code, stderr], [1, 'error: --from and --to name the same database.\n'])
+    })
+
     test('a database that another process has open is refused', async () => {
       const [open, other] = from === 'SQLite' ? [service.databaseUrl, target.url] : [target.url, source]
       const opened = await openDatabase(open)

@@ -1,6 +1,6 @@
 /** Referrals out of a file, the ledger as a journal, and statements: what the command line does for accountants. */
 import assert from 'node:assert/strict'
-import { readFile, writeFile } from 'node:fs/promises'
+import { lstat, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { describeService, runCommand, temporaryFolder } from './harness.ts'
@@ -122,6 +122,16 @@ describeService('referrals and the ledger on the command line', service => {
       [...sums.values()].reduce((sum, units) => sum + units, 0n),
       0n,
     )
+    // Whole or as it was: the file before stays when one ends early.
+    assert.equal((await run('ledger', path, '--to', '2020-01-01')).code, 0)
+    const before = await readFile(path, 'utf8')
+    assert.equal((await run('ledger', path, '--from', 'never')).code, 1)
+    assert.equal(await readFile(path, 'utf8'), before)
+    assert.ok(!(await readdir(folder.path)).some(name => name.endsWith('.partial')))
+    assert.equal((await run('ledger', '/dev/null')).code, 0)
+    assert.ok((await lstat('/dev/null')).isCharacterDevice())
+    const nowhere = await run('ledger', join(folder.path, 'none', 'journal.csv'))
+    assert.match(nowhere.stderr, /^error: There is no folder .*none\.$/m)
     assert.equal((await run('ledger', '-', '--to', '2020-01-01')).stdout.split('\r\n').length, 2)
 
     const statement = JSON.parse((await run('statement', String(affiliate), '--json')).stdout)

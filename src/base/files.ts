@@ -5,6 +5,7 @@ import { codeOf } from './unknown.ts'
 
 /** Error codes of link() on file systems without hard links, such as FAT. */
 const KNOWS_NO_LINKS = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP']
+const ENDING_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 /**
  * Moves a finished file into place, unless the name is taken. Where hard links exist, the old name stays as well.
@@ -26,4 +27,22 @@ export function placeNew(file: string, name: string): boolean {
 export async function flush(path: string): Promise<void> {
   await using handle = await open(path, 'r')
   await handle.sync()
+}
+
+/**
+ * Removes a partial file when the work is over, also when a signal ends the process.
+ * @param remove does nothing where there is no such file
+ */
+export async function removedAfter<T>(remove: () => void, work: () => Promise<T>): Promise<T> {
+  const leave = () => {
+    remove()
+    process.exit(1)
+  }
+  for (const signal of ENDING_SIGNALS) process.on(signal, leave)
+  try {
+    return await work()
+  } finally {
+    for (const signal of ENDING_SIGNALS) process.off(signal, leave)
+    remove()
+  }
 }

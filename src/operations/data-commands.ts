@@ -53,6 +53,7 @@ async function demo(options: CommonOptions & DemoSize): Promise<void> {
 }
 
 async function copy(options: CommonOptions & { from: string; to: string }): Promise<void> {
+  if (options.from === options.to) throw new CommandFailed('--from and --to name the same database.')
   let current: { step: string; bar: ReturnType<typeof showProgress> } | undefined
   const progress = (step: string, done: number, total: number) => {
     if (current?.step !== step) {

@@ -1,5 +1,3 @@
-import { createWriteStream } from 'node:fs'
-import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { Command } from 'commander'
 import { commandLine } from '../../base/actor.ts'
@@ -7,6 +5,7 @@ import { CSV_BEGINNING, csvLine } from '../../base/csv.ts'
 import { decimalText } from '../../base/money.ts'
 import { formatTime } from '../../base/time.ts'
 import { addCommand, type CommonOptions, print, table, withDatabase } from '../../cli/command.ts'
+import { writeWhole } from '../../cli/files.ts'
 import { wholeNumber } from '../../cli/options.ts'
 import { onBehalfOf } from '../../settings/rules.ts'
 import { numberedBecauseOf } from './because.ts'
@@ -54,8 +53,8 @@ async function writeJournal(file: string, options: CommonOptions & Days): Promis
   const settings = await withDatabase(options, async database => {
     const context = onBehalfOf(commandLine, database)
     const current = await context.settings.current()
-    const target = file === '-' ? options.terminal.stdout : createWriteStream(file, { mode: 0o600 })
-    await pipeline(Readable.from(csvOf()), target, { end: file !== '-' })
+    if (file === '-') await pipeline(csvOf(), options.terminal.stdout, { end: false })
+    else await writeWhole(file, async () => ({ text: csvOf() }), { replace: true })
     return current
 
     async function* csvOf(): AsyncGenerator<string> {

@@ -1,10 +1,8 @@
-import { type FileHandle, open, rm } from 'node:fs/promises'
-import { pipeline } from 'node:stream/promises'
+import { open } from 'node:fs/promises'
 import { Argument, type Command } from 'commander'
 import { commandLine } from '../../base/actor.ts'
 import { decimalText } from '../../base/money.ts'
 import { formatTime } from '../../base/time.ts'
-import { codeOf } from '../../base/unknown.ts'
 import {
   addCommand,
   CommandFailed,
@@ -14,6 +12,7 @@ import {
   table,
   withDatabase,
 } from '../../cli/command.ts'
+import { writeWhole } from '../../cli/files.ts'
 import { secretKeyOption } from '../../cli/options.ts'
 import type { RequestContext } from '../../events/write.ts'
 import { onBehalfOf } from '../../settings/rules.ts'
@@ -232,7 +231,10 @@ async function file(run: string, format: string, options: FileOptions, self: Com
   await onDatabase(options, async context => {
     if (handedOver) return printRun(options, context, await rules.handOver(context, format, args))
     if (output !== undefined) {
-      const { name, erased } = await writeNew(output, () => rules.file(context, format, args))
+      const { name, erased } = await writeWhole(output, () => rules.file(context, format, args), {
+        // It may be another run's. From the first line on, the run counts as downloaded.
+        replace: false,
+      })
       return print(options, { path: output, name, erased }, [`Wrote ${output}.`, ...missing(erased)])
     }
     const { text, erased } = await rules.file(context, format, args)
@@ -247,33 +249,6 @@ const missing = (erased: number) =>
     : [
         `Payees that were erased since the approval, and are not in it: ${erased}. Record the outcome of each.`,
       ]
-
-/**
- * Writes a file, of which nothing stays unless it is whole.
- * @param begin not before there is a place to write to: from then on the run counts as downloaded
- */
-async function writeNew(path: string, begin: () => Promise<rules.RunFile>): Promise<rules.RunFile> {
-  const target = await created(path)
-  try {
-    const file = await begin()
-    await pipeline(file.text, target.createWriteStream())
-    return file
-  } catch (cause) {
-    await target.close()
-    await rm(path)
-    throw cause
-  }
-}
-
-/** @throws CommandFailed when something is there, which may be another run's */
-async function created(path: string): Promise<FileHandle> {
-  try {
-    return await open(path, 'wx')
-  } catch (cause) {
-    if (codeOf(cause) === 'EEXIST') throw new CommandFailed(`${path} is there already: name another file.`)
-    throw cause
-  }
-}
 
 async function result(
   run: string,

@@ -21,7 +21,7 @@ import { sumItems } from './sums-store.ts'
 
 export { reconcile, reconciliationCsv } from './reconciling.ts'
 export { recordResults, settleItem } from './recording.ts'
-export { file, handOver, listFiles, type RunFile } from './sending.ts'
+export { file, handOver, listFiles } from './sending.ts'
 
 export const reading = readingOf(payoutRun, store.runs)
 export const itemReading = readingOf(runItem, store.items)

@@ -31,7 +31,7 @@ function formatNamed(run: RunRow, name: string): Format {
 const partsOf = ({ most }: Format, payees: number) => (most === undefined ? 1 : Math.ceil(payees / most))
 
 /** A file of a run, the same on every download. */
-export interface RunFile {
+interface RunFile {
   readonly name: string
   readonly contentType: string
   /** How many payees were erased since the approval, and are not in it. */

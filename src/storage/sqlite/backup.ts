@@ -16,7 +16,7 @@ import {
 import { open } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { backup, DatabaseSync } from 'node:sqlite'
-import { flush, placeNew } from '../../base/files.ts'
+import { flush, placeNew, removedAfter } from '../../base/files.ts'
 import { messageOf } from '../../base/unknown.ts'
 import { DatabaseUnusable } from '../database.ts'
 import { openDatabase } from '../open.ts'
@@ -25,7 +25,6 @@ import { fileOf, inUse, isFolder, makeFolder, refuseForeign, refuseMissing } fro
 
 /** All pages in one step: a backup in several would start again whenever somebody writes in between. */
 const ALL_PAGES = 2 ** 31 - 1
-const ENDING_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 /** Companion files of a database: write-ahead log, its index, and the rollback journal. */
 const COMPANIONS = ['-wal', '-shm', '-journal']
 
@@ -95,24 +94,13 @@ export async function restoreDatabase(url: string, source: string): Promise<stri
   })
 }
 
-/**
- * Removes the partial file on failure, also when a signal ends the process.
- * @param failure beginning of the error message
- */
+/** @param failure beginning of the error message */
 async function writeBeside<T>(partial: string, failure: string, work: () => Promise<T>): Promise<T> {
-  const leave = () => {
-    removeWithCompanions(partial)
-    process.exit(1)
-  }
-  for (const signal of ENDING_SIGNALS) process.on(signal, leave)
   try {
-    return await work()
+    return await removedAfter(() => removeWithCompanions(partial), work)
   } catch (error) {
     if (error instanceof DatabaseUnusable) throw error
     throw new DatabaseUnusable(`${failure}: ${messageOf(error)}.`, error)
-  } finally {
-    for (const signal of ENDING_SIGNALS) process.off(signal, leave)
-    removeWithCompanions(partial)
   }
 }
 

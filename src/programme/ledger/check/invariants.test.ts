@@ -112,7 +112,8 @@ const faults: readonly Fault[] = [
   {
     invariant: 4,
     sql: `UPDATE payout_runs SET status = 'closed' WHERE id = (SELECT run_id FROM run_items WHERE status = 'unknown')`,
-    named: /^run_items \d+: its outcome is unknown, and its run is closed: record whether it was paid or has failed/,
+    named:
+      /^run_items \d+: its outcome is unknown, and its run is closed: record whether it was paid or has failed/,
   },
   {
     invariant: 4,
