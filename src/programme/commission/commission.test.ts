@@ -91,6 +91,10 @@ describeService('commission rules', service => {
       [{ conditions: [{ field: 'colour', is: ['red'] }] }, 'conditions'],
       [{ conditions: [{ field: 'country' }] }, 'conditions'],
       [{ conditions: [{ field: 'country', at_least: 1 }] }, 'conditions'],
+      [{ conditions: [{ field: 'country', is: ['Germany'] }] }, 'conditions'],
+      [{ conditions: [{ field: 'currency', not: ['EUR', 'XYZ'] }] }, 'conditions'],
+      [{ conditions: [{ field: 'amount', at_least: 10.555 }] }, 'conditions'],
+      [{ conditions: [{ field: 'order', at_least: 1.5 }] }, 'conditions'],
       [{ conditions: [{ field: 'amount', is: ['1'] }] }, 'conditions'],
       [{ conditions: [{ field: 'amount', at_least: 5, below: 5 }] }, 'conditions'],
       [{ conditions: [{ field: 'amount', at_least: -1 }] }, 'conditions'],
@@ -502,6 +506,11 @@ describeService('commission rules', service => {
     })
     assert.equal(instead.amount, '15.50')
     assert.equal((await preview({ ...sale, currency: 'ISK' })).reason, 'no_exchange_rate')
+    const tiered = { ...unsaved, conditions: [{ field: 'sales_ever', at_least: 10 }] }
+    assert.equal((await preview({ ...sale, rule: tiered })).amount, '12.40')
+    assert.equal((await preview({ ...sale, sales_ever: 10, rule: tiered })).amount, '15.50')
+    const leads = { ...unsaved, kinds: ['lead'] }
+    assert.equal((await preview({ ...sale, kind: 'lead', rule: leads })).amount, '15.50')
     const wrong = await service().post('/rules/preview', {
       ...sale,
       rule: { ...unsaved, conditions: [{ field: 'country' }] },

@@ -3,8 +3,9 @@
  * excludes; one on a number has a least value, and one that it has to stay below. What is sent, what is wrong with it, what
  * is looked at, explanations and the pages all derive from the entry.
  */
+import { decimalsOf } from '../../base/currencies.ts'
 import { compared, type Fraction, times, whole } from '../../base/fraction.ts'
-import { MAX_AMOUNT, RATE_DECIMALS, toUnits } from '../../base/money.ts'
+import { MAX_AMOUNT, toUnits } from '../../base/money.ts'
 import type { Earner, Line, Sale } from './sale.ts'
 
 /** What conditions look at. */
@@ -28,8 +29,16 @@ interface Definition {
   readonly needsExchange?: true
 }
 
+/** The values of a text that can ever be met, and what a person is told who asks for another. */
+interface Code {
+  isOne(value: string): boolean
+  readonly words: string
+}
+
 interface TextDefinition extends Definition {
   readonly kind: 'text'
+  /** Any text when omitted. */
+  readonly code?: Code
   read(subject: Subject): readonly string[]
 }
 
@@ -66,8 +75,23 @@ const entries = {
     isOfLine: true,
     read: ({ lines }) => lines.flatMap(({ categories }) => categories),
   },
-  country: { kind: 'text', label: 'Country', words: 'a country', read: ({ sale }) => [sale.country] },
-  currency: { kind: 'text', label: 'Currency', words: 'a currency', read: ({ sale }) => [sale.currency] },
+  country: {
+    kind: 'text',
+    label: 'Country',
+    words: 'a country',
+    code: { isOne: value => /^[a-z]{2}$/i.test(value), words: 'the two letters of a country, such as DE' },
+    read: ({ sale }) => [sale.country],
+  },
+  currency: {
+    kind: 'text',
+    label: 'Currency',
+    words: 'a currency',
+    code: {
+      isOne: value => decimalsOf(value.toUpperCase()) !== undefined,
+      words: 'the ISO 4217 code of a currency in use, such as EUR',
+    },
+    read: ({ sale }) => [sale.currency],
+  },
   coupon: { kind: 'text', label: 'Coupon', words: 'a coupon', read: ({ sale }) => [sale.coupon] },
   campaign: { kind: 'text', label: 'Campaign', words: 'a campaign', read: ({ sale }) => [sale.campaign] },
   amount: {
@@ -133,7 +157,7 @@ type FieldWith<D> = { [F in Field]: Entries[F] extends Readonly<D> ? F : never }
 export type TextField = FieldWith<{ kind: 'text' }>
 export type NumberField = FieldWith<{ kind: 'number' }>
 export type LineField = FieldWith<{ isOfLine: true }>
-type TierField = FieldWith<{ isTier: true }>
+export type TierField = FieldWith<{ isTier: true }>
 /** What the sale says, and none of its lines: a preview takes it as an argument. */
 export type SaleField = Exclude<Field, LineField | TierField>
 
@@ -207,7 +231,7 @@ export function textTest({ is, not }: TextCondition): TextTest {
  */
 export function limitsOf({ field, at_least, below }: NumberCondition, decimals: number) {
   const of = (value: number | undefined) =>
-    value === undefined ? undefined : limit(value, definitions[field].unit === 'amount' ? decimals : 0)
+    value === undefined ? undefined : limit(value, limitDecimals(field, decimals))
   return { least: of(at_least), most: of(below) }
 }
 
@@ -237,25 +261,45 @@ export interface SentCondition {
   below?: number
 }
 
-/** What is wrong with a condition beyond its schema. */
-export function problemOf({ field, is, not, at_least, below }: SentCondition): string | undefined {
+/** @returns a value that no sale can have, and what one looks like */
+export function strangeIn(
+  field: Field,
+  values: readonly string[],
+): { value: string; words: string } | undefined {
+  const code = isTextField(field) ? definitions[field].code : undefined
+  const value = code && values.find(one => !code.isOne(one.trim()))
+  return code && value !== undefined ? { value, words: code.words } : undefined
+}
+
+/**
+ * What is wrong with a condition beyond its schema.
+ * @param decimals of the programme's currency
+ */
+export function problemOf(
+  { field, is, not, at_least, below }: SentCondition,
+  decimals: number,
+): string | undefined {
   if (isTextField(field)) {
     if ((at_least ?? below) !== undefined) return `must ask for ${field} by is and not: it is text.`
-    return is?.length || not?.length ? undefined : `must name values of ${field}, in is or not.`
+    if (!is?.length && !not?.length) return `must name values of ${field}, in is or not.`
+    const strange = strangeIn(field, [...(is ?? []), ...(not ?? [])])
+    return strange && `must have as ${field} ${strange.words}: "${strange.value}" is not.`
   }
   return (is ?? not)
     ? `must ask for ${field} by at_least and below: it is a number.`
-    : problemOfLimits(field, at_least, below)
+    : problemOfLimits(field, { at_least, below }, decimals)
 }
 
 function problemOfLimits(
   field: NumberField,
-  at_least: number | undefined,
-  below: number | undefined,
+  { at_least, below }: Record<'at_least' | 'below', number | undefined>,
+  decimals: number,
 ): string | undefined {
+  const most = limitDecimals(field, decimals)
   if (at_least === undefined && below === undefined) return `must give ${field} a limit, at_least or below.`
-  if ([at_least, below].some(value => value !== undefined && !isLimit(value))) {
-    return `must have limits of ${field} from 0 to ${MAX_AMOUNT} with at most ${RATE_DECIMALS} decimals.`
+  if ([at_least, below].some(value => value !== undefined && !isLimit(value, most))) {
+    const precision = most === 0 ? 'that are whole numbers' : `with at most ${most} decimals`
+    return `must have limits of ${field} ${precision}, from 0 to ${MAX_AMOUNT}.`
   }
   if (below !== undefined && below <= leastOf(field).value)
     return `must be such that some ${field} is below ${below}.`
@@ -263,5 +307,9 @@ function problemOfLimits(
   return isEmpty ? `must leave some ${field}: at_least has to be less than below.` : undefined
 }
 
-const isLimit = (value: number) =>
-  value >= 0 && value <= MAX_AMOUNT && toUnits(value, RATE_DECIMALS) !== undefined
+/** @param decimals of the programme's currency */
+export const limitDecimals = (field: NumberField, decimals: number) =>
+  definitions[field].unit === 'amount' ? decimals : 0
+
+const isLimit = (value: number, decimals: number) =>
+  value >= 0 && value <= MAX_AMOUNT && toUnits(value, decimals) !== undefined

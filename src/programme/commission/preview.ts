@@ -3,25 +3,31 @@ import { type Static, type TSchema, Type } from 'typebox'
 import { decimalsOf } from '../../base/currencies.ts'
 import { type Problems, refuseInvalid } from '../../base/errors.ts'
 import { ONE } from '../../base/fraction.ts'
-import { decimalText, toUnits } from '../../base/money.ts'
+import { decimalsReason, decimalText, toUnits } from '../../base/money.ts'
 import { choice, identifier, line, moment, money } from '../../base/schemas.ts'
 import type { Settings } from '../../base/settings.ts'
 import { now, parseMoment } from '../../base/time.ts'
 import type { Context } from '../../events/write.ts'
 import { calculationOf } from './calculation.ts'
-import type { LineField, SaleField } from './conditions.ts'
+import type { LineField, SaleField, TierField } from './conditions.ts'
 import { judge } from './engine.ts'
 import { dataOf, earningSchema, sentenceOfObstacle, sentencesOf } from './explanation.ts'
 import { earnerOf, exchangeAt } from './judging.ts'
 import { type RuleRow, rule, ruleOf } from './rule.ts'
 import { RuleSet } from './rule-set.ts'
-import { type Earner, kinds, lineFrom, type Sale } from './sale.ts'
+import { type Earner, kinds, lineFrom, type Sale, type SoldBefore } from './sale.ts'
 import * as store from './store.ts'
 
 /** Number of rules listed. */
 const MOST_TRIALS = 100
+const MOST_SOLD = 1_000_000_000
 
 const amountOf = (description: string) => Type.Optional(money(description))
+
+const soldOf = (description: string) =>
+  Type.Optional(
+    Type.Integer({ minimum: 0, maximum: MOST_SOLD, description: `${description}; as it is when omitted.` }),
+  )
 
 /** Arguments with all that conditions look at: one that is missing does not compile. */
 type Asked<F extends string> = Record<F, TSchema> & Record<string, TSchema>
@@ -52,13 +58,19 @@ export const previewArguments = Type.Object({
     }),
   ),
   date: Type.Optional(moment('When it is; now when omitted.')),
+  sales_in_month: soldOf('How many sales the affiliate has in the month before it'),
+  sales_ever: soldOf('How many sales the affiliate has before it'),
+  volume_in_month: amountOf(
+    "What the affiliate's customers paid in the month before it; as it is when omitted.",
+  ),
+  volume_ever: amountOf("What the affiliate's customers paid before it; as it is when omitted."),
   affiliate_id: Type.Optional(identifier('Who earns; somebody without a rate of their own when omitted.')),
   group_id: Type.Optional(identifier('The group of somebody who is not named.')),
   rule: Type.Optional(
     Type.Object(rule.create.properties, { description: 'A rule that is tried as if it were in force.' }),
   ),
   rule_id: Type.Optional(identifier('The version that it replaces.')),
-} satisfies Asked<SaleField>)
+} satisfies Asked<SaleField | TierField>)
 
 export type PreviewLine = Static<typeof lineSchema>
 export type PreviewArguments = Static<typeof previewArguments>
@@ -99,7 +111,11 @@ export async function preview({ database, settings: of }: Context, args: Preview
   const sale = saleOf(args, settings)
   const { affiliate_id: affiliateId = 0 } = args
   const earnerHere = await earnerOf(db, { sale, affiliateId }, rules.asksForTiers)
-  const earner: Earner = affiliateId === 0 ? { ...earnerHere, groupId: args.group_id ?? null } : earnerHere
+  const earner: Earner = {
+    ...earnerHere,
+    ...(affiliateId === 0 && { groupId: args.group_id ?? null }),
+    ...(earnerHere.tiers && { tiers: tiersOf(args, earnerHere.tiers, settings) }),
+  }
   const rateOfDay = await exchangeAt(db, settings, sale.currency, sale.occurredAt)
   const exchange = sale.currency === settings.currency ? ONE : (rateOfDay?.exchange ?? null)
   const judgement = judge(sale, earner, { settings, rules, exchange })
@@ -139,7 +155,13 @@ export function problemsOfPreview(args: Partial<PreviewArguments>, settings: Set
   for (const name of ['amount', 'tax', 'shipping'] as const) {
     const value = args[name]
     if (value !== undefined && toUnits(value, decimals) === undefined) {
-      problems[name] = `must have at most ${decimals} decimals, as ${currency} has.`
+      problems[name] = decimalsReason({ currency, decimals })
+    }
+  }
+  for (const name of ['volume_in_month', 'volume_ever'] as const) {
+    const value = args[name]
+    if (value !== undefined && toUnits(value, settings.decimals) === undefined) {
+      problems[name] = decimalsReason(settings)
     }
   }
   if (args.lines?.some(({ amount = 0 }) => toUnits(amount, decimals) === undefined)) {
@@ -149,6 +171,20 @@ export function problemsOfPreview(args: Partial<PreviewArguments>, settings: Set
     problems[`rule[${name}]`] = problem
   }
   return problems
+}
+
+/** The affiliate's sales so far, or those that are supposed. */
+function tiersOf(args: PreviewArguments, sold: SoldBefore, { decimals }: Settings): SoldBefore {
+  const { sales_in_month, sales_ever, volume_in_month, volume_ever } = args
+  const units = (value: number | undefined) =>
+    value === undefined ? undefined : BigInt(toUnits(value, decimals)!)
+  const counted = (value: number | undefined) => (value === undefined ? undefined : BigInt(value))
+  return {
+    sales_in_month: counted(sales_in_month) ?? sold.sales_in_month,
+    sales_ever: counted(sales_ever) ?? sold.sales_ever,
+    volume_in_month: units(volume_in_month) ?? sold.volume_in_month,
+    volume_ever: units(volume_ever) ?? sold.volume_ever,
+  }
 }
 
 /** Tried in place of the version that it replaces; a new rule is tried last within its priority. */

@@ -2,6 +2,7 @@
 import { Type } from 'typebox'
 import { formatRate, MAX_RATE, RATE_DECIMALS, toUnits } from '../../base/money.ts'
 import { choice, identifiers, line, listOf, moment } from '../../base/schemas.ts'
+import type { Settings } from '../../base/settings.ts'
 import { formatTime, parseMoment } from '../../base/time.ts'
 import { type Samples, sql } from '../../records/field.ts'
 import { type CrudAction, kind, type RowOf, type TableOf } from '../../records/kind.ts'
@@ -301,10 +302,13 @@ function conditionsOf(stored: string): Condition[] {
 }
 
 /** First problem of the conditions beyond their schema. */
-function problemOfConditions(conditions: readonly SentCondition[]): string | undefined {
+function problemOfConditions(
+  conditions: readonly SentCondition[],
+  { decimals }: Settings,
+): string | undefined {
   if (JSON.stringify(conditions).length > MAX_JSON) return `must be at most ${MAX_JSON} characters of JSON.`
   for (const condition of conditions) {
-    const problem = problemOf(condition)
+    const problem = problemOf(condition, decimals)
     if (problem !== undefined) return problem
   }
   return undefined

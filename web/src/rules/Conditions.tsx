@@ -10,6 +10,7 @@ import {
   fields,
   isNumberField,
 } from '../../../src/programme/commission/conditions.ts'
+import { useMoney } from '../ui/format.ts'
 import { type ConditionRow, hows, howsOf, valueProblem } from './rule.ts'
 
 const SOURCE = 'condition_rows'
@@ -44,6 +45,7 @@ function ConditionFields({ place, remove }: { place: number; remove: () => void 
   const field: Field | undefined = useWatch({ name: source('field') })
   const asksForNumber = field !== undefined && isNumberField(field)
   const { getValues, setValue } = useFormContext()
+  const { decimals } = useMoney()
   /**
    * Changing the field resets an operator that the new field does not have: products and amounts are compared
    * differently.
@@ -81,7 +83,9 @@ function ConditionFields({ place, remove }: { place: number; remove: () => void 
         source={source('value')}
         label={asksForNumber ? 'Number' : 'Values'}
         parse={typed => typed}
-        validate={typed => valueProblem({ field, how: getValues(source('how')), value: String(typed ?? '') })}
+        validate={typed =>
+          valueProblem({ field, how: getValues(source('how')), value: String(typed ?? '') }, decimals)
+        }
         helperText={asksForNumber ? false : 'With commas between them.'}
       />
       <IconButton

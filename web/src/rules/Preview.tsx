@@ -1,5 +1,5 @@
 /** Commission preview of a sale under the rule that is being edited. */
-import { Card, Stack, TextField, Typography } from '@mui/material'
+import { Card, MenuItem, Stack, TextField, Typography } from '@mui/material'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useDeferredValue, useState } from 'react'
 import { HttpError, useRecordContext } from 'react-admin'
@@ -7,6 +7,7 @@ import { useWatch } from 'react-hook-form'
 import type { Static } from 'typebox'
 import {
   definitions,
+  type Field,
   fields,
   isLineField,
   isNumberField,
@@ -17,9 +18,10 @@ import type {
   PreviewLine,
   previewSchema,
 } from '../../../src/programme/commission/preview.ts'
-import { messageOf, request } from '../api.ts'
+import { envelopeOf, messageOf, request } from '../api.ts'
+import { capital } from '../names.ts'
 import { useMoney } from '../ui/format.ts'
-import { argumentsOf, type Rule, rowsIn, valueProblem } from './rule.ts'
+import { argumentsOf, type ConditionRow, kinds, type Rule, rowsIn, valueProblem } from './rule.ts'
 
 type Answer = Static<typeof previewSchema>
 
@@ -30,16 +32,42 @@ interface Fact {
   readonly isNumber: boolean
 }
 
-/** What conditions can ask of the sale itself. */
-const asked = fields.filter(field => !isTier(field) && field !== 'amount')
+/** What conditions can ask beside the amount. */
+const asked = fields.filter(field => field !== 'amount')
+
+/** Labels that would be cut in a narrow field. */
+const short: Partial<Record<Field, string>> = {
+  order: 'Order number',
+  months: 'Month',
+  sales_in_month: 'Sales in month',
+  sales_ever: 'Sales so far',
+  volume_in_month: 'Volume in month',
+  volume_ever: 'Volume so far',
+}
+
+const hints: Readonly<Record<string, string>> = {
+  order: 'Of the customer',
+  months: 'Since their first order',
+  date: 'YYYY-MM-DD',
+}
 
 const facts: readonly Fact[] = [
   { name: 'amount', label: 'Amount', isNumber: true },
   { name: 'tax', label: 'Tax in it', isNumber: true },
   { name: 'shipping', label: 'Shipping in it', isNumber: true },
-  ...asked.map(name => ({ name, label: definitions[name].label, isNumber: isNumberField(name) })),
-  { name: 'date', label: 'Date (YYYY-MM-DD)', isNumber: false },
+  ...asked.map(name => ({
+    name,
+    label: short[name] ?? definitions[name].label,
+    isNumber: isNumberField(name),
+  })),
+  { name: 'date', label: 'Date', isNumber: false },
 ]
+
+/** The sales so far are asked for where the rule looks at them. */
+const factsFor = (rows: readonly ConditionRow[]) =>
+  facts.filter(({ name }) => !tiers.has(name) || rows.some(({ field }) => field === name))
+
+const tiers: ReadonlySet<string> = new Set(fields.filter(isTier))
 
 type Sale = Readonly<Record<string, string>>
 
@@ -47,12 +75,13 @@ type Sale = Readonly<Record<string, string>>
 const WAIT_MS = 250
 
 export function Preview() {
-  const [sale, setSale] = useState<Sale>({ amount: '100', order: '1' })
+  const [sale, setSale] = useState<Sale>({ kind: 'sale', amount: '100', order: '1' })
   const typed: Record<string, unknown> = useWatch()
   const replaced = useRecordContext<Rule>()
   const body = JSON.stringify(questionOf(sale, typed, replaced))
   const question = useDeferredValue(body)
-  const missing = missingOf(sale, typed)
+  const { currency, decimals } = useMoney()
+  const missing = missingOf(sale, typed, decimals)
   const { data, error } = useQuery({
     enabled: missing === undefined,
     queryKey: ['rules', 'preview', question],
@@ -64,17 +93,20 @@ export function Preview() {
     placeholderData: keepPreviousData,
     retry: false,
   })
-  const { currency } = useMoney()
+  const wrong = paramsOf(error)
   return (
     <Card component="section" aria-label="What a sale would earn" sx={{ p: { xs: 2, sm: 2.5 }, mb: 2 }}>
       <Typography variant="h2" sx={{ mb: 1.5 }}>
         What a sale would earn
       </Typography>
       <Stack direction="row" sx={{ gap: 1.5, flexWrap: 'wrap', '& > *': { flex: '1 1 120px' } }}>
-        {facts.map(({ name, label }) => (
+        <Kind value={sale.kind} onChange={kind => setSale({ ...sale, kind })} />
+        {factsFor(rowsIn(typed)).map(({ name, label }) => (
           <TextField
             key={name}
             size="small"
+            error={name in wrong}
+            helperText={wrong[name] ?? hints[name]}
             label={
               name === 'amount' ? `${label} (${sale.currency?.trim().toUpperCase() || currency})` : label
             }
@@ -97,16 +129,43 @@ export function Preview() {
   )
 }
 
+function Kind({ value, onChange }: { value: string | undefined; onChange: (kind: string) => void }) {
+  return (
+    <TextField
+      select
+      size="small"
+      label="Kind"
+      value={value}
+      onChange={({ target }) => onChange(target.value)}
+    >
+      {kinds.map(kind => (
+        <MenuItem key={kind} value={kind}>
+          {capital(kind)}
+        </MenuItem>
+      ))}
+    </TextField>
+  )
+}
+
 function Outcome({ error, answer }: { error: unknown; answer: Answer | undefined }) {
   if (error) return <Problem error={error} />
   return answer ? <Result answer={answer} /> : null
 }
 
+/** What is wrong, by argument. */
+function paramsOf(error: unknown): Record<string, string> {
+  const { params } = envelopeOf(error).data ?? {}
+  return params && !Array.isArray(params) ? params : {}
+}
+
 function Problem({ error }: { error: unknown }) {
   const isUnfinished = error instanceof HttpError && error.status === 400
+  const ofRule = Object.keys(paramsOf(error)).some(name => name.startsWith('rule'))
   return (
     <Typography variant="body2" sx={{ color: 'text.secondary' }}>
-      {isUnfinished ? `The rule is incomplete. ${messageOf(error)}` : messageOf(error)}
+      {isUnfinished
+        ? `${ofRule ? 'The rule' : 'The sample sale'} is not complete or not valid. ${messageOf(error)}`
+        : messageOf(error)}
     </Typography>
   )
 }
@@ -140,22 +199,22 @@ const isBlank = (typed: unknown) => String(typed ?? '').trim() === ''
 const isNoNumber = (typed: unknown) => Number.isNaN(Number(typed ?? 0))
 
 /** The first missing or invalid input. */
-function missingOf(sale: Sale, typed: Record<string, unknown>): string | undefined {
+function missingOf(sale: Sale, typed: Record<string, unknown>, decimals: number): string | undefined {
   if (isBlank(typed.rate)) return 'Enter a rate to see what a sale would earn.'
   const rows = rowsIn(typed)
-  if (rows.some(row => !row.field || !row.how || valueProblem(row))) {
+  if (rows.some(row => !row.field || !row.how || valueProblem(row, decimals))) {
     return 'Finish the conditions, or remove them, to see what a sale would earn.'
   }
   if (['rate', 'priority', ...WHOLE].some(name => isNoNumber(typed[name]))) {
     return "Enter the rule's numbers with a point before the decimals to see what a sale would earn."
   }
-  const wrong = facts.find(({ name, isNumber }) => isNumber && isNoNumber(sale[name]))
+  const wrong = factsFor(rows).find(({ name, isNumber }) => isNumber && isNoNumber(sale[name]))
   return wrong && `${wrong.label}: write a number, with a point before the decimals.`
 }
 
 /** Empty facts are left out. */
 function questionOf(sale: Sale, typed: Record<string, unknown>, replaced: Rule | undefined): object {
-  const filled = facts
+  const filled = factsFor(rowsIn(typed))
     .filter(({ name }) => !isBlank(sale[name]))
     .map(({ name, isNumber }) => [name, isNumber ? Number(sale[name]) : sale[name]!.trim()] as const)
   const isOfLine = (name: string) => asked.some(field => field === name && isLineField(field))
@@ -163,6 +222,7 @@ function questionOf(sale: Sale, typed: Record<string, unknown>, replaced: Rule |
   const { name, rate, priority, condition_rows, ...rest } = argumentsOf(typed)
   const isOf = (id: unknown) => typeof id === 'number' && id > 0
   return {
+    kind: sale.kind,
     amount: 0,
     ...Object.fromEntries(filled.filter(([name]) => !isOfLine(name))),
     ...(Object.keys(line).length > 0 && { lines: [{ ...line, amount: Number(sale.amount || 0) }] }),

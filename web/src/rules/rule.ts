@@ -6,7 +6,9 @@ import {
   type Field,
   isNumberField,
   leastOf,
+  limitDecimals,
   type SentCondition,
+  strangeIn,
 } from '../../../src/programme/commission/conditions.ts'
 import type { rule } from '../../../src/programme/commission/rule.ts'
 import { capital } from '../names.ts'
@@ -85,15 +87,26 @@ const listOf = (text: string) =>
     .map(part => part.trim())
     .filter(part => part !== '')
 
-/** Validation error of a line's value. */
-export function valueProblem({ field, how, value = '' }: ConditionRow): string | undefined {
+/**
+ * Validation error of a line's value.
+ * @param decimals of the programme's currency
+ */
+export function valueProblem({ field, how, value = '' }: ConditionRow, decimals: number): string | undefined {
   const text = value.trim()
   if (text === '') return 'Fill this in.'
-  if (how === 'exactly' && !/^\d+$/.test(text)) return 'Write a whole number.'
-  if (!field || !isNumberField(field)) return undefined
+  if (!field) return undefined
+  if (!isNumberField(field)) {
+    const strange = strangeIn(field, listOf(text))
+    return strange && `“${strange.value}” is not ${strange.words}.`
+  }
   const least = leastOf(field)
   if (how === 'below' && Number(text) <= least.value) return least.sentence
-  return !/^\d+(\.\d{1,4})?$/.test(text) ? 'Write a number, with a point before the decimals.' : undefined
+  const isNumber = /^\d+(\.\d+)?$/.test(text)
+  const [, fraction = ''] = text.split('.')
+  const most = limitDecimals(field, decimals)
+  if (most === 0) return isNumber && fraction === '' ? undefined : 'Write a whole number.'
+  if (!isNumber) return 'Write a number, with a point before the decimals.'
+  return fraction.length > most ? `Write at most ${most} decimals.` : undefined
 }
 
 export const conditionText = ({ field, how, value }: ConditionRow) =>
