@@ -15,7 +15,16 @@ import {
   Typography,
   useMediaQuery,
 } from '@mui/material'
-import { type ComponentType, Fragment, type ReactNode, Suspense, useEffect, useRef, useState } from 'react'
+import {
+  type ComponentType,
+  Fragment,
+  memo,
+  type ReactNode,
+  Suspense,
+  useEffect,
+  useRef,
+  useState,
+} from 'react'
 import { SkipNavigationButton } from 'react-admin'
 import { NavLink, useLocation } from 'react-router-dom'
 import { AccountMenu } from './AccountMenu.tsx'
@@ -89,25 +98,24 @@ function Frame({ children }: { children: ReactNode }) {
   )
 }
 
-function SideMenu() {
-  return (
-    <Box
-      component="header"
-      sx={{
-        width: MENU_WIDTH,
-        flexShrink: 0,
-        height: '100dvh',
-        position: 'sticky',
-        top: 0,
-        borderRight: 1,
-        borderColor: 'divider',
-        bgcolor: 'background.paper',
-      }}
-    >
-      <Menu />
-    </Box>
-  )
-}
+/** The frame renders several times while a page opens: the menu, with all its entries, need not. */
+const SideMenu = memo(() => (
+  <Box
+    component="header"
+    sx={{
+      width: MENU_WIDTH,
+      flexShrink: 0,
+      height: '100dvh',
+      position: 'sticky',
+      top: 0,
+      borderRight: 1,
+      borderColor: 'divider',
+      bgcolor: 'background.paper',
+    }}
+  >
+    <Menu />
+  </Box>
+))
 
 /** On narrow screens: a bar with a button that opens the menu. */
 function TopBar() {

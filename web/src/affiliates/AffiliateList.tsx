@@ -1,6 +1,7 @@
 import AddIcon from '@mui/icons-material/Add'
 import GroupIcon from '@mui/icons-material/GroupOutlined'
 import { Button, Stack, Typography } from '@mui/material'
+import { useMemo } from 'react'
 import { DateInput, ListBase, useListContext } from 'react-admin'
 import { Link } from 'react-router-dom'
 import { API, orderOf, queryOf } from '../api.ts'
@@ -87,7 +88,8 @@ const NoAffiliates = () => (
 const pageOf = (affiliate: Affiliate) => `/affiliates/${affiliate.id}/show`
 
 function AffiliateTable() {
-  const columns = columnsOf(useMoney(), useRates())
+  const [money, rateOf] = [useMoney(), useRates()]
+  const columns = useMemo(() => columnsOf(money, rateOf), [money, rateOf])
   return <RecordTable<Affiliate> label="Affiliates" columns={columns} to={pageOf} nameOf={nameOf} />
 }
 

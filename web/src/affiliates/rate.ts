@@ -1,4 +1,5 @@
 /** The rate of an affiliate, as far as it is known without a sale: where rules depend on the sale, the rate of each. */
+import { useCallback } from 'react'
 import { useGetList } from 'react-admin'
 import type { Rule } from '../rules/rule.ts'
 import { useCan, useSession } from '../session.tsx'
@@ -15,11 +16,13 @@ export interface RateOfAffiliate {
 /** More rates than this are summarised as "or another rate". */
 const MOST_RATES = 3
 
+const none: Rule[] = []
+
 /** @returns the rate of any affiliate, from the rules in the order in which they are tried */
 export function useRates(): (affiliate: Affiliate) => RateOfAffiliate {
   const money = useMoney()
   const { settings } = useSession()
-  const { data: rules = [] } = useGetList<Rule>(
+  const { data: rules = none } = useGetList<Rule>(
     'rules',
     {
       filter: { status: 'current' },
@@ -28,17 +31,21 @@ export function useRates(): (affiliate: Affiliate) => RateOfAffiliate {
     },
     { enabled: useCan()('rules.read') },
   )
-  return affiliate => {
-    const { rate, rate_type, effective } = affiliate
-    if (rate !== '') return { text: rateText(effective, money), source: '' }
-    if (rate_type !== '' && !isBuiltIn(rate_type)) return { text: rate_type, source: 'by rules' }
-    const own = rules.filter(rule => isFor(rule, affiliate))
-    const last = own.findIndex(isUnconditional)
-    const tried = last < 0 ? own : own.slice(0, last + 1)
-    if (tried.length === 0) return { text: rateText(effective, money), source: 'default' }
-    const fallback = { rate: String(settings.default_rate), rate_type: effective.rate_type }
-    return { text: textOf(last < 0 ? [...tried, fallback] : tried, money), source: 'by rules' }
-  }
+  const { default_rate } = settings
+  return useCallback(
+    affiliate => {
+      const { rate, rate_type, effective } = affiliate
+      if (rate !== '') return { text: rateText(effective, money), source: '' }
+      if (rate_type !== '' && !isBuiltIn(rate_type)) return { text: rate_type, source: 'by rules' }
+      const own = rules.filter(rule => isFor(rule, affiliate))
+      const last = own.findIndex(isUnconditional)
+      const tried = last < 0 ? own : own.slice(0, last + 1)
+      if (tried.length === 0) return { text: rateText(effective, money), source: 'default' }
+      const fallback = { rate: String(default_rate), rate_type: effective.rate_type }
+      return { text: textOf(last < 0 ? [...tried, fallback] : tried, money), source: 'by rules' }
+    },
+    [money, default_rate, rules],
+  )
 }
 
 export const isBuiltIn = (type: string) => type === 'percentage' || type === 'flat'

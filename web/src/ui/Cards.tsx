@@ -32,7 +32,7 @@ interface Props<R> {
 }
 
 export function Cards<R extends RaRecord>({ columns, to, action, nameOf, children }: Props<R>) {
-  const { data, isPending } = useListContext<R>()
+  const { data, isPending, selectedIds, onToggleItem } = useListContext<R>()
   return (
     <>
       <Stack
@@ -53,7 +53,11 @@ export function Cards<R extends RaRecord>({ columns, to, action, nameOf, childre
             <Box sx={{ display: 'flex', alignItems: 'flex-start' }}>
               {nameOf && (
                 <Box sx={{ pt: 1, pl: 0.75 }}>
-                  <ChooseOne record={record} name={nameOf(record)} />
+                  <ChooseOne
+                    name={nameOf(record)}
+                    checked={selectedIds.includes(record.id)}
+                    onChange={() => onToggleItem(record.id)}
+                  />
                 </Box>
               )}
               {to ? (

@@ -10,7 +10,7 @@ import {
   TableSortLabel,
   useMediaQuery,
 } from '@mui/material'
-import { type MouseEvent, useRef } from 'react'
+import { type MouseEvent, useMemo, useRef } from 'react'
 import { type RaRecord, useListContext } from 'react-admin'
 import { useHref, useNavigate } from 'react-router-dom'
 import { ChooseAll, ChooseOne } from './choose.tsx'
@@ -33,9 +33,25 @@ const WAITING_ROWS = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']
 const MAX_TEXT_WIDTH = 300
 
 export function RecordTable<R extends RaRecord>({ label, columns: all, to, nameOf }: Props<R>) {
-  const { data, isPending } = useListContext<R>()
+  const { data, isPending, selectedIds, onToggleItem } = useListContext<R>()
   const wide = useMediaQuery<Theme>(theme => theme.breakpoints.up('lg'))
-  const columns = all.filter(({ wideOnly }) => wide || !wideOnly)
+  const columns = useMemo(() => all.filter(({ wideOnly }) => wide || !wideOnly), [all, wide])
+  // The state of the list changes several times while it loads: its rows are rendered when they themselves do.
+  const rows = useMemo(
+    () =>
+      data?.map(record => (
+        <Row
+          key={record.id}
+          record={record}
+          columns={columns}
+          to={to}
+          nameOf={nameOf}
+          selected={selectedIds.includes(record.id)}
+          onToggle={onToggleItem}
+        />
+      )),
+    [data, columns, to, nameOf, selectedIds, onToggleItem],
+  )
   return (
     <TableContainer>
       <Table
@@ -67,9 +83,7 @@ export function RecordTable<R extends RaRecord>({ label, columns: all, to, nameO
                 </TableCell>
               </TableRow>
             ))}
-          {data?.map(record => (
-            <Row key={record.id} record={record} columns={columns} to={to} nameOf={nameOf} />
-          ))}
+          {rows}
         </TableBody>
       </Table>
     </TableContainer>
@@ -81,18 +95,21 @@ function Row<R extends RaRecord>({
   columns,
   to,
   nameOf,
+  selected,
+  onToggle,
 }: {
   record: R
   columns: Column<R>[]
   to?: ((record: R) => string) | undefined
   nameOf?: ((record: R) => string) | undefined
+  selected: boolean
+  onToggle: (id: R['id']) => void
 }) {
-  const { selectedIds } = useListContext<R>()
   const opening = useOpening()
   return (
     <TableRow
       hover
-      selected={selectedIds.includes(record.id)}
+      selected={selected}
       {...(to && opening(to(record)))}
       sx={{ cursor: to ? 'pointer' : 'default' }}
     >
@@ -102,7 +119,7 @@ function Row<R extends RaRecord>({
           onClick={event => event.stopPropagation()}
           onAuxClick={event => event.stopPropagation()}
         >
-          <ChooseOne record={record} name={nameOf(record)} />
+          <ChooseOne name={nameOf(record)} checked={selected} onChange={() => onToggle(record.id)} />
         </TableCell>
       )}
       {columns.map(column => (

@@ -1,16 +1,21 @@
 /** Selection of records in a list, for bulk actions. */
 import { Box, Checkbox, Stack, Typography } from '@mui/material'
 import { type ReactNode, type RefObject, useEffect, useRef } from 'react'
-import { type RaRecord, useListContext } from 'react-admin'
+import { useListContext } from 'react-admin'
 import { count } from './format.ts'
 
-export function ChooseOne({ record, name }: { record: RaRecord; name: string }) {
-  const { selectedIds, onToggleItem } = useListContext()
+interface Choice {
+  name: string
+  checked: boolean
+  onChange: () => void
+}
+
+export function ChooseOne({ name, checked, onChange }: Choice) {
   return (
     <Checkbox
       size="small"
-      checked={selectedIds.includes(record.id)}
-      onChange={() => onToggleItem(record.id)}
+      checked={checked}
+      onChange={onChange}
       slotProps={{ input: { 'aria-label': `Choose ${name}` } }}
     />
   )

@@ -1,5 +1,5 @@
 /** Lazy loading of pages. A tab may be older than the service: after an upgrade its chunks are gone. */
-import { type ComponentType, lazy } from 'react'
+import { type ComponentType, lazy, memo } from 'react'
 
 /** When the page was last reloaded for a missing chunk, to prevent a reload loop. */
 const RELOADED = 'affiliated.reloaded'
@@ -24,7 +24,10 @@ async function loadAnew(cause: unknown): Promise<never> {
   return new Promise(() => {})
 }
 
-/** A component that is loaded when first needed. If that fails after an upgrade, the page is reloaded. */
+/**
+ * A component that is loaded when first needed. If that fails after an upgrade, the page is reloaded. The frame around it
+ * renders several times while a page opens, and the page itself only when something in it changes.
+ */
 export function lazily<K extends string, P>(load: () => Promise<Record<K, ComponentType<P>>>, name: K) {
-  return lazy(async () => ({ default: (await load().catch(loadAnew))[name] }))
+  return memo(lazy(async () => ({ default: (await load().catch(loadAnew))[name] })))
 }
