@@ -1,6 +1,7 @@
 /**
- * Inserts many rows. If statements are round trips, one statement takes all rows as a single value; otherwise a prepared
- * statement runs once per row.
+ * Inserts many rows by few statements: where they are round trips, one takes all rows as a single value; otherwise a
+ * prepared statement takes several, since to begin one (each index is opened, and the last identifier read) costs as
+ * much as to insert a row.
  */
 import { type RawBuilder, sql } from 'kysely'
 import { memberOf } from '../base/unknown.ts'
@@ -9,6 +10,8 @@ import { directRun } from './prepared.ts'
 
 /** Limits the length of the value. */
 const ROWS_PER_STATEMENT = 1000
+/** More gain nothing. The rest is inserted row by row, so that each table has two statements to be kept. */
+const ROWS_AT_ONCE = 16
 
 interface Insertion {
   readonly table: string
@@ -29,17 +32,18 @@ export async function insertMany<R>(
   if (!first) return []
   const columns = Object.keys(first)
   const names = columns.map(name => `"${name}"`).join(', ')
+  const returned: R[] = []
   const run = directRun(tx)
   if (run) {
-    const text = `INSERT INTO "${table}" (${names}) VALUES (${columns.map(() => '?').join(', ')}) ${ending}`
-    return rows.flatMap(row =>
-      run<R>(
-        text,
-        columns.map(name => memberOf(row, name)),
-      ),
-    )
+    const marks = `(${columns.map(() => '?').join(', ')})`
+    for (let start = 0, count: number; start < rows.length; start += count) {
+      count = rows.length - start < ROWS_AT_ONCE ? 1 : ROWS_AT_ONCE
+      const all = Array(count).fill(marks).join(', ')
+      const values = rows.slice(start, start + count).flatMap(row => columns.map(name => memberOf(row, name)))
+      returned.push(...run<R>(`INSERT INTO "${table}" (${names}) VALUES ${all} ${ending}`, values))
+    }
+    return returned
   }
-  const returned: R[] = []
   for (let start = 0; start < rows.length; start += ROWS_PER_STATEMENT) {
     const batch = rows.slice(start, start + ROWS_PER_STATEMENT)
     returned.push(...(await insertionOf<R>(table, names, ending, batch).execute(tx)).rows)
