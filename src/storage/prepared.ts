@@ -8,7 +8,7 @@
  */
 import { isDeepStrictEqual } from 'node:util'
 import type { Compilable, CompiledQuery } from 'kysely'
-import { hasMembers, memberOf } from '../base/unknown.ts'
+import { hasMembers } from '../base/unknown.ts'
 import type { Db } from './database.ts'
 
 /** Cached shapes per function; a caller with ever new shapes pays for building them. */
@@ -135,18 +135,25 @@ class Mark {
 
 class Template<R> {
   readonly query: CompiledQuery<R>
+  readonly fill: (args: unknown) => unknown[]
+
   constructor(query: CompiledQuery<R>) {
     this.query = query
+    this.fill = fillerOf(query.parameters)
   }
+}
 
-  fill(args: unknown): unknown[] {
-    return this.query.parameters.map(parameter => {
-      if (!(parameter instanceof Mark)) return parameter
-      let value = args
-      for (const step of parameter.path) value = memberOf(value, step)
-      return value
-    })
-  }
+/**
+ * One literal that names each path, instead of a loop whose accesses are not known in advance: see rows.ts.
+ * @param parameters paths are names in the program and places in lists, never a caller's
+ */
+function fillerOf(parameters: readonly unknown[]): (args: unknown) => unknown[] {
+  const values = parameters.map((parameter, index) =>
+    parameter instanceof Mark
+      ? `args${parameter.path.map(step => `[${JSON.stringify(step)}]`).join('')}`
+      : `fixed[${index}]`,
+  )
+  return new Function('fixed', `return args => [${values.join(', ')}]`)(parameters)
 }
 
 /** The arguments with a mark in place of each value. */
