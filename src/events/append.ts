@@ -84,8 +84,19 @@ function pick(values: Values | undefined, names: readonly string[]): Values | un
   return values && Object.fromEntries(names.map(name => [name, values[name]]))
 }
 
-const text = (values: Values | undefined, names: readonly string[]) =>
-  values && names.length > 0 ? JSON.stringify(pick(values, names), (_name, value) => brief(value)) : ''
+/** Value by value: a function that `JSON.stringify` asks about each takes three times as long. */
+function text(values: Values | undefined, names: readonly string[]): string {
+  if (!values || names.length === 0) return ''
+  const members: string[] = []
+  for (const name of names) {
+    const json = textOfValue(values[name])
+    if (json !== undefined) members.push(`${JSON.stringify(name)}:${json}`)
+  }
+  return `{${members.join()}}`
+}
+
+const textOfValue = (value: unknown): string | undefined =>
+  hasMembers(value) ? JSON.stringify(value, (_name, one) => brief(one)) : JSON.stringify(brief(value))
 
 /** Replaces a long text, such as a list of thousands of identifiers, by its hash and length. */
 export function brief(value: unknown): unknown {
