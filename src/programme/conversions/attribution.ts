@@ -88,8 +88,10 @@ function objection(claim: Claim, claimant: Claimant | undefined, buyer: Buyer): 
 /** Whether someone has bought through their own link. */
 function isSame({ user_id, payment_email_key, email_key }: Claimant, { userId, emails }: Buyer): boolean {
   if (userId !== null && userId === user_id) return true
+  const mailboxes = emails.filter(email => email !== '').map(mailboxOf)
+  if (mailboxes.length === 0) return false
   const own = new Set([payment_email_key, email_key].filter(email => email !== '').map(mailboxOf))
-  return emails.some(email => email !== '' && own.has(mailboxOf(email)))
+  return mailboxes.some(mailbox => own.has(mailbox))
 }
 
 export function buyerOf(

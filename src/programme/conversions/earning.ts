@@ -34,7 +34,7 @@ export function leftIn(payment: readonly Conversion[], of: Conversion): Fraction
   if (saleOf(payment)?.id !== of.id) return ONE
   return leftOf(
     BigInt(of.amount),
-    payment.filter(member => member.currency === of.currency),
+    payment.filter(member => isTaking(member.kind) && member.currency === of.currency),
   )
 }
 
@@ -54,6 +54,7 @@ function firstOf(conversions: readonly Conversion[]): Conversion | undefined {
  * report had both names. The payment earns once.
  */
 export function duplicatesIn(payment: readonly Conversion[]): Conversion[] {
+  if (payment.length < 2) return []
   const earners = new Set(earnersIn(payment))
   return payment.filter(one => isEarning(one.kind) && !earners.has(one))
 }

@@ -92,10 +92,11 @@ function problemsOfAmounts(args: Partial<CreateArguments>, settings: Settings): 
   if (decimals === undefined) {
     return { currency: 'must be the ISO 4217 code of a currency in use, such as EUR.' }
   }
-  const reason = decimalsReason({ currency, decimals })
   const isExact = (value: number | undefined) => value === undefined || toUnits(value, decimals) !== undefined
-  for (const name of amounts) if (!isExact(args[name])) problems[name] = reason
-  if (args.lines?.some(({ amount }) => !isExact(amount))) problems.lines = `amount ${reason}`
+  for (const name of amounts)
+    if (!isExact(args[name])) problems[name] = decimalsReason({ currency, decimals })
+  if (args.lines?.some(({ amount }) => !isExact(amount)))
+    problems.lines = `amount ${decimalsReason({ currency, decimals })}`
   return Object.keys(problems).length > 0 ? problems : problemsOfShares(args, decimals)
 }
 

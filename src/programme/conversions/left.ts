@@ -88,6 +88,7 @@ function lastTotal(takings: readonly Taking[]): bigint {
  * @returns from 0 to 1
  */
 export function leftOf(paid: bigint, takings: readonly Taking[]): Fraction {
+  if (takings.length === 0) return ONE
   const takenBack = refunded(takings) + disputed(takings)
   if (paid === 0n) return isTakenBack(takings) ? ZERO : ONE
   return takenBack >= paid ? ZERO : fraction(paid - takenBack, paid)
