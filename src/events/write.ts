@@ -44,6 +44,8 @@ export interface WriteTx extends Tx {
   reserveEvent(): Promise<number>
   /** The same for several events. */
   reserveEvents(count: number): Promise<number[]>
+  /** Reserves by one statement what `reserveEvent` gives out from now on; what is left over names no event. */
+  expectEvents(count: number): Promise<void>
 }
 
 /**
@@ -65,10 +67,14 @@ export function write<T>(
     }
     // A separate view: the embedded engine has one `Tx` for all transactions, and a joined one has another actor.
     const view = tx.$pickTables<keyof Tables>()
-    const reserveEvent = () => database.engine.reserveIdentity(tx, 'events')
     const reserveEvents = (count: number) => database.engine.reserveIdentities(tx, 'events', count)
+    const expected: number[] = []
+    const reserveEvent = async () => expected.pop() ?? database.engine.reserveIdentity(tx, 'events')
+    const expectEvents = async (count: number) => {
+      expected.push(...(await reserveEvents(count)).reverse())
+    }
     const result = await work(
-      Object.assign(view, { writes: true as const, log, reserveEvent, reserveEvents }),
+      Object.assign(view, { writes: true as const, log, reserveEvent, reserveEvents, expectEvents }),
     )
     hasEnded = true
     if (entries.length > 0) await insertEntries(tx, entries)

@@ -12,7 +12,7 @@ import { type RequestContext, type WriteTx, write } from '../../events/write.ts'
 import { asksForTiers } from '../commission/judging.ts'
 import { customers } from '../customers/store.ts'
 import { postTogether } from '../ledger/rules.ts'
-import { isTaking } from './conversion.ts'
+import { isEarning, isTaking } from './conversion.ts'
 import { namesOf, problemsOf } from './fact.ts'
 import { Groups } from './groups.ts'
 import { keepNames, newPaymentId } from './names-store.ts'
@@ -46,6 +46,7 @@ export async function createMany(
     const payments = new Payments()
     const { groups, alone, known } = await relationsOf(tx, lines)
     if (await asksForTiers(tx, settings)) groups.joinAll()
+    await tx.expectEvents(lines.filter(one => isEarning(one.args.kind) && !known.has(one.paymentId)).length)
     await postTogether(tx, async () => {
       for (const wave of wavesOf(lines, groups, alone)) {
         for (let start = 0; start < wave.length; start += AT_ONCE) {
