@@ -19,31 +19,44 @@ interface Change {
 /** By affiliate and month. */
 type Sums = Map<number, Map<number, SalesOfMonth>>
 
-/** Per transaction: sums to be written at its end. */
-const unwritten = new WeakMap<Db, Sums>()
+interface Together {
+  /** To be written at the end. */
+  readonly sums: Sums
+  /** What the database says of affiliates until the end, each up to a second. */
+  readonly stored: Map<number, { readonly last: number; readonly sold: SoldBefore }>
+}
+
+/** Of transactions that write their sums at the end. */
+const collected = new WeakMap<Db, Together>()
 
 /** Writes the sums of all changes in `work` by one statement at the end; `salesOf` sees them at once. */
 export async function addSalesTogether<T>(tx: Tx, work: () => Promise<T>): Promise<T> {
   const sums: Sums = new Map()
-  unwritten.set(tx, sums)
+  collected.set(tx, { sums, stored: new Map() })
   try {
     const result = await work()
     await write(tx, sums)
     return result
   } finally {
-    unwritten.delete(tx)
+    collected.delete(tx)
   }
 }
 
 /** Adds the effect of changed referrals. */
 export async function addSales(tx: Tx, changes: readonly Change[]): Promise<void> {
-  const together = unwritten.get(tx)
-  const sums: Sums = together ?? new Map()
+  const together = collected.get(tx)
+  const sums: Sums = together?.sums ?? new Map()
   for (const { before, after } of changes) {
     if (after) add(sums, after, 1)
     if (before) add(sums, before, -1)
+    for (const side of [before, after]) if (side) together?.stored.delete(lateFor(together, side))
   }
   if (!together) await write(tx, sums)
+}
+
+/** The affiliate whose stored sales have changed: what is later than their last second is taken off them. 0 if none. */
+function lateFor({ stored }: Together, { affiliate_id, created_at }: Sold): number {
+  return created_at > (stored.get(affiliate_id)?.last ?? Number.MAX_SAFE_INTEGER) ? affiliate_id : 0
 }
 
 function add(sums: Sums, sold: Sold, by: 1 | -1): void {
@@ -68,8 +81,15 @@ async function write(tx: Tx, sums: Sums): Promise<void> {
 /** What an affiliate has sold up to a second, in the programme's minor unit: in its month, and ever. */
 export async function salesOf(db: Db, affiliateId: number, last: number): Promise<SoldBefore> {
   const month = monthFrom(last)
-  const sold = await soldUntil(db, { affiliateId, month, next: monthFrom(last, 1), last })
-  for (const added of unwritten.get(db)?.get(affiliateId)?.values() ?? []) {
+  const together = collected.get(db)
+  const known = together?.stored.get(affiliateId)
+  const stored =
+    known?.last === last
+      ? known.sold
+      : await soldUntil(db, { affiliateId, month, next: monthFrom(last, 1), last })
+  together?.stored.set(affiliateId, { last, sold: stored })
+  const sold = { ...stored }
+  for (const added of together?.sums.get(affiliateId)?.values() ?? []) {
     if (added.month > month) continue
     sold.sales_ever += BigInt(added.sales)
     sold.volume_ever += added.volume
