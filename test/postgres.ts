@@ -134,16 +134,25 @@ export async function freshDatabase(
   const name = `affiliated_${randomBytes(8).toString('hex')}`
   const url = new URL(serverUrl)
   url.pathname = name
-  await execute(serverUrl, `CREATE DATABASE ${name} TEMPLATE ${template}`)
+  await connected(serverUrl, async client => {
+    const { rows } = await client.query('SHOW server_version_num')
+    // To copy files takes half as long as to log each page. PostgreSQL 14 does nothing else, and has no word for it.
+    const strategy = Number(rows[0].server_version_num) < 150_000 ? '' : 'STRATEGY file_copy'
+    await client.query(`CREATE DATABASE ${name} TEMPLATE ${template} ${strategy}`)
+  })
   return { url: url.href, remove: () => execute(serverUrl, `DROP DATABASE ${name} WITH (FORCE)`) }
 }
 
 export async function execute(url: string, statement: string): Promise<void> {
+  await connected(url, client => client.query(statement))
+}
+
+async function connected(url: string, work: (client: pg.Client) => Promise<unknown>): Promise<void> {
   const client = new pg.Client(url)
   client.on('error', () => {})
   try {
     await client.connect()
-    await client.query(statement)
+    await work(client)
   } finally {
     await client.end()
   }

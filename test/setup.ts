@@ -13,6 +13,17 @@ import { freshDatabase, PostgresServer } from './postgres.ts'
 const IN_MEMORY = '/dev/shm'
 const NEEDED_BYTES = 4 * 2 ** 30
 
+/** Nothing here has to outlive a crash or to reach a replica: tests of that have servers of their own. */
+const SETTINGS = [
+  'max_connections=300',
+  'fsync=off',
+  'full_page_writes=off',
+  'wal_level=minimal',
+  'max_wal_senders=0',
+  'max_wal_size=4GB',
+  'autovacuum=off',
+]
+
 const ends: (() => Promise<void>)[] = []
 
 export async function globalSetup(): Promise<void> {
@@ -21,7 +32,7 @@ export async function globalSetup(): Promise<void> {
   if (hasRoom(IN_MEMORY)) env.TMPDIR = IN_MEMORY
   env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('../node_modules/.cache/tests', import.meta.url))
   if (!env.TEST_DATABASE_URL) {
-    const server = await PostgresServer.launch(['fsync=off', 'max_connections=300'])
+    const server = await PostgresServer.launch(SETTINGS)
     ends.push(() => server.remove())
     env.TEST_DATABASE_URL = server.url
   }

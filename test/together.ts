@@ -4,6 +4,7 @@
  */
 import { glob } from 'node:fs/promises'
 import { test } from 'node:test'
+import './untracked.ts'
 
 const root = new URL('..', import.meta.url)
 
