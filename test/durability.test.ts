@@ -91,6 +91,7 @@ describe(`kill -9 under ${WRITERS} writers, ${ROUNDS} rounds`, () => {
           answers.push(first.answers[0]!)
         }
         const writers = load(token, WRITERS, writes(base, round))
+        t.after(writers.stop)
         await until(() => writers.answers.length > 20)
         await delay(randomInt(10, 400))
         await service.stop('SIGKILL')
@@ -127,6 +128,7 @@ test('a full disk: writes are refused, reads go on, nothing is lost, and it goes
     // No file of the process may grow beyond this.
     await limit(1_500_000 * (round + 1))
     const writers = load(token, WRITERS, writes(base, round))
+    t.after(writers.stop)
     const refused = () => writers.answers.filter(({ status }) => status !== 201)
     await until(() => refused().length > 100)
     for (let read = 0; read < 20; read += 1) {

@@ -131,7 +131,7 @@ describe(`kill -9 while referrals are earned and paid, ${ROUNDS} rounds`, () => 
           WRITERS,
           asks(base, round, () => current),
         )
-        t.after(() => writers.stop())
+        t.after(writers.stop)
         current = writers.answers
         await until(() => writers.answers.length > 40)
         await delay(randomInt(10, 400))

@@ -29,6 +29,9 @@ export interface Ask {
   body?: object
 }
 
+/** After a failure: what is about to come back needs the processor more than those who ask whether it has. */
+const PAUSE_MS = 25
+
 /** @param next what to ask next; the number counts all requests */
 export function load(token: string, clients: number, next: (number: number) => Ask): Load {
   const agent = new Agent({ keepAlive: true, maxSockets: clients })
@@ -40,11 +43,13 @@ export function load(token: string, clients: number, next: (number: number) => A
     while (!stopped) {
       number += 1
       try {
-        answers.push(await send(agent, token, next(number)))
+        const answer = await send(agent, token, next(number))
+        answers.push(answer)
+        await delay(answer.status < 500 ? 1 : PAUSE_MS)
       } catch (error) {
         lost.push(error as Lost)
+        await delay(PAUSE_MS)
       }
-      await delay(1)
     }
   }
   const running = Array.from({ length: clients }, client)

@@ -87,6 +87,7 @@ describe('affiliated secret-key rotate', () => {
           ? { method: 'POST', url: `${url}/sources`, body: source }
           : { method: 'POST', url: `${url}/payment-details`, body: details }
       })
+      t.after(writing.stop)
       for (let kill = 0; kill < KILLS; kill += 1) await killHalfWay(folder.path, key, args)
       await rotated(args)
       await delay(100)

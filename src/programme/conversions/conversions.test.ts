@@ -150,6 +150,15 @@ describeService('conversions', service => {
     await service().delete(`/rules/${made.rule_id}`)
   })
 
+  /** Who waits too long on a busy machine is asked to come again. */
+  const persistently = async (args: object) => {
+    for (;;) {
+      const reply = await report(args)
+      if (reply.status !== 503) return reply
+      assert.ok(reply.headers.get('retry-after'), JSON.stringify(reply.body))
+    }
+  }
+
   test('200 - two hundred equal ones at once are one, under whichever name', async () => {
     const names = [fresh('order'), fresh('session'), fresh('charge')]
     const { id } = await active('raced')
@@ -157,7 +166,7 @@ describeService('conversions', service => {
     const replies = await Promise.all(
       Array.from({ length: 200 }, (_, index) => {
         const [reference, ...references] = [0, 1, 2].map(place => names[(index + place) % 3]!)
-        return report({ ...sent, reference, references })
+        return persistently({ ...sent, reference, references })
       }),
     )
     assert.deepEqual(
