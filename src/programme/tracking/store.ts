@@ -3,8 +3,8 @@
  * of visits.
  */
 import type { Insertable, Selectable } from 'kysely'
-import { chunksOf } from '../../storage/chunks.ts'
 import type { Db, Tx } from '../../storage/database.ts'
+import { insertMany } from '../../storage/insert-many.ts'
 import { prepared } from '../../storage/prepared.ts'
 import type { Tables } from '../../storage/tables.ts'
 
@@ -49,14 +49,6 @@ interface Visitor {
   readonly day: number
 }
 
-const newVisitors = prepared((tx: Db, { rows }: { rows: Visitor[] }) =>
-  tx
-    .insertInto('visitors')
-    .values(rows)
-    .onConflict(conflict => conflict.column('hash').doNothing())
-    .returning('hash'),
-)
-
 /**
  * @param hashes in order, each once
  * @returns those that were not there yet on this day
@@ -66,10 +58,8 @@ export async function addVisitors(
   hashes: readonly string[],
   day: number,
 ): Promise<Pick<Visitor, 'hash'>[]> {
-  const added: Pick<Visitor, 'hash'>[] = []
-  for (const chunk of chunksOf(hashes))
-    added.push(...(await newVisitors(tx, { rows: chunk.map(hash => ({ hash, day })) })))
-  return added
+  const rows: readonly Visitor[] = hashes.map(hash => ({ hash, day }))
+  return insertMany(tx, { table: 'visitors', ending: 'ON CONFLICT (hash) DO NOTHING RETURNING hash' }, rows)
 }
 
 /** @returns how many were removed, at most `limit` */
@@ -96,10 +86,8 @@ export async function removeVisitors(tx: Tx, beforeDay: number, limit: number): 
 
 export type NewVisit = Insertable<Tables['visits']>
 
-const newVisits = prepared((tx: Db, { rows }: { rows: NewVisit[] }) => tx.insertInto('visits').values(rows))
-
-export async function insertVisits(tx: Tx, all: readonly NewVisit[]): Promise<void> {
-  for (const rows of chunksOf(all)) await newVisits.later(tx, { rows })
+export async function insertVisits(tx: Tx, rows: readonly NewVisit[]): Promise<void> {
+  await insertMany(tx, { table: 'visits' }, rows)
 }
 
 /** What the service did with a report of the script. */
