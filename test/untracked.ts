@@ -1,6 +1,6 @@
 /**
  * Node's test runner follows each promise of the process, to know of which test an error was that nobody has caught. That
- * takes a sixth of the time of tests that ask a service for much. Without it, such an error fails the file.
+ * takes about a tenth of the time of tests that ask a service for much. Without it, such an error fails the file.
  */
 import { type AsyncHook, createHook } from 'node:async_hooks'
 
