@@ -66,7 +66,7 @@ export function feature<N extends string, T extends string, F extends Fields>(
   return {
     kind: kind as unknown as Kind,
     tables: [kind.table],
-    sheet: sheetOf(sheetColumns(kind as unknown as Kind)),
+    sheet: sheetOf(sheetColumns(kind)),
     checks: [],
     sampled: false,
     ...declared,
@@ -82,7 +82,10 @@ export function plain<N extends string, T extends keyof Tables & string, F exten
 }
 
 /** The record's fields, and the currency after its amounts. */
-function sheetColumns({ name, fields }: Kind): SheetColumns<Readonly<Record<string, unknown>>> {
+export function sheetColumns<N extends string, T extends string, F extends Fields>({
+  name,
+  fields,
+}: Kind<N, T, F>): SheetColumns<Readonly<Record<string, unknown>>> {
   const columns: Record<string, SheetColumns<Record<string, unknown>>[string]> = {
     [`${name}_id`]: row => row.id as number,
   }

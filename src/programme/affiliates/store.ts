@@ -1,5 +1,5 @@
 /** Queries specific to affiliates: with their accounts, and by status. */
-import { type Expression, type Selectable, type SqlBool, sql } from 'kysely'
+import { type Expression, type RawBuilder, type Selectable, type SqlBool, sql } from 'kysely'
 import { accountMatches } from '../../accounts/users/store.ts'
 import { type UsersTable, usersTable } from '../../accounts/users/table.ts'
 import { foldCase, type TextSearch } from '../../base/text.ts'
@@ -12,6 +12,10 @@ import { prepared } from '../../storage/prepared.ts'
 import { type Affiliate, type AffiliateColumns, affiliate } from './affiliate.ts'
 
 export const affiliates = storeOf(affiliate, { search: matches, searched: usersTable })
+
+/** For other tables: that a column names an affiliate whom a search finds. */
+export const namesOneOf = (column: RawBuilder<unknown>, search: TextSearch): RawBuilder<boolean> =>
+  sql<boolean>`${column} IN (SELECT affiliates.id FROM affiliates WHERE ${matches(search)})`
 
 /** By the address for payments, or by the account. */
 function matches(search: TextSearch): Expression<SqlBool> {

@@ -72,6 +72,10 @@ describeService('what persons decide about what a sale has earned', service => {
     const { id, takeBack } = await sell({ amount: 200 })
     await takeBack(50, 'a')
     await patch(id, { amount: 25 })
+    const { body: own } = await service().get(`/referrals/${id}/explanation`)
+    const { body: story } = await service().get(`/conversions/${own.conversion_id}/timeline`)
+    const corrected = 'Referral corrected: 5.00 USD from unpaid to commission.'
+    assert.ok(story.timeline.map(({ text }: any) => text).includes(corrected), JSON.stringify(story))
     const payout = await service().newPayout(affiliate.id, { referrals: [id] })
     await takeBack(50, 'b')
     await service().patch(`/payouts/${payout.payout_id}`, { affiliate_id: affiliate.id, status: 'failed' })

@@ -2,6 +2,7 @@
 import { foldCase } from '../../base/text.ts'
 import type { Context } from '../../events/write.ts'
 import { existing } from '../../records/rules.ts'
+import { correctionsOf } from '../ledger/store.ts'
 import { conversion } from './conversion.ts'
 import type { Story } from './explanation.ts'
 import { readPayment } from './payments.ts'
@@ -23,7 +24,15 @@ export async function storyWithBeside(context: Context, id: number): Promise<Sto
   const ids = (values: readonly number[]) => [...new Set(values)].filter(one => one !== 0)
   const visits = ids(whole.payment.map(one => one.visit_id))
   const payouts = ids(whole.referrals.map(one => one.payout_id))
-  return { ...whole, beside: await store.besideOf(context.database.replica, visits, payouts) }
+  const db = context.database.replica
+  const [records, corrections] = await Promise.all([
+    store.besideOf(db, visits, payouts),
+    correctionsOf(
+      db,
+      whole.referrals.map(({ id }) => id),
+    ),
+  ])
+  return { ...whole, beside: { ...records, corrections } }
 }
 
 /** Whether a payment was ever disputed. */

@@ -5,8 +5,11 @@ import { decimalText } from '../../base/money.ts'
 import type { Settings } from '../../base/settings.ts'
 import { formatTime } from '../../base/time.ts'
 import { earnedOf, parseCalculation } from '../commission/calculation.ts'
+import { becauseOf } from '../ledger/because.ts'
+import type { Correction } from '../ledger/store.ts'
 import type { Referral } from '../referrals/referral.ts'
-import { type Conversion, type ConversionKind, isPaid } from './conversion.ts'
+import { type Conversion, type ConversionKind, isPaid, isTaking } from './conversion.ts'
+import { saleOf } from './earning.ts'
 import type { Story } from './explanation.ts'
 import { moments } from './schema.ts'
 
@@ -17,6 +20,8 @@ interface Moment {
   readonly text: string
   /** The conversion it follows from: decides the order within one second. */
   readonly from: number
+  /** Where it stands among the others, if that is not its own date: what takes back follows what was sold. */
+  readonly after?: number
 }
 
 /** The visits and payouts of a payment. */
@@ -32,6 +37,8 @@ export interface Beside {
     readonly amount: number
     readonly created_at: number
   }[]
+  /** What persons, exchange rates and rules have moved. */
+  readonly corrections: readonly Correction[]
 }
 
 const titles: Readonly<Record<ConversionKind, string>> = {
@@ -46,9 +53,10 @@ const titles: Readonly<Record<ConversionKind, string>> = {
 
 export function timelineOf(
   { payment, referrals }: Omit<Story, 'conversion'>,
-  { visits, payouts }: Beside,
+  { visits, payouts, corrections }: Beside,
   settings: Settings,
 ) {
+  const soldAt = saleOf(payment)?.occurred_at ?? 0
   const all: Moment[] = [
     ...visits.map(({ id, affiliate_id, created_at }): Moment => {
       return {
@@ -66,11 +74,31 @@ export function timelineOf(
         id: conversion.id,
         text: textOf(conversion),
         from: conversion.id,
+        ...(isTaking(conversion.kind) && { after: soldAt }),
       }
     }),
     ...referrals.map((referral): Moment => {
       const { created_at: at, id, conversion_id: from } = referral
-      return { at, kind: 'referral', id, text: textOfReferral(referral, settings), from }
+      return {
+        at,
+        kind: 'referral',
+        id,
+        text: textOfReferral(referral, settings),
+        from,
+        after: referral.type === 'refund' ? soldAt : 0,
+      }
+    }),
+    ...corrections.map((correction): Moment => {
+      const { at, referral_id, amount, debit, credit } = correction
+      const words = becauseOf({ ...correction, payout_status: null, item_status: null })
+      const sum = `${decimalText(BigInt(amount), settings.decimals)} ${settings.currency}`
+      return {
+        at,
+        kind: 'referral',
+        id: referral_id,
+        text: `${words.charAt(0).toUpperCase()}${words.slice(1)}: ${sum} from ${debit} to ${credit}.`,
+        from: Number.MAX_SAFE_INTEGER,
+      }
     }),
     ...payouts.map(({ id, status, amount, created_at }): Moment => {
       const sum = `${decimalText(amount, settings.decimals)} ${settings.currency}`
@@ -84,10 +112,17 @@ export function timelineOf(
     }),
   ]
   const inOrder = all.toSorted(
-    (a, b) => a.at - b.at || a.from - b.from || moments.indexOf(a.kind) - moments.indexOf(b.kind),
+    (a, b) => placeOf(a) - placeOf(b) || a.from - b.from || moments.indexOf(a.kind) - moments.indexOf(b.kind),
   )
-  return { timeline: inOrder.map(({ at, from: _from, ...rest }) => ({ date: formatTime(at), ...rest })) }
+  return {
+    timeline: inOrder.map(({ at, from: _from, after: _after, ...rest }) => ({
+      date: formatTime(at),
+      ...rest,
+    })),
+  }
 }
+
+const placeOf = ({ at, after = 0 }: Moment) => Math.max(at, after)
 
 function textOf({ kind, amount, currency, cumulative, affiliate_id }: Conversion): string {
   if (kind === 'attribution') return `${titles.attribution}: to affiliate ${affiliate_id}.`
@@ -107,7 +142,14 @@ function textOfReferral(referral: Referral, { decimals, currency }: Settings) {
   }
   const first = earnedAtFirst(referral)
   const since = first === BigInt(amount) ? '' : `; ${sum(amount)} of it stands`
-  return `Affiliate ${affiliate_id} earns ${sum(first)}${since}, ${status}.`
+  return `Affiliate ${affiliate_id} earns ${sum(first)}${since}, ${status}${exchangeIn(referral)}.`
+}
+
+function exchangeIn({ calculation }: Referral): string {
+  const applied = parseCalculation(calculation)?.exchange
+  if (!applied) return ''
+  const { rate, from, to, date } = applied
+  return `, at 1 ${from} = ${rate} ${to} (rate of ${formatTime(date).slice(0, 10)})`
 }
 
 /** Before refunds and disputes lowered it. */

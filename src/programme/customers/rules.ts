@@ -2,11 +2,11 @@
 import { linkedAccountOf } from '../../accounts/users/extra.ts'
 import { findUser } from '../../accounts/users/store.ts'
 import { foldCase } from '../../base/text.ts'
-import type { Context } from '../../events/write.ts'
+import type { Context, RequestContext } from '../../events/write.ts'
 import type { ReadRowOf } from '../../records/kind.ts'
 import { existing, plainRules, refusingTwo } from '../../records/rules.ts'
 import { customer } from './customer.ts'
-import { customers, findByEmailKey } from './store.ts'
+import { customers, findByEmailKey, findNames } from './store.ts'
 
 export const rules = refusingTwo(plainRules(customer, customers), 'customer_exists')
 
@@ -15,6 +15,21 @@ export type CustomerColumns = ReadRowOf<typeof customer.fields>
 /** @throws Failure no_customer */
 export async function findByEmail({ database }: Context, email: string): Promise<CustomerColumns> {
   return existing(customer, await findByEmailKey(database.replica, foldCase(email)))
+}
+
+/** The names of customers, or else their addresses, by identifier; none for a caller who may not read them. */
+export async function namesOf(
+  { database, actor }: RequestContext,
+  ids: ReadonlySet<number>,
+): Promise<Map<number, string>> {
+  if ('permissions' in actor && !actor.permissions.has('customers.read')) return new Map()
+  const rows = await findNames(
+    database.replica,
+    [...ids].filter(id => id !== 0),
+  )
+  return new Map(
+    rows.map(({ id, first_name, last_name, email }) => [id, `${first_name} ${last_name}`.trim() || email]),
+  )
 }
 
 /** Optional parts of a record. */

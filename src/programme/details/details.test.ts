@@ -41,6 +41,16 @@ describeService('payment details that were removed', service => {
 describeService('payment details and addresses', service => {
   giveSecretKey()
 
+  test('200 - are found by the name of the affiliate', async () => {
+    const { id: affiliate_id } = await service().newAffiliate('wanda.payee')
+    await service().newAffiliate('someone.else')
+    const sent = { affiliate_id, method: 'paypal', paypal_email: 'w@example.com', holder: 'Somebody' }
+    assert.equal((await service().post('/payment-details', sent)).status, 201)
+    const found = async (search: string) =>
+      (await service().get(`/payment-details?search=${search}`)).body.map((one: any) => one.affiliate_id)
+    assert.deepEqual([await found('wanda'), await found('someone')], [[affiliate_id], []])
+  })
+
   test('whatever payments are sent elsewhere by waits, and whoever has had no place for them does not', async () => {
     const admin = await service().admin()
     const account = { method: 'sepa', iban: 'FR1420041010050500013M02606', holder: 'Eve' } as const

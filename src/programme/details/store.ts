@@ -1,10 +1,17 @@
+import { sql } from 'kysely'
+import { usersTable } from '../../accounts/users/table.ts'
 import { storeOf } from '../../records/store.ts'
 import type { Db, Tx } from '../../storage/database.ts'
 import { prepared } from '../../storage/prepared.ts'
 import { keyNameIn } from '../../storage/resealing.ts'
+import { namesOneOf } from '../affiliates/store.ts'
 import { type PaymentDetail, paymentDetail } from './details.ts'
 
-export const details = storeOf(paymentDetail)
+/** By the affiliate. */
+export const details = storeOf(paymentDetail, {
+  search: search => namesOneOf(sql`payment_details.affiliate_id`, search),
+  searched: usersTable,
+})
 
 const current = prepared(
   (db: Db, { ids, method }: { ids: readonly number[]; method: PaymentDetail['method'] }) =>

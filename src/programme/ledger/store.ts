@@ -204,6 +204,35 @@ export async function nextTransfers(db: Db, part: Part): Promise<Entry[]> {
   return journal(db, part)
 }
 
+/** A transfer of a referral that follows from no report: a person, an exchange rate or a rule has moved it. */
+export type Correction = Pick<Transfer, 'reason' | 'debit' | 'credit' | 'amount' | 'at'> &
+  Pick<Standing, 'referral_type'> & { readonly referral_id: number }
+
+const MOST_CORRECTIONS = 500
+const correcting = [
+  'referral.edit',
+  'referral.approve',
+  'referral.reject',
+  'referral.pay',
+  'exchange_rate.create',
+  'rule.create',
+]
+
+const corrections = prepared((db: Db, { ids }: { ids: readonly number[] }) =>
+  db
+    .selectFrom('ledger_transfers')
+    .select(['reason', 'debit', 'credit', 'amount', 'at', standing.referral_type.as('referral_type')])
+    .select(sql<number>`referral_id`.as('referral_id'))
+    .where('referral_id', 'in', ids)
+    .where('reason', 'in', correcting)
+    .orderBy('id')
+    .limit(MOST_CORRECTIONS),
+)
+
+export async function correctionsOf(db: Db, ids: readonly number[]): Promise<Correction[]> {
+  return ids.length === 0 ? [] : corrections(db, { ids })
+}
+
 /** What a transfer adds to what the affiliate is owed. */
 export const owing = (() => {
   const part = (side: string) =>

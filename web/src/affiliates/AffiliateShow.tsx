@@ -86,7 +86,7 @@ function ShowPage() {
       />
       <DetailsOfAffiliate affiliateId={affiliate.id} />
       <LatestPayouts affiliate={affiliate} />
-      <LatestReferrals affiliateId={affiliate.id} />
+      <LatestReferrals of={{ affiliate_id: affiliate.id }} />
       <History record="affiliate" id={affiliate.id} />
     </Page>
   )

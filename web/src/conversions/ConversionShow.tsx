@@ -1,4 +1,5 @@
 import { AffiliateName } from '../affiliates/AffiliateName.tsx'
+import { CustomerName } from '../customers/CustomerName.tsx'
 import { capital } from '../names.ts'
 import { Details, LongText } from '../ui/Details.tsx'
 import { time } from '../ui/format.ts'
@@ -51,7 +52,7 @@ function ConversionDetails({ conversion: one }: { conversion: Conversion }) {
         ['Coupon', one.coupon && <bdi key="coupon">{one.coupon}</bdi>],
         ['Campaign', one.campaign && <bdi key="campaign">{one.campaign}</bdi>],
         ['Country', one.country],
-        ['Customer', one.customer_id !== 0 && <RecordLink key="c" kind="customer" id={one.customer_id} />],
+        ['Customer', one.customer_id !== 0 && <CustomerName key="c" id={one.customer_id} />],
         ['Visit', one.visit_id !== 0 && <RecordLink key="v" kind="visit" id={one.visit_id} />],
         ['Source', one.source_id !== 0 && <RecordLink key="s" kind="source" id={one.source_id} />],
         ['Bought', lines.length > 0 && <LongText key="lines" text={lines.join('\n')} />],

@@ -31,7 +31,7 @@ export function Story({ id }: { id: number }) {
         <Section title="What happened">
           <Box component="ol" sx={{ m: 0, p: 0, listStyle: 'none' }}>
             {timeline.data.timeline.map(moment => (
-              <Moment key={`${moment.kind} ${moment.id}`} moment={moment} />
+              <Moment key={`${moment.kind} ${moment.id} ${moment.date} ${moment.text}`} moment={moment} />
             ))}
           </Box>
         </Section>

@@ -2,6 +2,7 @@ import EditIcon from '@mui/icons-material/EditOutlined'
 import { Button } from '@mui/material'
 import { Link } from 'react-router-dom'
 import { AffiliateName } from '../affiliates/AffiliateName.tsx'
+import { LatestReferrals } from '../referrals/LatestReferrals.tsx'
 import { Allowed } from '../ui/Allowed.tsx'
 import { CopyButton } from '../ui/CopyButton.tsx'
 import { Details } from '../ui/Details.tsx'
@@ -11,6 +12,7 @@ import { DeleteRecord } from '../ui/RecordForms.tsx'
 import { RecordLink } from '../ui/RecordLink.tsx'
 import { RecordShow } from '../ui/RecordShow.tsx'
 import { type Customer, nameOf } from './customer.ts'
+import { Orders } from './Orders.tsx'
 import { customers } from './pages.ts'
 
 export function CustomerShow() {
@@ -21,32 +23,40 @@ export function CustomerShow() {
       actions={customer => <Actions customer={customer} />}
     >
       {customer => (
-        <Details
-          items={[
-            ['Number', customer.id],
-            [
-              'E-mail',
-              customer.email && (
-                <span key="email">
-                  <bdi>{customer.email}</bdi>
-                  <CopyButton text={customer.email} name="e-mail" />
-                </span>
-              ),
-            ],
-            ['First name', customer.first_name],
-            ['Last name', customer.last_name],
-            [
-              'Account',
-              customer.user_id ? <RecordLink key="account" kind="user" id={customer.user_id} /> : '',
-            ],
-            [
-              'Affiliate',
-              customer.meta?.affiliate_id.map(id => <AffiliateName key={id} id={id} link />) ?? '–',
-            ],
-            ['Network', customer.ip],
-            ['First seen', time(customer.date_created)],
-          ]}
-        />
+        <>
+          <Details
+            items={[
+              ['Number', customer.id],
+              [
+                'E-mail',
+                customer.email && (
+                  <span key="email">
+                    <bdi>{customer.email}</bdi>
+                    <CopyButton text={customer.email} name="e-mail" />
+                  </span>
+                ),
+              ],
+              ['First name', customer.first_name],
+              ['Last name', customer.last_name],
+              [
+                'Account',
+                customer.user_id ? <RecordLink key="account" kind="user" id={customer.user_id} /> : '',
+              ],
+              [
+                'Affiliate',
+                customer.meta?.affiliate_id.map(id => <AffiliateName key={id} id={id} link />) ?? '–',
+              ],
+              ['Network', customer.ip],
+              ['First seen', time(customer.date_created)],
+            ]}
+          />
+          <Allowed to="conversions.read">
+            <Orders customerId={customer.id} />
+          </Allowed>
+          <Allowed to="referrals.read">
+            <LatestReferrals of={{ customer_id: customer.id }} />
+          </Allowed>
+        </>
       )}
     </RecordShow>
   )

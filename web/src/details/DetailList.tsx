@@ -14,7 +14,7 @@ export function DetailList() {
     <RecordList<Detail>
       of={paymentDetails}
       columns={columns}
-      search="Number"
+      search="Number or affiliate"
       filters={
         <>
           <AffiliateInput nameOf={numberedName} helperText={false} sx={{ width: { sm: 220 } }} />

@@ -23,11 +23,11 @@ import type { Referral } from './referral.ts'
 
 const LATEST = 10
 
-/** The latest referrals of an affiliate. */
-export function LatestReferrals({ affiliateId }: { affiliateId: number }) {
-  const list = `/referrals?filter=${encodeURIComponent(JSON.stringify({ affiliate_id: affiliateId }))}`
+/** The latest referrals of an affiliate, or of a customer. */
+export function LatestReferrals({ of }: { of: { affiliate_id?: number; customer_id?: number } }) {
+  const list = `/referrals?filter=${encodeURIComponent(JSON.stringify(of))}`
   const { data, total, error } = useGetList<Referral>('referrals', {
-    filter: { affiliate_id: affiliateId },
+    filter: of,
     pagination: { page: 1, perPage: LATEST },
     sort: { field: 'id', order: 'DESC' },
   })
@@ -44,11 +44,13 @@ export function LatestReferrals({ affiliateId }: { affiliateId: number }) {
               All {count(total)} referrals
             </Button>
           )}
-          <Allowed to="referrals.create">
-            <Button component={Link} to={`/referrals/create?affiliate_id=${affiliateId}`}>
-              Record referral
-            </Button>
-          </Allowed>
+          {of.affiliate_id !== undefined && (
+            <Allowed to="referrals.create">
+              <Button component={Link} to={`/referrals/create?affiliate_id=${of.affiliate_id}`}>
+                Record referral
+              </Button>
+            </Allowed>
+          )}
         </Stack>
       </Stack>
       {error && <Problem error={error} />}

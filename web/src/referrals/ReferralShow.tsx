@@ -2,6 +2,7 @@ import EditIcon from '@mui/icons-material/EditOutlined'
 import { Button, Typography } from '@mui/material'
 import { Link } from 'react-router-dom'
 import { AffiliateName } from '../affiliates/AffiliateName.tsx'
+import { CustomerName } from '../customers/CustomerName.tsx'
 import { Transfers } from '../ledger/Transfers.tsx'
 import { capital } from '../names.ts'
 import { Allowed } from '../ui/Allowed.tsx'
@@ -78,7 +79,7 @@ function ReferralDetails({ referral }: { referral: Referral }) {
         ['Campaign', referral.campaign && <bdi key="campaign">{referral.campaign}</bdi>],
         ['Paid by payout', <RecordLink key="payout" kind="payout" id={referral.payout_id} />],
         ['Visit', <RecordLink key="visit" kind="visit" id={referral.visit_id} />],
-        ['Customer', <RecordLink key="customer" kind="customer" id={referral.customer_id} />],
+        ['Customer', <CustomerName key="customer" id={Number(referral.customer_id)} />],
         [
           'Takes back',
           referral.parent_id ? <RecordLink key="p" kind="referral" id={referral.parent_id} /> : '',
