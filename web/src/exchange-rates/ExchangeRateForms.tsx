@@ -1,6 +1,8 @@
-import { required, TextInput, useGetList } from 'react-admin'
-import { useWatch } from 'react-hook-form'
-import { useSession } from '../session.tsx'
+import { Button } from '@mui/material'
+import { required, TextInput, useGetList, useRecordContext } from 'react-admin'
+import { useFormContext, useWatch } from 'react-hook-form'
+import type { Referral } from '../referrals/referral.ts'
+import { useCan, useSession } from '../session.tsx'
 import { FormSection, Row, useWarning } from '../ui/form.tsx'
 import { day } from '../ui/format.ts'
 import { DeleteRecord, RecordCreate, RecordEdit } from '../ui/RecordForms.tsx'
@@ -98,7 +100,34 @@ function Fields() {
         parse={typed => typed}
         helperText="YYYY-MM-DD or YYYY-MM-DD HH:MM:SS, in UTC. Empty: from now on, so that drafts of earlier sales go on waiting: for them, type the day of the oldest sale."
       />
+      <OldestDraft />
     </FormSection>
+  )
+}
+
+/** Offers the day of the oldest draft, so that a rate is early enough for all that wait. */
+function OldestDraft() {
+  const { setValue } = useFormContext()
+  const isNew = useRecordContext() === undefined
+  const { data } = useGetList<Referral>(
+    'referrals',
+    {
+      filter: { status: 'draft' },
+      pagination: { page: 1, perPage: 1 },
+      sort: { field: 'date', order: 'ASC' },
+    },
+    { enabled: useCan()('referrals.read') && isNew },
+  )
+  const [oldest] = data ?? []
+  if (!oldest || !isNew) return null
+  const date = oldest.date.slice(0, 10)
+  return (
+    <Button
+      sx={{ alignSelf: 'flex-start' }}
+      onClick={() => setValue('date', date, { shouldDirty: true, shouldTouch: true })}
+    >
+      Valid from {day(date)}, the day of the oldest draft
+    </Button>
   )
 }
 
