@@ -100,7 +100,6 @@ const joins: Readonly<Record<string, string>> = {
   // One sale writes several kinds of record; many visits are written together; a run pays what is unpaid.
   'programme/conversions/relations-store.ts': 'customers',
   'programme/conversions/store.ts': 'affiliates customers payouts referrals users visits',
-  'programme/tracking/store.ts': 'visits',
   'programme/runs/store.ts': 'affiliates balances groups payout_referrals payouts referrals users',
   // What is stored twice is compared.
   'programme/runs/check-store.ts': 'balances payouts referrals',
