@@ -5,8 +5,8 @@
  */
 import { type RawBuilder, sql } from 'kysely'
 import { memberOf } from '../base/unknown.ts'
-import type { Tx } from './database.ts'
-import { directRun } from './prepared.ts'
+import type { Db, Tx } from './database.ts'
+import { directRun, type RunDirectly, waitingOf } from './prepared.ts'
 
 /** Limits the length of the value. */
 const ROWS_PER_STATEMENT = 1000
@@ -28,27 +28,61 @@ export async function insertMany<R>(
   { table, ending = '' }: Insertion,
   rows: readonly object[],
 ): Promise<R[]> {
-  const [first] = rows
-  if (!first) return []
-  const columns = Object.keys(first)
-  const names = columns.map(name => `"${name}"`).join(', ')
-  const returned: R[] = []
   const run = directRun(tx)
-  if (run) {
-    const marks = `(${columns.map(() => '?').join(', ')})`
-    for (let start = 0, count: number; start < rows.length; start += count) {
-      count = rows.length - start < ROWS_AT_ONCE ? 1 : ROWS_AT_ONCE
-      const all = Array(count).fill(marks).join(', ')
-      const values = rows.slice(start, start + count).flatMap(row => columns.map(name => memberOf(row, name)))
-      returned.push(...run<R>(`INSERT INTO "${table}" (${names}) VALUES ${all} ${ending}`, values))
-    }
-    return returned
-  }
+  if (run) return insertRows(run, { table, ending }, rows)
+  const names = namesOf(rows)
+  const returned: R[] = []
   for (let start = 0; start < rows.length; start += ROWS_PER_STATEMENT) {
     const batch = rows.slice(start, start + ROWS_PER_STATEMENT)
     returned.push(...(await insertionOf<R>(table, names, ending, batch).execute(tx)).rows)
   }
   return returned
+}
+
+/** The same where a statement is no round trip. */
+export function insertRows<R>(
+  run: RunDirectly,
+  { table, ending = '' }: Insertion,
+  rows: readonly object[],
+): R[] {
+  const columns = Object.keys(rows[0] ?? {})
+  const marks = `(${columns.map(() => '?').join(', ')})`
+  const returned: R[] = []
+  for (let start = 0, count: number; start < rows.length; start += count) {
+    count = rows.length - start < ROWS_AT_ONCE ? 1 : ROWS_AT_ONCE
+    const all = Array(count).fill(marks).join(', ')
+    const values = rows.slice(start, start + count).flatMap(row => columns.map(name => memberOf(row, name)))
+    returned.push(...run<R>(`INSERT INTO "${table}" (${namesOf(rows)}) VALUES ${all} ${ending}`, values))
+  }
+  return returned
+}
+
+const namesOf = ([first = {}]: readonly object[]) =>
+  Object.keys(first)
+    .map(name => `"${name}"`)
+    .join(', ')
+
+/**
+ * Rows that `work` inserts by `insertLater` are inserted together where that is faster, at its end or before a statement
+ * that names their table. A row that the database refuses fails the transaction then, and not whoever inserted it.
+ */
+export async function insertTogether<T>(tx: Tx, work: () => Promise<T>): Promise<T> {
+  const waiting = waitingOf(tx)
+  return waiting ? waiting.during(work) : work()
+}
+
+/** @returns undefined where the row has to be inserted at once */
+export function insertLater<T extends object>(
+  tx: Tx,
+  table: string,
+  row: T,
+): (T & { id: number }) | undefined {
+  return waitingOf(tx)?.add(table, row)
+}
+
+/** Runs a query that names the table of waiting rows, and would not look at any of them. */
+export function pastWaiting<T>(db: Db, query: () => Promise<T>): Promise<T> {
+  return waitingOf(db)?.pass(query) ?? query()
 }
 
 function insertionOf<R>(

@@ -21,9 +21,18 @@ export type Run = NearRun | FarRun
 interface NearRun {
   readonly isNear: true
   readonly run: RunDirectly
+  /** Of a connection that writes. */
+  readonly waiting?: Waiting
 }
 
-type RunDirectly = <R>(text: string, parameters: readonly unknown[]) => R[]
+/** Rows that are inserted together: see `insertTogether`. */
+export interface Waiting {
+  during<T>(work: () => Promise<T>): Promise<T>
+  add<T extends object>(table: string, row: T): (T & { id: number }) | undefined
+  pass<T>(query: () => T): T
+}
+
+export type RunDirectly = <R>(text: string, parameters: readonly unknown[]) => R[]
 
 export interface FarRun {
   readonly isNear: false
@@ -48,6 +57,11 @@ export function runsDirectly(db: Db, run: Run): void {
 export function directRun(db: Db): RunDirectly | undefined {
   const runner = direct.get(db.getExecutor())
   return runner?.isNear ? runner.run : undefined
+}
+
+export function waitingOf(db: Db): Waiting | undefined {
+  const runner = direct.get(db.getExecutor())
+  return runner?.isNear ? runner.waiting : undefined
 }
 
 interface Query<A, R> {

@@ -4,6 +4,7 @@
  */
 import { monthFrom } from '../../base/time.ts'
 import type { Db, Tx } from '../../storage/database.ts'
+import { pastWaiting } from '../../storage/insert-many.ts'
 import type { Referral } from '../referrals/referral.ts'
 import type { SoldBefore } from './sale.ts'
 import { addToMonths, isSold, type SalesOfMonth, soldUntil } from './sales-store.ts'
@@ -24,6 +25,8 @@ interface Together {
   readonly sums: Sums
   /** What the database says of affiliates until the end, each up to a second. */
   readonly stored: Map<number, { readonly last: number; readonly sold: SoldBefore }>
+  /** The latest second of any sale that was added or changed. */
+  latest: number
 }
 
 /** Of transactions that write their sums at the end. */
@@ -32,7 +35,7 @@ const collected = new WeakMap<Db, Together>()
 /** Writes the sums of all changes in `work` by one statement at the end; `salesOf` sees them at once. */
 export async function addSalesTogether<T>(tx: Tx, work: () => Promise<T>): Promise<T> {
   const sums: Sums = new Map()
-  collected.set(tx, { sums, stored: new Map() })
+  collected.set(tx, { sums, stored: new Map(), latest: 0 })
   try {
     const result = await work()
     await write(tx, sums)
@@ -49,14 +52,16 @@ export async function addSales(tx: Tx, changes: readonly Change[]): Promise<void
   for (const { before, after } of changes) {
     if (after) add(sums, after, 1)
     if (before) add(sums, before, -1)
-    for (const side of [before, after]) if (side) together?.stored.delete(lateFor(together, side))
+    for (const side of [before, after]) if (side && together) note(together, side)
   }
   if (!together) await write(tx, sums)
 }
 
-/** The affiliate whose stored sales have changed: what is later than their last second is taken off them. 0 if none. */
-function lateFor({ stored }: Together, { affiliate_id, created_at }: Sold): number {
-  return created_at > (stored.get(affiliate_id)?.last ?? Number.MAX_SAFE_INTEGER) ? affiliate_id : 0
+/** Stored sales change where one is later than their last second: it is taken off them. */
+function note(together: Together, { affiliate_id, created_at }: Sold): void {
+  const { stored } = together
+  if (created_at > (stored.get(affiliate_id)?.last ?? created_at)) stored.delete(affiliate_id)
+  together.latest = Math.max(together.latest, created_at)
 }
 
 function add(sums: Sums, sold: Sold, by: 1 | -1): void {
@@ -83,10 +88,9 @@ export async function salesOf(db: Db, affiliateId: number, last: number): Promis
   const month = monthFrom(last)
   const together = collected.get(db)
   const known = together?.stored.get(affiliateId)
-  const stored =
-    known?.last === last
-      ? known.sold
-      : await soldUntil(db, { affiliateId, month, next: monthFrom(last, 1), last })
+  const read = () => soldUntil(db, { affiliateId, month, next: monthFrom(last, 1), last })
+  const isLatest = together !== undefined && together.latest <= last
+  const stored = known?.last === last ? known.sold : await (isLatest ? pastWaiting(db, read) : read())
   together?.stored.set(affiliateId, { last, sold: stored })
   const sold = { ...stored }
   for (const added of together?.sums.get(affiliateId)?.values() ?? []) {

@@ -2,6 +2,7 @@
 import { type Insertable, type Selectable, sql } from 'kysely'
 import { storeOf } from '../../records/store.ts'
 import { type Db, LostRace, type Tx } from '../../storage/database.ts'
+import { insertLater } from '../../storage/insert-many.ts'
 import { prepared } from '../../storage/prepared.ts'
 import type { Tables } from '../../storage/tables.ts'
 import type { Terms } from '../affiliates/store.ts'
@@ -52,6 +53,8 @@ const insertion = prepared((tx: Db, row: NewConversion) =>
 )
 
 export async function insert(tx: Tx, row: Omit<Conversion, 'id'>): Promise<Conversion> {
+  const waiting = insertLater(tx, 'conversions', row)
+  if (waiting) return waiting
   const [inserted] = await insertion(tx, row)
   return { ...row, ...inserted! }
 }

@@ -9,6 +9,7 @@ import { Failure, refuseInvalid } from '../../base/errors.ts'
 import type { Settings } from '../../base/settings.ts'
 import { foldCase } from '../../base/text.ts'
 import { type RequestContext, type WriteTx, write } from '../../events/write.ts'
+import { insertTogether } from '../../storage/insert-many.ts'
 import { asksForTiers } from '../commission/judging.ts'
 import { customers } from '../customers/store.ts'
 import { postTogether } from '../ledger/rules.ts'
@@ -47,7 +48,7 @@ export async function createMany(
     const { groups, alone, known } = await relationsOf(tx, lines)
     if (await asksForTiers(tx, settings)) groups.joinAll()
     await tx.expectEvents(lines.filter(one => isEarning(one.args.kind) && !known.has(one.paymentId)).length)
-    await postTogether(tx, async () => {
+    const record = async () => {
       for (const wave of wavesOf(lines, groups, alone)) {
         for (let start = 0; start < wave.length; start += AT_ONCE) {
           await settled(wave.slice(start, start + AT_ONCE), async group => {
@@ -61,7 +62,8 @@ export async function createMany(
           await setImmediate()
         }
       }
-    })
+    }
+    await postTogether(tx, () => insertTogether(tx, record))
     return refusals.map((refusal, place) => refusal ?? created.get(place)!)
   })
 }

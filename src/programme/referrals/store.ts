@@ -3,6 +3,7 @@ import { type Insertable, sql } from 'kysely'
 import type { Criteria } from '../../records/kind.ts'
 import { storeOf } from '../../records/store.ts'
 import type { Db, Tx } from '../../storage/database.ts'
+import { insertLater } from '../../storage/insert-many.ts'
 import { prepared } from '../../storage/prepared.ts'
 import { exactSum } from '../../storage/sums.ts'
 import type { Tables } from '../../storage/tables.ts'
@@ -25,6 +26,8 @@ const insertion = prepared((tx: Db, row: NewReferral) =>
 
 /** @returns undefined when another referral has its reference; waits for a transaction that is inserting one */
 export async function insertUnlessTaken(tx: Tx, row: Omit<Referral, 'id'>): Promise<Referral | undefined> {
+  const waiting = insertLater(tx, 'referrals', row)
+  if (waiting) return waiting
   const [inserted] = await insertion(tx, row)
   return inserted && { ...row, ...inserted }
 }

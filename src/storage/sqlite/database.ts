@@ -14,6 +14,7 @@ import { messageOf } from '../../base/unknown.ts'
 import type { ReadBudget } from '../budget.ts'
 import { type Database, type DatabaseOptions, DatabaseUnavailable, type Tx } from '../database.ts'
 import { WriteProbe } from '../probe.ts'
+import { rowsOf } from '../rows.ts'
 import type { Schema } from '../table.ts'
 import type { Tables } from '../tables.ts'
 import { commits } from '../timing.ts'
@@ -24,6 +25,7 @@ import { isInDoubt, primaryCode, SQLITE_BUSY, translate } from './errors.ts'
 import { fileOf, leaveOpen, watchFiles } from './files.ts'
 import { Statements } from './statements.ts'
 import { SqliteThreads, ThreadedConnection } from './threads.ts'
+import { WaitingRows } from './waiting.ts'
 
 /** Lets reads be refused, too, soon after the file was removed. */
 const FILES_LOOKED_AT_EVERY_MS = 500
@@ -114,8 +116,8 @@ class SqliteDatabase implements Database {
       }),
     )
     this.replica = this.reader
-    const connection = new SqliteConnection((text, parameters) => this.#writes.all(text, parameters))
-    this.#tx = Object.assign(kyselyOn(connection), { writes: true } as const)
+    const waiting = new WaitingRows((text, parameters) => rowsOf(this.#writes.all(text, parameters)))
+    this.#tx = Object.assign(kyselyOn(new SqliteConnection(waiting.run), waiting), { writes: true } as const)
   }
 
   background(budget?: ReadBudget): Database {

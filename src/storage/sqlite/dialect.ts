@@ -10,13 +10,14 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from 'kysely'
-import { runsDirectly } from '../prepared.ts'
+import { runsDirectly, type Waiting } from '../prepared.ts'
 import { rowsOf } from '../rows.ts'
 import type { Tables } from '../tables.ts'
 import { queries, tellDuration } from '../timing.ts'
 import { translate } from './errors.ts'
 
-export function kyselyOn(connection: DatabaseConnection): Kysely<Tables> {
+/** @param waiting of a connection that writes */
+export function kyselyOn(connection: DatabaseConnection, waiting?: Waiting): Kysely<Tables> {
   const driver = new OneConnection(connection)
   const db = new Kysely<Tables>({
     dialect: {
@@ -26,7 +27,9 @@ export function kyselyOn(connection: DatabaseConnection): Kysely<Tables> {
       createQueryCompiler: () => new Compiler(),
     },
   })
-  if (connection instanceof SqliteConnection) runsDirectly(db, { isNear: true, run: connection.run })
+  if (connection instanceof SqliteConnection) {
+    runsDirectly(db, { isNear: true, run: connection.run, ...(waiting && { waiting }) })
+  }
   return db
 }
 

@@ -1,0 +1,85 @@
+/**
+ * Rows that wait to be inserted together. Whoever inserts one gets its identifier at once; it is there for every
+ * statement that could see it, because a statement that names its table has the waiting rows inserted first.
+ */
+import { insertRows } from '../insert-many.ts'
+import type { RunDirectly, Waiting } from '../prepared.ts'
+
+interface TableOfRows {
+  readonly rows: object[]
+  nextId: number
+  /** Whether statements name the table, by their text. */
+  readonly named: Map<string, boolean>
+}
+
+export class WaitingRows implements Waiting {
+  readonly #run: RunDirectly
+  #tables: Map<string, TableOfRows> | undefined
+  #isPassed = false
+
+  /** @param run runs a statement of the transaction */
+  constructor(run: RunDirectly) {
+    this.#run = run
+  }
+
+  readonly run: RunDirectly = (text, parameters) => {
+    if (this.#tables && !this.#isPassed) this.#insertBefore(text)
+    return this.#run(text, parameters)
+  }
+
+  add<T extends object>(table: string, row: T): (T & { id: number }) | undefined {
+    if (!this.#tables) return undefined
+    let of = this.#tables.get(table)
+    if (!of) {
+      of = { rows: [], nextId: 0, named: new Map() }
+      this.#tables.set(table, of)
+    }
+    if (of.rows.length === 0) of.nextId = this.#nextIdOf(table)
+    const whole = { ...row, id: of.nextId }
+    of.nextId += 1
+    of.rows.push(whole)
+    return whole
+  }
+
+  async during<T>(work: () => Promise<T>): Promise<T> {
+    this.#tables = new Map()
+    try {
+      const result = await work()
+      for (const name of this.#tables.keys()) this.#insert(name)
+      return result
+    } finally {
+      this.#tables = undefined
+    }
+  }
+
+  pass<T>(query: () => T): T {
+    this.#isPassed = true
+    try {
+      return query()
+    } finally {
+      this.#isPassed = false
+    }
+  }
+
+  #insertBefore(text: string): void {
+    for (const [name, { rows, named }] of this.#tables!) {
+      if (rows.length === 0) continue
+      let isNamed = named.get(text)
+      if (isNamed === undefined) {
+        isNamed = new RegExp(`\\b(?:${name}|sqlite_sequence)\\b`).test(text)
+        named.set(text, isNamed)
+      }
+      if (isNamed) this.#insert(name)
+    }
+  }
+
+  #insert(table: string): void {
+    insertRows(this.#run, { table }, this.#tables!.get(table)!.rows.splice(0))
+  }
+
+  /** Nobody else inserts meanwhile: SQLite has one writer, and whatever this one inserts names the table. */
+  #nextIdOf(table: string): number {
+    const [row] = this.#run<{ seq: number }>('SELECT seq FROM sqlite_sequence WHERE name = ?', [table])
+    return (row?.seq ?? 0) + 1
+  }
+}
