@@ -86,5 +86,15 @@ describeService('what affiliates have sold', service => {
     const made = await createMany(operatorOf(service().database), lines)
     const amounts = made.map(one => (one instanceof Failure ? one.message : one.referrals[0]!.amount))
     assert.deepEqual(amounts, [2000, 2000, 3000, 3000])
+    // Of another month, and not in the order of their times: what is later than a sale does not count for it.
+    const hours = [12, 11, 13, 14, 10]
+    const mixed = hours.map(hour => ({
+      ...sale,
+      reference: `at ${hour}`,
+      occurred_at: `2026-02-03 ${hour}:00:00`,
+    }))
+    const earned = await createMany(operatorOf(service().database), mixed)
+    const sums = earned.map(one => (one instanceof Failure ? one.message : one.referrals[0]!.amount))
+    assert.deepEqual(sums, [2000, 2000, 3000, 3000, 2000])
   })
 })
