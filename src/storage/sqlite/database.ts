@@ -14,7 +14,6 @@ import { messageOf } from '../../base/unknown.ts'
 import type { ReadBudget } from '../budget.ts'
 import { type Database, type DatabaseOptions, DatabaseUnavailable, type Tx } from '../database.ts'
 import { WriteProbe } from '../probe.ts'
-import { rowsOf } from '../rows.ts'
 import type { Schema } from '../table.ts'
 import type { Tables } from '../tables.ts'
 import { commits } from '../timing.ts'
@@ -116,7 +115,7 @@ class SqliteDatabase implements Database {
       }),
     )
     this.replica = this.reader
-    const waiting = new WaitingRows((text, parameters) => rowsOf(this.#writes.all(text, parameters)))
+    const waiting = new WaitingRows((text, parameters) => this.#writes.all(text, parameters))
     this.#tx = Object.assign(kyselyOn(new SqliteConnection(waiting.run), waiting), { writes: true } as const)
   }
 

@@ -4,6 +4,7 @@
  */
 import { insertRows } from '../insert-many.ts'
 import type { RunDirectly, Waiting } from '../prepared.ts'
+import { rowsOf } from '../rows.ts'
 
 interface TableOfRows {
   readonly rows: object[]
@@ -18,8 +19,8 @@ export class WaitingRows implements Waiting {
   #isPassed = false
 
   /** @param run runs a statement of the transaction */
-  constructor(run: RunDirectly) {
-    this.#run = run
+  constructor(run: (text: string, parameters: readonly unknown[]) => unknown[]) {
+    this.#run = (text, parameters) => rowsOf(run(text, parameters))
   }
 
   readonly run: RunDirectly = (text, parameters) => {
