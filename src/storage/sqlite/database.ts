@@ -18,13 +18,12 @@ import type { Schema } from '../table.ts'
 import type { Tables } from '../tables.ts'
 import { commits } from '../timing.ts'
 import { BUSY_TIMEOUT_MS, connect } from './connect.ts'
-import { kyselyOn, SqliteConnection } from './dialect.ts'
+import { kyselyOn, SqliteConnection, writerOn } from './dialect.ts'
 import { sqlite } from './engine.ts'
 import { isInDoubt, primaryCode, SQLITE_BUSY, translate } from './errors.ts'
 import { fileOf, leaveOpen, watchFiles } from './files.ts'
 import { Statements } from './statements.ts'
 import { SqliteThreads, ThreadedConnection } from './threads.ts'
-import { WaitingRows } from './waiting.ts'
 
 /** Lets reads be refused, too, soon after the file was removed. */
 const FILES_LOOKED_AT_EVERY_MS = 500
@@ -115,8 +114,8 @@ class SqliteDatabase implements Database {
       }),
     )
     this.replica = this.reader
-    const waiting = new WaitingRows((text, parameters) => this.#writes.all(text, parameters))
-    this.#tx = Object.assign(kyselyOn(new SqliteConnection(waiting.run), waiting), { writes: true } as const)
+    const writer = writerOn((text, parameters) => this.#writes.all(text, parameters))
+    this.#tx = Object.assign(writer, { writes: true } as const)
   }
 
   background(budget?: ReadBudget): Database {

@@ -15,6 +15,13 @@ import { rowsOf } from '../rows.ts'
 import type { Tables } from '../tables.ts'
 import { queries, tellDuration } from '../timing.ts'
 import { translate } from './errors.ts'
+import { WaitingRows } from './waiting.ts'
+
+/** On a connection that writes. */
+export function writerOn(run: (text: string, parameters: readonly unknown[]) => unknown[]): Kysely<Tables> {
+  const waiting = new WaitingRows(run)
+  return kyselyOn(new SqliteConnection(waiting.run), waiting)
+}
 
 /** @param waiting of a connection that writes */
 export function kyselyOn(connection: DatabaseConnection, waiting?: Waiting): Kysely<Tables> {
