@@ -2,7 +2,6 @@
  * What tests stand on: the same server that `main.ts` runs, on a database of its own, over real HTTP; and the real
  * command line. Nothing is mocked.
  */
-import './untracked.ts'
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'

@@ -4,7 +4,6 @@
  */
 import { glob } from 'node:fs/promises'
 import { test } from 'node:test'
-import './untracked.ts'
 
 const root = new URL('..', import.meta.url)
 
