@@ -77,11 +77,14 @@ function problemsOfTexts(changes: Changes, { currency, payouts }: Settings): Pro
   const isNamed = ['payer_name', 'payer_iban', 'payer_routing'].some(one => one in changes)
   const inSepa = currency === 'EUR' && iban !== '' && problemInSepa(name, 'The name', MOST_SEPA_NAME)
   const inAch = currency === 'USD' && routing !== '' && problemInAch(name, 'The name', MOST_ACH_PAYER)
-  const problem = isNamed && (inSepa || inAch)
+  const advice = 'If you do not pay by ACH, leave Routing number (payer_routing) empty.'
+  const problem = isNamed && (inSepa || (inAch && `${inAch} ${advice}`))
   const ofBank = problemInAch(bank, 'The name', MOST_BANK)
   return {
     ...(problem && { payer_name: `can't be in a file for the bank. ${problem}` }),
-    ...(ofBank && { payer_bank: `can't be in a file for the bank. ${ofBank}` }),
+    ...(ofBank && {
+      payer_bank: `can't be in a file for the bank. ${ofBank} Leave it empty if you do not pay by ACH.`,
+    }),
   }
 }
 

@@ -18,6 +18,7 @@ import {
 } from '../../records/kinds-of-field.ts'
 import { neither } from '../../storage/table.ts'
 import { byAffiliateName } from '../affiliates/name.ts'
+import { draftReasons } from '../commission/engine.ts'
 
 /** The length of the index of AffiliateWP; no shop has longer references. */
 const MAX_REFERENCE = 190
@@ -206,7 +207,16 @@ const fields = {
     sample: () => null,
   },
   /** Why the service has decided its status; '' where a person has. */
-  reason: { ...internal, type: 'text', initial: '', show: (stored: string) => stored, sample: () => '' },
+  reason: {
+    ...internal,
+    type: 'text',
+    filter: anyOf(
+      listOf(choice(draftReasons), 'Only those that the service has made drafts because of this.'),
+    ),
+    initial: '',
+    show: (stored: string) => stored,
+    sample: () => '',
+  },
   /** The conversion behind it; 0 when it was recorded by itself. */
   conversion_id: { ...inNumber(0), filter: anyOf(identifiers('Only those of one of these conversions.')) },
   /** The version of the rule that it was judged by; 0 when there was none. */
@@ -226,6 +236,7 @@ const fields = {
   original_currency: {
     ...internal,
     type: 'text',
+    filter: anyOf(listOf(line(3), 'Only those earned in one of these other currencies.')),
     initial: '',
     show: (stored: string) => stored,
     sample: () => '',

@@ -7,7 +7,7 @@ import { decimalText, MAX_AMOUNT, toUnits } from '../../base/money.ts'
 import type { Settings } from '../../base/settings.ts'
 import { formatOf } from './formats/formats.ts'
 import type { Item, Reason } from './item.ts'
-import type { Run } from './run.ts'
+import { leftOutOf, type Run } from './run.ts'
 
 /** The unpaid referrals of an affiliate that are in no run, up to the cut-off. */
 export interface OwedSum {
@@ -116,7 +116,7 @@ function exclusionOf(
   { affiliateId, status, owed, waiting, payee }: Facts,
   settings: Settings,
 ): Payee['problem'] {
-  if (leftOut(left_out).has(affiliateId)) return plain('left_out')
+  if (leftOutOf({ left_out }).includes(affiliateId)) return plain('left_out')
   if (status === undefined) return plain('deleted')
   if (status === 'pending' || status === 'rejected') {
     return {
@@ -144,10 +144,6 @@ function mostOf(method: Run['method'], { decimals }: Settings): bigint {
   const most = BigInt(toUnits(MAX_AMOUNT, decimals) ?? Number.MAX_SAFE_INTEGER)
   const { mostAmount = most } = formatOf(method)
   return mostAmount < most ? mostAmount : most
-}
-
-function leftOut(text: string): ReadonlySet<number> {
-  return new Set(text === '' ? [] : text.split(',').map(Number))
 }
 
 const REFERENCE = /^R(\d{1,15})A(\d{1,15})$/

@@ -14,7 +14,7 @@ import { conflict } from './conflict.ts'
 import { runItem } from './item.ts'
 import { problemOfNote, refuseUnpayable } from './payer.ts'
 import { isReady, prepareSome } from './preparing.ts'
-import { payoutRun, type Run } from './run.ts'
+import { leftOutOf, payoutRun, type Run } from './run.ts'
 import type { editArguments, PrepareArguments } from './schema.ts'
 import * as store from './store.ts'
 import { sumItems } from './sums-store.ts'
@@ -59,12 +59,17 @@ export async function prepare(context: RequestContext, args: PrepareArguments): 
 
 const distinct = (ids: readonly number[]) => [...new Set(ids)].sort((a, b) => a - b).join(',')
 
-function leftOutAfter(
-  { left_out }: Pick<Run, 'left_out'>,
-  { exclude, leave_out = [], take_in = [] }: Static<typeof editArguments>,
-): string {
-  const before = left_out === '' ? [] : left_out.split(',').map(Number)
-  return distinct([...(exclude ?? before), ...leave_out].filter(id => !take_in.includes(id)))
+/** @throws Failure run_conflict when whom it names are left out, or taken in, already */
+function leftOutAfter(run: Run, args: Static<typeof editArguments>): string {
+  const { exclude, leave_out: out = [], take_in: into = [] } = args
+  const ids = distinct([...(exclude ?? leftOutOf(run)), ...out].filter(id => !into.includes(id)))
+  if (ids === run.left_out && out.length + into.length > 0) {
+    const named = [...out, ...into].length === 1 ? `Affiliate ${[...out, ...into][0]} is` : 'They are all'
+    throw conflict(
+      `${named} ${into.length === 0 ? 'left out already' : out.length === 0 ? 'not left out' : 'left out or taken in already'}: the run stays as it was prepared.`,
+    )
+  }
+  return ids
 }
 
 /**

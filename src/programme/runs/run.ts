@@ -51,6 +51,10 @@ const hiddenNumber = {
   sample: () => 0,
 } as const
 
+/** The affiliates that a person has left out. */
+export const leftOutOf = ({ left_out }: { readonly left_out: string }): number[] =>
+  left_out === '' ? [] : left_out.split(',').map(Number)
+
 const fields = {
   status: serviceOnly(status(runStatuses, 'draft')),
   method: atCreation(status(methods, 'csv', 'How the payees are paid.')),
@@ -96,8 +100,15 @@ const fields = {
       neither,
     ),
   ),
-  /** Identifiers of affiliates that a person has left out, with commas between them. */
-  left_out: hiddenText,
+  /** Identifiers of affiliates that a person has left out, with commas between them: logged, as who approves asks for it. */
+  left_out: {
+    type: 'text',
+    nullable: false,
+    ...neither,
+    initial: '',
+    show: (stored: string) => leftOutOf({ left_out: stored }),
+    sample: () => '',
+  },
   /** The last affiliate that is listed so far; during an approval, that is compared. */
   prepared_to: hiddenNumber,
   /** Digest of the items so far. */

@@ -86,7 +86,18 @@ describeService('a payout run from who is owed to who is paid', service => {
       return (await items(run.id, '&reason=left_out')).map((item: any) => item.affiliate_id)
     }
     assert.deepEqual(await leftOut({ leave_out: [rich] }), [rich, silent])
+    const again = await step(run.id, '', { leave_out: [rich] })
+    assertFailure(again, 409, 'rest_payout_run_conflict')
+    assert.match(again.body.message, new RegExp(`^Affiliate ${rich} is left out already`))
     assert.deepEqual(await leftOut({ take_in: [rich, silent] }), [])
+    const { body: edits } = await service().get('/events?type=payout_run.edit&number=1000')
+    assert.deepEqual(
+      edits.filter((edit: any) => edit.record_id === run.id).map((edit: any) => edit.changes.left_out),
+      [
+        [[silent], [rich, silent]],
+        [[rich, silent], []],
+      ],
+    )
     const { body: group } = await service().post('/groups', { name: 'Resellers' })
     await service().patch(`/affiliates/${poor}`, { group_id: group.id })
     const ofGroup = await items((await prepare({ group_id: group.id })).id)

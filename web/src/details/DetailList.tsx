@@ -36,7 +36,7 @@ const columns: Column<Detail>[] = [
     card: '1 left',
   },
   { label: 'Method', sort: 'method', cell: ({ method }) => capital(method), card: '1 right' },
-  { label: 'Account', cell: ({ account }) => <bdi>{account}</bdi>, card: '2 left' },
+  { label: 'Account', cell: ({ account }) => <bdi>{account || 'erased'}</bdi>, card: '2 left' },
   { label: 'Holder', cell: ({ holder }) => <bdi>{holder || '–'}</bdi>, wideOnly: true },
   { label: 'Status', sort: 'status', cell: ({ status }) => capital(status), card: '2 right' },
   { label: 'Entered', sort: 'date', cell: ({ date }) => <Day text={date} />, card: '3 left' },

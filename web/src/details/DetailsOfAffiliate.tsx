@@ -41,17 +41,27 @@ export function DetailsOfAffiliate({ affiliateId }: { affiliateId: number }) {
           None were entered. Runs by PayPal pay to the payment e-mail.
         </Typography>
       )}
-      {data?.map(({ id, method, account, holder, usable_from }) => (
-        <Typography key={id} variant="body2">
-          {nameOf(method)}: <bdi>{account}</bdi>
-          {holder && (
-            <>
-              , <bdi>{holder}</bdi>
-            </>
-          )}
-          , used from {time(usable_from)} on
+      {data?.map(detail => (
+        <Typography key={detail.id} variant="body2">
+          {nameOf(detail.method)}: <Account detail={detail} />
         </Typography>
       ))}
     </Card>
+  )
+}
+
+/** The account, masked; of a person who was erased nothing is left of it. */
+function Account({ detail: { account, holder, usable_from } }: { detail: Detail }) {
+  if (!account) return <>erased</>
+  return (
+    <>
+      <bdi>{account}</bdi>
+      {holder && (
+        <>
+          , <bdi>{holder}</bdi>
+        </>
+      )}
+      , used from {time(usable_from)} on
+    </>
   )
 }

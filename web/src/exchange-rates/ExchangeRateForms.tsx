@@ -105,28 +105,31 @@ function Fields() {
   )
 }
 
-/** Offers the day of the oldest draft, so that a rate is early enough for all that wait. */
+/** Offers the day of the oldest draft that waits for this rate, so that it is early enough for all that wait. */
 function OldestDraft() {
   const { setValue } = useFormContext()
   const isNew = useRecordContext() === undefined
+  const { currency } = useSession().settings
+  const [from, to] = useWatch({ name: ['from_currency', 'to_currency'] })
+  const isAsked = isNew && to === currency && currencyProblem(from) === undefined
   const { data } = useGetList<Referral>(
     'referrals',
     {
-      filter: { status: 'draft' },
+      filter: { status: 'draft', reason: 'no_exchange_rate', original_currency: from },
       pagination: { page: 1, perPage: 1 },
       sort: { field: 'date', order: 'ASC' },
     },
-    { enabled: useCan()('referrals.read') && isNew },
+    { enabled: useCan()('referrals.read') && isAsked },
   )
   const [oldest] = data ?? []
-  if (!oldest || !isNew) return null
+  if (!oldest || !isAsked) return null
   const date = oldest.date.slice(0, 10)
   return (
     <Button
       sx={{ alignSelf: 'flex-start' }}
       onClick={() => setValue('date', date, { shouldDirty: true, shouldTouch: true })}
     >
-      Valid from {day(date)}, the day of the oldest draft
+      Valid from {day(date)}, the day of the oldest draft in {from}
     </Button>
   )
 }

@@ -16,6 +16,7 @@ import {
 import { Link as RouterLink } from 'react-router-dom'
 import type { EntryRecord } from '../../../src/operations/audit/schema.ts'
 import { AffiliateName } from '../affiliates/AffiliateName.tsx'
+import { WithNames } from '../affiliates/WithNames.tsx'
 import { choicesOf, describe, get } from '../api.ts'
 import { nameOfAction, nameOfKind } from '../names.ts'
 import { pagesOf } from '../pages.ts'
@@ -314,9 +315,14 @@ function Changes({ entry: { before, after, erased } }: { entry: Entry }) {
   )
 }
 
+/** The affiliates whom a payout run leaves out, as a text that `WithNames` reads. */
+const affiliatesIn = (ids: unknown) =>
+  Array.isArray(ids) ? ids.map(id => `affiliate ${Number(id)}`).join(', ') : ''
+
 /** A value as text; of an account or an affiliate, the name. */
 function Named({ name, value, text }: { name: string; value: unknown; text: string }) {
   if (text === '') return <>nothing</>
+  if (name === 'left_out') return <WithNames text={affiliatesIn(value)} />
   if (typeof value !== 'number') return <>{text}</>
   if (name.endsWith('_by')) return <UserName id={value} />
   if (name === 'affiliate_id') return <AffiliateName id={value} link />
