@@ -1,6 +1,6 @@
 /** Referrals out of a file, the ledger as a journal, and statements: what the command line does for accountants. */
 import assert from 'node:assert/strict'
-import { lstat, readdir, readFile, writeFile } from 'node:fs/promises'
+import { lstat, readdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { describeService, runCommand, temporaryFolder } from './harness.ts'
@@ -127,9 +127,17 @@ describeService('referrals and the ledger on the command line', service => {
     const before = await readFile(path, 'utf8')
     assert.equal((await run('ledger', path, '--from', 'never')).code, 1)
     assert.equal(await readFile(path, 'utf8'), before)
+    const link = join(folder.path, 'link.csv')
+    await symlink(path, link)
+    assert.equal((await run('ledger', link, '--from', 'never')).code, 1)
+    assert.equal(await readFile(path, 'utf8'), before)
+    assert.equal((await run('ledger', link)).code, 0)
+    assert.notEqual(await readFile(path, 'utf8'), before)
+    assert.ok((await lstat(link)).isSymbolicLink())
     assert.ok(!(await readdir(folder.path)).some(name => name.endsWith('.partial')))
     assert.equal((await run('ledger', '/dev/null')).code, 0)
     assert.ok((await lstat('/dev/null')).isCharacterDevice())
+    assert.match((await run('ledger', join(path, 'journal.csv'))).stderr, /^error: There is no folder /m)
     const nowhere = await run('ledger', join(folder.path, 'none', 'journal.csv'))
     assert.match(nowhere.stderr, /^error: There is no folder .*none\.$/m)
     assert.equal((await run('ledger', '-', '--to', '2020-01-01')).stdout.split('\r\n').length, 2)

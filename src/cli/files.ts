@@ -1,10 +1,9 @@
 /** Files that commands write. */
-import { lstatSync, renameSync, rmSync } from 'node:fs'
+import { existsSync, realpathSync, renameSync, rmSync, statSync } from 'node:fs'
 import { open } from 'node:fs/promises'
-import { dirname } from 'node:path'
+import { dirname, resolve } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { flush, placeNew, removedAfter } from '../base/files.ts'
-import { codeOf } from '../base/unknown.ts'
 import { CommandFailed } from './command.ts'
 
 /** What a file is filled with. */
@@ -23,29 +22,29 @@ export async function writeWhole<T extends Content>(
   begin: () => Promise<T>,
   { replace }: { replace: boolean },
 ): Promise<T> {
-  const existing = lstatSync(path, { throwIfNoEntry: false })
-  if (existing && !replace) throw isTaken(path)
-  const isReplaced = !existing || existing.isFile()
-  if (!isReplaced) return fill(path, 'w', begin)
-  const partial = `${path}.${process.pid}.partial`
+  const status = existsSync(path) ? statSync(path) : undefined
+  if (status && !replace) throw isTaken(path)
+  if (status && !status.isFile()) return fill(path, 'w', begin)
+  // A link is followed: what it leads to is replaced, and not the link.
+  const target = status ? realpathSync(path) : resolve(path)
+  // With the slash, only a folder exists.
+  if (!existsSync(`${dirname(target)}/`)) throw new CommandFailed(`There is no folder ${dirname(target)}.`)
+  const partial = `${target}.${process.pid}.partial`
   return removedAfter(
     () => rmSync(partial, { force: true }),
     async () => {
       const content = await fill(partial, 'wx', begin)
       await flush(partial)
-      if (replace) renameSync(partial, path)
-      else if (!placeNew(partial, path)) throw isTaken(path)
-      await flush(dirname(path))
+      if (replace) renameSync(partial, target)
+      else if (!placeNew(partial, target)) throw isTaken(path)
+      await flush(dirname(target))
       return content
     },
   )
 }
 
 async function fill<T extends Content>(path: string, flags: string, begin: () => Promise<T>): Promise<T> {
-  const target = await open(path, flags, 0o600).catch(cause => {
-    if (codeOf(cause) !== 'ENOENT') throw cause
-    throw new CommandFailed(`There is no folder ${dirname(path)}.`)
-  })
+  const target = await open(path, flags, 0o600)
   try {
     const content = await begin()
     await pipeline(content.text, target.createWriteStream())

@@ -11,6 +11,7 @@ import {
 } from '../cli/command.ts'
 import { databaseUrl, jsonOption, wholeNumber } from '../cli/options.ts'
 import { showProgress } from '../cli/progress.ts'
+import { fileOf } from '../storage/sqlite/files.ts'
 import { copyDatabase } from './copy.ts'
 import { type DemoSize, fillWithDemo } from './demo.ts'
 
@@ -52,8 +53,11 @@ async function demo(options: CommonOptions & DemoSize): Promise<void> {
   ])
 }
 
+const placeOf = (url: string) => (url.startsWith('sqlite:') ? fileOf(url) : url)
+
 async function copy(options: CommonOptions & { from: string; to: string }): Promise<void> {
-  if (options.from === options.to) throw new CommandFailed('--from and --to name the same database.')
+  if (placeOf(options.from) === placeOf(options.to))
+    throw new CommandFailed('--from and --to name the same database.')
   let current: { step: string; bar: ReturnType<typeof showProgress> } | undefined
   const progress = (step: string, done: number, total: number) => {
     if (current?.step !== step) {
