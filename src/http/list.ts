@@ -6,6 +6,7 @@
 import { type Static, type TProperties, type TSchema, Type } from 'typebox'
 import { Failure, invalidArguments } from '../base/errors.ts'
 import { choice, flag, line, listOf } from '../base/schemas.ts'
+import { parseSearch } from '../base/text.ts'
 import type { Order, Page } from '../storage/page.ts'
 import type { Answer, Call } from './endpoint.ts'
 import { decodeName } from './parameters.ts'
@@ -89,6 +90,8 @@ function withDefault<T extends TSchema>(schema: T, value: unknown): T {
 
 const common = listArguments([], ['id'], {})
 export type ListArguments = Omit<Static<typeof common>, 'orderby' | 'fields'> & {
+  /** Of kinds that are searched. */
+  search?: string
   orderby?: string
   fields?: string[]
 }
@@ -108,6 +111,8 @@ export interface Listing<Row, Args> {
   readonly page: (call: Call, args: Args, page: Page) => Promise<Row[]>
   readonly count: (call: Call, args: Args) => Promise<number>
   readonly identifier: (row: Row) => number
+  /** The permission to search by text, where that looks at records of another kind. */
+  readonly searchNeeds?: string
   /** Path of the list below the collection, if it is not the collection itself. */
   readonly path?: (args: Args) => string
   readonly writer: (call: Call, args: Args) => Promise<Writer<Row>>
@@ -132,7 +137,7 @@ export async function answerList<Row, Args extends ListArguments>(
   listing: Listing<Row, Args>,
 ): Promise<Answer> {
   const { number = DEFAULT_NUMBER, offset = 0 } = args
-  const start = whereToStart(by, args, listing.orders)
+  const start = whereToStart(by, args, listing)
   const limit = number <= 0 ? Number.POSITIVE_INFINITY : number
   if (limit > ONE_PIECE_ROWS) by.beginStream()
   const order = listing.orders[start.orderby]!
@@ -211,7 +216,7 @@ export async function* eachPage<Row, Args extends ListArguments>(
   call: Call,
   args: Args,
   listing: Listing<Row, Args>,
-  start = whereToStart(call, args, listing.orders),
+  start = whereToStart(call, args, listing),
   total = Number.POSITIVE_INFINITY,
 ): AsyncGenerator<Row[], void> {
   const order = listing.orders[start.orderby]!
@@ -266,16 +271,23 @@ interface Start {
 }
 
 /** @throws Failure invalid_argument, forbidden */
-function whereToStart(call: Call, args: ListArguments, orders: Readonly<Record<string, Order>>): Start {
+function whereToStart(
+  call: Call,
+  args: ListArguments,
+  { orders, searchNeeds }: Pick<Listing<never, never>, 'orders' | 'searchNeeds'>,
+): Start {
   const start = startOf(args, orders)
-  const { needs } = orders[start.orderby]!
-  if (needs && 'permissions' in call.actor && !call.actor.permissions.has(needs)) {
-    throw new Failure('forbidden', {
-      message: `To order by ${start.orderby} needs the permission ${needs}.`,
-      data: { permission: needs },
-    })
-  }
+  refuseUnread(call, orders[start.orderby]!.needs, `order by ${start.orderby}`)
+  if (args.search && !('id' in parseSearch(args.search))) refuseUnread(call, searchNeeds, 'search by text')
   return start
+}
+
+function refuseUnread({ actor }: Call, permission: string | undefined, what: string): void {
+  if (!permission || !('permissions' in actor) || actor.permissions.has(permission)) return
+  throw new Failure('forbidden', {
+    message: `To ${what} needs the permission ${permission}.`,
+    data: { permission },
+  })
 }
 
 function startOf(args: ListArguments, orders: Readonly<Record<string, Order>>): Start {

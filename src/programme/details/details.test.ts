@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from 'kysely'
-import { describeService, giveSecretKey } from '../../../test/harness.ts'
+import { assertFailure, describeService, giveSecretKey } from '../../../test/harness.ts'
 import { features } from '../../app.ts'
 import { checkDatabase } from '../../operations/check/rules.ts'
 
@@ -49,6 +49,10 @@ describeService('payment details and addresses', service => {
     const found = async (search: string) =>
       (await service().get(`/payment-details?search=${search}`)).body.map((one: any) => one.affiliate_id)
     assert.deepEqual([await found('wanda'), await found('someone')], [[affiliate_id], []])
+    const key = await service().newKey(['payment_details.read'])
+    const asked = (search: string) => service().get(`/payment-details?search=${search}`, { key })
+    assertFailure(await asked('wanda'), 403, 'rest_forbidden')
+    assert.equal((await asked('1')).status, 200)
   })
 
   test('whatever payments are sent elsewhere by waits, and whoever has had no place for them does not', async () => {

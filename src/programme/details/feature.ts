@@ -6,7 +6,8 @@ import { feature } from '../../records/feature.ts'
 import { createArguments, paymentAddressesTable, paymentDetail } from './details.ts'
 import * as rules from './rules.ts'
 
-const listing = listingOf(paymentDetail, rules.reading)
+// Text is looked for in the names of affiliates.
+const listing = { ...listingOf(paymentDetail, rules.reading), searchNeeds: 'affiliates.read' }
 const path = '/payment-details'
 const item = `${path}/{payment_detail_id}`
 
