@@ -191,7 +191,7 @@ export function payoutScenarios(world: () => World): void {
         await page.keyboard.press('Enter')
         await page.getByText(`Payout ${first} of $3.00 is failed again`).waitFor()
         await page.getByRole('button', { name: `Mark as paid: payout ${first}` }).waitFor()
-        assert.equal(await focus(), `Mark as paid: payout ${first}`)
+        await eventually(async () => assert.equal(await focus(), `Mark as paid: payout ${first}`))
         assert.equal(await status(first!), 'failed')
       })
     })
