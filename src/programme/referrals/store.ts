@@ -24,7 +24,10 @@ const insertion = prepared((tx: Db, row: NewReferral) =>
     .returning('id'),
 )
 
-/** @returns undefined when another referral has its reference; waits for a transaction that is inserting one */
+/**
+ * Waits for a transaction that is inserting another of the same reference.
+ * @returns undefined when there is one; a row that is inserted later (`insertLater`) fails the transaction instead
+ */
 export async function insertUnlessTaken(tx: Tx, row: Omit<Referral, 'id'>): Promise<Referral | undefined> {
   const waiting = insertLater(tx, 'referrals', row)
   if (waiting) return waiting

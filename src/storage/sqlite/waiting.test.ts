@@ -52,4 +52,17 @@ test('rows that wait go with work that fails, and fail the work that waited for 
   )
   assert.equal(waiting.add('sales', { name: 'outside' }), undefined)
   assert.equal(count(), 1)
+  // Also when somebody has caught the error.
+  await assert.rejects(
+    waiting.during(async () => {
+      for (const name of ['twice', 'twice']) waiting.add('sales', { name })
+      assert.throws(() => waiting.run('SELECT id FROM sales', []), /UNIQUE/)
+    }),
+    /UNIQUE/,
+  )
+  await waiting.during(async () => {
+    await waiting.during(async () => waiting.add('sales', { name: 'within' }))
+    waiting.add('sales', { name: 'around' })
+  })
+  assert.equal(count(), 4)
 })

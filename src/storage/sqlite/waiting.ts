@@ -17,6 +17,8 @@ export class WaitingRows implements Waiting {
   readonly #run: RunDirectly
   #tables: Map<string, TableOfRows> | undefined
   #isPassed = false
+  /** A row that the database has refused. */
+  #refused: { readonly error: unknown } | undefined
 
   /** @param run runs a statement of the transaction */
   constructor(run: (text: string, parameters: readonly unknown[]) => unknown[]) {
@@ -43,13 +45,17 @@ export class WaitingRows implements Waiting {
   }
 
   async during<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#tables) return work()
     this.#tables = new Map()
     try {
       const result = await work()
       for (const name of this.#tables.keys()) this.#insert(name)
+      // Also when whoever ran the statement before which they were inserted went on: rows beside it are missing too.
+      if (this.#refused) throw this.#refused.error
       return result
     } finally {
       this.#tables = undefined
+      this.#refused = undefined
     }
   }
 
@@ -75,7 +81,12 @@ export class WaitingRows implements Waiting {
   }
 
   #insert(table: string): void {
-    insertRows(this.#run, { table }, this.#tables!.get(table)!.rows.splice(0))
+    try {
+      insertRows(this.#run, { table }, this.#tables!.get(table)!.rows.splice(0))
+    } catch (error) {
+      this.#refused ??= { error }
+      throw error
+    }
   }
 
   /** Nobody else inserts meanwhile: SQLite has one writer, and whatever this one inserts names the table. */
