@@ -21,12 +21,15 @@ export const itemStatuses: Item['status'][] = [
   'unknown',
 ]
 
-export const methods: { id: Run['method']; name: string; hint: string }[] = [
-  { id: 'csv', name: 'Plain CSV', hint: 'A table of who is paid what, for whatever you pay by.' },
-  { id: 'paypal', name: 'PayPal', hint: 'A file of mass payments, to upload at PayPal.' },
-  { id: 'sepa', name: 'SEPA', hint: 'A credit transfer in EUR (pain.001), for your bank.' },
-  { id: 'nacha', name: 'ACH', hint: 'Direct deposits in USD (Nacha), for your bank.' },
-]
+/** A method that has no words here does not compile. */
+const words: Readonly<Record<Run['method'], { readonly name: string; readonly hint: string }>> = {
+  csv: { name: 'Plain CSV', hint: 'A table of who is paid what, for whatever you pay by.' },
+  paypal: { name: 'PayPal', hint: 'A file of mass payments, to upload at PayPal.' },
+  sepa: { name: 'SEPA', hint: 'A credit transfer in EUR (pain.001), for your bank.' },
+  nacha: { name: 'ACH', hint: 'Direct deposits in USD (Nacha), for your bank.' },
+}
+
+export const methods = Object.entries(words).map(([id, { name, hint }]) => ({ id, name, hint }))
 
 export const methodName = (method: string) => methods.find(({ id }) => id === method)?.name ?? method
 
