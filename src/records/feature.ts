@@ -75,10 +75,11 @@ export function feature<N extends string, T extends string, F extends Fields>(
 
 export function plain<N extends string, T extends keyof Tables & string, F extends Fields>(
   kind: Kind<N, T, F>,
+  declared: Pick<Partial<Feature>, 'checks'> = {},
 ): Feature {
   const rules = plainRules(kind, storeOf(kind))
   const listing = listingOf(kind as never, rules as never)
-  return feature(kind, { resource: crud(kind, rules), listing, sampled: true })
+  return feature(kind, { resource: crud(kind, rules), listing, sampled: true, ...declared })
 }
 
 /** The record's fields, and the currency after its amounts. */
