@@ -106,13 +106,32 @@ async function relationsOf(tx: WriteTx, lines: readonly Line[]): Promise<Relatio
       else if (rows.get(key)!.payment_id !== paymentId) known.add(paymentId)
     }
   }
+  const stored = new Set<string>()
   for (const { context, name, payment_id } of await keepNames(tx, [...rows.values()])) {
     const key = `name ${context}\n${name}`
     const own = rows.get(key)!.payment_id
-    if (own !== payment_id) known.add(own)
+    if (own !== payment_id) {
+      known.add(own)
+      stored.add(payment_id)
+    }
     groups.join(key, `payment ${payment_id}`)
   }
-  return { groups, known, alone: await joinCustomers(tx, lines, groups) }
+  const crediting = [...(await joinCustomers(tx, lines, groups)), ...joiningOf(lines, groups, stored)]
+  return { groups, known, alone: new Set(crediting) }
+}
+
+/**
+ * Lines that join payments, or that follow an attribution: an attribution that has waited may credit a sale, and whatever
+ * the same customer has bought since.
+ * @param stored payments of before
+ */
+function joiningOf(lines: readonly Line[], groups: Groups, stored: ReadonlySet<string>): number[] {
+  const roots = Map.groupBy(stored, id => groups.rootOf(`payment ${id}`))
+  const attributed = new Set(
+    lines.filter(({ args }) => args.kind === 'attribution').map(({ place }) => groups.rootOf(place)),
+  )
+  const isJoining = (root: string | number) => attributed.has(root) || (roots.get(root)?.length ?? 0) > 1
+  return lines.filter(({ place }) => isJoining(groups.rootOf(place))).map(({ place }) => place)
 }
 
 /** @returns the lines that credit earlier reports */

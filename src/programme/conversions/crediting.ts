@@ -1,0 +1,274 @@
+/**
+ * Credits sales that nobody was credited for: by an attribution, by one that has waited for its sale, or because the
+ * customer has an affiliate now.
+ * See docs/decisions/conversions.md.
+ */
+import type { Settings } from '../../base/settings.ts'
+import { foldCase } from '../../base/text.ts'
+import { now } from '../../base/time.ts'
+import type { WriteTx } from '../../events/write.ts'
+import type { Referral } from '../referrals/referral.ts'
+import { attribute, buyerOf, type Candidate } from './attribution.ts'
+import { type Conversion, conversion, isEarning, isPaid, isTaking } from './conversion.ts'
+import { assignOwner, type SentCustomer } from './customers.ts'
+import { duplicatesIn, earnBy, saleOf, settle } from './earning.ts'
+import type { Fact } from './fact.ts'
+import type { Names } from './names-store.ts'
+import type { Payment, Payments } from './payments.ts'
+import type { CreateArguments } from './schema.ts'
+import * as store from './store.ts'
+
+/** What crediting needs to know of a report. */
+export interface Recording {
+  readonly tx: WriteTx
+  readonly settings: Settings
+  readonly payments: Payments
+  readonly sourceId: number
+  /** Those of the reported payment. */
+  readonly names: Names
+}
+
+export interface Report extends Recording {
+  readonly args: CreateArguments
+  readonly fact: Fact
+  /** The payment before this report. */
+  readonly payment: Payment
+}
+
+/** The recorded conversion, and its payment. */
+export interface Recorded {
+  readonly conversion: Conversion
+  readonly payment: Payment
+}
+
+export const withConversion = (payment: Payment, row: Conversion): Payment => ({
+  ...payment,
+  members: [...payment.members, row],
+})
+
+export const withReferral = ({ referrals, ...payment }: Payment, row: Referral): Payment => ({
+  ...payment,
+  ...(referrals && { referrals: [...referrals, row] }),
+})
+
+const uncredited = (payment: readonly Conversion[]) => {
+  const duplicates = new Set(duplicatesIn(payment))
+  return payment.filter(one => isEarning(one.kind) && one.affiliate_id === 0 && !duplicates.has(one))
+}
+
+/** The sale that an attribution would credit, or else the lead. */
+export function uncreditedSale(payment: readonly Conversion[]): Conversion | undefined {
+  const sales = uncredited(payment)
+  return sales.find(({ kind }) => isPaid(kind)) ?? sales[0]
+}
+
+/** Who has bought, by the customer, whom other reports wait for, and by the address that was sent. */
+export async function buyerIn(tx: WriteTx, sale: Conversion | undefined) {
+  const customer = sale?.customer_id ? await store.holdCustomer(tx, sale.customer_id) : undefined
+  const sent: SentCustomer = sale?.customer ? JSON.parse(sale.customer) : {}
+  return { customer, buyer: buyerOf(customer, sent.email) }
+}
+
+export const historyBefore = async (tx: WriteTx, sale: Conversion) =>
+  sale.customer_id === 0 ? { orders: 0, first: null } : store.historyOf(tx, sale)
+
+type Decided = Pick<Conversion, 'customer_id' | 'affiliate_id' | 'campaign' | 'candidates'> &
+  Partial<Pick<Conversion, 'visit_id'>>
+
+export function insert({ tx, args, fact, sourceId }: Report, decided: Decided): Promise<Conversion> {
+  const { reference, references, lines, cumulative, occurredAt, ...rest } = fact
+  const { customer, metadata, coupon = '', visit_id = decided.visit_id ?? 0 } = args
+  const time = now()
+  return store.insert(tx, {
+    ...rest,
+    ...decided,
+    reference,
+    reference_key: foldCase(reference),
+    aliases: references.length === 0 ? '' : JSON.stringify(references),
+    lines: lines.length === 0 ? '' : JSON.stringify(lines),
+    cumulative: cumulative ? 1 : 0,
+    country: (customer?.country || args.country || '').toUpperCase(),
+    coupon,
+    visit_id,
+    source_id: sourceId,
+    occurred_at: occurredAt,
+    created_at: time,
+    updated_at: time,
+    customer: customer ? JSON.stringify(customer) : '',
+    metadata: metadata === undefined ? '' : JSON.stringify(metadata),
+  })
+}
+
+/** Credits unattributed conversions. */
+async function credit(
+  tx: WriteTx,
+  payment: Payment,
+  affiliateId: number,
+  isMeant: (conversion: Conversion) => boolean = () => true,
+): Promise<Payment> {
+  const isNobodys = (one: Conversion) => one.affiliate_id === 0 && isMeant(one)
+  const ids = payment.members.filter(isNobodys).map(({ id }) => id)
+  if (affiliateId === 0 || ids.length === 0) return payment
+  const time = now()
+  await store.credit(tx, ids, affiliateId, time)
+  const credited = { affiliate_id: affiliateId, updated_at: time }
+  return { ...payment, members: payment.members.map(one => (isNobodys(one) ? { ...one, ...credited } : one)) }
+}
+
+/** Credits an unattributed sale, and creates its referrals. */
+export async function creditLater(
+  report: Report,
+  claimant: store.Earning,
+  candidates: readonly Candidate[],
+): Promise<Recorded> {
+  const { payment } = report
+  const own = attributionsUnder(report.fact, payment)
+  const known = own.find(({ affiliate_id }) => affiliate_id === claimant.id)
+  if (known) return { conversion: known, payment: await creditSales(report, payment, claimant) }
+  const attribution: Fact = {
+    ...report.fact,
+    kind: 'attribution',
+    // The name has an attribution already, which could not be applied or has come after this claim.
+    part: own.length === 0 ? '' : `${claimant.id}`,
+    amount: 0,
+    tax: 0,
+    shipping: 0,
+    discount: 0,
+    lines: [],
+  }
+  const row = await insert(
+    { ...report, fact: attribution },
+    {
+      customer_id: uncreditedSale(payment.members)?.customer_id ?? 0,
+      affiliate_id: claimant.id,
+      campaign: '',
+      candidates: JSON.stringify(candidates),
+    },
+  )
+  const after = await creditSales(report, withConversion(payment, row), claimant)
+  log(report, row, 'conversion.create')
+  return { conversion: row, payment: after }
+}
+
+const attributionsUnder = ({ reference }: Fact, { members }: Payment) =>
+  members.filter(one => one.kind === 'attribution' && one.reference === reference)
+
+/** Credits what nobody was credited for. Before there is a sale that is nothing: refunds go with their sale. */
+async function creditSales(
+  { tx, settings }: Recording,
+  payment: Payment,
+  claimant: store.Earning,
+): Promise<Payment> {
+  const sales = uncredited(payment.members)
+  if (sales.length === 0) return payment
+  let after = await credit(tx, payment, claimant.id)
+  for (const sale of sales) {
+    const history = await historyBefore(tx, sale)
+    const earned = await earnBy(tx, sale, claimant, { payment: after.members, history, settings })
+    after = withReferral(after, earned)
+    const credited = (id: number) => conversion.logged({ ...sale, affiliate_id: id }, settings)
+    tx.log('conversion.attribute', sale.id, { before: credited(0), after: credited(claimant.id) })
+  }
+  return after
+}
+
+/** Credits a sale by an attribution that was reported before it was known to be of the same payment. */
+export async function creditWaiting(recording: Recording, payment: Payment): Promise<Payment> {
+  const attributions = payment.members.filter(({ kind }) => kind === 'attribution')
+  const sale = attributions.length === 0 ? undefined : uncreditedSale(payment.members)
+  if (!sale) return payment
+  const judged = judgedFor(sale)
+  const claims = attributions
+    .filter(({ affiliate_id }) => !judged.has(affiliate_id))
+    .map(({ affiliate_id }) => ({ by: 'attribution' as const, affiliateId: affiliate_id }))
+  const { tx } = recording
+  const claimants = await store.claimantsOf(
+    tx,
+    claims.map(({ affiliateId }) => affiliateId),
+  )
+  const { customer, buyer } = await buyerIn(tx, sale)
+  const claimant = claimants.get(attribute(claims, claimants, buyer).affiliateId)
+  if (!claimant) return payment
+  if (customer) await assignOwner(tx, customer, claimant.id)
+  const after = await creditSales(recording, payment, claimant)
+  return customer?.affiliate_id === null ? creditFollowing(recording, after, sale, claimant) : after
+}
+
+/** Affiliates whose attribution was refused when the sale was reported. */
+function judgedFor({ candidates }: Conversion): Set<number> {
+  const all: Candidate[] = candidates === '' ? [] : JSON.parse(candidates)
+  return new Set(all.filter(({ by }) => by === 'attribution').map(({ affiliate_id }) => affiliate_id))
+}
+
+/** Number of a customer's sales credited at once when the affiliate becomes known. */
+const MOST_FOLLOWING = 100
+
+/**
+ * Renewals may be reported before the sale that identifies the affiliate. They are then credited as if they had come
+ * after it.
+ * @param own the payment being reported
+ * @returns the same payment, in which something may have been credited, too
+ */
+export async function creditFollowing(
+  recording: Recording,
+  own: Payment,
+  { customer_id, occurred_at }: Pick<Conversion, 'customer_id' | 'occurred_at'>,
+  claimant: store.Earning,
+): Promise<Payment> {
+  const { tx, payments } = recording
+  if (customer_id === 0) return own
+  payments.keep(own, recording.names)
+  const following = await store.uncreditedFrom(tx, { customer_id, occurred_at }, MOST_FOLLOWING)
+  let after = own
+  for (const { context, reference } of following) {
+    const names = { context, names: [reference] }
+    const payment = await payments.name(tx, names)
+    const sale = uncredited(payment.members)[0]
+    if (!sale || payment.members.some(({ kind }) => kind === 'attribution')) continue
+    const candidates = [{ by: 'customer' as const, affiliate_id: claimant.id, reason: '' as const }]
+    const of = { ...recording, args: NOTHING_SENT, fact: attributionOf(sale, reference), payment }
+    const credited = await creditLater(of, claimant, candidates)
+    payments.keep(credited.payment, names)
+    if (payment.id === own.id) after = credited.payment
+  }
+  return after
+}
+
+const NOTHING_SENT: CreateArguments = { kind: 'attribution', reference: '' }
+
+const attributionOf = ({ context, currency, occurred_at }: Conversion, reference: string): Fact => ({
+  kind: 'attribution',
+  context,
+  reference,
+  references: [],
+  part: '',
+  cumulative: false,
+  amount: 0,
+  tax: 0,
+  shipping: 0,
+  discount: 0,
+  currency,
+  lines: [],
+  occurredAt: occurred_at,
+})
+
+/**
+ * Applies what was reported before its sale, or joined to it only now: attributions, refunds and disputes. Takes back
+ * duplicates.
+ */
+export async function bring(recording: Recording, payment: Payment): Promise<Payment> {
+  const { tx, settings } = recording
+  const credited = await creditWaiting(recording, payment)
+  const { members } = credited
+  if (!members.some(({ kind }) => isTaking(kind)) && duplicatesIn(members).length === 0) return credited
+  const affiliateId = saleOf(members)?.affiliate_id ?? 0
+  return settle(tx, await credit(tx, credited, affiliateId, ({ kind }) => isTaking(kind)), settings)
+}
+
+export function log(
+  { tx, settings }: Report,
+  row: Conversion,
+  action: 'conversion.create' | 'conversion.unattributed',
+): void {
+  tx.log(action, row.id, { after: conversion.logged(row, settings) })
+}
