@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { request } from 'node:http'
 import { before, test } from 'node:test'
+import { sql } from 'kysely'
 import { resources } from '../src/app.ts'
 import { assertFailure, describeService, type Send } from './harness.ts'
 
@@ -202,6 +203,64 @@ describeService('lines', service => {
     const one = { affiliate_id: affiliate, amount: 1 }
     const single = await service().post('/payouts', one, { headers })
     assert.equal(single.status, 409)
+  })
+
+  test('500 - a defect that one line meets is the result of that line alone', async () => {
+    const { database } = service()
+    // Nobody expects that it refuses a row.
+    await database.transaction(tx =>
+      sql`CREATE UNIQUE INDEX unexpected ON conversions (coupon) WHERE coupon = 'unexpected'`.execute(tx),
+    )
+    const lines = Array.from({ length: 120 }, (_, number) => ({
+      kind: 'sale',
+      reference: `defect ${number}`,
+      amount: 10,
+      affiliate_id: affiliate,
+      ...([20, 50, 110].includes(number) && { coupon: 'unexpected' }),
+    }))
+    const headers = { 'idempotency-key': 'defect' }
+    const results = await send('/conversions', lines, { headers })
+    const expected = lines.map((_, number) =>
+      [50, 110].includes(number) ? '500 rest_internal_error' : '201',
+    )
+    assert.deepEqual(codes(results), expected)
+    assert.ok(!JSON.stringify(results[50]).includes('unexpected'), 'what is wrong inside is for the log')
+    assert.deepEqual(codes(await send('/conversions', lines, { headers })), expected)
+    assert.deepEqual(
+      codes(await send('/conversions', lines)),
+      expected.map(code => (code === '201' ? '200' : code)),
+    )
+    await database.transaction(tx => sql`DROP INDEX unexpected`.execute(tx))
+    assert.deepEqual(codes(await send('/conversions', [lines[50]!])), ['201'])
+    await check()
+  })
+
+  test('409 - a line beyond what the ledger holds stops no other', async () => {
+    const { id } = await service().newAffiliate('vast')
+    const { database } = service()
+    const line = { affiliate_id: id, amount: 5, status: 'unpaid' }
+    await send('/referrals', [line])
+    const set = (amount: string) =>
+      database.transaction(tx =>
+        sql`UPDATE balances SET amount = ${sql.raw(amount)} WHERE affiliate_id = ${id} AND account = 'unpaid'`.execute(
+          tx,
+        ),
+      )
+    await set('3999999999999999000')
+    const lines = [
+      line,
+      { ...line, amount: 7 },
+      { affiliate_id: affiliate, amount: 1 },
+      { ...line, amount: 4 },
+    ]
+    assert.deepEqual(codes(await send('/referrals', lines)), [
+      '201',
+      '409 rest_balance_exceeded',
+      '201',
+      '201',
+    ])
+    await set('1400')
+    await check()
   })
 
   test('every kind that is created takes lines', async () => {

@@ -1,5 +1,6 @@
 /** Two nodes on one database: what holds within one holds across them. */
 import assert from 'node:assert/strict'
+import { hash } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { revokeKey } from '../src/accounts/keys/rules.ts'
@@ -175,6 +176,59 @@ for (const engine of Object.keys(engines)) {
       }
       await clearPayouts(one)
       await change(one, 'USD')
+    })
+
+    test('200 - the same lines in other orders, some of them refused, on both nodes at once', async () => {
+      const { id: affiliate_id } = await one.newAffiliate('lines')
+      const references = Array.from({ length: 200 }, (_, number) => `lines ${number}`)
+      const isRefused = (reference: string) => Number(reference.split(' ')[1]) % 50 === 7
+      const lineOf = (reference: string) =>
+        isRefused(reference)
+          ? { kind: 'attribution', reference, affiliate_id: 987_654 }
+          : {
+              kind: 'sale',
+              reference,
+              amount: 10,
+              affiliate_id,
+              customer: { email: `${reference.replace(' ', '')}@example.com` },
+            }
+      const orders = [1, 2, 3, 4].map(seed =>
+        references.toSorted((a, b) => (hash('md5', `${seed} ${a}`) < hash('md5', `${seed} ${b}`) ? -1 : 1)),
+      )
+      const replies = await Promise.all(
+        orders.map((order, number) =>
+          (number % 2 ? one : two).post(
+            '/conversions',
+            order.map(reference => JSON.stringify(lineOf(reference))).join('\n'),
+            { headers: { 'content-type': 'application/x-ndjson' } },
+          ),
+        ),
+      )
+      const made: string[] = []
+      for (const [number, { status, body }] of replies.entries()) {
+        assert.equal(status, 200, JSON.stringify(body))
+        const results: { status: number }[] = body
+          .trimEnd()
+          .split('\n')
+          .map((text: string) => JSON.parse(text))
+        for (const [place, result] of results.entries()) {
+          const reference = orders[number]![place]!
+          assert.ok(
+            (isRefused(reference) ? [400] : [200, 201]).includes(result.status),
+            JSON.stringify(result),
+          )
+          if (result.status === 201) made.push(reference)
+        }
+        assert.equal(results.length, references.length)
+      }
+      // Each by one of the requests.
+      assert.deepEqual(made.sort(), references.filter(reference => !isRefused(reference)).sort())
+      const names = await one.database.reader
+        .selectFrom('payment_names')
+        .select('name')
+        .where('name', 'like', 'lines %')
+        .execute()
+      assert.deepEqual(names.map(({ name }) => name).sort(), made)
     })
 
     test('401 - a key that was revoked on another node, within a second', async () => {

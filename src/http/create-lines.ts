@@ -4,11 +4,12 @@ import type { TObject, TProperties } from 'typebox'
 import { Failure, type Problems } from '../base/errors.ts'
 import type { Settings } from '../base/settings.ts'
 import type { Context, RequestContext } from '../events/write.ts'
-import type { Tx } from '../storage/database.ts'
+import { type Database, DatabaseUnavailable, type Tx } from '../storage/database.ts'
 import { inSavepoint } from '../storage/savepoint.ts'
 import { ArgumentReader, type Read, refuse } from './arguments.ts'
 import type { Call, LineResult, Lines } from './endpoint.ts'
 import { noParameters, parseJson } from './parameters.ts'
+import { failureOf } from './problems.ts'
 
 /** Records created before other requests get a turn of the event loop. */
 const AT_ONCE = 50
@@ -38,6 +39,11 @@ interface Creating<R> {
    * @throws on failures that can't be attributed to one record: each record is then created separately
    */
   createMany?(context: RequestContext, all: readonly unknown[]): Promise<(R | Failure)[]>
+  /**
+   * Locks what the records share with those of other transactions, in an order that is the same for all, before they are
+   * created one by one: in the order of the lines, transactions would wait for one another in a circle.
+   */
+  holdAll?(tx: Tx, all: readonly unknown[]): Promise<void>
   /** Shared state for `create`, one per transaction. */
   share?(): Shared
   /** Result of a line: its members as JSON without braces, and whether the record existed already. */
@@ -56,7 +62,10 @@ export function linesOf<R>(creating: Creating<R>): Lines {
     perform: async (call, texts, careful) => {
       const readLines = await readAll(reader, texts)
       const lines = await Promise.all(
-        readLines.map(line => attempted(() => judge(line, args => creating.problems(call, args)))),
+        readLines.map(line => {
+          const judged = () => judge(line, args => creating.problems(call, args))
+          return careful ? isolated(call.database, judged) : attempted(judged)
+        }),
       )
       const argsOfLines = lines.flatMap(line => (line instanceof Failure ? [] : [line.args]))
       const results =
@@ -90,13 +99,16 @@ async function createEach<R>(
 ): Promise<(R | Failure)[]> {
   // Joins the transaction of the call.
   return call.database.transaction(async tx => {
+    if (careful) await creating.holdAll?.(tx, argsOfLines)
     const shared = creating.share?.()
     const results: (R | Failure)[] = []
     for (const args of argsOfLines) {
       if (results.length % AT_ONCE === AT_ONCE - 1) await setImmediate()
       await shared?.hold(tx, args)
       const createOne = () => creating.create(call, args, shared)
-      const result = careful ? await attempted(() => inSavepoint(tx, createOne)) : await createOne()
+      const result = careful
+        ? await isolated(call.database, () => inSavepoint(tx, createOne))
+        : await createOne()
       if (result instanceof Failure) shared?.takeBack()
       results.push(result)
     }
@@ -139,5 +151,18 @@ async function attempted<T>(work: () => T | Promise<T>): Promise<T | Failure> {
   } catch (failure) {
     if (failure instanceof Failure) return failure
     throw failure
+  }
+}
+
+/**
+ * The same for any error that is of this work alone; `internal` where it is a defect.
+ * @throws errors that concern the whole transaction: it is given up, or run again
+ */
+async function isolated<T>({ engine }: Database, work: () => Promise<T>): Promise<T | Failure> {
+  try {
+    return await work()
+  } catch (error) {
+    if (error instanceof DatabaseUnavailable || engine.isLostRace(error)) throw error
+    return failureOf(error)
   }
 }

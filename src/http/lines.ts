@@ -3,8 +3,9 @@
  * that nobody waits long for it; other requests are answered between parts, and the results of a part are sent before the
  * next one begins.
  *
- * If a line fails, its part is repeated with each line isolated. Under an Idempotency-Key, each part stores its answer in
- * its own transaction: a retry gets the stored answers, and then processes the rest.
+ * If a line fails, its part is repeated with each line isolated, so that not even a defect fails more than its own line.
+ * Under an Idempotency-Key, each part stores its answer in its own transaction: a retry gets the stored answers, and then
+ * processes the rest.
  * See docs/decisions/lines.md.
  */
 import { setImmediate } from 'node:timers/promises'
@@ -84,7 +85,7 @@ async function* resultsOf(
 
 function* unanswered(lines: readonly Line[], error: unknown, { report }: Performing): Generator<string> {
   const failure = failureOf(error)
-  if (entryOf(failure.failure).status >= 500) report(error)
+  reportDefect(failure, report)
   for (let start = 0; start < lines.length; start += MOST) {
     const part = lines.slice(start, start + MOST)
     yield textOf(
@@ -92,6 +93,10 @@ function* unanswered(lines: readonly Line[], error: unknown, { report }: Perform
       part.map(() => failure),
     )
   }
+}
+
+function reportDefect(failure: Failure, report: Performing['report']): void {
+  if (entryOf(failure.failure).status >= 500) report(failure.cause ?? failure)
 }
 
 interface PerformedPart extends Part {
@@ -105,13 +110,17 @@ async function performPart(
   number: number,
   performing: Performing,
 ): Promise<PerformedPart> {
-  const { call, database, lines: endpoint, named } = performing
+  const { call, database, lines: endpoint, named, report } = performing
   const texts = lines.map(({ text }) => text)
   let tookMs = 0
+  let results: readonly LineResult[] = []
   const attempt = (careful: boolean) =>
     database.transaction(async tx => {
       const beganAt = performance.now()
-      const work = async () => textOf(lines, await endpoint.perform(call.within(tx), texts, careful))
+      const work = async () => {
+        results = await endpoint.perform(call.within(tx), texts, careful)
+        return textOf(lines, results)
+      }
       const part = named ? await partOnce(tx, named, number, work) : { text: await work(), replayed: false }
       tookMs = performance.now() - beganAt
       return part
@@ -120,6 +129,9 @@ async function performPart(
     if (!isOfOneLine(error)) throw error
     return attempt(true)
   })
+  if (!part.replayed) {
+    for (const result of results) if (result instanceof Failure) reportDefect(result, report)
+  }
   return { ...part, tookMs, lines: part.replayed ? part.text.split('\n').length - 1 : lines.length }
 }
 

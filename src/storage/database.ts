@@ -195,6 +195,8 @@ export interface Engine {
     /** Within a transaction: a new number, above those of all running ones. */
     readonly next: string
   }
+  /** Whether concurrent work has made it fail: the transaction is run again from its beginning. */
+  isLostRace(error: unknown): boolean
   /** How names are found by a part of them. */
   readonly search: SearchIndex
   /** Damage of the database files, where they are accessible. */

@@ -10,7 +10,7 @@ import type { Story } from './explanation.ts'
 import { Payments } from './payments.ts'
 import { type Created, create, problems } from './rules.ts'
 import { type CreateArguments, createArguments } from './schema.ts'
-import { createMany } from './together.ts'
+import { createMany, holdAll } from './together.ts'
 
 /** Of the conversion, and of the sale and the lead of its payment; every other refund of it was answered by its own line. */
 function referralsBeside({ conversion: { id: ownId }, payment, referrals }: Story): Referral[] {
@@ -25,6 +25,7 @@ export const reportLines = linesOf<Created>({
   create: (context, args: CreateArguments, payments?: Payments) =>
     create(context, args, payments && { payments }),
   createMany,
+  holdAll,
   share: () => new Payments(),
   tell: ({ replayed, ...story }, settings) => {
     const row = story.conversion

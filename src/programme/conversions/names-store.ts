@@ -31,6 +31,24 @@ export async function keepNames(tx: Tx, rows: readonly NewName[]): Promise<NewNa
   return insertMany<NewName>(tx, { table: 'payment_names', ending: HOLDING }, sorted)
 }
 
+const removing = prepared((tx: Db, { id }: { id: string }) =>
+  tx.deleteFrom('payment_names').where('payment_id', '=', id),
+)
+
+/**
+ * Nobody else reports anything of these names until the transaction ends; those that are new are not kept, though others
+ * wait for them as well.
+ */
+export async function holdNames(tx: Tx, all: readonly Names[]): Promise<void> {
+  const rows = new Map<string, NewName>()
+  const payment_id = newPaymentId()
+  for (const { context, names } of all) {
+    for (const name of names) rows.set(`${context}\n${name}`, { context, name, payment_id })
+  }
+  await keepNames(tx, [...rows.values()])
+  await removing(tx, { id: payment_id })
+}
+
 const holding = prepared((tx: Db, { ids }: { ids: readonly string[] }) =>
   tx.selectFrom('payment_names').select('name').where('payment_id', 'in', ids).orderBy('name').forUpdate(),
 )

@@ -9,6 +9,7 @@ import { Failure, refuseInvalid } from '../../base/errors.ts'
 import type { Settings } from '../../base/settings.ts'
 import { foldCase } from '../../base/text.ts'
 import { type RequestContext, type WriteTx, write } from '../../events/write.ts'
+import type { Tx } from '../../storage/database.ts'
 import { insertTogether } from '../../storage/insert-many.ts'
 import { asksForTiers } from '../commission/judging.ts'
 import { customers } from '../customers/store.ts'
@@ -16,7 +17,7 @@ import { postTogether } from '../ledger/rules.ts'
 import { isEarning, isTaking } from './conversion.ts'
 import { namesOf, problemsOf } from './fact.ts'
 import { Groups } from './groups.ts'
-import { keepNames, newPaymentId } from './names-store.ts'
+import { holdNames, keepNames, newPaymentId } from './names-store.ts'
 import { Payments } from './payments.ts'
 import * as store from './relations-store.ts'
 import { type Created, createIn } from './rules.ts'
@@ -134,25 +135,38 @@ function joiningOf(lines: readonly Line[], groups: Groups, stored: ReadonlySet<s
   return lines.filter(({ place }) => isJoining(groups.rootOf(place))).map(({ place }) => place)
 }
 
-/** @returns the lines that credit earlier reports */
-async function joinCustomers(tx: WriteTx, lines: readonly Line[], groups: Groups): Promise<Set<number>> {
+/** Locks the payments and customers of conversions that are then recorded one by one. */
+export async function holdAll(tx: Tx, all: readonly CreateArguments[]): Promise<void> {
+  const lines = all.map(lineOf)
+  await holdNames(tx, lines)
+  await holdCustomers(tx, lines)
+}
+
+/** The customers that the lines name. */
+async function holdCustomers(tx: Tx, lines: readonly Line[]) {
   const called = lines.flatMap(({ args, context }) =>
     args.customer?.id ? [{ context, name: args.customer.id }] : [],
   )
   const emails = [...new Set(lines.map(({ args }) => foldCase(args.customer?.email ?? '')))].filter(Boolean)
+  const named = await store.customersNamed(tx, called)
+  const ids = [...new Set(named.map(({ customer_id }) => customer_id))]
+  const known = await store.customersAmong(tx, emails, ids)
+  // All at once: concurrent transactions that took them line by line would deadlock.
+  if (known.length > 0) await customers.holdAll(tx, [...new Set(known.map(({ id }) => id))])
+  return { named, known }
+}
+
+/** @returns the lines that credit earlier reports */
+async function joinCustomers(tx: WriteTx, lines: readonly Line[], groups: Groups): Promise<Set<number>> {
   for (const { place, args, context } of lines) {
     if (args.customer?.id) groups.join(place, `called ${context}\n${args.customer.id}`)
     if (args.customer?.email) groups.join(place, `email ${foldCase(args.customer.email)}`)
   }
-  const named = await store.customersNamed(tx, called)
+  const { named, known } = await holdCustomers(tx, lines)
   for (const { context, name, customer_id } of named) {
     groups.join(`called ${context}\n${name}`, `customer ${customer_id}`)
   }
-  const ids = [...new Set(named.map(({ customer_id }) => customer_id))]
   const unowned = new Set<string | number>()
-  const known = await store.customersAmong(tx, emails, ids)
-  // All at once: concurrent transactions that took them line by line would deadlock.
-  if (known.length > 0) await customers.holdAll(tx, [...new Set(known.map(({ id }) => id))])
   for (const { id, email_key, affiliate_id } of known) {
     if (email_key !== '') groups.join(`email ${email_key}`, `customer ${id}`)
     if (affiliate_id === null) unowned.add(groups.rootOf(`customer ${id}`))

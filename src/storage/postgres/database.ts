@@ -62,6 +62,7 @@ const postgres: Engine = {
   integer: 'bigint',
   text: 'text COLLATE "C"',
   tableOptions: '',
+  isLostRace,
   databaseSize: 'SELECT pg_database_size(current_database()) AS bytes',
   lockSchema: [
     'SET LOCAL statement_timeout = 0',

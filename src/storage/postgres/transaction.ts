@@ -100,9 +100,20 @@ export class Transaction {
     return error instanceof NotRun ? error.cause : error
   }
 
+  /** The same for a statement, where those who wait for it may roll back to a savepoint. */
+  #originOf(error: unknown): unknown {
+    return error instanceof NotRun || isConsequence(error) ? this.#reasonOf(error) : error
+  }
+
   #run(text: string, values: readonly unknown[] = [], isNamed = true): Promise<Result> {
     return new Promise((resolve, reject) => {
-      const statement = statementOf({ text, values, isNamed }, resolve, reject)
+      const settle = (result: Result) => {
+        // To a savepoint: what had failed since is undone, and the transaction can be committed.
+        if (result.command === 'ROLLBACK' && this.#state === 'open') this.#failure = undefined
+        resolve(result)
+      }
+      const fail = (error: unknown) => reject(this.#state === 'ended' ? error : this.#originOf(error))
+      const statement = statementOf({ text, values, isNamed }, settle, fail)
       this.#open()
       this.#session.send(statement)
     })

@@ -18,6 +18,7 @@ const furtherInSequence = prepared((tx: Db, { table, count }: { table: string; c
 export const sqlite: Engine = {
   name: 'SQLite',
   lockSchema: [],
+  isLostRace: () => false,
   async objects(db) {
     const { rows } = await sql<SchemaObject>`
       SELECT CASE type WHEN 'table' THEN '' ELSE type || ' ' END || name AS name, sql AS definition
