@@ -31,6 +31,8 @@ export interface Calculation {
   readonly exchange: AppliedRate | null
   /** The part of the sale that remains after refunds. */
   readonly left: Fraction
+  /** Nothing is left because another report of its payment earns. */
+  readonly duplicate?: true
   /** Exact, and in minor units; null while a rate or a rule is missing. */
   readonly result: { readonly exact: Fraction; readonly amount: bigint } | null
   readonly holdDays: number | null
@@ -59,11 +61,13 @@ export function calculationOf(
     wanted,
     exchange,
     left = ONE,
-  }: Pick<Calculation, 'sale' | 'exchange' | 'wanted'> & { readonly left?: Fraction },
+    duplicate,
+  }: Pick<Calculation, 'sale' | 'exchange' | 'wanted' | 'duplicate'> & { readonly left?: Fraction },
 ): Calculation {
   const { parts, reason, exact, amount, holdDays } = judgement
-  if (reason !== '') return { sale, wanted, parts, exchange, left, result: null, holdDays }
-  return { sale: null, wanted: null, parts, exchange, left, result: { exact, amount }, holdDays }
+  const remaining = { left, ...(duplicate && { duplicate }) }
+  if (reason !== '') return { sale, wanted, parts, exchange, ...remaining, result: null, holdDays }
+  return { sale: null, wanted: null, parts, exchange, ...remaining, result: { exact, amount }, holdDays }
 }
 
 /** Earnings of the remaining part of the sale, at the original rates. */

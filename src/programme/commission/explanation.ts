@@ -55,7 +55,9 @@ const exchangeSchema = Type.Object({
 export const earningSchema = {
   parts: Type.Array(partSchema, { description: 'What of the sale was earned by which rate.' }),
   exchange: Type.Array(exchangeSchema, { description: 'The rate at which it was exchanged, where it was.' }),
-  left: text('What refunds and disputes have left of the sale: 1 is all of it.'),
+  left: text(
+    'What refunds and disputes have left of the sale: 1 is all of it; 0 of a sale that was reported twice.',
+  ),
   exact: text(
     "What is earned before it is rounded, in the programme's currency; empty when it is not known.",
   ),
@@ -68,6 +70,7 @@ export interface EarningStory {
   readonly currency: string
   readonly exchange: AppliedRate | null
   readonly left: Fraction
+  readonly duplicate?: true
   /** In the minor unit of the programme's currency; null if unknown. */
   readonly result: { readonly exact: Fraction; readonly amount: bigint } | null
   readonly reason: '' | DraftReason
@@ -223,7 +226,8 @@ function sentenceOfExchange(
   return `At the exchange rate of ${formatTime(date).slice(0, 10)}, 1 ${from} is ${rate} ${to}: ${moneyText(sum, ofSale)} ${from} are ${moneyText(times(sum, factor), decimals)} ${to}.`
 }
 
-function sentenceOfLeft({ left, result }: EarningStory, { currency, decimals }: Settings): string {
+function sentenceOfLeft({ left, duplicate, result }: EarningStory, { currency, decimals }: Settings): string {
+  if (duplicate) return 'The sale was reported twice, and its payment earns once: this report earns nothing.'
   if (left.numerator === 0n) return 'Refunds or disputes have left nothing of the sale.'
   const part = `${fractionText(times(left, whole(100n)), 2)}%`
   const beforeRefunds = result && times(result.exact, fraction(left.denominator, left.numerator))

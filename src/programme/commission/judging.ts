@@ -164,7 +164,8 @@ export function columnsOf(
     currency,
     wanted,
     left,
-  }: Pick<Calculation, 'sale' | 'wanted'> & { currency: string; left?: Fraction },
+    duplicate,
+  }: Pick<Calculation, 'sale' | 'wanted' | 'duplicate'> & { currency: string; left?: Fraction },
 ) {
   const isForeign = exchange !== undefined || judgement.reason === 'no_exchange_rate'
   const calculation = calculationOf(judgement, {
@@ -172,6 +173,7 @@ export function columnsOf(
     wanted,
     exchange: exchange?.exchanged ?? null,
     ...(left && { left }),
+    ...(duplicate && { duplicate }),
   })
   return {
     rule_id: judgement.parts.find(({ rule }) => rule)?.rule?.id ?? 0,

@@ -5,7 +5,7 @@ import type { Check } from '../../records/feature.ts'
 import { loadSettings } from '../../settings/rules.ts'
 import type { Db } from '../../storage/database.ts'
 import { parseCalculation, targetOf } from '../commission/calculation.ts'
-import { REFUNDED } from '../referrals/reasons.ts'
+import { isTakenBack } from '../referrals/reasons.ts'
 import { leftIn, saleOf } from './earning.ts'
 import { readPayment } from './payments.ts'
 import * as store from './store.ts'
@@ -36,7 +36,7 @@ async function problemOf(db: Db, paymentId: string, decimals: number): Promise<s
   // A person's decision stands.
   if (!referralOfSale || referralOfSale.calculation === '' || referralOfSale.status === 'draft')
     return undefined
-  if (referralOfSale.status === 'rejected' && referralOfSale.reason !== REFUNDED) return undefined
+  if (referralOfSale.status === 'rejected' && !isTakenBack(referralOfSale)) return undefined
   const sum = referrals
     .filter(
       ({ id, parent_id, status }) =>

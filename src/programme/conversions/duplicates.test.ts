@@ -46,6 +46,44 @@ describeService('a sale that is reported under names that are joined later', ser
     assert.deepEqual(await changed(() => report('a1', won)), [0, 0])
   })
 
+  test('is called reported twice, whether or not something was refunded', async () => {
+    for (const [name, takesBack] of [
+      ['e', false],
+      ['f', true],
+    ] as const) {
+      await sell(`${name}1`)
+      const { referral_id: id } = (await sell(`${name}2`)).referrals[0]
+      const refund = { kind: 'refund', part: '1', amount: 10, references: [`${name}2`] }
+      await (takesBack
+        ? report(`${name}1`, refund)
+        : sell(`${name}3`, { references: [`${name}1`, `${name}2`] }))
+      const transfers = await service().get(`/affiliates/${affiliate}/ledger?referral_id=${id}&order=desc`)
+      assert.equal(transfers.body[0].reason, 'conversion.duplicate')
+      const { body } = await service().get(`/referrals/${id}/explanation`)
+      assert.deepEqual([body.status, body.reason, body.left], ['rejected', 'duplicate', '0'])
+      const words = body.sentences.join(' ')
+      assert.match(words, /was reported twice, and its payment earns once: this report earns nothing\./)
+      assert.match(
+        words,
+        /It was rejected, because the sale was reported twice, and its payment earns once\.$/,
+      )
+      assert.doesNotMatch(words, /have left nothing|nothing is left/)
+    }
+  })
+
+  test('a draft is called reported twice once its rate is there', async () => {
+    const foreign = { currency: 'SEK', occurred_at: '2026-03-02 10:00:00' }
+    await sell('g1', foreign)
+    const { referral_id: id } = (await sell('g2', foreign)).referrals[0]
+    await report('g1', { ...foreign, kind: 'refund', part: '1', amount: 10, references: ['g2'] })
+    const rate = { from_currency: 'SEK', to_currency: 'USD', rate: 0.1, date: '2026-03-01' }
+    const { status, body: answer } = await service().post('/exchange-rates', rate)
+    assert.equal(status, 201, JSON.stringify(answer))
+    const { body } = await service().get(`/referrals/${id}/explanation`)
+    assert.deepEqual([body.status, body.reason], ['rejected', 'duplicate'])
+    assert.match(body.sentences.join(' '), /this report earns nothing/)
+  })
+
   test('earns for who is credited when the other report credits nobody', async () => {
     const join = await changed(async () => {
       await report('b1')

@@ -19,7 +19,7 @@ import {
 import { ENDED, isEnded, type Judgement, monthsSince, totalOf } from '../commission/engine.ts'
 import { columnsOf, commissionOf, inProgramme } from '../commission/judging.ts'
 import { type Line, lineFrom, type Sale } from '../commission/sale.ts'
-import { REFUNDED } from '../referrals/reasons.ts'
+import { DUPLICATE, isTakenBack, REFUNDED } from '../referrals/reasons.ts'
 import { type Referral, referral } from '../referrals/referral.ts'
 import { adjust, earn, type PostingReason } from '../referrals/rules.ts'
 import { keepCalculation } from '../referrals/store.ts'
@@ -167,7 +167,7 @@ export async function settle(tx: WriteTx, payment: Payment, settings: Settings):
   for (const conversion of members.filter(({ kind }) => isEarning(kind))) {
     const referralOfSale = own.get(conversion.id)
     const isDuplicate = duplicates.has(conversion.id)
-    const cause = taking ?? (isDuplicate ? conversion : undefined)
+    const cause = isDuplicate ? conversion : taking
     // A person has deleted it.
     if (!cause || !referralOfSale || referralOfSale.calculation === '') continue
     const children = byParent.get(referralOfSale.id) ?? []
@@ -197,8 +197,8 @@ async function settleOne(tx: WriteTx, standing: Standing): Promise<Referral[]> {
   const target = own.status === 'draft' ? undefined : targetOf(calculation, left)
   const changes = target === undefined ? [] : await approach(tx, standing, calculation, Number(target))
   if (compared(coveredOf(calculation), left) !== 0 && !changes.some(({ id }) => id === own.id)) {
-    const of = target === undefined ? { left } : { covered: left }
-    const text = calculationText({ ...calculation, ...of })
+    const of = target === undefined ? withLeft(calculation, standing) : { ...calculation, covered: left }
+    const text = calculationText(of)
     await keepCalculation(tx, own.id, text)
     return [...changes, { ...own, calculation: text }]
   }
@@ -212,18 +212,18 @@ async function approach(
   calculation: Calculation,
   target: number,
 ): Promise<Referral[]> {
-  const { own, children, left, cause, settings } = standing
-  const isRefunded = own.status === 'rejected' && own.reason === REFUNDED
-  if (own.status === 'rejected' && !isRefunded) {
-    const change = { amount: target, calculation: calculationText(withLeft(calculation, left)) }
+  const { own, children, cause, settings } = standing
+  const wasTakenBack = isTakenBack(own)
+  if (own.status === 'rejected' && !wasTakenBack) {
+    const change = { amount: target, calculation: calculationText(withLeft(calculation, standing)) }
     return own.amount === target ? [] : [await adjust(tx, own, change, settings, postingReason(cause))]
   }
   const counted = children.filter(({ status }) => status !== 'rejected')
-  const stands = counted.reduce((sum, { amount }) => sum + amount, isRefunded ? 0 : own.amount)
+  const stands = counted.reduce((sum, { amount }) => sum + amount, wasTakenBack ? 0 : own.amount)
   const difference = target - stands
   if (difference === 0) return []
-  if (!isOpen(own) && !isRefunded) return [await recordRefund(tx, standing, difference)]
-  const openAmount = isRefunded ? 0 : own.amount
+  if (!isOpen(own) && !wasTakenBack) return [await recordRefund(tx, standing, difference)]
+  const openAmount = wasTakenBack ? 0 : own.amount
   const fullAmount = Number(targetOf(calculation, ONE))
   const amount = Math.min(Math.max(openAmount + difference, 0), Math.max(fullAmount, openAmount))
   const uncovered = difference - (amount - openAmount)
@@ -234,7 +234,7 @@ async function approach(
           await adjust(
             tx,
             own,
-            changeTo(own, amount, withLeft(calculation, left)),
+            changeTo(own, amount, withLeft(calculation, standing)),
             settings,
             postingReason(cause),
           ),
@@ -248,22 +248,27 @@ function postingReason({ kind }: Conversion): PostingReason {
     : 'conversion.duplicate'
 }
 
-function withLeft({ covered: _covered, ...calculation }: Calculation, left: Fraction): Calculation {
-  if (calculation.result === null) return { ...calculation, left }
+function withLeft(
+  { covered: _covered, duplicate: _duplicate, ...calculation }: Calculation,
+  { left, cause }: Pick<Standing, 'left' | 'cause'>,
+): Calculation {
+  const remaining = { left, ...(!isTaking(cause.kind) && { duplicate: true as const }) }
+  if (calculation.result === null) return { ...calculation, ...remaining }
   const { exact, amount } = earnedOf(calculation, left)
-  return { ...calculation, left, result: { exact, amount } }
+  return { ...calculation, ...remaining, result: { exact, amount } }
 }
 
 /**
- * A referral that refunds lower to nothing is rejected. If a dispute is won it is raised again, to its former status,
- * except for a hold that has ended.
+ * A referral that refunds lower to nothing is rejected, as is that of a duplicate. If a dispute is won it is raised again,
+ * to its former status, except for a hold that has ended.
  */
 function changeTo(own: Referral, amount: number, calculation: Calculation) {
   const { status, hold_until: holdUntil } = own
   if (amount === 0 && calculation.left.numerator === 0n) {
     const wanted = { status: status === 'draft' ? null : status, holdUntil }
     const text = calculationText({ ...calculation, wanted })
-    return { amount, calculation: text, status: 'rejected' as const, reason: REFUNDED }
+    const reason = calculation.duplicate ? DUPLICATE : REFUNDED
+    return { amount, calculation: text, status: 'rejected' as const, reason }
   }
   if (status !== 'rejected') return { amount, calculation: calculationText(calculation) }
   const { wanted } = calculation
@@ -293,7 +298,7 @@ function recordRefund(tx: WriteTx, { own, cause, settings }: Standing, amount: n
     reference_key: cause.reference_key,
     created_at: cause.occurred_at,
     type: 'refund' as const,
-    reason: isTaking(cause.kind) ? cause.kind : 'duplicate',
+    reason: isTaking(cause.kind) ? cause.kind : DUPLICATE,
     conversion_id: cause.id,
   }
   return earn(tx, draft, settings, postingReason(cause))

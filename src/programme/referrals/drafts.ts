@@ -6,7 +6,7 @@ import { parseCalculation, type Target } from '../commission/calculation.ts'
 import { type DraftReason, ENDED, isEnded, isOwedAtOnce, type Judgement } from '../commission/engine.ts'
 import { columnsOf, commissionOfDraft, holdUntil, inProgramme } from '../commission/judging.ts'
 import { lastChange } from '../exchange/store.ts'
-import { REFUNDED } from './reasons.ts'
+import { DUPLICATE, REFUNDED } from './reasons.ts'
 import type { Referral } from './referral.ts'
 import { actionOf, finish } from './rules.ts'
 import * as store from './store.ts'
@@ -61,16 +61,16 @@ async function stateOf({ database, settings }: RequestContext): Promise<string> 
 async function settleDraft(tx: WriteTx, settings: Settings, before: Referral): Promise<void> {
   const calculation = parseCalculation(before.calculation)
   if (!calculation?.wanted) return
-  const { sale, wanted, left } = calculation
+  const { sale, wanted, left, duplicate } = calculation
   const { affiliate_id: affiliateId, created_at: at } = before
   const currency = sale?.currency ?? before.original_currency
   const commission = await commissionOfDraft(tx, settings, { affiliateId, currency, at }, calculation)
   if (!commission) return
   const isTakenBack = left.numerator === 0n
   const after = await store.referrals.update(tx, before.id, {
-    ...columnsOf(commission, { sale, currency, wanted: null, left }),
+    ...columnsOf(commission, { sale, currency, wanted: null, left, ...(duplicate && { duplicate }) }),
     ...standingOf(wanted, commission.judgement, at),
-    ...(isTakenBack && { status: 'rejected' as const, reason: REFUNDED }),
+    ...(isTakenBack && { status: 'rejected' as const, reason: duplicate ? DUPLICATE : REFUNDED }),
     ...(sale && sale.kind !== 'lead' && { order_total: inProgramme(Number(sale.amount), commission) }),
     amount: commission.amount,
     updated_at: now(),

@@ -11,7 +11,7 @@ import { type Calculation, parseCalculation } from '../commission/calculation.ts
 import { dataOf, type EarningStory, earningSchema, sentencesOf } from '../commission/explanation.ts'
 import { MOST_MEMBERS } from '../conversions/payments.ts'
 import { takingsOf } from '../conversions/takings-store.ts'
-import { becauseOf, draftReasonOf } from './reasons.ts'
+import { becauseOf, DUPLICATE, draftReasonOf } from './reasons.ts'
 import { type Referral, referral } from './referral.ts'
 import * as store from './store.ts'
 import { type ReportedTaking, sentencesOfTakings, takingText } from './takings.ts'
@@ -113,7 +113,7 @@ function sentenceOfRefund(
   const cause = takings.find(({ id }) => id === conversion_id)
   if (cause) return `${what} because of ${takingText(cause)}.`
   const day = formatTime(created_at).slice(0, 10)
-  return reason === 'duplicate'
+  return reason === DUPLICATE
     ? `${what} on ${day}, because the sale was reported twice (conversion ${conversion_id}).`
     : `${what} on ${day}.`
 }

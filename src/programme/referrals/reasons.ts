@@ -7,6 +7,8 @@ type Reasoned = Pick<Referral, 'status' | 'reason' | 'original_currency' | 'crea
 
 /** Of a referral that is rejected because nothing is left of its sale. */
 export const REFUNDED = 'refunded'
+/** Of a referral that is rejected because another report of its payment earns. */
+export const DUPLICATE = 'duplicate'
 
 const ofDrafts: Readonly<Record<DraftReason, (referral: Reasoned) => string>> = {
   no_rule: () => 'no rule says what it earns',
@@ -16,8 +18,13 @@ const ofDrafts: Readonly<Record<DraftReason, (referral: Reasoned) => string>> = 
 
 const ofRejections: Readonly<Record<string, string>> = {
   [REFUNDED]: 'nothing is left of the sale',
+  [DUPLICATE]: 'the sale was reported twice, and its payment earns once',
   [ENDED]: 'the rule pays for no more orders of this customer',
 }
+
+/** Whether the reports of its payment have rejected it, and no person. */
+export const isTakenBack = ({ status, reason }: Pick<Referral, 'status' | 'reason'>): boolean =>
+  status === 'rejected' && (reason === REFUNDED || reason === DUPLICATE)
 
 /** The reason of a draft, or of one that a person has rejected since, which is not that of the rejection. */
 export const draftReasonOf = ({ reason }: Pick<Referral, 'reason'>): DraftReason | undefined =>
@@ -28,8 +35,10 @@ export function whyDraft(referral: Reasoned): string | undefined {
   return reason && ofDrafts[reason](referral)
 }
 
-/** Undefined where a person has decided so. */
-export function becauseOf(referral: Reasoned): string | undefined {
+/** Undefined where a person has decided so: the reason of a refund is that of its record. */
+export function becauseOf(referral: Reasoned & Pick<Referral, 'type'>): string | undefined {
   if (referral.status === 'draft') return whyDraft(referral)
-  return referral.status === 'rejected' ? ofRejections[referral.reason] : undefined
+  return referral.status === 'rejected' && referral.type !== 'refund'
+    ? ofRejections[referral.reason]
+    : undefined
 }
