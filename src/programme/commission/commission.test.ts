@@ -452,6 +452,12 @@ describeService('commission rules', service => {
       '7.00 USD was written off by hand, with no rule applied.',
       'It will be deducted from the next payout.',
     ])
+    const added = await create('/referrals', { ...writeOff, amount: 2, description: 'Goodwill' })
+    assert.deepEqual((await service().get(`/referrals/${added.id}/explanation`)).body.sentences, [
+      '2.00 USD was added by hand, with no rule applied.',
+      'The note says: “Goodwill”',
+      'It is owed, and not paid yet.',
+    ])
     const draft = await create('/referrals', {
       affiliate_id: id,
       amount: 7,

@@ -1,13 +1,13 @@
 /** Why a referral is worth what it is, and its status, as data and as sentences that can be sent to the affiliate. */
 import { type Static, Type } from 'typebox'
 import { decimalsOf } from '../../base/currencies.ts'
-import { ONE, whole } from '../../base/fraction.ts'
+import { compared, ONE, whole } from '../../base/fraction.ts'
 import { decimalText } from '../../base/money.ts'
 import type { Settings } from '../../base/settings.ts'
 import { formatTime } from '../../base/time.ts'
 import type { Context } from '../../events/write.ts'
 import { existing } from '../../records/rules.ts'
-import { type Calculation, parseCalculation } from '../commission/calculation.ts'
+import { type Calculation, coveredOf, parseCalculation } from '../commission/calculation.ts'
 import { dataOf, type EarningStory, earningSchema, sentencesOf } from '../commission/explanation.ts'
 import { MOST_MEMBERS } from '../conversions/payments.ts'
 import { takingsOf } from '../conversions/takings-store.ts'
@@ -88,7 +88,7 @@ function explanationOf(row: Referral, { children, takings }: Refunds, settings: 
     })),
     sentences: [
       ...(row.parent_id === 0 || row.calculation !== ''
-        ? beginning(row, story, settings)
+        ? beginning(row, story, children, settings)
         : [`It ${sentenceOfRefund(row, takings, settings)}`]),
       ...(row.parent_id === 0 ? sentencesOfTakings(takings) : []),
       ...standing(row),
@@ -127,18 +127,41 @@ function earnedOf(row: Referral, calculation: Calculation | undefined, { currenc
   return { ...of, parts: [], exchange: null, left: ONE, result: { exact: whole(amount), amount } }
 }
 
-function beginning(row: Referral, earned: EarningStory, settings: Settings): string[] {
-  const money = `${decimalText(row.amount, settings.decimals)} ${settings.currency}`
-  if (row.type === 'write_off' && row.amount < 0) {
-    const lost = `${decimalText(-row.amount, settings.decimals)} ${settings.currency}`
-    return [`${lost} was written off by hand, with no rule applied.`]
+function beginning(
+  row: Referral,
+  earned: EarningStory,
+  children: readonly Referral[],
+  settings: Settings,
+): string[] {
+  const moneyOf = (units: number) => `${decimalText(units, settings.decimals)} ${settings.currency}`
+  const money = moneyOf(row.amount)
+  if (row.type === 'write_off') {
+    const done = row.amount < 0 ? 'written off' : 'added'
+    const note = row.description === '' ? [] : [`The note says: “${row.description}”`]
+    return [`${moneyOf(Math.abs(row.amount))} was ${done} by hand, with no rule applied.`, ...note]
   }
   if (row.calculation === '') return [`The amount of ${money} was sent as it is; no rule was applied.`]
-  const isOther = earned.result !== null && earned.result.amount !== BigInt(row.amount)
-  return [
-    ...sentencesOf(earned, settings),
-    ...(isOther ? [`It was changed by hand afterwards, and is worth ${money} now.`] : []),
-  ]
+  return [...sentencesOf(earned, settings), ...sentencesOfHand(row, earned, children, settings)]
+}
+
+/** Of an amount that is not what was earned: what a person has set, and what it is worth since. */
+function sentencesOfHand(
+  { amount, calculation: text }: Referral,
+  earned: EarningStory,
+  children: readonly Referral[],
+  { decimals, currency }: Settings,
+): string[] {
+  if (earned.result === null || earned.result.amount === BigInt(amount)) return []
+  const calculation = parseCalculation(text)!
+  const { corrected, waived = 0n } = calculation
+  const worth = `worth ${decimalText(amount, decimals)} ${currency} now.`
+  if (!corrected || compared(corrected.left, coveredOf(calculation)) === 0) {
+    return [`It was changed by hand afterwards, and is ${worth}`]
+  }
+  const since = `with the refunds and disputes since, it is ${worth}`
+  // What was set includes the refunds that stood beside it then, which may be others now.
+  if (children.length > 0 || waived !== 0n) return [`It was changed by hand; ${since}`]
+  return [`It was changed by hand to ${decimalText(corrected.amount, decimals)} ${currency}; ${since}`]
 }
 
 function standing(row: Referral): string[] {

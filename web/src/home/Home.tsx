@@ -13,6 +13,7 @@ import { get } from '../api.ts'
 import { useDeletedButOwed } from '../ledger/DeletedButOwed.tsx'
 import { MarkPaid } from '../payouts/MarkPaid.tsx'
 import type { Payout, WithSums } from '../payouts/payout.ts'
+import { numbersIn } from '../payouts/sum.ts'
 import { useReport } from '../reports/report.ts'
 import { useCan } from '../session.tsx'
 import { count, day, useMoney } from '../ui/format.ts'
@@ -206,7 +207,6 @@ function Applications() {
 }
 
 function FailedPayouts() {
-  const money = useMoney()
   const { data, total, error } = useLatest<Payout>('payouts', { failure: 'open' })
   const steady = useSteadyRecords('payouts', data)
   return (
@@ -223,7 +223,7 @@ function FailedPayouts() {
           left={
             <>
               <Typography component="div" variant="body2">
-                <RecordLink kind="payout" id={payout.id} /> · {money.full(payout.amount)}
+                <RecordLink kind="payout" id={payout.id} /> · <StillOwed payout={payout} />
               </Typography>
               <Typography component="div" variant="caption" sx={{ color: 'text.secondary' }}>
                 <AffiliateName id={payout.affiliate_id} link />, {day(payout.date)}
@@ -234,6 +234,29 @@ function FailedPayouts() {
         />
       ))}
     </LatestCard>
+  )
+}
+
+/** The most referrals of a payout that are summed up; of one with more, its amount is all there is to say. */
+const MOST_SUMMED = 500
+
+/** What of a failed payout is still unpaid: some of its referrals may have been paid otherwise since. */
+function StillOwed({ payout: { status, amount, referrals } }: { payout: Payout }) {
+  const money = useMoney()
+  const numbers = numbersIn(referrals)
+  const { data } = useQuery({
+    queryKey: ['referrals', 'totals', 'of payout', referrals],
+    queryFn: () => get<ReferralTotals>(`referrals/totals?referral_id=${numbers.join()}`),
+    enabled: status === 'failed' && numbers.length > 0 && numbers.length <= MOST_SUMMED,
+  })
+  const whole = money.full(amount)
+  const unpaid = data?.by_status.unpaid
+  const isLess = unpaid && unpaid.count < data.count && Number(unpaid.sum) < Number(amount)
+  if (status !== 'failed' || !isLess) return <>{whole}</>
+  return (
+    <>
+      {money.full(unpaid.sum)} of {whole} still unpaid
+    </>
   )
 }
 

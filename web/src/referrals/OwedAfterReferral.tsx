@@ -36,6 +36,8 @@ export function OwedAfterReferral() {
 
 function signedUnitsOf({ amount, type, owed }: Typed, decimals: number): bigint | undefined {
   const units = unitsOf(amount ?? '', decimals)
-  if (units === undefined) return undefined
+  // Where the form asks for the direction, it refuses a sign.
+  const isRefused = units !== undefined && units < 0n && owed !== undefined
+  if (units === undefined || isRefused) return undefined
   return owed === 'less' && hasDirection(type) ? -units : units
 }
