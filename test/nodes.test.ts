@@ -7,6 +7,7 @@ import { revokeKey } from '../src/accounts/keys/rules.ts'
 import { createUser } from '../src/accounts/users/rules.ts'
 
 import { changeSettings } from '../src/settings/rules.ts'
+import type { Database, TransactionOptions, Tx } from '../src/storage/database.ts'
 import {
   assertFailure,
   engines,
@@ -20,6 +21,8 @@ import {
 } from './harness.ts'
 
 const RACERS = 100
+/** Lines that are locked in no order make more: a deadlock each. */
+const MOST_REPEATS = 3
 
 for (const engine of Object.keys(engines)) {
   describe(`nodes (${engine})`, () => {
@@ -195,6 +198,7 @@ for (const engine of Object.keys(engines)) {
       const orders = [1, 2, 3, 4].map(seed =>
         references.toSorted((a, b) => (hash('md5', `${seed} ${a}`) < hash('md5', `${seed} ${b}`) ? -1 : 1)),
       )
+      const repeats = [one, two].map(({ database }) => repeatsOf(database))
       const replies = await Promise.all(
         orders.map((order, number) =>
           (number % 2 ? one : two).post(
@@ -220,6 +224,10 @@ for (const engine of Object.keys(engines)) {
           if (result.status === 201) made.push(reference)
         }
         assert.equal(results.length, references.length)
+      }
+      if (engine === 'PostgreSQL') {
+        const count = repeats.reduce((sum, repeatsOfOne) => sum + repeatsOfOne(), 0)
+        assert.ok(count < MOST_REPEATS, `${count} transactions were run again: they wait in circles`)
       }
       // Each by one of the requests.
       assert.deepEqual(made.sort(), references.filter(reference => !isRefused(reference)).sort())
@@ -263,6 +271,24 @@ async function clearPayouts({ database }: Service): Promise<void> {
     await tx.deleteFrom('payout_referrals').execute()
     await tx.deleteFrom('payouts').execute()
   })
+}
+
+/** How many transactions are run again from now on. */
+function repeatsOf(database: Database): () => number {
+  const { transaction } = database
+  let repeats = 0
+  Object.assign(database, {
+    transaction: (work: (tx: Tx) => Promise<unknown>, options?: TransactionOptions) => {
+      let runs = 0
+      const counted = (tx: Tx) => {
+        runs += 1
+        if (runs > 1) repeats += 1
+        return work(tx)
+      }
+      return transaction.call(database, counted, options)
+    },
+  })
+  return () => repeats
 }
 
 /** What is refused because there is too much to do, and nothing was changed, is sent again when the refusal says. */
