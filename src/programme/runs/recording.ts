@@ -70,16 +70,23 @@ export async function recordResults(context: RequestContext, args: ResultArgumen
     outcome,
     note,
   })
+  const conflictOf = ({ reference, reason, item }: Contradiction): ResultRecord['conflicts'][number] => ({
+    reference,
+    reason,
+    affiliate_id: item?.affiliate_id ?? 0,
+    payee_name: item?.payee_name ?? '',
+    amount: fromUnits(item?.amount ?? 0, decimals),
+  })
   if (report.whole) await addOpen(context, id, report, report.whole)
   const lines: ResultRecord['lines'] = []
-  const contradictions = report.takeContradictions()
+  const contradictions = await namedItems(context, id, report.takeContradictions().slice(0, MOST_NAMED))
   const result = {
     payout_run_id: id,
     dry_run,
     recorded: byName(outcomes, () => 0),
     unchanged: 0,
     lines,
-    conflicts: contradictions.slice(0, MOST_NAMED),
+    conflicts: contradictions.map(conflictOf),
     unknown_references: [...report.unknown],
     ignored: report.ignored,
   }
@@ -99,11 +106,32 @@ export async function recordResults(context: RequestContext, args: ResultArgumen
       for (const { outcome } of sorted.fresh.values()) result.recorded[outcome] += 1
       result.unchanged += sorted.unchanged
       lines.push(...sorted.lines.slice(0, MOST_NAMED - lines.length).map(lineOf))
-      result.conflicts.push(...sorted.conflicts.slice(0, MOST_NAMED - result.conflicts.length))
+      result.conflicts.push(
+        ...sorted.conflicts.slice(0, MOST_NAMED - result.conflicts.length).map(conflictOf),
+      )
       await new Promise(setImmediate)
     }
   }
   return result
+}
+
+/** What a file contradicts; without an item where the run has none of that payee. */
+interface Contradiction {
+  readonly reference: string
+  readonly reason: string
+  readonly item?: Item | undefined
+}
+
+async function namedItems(
+  { database }: Context,
+  runId: number,
+  contradictions: readonly Contradiction[],
+): Promise<Contradiction[]> {
+  if (contradictions.length === 0) return []
+  const affiliates = contradictions.flatMap(({ reference }) => parseReference(reference)?.affiliateId ?? [])
+  const items = await store.itemsOf(database.reader, runId, affiliates)
+  const byReference = new Map(items.map(item => [item.reference, item]))
+  return contradictions.map(one => ({ ...one, item: byReference.get(one.reference) }))
 }
 
 function chunksOf(items: readonly Item[]): Item[][] {
@@ -264,20 +292,20 @@ interface Sorted {
   readonly fresh: ReadonlyMap<number, ReportedOutcome>
   readonly unchanged: number
   readonly lines: readonly Line[]
-  readonly conflicts: readonly { reference: string; reason: string }[]
+  readonly conflicts: readonly Contradiction[]
 }
 
 /** Sorts the reported outcomes: new ones, those recorded already, and those that contradict a recorded one. */
 function sort(items: readonly Item[], reported: ReadonlyMap<number, ReportedOutcome>): Sorted {
   const newOutcomes = new Map<number, ReportedOutcome>()
-  const conflicts: { reference: string; reason: string }[] = []
+  const conflicts: Contradiction[] = []
   const lines: Line[] = []
   let unchanged = 0
   for (const item of items) {
     const outcome = reported.get(item.affiliate_id)!
     const reason = problemOf(item, outcome)
     if (reason !== undefined) {
-      conflicts.push({ reference: item.reference, reason })
+      conflicts.push({ reference: item.reference, reason, item })
       continue
     }
     lines.push({ item, reported: outcome })

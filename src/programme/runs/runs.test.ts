@@ -161,8 +161,11 @@ describeService('a payout run from who is owed to who is paid', service => {
     )
     assert.deepEqual(contradictory.body.recorded, { paid: 0, failed: 0, returned: 0, unknown: 0 })
     assert.deepEqual(
-      contradictory.body.conflicts.map((one: any) => one.reference),
-      [reference(0), reference(3)],
+      contradictory.body.conflicts.map((one: any) => [one.reference, one.affiliate_id, one.amount]),
+      [
+        [reference(0), ids[0], 15],
+        [reference(3), ids[3], 12.5],
+      ],
     )
     const content = `reference;status;note\n${reference(0)};paid;\n${reference(1)};failed;"closed; account"\n${reference(2)};unknown;\n${reference(3)};paid;\nR${run.id}A999999;paid;\n`
     const dry = await results(run.id, content, { dry_run: true })

@@ -99,9 +99,16 @@ export const resultRecord = Type.Object({
         'Which items get an outcome, or, where it is the same as before, have it already; at most 100.',
     },
   ),
-  conflicts: Type.Array(Type.Object({ reference: Type.String(), reason: Type.String() }), {
-    description: 'What contradicts what is recorded, at most 100.',
-  }),
+  conflicts: Type.Array(
+    Type.Object({
+      reference: Type.String(),
+      reason: Type.String(),
+      affiliate_id: Type.Integer({ description: 'The payee; 0 when the run has none of this reference.' }),
+      payee_name: Type.String(),
+      amount: Type.Number(),
+    }),
+    { description: 'What contradicts itself or what is recorded, at most 100.' },
+  ),
   unknown_references: Type.Array(Type.String(), { description: 'What is not in this run, at most 100.' }),
   ignored: Type.Integer({
     description: 'Lines that say nothing final, such as that a payment was accepted.',

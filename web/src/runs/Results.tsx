@@ -135,11 +135,23 @@ function ChooseFile({ onChoose }: { onChoose: (file: File | undefined) => Promis
   )
 }
 
-const summaryOf = ({ recorded, unchanged }: ResultRecord) => {
+/** How many lines of each kind are named at most. */
+const MOST_NAMED = 100
+
+/** Of how many payments nothing is recorded. */
+function unrecordedText({ conflicts, unknown_references: unknown }: ResultRecord): string {
+  const lines = conflicts.length + unknown.length
+  if (lines === 0) return ''
+  const isMore = conflicts.length >= MOST_NAMED || unknown.length >= MOST_NAMED
+  return `; nothing of ${isMore ? 'at least ' : ''}${plural(lines, 'payment')}`
+}
+
+const summaryOf = (result: ResultRecord) => {
+  const { recorded, unchanged } = result
   const parts = Object.entries(recorded)
     .filter(([, count]) => count > 0)
     .map(([outcome, count]) => `${count} ${outcome}`)
-  return `${parts.join(', ') || 'Nothing new'}; ${unchanged} recorded before`
+  return `${parts.join(', ') || 'Nothing new'}; ${unchanged} recorded before${unrecordedText(result)}`
 }
 
 function DryRun({
@@ -209,11 +221,8 @@ function Lines({
               <TableCell>Not in this run: nothing is recorded</TableCell>
             </TableRow>
           ))}
-          {conflicts.map(({ reference, reason }) => (
-            <TableRow key={`conflict ${reference}`}>
-              <TableCell colSpan={3}>{reference}</TableCell>
-              <TableCell>Nothing is recorded: it {reason}</TableCell>
-            </TableRow>
+          {conflicts.map(conflict => (
+            <ConflictRow key={`conflict ${conflict.reference}`} conflict={conflict} />
           ))}
           {lines.map(line => (
             <LineRow key={line.reference} line={line} />
@@ -226,6 +235,26 @@ function Lines({
         </TableBody>
       </Table>
     </TableContainer>
+  )
+}
+
+/** What needs the decision of a person. */
+function ConflictRow({
+  conflict: { reference, reason, affiliate_id, payee_name, amount },
+}: {
+  conflict: ResultRecord['conflicts'][number]
+}) {
+  const money = useMoney()
+  const isInRun = affiliate_id !== 0
+  return (
+    <TableRow>
+      <TableCell>{reference}</TableCell>
+      <TableCell>
+        {payee_name ? <bdi>{payee_name}</bdi> : isInRun && <AffiliateName id={affiliate_id} />}
+      </TableCell>
+      <TableCell sx={figures}>{isInRun && money.full(amount)}</TableCell>
+      <TableCell>Nothing is recorded: it {reason}</TableCell>
+    </TableRow>
   )
 }
 
