@@ -20,6 +20,7 @@ type Reason =
   | 'cut_click'
   | 'forged_click'
   | 'expired'
+  | 'after_sale'
   | 'earlier_claim'
 
 /** An affiliate's claim, or evidence that names nobody. */
@@ -121,6 +122,7 @@ const objections: Readonly<Record<Reason, string>> = {
   cut_click: '',
   forged_click: '',
   expired: 'and is older than the window',
+  after_sale: 'and came after the sale',
   earlier_claim: 'and an earlier claim counts',
 }
 

@@ -23,15 +23,37 @@ export interface Origins {
 
 type Evidence = Pick<CreateArguments, 'affiliate_id' | 'coupon' | 'click' | 'visit_id'>
 
+/** How far the clocks of a shop and of this service may differ: a click this much later than its sale still counts. */
+const CLOCK_SKEW_SECONDS = 300
+
+/** When clicks have to have come for a sale. */
+interface Window {
+  readonly since: number
+  readonly until: number
+}
+
+/** Midnight stands for the whole day: a sale may be reported with its date alone. */
+function windowOf(occurredAt: number, days: number): Window {
+  const isDay = occurredAt % DAY_SECONDS === 0
+  const last = isDay ? occurredAt + DAY_SECONDS - 1 : occurredAt
+  return { since: occurredAt - days * DAY_SECONDS, until: last + CLOCK_SKEW_SECONDS }
+}
+
+/** Why a click or visit at this time does not count. */
+function untimely(time: number, { since, until }: Window): 'expired' | 'after_sale' | undefined {
+  if (time < since) return 'expired'
+  return time > until ? 'after_sale' : undefined
+}
+
 /** @param owner the affiliate that the customer belongs to */
 export async function claimsOf(
   tx: Tx,
   evidence: Evidence,
-  { occurredAt }: Fact,
+  { occurredAt }: Pick<Fact, 'occurredAt'>,
   owner: number | null,
   { tracking: { attribution, attributionDays } }: Settings,
 ): Promise<Origins> {
-  const since = occurredAt - attributionDays * DAY_SECONDS
+  const window = windowOf(occurredAt, attributionDays)
   const { first, last } = evidence.click ?? {}
   const tokens = attribution === 'first' ? [first, last] : [last, first]
   const claims: Claim[] = []
@@ -46,13 +68,13 @@ export async function claimsOf(
     campaign ||= coupon.campaign
   }
   for (const token of new Set(tokens.filter(token => token !== undefined && token !== ''))) {
-    const click = await claimOfClick(tx, token!, since)
+    const click = await claimOfClick(tx, token!, window)
     claims.push(click.claim)
     if (click.visitId) visits.set(click.claim.affiliateId, click.visitId)
     campaign ||= click.campaign
   }
   if (evidence.visit_id !== undefined) {
-    const visit = await claimOfVisit(tx, evidence.visit_id, since)
+    const visit = await claimOfVisit(tx, evidence.visit_id, window)
     claims.push(visit.claim)
     campaign ||= visit.campaign
   }
@@ -66,22 +88,24 @@ interface Clicked {
   readonly visitId?: number
 }
 
-async function claimOfClick(tx: Tx, token: string, since: number): Promise<Clicked> {
-  const { click, refusal } = await readToken(tx, token, since)
+async function claimOfClick(tx: Tx, token: string, window: Window): Promise<Clicked> {
+  const { click, refusal } = await readToken(tx, token, window.since)
   if (!click) {
     return { claim: { by: 'click', affiliateId: 0, reason: `${refusal}_click` }, campaign: '' }
   }
   const { affiliateId, campaign } = click
-  if (refusal) return { claim: { by: 'click', affiliateId, reason: 'expired' }, campaign: '' }
+  const reason = untimely(click.time, window)
+  if (reason) return { claim: { by: 'click', affiliateId, reason }, campaign: '' }
   // The visit's row may be written after the sale.
   return { claim: { by: 'click', affiliateId }, campaign, visitId: (await idByNonce(tx, click.nonce)) ?? 0 }
 }
 
-async function claimOfVisit(tx: Tx, id: number, since: number): Promise<Clicked> {
+async function claimOfVisit(tx: Tx, id: number, window: Window): Promise<Clicked> {
   const visit = await store.visitOf(tx, id)
   if (!visit) return { claim: { by: 'visit', affiliateId: 0, reason: 'unknown_visit' }, campaign: '' }
   const { affiliate_id: affiliateId, created_at, campaign } = visit
-  if (created_at < since) return { claim: { by: 'visit', affiliateId, reason: 'expired' }, campaign: '' }
+  const reason = untimely(created_at, window)
+  if (reason) return { claim: { by: 'visit', affiliateId, reason }, campaign: '' }
   return { claim: { by: 'visit', affiliateId }, campaign }
 }
 

@@ -193,7 +193,9 @@ async function recordAlias(report: Report, duplicate: Conversion): Promise<Payme
     })
     return payment
   }
-  const { claims } = await claimsOf(tx, args, fact, knownCustomer?.affiliate_id ?? null, settings)
+  // The second report may have been sent later, without the time of the sale.
+  const of = { occurredAt: Math.min(fact.occurredAt, duplicate.occurred_at) }
+  const { claims } = await claimsOf(tx, args, of, knownCustomer?.affiliate_id ?? null, settings)
   const buyer = { sentCustomer, knownCustomer, settings }
   const { candidates, customerId: customer_id, claimant } = await creditBy(tx, fact, claims, buyer)
   if (!claimant) return payment

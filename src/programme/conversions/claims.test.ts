@@ -1,0 +1,53 @@
+/** A click or visit counts for what was bought after it, by clocks that may differ a little. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { describeService, operatorOf } from '../../../test/harness.ts'
+import { now } from '../../base/time.ts'
+import { currentKey, rotateKeys } from '../tracking/keys.ts'
+import { newNonce, signClick } from '../tracking/token.ts'
+
+describeService('clicks and visits around a sale', service => {
+  test('later than the sale - earn nothing, and the explanation says so', async () => {
+    const { id } = await service().newAffiliate('late', { status: 'active' })
+    await rotateKeys(operatorOf(service().database))
+    const key = await currentKey(service().database.reader)
+    const sold = now() - 7200
+    const moment = (time: number) => new Date(time * 1000).toISOString()
+    const evidence: ((time: number) => Promise<object>)[] = [
+      async time => {
+        const click = { affiliateId: id, linkId: 0, campaign: '', time, nonce: newNonce(time) }
+        return { click: { last: signClick(click, key) } }
+      },
+      async time => {
+        const visit = { affiliate_id: id, url: 'https://shop.test/', date: moment(time) }
+        return { visit_id: (await service().post('/visits', visit)).body.id }
+      },
+    ]
+    let number = 0
+    const sale = (args: object) =>
+      service().post('/conversions', { kind: 'sale', amount: 10, occurred_at: moment(sold), ...args })
+    for (const given of evidence) {
+      for (const [seconds, credited] of [
+        [-60, id],
+        [240, id],
+        [360, 0],
+      ] as const) {
+        const sent = await given(sold + seconds)
+        const reference = `late-${++number}`
+        const { body } = await sale({ reference, ...sent })
+        assert.equal(body.conversion.affiliate_id, credited, JSON.stringify([sent, seconds, body]))
+        const text = body.explanation.candidates[0].text
+        assert.equal(/and came after the sale\.$/.test(text), credited === 0, text)
+        if (credited !== 0) continue
+        // Reported again under another name, without its time.
+        const args = { reference: `${reference}-again`, references: [reference], occurred_at: undefined }
+        assert.equal((await sale({ ...args, ...sent })).body.conversion.affiliate_id, 0)
+      }
+      // A date alone stands for the whole day.
+      const day = moment(sold - 86_400).slice(0, 10)
+      const noon = Date.parse(`${day}T12:00:00Z`) / 1000
+      const onDay = await sale({ reference: `late-${++number}`, occurred_at: day, ...(await given(noon)) })
+      assert.equal(onDay.body.conversion.affiliate_id, id, JSON.stringify(onDay.body))
+    }
+  })
+})
