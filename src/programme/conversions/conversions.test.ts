@@ -126,6 +126,12 @@ describeService('conversions', service => {
       affiliate_id: id,
     })
     assert.match(late.body.explanation.sentences.join(' '), /A refund of 5.00 USD takes nothing back/)
+    const { referral_id } = late.body.explanation.referrals[0]
+    const { body: told } = await service().get(`/referrals/${referral_id}/explanation`)
+    assert.match(
+      told.sentences.join(' '),
+      /A refund of 5.00 USD takes nothing back, because the sale is in JPY/,
+    )
     assert.equal((await report(early)).status, 200)
   })
 

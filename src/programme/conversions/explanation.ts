@@ -4,7 +4,7 @@ import { decimalText, fromUnits } from '../../base/money.ts'
 import type { Settings } from '../../base/settings.ts'
 import { becauseOf } from '../referrals/reasons.ts'
 import type { Referral } from '../referrals/referral.ts'
-import { sentencesOfTakings } from '../referrals/takings.ts'
+import { sentencesOfStrange, sentencesOfTakings } from '../referrals/takings.ts'
 import { type Candidate, sentenceOf } from './attribution.ts'
 import { type Conversion, isEarning, isPaid, isTaking } from './conversion.ts'
 import { duplicatesIn, saleOf } from './earning.ts'
@@ -97,16 +97,11 @@ function sentencesOfPayment(
       ({ id, kind }) =>
         `Conversion ${id} is a ${kind} of the same payment, which earns once: nothing is owed for it.`,
     ),
-    ...payment
-      .filter(one => isTaking(one.kind) && one.currency !== currency)
-      .map(one => strange(one, currency)),
+    ...sentencesOfStrange(
+      payment.filter(one => isTaking(one.kind)),
+      currency,
+    ),
   ]
-}
-
-/** It was reported before the sale. */
-function strange({ kind, amount, currency }: Conversion, ofSale: string): string {
-  const sum = `${decimalText(amount, decimalsOf(currency)!)} ${currency}`
-  return `A ${kind} of ${sum} takes nothing back, because the sale is in ${ofSale}: report it once more in ${ofSale}, as another part.`
 }
 
 function leftText(sale: Conversion, payment: readonly Conversion[], text: (units: bigint) => string): string {

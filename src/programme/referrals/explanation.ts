@@ -14,7 +14,7 @@ import { takingsOf } from '../conversions/takings-store.ts'
 import { becauseOf, DUPLICATE, draftReasonOf } from './reasons.ts'
 import { type Referral, referral } from './referral.ts'
 import * as store from './store.ts'
-import { type ReportedTaking, sentencesOfTakings, takingText } from './takings.ts'
+import { type ReportedTaking, sentencesOfStrange, sentencesOfTakings, takingText } from './takings.ts'
 
 /** How many referrals are listed that take back or add to one. */
 const MOST_CHILDREN = 100
@@ -91,6 +91,7 @@ function explanationOf(row: Referral, { children, takings }: Refunds, settings: 
         ? beginning(row, story, children, settings)
         : [`It ${sentenceOfRefund(row, takings, settings)}`]),
       ...(row.parent_id === 0 ? sentencesOfTakings(takings) : []),
+      ...(row.parent_id === 0 ? sentencesOfStrange(takings, row.original_currency || currency) : []),
       ...standing(row),
       ...children.map(child => `Referral ${child.id} ${sentenceOfRefund(child, takings, settings)}`),
     ],

@@ -24,6 +24,20 @@ export function sentencesOfTakings(takings: readonly ReportedTaking[]): string[]
     .map(taking => `There ${isTotal(taking) ? 'were' : 'was'} ${takingText(taking)}.`)
 }
 
+/** Those in another currency than their sale, before which they were reported. */
+export function sentencesOfStrange(
+  takings: readonly Pick<ReportedTaking, 'kind' | 'amount' | 'currency'>[],
+  ofSale: string,
+): string[] {
+  return takings
+    .filter(({ currency }) => currency !== ofSale)
+    .slice(0, MOST_NAMED)
+    .map(({ kind, amount, currency }) => {
+      const sum = `${decimalText(amount, decimalsOf(currency) ?? 0)} ${currency}`
+      return `A ${kind} of ${sum} takes nothing back, because the sale is in ${ofSale}: report it once more in ${ofSale}, as another part.`
+    })
+}
+
 /** It reports all refunds, or all disputes, up to its time. */
 const isTotal = ({ kind, cumulative }: ReportedTaking) => kind !== 'dispute_won' && cumulative === 1
 
