@@ -94,7 +94,7 @@ const joins: Readonly<Record<string, string>> = {
   // What an affiliate has sold, who belongs to a group, who is owed though deleted.
   'programme/commission/sales-store.ts': 'referrals',
   'programme/groups/store.ts': 'affiliates rules',
-  'programme/ledger/store.ts': 'affiliates payouts referrals run_items',
+  'programme/ledger/store.ts': 'affiliates payouts referrals',
   // Whether what a failed payout was for is paid otherwise.
   'programme/payouts/payout.ts': 'referrals',
   // One sale writes several kinds of record; many visits are written together; a run pays what is unpaid.

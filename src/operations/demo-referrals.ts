@@ -92,7 +92,7 @@ async function insert(tx: Tx, made: NewRow, settings: Settings, random: () => nu
   const args = { affiliate_id, status, description, currency: settings.currency }
   const newRow = referral.newRow(args, settings, { time, actor: 0 })
   const row = await referrals.insert(tx, { ...newRow, amount })
-  const cause = { reason: 'referral.create', eventId: null, referralId: row.id, at: time }
+  const cause = { reason: 'referral.create' as const, eventId: null, referralId: row.id, at: time }
   await postReferral(tx, { after: row }, cause)
   return row
 }

@@ -120,7 +120,7 @@ describeService('refunds and disputes', service => {
         .where('id', '=', open.id)
         .executeTakeFirstOrThrow()
       await tx.updateTable('referrals').set({ run_item_id: 1 }).where('id', '=', open.id).execute()
-      const cause = { reason: 'payout_run.approve', eventId: null, referralId: open.id }
+      const cause = { reason: 'payout_run.approve' as const, eventId: null, referralId: open.id }
       await postReferral(tx, { before, after: { ...before, run_item_id: 1 } }, cause)
     })
   }

@@ -79,7 +79,17 @@ describeService('what persons decide about what a sale has earned', service => {
     const payout = await service().newPayout(affiliate.id, { referrals: [id] })
     await takeBack(50, 'b')
     await service().patch(`/payouts/${payout.payout_id}`, { affiliate_id: affiliate.id, status: 'failed' })
-    const path = `/affiliates/${affiliate.id}/ledger?number=5&order=desc`
+    const { transfer_id: last } = (
+      await service().get(`/affiliates/${affiliate.id}/ledger?number=1&order=desc`)
+    ).body[0]
+    await service().patch(`/payouts/${payout.payout_id}`, { affiliate_id: affiliate.id, status: 'paid' })
+    const { body: off } = await service().post('/referrals', {
+      affiliate_id: affiliate.id,
+      type: 'write_off',
+      amount: -5,
+    })
+    assert.equal((await service().delete(`/referrals/${off.referral_id}`)).status, 200)
+    const path = `/affiliates/${affiliate.id}/ledger?number=8&order=desc`
     const reasons = (await service().get(path)).body.map((one: any) => one.because)
     assert.deepEqual(reasons.toReversed(), [
       'refund of a sale',
@@ -87,10 +97,18 @@ describeService('what persons decide about what a sale has earned', service => {
       'payout recorded',
       'refund of a sale',
       'payout failed',
+      'payout corrected',
+      'write-off',
+      'referral deleted',
     ])
+    const failed = (await service().get(`${path}&reason=payout.fail`)).body
+    assert.deepEqual(
+      failed.map((one: any) => one.transfer_id),
+      [last],
+    )
     const admin = await service().admin()
     const { body } = await admin.get(`/affiliates/${affiliate.id}/statement`)
-    const lines = body.trimEnd().split('\r\n').slice(-6, -1)
+    const lines = body.trimEnd().split('\r\n').slice(-9, -1)
     assert.match(lines[0], new RegExp(`refund of a sale, referral ${id}"$`))
     assert.match(lines[1], new RegExp(`,referral ${id} corrected$`))
     assert.match(lines[4], new RegExp(`,payout ${payout.payout_id} failed$`))
@@ -238,6 +256,14 @@ describeService('what persons decide about what a sale has earned', service => {
       date: '2020-01-01',
     })
     assert.deepEqual(await amounts(usual.id), ['200.00'])
+    const { body: moved } = await service().get(`/affiliates/${affiliate.id}/ledger?referral_id=${usual.id}`)
+    assert.deepEqual(
+      moved.map((one: any) => one.reason),
+      ['exchange_rate.create'],
+    )
+    const { body: known } = await service().get(`/referrals/${usual.id}/explanation`)
+    const { body: story } = await service().get(`/conversions/${known.conversion_id}/timeline`)
+    assert.match(JSON.stringify(story), /Exchange rate entered: 200.00 USD from commission to/)
     assert.equal((await service().get(`/referrals/${absurd.id}`)).body.status, 'draft')
   })
 })

@@ -19,9 +19,10 @@ import {
 import { ENDED, isEnded, type Judgement, monthsSince, totalOf } from '../commission/engine.ts'
 import { columnsOf, commissionOf, inProgramme } from '../commission/judging.ts'
 import { type Line, lineFrom, type Sale } from '../commission/sale.ts'
+import type { Reason } from '../ledger/because.ts'
 import { DUPLICATE, isTakenBack, REFUNDED } from '../referrals/reasons.ts'
 import { type Referral, referral } from '../referrals/referral.ts'
-import { adjust, earn, type PostingReason } from '../referrals/rules.ts'
+import { adjust, earn } from '../referrals/rules.ts'
 import { keepCalculation } from '../referrals/store.ts'
 import { type Conversion, isEarning, isPaid, isTaking, type SentLine } from './conversion.ts'
 import { leftOf } from './left.ts'
@@ -242,7 +243,7 @@ async function approach(
   return uncovered === 0 ? adjustments : [...adjustments, await recordRefund(tx, standing, uncovered)]
 }
 
-function postingReason({ kind }: Conversion): PostingReason {
+function postingReason({ kind }: Conversion): Reason {
   return kind === 'refund' || kind === 'dispute' || kind === 'dispute_won'
     ? `conversion.${kind}`
     : 'conversion.duplicate'

@@ -5,7 +5,7 @@ import { decimalText } from '../../base/money.ts'
 import type { Settings } from '../../base/settings.ts'
 import { formatTime } from '../../base/time.ts'
 import { earnedOf, parseCalculation } from '../commission/calculation.ts'
-import { becauseOf } from '../ledger/because.ts'
+import { wordsOf } from '../ledger/because.ts'
 import type { Correction } from '../ledger/store.ts'
 import type { Referral } from '../referrals/referral.ts'
 import { type Conversion, type ConversionKind, isPaid, isTaking } from './conversion.ts'
@@ -90,7 +90,7 @@ export function timelineOf(
     }),
     ...corrections.map((correction): Moment => {
       const { at, referral_id, amount, debit, credit } = correction
-      const words = becauseOf({ ...correction, payout_status: null, item_status: null })
+      const words = wordsOf(correction)
       const sum = `${decimalText(BigInt(amount), settings.decimals)} ${settings.currency}`
       return {
         at,

@@ -1,49 +1,61 @@
-/** Says in words why a transfer was posted: the one place with this wording. */
+/** Why transfers are posted, and the words for it: the one place with both. Pure, and also used in the browser. */
 import { past } from '../../base/words.ts'
-import type { ItemStatus } from '../runs/item.ts'
-import type { Standing, Transfer } from './store.ts'
 
-type Posted = Pick<Transfer, 'reason' | 'debit' | 'credit'> & Standing
-
-const texts: Readonly<Record<string, string>> = {
-  'referral.create': 'referral recorded',
-  'referral.edit': 'referral corrected',
-  'referral.pay': 'referral marked as paid',
-  'conversion.refund': 'refund of a sale',
-  'conversion.dispute': 'disputed sale',
-  'conversion.dispute_won': 'dispute of a sale won',
-  'conversion.duplicate': 'sale reported twice',
-  'exchange_rate.create': 'exchange rate entered',
-  'rule.create': 'commission rule saved',
-  'payout_run.approve': 'reserved by a payout run',
-  'payout_run.refuse': 'payout run not approved',
-  'payout_run.cancel': 'payout run cancelled',
-  'payout.create': 'payout recorded',
-  'payout.edit': 'payout corrected',
+interface Meaning {
+  readonly words: string
+  /** Of a referral, where it follows from no report: a person, an exchange rate or a rule moves it. */
+  readonly isCorrection?: true
 }
 
-const corrections: Readonly<Record<string, string>> = { refund: 'refund recorded', write_off: 'write-off' }
+const reasons = {
+  'referral.create': { words: 'referral recorded' },
+  'referral.refund': { words: 'refund recorded' },
+  'referral.write_off': { words: 'write-off' },
+  'referral.edit': { words: 'referral corrected', isCorrection: true },
+  'referral.approve': { words: 'referral approved', isCorrection: true },
+  'referral.reject': { words: 'referral rejected', isCorrection: true },
+  'referral.pay': { words: 'referral marked as paid', isCorrection: true },
+  'referral.delete': { words: 'referral deleted' },
+  'conversion.refund': { words: 'refund of a sale' },
+  'conversion.dispute': { words: 'disputed sale' },
+  'conversion.dispute_won': { words: 'dispute of a sale won' },
+  'conversion.duplicate': { words: 'sale reported twice' },
+  'exchange_rate.create': { words: 'exchange rate entered', isCorrection: true },
+  'rule.create': { words: 'commission rule saved', isCorrection: true },
+  'payout_run.approve': { words: 'reserved by a payout run' },
+  'payout_run.refuse': { words: 'payout run not approved' },
+  'payout_run.cancel': { words: 'payout run cancelled' },
+  'payout.create': { words: 'payout recorded' },
+  'payout.edit': { words: 'payout corrected' },
+  'payout.fail': { words: 'payout failed' },
+  'payout.return': { words: 'payout returned' },
+  'payout.delete': { words: 'payout deleted' },
+} as const satisfies Record<string, Meaning>
 
-/** What became of a payment that a run made. */
-const failures: Readonly<Partial<Record<ItemStatus, string>>> = {
-  failed: 'payout failed',
-  returned: 'payout returned',
-}
+export type Reason = keyof typeof reasons
 
-/** @returns for example 'refund of a sale', without identifiers */
-export function becauseOf(transfer: Posted): string {
-  const { reason, debit, credit, referral_type, payout_status, item_status } = transfer
-  const isBack = payout_status === 'failed' && (debit === 'paid_out' || credit === 'unpaid')
-  if (isBack) return failures[item_status ?? 'failed'] ?? 'payout failed'
-  if (reason === 'referral.create' && referral_type) return corrections[referral_type] ?? texts[reason]!
+const meanings: ReadonlyMap<string, Meaning> = new Map(Object.entries(reasons))
+
+export const correcting = [...meanings].flatMap(([reason, { isCorrection }]) =>
+  isCorrection ? [reason] : [],
+)
+
+/** @returns for example 'refund of a sale', without identifiers, which stays so whatever becomes of the record behind it */
+export function wordsOf({ reason }: { readonly reason: string }): string {
   const [kind = '', verb = ''] = reason.split('.')
-  return texts[reason] ?? `${kind} ${past(verb)}`.replaceAll('_', ' ')
+  return meanings.get(reason)?.words ?? `${kind} ${past(verb)}`.replaceAll('_', ' ')
+}
+
+interface Numbered {
+  readonly reason: string
+  readonly referral_id: number | null
+  readonly payout_id: number | null
 }
 
 /** @returns for example 'refund of a sale, referral 13' or 'payout 5 failed' */
-export function numberedBecauseOf(transfer: Posted & Pick<Transfer, 'referral_id' | 'payout_id'>): string {
+export function numberedWordsOf(transfer: Numbered): string {
   const { referral_id, payout_id } = transfer
-  let text = becauseOf(transfer)
+  let text = wordsOf(transfer)
   for (const [name, id] of Object.entries({ referral: referral_id, payout: payout_id })) {
     if (!id) continue
     text = isAbout(text, name) ? text.replace(name, `${name} ${id}`) : `${text}, ${name} ${id}`
@@ -51,4 +63,6 @@ export function numberedBecauseOf(transfer: Posted & Pick<Transfer, 'referral_id
   return text
 }
 
-const isAbout = (text: string, name: string) => text.startsWith(`${name} `) && !text.startsWith(`${name} run`)
+/** Whether the words begin with the kind of record, so that its number belongs to them. */
+export const isAbout = (words: string, name: string): boolean =>
+  words.startsWith(`${name} `) && !words.startsWith(`${name} run`)

@@ -8,7 +8,7 @@ import { addCommand, type CommonOptions, print, table, withDatabase } from '../.
 import { writeWhole } from '../../cli/files.ts'
 import { wholeNumber } from '../../cli/options.ts'
 import { onBehalfOf } from '../../settings/rules.ts'
-import { numberedBecauseOf } from './because.ts'
+import { numberedWordsOf } from './because.ts'
 import { csvOf, type Days, journalOf, lineOf, recordDate, type Statement, statementOf } from './statements.ts'
 
 export function addLedgerCommands(program: Command): void {
@@ -70,7 +70,7 @@ async function writeJournal(file: string, options: CommonOptions & Days): Promis
           ...causes,
           recordDate(transfer),
           transfer.reference,
-          numberedBecauseOf(transfer),
+          numberedWordsOf(transfer),
         ])
       }
     }

@@ -20,7 +20,7 @@ const earning = (affiliate_id: number, args: Partial<Earned> = {}): Earned => ({
 })
 
 describeService('the ledger', service => {
-  const cause = { reason: 'referral.create', eventId: 1, referralId: 1 }
+  const cause = { reason: 'referral.create' as const, eventId: 1, referralId: 1 }
   const balances = (id: number) => balancesOf(service().database.reader, id)
   const none = {
     commission: 0n,
@@ -51,7 +51,7 @@ describeService('the ledger', service => {
       after: { ...before, status: 'paid', payout_id: 5 } as const,
     }))
     const payment = { affiliateId: id, status: 'paid', amount: 700n, net: 600n, external: false } as const
-    const payout = { reason: 'payout.create', eventId: 1, payoutId: 5 }
+    const payout = { reason: 'payout.create' as const, eventId: 1, payoutId: 5 }
     await database.transaction(tx => postPayout(tx, paid, { after: payment }, payout))
     assert.deepEqual(await balances(id), { ...none, commission: -600n, paid_out: 700n, difference: -100n })
     assert.deepEqual(await figures(id), { earnings: 6, unpaid_earnings: 0, referrals: 1 })

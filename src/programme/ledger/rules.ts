@@ -14,7 +14,7 @@ import { BoundViolation, type Db, type Tx } from '../../storage/database.ts'
 import type { Page } from '../../storage/page.ts'
 import { type Addition, addToCountersOf, affiliates } from '../affiliates/store.ts'
 import { addSales, addSalesTogether, type Sold } from '../commission/sales.ts'
-import { becauseOf } from './because.ts'
+import { type Reason, wordsOf } from './because.ts'
 import {
   type Account,
   accounts,
@@ -37,8 +37,7 @@ export interface Change {
 
 /** Why a transfer is posted. */
 interface Cause {
-  /** The action, such as 'referral.create'. */
-  readonly reason: string
+  readonly reason: Reason
   /** Null when no event stands behind it, as for samples of the demo. */
   readonly eventId: number | null
   readonly referralId?: number | null
@@ -75,7 +74,7 @@ export async function postPayout(
 export async function postPayouts(
   tx: Tx,
   payments: readonly (Payment & { readonly payoutId: number; readonly eventId: number })[],
-  reason: string,
+  reason: Reason,
 ): Promise<void> {
   const moves = payments.flatMap(payment => {
     const { payoutId, eventId } = payment
@@ -88,6 +87,8 @@ export async function postPayouts(
 export interface RunMove extends Move {
   readonly runItemId: number
   readonly payoutId?: number
+  /** That of the cause when omitted. */
+  readonly reason?: Reason
   /** The event of the cause when omitted. */
   readonly eventId?: number
 }
@@ -154,18 +155,20 @@ async function postAll(tx: Tx, postings: readonly Posting[]): Promise<void> {
 
 function transfersOf({ moves, cause }: Posting) {
   const { reason, eventId, referralId = null, payoutId = null, at = now() } = cause
-  return moves.map(({ affiliateId, from, to, amount, runItemId, payoutId: own, eventId: ownEvent }) => ({
-    affiliate_id: affiliateId,
-    amount,
-    debit: from,
-    credit: to,
-    reason,
-    referral_id: referralId,
-    payout_id: own ?? payoutId,
-    run_item_id: runItemId ?? null,
-    event_id: ownEvent ?? eventId,
-    at,
-  }))
+  return moves.map(
+    ({ affiliateId, from, to, amount, runItemId, payoutId: own, eventId: ownEvent, reason: ownReason }) => ({
+      affiliate_id: affiliateId,
+      amount,
+      debit: from,
+      credit: to,
+      reason: ownReason ?? reason,
+      referral_id: referralId,
+      payout_id: own ?? payoutId,
+      run_item_id: runItemId ?? null,
+      event_id: ownEvent ?? eventId,
+      at,
+    }),
+  )
 }
 
 /** @throws Failure balance_exceeded in place of the database's refusal */
@@ -269,7 +272,7 @@ export async function getBalances(context: Context, { affiliate_id: id, as_of }:
 }
 
 /** A transfer, and what the affiliate is owed after it. */
-export type LedgerRow = store.Transfer & store.Standing & { readonly balance: bigint }
+export type LedgerRow = store.Transfer & { readonly balance: bigint }
 
 export const { orders } = store
 
@@ -316,7 +319,7 @@ export function recordOf(row: LedgerRow, { decimals }: Settings) {
     payout_id: row.payout_id ?? 0,
     run_item_id: row.run_item_id ?? 0,
     event_id: row.event_id ?? 0,
-    because: becauseOf(row),
+    because: wordsOf(row),
   }
 }
 

@@ -37,7 +37,7 @@ export const transferRecord = Type.Object({
   transfer_id: Type.Integer({ description: 'Identifier of the transfer.' }),
   affiliate_id: Type.Integer({ description: 'Identifier of the affiliate.' }),
   date: Type.String({ description: 'When it was posted: YYYY-MM-DD HH:MM:SS, UTC.' }),
-  reason: Type.String({ description: 'The action that it follows from, such as referral.create.' }),
+  reason: Type.String({ description: 'What it follows from, such as referral.create or payout.fail.' }),
   debit: choice(accounts, 'The account that it comes from.'),
   credit: choice(accounts, 'The account that it goes to.'),
   amount: Type.Number({ description: 'Amount, in the currency of the settings; more than 0.' }),

@@ -5,7 +5,7 @@ import { decimalText } from '../../base/money.ts'
 import type { Settings } from '../../base/settings.ts'
 import { formatTime, now, parseMoment } from '../../base/time.ts'
 import type { Context } from '../../events/write.ts'
-import { numberedBecauseOf } from './because.ts'
+import { numberedWordsOf } from './because.ts'
 import type { Account } from './holdings.ts'
 import { balancesOf, refuseNobody } from './rules.ts'
 import { type Entry, nextTransfers } from './store.ts'
@@ -127,7 +127,7 @@ export function lineOf({ transfer, amount, paid, balance }: StatementLine, { dec
     record_date: recordDate(transfer),
     reference: transfer.reference ?? '',
     paid: decimalText(paid, decimals),
-    because: numberedBecauseOf(transfer),
+    because: numberedWordsOf(transfer),
   }
 }
 

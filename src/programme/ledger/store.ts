@@ -5,9 +5,7 @@ import { insertMany } from '../../storage/insert-many.ts'
 import { countOf, type Order, type Page, PagedList, type Span } from '../../storage/page.ts'
 import { prepared } from '../../storage/prepared.ts'
 import { exactSum, unitsOfSum } from '../../storage/sums.ts'
-import type { Payout } from '../payouts/payout.ts'
-import type { Referral } from '../referrals/referral.ts'
-import type { Item } from '../runs/item.ts'
+import { correcting } from './because.ts'
 import type { Account } from './holdings.ts'
 import type { BalancesTable, LedgerTransfersTable } from './table.ts'
 
@@ -87,30 +85,6 @@ export async function balancesAt(db: Db, affiliateId: number, last: number): Pro
 
 export type Transfer = Selectable<LedgerTransfersTable>
 
-/** How the records behind a transfer stand now; null of a transfer without one, and of one that was deleted. */
-export interface Standing {
-  readonly referral_type: Referral['type'] | null
-  readonly payout_status: Payout['status'] | null
-  readonly item_status: Item['status'] | null
-}
-
-const standing = {
-  referral_type: sql<
-    Standing['referral_type']
-  >`(SELECT type FROM referrals WHERE id = ledger_transfers.referral_id)`,
-  payout_status: sql<
-    Standing['payout_status']
-  >`(SELECT status FROM payouts WHERE id = ledger_transfers.payout_id)`,
-  item_status: sql<Standing['item_status']>`(SELECT run_items.status FROM payouts
-    JOIN run_items ON run_items.id = payouts.run_item_id WHERE payouts.id = ledger_transfers.payout_id)`,
-}
-
-const standingColumns = [
-  standing.referral_type.as('referral_type'),
-  standing.payout_status.as('payout_status'),
-  standing.item_status.as('item_status'),
-]
-
 /** The filters of a ledger, as they are stored. Several values of one filter mean any of them. */
 export interface Criteria {
   readonly affiliateId: number
@@ -128,16 +102,11 @@ const byId: Order = { expression: id, kind: 'number', value: (row: Transfer) => 
 export const orders: Record<string, Order> = { transfer_id: byId, date: byId }
 
 const list = new PagedList(
-  (db, criteria: Criteria) =>
-    db.selectFrom('ledger_transfers').selectAll().select(standingColumns).where(matching(criteria)),
+  (db, criteria: Criteria) => db.selectFrom('ledger_transfers').selectAll().where(matching(criteria)),
   id,
 )
 
-export async function listTransfers(
-  db: Db,
-  criteria: Criteria,
-  page: Page,
-): Promise<(Transfer & Standing)[]> {
+export async function listTransfers(db: Db, criteria: Criteria, page: Page): Promise<Transfer[]> {
   return list.read(db, criteria, page)
 }
 
@@ -182,7 +151,6 @@ const journal = prepared((db: Db, { after, limit, affiliateId, first, last }: Pa
     .leftJoin('referrals', 'referrals.id', 'ledger_transfers.referral_id')
     .leftJoin('payouts', 'payouts.id', 'ledger_transfers.payout_id')
     .selectAll('ledger_transfers')
-    .select(standingColumns)
     .select(({ fn }) => [
       fn.coalesce('referrals.created_at', 'payouts.created_at').as('record_at'),
       fn.coalesce('referrals.reference', 'payouts.reference').as('reference'),
@@ -196,8 +164,7 @@ const journal = prepared((db: Db, { after, limit, affiliateId, first, last }: Pa
 )
 
 /** A transfer, with the date and reference of the referral or payout behind it, while that exists. */
-export type Entry = Transfer &
-  Standing & { readonly record_at: number | null; readonly reference: string | null }
+export type Entry = Transfer & { readonly record_at: number | null; readonly reference: string | null }
 
 /** The next transfers in their order, of all affiliates or of one. */
 export async function nextTransfers(db: Db, part: Part): Promise<Entry[]> {
@@ -205,23 +172,16 @@ export async function nextTransfers(db: Db, part: Part): Promise<Entry[]> {
 }
 
 /** A transfer of a referral that follows from no report: a person, an exchange rate or a rule has moved it. */
-export type Correction = Pick<Transfer, 'reason' | 'debit' | 'credit' | 'amount' | 'at'> &
-  Pick<Standing, 'referral_type'> & { readonly referral_id: number }
+export type Correction = Pick<Transfer, 'reason' | 'debit' | 'credit' | 'amount' | 'at'> & {
+  readonly referral_id: number
+}
 
 const MOST_CORRECTIONS = 500
-const correcting = [
-  'referral.edit',
-  'referral.approve',
-  'referral.reject',
-  'referral.pay',
-  'exchange_rate.create',
-  'rule.create',
-]
 
 const corrections = prepared((db: Db, { ids }: { ids: readonly number[] }) =>
   db
     .selectFrom('ledger_transfers')
-    .select(['reason', 'debit', 'credit', 'amount', 'at', standing.referral_type.as('referral_type')])
+    .select(['reason', 'debit', 'credit', 'amount', 'at'])
     .select(sql<number>`referral_id`.as('referral_id'))
     .where('referral_id', 'in', ids)
     .where('reason', 'in', correcting)

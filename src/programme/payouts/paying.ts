@@ -8,6 +8,7 @@ import { MAX_AMOUNT, mostUnits } from '../../base/money.ts'
 import type { Settings } from '../../base/settings.ts'
 import { now } from '../../base/time.ts'
 import type { WriteTx } from '../../events/write.ts'
+import type { Reason } from '../ledger/because.ts'
 import type { Payment } from '../ledger/holdings.ts'
 import { type Change, postPayout, postPayouts } from '../ledger/rules.ts'
 import { type Referral, referral } from '../referrals/referral.ts'
@@ -138,7 +139,7 @@ export async function carryOut(
   tx: WriteTx,
   id: number,
   { before, after, net, held }: Plan,
-  cause: { readonly reason: `payout.${'create' | 'edit' | 'delete'}`; readonly eventId: number },
+  cause: { readonly reason: Reason; readonly eventId: number },
   settings: Settings,
 ): Promise<void> {
   const updated_at = now()

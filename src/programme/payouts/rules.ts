@@ -13,6 +13,7 @@ import { existing, isAlready, narrowed, readingOf } from '../../records/rules.ts
 import type { Db, Tx } from '../../storage/database.ts'
 import { unitsOfSum } from '../../storage/sums.ts'
 import { isThere, thereAmong } from '../affiliates/store.ts'
+import type { Reason } from '../ledger/because.ts'
 import { owedTo } from '../ledger/rules.ts'
 import { holdReferrals } from '../referrals/store.ts'
 import { markReturned, payoutsOf } from '../runs/store.ts'
@@ -208,10 +209,18 @@ function refuseRun(before: Payout, after: Payout): void {
 
 const distinct = (ids: readonly number[] = []) => [...new Set(ids)]
 
+/** A payment of a run that did not stay with its payee has come back. */
+function reasonOf(action: PayoutAction, before: Payout | undefined, after: Payout | undefined): Reason {
+  if (before?.status !== 'paid' || after?.status !== 'failed') return action
+  return before.run_item_id === 0 ? 'payout.fail' : 'payout.return'
+}
+
+type PayoutAction = `payout.${'create' | 'edit' | 'delete'}`
+
 /** Logs a change, pays referrals or makes them unpaid as planned, and posts the moves. */
 async function finish(
   tx: WriteTx,
-  action: `payout.${'create' | 'edit' | 'delete'}`,
+  action: PayoutAction,
   planned: Plan,
   { before, after, eventId }: { before?: Payout; after?: Payout; eventId: number },
   settings: Settings,
@@ -222,7 +231,7 @@ async function finish(
     ...(after && { after: payout.logged(after, settings) }),
     event: eventId,
   })
-  await carryOut(tx, id, planned, { reason: action, eventId }, settings)
+  await carryOut(tx, id, planned, { reason: reasonOf(action, before, after), eventId }, settings)
 }
 
 /** What is wrong with arguments of a create or an edit beyond their schemas. */

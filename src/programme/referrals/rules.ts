@@ -12,6 +12,7 @@ import type { Many } from '../../records/bulk-rules.ts'
 import { existing, isAlready, readingOf } from '../../records/rules.ts'
 import { type Db, UniqueViolation } from '../../storage/database.ts'
 import { affiliateOfAccount } from '../affiliates/store.ts'
+import type { Reason } from '../ledger/because.ts'
 import { postReferral } from '../ledger/rules.ts'
 import { convert, release } from '../visits/store.ts'
 import { inCurrencyOf, withCommission } from './commission.ts'
@@ -184,7 +185,7 @@ export async function earn(
   tx: WriteTx,
   draft: EarnedReferral,
   settings: Settings,
-  reason?: PostingReason,
+  reason?: Reason,
 ): Promise<Referral> {
   const whole = { ...draft, unique_reference: isUnique(draft, settings), request_hash: '' }
   const row = await store.insertUnlessTaken(tx, whole)
@@ -199,7 +200,7 @@ export async function adjust(
   before: Referral,
   change: Pick<Referral, 'amount'> & Partial<Referral>,
   settings: Settings,
-  reason: PostingReason,
+  reason: Reason,
 ): Promise<Referral> {
   const { id: _id, ...values } = change
   const unique_reference = isUnique({ ...before, ...values }, settings)
@@ -210,17 +211,11 @@ export async function adjust(
   return after
 }
 
-/** What moves the money of a referral that nobody has changed by hand. */
-export type PostingReason =
-  | `conversion.${'refund' | 'dispute' | 'dispute_won' | 'duplicate'}`
-  | 'exchange_rate.create'
-  | 'rule.create'
-
 interface Finishing {
   /** The identifier of the event, where it was reserved. */
   readonly eventId?: number | undefined
   /** Why it moves money, where that is not the action. */
-  readonly reason?: PostingReason | ReferralAction | undefined
+  readonly reason?: Reason | undefined
 }
 
 /** Logs a change, posts what it moves, and updates the visit that led to it. */
@@ -229,7 +224,7 @@ export async function finish(
   action: ReferralAction,
   { before, after }: { before?: Referral; after?: Referral },
   settings: Settings,
-  { eventId: reserved, reason = action }: Finishing = {},
+  { eventId: reserved, reason = reasonOf(action, after) }: Finishing = {},
 ): Promise<void> {
   const { id } = (after ?? before)!
   const eventId = reserved ?? (await tx.reserveEvent())
@@ -240,6 +235,14 @@ export async function finish(
   })
   await postReferral(tx, { before, after }, { reason, eventId, referralId: id })
   await tellVisits(tx, { before, after })
+}
+
+/** What a person records to correct what is owed is posted as what it is. */
+function reasonOf(action: ReferralAction, after: Referral | undefined): Reason {
+  const type = after?.type
+  return action === 'referral.create' && (type === 'refund' || type === 'write_off')
+    ? `referral.${type}`
+    : action
 }
 
 /**

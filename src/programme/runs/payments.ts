@@ -2,20 +2,30 @@
 import type { Settings } from '../../base/settings.ts'
 import { now } from '../../base/time.ts'
 import type { WriteTx } from '../../events/write.ts'
+import type { Reason } from '../ledger/because.ts'
 import { postRun } from '../ledger/rules.ts'
-import { type Payout, payout } from '../payouts/payout.ts'
+import { payout } from '../payouts/payout.ts'
 import { payouts } from '../payouts/store.ts'
 import type { Item } from './item.ts'
+import type { Outcome } from './outcome.ts'
 import type { Run } from './run.ts'
 import { nameReserved, type Reserved } from './store.ts'
 
 /** The most referrals that one payout may name. */
 const MOST_REFERRALS = 10_000
 
+/** What became of the money, and why it is then posted. */
+type MoneyOutcome = keyof typeof reasons
+const reasons = {
+  paid: 'payout.create',
+  failed: 'payout.fail',
+  returned: 'payout.return',
+} as const satisfies Partial<Record<Outcome, Reason>>
+
 /** One payout to create. */
 export interface Payment {
   readonly item: Item
-  readonly status: Payout['status']
+  readonly outcome: MoneyOutcome
   readonly referrals: readonly number[]
   readonly net: bigint
   /** Whether it has all of the item's referrals. */
@@ -26,7 +36,7 @@ export interface Payment {
  * The payouts of an item. A payout names a limited number of referrals, so a larger item becomes several, each
  * worth 0 or more.
  */
-export function paymentsOf(item: Item, status: Payout['status'], reserved: readonly Reserved[]): Payment[] {
+export function paymentsOf(item: Item, outcome: MoneyOutcome, reserved: readonly Reserved[]): Payment[] {
   const sum = reserved.reduce((sum, { amount }) => sum + BigInt(amount), 0n)
   if (sum !== BigInt(item.amount)) {
     throw new Error(
@@ -36,7 +46,7 @@ export function paymentsOf(item: Item, status: Payout['status'], reserved: reado
   const count = Math.ceil(reserved.length / MOST_REFERRALS)
   const paymentOf = (rows: readonly Reserved[]): Payment => ({
     item,
-    status,
+    outcome,
     referrals: rows.map(({ id }) => id).sort((a, b) => a - b),
     net: rows.reduce((sum, { amount }) => sum + BigInt(amount), 0n),
     isWhole: rows.length === reserved.length,
@@ -58,13 +68,13 @@ export async function record(
   owner: number,
   settings: Settings,
 ): Promise<void> {
-  const rows = payments.map(({ item, status, referrals, net }) => ({
+  const rows = payments.map(({ item, outcome, referrals, net }) => ({
     ...payout.newRow({ affiliate_id: item.affiliate_id, referrals, payout_method: method }, settings, {
       time: now(),
       actor: owner,
     }),
     amount: Number(net),
-    status,
+    status: outcome === 'paid' ? ('paid' as const) : ('failed' as const),
     run_item_id: item.id,
   }))
   const wholes = rows.filter((_, index) => payments[index]!.isWhole)
@@ -73,7 +83,7 @@ export async function record(
   const eventIds = await tx.reserveEvents(rows.length)
   const moves = []
   for (const [index, row] of rows.entries()) {
-    const { item, isWhole, referrals, net } = payments[index]!
+    const { item, isWhole, referrals, net, outcome } = payments[index]!
     const names = () => new Map(referrals.map(id => [id, true]))
     const id = isWhole ? ids.shift()! : (await payouts.insert(tx, row, names())).id
     const eventId = eventIds[index]!
@@ -86,6 +96,7 @@ export async function record(
       amount: net,
       runItemId: item.id,
       payoutId: id,
+      reason: reasons[outcome],
       eventId,
     })
   }

@@ -1,5 +1,6 @@
 import { now } from '../../base/time.ts'
 import type { WriteTx } from '../../events/write.ts'
+import type { Reason } from '../ledger/because.ts'
 import { postRun } from '../ledger/rules.ts'
 import type { Item } from './item.ts'
 import * as store from './store.ts'
@@ -8,7 +9,7 @@ import * as store from './store.ts'
 export async function releaseItems(
   tx: WriteTx,
   items: readonly Item[],
-  cause: { readonly reason: string; readonly eventId: number },
+  cause: { readonly reason: Reason; readonly eventId: number },
 ): Promise<void> {
   if (items.length === 0) return
   const ids = items.map(item => item.id)

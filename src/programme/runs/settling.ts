@@ -90,9 +90,10 @@ async function leave(
   const ids = items.map(item => item.id)
   const reserved = await store.holdReserved(tx, ids)
   const isPaid = (id: number) => reported.get(id)!.outcome === 'paid'
-  const payments = items.flatMap(item =>
-    paymentsOf(item, isPaid(item.id) ? 'paid' : 'failed', reserved.get(item.id) ?? []),
-  )
+  const payments = items.flatMap(item => {
+    const { outcome } = reported.get(item.id)!
+    return outcome === 'unknown' ? [] : paymentsOf(item, outcome, reserved.get(item.id) ?? [])
+  })
   const owner = context.actor.userId || run.approved_by || run.prepared_by || (await store.administrator(tx))
   await record(tx, run, payments, owner, settings)
   await store.payReferrals(tx, ids.filter(isPaid), now())

@@ -12,6 +12,7 @@ import {
 } from '@mui/material'
 import { useQuery } from '@tanstack/react-query'
 import type { Static } from 'typebox'
+import { isAbout } from '../../../src/programme/ledger/because.ts'
 import type { transferRecord } from '../../../src/programme/ledger/schema.ts'
 import { get, queryOf } from '../api.ts'
 import { capital } from '../names.ts'
@@ -103,13 +104,13 @@ export function Cause({ transfer: { because, referral_id, payout_id } }: { trans
       {capital(because)}
       {referral_id > 0 && (
         <>
-          {because.startsWith('referral ') ? ' ' : ', referral '}
+          {isAbout(because, 'referral') ? ' ' : ', referral '}
           <RecordLink kind="referral" id={referral_id} />
         </>
       )}
       {payout_id > 0 && (
         <>
-          {/^payout (?!run)/.test(because) ? ' ' : ', payout '}
+          {isAbout(because, 'payout') ? ' ' : ', payout '}
           <RecordLink kind="payout" id={payout_id} />
         </>
       )}
