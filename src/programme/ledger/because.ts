@@ -40,14 +40,21 @@ export const correcting = [...meanings].flatMap(([reason, { isCorrection }]) =>
   isCorrection ? [reason] : [],
 )
 
-/** @returns for example 'refund of a sale', without identifiers, which stays so whatever becomes of the record behind it */
-export function wordsOf({ reason }: { readonly reason: string }): string {
-  const [kind = '', verb = ''] = reason.split('.')
-  return meanings.get(reason)?.words ?? `${kind} ${past(verb)}`.replaceAll('_', ' ')
+interface Worded {
+  readonly reason: string
+  readonly debit: string
+  readonly credit: string
 }
 
-interface Numbered {
-  readonly reason: string
+/** @returns for example 'refund of a sale', without identifiers, which stays so whatever becomes of the record behind it */
+export function wordsOf({ reason, debit, credit }: Worded): string {
+  const [kind = '', verb = ''] = reason.split('.')
+  const words = meanings.get(reason)?.words ?? `${kind} ${past(verb)}`.replaceAll('_', ' ')
+  // Of a payout that pays another amount than its referrals come to.
+  return [debit, credit].includes('difference') ? `${words}: difference to its referrals` : words
+}
+
+interface Numbered extends Worded {
   readonly referral_id: number | null
   readonly payout_id: number | null
 }

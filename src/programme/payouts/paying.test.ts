@@ -80,6 +80,12 @@ describeService('what payouts do to referrals', service => {
     assert.deepEqual(await balances(id), { commission: -1000, external: -200, paid_out: 1200 })
     await service().patch(`/payouts/${mixed.id}`, { affiliate_id: id, amount: 7 })
     assert.deepEqual(await balances(id), { commission: -1000, difference: 300, paid_out: 700 })
+    const { body: transfers } = await service().get(`/affiliates/${id}/ledger`)
+    const different = transfers.filter((one: any) => [one.debit, one.credit].includes('difference'))
+    assert.deepEqual(
+      different.map((one: any) => one.because),
+      ['payout corrected: difference to its referrals'],
+    )
     assert.equal((await service().newPayout(id, { referrals: [ELSEWHERE] })).amount, 0)
     await service().newPayout(id, { amount: 3 })
     assert.deepEqual(await balances(id), {
