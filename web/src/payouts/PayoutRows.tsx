@@ -1,77 +1,54 @@
-import {
-  Box,
-  Table,
-  TableBody,
-  TableCell,
-  TableContainer,
-  TableHead,
-  TableRow,
-  Typography,
-} from '@mui/material'
+import { Box, TableCell, TableRow } from '@mui/material'
 import { day, time, useMoney } from '../ui/format.ts'
+import { LatestTable, NoneYet, wideOnly } from '../ui/Latest.tsx'
 import { StatusChip } from '../ui/StatusChip.tsx'
 import { figures, RowLink } from '../ui/table.tsx'
 import { MarkPaid } from './MarkPaid.tsx'
 import type { Payout } from './payout.ts'
 
-/** Columns that are hidden on narrow screens. */
-const wideOnly = { display: { xs: 'none', sm: 'table-cell' } }
+const head = (
+  <>
+    <TableCell>Payout</TableCell>
+    <TableCell>Date</TableCell>
+    <TableCell sx={wideOnly}>Method</TableCell>
+    <TableCell>Status</TableCell>
+    <TableCell sx={figures}>Amount</TableCell>
+  </>
+)
 
 /** Table of payouts of one affiliate. */
 export function PayoutRows({ payouts }: { payouts: Payout[] }) {
   const money = useMoney()
-  if (payouts.length === 0) {
-    return (
-      <Typography variant="body2" sx={{ px: 2, pb: 2.5, pt: 1, color: 'text.secondary' }}>
-        No payouts yet. Record one when you have sent money.
-      </Typography>
-    )
-  }
+  if (payouts.length === 0) return <NoneYet>No payouts yet. Record one when you have sent money.</NoneYet>
   return (
-    <TableContainer tabIndex={0} role="region" aria-label="Latest payouts">
-      <Table
-        size="small"
-        sx={{ '& tbody tr:last-of-type td': { borderBottom: 0 }, '& th, & td': { px: { xs: 0.75, sm: 2 } } }}
-      >
-        <TableHead>
-          <TableRow>
-            <TableCell>Payout</TableCell>
-            <TableCell>Date</TableCell>
-            <TableCell sx={wideOnly}>Method</TableCell>
-            <TableCell>Status</TableCell>
-            <TableCell sx={figures}>Amount</TableCell>
-          </TableRow>
-        </TableHead>
-        <TableBody>
-          {payouts.map(payout => (
-            <TableRow key={payout.id} hover>
-              <TableCell>
-                <RowLink to={`/payouts/${payout.id}`}>#{payout.id}</RowLink>
-              </TableCell>
-              <TableCell sx={{ whiteSpace: 'nowrap' }} title={time(payout.date)}>
-                {day(payout.date)}
-              </TableCell>
-              <TableCell sx={{ ...wideOnly, overflowWrap: 'anywhere', minWidth: 90 }}>
-                <bdi>{payout.payout_method || '–'}</bdi>
-              </TableCell>
-              <TableCell>
-                <Box
-                  sx={{
-                    display: 'flex',
-                    flexDirection: { xs: 'column', sm: 'row' },
-                    columnGap: 1,
-                    alignItems: { xs: 'flex-start', sm: 'center' },
-                  }}
-                >
-                  <StatusChip status={payout.status} />
-                  <MarkPaid payout={payout} variant="text" sx={{ minWidth: 0, px: { xs: 0.25, sm: 1 } }} />
-                </Box>
-              </TableCell>
-              <TableCell sx={figures}>{money.full(payout.amount)}</TableCell>
-            </TableRow>
-          ))}
-        </TableBody>
-      </Table>
-    </TableContainer>
+    <LatestTable label="Latest payouts" head={head}>
+      {payouts.map(payout => (
+        <TableRow key={payout.id} hover>
+          <TableCell>
+            <RowLink to={`/payouts/${payout.id}`}>#{payout.id}</RowLink>
+          </TableCell>
+          <TableCell sx={{ whiteSpace: 'nowrap' }} title={time(payout.date)}>
+            {day(payout.date)}
+          </TableCell>
+          <TableCell sx={{ ...wideOnly, overflowWrap: 'anywhere', minWidth: 90 }}>
+            <bdi>{payout.payout_method || '–'}</bdi>
+          </TableCell>
+          <TableCell>
+            <Box
+              sx={{
+                display: 'flex',
+                flexDirection: { xs: 'column', sm: 'row' },
+                columnGap: 1,
+                alignItems: { xs: 'flex-start', sm: 'center' },
+              }}
+            >
+              <StatusChip status={payout.status} />
+              <MarkPaid payout={payout} variant="text" sx={{ minWidth: 0, px: { xs: 0.25, sm: 1 } }} />
+            </Box>
+          </TableCell>
+          <TableCell sx={figures}>{money.full(payout.amount)}</TableCell>
+        </TableRow>
+      ))}
+    </LatestTable>
   )
 }

@@ -1,5 +1,5 @@
 import { Box, Button, MenuItem, TextField, Typography } from '@mui/material'
-import { useState } from 'react'
+import { useMemo, useState } from 'react'
 import { ListBase, useNotify, useRefresh } from 'react-admin'
 import type { Outcome } from '../../../src/programme/runs/outcome.ts'
 import { AffiliateName } from '../affiliates/AffiliateName.tsx'
@@ -23,7 +23,8 @@ import { type Item, itemStatuses, type Run } from './run.ts'
 
 /** Payees of a run: who is paid, and who is excluded and why. */
 export function RunItems({ run }: { run: Run }) {
-  const columns = columnsOf(run, useMoney())
+  const money = useMoney()
+  const columns = useMemo(() => columnsOf(run, money), [run, money])
   return (
     <Box component="section" aria-label="Payees">
       <Typography variant="h2" sx={{ mb: 1.5 }}>
