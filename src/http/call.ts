@@ -3,6 +3,7 @@ import type { FastifyRequest } from 'fastify'
 import type { Actor } from '../base/actor.ts'
 import type { Context } from '../events/write.ts'
 import type { Tx } from '../storage/database.ts'
+import { addressOf } from './address.ts'
 import type { Call, Resource } from './endpoint.ts'
 import type {} from './limits/reading.ts'
 
@@ -64,7 +65,7 @@ export class HttpCall implements Call {
   }
 
   get address(): string {
-    return this.request.ip
+    return addressOf(this.request)
   }
 
   get cookies(): string | undefined {

@@ -5,6 +5,7 @@
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { memberOf } from '../base/unknown.ts'
+import { addressOf } from './address.ts'
 import { queryOf } from './call.ts'
 import { VisitorQueue } from './limits/visitor-queue.ts'
 import { refuse } from './stages/shed.ts'
@@ -69,11 +70,14 @@ function openRequestOf(request: FastifyRequest): OpenRequest {
   return {
     method: request.method,
     headers: request.headers,
-    address: request.ip,
+    address: addressOf(request),
     name: String(memberOf(request.params, 'name') ?? ''),
     query: queryOf(request),
     body: typeof request.body === 'string' ? request.body : '',
-    secure: request.protocol === 'https',
+    // Each look walks through the proxies, and few endpoints need it.
+    get secure() {
+      return request.protocol === 'https'
+    },
   }
 }
 

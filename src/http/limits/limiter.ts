@@ -8,6 +8,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Actor } from '../../base/actor.ts'
 import { Failure } from '../../base/errors.ts'
 import { networksOf } from '../../base/network.ts'
+import { addressOf } from '../address.ts'
 import { Allowances, type Grantor, WINDOW_SECONDS } from './allowances.ts'
 
 /** Body size that takes about as long to read as a small request. */
@@ -39,9 +40,10 @@ export class Limiter {
     if (this.#requests === 0) return authenticate()
     let actor: Actor
     try {
-      actor = await authenticate(() => this.#allowances.isUsedUp(refusalsOf(request.ip)))
+      actor = await authenticate(() => this.#allowances.isUsedUp(refusalsOf(addressOf(request))))
     } catch (error) {
-      if (error instanceof Failure && error.failure === 'unauthenticated') await this.#refuse(request.ip)
+      if (error instanceof Failure && error.failure === 'unauthenticated')
+        await this.#refuse(addressOf(request))
       throw error
     }
     await this.#spend(reply, actor, 1)
