@@ -323,7 +323,9 @@ describe('serve', () => {
   let started: ServeProcess
   before(async () => {
     folder = await temporaryFolder()
-    started = await serveProcess(['--database', `sqlite:${join(folder.path, 'serve.db')}`, '--demo'])
+    started = await serveProcess(['--database', `sqlite:${join(folder.path, 'serve.db')}`, '--demo'], {
+      isFirst: true,
+    })
   })
   after(async () => {
     await started.stop('SIGKILL')
@@ -445,7 +447,7 @@ describe('serve', () => {
     assert.equal(code, 1)
     assert.equal(stdout, '')
     allow()
-    const next = await serveProcess(['--database', url])
+    const next = await serveProcess(['--database', url], { isFirst: true })
     await next.stop()
     assert.equal(next.announced.login, 'admin')
     assert.ok(next.announced.token)
@@ -481,11 +483,8 @@ describe('serve', () => {
   }
 
   test('--no-bootstrap makes no account', async () => {
-    const bare = await serveProcess([
-      '--no-bootstrap',
-      '--database',
-      `sqlite:${join(folder.path, 'bare.db')}`,
-    ])
+    const url = `sqlite:${join(folder.path, 'bare.db')}`
+    const bare = await serveProcess(['--no-bootstrap', '--database', url], { isFirst: true })
     assert.deepEqual(Object.keys(bare.announced), ['url'])
     assert.equal(await bare.stop(), 0)
   })

@@ -6,6 +6,7 @@ import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
+import { existsSync } from 'node:fs'
 import { copyFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { PassThrough, Readable } from 'node:stream'
@@ -17,6 +18,7 @@ import { createKey } from '../src/accounts/keys/rules.ts'
 import type { MailOptions } from '../src/accounts/recovery/post.ts'
 import { fullCost, hashAt } from '../src/accounts/users/password.ts'
 import { createUser, findByName, resetPassword } from '../src/accounts/users/rules.ts'
+import { anyUser } from '../src/accounts/users/store.ts'
 import { buildApp, permissions, schema } from '../src/app.ts'
 import { commandLine } from '../src/base/actor.ts'
 import type { Terminal } from '../src/cli/command.ts'
@@ -26,6 +28,7 @@ import type { Database, DatabaseOptions } from '../src/storage/database.ts'
 import { openDatabase as open } from '../src/storage/open.ts'
 import { compareWithValues } from '../src/storage/prepared.ts'
 import { keepSecretKeyIn } from '../src/storage/secret-keys.ts'
+import { exchange } from './client.ts'
 import { temporaryFolder } from './folder.ts'
 import { freshDatabase } from './postgres.ts'
 import { refusingUnlogged } from './unlogged.ts'
@@ -103,26 +106,21 @@ export interface Send {
 }
 
 /** Sends a request and reads the answer: JSON where it says so, else text. */
-async function exchange<T>(
+async function ask<T>(
   method: string,
   url: string,
   { body, headers }: { body?: unknown; headers: Record<string, string> },
 ): Promise<Reply<T>> {
   const isJson = body !== undefined && Object.getPrototypeOf(body) === Object.prototype
-  const response = await fetch(url, {
-    method,
-    redirect: 'manual',
+  const reply = await exchange(method, url, {
     headers: { ...(isJson && { 'content-type': 'application/json' }), ...headers },
-    ...(body !== undefined && {
-      body: isJson ? JSON.stringify(body) : (body as NonNullable<RequestInit['body']>),
-    }),
+    body: isJson ? JSON.stringify(body) : body,
   })
-  const received = await response.text()
-  const saysJson = response.headers.get('content-type')?.startsWith('application/json')
+  const saysJson = reply.headers.get('content-type')?.startsWith('application/json')
   return {
-    status: response.status,
-    headers: response.headers,
-    body: received === '' ? undefined : saysJson ? JSON.parse(received) : received,
+    status: reply.status,
+    headers: reply.headers,
+    body: reply.text === '' ? undefined : saysJson ? JSON.parse(reply.text) : reply.text,
   } as Reply<T>
 }
 
@@ -142,7 +140,7 @@ export class Visitor {
     path: string,
     { body, headers = {} }: Omit<Send, 'key'> = {},
   ): Promise<Reply<T>> {
-    return exchange<T>(method, `${this.#url}/admin/api${path}`, {
+    return ask<T>(method, `${this.#url}/admin/api${path}`, {
       body,
       headers: {
         ...(method !== 'GET' && { 'x-admin-request': '1' }),
@@ -199,7 +197,7 @@ export class Service {
     path: string,
     { body, headers = {}, key = this.key }: Send = {},
   ): Promise<Reply<T>> {
-    return exchange<T>(method, `${this.url}/v1${path}`, {
+    return ask<T>(method, `${this.url}/v1${path}`, {
       body,
       headers: { ...(key && { authorization: `Bearer ${key.token}` }), ...headers },
     })
@@ -309,22 +307,29 @@ export async function serviceOn(
   databaseOptions: DatabaseOptions = {},
 ): Promise<Service> {
   const database = await openDatabase(fresh.url, databaseOptions)
+  const key = await firstKey(database)
+  const { url, close } = await listen(database, options)
+  return new Service(url, fresh.url, database, key, async () => {
+    await close()
+    await fresh.remove()
+  })
+}
+
+/** Makes the administrator and a full key of his. */
+async function firstKey(database: Database, password?: string): Promise<Key> {
   const operator = operatorOf(database)
   const admin = await createUser(operator, {
     login: 'admin',
     email: 'admin@example.com',
     role: 'administrator',
+    ...(password !== undefined && { password }),
   })
   const { key, token } = await createKey(
     operator,
     { user_id: admin.id, name: 'full', permissions: [...permissions] },
     permissions,
   )
-  const { url, close } = await listen(database, options)
-  return new Service(url, fresh.url, database, { publicKey: key.public_key, token }, async () => {
-    await close()
-    await fresh.remove()
-  })
+  return { publicKey: key.public_key, token }
 }
 
 /** Another node on a database. Closing it closes the database. */
@@ -428,14 +433,40 @@ export async function affiliated(
 /** A service in a process of its own, as an operator starts it. */
 export interface ServeProcess {
   readonly child: ChildProcess
-  /** What it printed with --json: url, and on a fresh database login, password, public_key, token. */
+  /** What it printed with --json; and on a fresh database the first access, whoever has made it. */
   readonly announced: { url: string; login: string; password: string; public_key: string; token: string }
   stderr(): string
   /** Ends it and returns its exit code. */
   stop(signal?: NodeJS.Signals): Promise<number | null>
 }
 
+/** Databases that have had their first start. */
+const begun = new Set<string>()
+
 /**
+ * What a first start makes, made here where nobody has it yet: the hash of a password that people use, and the tables,
+ * take a process as long as the rest of its start.
+ */
+async function firstAccess(args: readonly string[]): Promise<Partial<ServeProcess['announced']>> {
+  const url = args[args.indexOf('--database') + 1]!
+  if (begun.has(url)) return {}
+  begun.add(url)
+  const file = url.startsWith('sqlite:') ? url.slice('sqlite:'.length) : undefined
+  // Without one, as when pictures are taken, the tables are made as they are for users.
+  const template = process.env.TEST_TEMPLATE_FILE
+  if (template && file && !existsSync(file)) await copyFile(template, file)
+  const database = await openDatabase(url)
+  try {
+    if (await anyUser(database.reader)) return {}
+    const { publicKey, token } = await firstKey(database, ADMIN_PASSWORD)
+    return { login: 'admin', password: ADMIN_PASSWORD, public_key: publicKey, token }
+  } finally {
+    await database.close()
+  }
+}
+
+/**
+ * @param options.isFirst whether the first access, and the tables, are to be made by the process itself
  * @param options.environment variables beside those of this process
  * @param options.program the launcher, of another folder than this
  * @param options.stderr where the log goes when the test does not read it by `stderr()`
@@ -444,10 +475,17 @@ export async function serveProcess(
   args: string[],
   {
     program = launcher,
+    isFirst = program !== launcher,
     stderr: log = 'pipe',
     environment = {},
-  }: { program?: string; stderr?: 'pipe' | number; environment?: NodeJS.ProcessEnv } = {},
+  }: {
+    program?: string
+    isFirst?: boolean
+    stderr?: 'pipe' | number
+    environment?: NodeJS.ProcessEnv
+  } = {},
 ): Promise<ServeProcess> {
+  const access = isFirst ? {} : await firstAccess(args)
   const child = spawn(
     process.execPath,
     [program, 'serve', '--json', '--port', '0', '--rate-limit', '0', ...args],
@@ -470,7 +508,7 @@ export async function serveProcess(
   })
   return {
     child,
-    announced: JSON.parse(announced),
+    announced: { ...access, ...JSON.parse(announced) },
     stderr: () => stderr,
     stop: async (signal = 'SIGTERM') => {
       if (child.exitCode !== null || child.signalCode !== null) return child.exitCode

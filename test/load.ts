@@ -29,7 +29,9 @@ export interface Ask {
   body?: object
 }
 
-/** After a failure: what is about to come back needs the processor more than those who ask whether it has. */
+/** After an answer: what is waited for meanwhile, such as the start of a process, needs the processor more. */
+const BREATH_MS = 5
+/** After a failure: so does what is about to come back, more than those who ask whether it has. */
 const PAUSE_MS = 25
 
 /** @param next what to ask next; the number counts all requests */
@@ -45,7 +47,7 @@ export function load(token: string, clients: number, next: (number: number) => A
       try {
         const answer = await send(agent, token, next(number))
         answers.push(answer)
-        await delay(answer.status < 500 ? 1 : PAUSE_MS)
+        await delay(answer.status < 500 ? BREATH_MS : PAUSE_MS)
       } catch (error) {
         lost.push(error as Lost)
         await delay(PAUSE_MS)

@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import { features } from '../src/app.ts'
 import { monthFrom } from '../src/base/time.ts'
-import { fillWithDemo } from '../src/operations/demo.ts'
+import { fillWithDemo } from '../src/operations/demo/demo.ts'
 import type { Database } from '../src/storage/database.ts'
 
 /** Fills an empty database with affiliates who have as many unpaid referrals each; they are in the ledger, and in no log. */

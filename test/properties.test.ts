@@ -9,6 +9,7 @@ import type { TObject, TSchema } from 'typebox'
 import { resources } from '../src/app.ts'
 import type { Endpoint, Method } from '../src/http/endpoint.ts'
 import { anyText } from './any-text.ts'
+import { exchange } from './client.ts'
 import { describeService, type Service } from './harness.ts'
 
 const REQUESTS = Number(process.env.PROPERTY_REQUESTS ?? 20_000)
@@ -196,26 +197,28 @@ function flatten(value: unknown, prefix = ''): [string, string][] {
 const parse = (text: string) => JSON.parse(text)
 
 async function send(service: Service, { method, path, query, body, type }: Generated): Promise<number> {
-  const response = await fetch(`${service.url}/v1${path}?${query}`, {
-    method,
+  const {
+    status,
+    headers,
+    text: received,
+  } = await exchange(method, `${service.url}/v1${path}?${query}`, {
     headers: { authorization: `Bearer ${service.key.token}`, ...(type && { 'content-type': type }) },
-    ...(body !== undefined && { body: body as NonNullable<RequestInit['body']> }),
+    body,
   })
-  const received = await response.text()
-  const what = `${method} ${path}?${query} -> ${response.status} ${received.slice(0, 300)}`
-  assert.ok(response.status < 500, what)
-  const kind = response.headers.get('content-type')
+  const what = `${method} ${path}?${query} -> ${status} ${received.slice(0, 300)}`
+  assert.ok(status < 500, what)
+  const kind = headers.get('content-type')
   // A result on each line, where many were sent; and a reconciliation is a file.
   const isLines = kind === 'application/x-ndjson'
-  const isFile = response.ok && kind?.startsWith('text/csv') === true
+  const isFile = status < 300 && kind?.startsWith('text/csv') === true
   const answer = isLines ? received.split('\n').filter(Boolean).map(parse) : isFile || parse(received)
-  if (response.status >= 400) {
+  if (status >= 400) {
     assert.equal(typeof answer.code, 'string', what)
-    assert.equal(answer.data.status, response.status, what)
-    assert.ok(response.headers.get('x-request-id'), what)
+    assert.equal(answer.data.status, status, what)
+    assert.ok(headers.get('x-request-id'), what)
     assert.doesNotMatch(received, /node_modules|SQLITE|SELECT |at \w+ \(/, what)
   }
-  return response.status
+  return status
 }
 
 describeService('any input', service => {

@@ -54,14 +54,14 @@ async function stoppedRestoration(t: TestContext) {
 
 test('1 - the service does not start while a restoration is under way', async t => {
   const { database, goOn, logins } = await stoppedRestoration(t)
-  await assert.rejects(serveProcess(database), /ended with 1: error: .*locked/)
+  await assert.rejects(serveProcess(database, { isFirst: true }), /ended with 1: error: .*locked/)
   await goOn()
   assert.ok(!(await logins()).includes('later'))
 })
 
 test('0 - a service that waits for a restoration begins with what was restored, and loses nothing', async t => {
   const { database, goOn, logins } = await stoppedRestoration(t)
-  const starting = serveProcess([...database, '--no-bootstrap'])
+  const starting = serveProcess([...database, '--no-bootstrap'], { isFirst: true })
   // It waits for five seconds at most; a machine under load takes a while until it does.
   await delay(2500)
   const [service] = await Promise.all([starting, goOn()])

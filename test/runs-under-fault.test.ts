@@ -121,7 +121,7 @@ class Killed {
   }
 
   async record(file: string): Promise<void> {
-    const names = [...new Set(file.match(/R\d+A\d+/g))]
+    const names = [...new Set(file.match(/R\d+[B-Z]{4}A\d+/g))]
     assert.equal(names.length, PAYEES)
     const lines = names.map((name, index) => `${name},${index % 10 === 0 ? 'failed' : 'paid'}`)
     const body = { content: `reference,status\n${lines.join('\n')}\n` }

@@ -9,7 +9,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { createKey } from '../src/accounts/keys/rules.ts'
 import { createUser } from '../src/accounts/users/rules.ts'
 import { features, permissions } from '../src/app.ts'
-import { fillWithDemo } from '../src/operations/demo.ts'
+import { fillWithDemo } from '../src/operations/demo/demo.ts'
 import { openDatabase, operatorOf, type ServeProcess, serveProcess, temporaryFolder } from './harness.ts'
 
 const AFFILIATES = 200_000

@@ -94,13 +94,13 @@ const joins: Readonly<Record<string, string>> = {
   // What an affiliate has sold, who belongs to a group, who is owed though deleted.
   'programme/commission/sales-store.ts': 'referrals',
   'programme/groups/store.ts': 'affiliates rules',
-  'programme/ledger/store.ts': 'affiliates payouts referrals',
+  'programme/ledger/store.ts': 'affiliates payouts referrals run_items',
   // Whether what a failed payout was for is paid otherwise.
   'programme/payouts/payout.ts': 'referrals',
   // One sale writes several kinds of record; many visits are written together; a run pays what is unpaid.
   'programme/conversions/relations-store.ts': 'customers',
   'programme/conversions/store.ts': 'affiliates customers payouts referrals users visits',
-  'programme/runs/store.ts': 'affiliates balances groups payout_referrals payouts referrals users',
+  'programme/runs/store.ts': 'affiliates balances groups payout_referrals payouts referrals',
   // What is stored twice is compared.
   'programme/runs/check-store.ts': 'balances payouts referrals',
   'programme/ledger/check/store.ts':

@@ -7,14 +7,14 @@ import { test } from 'node:test'
 
 const root = new URL('..', import.meta.url)
 
-/** @param folders patterns of folders of src */
+/** @param folders patterns of folders */
 export async function together(...folders: readonly string[]): Promise<void> {
   // A process that ends in the middle would pass, without the tests that it has not come to.
   let areDone = false
   process.once('exit', () => {
     if (!areDone) process.exitCode = 1
   })
-  const patterns = folders.map(folder => `src/${folder}/**/*.test.ts`)
+  const patterns = folders.map(folder => `${folder}/**/*.test.ts`)
   for await (const path of glob(patterns, { cwd: root })) await import(new URL(path, root).href)
   test(`all tests of ${folders.join(' and ')} have run`, () => {
     areDone = true

@@ -27,7 +27,9 @@ for (const engine of Object.keys(engines)) {
     let service: ServeProcess
     before(async () => {
       fresh = await engines[engine]!()
-      service = await serveProcess(['--workers', '2', '--log-level', 'info', '--database', fresh.url])
+      service = await serveProcess(['--workers', '2', '--log-level', 'info', '--database', fresh.url], {
+        isFirst: true,
+      })
     })
     after(async () => {
       await service.stop('SIGKILL')

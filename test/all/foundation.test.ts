@@ -1,3 +1,3 @@
 import { together } from '../together.ts'
 
-await together('!(admin|operations|programme)')
+await together('src/!(admin|operations|programme)')

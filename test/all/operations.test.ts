@@ -1,3 +1,3 @@
 import { together } from '../together.ts'
 
-await together('admin', 'operations')
+await together('src/admin', 'src/operations')

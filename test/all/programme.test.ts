@@ -1,3 +1,3 @@
 import { together } from '../together.ts'
 
-await together('programme')
+await together('src/programme')

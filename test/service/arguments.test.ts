@@ -3,7 +3,7 @@ import { request } from 'node:http'
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
-import { assertFailure, describeService, type Reply, type Service } from './harness.ts'
+import { assertFailure, describeService, type Reply, type Service } from '../harness.ts'
 
 const json = { 'content-type': 'application/json' }
 

@@ -3,18 +3,18 @@ import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { describe, type TestContext, test } from 'node:test'
 import { sql } from 'kysely'
-import { balancesOf } from '../src/programme/ledger/rules.ts'
-import type { Database, Tx } from '../src/storage/database.ts'
-import { salesMonths } from '../src/storage/migrations/sales-months.ts'
-import { visitDaysOfAll } from '../src/storage/migrations/visit-days.ts'
-import { migrate, migrations } from '../src/storage/migrations.ts'
-import { openPostgres } from '../src/storage/postgres/database.ts'
-import { openSqlite } from '../src/storage/sqlite/database.ts'
-import { type FreshDatabase, openDatabase, runCommand, unopened } from './harness.ts'
+import { balancesOf } from '../../src/programme/ledger/rules.ts'
+import type { Database, Tx } from '../../src/storage/database.ts'
+import { salesMonths } from '../../src/storage/migrations/sales-months.ts'
+import { visitDaysOfAll } from '../../src/storage/migrations/visit-days.ts'
+import { migrate, migrations } from '../../src/storage/migrations.ts'
+import { openPostgres } from '../../src/storage/postgres/database.ts'
+import { openSqlite } from '../../src/storage/sqlite/database.ts'
+import { type FreshDatabase, openDatabase, runCommand, unopened } from '../harness.ts'
 
 /** The schema of 0.1. */
 const VERSION_OF_0_1 = 5
-const logOf01 = new URL('fixtures/log-of-0.1.json', import.meta.url)
+const logOf01 = new URL('../fixtures/log-of-0.1.json', import.meta.url)
 
 const open = (url: string): Database | Promise<Database> =>
   url.startsWith('sqlite:') ? openSqlite(url, [], {}) : openPostgres(url, [], {})

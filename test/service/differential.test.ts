@@ -7,7 +7,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import fc from 'fast-check'
-import { type Service, startService } from './harness.ts'
+import { type Service, startService } from '../harness.ts'
 
 const REQUESTS = Number(process.env.DIFFERENTIAL_REQUESTS ?? 3000)
 const SEED = Number(process.env.DIFFERENTIAL_SEED ?? Date.now() % 2 ** 31)

@@ -1,9 +1,11 @@
 /** Referrals out of a file, the ledger as a journal, and statements: what the command line does for accountants. */
 import assert from 'node:assert/strict'
-import { lstat, readdir, readFile, symlink, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { spawnSync } from 'node:child_process'
+import { lstat, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { hostname } from 'node:os'
+import { basename, join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { describeService, runCommand, temporaryFolder } from './harness.ts'
+import { describeService, runCommand, temporaryFolder } from '../harness.ts'
 
 describeService('referrals and the ledger on the command line', service => {
   let folder: Awaited<ReturnType<typeof temporaryFolder>>
@@ -135,6 +137,14 @@ describeService('referrals and the ledger on the command line', service => {
     assert.notEqual(await readFile(path, 'utf8'), before)
     assert.ok((await lstat(link)).isSymbolicLink())
     assert.ok(!(await readdir(folder.path)).some(name => name.endsWith('.partial')))
+    // What a killed process has left is removed, and nothing that one writes that is alive.
+    const gone = spawnSync(process.execPath, ['--version']).pid
+    const partials = [gone, process.ppid].map(pid => `${path}.${hostname()}.${pid}.partial`)
+    for (const partial of partials) await writeFile(partial, 'half')
+    assert.equal((await run('ledger', path)).code, 0)
+    const left = (await readdir(folder.path)).filter(name => name.endsWith('.partial'))
+    assert.deepEqual(left, [basename(partials[1]!)])
+    await rm(partials[1]!)
     assert.equal((await run('ledger', '/dev/null')).code, 0)
     assert.ok((await lstat('/dev/null')).isCharacterDevice())
     assert.match((await run('ledger', join(path, 'journal.csv'))).stderr, /^error: There is no folder /m)

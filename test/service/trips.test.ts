@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, type TestContext, test } from 'node:test'
 import { sql } from 'kysely'
-import type { DatabaseOptions } from '../src/storage/database.ts'
-import { engines, type Service, serviceOn } from './harness.ts'
-import { wireTo } from './wire.ts'
+import type { DatabaseOptions } from '../../src/storage/database.ts'
+import { engines, type Service, serviceOn } from '../harness.ts'
+import { wireTo } from '../wire.ts'
 
 async function wiredService({ isPooled = false, ...options }: DatabaseOptions & { isPooled?: boolean } = {}) {
   const fresh = await engines.PostgreSQL!()

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Validator } from '@seriousme/openapi-schema-validator'
-import { resources } from '../src/app.ts'
-import { changeSettings } from '../src/settings/rules.ts'
-import { describeService, operatorOf } from './harness.ts'
+import { resources } from '../../src/app.ts'
+import { changeSettings } from '../../src/settings/rules.ts'
+import { describeService, operatorOf } from '../harness.ts'
 
 describeService('discovery', service => {
   const options = (path: string) => service().send('OPTIONS', path)

@@ -3,11 +3,11 @@ import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { revokeKey } from '../src/accounts/keys/rules.ts'
-import { createUser } from '../src/accounts/users/rules.ts'
+import { revokeKey } from '../../src/accounts/keys/rules.ts'
+import { createUser } from '../../src/accounts/users/rules.ts'
 
-import { changeSettings } from '../src/settings/rules.ts'
-import type { Database, TransactionOptions, Tx } from '../src/storage/database.ts'
+import { changeSettings } from '../../src/settings/rules.ts'
+import type { Database, TransactionOptions, Tx } from '../../src/storage/database.ts'
 import {
   assertFailure,
   engines,
@@ -18,7 +18,7 @@ import {
   Service,
   startService,
   unopened,
-} from './harness.ts'
+} from '../harness.ts'
 
 const RACERS = 100
 /** Lines that are locked in no order make more: a deadlock each. */

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { pino } from 'pino'
-import { buildApp } from '../src/app.ts'
-import { startService } from './harness.ts'
+import { buildApp } from '../../src/app.ts'
+import { startService } from '../harness.ts'
 
 test('what was read before a request arrived is read again for it', async t => {
   const service = await startService()

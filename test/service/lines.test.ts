@@ -4,8 +4,8 @@ import { once } from 'node:events'
 import { request } from 'node:http'
 import { before, test } from 'node:test'
 import { sql } from 'kysely'
-import { resources } from '../src/app.ts'
-import { assertFailure, describeService, type Send } from './harness.ts'
+import { resources } from '../../src/app.ts'
+import { assertFailure, describeService, type Send } from '../harness.ts'
 
 type Result = Record<string, any>
 
@@ -31,7 +31,7 @@ describeService('lines', service => {
   const count = async (path: string) => Number((await service().get(`${path}count=1`)).body.count)
   const codes = (results: Result[]) => results.map(({ status, code = '' }) => `${status} ${code}`.trim())
   const check = async () => {
-    for (const { checks, kind } of (await import('../src/app.ts')).features) {
+    for (const { checks, kind } of (await import('../../src/app.ts')).features) {
       for (const find of checks) {
         for await (const wrong of find(service().database.reader)) assert.fail(`${kind.name}: ${wrong}`)
       }
@@ -231,7 +231,14 @@ describeService('lines', service => {
       expected.map(code => (code === '201' ? '200' : code)),
     )
     await database.transaction(tx => sql`DROP INDEX unexpected`.execute(tx))
-    assert.deepEqual(codes(await send('/conversions', [lines[50]!])), ['201'])
+    // An unexpected failure is not an answer to keep: under the same key, what met one is done.
+    const mended = await send('/conversions', lines, { headers })
+    assert.deepEqual(
+      codes(mended),
+      expected.map(() => '201'),
+    )
+    assert.deepEqual(mended[20], results[20])
+    assert.deepEqual(await send('/conversions', lines, { headers }), mended)
     await check()
   })
 

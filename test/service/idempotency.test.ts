@@ -4,9 +4,9 @@ import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { request } from 'node:http'
 import { test } from 'node:test'
-import { permissions } from '../src/app.ts'
-import { now } from '../src/base/time.ts'
-import { assertFailure, describeService, listen, openDatabase, Service } from './harness.ts'
+import { permissions } from '../../src/app.ts'
+import { now } from '../../src/base/time.ts'
+import { assertFailure, describeService, listen, openDatabase, Service } from '../harness.ts'
 
 const named = (key: string, more: Record<string, string> = {}) => ({
   headers: { 'idempotency-key': key, ...more },

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import { sql } from 'kysely'
-import { assertFailure, describeService } from './harness.ts'
+import { assertFailure, describeService } from '../harness.ts'
 
 type Row = Record<string, any>
 

@@ -4,13 +4,13 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { revokeKey } from '../src/accounts/keys/rules.ts'
-import { hashPassword } from '../src/accounts/users/password.ts'
-import { setPassword } from '../src/accounts/users/rules.ts'
-import { features } from '../src/app.ts'
-import { write } from '../src/events/write.ts'
-import { fillWithDemo } from '../src/operations/demo.ts'
-import { lockSettings } from '../src/settings/store.ts'
+import { revokeKey } from '../../src/accounts/keys/rules.ts'
+import { hashPassword } from '../../src/accounts/users/password.ts'
+import { setPassword } from '../../src/accounts/users/rules.ts'
+import { features } from '../../src/app.ts'
+import { write } from '../../src/events/write.ts'
+import { fillWithDemo } from '../../src/operations/demo/demo.ts'
+import { lockSettings } from '../../src/settings/store.ts'
 import {
   ADMIN_PASSWORD,
   assertFailure,
@@ -18,8 +18,8 @@ import {
   hashSlowly,
   operatorOf,
   type Service,
-} from './harness.ts'
-import { until } from './load.ts'
+} from '../harness.ts'
+import { until } from '../load.ts'
 
 const LONG_AFTER_MS = 1200
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { assertFailure, describeService, listen, openDatabase, Service } from './harness.ts'
+import { assertFailure, describeService, listen, openDatabase, Service } from '../harness.ts'
 
 const ifMatch = (tag: string) => ({ headers: { 'if-match': tag } })
 const ifNoneMatch = (tag: string) => ({ headers: { 'if-none-match': tag } })

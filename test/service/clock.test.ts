@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { revokeKey } from '../src/accounts/keys/rules.ts'
-import { countAttempt } from '../src/accounts/sessions/attempts.ts'
-import { changeSettings } from '../src/settings/rules.ts'
-import { assertFailure, describeService, openDatabase, operatorOf } from './harness.ts'
+import { revokeKey } from '../../src/accounts/keys/rules.ts'
+import { countAttempt } from '../../src/accounts/sessions/attempts.ts'
+import { changeSettings } from '../../src/settings/rules.ts'
+import { assertFailure, describeService, openDatabase, operatorOf } from '../harness.ts'
 
 /** What another process changed counts after this. */
 const LONG_AFTER_MS = 1000

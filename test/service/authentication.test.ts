@@ -3,10 +3,10 @@ import { once } from 'node:events'
 import { request } from 'node:http'
 import { describe, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { revokeKey } from '../src/accounts/keys/rules.ts'
-import { findKey } from '../src/accounts/keys/store.ts'
-import { permissions, resources } from '../src/app.ts'
-import { formatTime, now } from '../src/base/time.ts'
+import { revokeKey } from '../../src/accounts/keys/rules.ts'
+import { findKey } from '../../src/accounts/keys/store.ts'
+import { permissions, resources } from '../../src/app.ts'
+import { formatTime, now } from '../../src/base/time.ts'
 import {
   assertFailure,
   describeService,
@@ -14,7 +14,7 @@ import {
   openDatabase,
   operatorOf,
   type Service,
-} from './harness.ts'
+} from '../harness.ts'
 
 const basic = (publicKey: string, token: string, scheme = 'Basic') =>
   `${scheme} ${Buffer.from(`${publicKey}:${token}`).toString('base64')}`
