@@ -155,6 +155,8 @@ export interface Engine {
   readonly text: string
   /** Appended after the closing parenthesis of CREATE TABLE. */
   readonly tableOptions: string
+  /** The same where rows are found by their primary key alone, which then is the only index. */
+  readonly clusteredTableOptions: string
   /** Excludes other migrations until the transaction ends, where writing alone does not, and lifts the time limit. */
   readonly lockSchema: readonly string[]
   /** The last identifier that a table has assigned; 0 before the first. */

@@ -12,10 +12,11 @@ import { customers } from './migrations/customers.ts'
 import { details } from './migrations/details.ts'
 import { earning, type Step } from './migrations/earning.ts'
 import { events } from './migrations/events.ts'
+import { fewerIndexes } from './migrations/indexes.ts'
 import { namesWithoutAccents } from './migrations/names.ts'
 import { payoutNotes } from './migrations/payout-notes.ts'
 import { reports } from './migrations/reports.ts'
-import { refusedRuns, runs, runsOfGroups } from './migrations/runs.ts'
+import { refusedRuns, runReferences, runs, runsOfGroups } from './migrations/runs.ts'
 import { salesMonths } from './migrations/sales-months.ts'
 import { search } from './migrations/search.ts'
 import { sourceModes, sources } from './migrations/sources.ts'
@@ -60,6 +61,8 @@ export const migrations: readonly Migration[] = [
   salesMonths,
   emailChanges,
   search,
+  runReferences,
+  fewerIndexes,
 ]
 
 /** The calculation of a referral's amount is in `calculation` alone. */

@@ -76,8 +76,11 @@ const fields = {
     create: Type.Optional(rateType('Rate type; the default applies when omitted.')),
     edit: Type.Optional(rateType('New rate type; empty unsets it, so that the default applies.')),
     filter: filter(listOf(line(100), 'Only these rate types.'))({
-      keep: names => names,
-      where: (column, names: readonly string[]) => oneOf(sql`coalesce(${column}, '')`, names),
+      // Whether one is empty has to show in the shape, for the query depends on it.
+      keep: names => ({ names, unset: names.filter(name => name === '') }),
+      where: (column, { names, unset }: Readonly<Record<'names' | 'unset', readonly string[]>>) =>
+        // The index has those that are set.
+        oneOf(unset.length > 0 ? sql`coalesce(${column}, '')` : column, names),
     }),
     initial: null,
     show: (stored: string | null) => stored ?? '',
@@ -92,6 +95,7 @@ const fields = {
     ...personal,
     folded: true,
     wire: Type.String({ description: 'E-mail address for payments; empty when not set.' }),
+    order: { expression: sql.ref('affiliates.payment_email_key'), value: foldCase },
     create: Type.Optional(optionalEmail("E-mail address for payments; the account's applies when omitted.")),
     edit: Type.Optional(optionalEmail('New e-mail address for payments; empty unsets it.')),
     filter: filter(listOf(line(254), 'Only these e-mail addresses for payments.'))({
@@ -134,8 +138,6 @@ export const affiliate = kind({
   fields,
   indexed: [
     'user_id',
-    'rate',
-    'rate_type',
     'payment_email',
     'status',
     'earnings',

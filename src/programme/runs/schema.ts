@@ -2,9 +2,10 @@ import { type Static, Type } from 'typebox'
 import { choice, identifiers, line, listOf } from '../../base/schemas.ts'
 import { csvColumns } from './formats/csv.ts'
 import { formats } from './formats/formats.ts'
-import { itemStatuses, reasons, runItem } from './item.ts'
+import { reasons, runItem } from './item.ts'
 import { outcomes, resultFormats } from './outcome.ts'
 import { payoutRun } from './run.ts'
+import { itemStatuses } from './words.ts'
 
 /** The largest file of results, in characters. */
 export const MOST_CONTENT = 33_554_432
@@ -62,6 +63,7 @@ export const resultArguments = Type.Object({
   ...run,
   format: Type.Optional({ ...choice(resultFormats, 'What the content is.'), default: 'csv' }),
   content: Type.String({ maxLength: MOST_CONTENT, description: 'The file, as text.' }),
+  file_name: Type.Optional(line(200, 'What the file is called, for the history of the run.')),
   dry_run: Type.Optional(Type.Boolean({ default: false, description: 'Only say what it would do.' })),
 })
 

@@ -2,7 +2,7 @@
  * Every query of the tracking: the keys of click tokens, the salt of the day, the visitors of the day, and bulk inserts
  * of visits.
  */
-import type { Insertable, Selectable } from 'kysely'
+import { type Insertable, type Selectable, sql } from 'kysely'
 import type { Db, Tx } from '../../storage/database.ts'
 import { insertMany } from '../../storage/insert-many.ts'
 import { prepared } from '../../storage/prepared.ts'
@@ -59,27 +59,27 @@ export async function addVisitors(
   day: number,
 ): Promise<Pick<Visitor, 'hash'>[]> {
   const rows: readonly Visitor[] = hashes.map(hash => ({ hash, day }))
-  return insertMany(tx, { table: 'visitors', ending: 'ON CONFLICT (hash) DO NOTHING RETURNING hash' }, rows)
+  return insertMany(
+    tx,
+    { table: 'visitors', ending: 'ON CONFLICT (day, hash) DO NOTHING RETURNING hash' },
+    rows,
+  )
 }
 
 /** @returns how many were removed, at most `limit` */
 export async function removeVisitors(tx: Tx, beforeDay: number, limit: number): Promise<number> {
   const rows = await tx
     .selectFrom('visitors')
-    .select('hash')
+    .select(['day', 'hash'])
     .where('day', '<', beforeDay)
+    .orderBy('day')
+    .orderBy('hash')
     .limit(limit)
     .forUpdate()
     .execute()
-  if (rows.length > 0) {
-    await tx
-      .deleteFrom('visitors')
-      .where(
-        'hash',
-        'in',
-        rows.map(({ hash }) => hash),
-      )
-      .execute()
+  const last = rows.at(-1)
+  if (last) {
+    await tx.deleteFrom('visitors').where(sql<boolean>`(day, hash) <= (${last.day}, ${last.hash})`).execute()
   }
   return rows.length
 }

@@ -41,14 +41,14 @@ export const visitorSaltTable = {
 
 const visitorColumns = {
   /** Of the salt, the network, the browser and the affiliate. */
-  hash: text({ personal: 'keep', money: false }),
   day: integer(neither),
+  hash: text({ personal: 'keep', money: false }),
 } as const
 
 /** The visitors of today, to recognise repeated visits; removed when the day is over. */
 export const visitorsTable = {
   name: 'visitors',
-  key: ['hash'],
+  key: ['day', 'hash'],
   columns: visitorColumns,
   copied: 'never',
 } as const satisfies Table

@@ -73,6 +73,16 @@ export function runsOfGroups({ integer }: Engine): string[] {
   return [`ALTER TABLE payout_runs ADD COLUMN group_id ${integer} NOT NULL DEFAULT 0`]
 }
 
+/** What runs are called at banks, and what was recorded last of their payments. */
+export function runReferences({ text }: Engine): string[] {
+  return [
+    `ALTER TABLE payout_runs ADD COLUMN reference ${text} NOT NULL DEFAULT ''`,
+    `ALTER TABLE payout_runs ADD COLUMN last_results ${text} NOT NULL DEFAULT ''`,
+    // The files of these are written as they were.
+    "UPDATE payout_runs SET reference = 'R' || id",
+  ]
+}
+
 /** Reasons of a refused approval, and changes of payment addresses. */
 export function refusedRuns({ integer, text, tableOptions }: Engine): string[] {
   return [

@@ -62,6 +62,7 @@ const postgres: Engine = {
   integer: 'bigint',
   text: 'text COLLATE "C"',
   tableOptions: '',
+  clusteredTableOptions: '',
   isLostRace,
   databaseSize: 'SELECT pg_database_size(current_database()) AS bytes',
   lockSchema: [

@@ -31,6 +31,7 @@ export const sqlite: Engine = {
   integer: 'integer',
   text: 'TEXT',
   tableOptions: 'STRICT',
+  clusteredTableOptions: 'STRICT, WITHOUT ROWID',
   async lastIdentity(db, table) {
     const { rows } = await sql<{
       seq: number
