@@ -13,7 +13,7 @@ import { databaseUrl, jsonOption, wholeNumber } from '../cli/options.ts'
 import { showProgress } from '../cli/progress.ts'
 import { fileOf } from '../storage/sqlite/files.ts'
 import { copyDatabase } from './copy.ts'
-import { type DemoSize, fillWithDemo } from './demo.ts'
+import { type DemoSize, fillWithDemo } from './demo/demo.ts'
 
 const MOST_ROWS = 1_000_000_000
 

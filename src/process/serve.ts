@@ -137,7 +137,7 @@ export async function welcome(
 }
 
 async function fillDemo(database: Database): Promise<void> {
-  const { fillWithDemo } = await import('../operations/demo.ts')
+  const { fillWithDemo } = await import('../operations/demo/demo.ts')
   await fillWithDemo(database, features)
 }
 

@@ -8,5 +8,4 @@ export const links = feature(link, {
   listing: listingOf(link, rules),
   // An affiliate's default link is created with the affiliate.
   implied: ({ code, affiliate_id }) => code === String(affiliate_id),
-  sampled: true,
 })

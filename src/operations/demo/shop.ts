@@ -1,22 +1,22 @@
 /** Conversions of the demo's shops and the commission rules, created by the same rules as any other. */
 import type { Static } from 'typebox'
-import { commandLine } from '../base/actor.ts'
-import { DAY_SECONDS, formatTime } from '../base/time.ts'
-import { inTransaction, type RequestContext } from '../events/write.ts'
-import { edit as editAffiliate } from '../programme/affiliates/rules.ts'
-import { affiliates } from '../programme/affiliates/store.ts'
-import type { rule } from '../programme/commission/rule.ts'
-import { rules } from '../programme/commission/rules.ts'
-import { create as report } from '../programme/conversions/rules.ts'
-import type { CreateArguments } from '../programme/conversions/schema.ts'
-import { rules as coupons } from '../programme/coupons/rules.ts'
-import { rules as exchangeRates } from '../programme/exchange/rules.ts'
-import { rules as groups } from '../programme/groups/rules.ts'
-import { rules as referrals } from '../programme/referrals/rules.ts'
-import { rules as visits } from '../programme/visits/rules.ts'
-import { onBehalfOf } from '../settings/rules.ts'
-import type { Database, Tx } from '../storage/database.ts'
-import { pick } from './demo-referrals.ts'
+import { commandLine } from '../../base/actor.ts'
+import { DAY_SECONDS, formatTime } from '../../base/time.ts'
+import { inTransaction, type RequestContext } from '../../events/write.ts'
+import { edit as editAffiliate } from '../../programme/affiliates/rules.ts'
+import { affiliates } from '../../programme/affiliates/store.ts'
+import type { rule } from '../../programme/commission/rule.ts'
+import { rules } from '../../programme/commission/rules.ts'
+import { create as report } from '../../programme/conversions/rules.ts'
+import type { CreateArguments } from '../../programme/conversions/schema.ts'
+import { rules as coupons } from '../../programme/coupons/rules.ts'
+import { rules as exchangeRates } from '../../programme/exchange/rules.ts'
+import { rules as groups } from '../../programme/groups/rules.ts'
+import { rules as referrals } from '../../programme/referrals/rules.ts'
+import { rules as visits } from '../../programme/visits/rules.ts'
+import { onBehalfOf } from '../../settings/rules.ts'
+import type { Database, Tx } from '../../storage/database.ts'
+import { pick } from './random.ts'
 
 const SHOP = 'demo shop'
 /** How far back the shops report, and how often. */
@@ -54,7 +54,7 @@ const RULES: readonly RuleArguments[] = [
   },
 ]
 
-export async function fillProgramme(
+export async function fillShop(
   database: Database,
   ids: readonly number[],
   random: () => number,
