@@ -7,6 +7,7 @@ import { createHash } from 'node:crypto'
 import { type RawBuilder, sql } from 'kysely'
 import { forgetMissing } from '../events/store.ts'
 import { type Database, DatabaseUnusable, type Db, type Tx } from '../storage/database.ts'
+import { insertMany } from '../storage/insert-many.ts'
 import { isCopyUnderWay, markCopy } from '../storage/open.ts'
 import { columnsOf, identity, type Schema, type Table } from '../storage/table.ts'
 
@@ -135,7 +136,7 @@ async function copyTable(
   for (;;) {
     const rows = await after(source.reader, table, last)
     if (rows.length === 0) return
-    await target.transaction(tx => insert(tx, table, rows))
+    await target.transaction(tx => insertMany(tx, { table: table.name }, rows))
     last = rows.at(-1)
     copied += rows.length
     progress(`copying ${table.name}`, Math.min(copied, total), total)
@@ -238,11 +239,4 @@ async function rowsOf(db: Db, query: RawBuilder<Row>): Promise<Row[]> {
 async function countRows(db: Db, { name }: Table): Promise<number> {
   const [row] = await rowsOf(db, sql<Row>`SELECT count(*) AS count FROM ${sql.table(name)}`)
   return Number(row!.count)
-}
-
-async function insert(tx: Tx, { name }: Table, rows: readonly Row[]): Promise<void> {
-  const columns = Object.keys(rows[0]!)
-  const names = sql.join(columns.map(column => sql.ref(column)))
-  const values = rows.map(row => sql`(${sql.join(columns.map(column => row[column]))})`)
-  await sql`INSERT INTO ${sql.table(name)} (${names}) VALUES ${sql.join(values)}`.execute(tx)
 }

@@ -7,6 +7,9 @@ import { type RawBuilder, sql } from 'kysely'
 
 const PART = 1_000_000
 
+/** An amount in two expressions. */
+export type Parts = Readonly<Record<'parts' | 'rest', RawBuilder<unknown>>>
+
 /** @param filter narrows the rows: `filter (where …)` */
 export function exactSum(
   amount: RawBuilder<unknown>,
@@ -16,18 +19,25 @@ export function exactSum(
 }
 
 /** What the two columns have of an amount in a query. */
-export function partsIn(amount: RawBuilder<unknown>): Record<'parts' | 'rest', RawBuilder<unknown>> {
+export function partsIn(amount: RawBuilder<unknown>): Parts {
   const part = sql.lit(PART)
   return { parts: sql`${amount} / ${part}`, rest: sql`${amount} % ${part}` }
 }
 
 /** The same of amounts that are stored in two columns. */
 export function exactSumOfParts(
-  { parts, rest }: Readonly<Record<'parts' | 'rest', RawBuilder<unknown>>>,
+  { parts, rest }: Parts,
   filter: RawBuilder<unknown> = sql``,
 ): RawBuilder<string> {
   const sum = (of: RawBuilder<unknown>) => sql`cast(coalesce(sum(${of}) ${filter}, 0) as text)`
   return sql`${sum(parts)} || ' ' || ${sum(rest)}`
+}
+
+/** The same amount in the one way in which `rest` is from 0 to PART: sums of parts are not all in it. */
+export function carried({ parts, rest }: Parts): Parts {
+  const part = sql.lit(PART)
+  const left = sql`((${rest}) % ${part} + ${part}) % ${part}`
+  return { parts: sql`(${parts}) + ((${rest}) - ${left}) / ${part}`, rest: left }
 }
 
 /** What the two columns have of an amount. */

@@ -16,7 +16,7 @@ import { createKey } from '../../accounts/keys/rules.ts'
 import { features } from '../../app.ts'
 import { verifyChain } from '../../events/verify.ts'
 import type { Engine } from '../../storage/database.ts'
-import { fillWithDemo } from '../demo.ts'
+import { fillWithDemo } from '../demo/demo.ts'
 import { erasePerson } from '../privacy/rules.ts'
 import { checkDatabase, repairKeys } from './rules.ts'
 

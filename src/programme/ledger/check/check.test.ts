@@ -5,7 +5,7 @@ import { describeService } from '../../../../test/harness.ts'
 import { features, schema } from '../../../app.ts'
 import { DAY_SECONDS } from '../../../base/time.ts'
 import { checkDatabase } from '../../../operations/check/rules.ts'
-import { fillWithDemo } from '../../../operations/demo.ts'
+import { fillWithDemo } from '../../../operations/demo/demo.ts'
 
 describeService('the check of the ledger', service => {
   const problems = async () => {

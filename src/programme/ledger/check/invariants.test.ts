@@ -7,7 +7,7 @@ import { before, test } from 'node:test'
 import { sql } from 'kysely'
 import { describeService } from '../../../../test/harness.ts'
 import { features, schema } from '../../../app.ts'
-import { fillWithDemo } from '../../../operations/demo.ts'
+import { fillWithDemo } from '../../../operations/demo/demo.ts'
 import type { Tx } from '../../../storage/database.ts'
 import { accounts } from '../holdings.ts'
 import { checks as ledgerChecks } from './rules.ts'
@@ -155,17 +155,17 @@ describeService('faults of rows', service => {
     // Of each account something: a payout of more than was earned, and what was written off.
     await service().newPayout(id, { referrals: [paid.id], amount: 25 })
     await service().post('/referrals', { ...earned, amount: 3, type: 'write_off' })
-    const approved = async (): Promise<number> => {
+    const approved = async () => {
       await service().post('/referrals', earned)
       const { body: run } = await service().post('/payout-runs', { group_id: group.id })
       const { status } = await service().post(`/payout-runs/${run.id}/approve`, { hash: run.hash })
       assert.equal(status, 200)
-      return run.id
+      return run
     }
     for (const outcome of ['paid', 'unknown']) {
       const run = await approved()
-      const content = `reference,status\nR${run}A${id},${outcome}\n`
-      const { body } = await service().post(`/payout-runs/${run}/results`, { content })
+      const content = `reference,status\n${run.reference}A${id},${outcome}\n`
+      const { body } = await service().post(`/payout-runs/${run.id}/results`, { content })
       assert.equal(body.recorded[outcome], 1)
     }
     await approved()

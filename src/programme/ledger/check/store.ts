@@ -4,7 +4,7 @@ import { type RawBuilder, sql } from 'kysely'
 import { DAY_SECONDS } from '../../../base/time.ts'
 import type { Db } from '../../../storage/database.ts'
 import { dayIn } from '../../../storage/days.ts'
-import { exactSum, isNotZero, partsIn, unitsOfSum } from '../../../storage/sums.ts'
+import { carried, exactSum, isNotZero, partsIn, unitsOfSum } from '../../../storage/sums.ts'
 
 /** Identifiers of affiliates after `after`, up to `last`. */
 interface Range {
@@ -32,6 +32,8 @@ const firstDay = sql`(SELECT ${dayIn(sql`min(created_at)`)} FROM visits)`
 const isLater = sql`created_at >= (${firstDay} + 1) * ${sql.lit(DAY_SECONDS)}`
 
 const volume = partsIn(sql`volume`)
+/** Sales that were posted together have been added up before they were parted. */
+const summedVolume = carried({ parts: sql.ref('volume_parts'), rest: sql.ref('volume_rest') })
 
 export const comparisons = {
   balances: {
@@ -88,8 +90,8 @@ export const comparisons = {
     isOfCounts: true,
     stated: range => sql`
       SELECT affiliate_id, month || ' sales' AS figure, sales AS amount FROM sales_months WHERE ${range}
-      UNION ALL SELECT affiliate_id, month || ' volume_parts', volume_parts FROM sales_months WHERE ${range}
-      UNION ALL SELECT affiliate_id, month || ' volume_rest', volume_rest FROM sales_months WHERE ${range}`,
+      UNION ALL SELECT affiliate_id, month || ' volume_parts', ${summedVolume.parts} FROM sales_months WHERE ${range}
+      UNION ALL SELECT affiliate_id, month || ' volume_rest', ${summedVolume.rest} FROM sales_months WHERE ${range}`,
     derived: range => sql`
       WITH sold AS MATERIALIZED (
         SELECT affiliate_id, month, count(*) AS sales,
@@ -102,8 +104,8 @@ export const comparisons = {
           WHERE ${status} IN ('pending', 'unpaid', 'paid') AND type NOT IN ('refund', 'write_off') AND ${range}
         ) AS sale GROUP BY affiliate_id, month)
       SELECT affiliate_id, month || ' sales' AS figure, sales AS amount FROM sold
-      UNION ALL SELECT affiliate_id, month || ' volume_parts', volume_parts FROM sold
-      UNION ALL SELECT affiliate_id, month || ' volume_rest', volume_rest FROM sold`,
+      UNION ALL SELECT affiliate_id, month || ' volume_parts', ${summedVolume.parts} FROM sold
+      UNION ALL SELECT affiliate_id, month || ' volume_rest', ${summedVolume.rest} FROM sold`,
   },
 } as const satisfies Record<string, Comparison>
 
