@@ -1,6 +1,8 @@
 /** Atomic and durable file creation: a file exists completely or not at all, even after a power failure. */
-import { linkSync, renameSync } from 'node:fs'
+import { linkSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { open } from 'node:fs/promises'
+import { hostname } from 'node:os'
+import { basename, dirname, join } from 'node:path'
 import { codeOf } from './unknown.ts'
 
 /** Error codes of link() on file systems without hard links, such as FAT. */
@@ -21,6 +23,38 @@ export function placeNew(file: string, name: string): boolean {
     renameSync(file, name)
   }
   return true
+}
+
+/** Partial files that this process writes. */
+const own = new Set<string>()
+
+/**
+ * Names a partial file of `target`, beside it. What a process of this machine has left that was killed is removed first,
+ * and never what one writes that is alive.
+ */
+export function partialOf(target: string): string {
+  const beginning = `${basename(target)}.${hostname()}.`
+  for (const name of readdirSync(dirname(target))) {
+    if (!name.startsWith(beginning)) continue
+    const [, pid] = /^(\d+)\.partial(?:-(?:wal|shm|journal))?$/.exec(name.slice(beginning.length)) ?? []
+    const path = join(dirname(target), name)
+    if (pid !== undefined && !isWritten(path, Number(pid))) rmSync(path, { force: true })
+  }
+  const partial = join(dirname(target), `${beginning}${process.pid}.partial`)
+  own.add(partial)
+  return partial
+}
+
+/** A process of before a restart may have had the number of this one. */
+const isWritten = (path: string, pid: number) =>
+  pid === process.pid ? own.has(path.replace(/-\w+$/, '')) : isAlive(pid)
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch (error) {
+    return codeOf(error) !== 'ESRCH'
+  }
 }
 
 /** fsync of a file, or of a folder's entries. */

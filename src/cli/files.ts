@@ -3,7 +3,7 @@ import { existsSync, realpathSync, renameSync, rmSync, statSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import { flush, placeNew, removedAfter } from '../base/files.ts'
+import { flush, partialOf, placeNew, removedAfter } from '../base/files.ts'
 import { CommandFailed } from './command.ts'
 
 /** What a file is filled with. */
@@ -29,7 +29,7 @@ export async function writeWhole<T extends Content>(
   const target = status ? realpathSync(path) : resolve(path)
   // With the slash, only a folder exists.
   if (!existsSync(`${dirname(target)}/`)) throw new CommandFailed(`There is no folder ${dirname(target)}.`)
-  const partial = `${target}.${process.pid}.partial`
+  const partial = partialOf(target)
   return removedAfter(
     () => rmSync(partial, { force: true }),
     async () => {
