@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { neither } from '../storage/table.ts'
 import { kind } from './kind.ts'
-import { created, dated } from './kinds-of-field.ts'
+import { created, dated, text } from './kinds-of-field.ts'
 
 test('two fields with a filter of one name - are refused, until one of them has none', () => {
   const made = created('created_at', 'When it was made')
@@ -16,4 +17,10 @@ test('two fields with a filter of one name - are refused, until one of them has 
     fields: { date: made, due: { ...due, filters: {} } },
   })
   assert.ok('date' in pledge.filters)
+  for (const name of ['number', 'search', 'updated_since']) {
+    assert.throws(
+      () => kind({ name: 'pledge', table: 'pledges', fields: { [name]: text(9, 'A text.', neither) } }),
+      /of every list/,
+    )
+  }
 })

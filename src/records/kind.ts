@@ -10,6 +10,7 @@ import { identifier, identifiers, line, since } from '../base/schemas.ts'
 import type { Settings } from '../base/settings.ts'
 import { parseSearch } from '../base/text.ts'
 import { parseMoment } from '../base/time.ts'
+import { ofEveryList } from '../http/list.ts'
 import {
   ACCOUNTS,
   type Column,
@@ -359,9 +360,9 @@ export function filtersOf(parts: readonly Part[]): Filters {
     for (const [pattern, filter] of Object.entries(own)) {
       const argument = pattern.replace('*', name)
       const other = filters.get(argument)
-      if (other) {
+      if (other || ofEveryList.has(argument)) {
         throw new Error(
-          `The fields ${other.of} and ${name} both have the filter ${argument}: give one of them \`filters\` of another name, or \`filters: {}\` for none.`,
+          `The fields ${other?.of ?? 'of every list'} and ${name} both have the filter ${argument}: give one of them \`filters\` of another name, or \`filters: {}\` for none.`,
         )
       }
       filters.set(argument, { filter, column, of: name })
