@@ -67,18 +67,13 @@ export function linesOf<R>(creating: Creating<R>): Lines {
           return careful ? isolated(call.database, judged) : attempted(judged)
         }),
       )
-      const argsOfLines = lines.flatMap(line => (line instanceof Failure ? [] : [line.args]))
+      const read = lines.flatMap(line => (line instanceof Failure ? [] : [line]))
       const results =
         creating.createMany && !careful
-          ? await creating.createMany(call, argsOfLines)
-          : await createEach(call, creating, argsOfLines, careful)
-      const settings = await call.settings.current()
+          ? await createTogether(call, creating, read)
+          : await createEach(call, creating, read, careful)
       let next = 0
-      return lines.map((line): LineResult => {
-        if (line instanceof Failure) return line
-        const result = results[next++]!
-        return result instanceof Failure ? result : resultOf(creating.tell(result, settings), line.ignored)
-      })
+      return lines.map(line => (line instanceof Failure ? line : results[next++]!))
     },
   }
 }
@@ -91,22 +86,49 @@ function resultOf(
   return { status: replayed ? 200 : 201, members: names + members }
 }
 
+async function createTogether<R>(
+  call: Call,
+  creating: Creating<R>,
+  lines: readonly ReadLine[],
+): Promise<LineResult[]> {
+  const created = await creating.createMany!(
+    call,
+    lines.map(({ args }) => args),
+  )
+  const settings = await call.settings.current()
+  const results: LineResult[] = []
+  for (const [place, one] of created.entries()) {
+    if (place % AT_ONCE === AT_ONCE - 1) await setImmediate()
+    const { ignored } = lines[place]!
+    results.push(one instanceof Failure ? one : resultOf(creating.tell(one, settings), ignored))
+  }
+  return results
+}
+
 async function createEach<R>(
   call: Call,
   creating: Creating<R>,
-  argsOfLines: readonly unknown[],
+  lines: readonly ReadLine[],
   careful: boolean,
-): Promise<(R | Failure)[]> {
+): Promise<LineResult[]> {
   // Joins the transaction of the call.
   return call.database.transaction(async tx => {
-    if (careful) await creating.holdAll?.(tx, argsOfLines)
+    if (careful) {
+      await creating.holdAll?.(
+        tx,
+        lines.map(({ args }) => args),
+      )
+    }
     const shared = creating.share?.()
-    const results: (R | Failure)[] = []
-    for (const args of argsOfLines) {
+    const settings = await call.settings.current()
+    const results: LineResult[] = []
+    for (const { args, ignored } of lines) {
       if (results.length % AT_ONCE === AT_ONCE - 1) await setImmediate()
       await shared?.hold(tx, args)
-      const createOne = () => creating.create(call, args, shared)
-      const result = careful
+      // With its result: a record that can't be told is not created either.
+      const createOne = async () =>
+        resultOf(creating.tell(await creating.create(call, args, shared), settings), ignored)
+      const result: LineResult = careful
         ? await isolated(call.database, () => inSavepoint(tx, createOne))
         : await createOne()
       if (result instanceof Failure) shared?.takeBack()

@@ -101,27 +101,35 @@ export interface Part {
   readonly replayed: boolean
 }
 
+interface PartWork {
+  /** Does all of it. */
+  whole(): Promise<string>
+  /** Does again what the stored answer says has failed unexpectedly; undefined where nothing has. */
+  again(stored: string): Promise<string | undefined>
+}
+
 /**
  * The same for one part of a request. The first part is stored under the key itself, so that another request under it is
- * refused.
+ * refused. Here, too, an unexpected failure is no answer to keep: what met one is done again by a retry.
  * @throws Failure idempotency_mismatch, too_many_answers
  */
-export async function partOnce(
-  tx: Tx,
-  named: NamedWrite,
-  number: number,
-  work: () => Promise<string>,
-): Promise<Part> {
+export async function partOnce(tx: Tx, named: NamedWrite, number: number, work: PartWork): Promise<Part> {
   // Callers' keys never contain a line break.
   const key = number === 0 ? named.key : `${named.key}\n${number}`
   let newText: string | undefined
   const { body } = await once(tx, { ...named, key }, async () => {
-    newText = await work()
-    return { status: 200, body: deflateRawSync(newText, { level: 1 }).toString('base64') }
+    newText = await work.whole()
+    return { status: 200, body: packed(newText) }
   })
   if (newText !== undefined) return { text: newText, replayed: false }
-  return { text: inflateRawSync(Buffer.from(body, 'base64')).toString(), replayed: true }
+  const stored = inflateRawSync(Buffer.from(body, 'base64')).toString()
+  const text = await work.again(stored)
+  if (text === undefined) return { text: stored, replayed: true }
+  await store.storeAnswer(tx, named.owner, key, { status: 200, location: '', body: packed(text) })
+  return { text, replayed: true }
 }
+
+const packed = (text: string) => deflateRawSync(text, { level: 1 }).toString('base64')
 
 function replay(stored: store.StoredAnswer, fingerprint: string): TextAnswer {
   if (stored.fingerprint !== fingerprint) throw new Failure('idempotency_mismatch')

@@ -111,17 +111,21 @@ async function performPart(
   performing: Performing,
 ): Promise<PerformedPart> {
   const { call, database, lines: endpoint, named, report } = performing
-  const texts = lines.map(({ text }) => text)
   let tookMs = 0
   let results: readonly LineResult[] = []
   const attempt = (careful: boolean) =>
     database.transaction(async tx => {
       const beganAt = performance.now()
-      const work = async () => {
+      const perform = async (some: readonly Line[]) => {
+        const texts = some.map(({ text }) => text)
         results = await endpoint.perform(call.within(tx), texts, careful)
-        return textOf(lines, results)
+        return textOf(some, results)
       }
-      const part = named ? await partOnce(tx, named, number, work) : { text: await work(), replayed: false }
+      const whole = () => perform(lines)
+      const again = (stored: string) => mended(stored, lines, perform)
+      const part = named
+        ? await partOnce(tx, named, number, { whole, again })
+        : { text: await whole(), replayed: false }
       tookMs = performance.now() - beganAt
       return part
     })
@@ -129,10 +133,25 @@ async function performPart(
     if (!isOfOneLine(error)) throw error
     return attempt(true)
   })
-  if (!part.replayed) {
-    for (const result of results) if (result instanceof Failure) reportDefect(result, report)
-  }
+  for (const result of results) if (result instanceof Failure) reportDefect(result, report)
   return { ...part, tookMs, lines: part.replayed ? part.text.split('\n').length - 1 : lines.length }
+}
+
+/** Begins the result of a line that has failed unexpectedly. */
+const UNEXPECTED = /^\{"line":\d+,"status":5/
+
+/** Stored results, of which those that nobody expected are replaced; undefined where there are none. */
+async function mended(
+  stored: string,
+  lines: readonly Line[],
+  perform: (some: readonly Line[]) => Promise<string>,
+): Promise<string | undefined> {
+  const results = stored.split('\n')
+  const places = [...results.keys()].filter(place => UNEXPECTED.test(results[place]!))
+  if (places.length === 0) return undefined
+  const again = (await perform(places.map(place => lines[place]!))).split('\n')
+  for (const [index, place] of places.entries()) results[place] = again[index]!
+  return results.join('\n')
 }
 
 /** Whether the other lines may still succeed. */
