@@ -120,6 +120,105 @@ describeService('commission rules', service => {
     assert.deepEqual(missing.body.data.params, ['name', 'rate'])
   })
 
+  test('400 - conditions that exclude each other, which are named; 201 - those that only seem to', async () => {
+    const post = (conditions: object[]) => service().post('/rules', { name: 'apart', rate: 1, conditions })
+    const apart: [object[], string][] = [
+      [
+        [
+          { field: 'category', is: ['A'] },
+          { field: 'category', not: ['a '] },
+        ],
+        '“category is A” (condition 1) and “category is not a ” (condition 2)',
+      ],
+      [[{ field: 'product', is: ['x'], not: ['X', 'y'] }], '“product is x and is not X or y” (condition 1)'],
+      [
+        [
+          { field: 'country', is: ['DE', 'AT'] },
+          { field: 'amount', below: 9 },
+          { field: 'country', is: ['FR', 'at'] },
+          { field: 'country', not: ['AT'] },
+        ],
+        '“country is DE or AT” (condition 1) and “country is FR or at” (condition 3) and “country is not AT” (condition 4)',
+      ],
+      [
+        [
+          { field: 'amount', below: 100 },
+          { field: 'amount', at_least: 100, below: 200 },
+        ],
+        '“amount at least 100 and below 200” (condition 2) and “amount below 100” (condition 1)',
+      ],
+    ]
+    for (const [conditions, names] of apart) {
+      const reply = await post(conditions)
+      assertFailure(reply, 400, 'rest_invalid_param')
+      assert.ok(reply.body.data.params.conditions.includes(names), reply.body.data.params.conditions)
+    }
+    const met = [
+      [
+        { field: 'category', is: ['a'] },
+        { field: 'category', is: ['b'] },
+      ],
+      [
+        { field: 'country', is: ['DE', 'AT'] },
+        { field: 'country', not: ['AT'] },
+      ],
+      [
+        { field: 'order', at_least: 2 },
+        { field: 'order', below: 3 },
+      ],
+    ]
+    for (const conditions of met) {
+      const { status, body } = await post(conditions)
+      assert.equal(status, 201, JSON.stringify(body))
+      await end(body.id)
+    }
+  })
+
+  test('a sale behind a limit of its rule - the explanation has the limit, and what the sale is', async () => {
+    const { id } = await service().newAffiliate('limited', { status: 'active' })
+    const why = async (limits: object) => {
+      const { id: ruleId } = await rule({ affiliate_id: id, rate: 10, ...limits })
+      const name = `limited ${JSON.stringify(limits)}`
+      const sale = { kind: 'renewal', amount: 10, affiliate_id: id, customer: { id: name } }
+      let last: any
+      for (const month of ['01', '02', '04']) {
+        const dated = { reference: `${name} ${month}`, occurred_at: `2026-${month}-10` }
+        last = (await create('/conversions', { ...sale, ...dated })).referrals[0]
+      }
+      assert.deepEqual([last.status, last.amount], ['rejected', '0.00'])
+      await end(ruleId)
+      return (await service().get(`/referrals/${last.id}/explanation`)).body.sentences.join(' ')
+    }
+    assert.match(
+      await why({ max_payments: 2 }),
+      /The rule pays for 2 orders of a customer, and this is number 3, so nothing is earned\./,
+    )
+    assert.match(
+      await why({ max_months: 3, max_payments: 9 }),
+      /The rule pays for 3 months after a customer's first order, and this one came 3 months after it, so nothing is earned\./,
+    )
+  })
+
+  test('a draft whose amount is too large to exchange - says so, and not that a rate is missing', async () => {
+    const { id } = await service().newAffiliate('vast')
+    const draft = await create('/referrals', {
+      affiliate_id: id,
+      currency: 'KWD',
+      amount: 999_999_999_999,
+      date: '2026-03-05',
+    })
+    await create('/exchange-rates', { from_currency: 'KWD', rate: 1000, date: '2026-03-01' })
+    const { body } = await service().get(`/referrals/${draft.id}/explanation`)
+    assert.deepEqual([body.status, body.reason], ['draft', 'too_large'])
+    const told = body.sentences.join(' ')
+    assert.match(told, /larger than an amount can be: a person has to set it/)
+    assert.doesNotMatch(told, /no exchange rate/)
+    const rate = { from_currency: 'KWD', rate: 0.001, date: '2026-03-02' }
+    await create('/exchange-rates', rate)
+    const { body: real } = await service().get(`/referrals/${draft.id}`)
+    assert.deepEqual([real.status, real.amount], ['pending', '1000000000.00'])
+  })
+
   test('200 - rules in the order in which they are tried', async () => {
     const { id: affiliate_id } = await service().newAffiliate('ordered')
     const { id: group_id } = await create('/groups', { name: 'Ordered' })
@@ -393,6 +492,7 @@ describeService('commission rules', service => {
         amount: '2.62',
         currency: 'USD',
         reason: '',
+        payout_run_id: 0,
         original_amount: '41.66',
         original_currency: 'NOK',
         parts: [

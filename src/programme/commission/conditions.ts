@@ -290,6 +290,69 @@ export function problemOf(
     : problemOfLimits(field, { at_least, below }, decimals)
 }
 
+/** A text that no sale has more than one of. */
+const isSingle = (field: TextField) => definitions[field].isOfLine === undefined
+
+/**
+ * Conditions that exclude each other, so that no sale can meet all of them.
+ * @param conditions each without a problem of its own
+ */
+export function contradictionIn(conditions: readonly SentCondition[]): string | undefined {
+  const numberedConditions = conditions.map((condition, place) => ({ condition, number: place + 1 }))
+  for (const [field, all] of Map.groupBy(numberedConditions, ({ condition }) => condition.field)) {
+    const involved = isTextField(field) ? excludingTexts(field, all) : excludingLimits(all)
+    if (involved.length === 0) continue
+    const names = involved.map(({ condition, number }) => `“${textOf(condition)}” (condition ${number})`)
+    return `must be such that a sale can meet all: ${names.join(' and ')} exclude each other.`
+  }
+  return undefined
+}
+
+interface Numbered {
+  readonly condition: SentCondition
+  readonly number: number
+}
+
+/** The first condition whose values the others leave none of, and those others. */
+function excludingTexts(field: TextField, all: readonly Numbered[]): readonly Numbered[] {
+  for (const one of all) {
+    const own = one.condition.is
+    if (!own?.length) continue
+    const tests = all.map(other => {
+      const { is, not } = other.condition
+      const counts = isSingle(field) || other === one
+      return { other, test: textTest({ field, ...(counts && is?.length && { is }), ...(not && { not }) }) }
+    })
+    const values = foldedValues(own)
+    if (values.some(value => tests.every(({ test }) => test([value])))) continue
+    const excluding = tests.filter(({ test }) => !values.every(value => test([value])))
+    return [...new Set([one, ...excluding.map(({ other }) => other)])]
+  }
+  return []
+}
+
+function excludingLimits(all: readonly Numbered[]): readonly Numbered[] {
+  for (const one of all) {
+    const { at_least } = one.condition
+    const other = all.find(({ condition: { below } }) => {
+      return at_least !== undefined && below !== undefined && at_least >= below
+    })
+    if (other) return [one, other]
+  }
+  return []
+}
+
+/** A condition in the words that it was sent in. */
+function textOf({ field, is, not, at_least, below }: SentCondition): string {
+  const parts = [
+    is?.length && `is ${is.join(' or ')}`,
+    not?.length && `is not ${not.join(' or ')}`,
+    at_least !== undefined && `at least ${at_least}`,
+    below !== undefined && `below ${below}`,
+  ]
+  return `${field} ${parts.filter(Boolean).join(' and ')}`
+}
+
 function problemOfLimits(
   field: NumberField,
   { at_least, below }: Record<'at_least' | 'below', number | undefined>,

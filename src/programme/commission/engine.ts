@@ -12,6 +12,13 @@ import type { RateType, Rule } from './model.ts'
 import type { RuleSet } from './rule-set.ts'
 import type { Earner, Sale } from './sale.ts'
 
+/** A limit of a rule that a sale exceeds. */
+interface Beyond {
+  readonly of: 'payments' | 'months'
+  readonly most: number
+  readonly is: number
+}
+
 /** A part of a sale, and its earnings at one rate. */
 export interface Part {
   readonly source: 'amount' | 'affiliate' | 'rule' | 'default'
@@ -28,13 +35,15 @@ export interface Part {
   readonly lines: readonly number[]
   /** Nothing more is earned: the customer's orders or months exceed the rule's limits. */
   readonly ended: boolean
+  /** Which limit it exceeds, and what the sale is: the how many-th order, or so many months after the first. */
+  readonly beyond?: Beyond
   readonly earned: Fraction
   /** Percentages are in the sale's minor unit, other earnings in that of the programme's currency. */
   readonly inSale: boolean
 }
 
 /** Why a referral waits as a draft. */
-export const draftReasons = ['no_rule', 'no_exchange_rate'] as const
+export const draftReasons = ['no_rule', 'no_exchange_rate', 'too_large'] as const
 export type DraftReason = (typeof draftReasons)[number]
 
 export interface Judgement {
@@ -239,7 +248,8 @@ function partByRule(rule: Rule, sale: Sale, { share = ONE, lines = [], decimals 
   const { type, rate, basis } = rule
   const base = baseOf(sale, basis, share)
   const items = itemsOf(sale, lines)
-  const ended = hasEnded(rule, sale)
+  const beyond = limitExceeded(rule, sale)
+  const ended = beyond !== undefined
   const { earned, inSale } = earnedBy({ type, rate, base, items }, decimals)
   return {
     source: 'rule',
@@ -251,6 +261,7 @@ function partByRule(rule: Rule, sale: Sale, { share = ONE, lines = [], decimals 
     items,
     lines,
     ended,
+    ...(beyond && { beyond }),
     earned: ended ? ZERO : earned,
     inSale,
   }
@@ -280,7 +291,11 @@ function itemsOf(sale: Sale, lines: readonly number[]): number {
   return chosenLines.reduce((sum, { quantity }) => sum + quantity, 0)
 }
 
-function hasEnded({ mostMonths, mostPayments }: Rule, { order, months }: Sale): boolean {
-  if (mostPayments !== null && order !== null && order > mostPayments) return true
+function limitExceeded({ mostMonths, mostPayments }: Rule, { order, months }: Sale): Beyond | undefined {
+  if (mostPayments !== null && order !== null && order > mostPayments) {
+    return { of: 'payments', most: mostPayments, is: order }
+  }
   return mostMonths !== null && months !== null && months >= mostMonths
+    ? { of: 'months', most: mostMonths, is: months }
+    : undefined
 }

@@ -156,6 +156,9 @@ export const missingRateText = (currency: string, at: number) =>
   `no exchange rate of ${currency} for ${formatTime(at).slice(0, 10)} yet`
 
 function whyDraft({ reason, currency, at }: EarningStory): string {
+  if (reason === 'too_large') {
+    return 'At the exchange rate of that day the amount is larger than an amount can be: a person has to set it.'
+  }
   return reason === 'no_exchange_rate'
     ? `There is ${missingRateText(currency, at)}: the amount is known as soon as there is one.`
     : 'The rate type names no rule that is in force and applies: the amount is known as soon as there is one.'
@@ -173,12 +176,19 @@ function sentencesOfPart(part: Part, story: EarningStory, settings: Settings): s
     default: 'No rule applies, so it is the default rate of the programme',
   }[source]
   const beginning = `${by}${ofLines}: ${rateText(data, settings)}.`
-  if (ended)
-    return [
-      beginning,
-      'The customer has bought for longer or more often than the rule pays for, so nothing is earned.',
-    ]
+  if (ended) return [beginning, `${limitText(part)}, so nothing is earned.`]
   return [beginning, sentenceOfBase(part, story, settings)]
+}
+
+/** Which limit of the rule the sale exceeds. */
+function limitText({ beyond }: Part): string {
+  // A referral of before has no figures.
+  if (!beyond) return 'The customer has bought for longer or more often than the rule pays for'
+  const { of, most, is } = beyond
+  const counted = (count: number, noun: string) => `${count} ${noun}${count === 1 ? '' : 's'}`
+  return of === 'payments'
+    ? `The rule pays for ${counted(most, 'order')} of a customer, and this is number ${is}`
+    : `The rule pays for ${counted(most, 'month')} after a customer's first order, and this one came ${counted(is, 'month')} after it`
 }
 
 /** A rule in a preview has no numbers yet. */

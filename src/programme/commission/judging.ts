@@ -123,14 +123,14 @@ export async function commissionOfAmount(
 
 /**
  * Calculates a draft again: the missing rate or rule may exist by now.
- * @returns undefined while it is still missing, or if the amount exceeds the limit
+ * @returns undefined while it is still missing
  */
 export async function commissionOfDraft(
   db: Db,
   settings: Settings,
   draft: { readonly affiliateId: number; readonly currency: string; readonly at: number },
   { sale, parts, left }: Calculation,
-): Promise<Commission | undefined> {
+): Promise<Commission | 'too_large' | undefined> {
   const exchange = await exchangeAt(db, settings, draft.currency, draft.at)
   const factor = draft.currency === settings.currency ? ONE : (exchange?.exchange ?? null)
   const rejudged =
@@ -140,7 +140,7 @@ export async function commissionOfDraft(
   if (rejudged.reason !== '') return undefined
   const judgement = totalOf(rejudged.parts, factor, left)
   // A draft that can't become real must not block others: a person gives it an amount.
-  if (!isWithinLimits(judgement, settings)) return undefined
+  if (!isWithinLimits(judgement, settings)) return 'too_large'
   return { judgement, amount: Number(judgement.amount), exchange }
 }
 

@@ -11,6 +11,7 @@ import { neither, type Reference } from '../../storage/table.ts'
 import {
   type Condition,
   fields as conditionFields,
+  contradictionIn,
   numbers,
   problemOf,
   type SentCondition,
@@ -311,5 +312,5 @@ function problemOfConditions(
     const problem = problemOf(condition, decimals)
     if (problem !== undefined) return problem
   }
-  return undefined
+  return contradictionIn(conditions)
 }

@@ -98,7 +98,7 @@ async function change(
     await markRules(tx, context.database.engine)
     const settings = await context.settings.hold(tx)
     const row = await work(tx, settings)
-    await settleDrafts(tx, settings, { reason: 'no_rule' })
+    await settleDrafts(tx, settings, { reasons: ['no_rule'] })
     return row
   })
   context.settings.forget()

@@ -46,7 +46,9 @@ function settling(
 ): Promise<ExchangeRate> {
   return write(context, async tx => {
     const row = await work(tx)
-    await settleDrafts(tx, await context.settings.hold(tx), { reason: 'no_exchange_rate' })
+    await settleDrafts(tx, await context.settings.hold(tx), {
+      reasons: ['no_exchange_rate', 'too_large'],
+    })
     return row
   })
 }
