@@ -56,6 +56,10 @@ export interface Candidate {
   readonly reason: Reason | ''
 }
 
+/** The claims that were weighed when the conversion was reported. */
+export const candidatesOf = ({ candidates }: { readonly candidates: string }): Candidate[] =>
+  candidates === '' ? [] : JSON.parse(candidates)
+
 /**
  * The first claim without an objection.
  * @param claims in order of precedence
@@ -108,7 +112,7 @@ const subjects: Readonly<Record<By, string>> = {
   coupon: 'The coupon is of affiliate',
   click: 'The click was on a link of affiliate',
   visit: 'The visit was through a link of affiliate',
-  attribution: 'The sale was credited later to affiliate',
+  attribution: 'The attribution names affiliate',
 }
 
 const objections: Readonly<Record<Reason, string>> = {

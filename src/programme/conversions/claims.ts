@@ -6,9 +6,11 @@ import type { Db, Tx } from '../../storage/database.ts'
 import { findByCode } from '../coupons/store.ts'
 import { readToken } from '../tracking/keys.ts'
 import { idByNonce } from '../visits/store.ts'
-import { attribute, buyerOf, type Claim } from './attribution.ts'
+import { attribute, buyerOf, type Candidate, type Claim, candidatesOf } from './attribution.ts'
+import { type Conversion, isEarning } from './conversion.ts'
 import { type Purchase, saveCustomer } from './customers.ts'
 import type { Fact } from './fact.ts'
+import type { Payment } from './payments.ts'
 import type { CreateArguments } from './schema.ts'
 import * as store from './store.ts'
 
@@ -132,4 +134,45 @@ export async function creditBy(
   const { affiliateId, candidates } = attribute(claims, claimants, buyerOf(knownCustomer, sentCustomer.email))
   const customerId = await saveCustomer(tx, fact, { ...buyer, affiliateId })
   return { affiliateId, candidates, customerId, claimant: claimants.get(affiliateId) }
+}
+
+export const attributionsIn = (payment: readonly Conversion[]): Conversion[] =>
+  payment.filter(({ kind }) => kind === 'attribution')
+
+/** Attributions that were not weighed when the sale was reported: they came to be of its payment later. */
+export function laterClaimsTo(sale: Conversion, attributions: readonly Conversion[]): Claim[] {
+  const judged = new Set(
+    candidatesOf(sale)
+      .filter(({ by }) => by === 'attribution')
+      .map(({ affiliate_id }) => affiliate_id),
+  )
+  return attributions
+    .filter(({ affiliate_id }) => !judged.has(affiliate_id))
+    .map(({ affiliate_id }) => ({ by: 'attribution' as const, affiliateId: affiliate_id }))
+}
+
+/** The attributions of its payment that a sale was not credited by, and why: none of the reports says so. */
+export async function refusedFor(
+  db: Db,
+  sale: Conversion,
+  payment: Payment['members'],
+): Promise<readonly Candidate[]> {
+  const claims = isEarning(sale.kind) ? laterClaimsTo(sale, attributionsIn(payment)) : []
+  const others = claims.filter(({ affiliateId }) => affiliateId !== sale.affiliate_id)
+  if (others.length === 0) return []
+  if (sale.affiliate_id !== 0) {
+    return others.map(({ by, affiliateId }) => ({ by, affiliate_id: affiliateId, reason: 'earlier_claim' }))
+  }
+  const ids = others.map(({ affiliateId }) => affiliateId)
+  const claimants = await store.claimantsNow(db, ids)
+  const customer = sale.customer_id === 0 ? undefined : await store.customerById(db, sale.customer_id)
+  const { candidates } = attribute(others, claimants, buyerOf(customer, emailIn(sale)))
+  // Who could be credited by now is, with the next report of the payment.
+  return candidates.filter(({ reason }) => reason !== '')
+}
+
+/** The address that was sent with a sale. */
+export function emailIn({ customer }: Conversion): string | undefined {
+  const sent: CreateArguments['customer'] = customer === '' ? {} : JSON.parse(customer)
+  return sent?.email
 }

@@ -104,6 +104,102 @@ describeService('credit that waits for its sale', service => {
     const { body } = await service().get(`/conversions/${conversion.conversion_id}`)
     assert.equal(body.affiliate_id, second)
   })
+
+  test('refunds and disputes beside a lead and a sale of two affiliates - every order ends as the one in which it happened', async () => {
+    const sets: ((name: (name: string) => string) => object[])[] = [
+      name => [
+        { kind: 'lead', reference: name('o'), affiliate_id: first },
+        { kind: 'sale', reference: name('o'), amount: 100, affiliate_id: second },
+        { kind: 'refund', part: '1', reference: name('o'), amount: 30 },
+      ],
+      name => [
+        { kind: 'lead', reference: name('l'), affiliate_id: first, amount: 40 },
+        { kind: 'sale', reference: name('o'), references: [name('l')], amount: 100, affiliate_id: second },
+        { kind: 'dispute', part: '1', reference: name('l'), amount: 30 },
+        { kind: 'refund', part: '1', reference: name('o'), amount: 20 },
+      ],
+      name => [
+        { kind: 'lead', reference: name('o'), affiliate_id: first, amount: 10 },
+        { kind: 'attribution', reference: name('o'), affiliate_id: second },
+        { kind: 'sale', reference: name('o'), amount: 100 },
+        { kind: 'refund', part: '1', reference: name('o'), amount: 30 },
+      ],
+    ]
+    for (const set of sets) {
+      let wanted: unknown
+      for (const order of permutations(set(name => name).length)) {
+        const name = fresh()
+        const before = [await owed(first), await owed(second)]
+        const reports = set(name)
+        for (const place of order) await report(reports[place]!)
+        const after = [await owed(first), await owed(second)]
+        const members = (await Promise.all(['o', 'l'].map(one => listed(name(one))))).flat()
+        const credited = members.map((one: any) => `${one.kind} ${one.part}: ${one.affiliate_id}`).sort()
+        const gained = after.map((sum, place) => Math.round((sum - before[place]!) * 100))
+        wanted ??= { gained, credited }
+        assert.deepEqual({ gained, credited }, wanted, JSON.stringify(order))
+        const takings = members.filter((one: any) => one.kind === 'refund' || one.kind === 'dispute')
+        assert.ok(takings.every((one: any) => one.affiliate_id === second))
+      }
+    }
+  })
+
+  test('attribution that is refused when its payment becomes known - is explained with its reason', async () => {
+    const name = fresh()
+    await report({ kind: 'attribution', reference: name('o'), affiliate_id: first })
+    const customer = { email: 'waiting-first@example.com' }
+    const { conversion } = await report({ kind: 'sale', reference: name('pi'), amount: 100, customer })
+    await report({ kind: 'refund', part: '1', reference: name('o'), references: [name('pi')], amount: 10 })
+    const why = async () => (await service().get(`/conversions/${conversion.conversion_id}/explanation`)).body
+    const [candidate] = (await why()).candidates
+    assert.deepEqual(
+      [candidate.by, candidate.affiliate_id, candidate.reason, candidate.credited],
+      ['attribution', first, 'self_referral', false],
+    )
+    assert.ok((await why()).sentences.includes(candidate.text))
+    // The answer of a report has the same.
+    const { explanation } = await report({ kind: 'sale', reference: name('o'), amount: 100, customer })
+    assert.deepEqual(explanation.candidates, [candidate])
+    await report({ kind: 'sale', reference: name('o'), amount: 100, affiliate_id: second })
+    assert.equal((await why()).candidates[0].reason, 'earlier_claim')
+  })
+
+  test('drafts of one payment that a third report joins - the second says so in the log', async () => {
+    const name = fresh()
+    const sale = { kind: 'sale', amount: 100, currency: 'CHF', affiliate_id: first }
+    await report({ ...sale, reference: name('o') })
+    await report({ ...sale, reference: name('pi') })
+    const { referrals } = await report({ ...sale, reference: name('x'), references: [name('o'), name('pi')] })
+    assert.deepEqual(
+      referrals.map((one: any) => one.status),
+      ['draft', 'draft'],
+    )
+    const { body: events } = await service().get('/events?type=referral.edit')
+    const own = events.filter((one: any) => one.record_id === referrals[1].referral_id)
+    assert.deepEqual(
+      own.map((one: any) => one.changes),
+      [{ left: ['1', '0'] }],
+    )
+    assert.equal((await send({ ...sale, reference: name('x') })).status, 200)
+    await service().post('/exchange-rates', { from_currency: 'CHF', rate: 1, date: '2020-01-01' })
+    const rows = (
+      await service().get(`/referrals?referral_id=${referrals.map((one: any) => one.referral_id)}`)
+    ).body
+    assert.deepEqual(rows.map((one: any) => [one.status, one.amount]).sort(), [
+      ['rejected', '0.00'],
+      ['unpaid', '10.00'],
+    ])
+  })
+
+  test('refund that a repeated report joins to a sale that is worth nothing - is logged as credited', async () => {
+    const name = fresh()
+    const sale = { kind: 'sale', amount: 0, reference: name('o'), affiliate_id: first }
+    await report(sale)
+    const { conversion } = await report({ kind: 'refund', part: '1', reference: name('r'), amount: 0 })
+    await report({ ...sale, references: [name('r')] })
+    const { body } = await service().get(`/conversions/${conversion.conversion_id}`)
+    assert.equal(body.affiliate_id, first)
+  })
 })
 
 function permutations(count: number): number[][] {

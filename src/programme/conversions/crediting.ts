@@ -9,8 +9,9 @@ import { now } from '../../base/time.ts'
 import type { WriteTx } from '../../events/write.ts'
 import type { Referral } from '../referrals/referral.ts'
 import { attribute, buyerOf, type Candidate } from './attribution.ts'
+import { attributionsIn, emailIn, laterClaimsTo } from './claims.ts'
 import { type Conversion, conversion, isEarning, isPaid, isTaking } from './conversion.ts'
-import { assignOwner, type SentCustomer } from './customers.ts'
+import { assignOwner } from './customers.ts'
 import { duplicatesIn, earnBy, saleOf, settle } from './earning.ts'
 import type { Fact } from './fact.ts'
 import type { Names } from './names-store.ts'
@@ -65,8 +66,7 @@ export function uncreditedSale(payment: readonly Conversion[]): Conversion | und
 /** Who has bought, by the customer, whom other reports wait for, and by the address that was sent. */
 export async function buyerIn(tx: WriteTx, sale: Conversion | undefined) {
   const customer = sale?.customer_id ? await store.holdCustomer(tx, sale.customer_id) : undefined
-  const sent: SentCustomer = sale?.customer ? JSON.parse(sale.customer) : {}
-  return { customer, buyer: buyerOf(customer, sent.email) }
+  return { customer, buyer: buyerOf(customer, sale && emailIn(sale)) }
 }
 
 export const historyBefore = async (tx: WriteTx, sale: Conversion) =>
@@ -101,19 +101,42 @@ export function insert({ tx, args, fact, sourceId }: Report, decided: Decided): 
 
 /** Credits unattributed conversions. */
 async function credit(
-  tx: WriteTx,
+  { tx, settings }: Recording,
   payment: Payment,
   affiliateId: number,
-  isMeant: (conversion: Conversion) => boolean = () => true,
+  isMeant: (conversion: Conversion) => boolean,
 ): Promise<Payment> {
   const isNobodys = (one: Conversion) => one.affiliate_id === 0 && isMeant(one)
-  const ids = payment.members.filter(isNobodys).map(({ id }) => id)
-  if (affiliateId === 0 || ids.length === 0) return payment
+  const before = payment.members.filter(isNobodys)
+  if (affiliateId === 0 || before.length === 0) return payment
   const time = now()
-  await store.credit(tx, ids, affiliateId, time)
-  const credited = { affiliate_id: affiliateId, updated_at: time }
-  return { ...payment, members: payment.members.map(one => (isNobodys(one) ? { ...one, ...credited } : one)) }
+  await store.credit(
+    tx,
+    before.map(({ id }) => id),
+    affiliateId,
+    time,
+  )
+  const credited = (one: Conversion) => ({ ...one, affiliate_id: affiliateId, updated_at: time })
+  for (const one of before) {
+    tx.log('conversion.attribute', one.id, {
+      before: conversion.logged(one, settings),
+      after: conversion.logged(credited(one), settings),
+    })
+  }
+  return { ...payment, members: payment.members.map(one => (isNobodys(one) ? credited(one) : one)) }
 }
+
+/**
+ * Refunds and disputes belong to the affiliate of the sale. Until a sale is known they belong to nobody: whom a lead is
+ * credited to may be somebody else.
+ */
+export function ownerOfTakings(payment: readonly Conversion[]): number {
+  const sale = saleOf(payment)
+  return sale && isPaid(sale.kind) ? sale.affiliate_id : 0
+}
+
+const creditTakings = (recording: Recording, payment: Payment): Promise<Payment> =>
+  credit(recording, payment, ownerOfTakings(payment.members), ({ kind }) => isTaking(kind))
 
 /** Credits an unattributed sale, and creates its referrals. */
 export async function creditLater(
@@ -155,32 +178,28 @@ const attributionsUnder = ({ reference }: Fact, { members }: Payment) =>
 
 /** Credits what nobody was credited for. Before there is a sale that is nothing: refunds go with their sale. */
 async function creditSales(
-  { tx, settings }: Recording,
+  recording: Recording,
   payment: Payment,
   claimant: store.Earning,
 ): Promise<Payment> {
+  const { tx, settings } = recording
   const sales = uncredited(payment.members)
   if (sales.length === 0) return payment
-  let after = await credit(tx, payment, claimant.id)
+  let after = await credit(recording, payment, claimant.id, ({ kind }) => !isTaking(kind))
   for (const sale of sales) {
     const history = await historyBefore(tx, sale)
     const earned = await earnBy(tx, sale, claimant, { payment: after.members, history, settings })
     after = withReferral(after, earned)
-    const credited = (id: number) => conversion.logged({ ...sale, affiliate_id: id }, settings)
-    tx.log('conversion.attribute', sale.id, { before: credited(0), after: credited(claimant.id) })
   }
-  return after
+  return creditTakings(recording, after)
 }
 
 /** Credits a sale by an attribution that was reported before it was known to be of the same payment. */
 export async function creditWaiting(recording: Recording, payment: Payment): Promise<Payment> {
-  const attributions = payment.members.filter(({ kind }) => kind === 'attribution')
+  const attributions = attributionsIn(payment.members)
   const sale = attributions.length === 0 ? undefined : uncreditedSale(payment.members)
   if (!sale) return payment
-  const judged = judgedFor(sale)
-  const claims = attributions
-    .filter(({ affiliate_id }) => !judged.has(affiliate_id))
-    .map(({ affiliate_id }) => ({ by: 'attribution' as const, affiliateId: affiliate_id }))
+  const claims = laterClaimsTo(sale, attributions)
   const { tx } = recording
   const claimants = await store.claimantsOf(
     tx,
@@ -192,12 +211,6 @@ export async function creditWaiting(recording: Recording, payment: Payment): Pro
   if (customer) await assignOwner(tx, customer, claimant.id)
   const after = await creditSales(recording, payment, claimant)
   return customer?.affiliate_id === null ? creditFollowing(recording, after, sale, claimant) : after
-}
-
-/** Affiliates whose attribution was refused when the sale was reported. */
-function judgedFor({ candidates }: Conversion): Set<number> {
-  const all: Candidate[] = candidates === '' ? [] : JSON.parse(candidates)
-  return new Set(all.filter(({ by }) => by === 'attribution').map(({ affiliate_id }) => affiliate_id))
 }
 
 /** Number of a customer's sales credited at once when the affiliate becomes known. */
@@ -261,8 +274,7 @@ export async function bring(recording: Recording, payment: Payment): Promise<Pay
   const credited = await creditWaiting(recording, payment)
   const { members } = credited
   if (!members.some(({ kind }) => isTaking(kind)) && duplicatesIn(members).length === 0) return credited
-  const affiliateId = saleOf(members)?.affiliate_id ?? 0
-  return settle(tx, await credit(tx, credited, affiliateId, ({ kind }) => isTaking(kind)), settings)
+  return settle(tx, await creditTakings(recording, credited), settings)
 }
 
 export function log(

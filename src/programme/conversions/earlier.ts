@@ -46,7 +46,8 @@ export function refuseMisfits(fact: Fact, payment: readonly Conversion[]): void 
   if (sale && isTaking(fact.kind) && isPaid(sale.kind) && sale.currency !== fact.currency) {
     refuseInvalid({ currency: `must be ${sale.currency}, the currency of the sale.` })
   }
-  if (fact.kind === 'attribution' && sale && sale.affiliate_id !== 0) {
+  // Before there is a sale, an attribution waits for it, whomever a lead is credited to.
+  if (fact.kind === 'attribution' && sale && isPaid(sale.kind) && sale.affiliate_id !== 0) {
     throw new Failure('conversion_conflict', {
       message: `Affiliate ${sale.affiliate_id} is credited for conversion ${sale.id} already.`,
       data: { conversion_id: sale.id, affiliate_id: sale.affiliate_id },

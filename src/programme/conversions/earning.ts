@@ -20,10 +20,10 @@ import { ENDED, isEnded, type Judgement, monthsSince, totalOf } from '../commiss
 import { columnsOf, commissionOf, inProgramme } from '../commission/judging.ts'
 import { type Line, lineFrom, type Sale } from '../commission/sale.ts'
 import type { Reason } from '../ledger/because.ts'
+import { coverAnew } from '../referrals/decisions.ts'
 import { DUPLICATE, isTakenBack, REFUNDED } from '../referrals/reasons.ts'
 import { type Referral, referral } from '../referrals/referral.ts'
 import { adjust, earn } from '../referrals/rules.ts'
-import { keepCalculation } from '../referrals/store.ts'
 import { type Conversion, isEarning, isPaid, isTaking, type SentLine } from './conversion.ts'
 import { leftOf } from './left.ts'
 import { holdReferrals, type Payment } from './payments.ts'
@@ -199,9 +199,7 @@ async function settleOne(tx: WriteTx, standing: Standing): Promise<Referral[]> {
   const changes = target === undefined ? [] : await approach(tx, standing, calculation, Number(target))
   if (compared(coveredOf(calculation), left) !== 0 && !changes.some(({ id }) => id === own.id)) {
     const of = target === undefined ? withLeft(calculation, standing) : { ...calculation, covered: left }
-    const text = calculationText(of)
-    await keepCalculation(tx, own.id, text)
-    return [...changes, { ...own, calculation: text }]
+    return [...changes, await coverAnew(tx, own, of)]
   }
   return changes
 }

@@ -5,7 +5,7 @@ import type { Settings } from '../../base/settings.ts'
 import { becauseOf } from '../referrals/reasons.ts'
 import type { Referral } from '../referrals/referral.ts'
 import { sentencesOfStrange, sentencesOfTakings } from '../referrals/takings.ts'
-import { type Candidate, sentenceOf } from './attribution.ts'
+import { type Candidate, candidatesOf, sentenceOf } from './attribution.ts'
 import { type Conversion, isEarning, isPaid, isTaking } from './conversion.ts'
 import { duplicatesIn, saleOf } from './earning.ts'
 import { disputed, refunded } from './left.ts'
@@ -16,10 +16,15 @@ export interface Story {
   /** All reports of the payment. */
   readonly payment: readonly Conversion[]
   readonly referrals: readonly Referral[]
+  /** Attributions that came to be of the same payment later, and were refused. */
+  readonly refused?: readonly Candidate[]
 }
 
-export function explain({ conversion, payment, referrals }: Story, settings: Settings): Explanation {
-  const candidates: Candidate[] = conversion.candidates === '' ? [] : JSON.parse(conversion.candidates)
+export function explain(
+  { conversion, payment, referrals, refused = [] }: Story,
+  settings: Settings,
+): Explanation {
+  const candidates = [...candidatesOf(conversion), ...refused]
   const sale = saleOf(payment)
   return {
     conversion_id: conversion.id,

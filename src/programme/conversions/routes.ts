@@ -9,6 +9,7 @@ import {
 import { crud, listingOf } from '../../records/crud.ts'
 import { referral } from '../referrals/referral.ts'
 import { reportLines, reportMany } from './bulk.ts'
+import { refusedFor } from './claims.ts'
 import { conversion } from './conversion.ts'
 import { explain, type Story } from './explanation.ts'
 import { type Created, create, problems, reading } from './rules.ts'
@@ -20,7 +21,8 @@ import { timelineOf } from './timeline.ts'
 async function bodyOf(call: Call, told: Story): Promise<string> {
   const settings = await call.settings.current()
   const referrals = told.referrals.map(row => `${referral.write(row, settings)}}`).join()
-  const explanation = JSON.stringify(explain(told, settings))
+  const refused = await refusedFor(call.database.reader, told.conversion, told.payment)
+  const explanation = JSON.stringify(explain({ ...told, refused }, settings))
   return `{"conversion":${conversion.write(told.conversion, settings)}},"referrals":[${referrals}],"explanation":${explanation}}`
 }
 

@@ -20,6 +20,7 @@ import {
   historyBefore,
   insert,
   log,
+  ownerOfTakings,
   type Recorded,
   type Report,
   uncreditedSale,
@@ -151,7 +152,7 @@ async function recordTaking(report: Report): Promise<Recorded> {
   const sale = saleOf(payment.members)
   const row = await insert(report, {
     customer_id: sale?.customer_id ?? 0,
-    affiliate_id: sale?.affiliate_id ?? 0,
+    affiliate_id: ownerOfTakings(payment.members),
     campaign: '',
     candidates: '',
   })

@@ -78,8 +78,8 @@ export async function credit(
   await crediting(tx, { ids, affiliateId, time })
 }
 
-const claimants = prepared((tx: Db, { ids }: { ids: readonly number[] }) =>
-  tx
+const claimantsAmong = (db: Db, ids: readonly number[]) =>
+  db
     .selectFrom('affiliates')
     .innerJoin('users', 'users.id', 'affiliates.user_id')
     .select([
@@ -93,8 +93,16 @@ const claimants = prepared((tx: Db, { ids }: { ids: readonly number[] }) =>
       'affiliates.group_id',
     ])
     .where('affiliates.id', 'in', ids)
-    .forKeyShare('affiliates'),
+
+const claimants = prepared((tx: Db, { ids }: { ids: readonly number[] }) =>
+  claimantsAmong(tx, ids).forKeyShare('affiliates'),
 )
+
+/** Those that exist, for what only explains. */
+export async function claimantsNow(db: Db, ids: readonly number[]): Promise<Map<number, Claimant>> {
+  const rows: Claimant[] = await claimantsAmong(db, ids).execute()
+  return new Map(rows.map(row => [row.id, row]))
+}
 
 /** A candidate for credit, with the terms of commission. */
 export type Earning = Claimant & Terms
@@ -295,6 +303,10 @@ export async function referralsOf(db: Db, id: string): Promise<Referral[]> {
 const customerRow = prepared((tx: Db, { id }: { id: number }) =>
   tx.selectFrom('customers').selectAll().where('id', '=', id).forUpdate(),
 )
+
+export async function customerById(db: Db, id: number): Promise<CustomerRow | undefined> {
+  return db.selectFrom('customers').selectAll().where('id', '=', id).executeTakeFirst()
+}
 
 /** The customer, locked against other reports until the transaction ends. */
 export async function holdCustomer(tx: Tx, id: number): Promise<CustomerRow | undefined> {

@@ -53,7 +53,8 @@ function argumentsOf(
     // What is credited later depends on what came before.
     occurred_at: '2026-01-01 10:00:00',
     ...(names === 'both' && { references: [second] }),
-    amount: isTaking ? 10 * part : 100 + payment,
+    // Several of one affiliate come to more than sums of sales hold in one part.
+    amount: isTaking ? 400 * part : 4000 + payment,
     ...(isTaking ? { part: `${part}` } : sent),
     ...(affiliate !== null && !isTaking && { affiliate_id: affiliates[affiliate]! }),
   }

@@ -3,9 +3,16 @@
  * It is kept with the referral's calculation, so that refunds and disputes that are reported later start from it.
  */
 import { Failure } from '../../base/errors.ts'
-import { ONE } from '../../base/fraction.ts'
+import { fractionText, ONE } from '../../base/fraction.ts'
 import type { WriteTx } from '../../events/write.ts'
-import { calculationText, correctedBy, parseCalculation, targetOf } from '../commission/calculation.ts'
+import {
+  type Calculation,
+  calculationText,
+  correctedBy,
+  coveredOf,
+  parseCalculation,
+  targetOf,
+} from '../commission/calculation.ts'
 import { whyDraft } from './reasons.ts'
 import type { Referral } from './referral.ts'
 import type { CreateArguments } from './schema.ts'
@@ -13,6 +20,8 @@ import * as store from './store.ts'
 
 /** The most refunds of one sale that are looked at: no payment has more conversions. */
 const MOST_REFUNDS = 1000
+/** Of a share in the log: enough to tell any two of the largest sale apart. */
+const MOST_DIGITS = 40
 
 /**
  * Keeps what a person decides about a sale's referral or its refunds, so that what is reported later starts from there.
@@ -63,6 +72,20 @@ async function waive(tx: WriteTx, before: Referral, after: Referral | undefined)
   if (!calculation) return
   const waived = (calculation.waived ?? 0n) + BigInt(difference)
   await store.keepCalculation(tx, own.id, calculationText({ ...calculation, waived }))
+}
+
+/** Stores what a calculation stands for from now on, where the amount stays: of a draft, or of what rounds alike. */
+export async function coverAnew(tx: WriteTx, before: Referral, calculation: Calculation): Promise<Referral> {
+  const after = { ...before, calculation: calculationText(calculation) }
+  await store.keepCalculation(tx, before.id, after.calculation)
+  tx.log('referral.edit', before.id, { before: shareOf(before), after: shareOf(after) })
+  return after
+}
+
+/** The part of the sale that is left, as the log has it. */
+function shareOf({ calculation: text }: Referral) {
+  const calculation = parseCalculation(text)
+  return { left: calculation ? fractionText(coveredOf(calculation), MOST_DIGITS) : '' }
 }
 
 const hasRefunds = ({ id }: Referral) =>

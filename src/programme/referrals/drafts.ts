@@ -14,9 +14,9 @@ import * as store from './store.ts'
 /** How many are changed in one transaction, so that no other write waits for long. */
 const BATCH = 100
 
-/** Drafts after an identifier that wait for this reason, or for any. */
+/** Drafts after an identifier that wait for one of these reasons, or for any. */
 export interface Waiting {
-  readonly reason?: DraftReason
+  readonly reasons?: readonly DraftReason[]
   readonly after?: number
 }
 
@@ -27,9 +27,9 @@ export interface Waiting {
 export async function settleDrafts(
   tx: WriteTx,
   settings: Settings,
-  { reason, after = 0 }: Waiting = {},
+  { reasons, after = 0 }: Waiting = {},
 ): Promise<number | undefined> {
-  const drafts = await store.holdDrafts(tx, { after, limit: BATCH, ...(reason && { reason }) })
+  const drafts = await store.holdDrafts(tx, { after, limit: BATCH, ...(reasons && { reasons }) })
   for (const draft of drafts) await settleDraft(tx, settings, draft)
   return drafts.length < BATCH ? undefined : drafts.at(-1)!.id
 }
@@ -66,6 +66,7 @@ async function settleDraft(tx: WriteTx, settings: Settings, before: Referral): P
   const currency = sale?.currency ?? before.original_currency
   const commission = await commissionOfDraft(tx, settings, { affiliateId, currency, at }, calculation)
   if (!commission) return
+  if (commission === 'too_large') return sayTooLarge(tx, settings, before)
   const isTakenBack = left.numerator === 0n
   const after = await store.referrals.update(tx, before.id, {
     ...columnsOf(commission, { sale, currency, wanted: null, left, ...(duplicate && { duplicate }) }),
@@ -77,6 +78,13 @@ async function settleDraft(tx: WriteTx, settings: Settings, before: Referral): P
   })
   const reason = before.reason === 'no_rule' ? 'rule.create' : 'exchange_rate.create'
   await finish(tx, actionOf(before.status, after.status), { before, after }, settings, { reason })
+}
+
+/** It stays a draft, which a person gives an amount, and no longer says that a rate or a rule is missing. */
+async function sayTooLarge(tx: WriteTx, settings: Settings, before: Referral): Promise<void> {
+  if (before.reason === 'too_large') return
+  const after = await store.referrals.update(tx, before.id, { reason: 'too_large', updated_at: now() })
+  await finish(tx, 'referral.edit', { before, after }, settings)
 }
 
 function standingOf(

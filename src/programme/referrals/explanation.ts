@@ -11,6 +11,7 @@ import { type Calculation, coveredOf, parseCalculation } from '../commission/cal
 import { dataOf, type EarningStory, earningSchema, sentencesOf } from '../commission/explanation.ts'
 import { MOST_MEMBERS } from '../conversions/payments.ts'
 import { takingsOf } from '../conversions/takings-store.ts'
+import { runOf } from '../runs/store.ts'
 import { becauseOf, DUPLICATE, draftReasonOf } from './reasons.ts'
 import { type Referral, referral } from './referral.ts'
 import * as store from './store.ts'
@@ -23,6 +24,9 @@ export const explanationSchema = Type.Object({
   referral_id: Type.Integer({ description: 'The referral.' }),
   conversion_id: Type.Integer({ description: 'The conversion behind it; 0 when there is none.' }),
   status: Type.String({ description: 'Its status.' }),
+  payout_run_id: Type.Integer({
+    description: 'The approved payout run that has reserved it; 0 when there is none.',
+  }),
   amount: Type.String({ description: 'What it is worth now.' }),
   currency: Type.String({ description: "The programme's currency." }),
   reason: Type.String({ description: 'Why it is what it is, where the service has decided so.' }),
@@ -55,7 +59,8 @@ export async function explain({ database, settings }: Context, id: number): Prom
   const children = await store.childrenOf(database.replica, id, MOST_CHILDREN)
   const takings =
     row.conversion_id === 0 ? [] : await takingsOf(database.replica, row.conversion_id, MOST_MEMBERS)
-  return explanationOf(row, { children, takings }, await settings.current())
+  const runId = await runOf(database.replica, row.run_item_id)
+  return explanationOf(row, { children, takings, runId }, await settings.current())
 }
 
 interface Refunds {
@@ -64,7 +69,16 @@ interface Refunds {
   readonly takings: readonly ReportedTaking[]
 }
 
-function explanationOf(row: Referral, { children, takings }: Refunds, settings: Settings): Explanation {
+interface Surroundings extends Refunds {
+  /** The payout run that has reserved it; 0 for none. */
+  readonly runId: number
+}
+
+function explanationOf(
+  row: Referral,
+  { children, takings, runId }: Surroundings,
+  settings: Settings,
+): Explanation {
   const { decimals, currency } = settings
   const story = earnedOf(row, parseCalculation(row.calculation), settings)
   const money = (units: number) => decimalText(units, decimals)
@@ -72,6 +86,7 @@ function explanationOf(row: Referral, { children, takings }: Refunds, settings: 
     referral_id: row.id,
     conversion_id: row.conversion_id,
     status: row.status,
+    payout_run_id: runId,
     amount: money(row.amount),
     currency,
     reason: row.reason,
@@ -92,7 +107,9 @@ function explanationOf(row: Referral, { children, takings }: Refunds, settings: 
         : [`It ${sentenceOfRefund(row, takings, settings)}`]),
       ...(row.parent_id === 0 ? sentencesOfTakings(takings) : []),
       ...(row.parent_id === 0 ? sentencesOfStrange(takings, row.original_currency || currency) : []),
-      ...standing(row),
+      ...(runId === 0
+        ? standing(row)
+        : [`It is reserved by payout run ${runId}, which is to ${row.amount < 0 ? 'deduct' : 'pay'} it.`]),
       ...children.map(child => `Referral ${child.id} ${sentenceOfRefund(child, takings, settings)}`),
     ],
   }

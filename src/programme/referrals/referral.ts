@@ -274,7 +274,7 @@ const fields = {
 
 const actions = ['create', 'edit', 'approve', 'reject', 'pay', 'return', 'delete'] as const
 
-export const referral = kind({
+const plain = kind({
   name: 'referral',
   table: 'referrals',
   fields,
@@ -282,6 +282,14 @@ export const referral = kind({
   idLast: true,
   actions,
 })
+
+const { logged } = plain.table
+
+export const referral = {
+  ...plain,
+  // `left` is what refunds and disputes leave of the sale, where that changes and the amount does not.
+  table: { ...plain.table, logged: { ...logged, plain: [...logged.plain, 'left'] } },
+}
 
 export type Referral = RowOf<typeof fields>
 export type ReferralRecord = Static<typeof referral.record>

@@ -166,10 +166,10 @@ export async function holdDue(tx: Tx, now: number, limit: number): Promise<Refer
 /** Drafts, by identifier, locked until the transaction ends. */
 export async function holdDrafts(
   tx: Tx,
-  { after, limit, reason }: { after: number; limit: number; reason?: string },
+  { after, limit, reasons }: { after: number; limit: number; reasons?: readonly string[] },
 ): Promise<Referral[]> {
   const drafts = tx.selectFrom('referrals').selectAll().where('status', '=', 'draft').where('id', '>', after)
-  const waiting = reason === undefined ? drafts : drafts.where('reason', '=', reason)
+  const waiting = reasons === undefined ? drafts : drafts.where('reason', 'in', reasons)
   return waiting.orderBy('id').limit(limit).forUpdate().execute()
 }
 
