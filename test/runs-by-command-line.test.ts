@@ -64,7 +64,7 @@ describe('affiliated runs', () => {
     assert.equal((await done('file', id, 'csv', '--output', path)).path, path)
     const taken = await run('file', id, 'csv', '--output', path)
     assert.deepEqual([taken.code, taken.stderr], [1, `error: ${path} is there already: name another file.\n`])
-    const references = (await readFile(path, 'utf8')).match(/R\d+A\d+/g)!
+    const references = (await readFile(path, 'utf8')).match(/R\d+[B-Z]{4}A\d+/g)!
     assert.equal(references.length, 2)
     assert.equal((await done('file', id, 'csv', '--handed-over')).status, 'sent')
     const open = await run('close', id)

@@ -77,13 +77,17 @@ function problemsOfTexts(changes: Changes, { currency, payouts }: Settings): Pro
   const isNamed = ['payer_name', 'payer_iban', 'payer_routing'].some(one => one in changes)
   const inSepa = currency === 'EUR' && iban !== '' && problemInSepa(name, 'The name', MOST_SEPA_NAME)
   const inAch = currency === 'USD' && routing !== '' && problemInAch(name, 'The name', MOST_ACH_PAYER)
-  const advice = 'If you do not pay by ACH, leave Routing number (payer_routing) empty.'
-  const problem = isNamed && (inSepa || (inAch && `${inAch} ${advice}`))
+  const problem = isNamed && (inSepa || inAch)
+  const [file, account] = inSepa
+    ? ['a SEPA', 'IBAN (payer_iban)']
+    : ['an ACH', 'Routing number (payer_routing)']
   const ofBank = problemInAch(bank, 'The name', MOST_BANK)
   return {
-    ...(problem && { payer_name: `can't be in a file for the bank. ${problem}` }),
+    ...(problem && {
+      payer_name: `can't be in ${file} file. ${problem} If you make no such files, leave ${account} empty.`,
+    }),
     ...(ofBank && {
-      payer_bank: `can't be in a file for the bank. ${ofBank} Leave it empty if you do not pay by ACH.`,
+      payer_bank: `can't be in an ACH file. ${ofBank} If you make no such files, leave it empty.`,
     }),
   }
 }

@@ -165,13 +165,14 @@ async function act(books: Books, people: readonly number[], { do: what, a, b }: 
     }
     case 'results': {
       const id = await run()
+      const { reference } = await runs.reading.get(context, id)
       const outcome = pick(['paid', 'paid', 'failed', 'returned', 'unknown'], b)!
       const lines = people
         .filter((_, index) => b % 3 === 0 || (a >> index) % 2 === 0)
-        .map(one => `R${id}A${one},${outcome}`)
+        .map(one => `${reference}A${one},${outcome}`)
       return runs.recordResults(context, {
         payout_run_id: id,
-        content: ['reference,status', `R${id}A${affiliate},${outcome}`, ...lines].join('\n'),
+        content: ['reference,status', `${reference}A${affiliate},${outcome}`, ...lines].join('\n'),
       })
     }
     case 'cancel':

@@ -57,18 +57,25 @@ export function wordsOf({ reason, debit, credit }: Worded): string {
 interface Numbered extends Worded {
   readonly referral_id: number | null
   readonly payout_id: number | null
+  readonly payout_run_id: number | null
 }
 
-/** @returns for example 'refund of a sale, referral 13' or 'payout 5 failed' */
+/** @returns for example 'refund of a sale, referral 13', 'payout 5 failed' or 'reserved by payout run 3' */
 export function numberedWordsOf(transfer: Numbered): string {
-  const { referral_id, payout_id } = transfer
+  const { referral_id, payout_id, payout_run_id: run } = transfer
   let text = wordsOf(transfer)
   for (const [name, id] of Object.entries({ referral: referral_id, payout: payout_id })) {
     if (!id) continue
     text = isAbout(text, name) ? text.replace(name, `${name} ${id}`) : `${text}, ${name} ${id}`
   }
-  return text
+  if (!run) return text
+  return namesRun(text)
+    ? text.replace(/(?:a )?payout run/, `payout run ${run}`)
+    : `${text}, payout run ${run}`
 }
+
+/** Whether the words speak of the run, so that its number belongs to them. */
+export const namesRun = (words: string): boolean => words.includes('payout run')
 
 /** Whether the words begin with the kind of record, so that its number belongs to them. */
 export const isAbout = (words: string, name: string): boolean =>

@@ -318,6 +318,7 @@ export function recordOf(row: LedgerRow, { decimals }: Settings) {
     referral_id: row.referral_id ?? 0,
     payout_id: row.payout_id ?? 0,
     run_item_id: row.run_item_id ?? 0,
+    payout_run_id: row.payout_run_id ?? 0,
     event_id: row.event_id ?? 0,
     because: wordsOf(row),
   }

@@ -45,6 +45,7 @@ export const transferRecord = Type.Object({
   referral_id: Type.Integer({ description: 'The referral that it is about; 0 when it is about none.' }),
   payout_id: Type.Integer({ description: 'The payout that it is about; 0 when it is about none.' }),
   run_item_id: Type.Integer({ description: 'The item of a payout run; 0 when it is about none.' }),
+  payout_run_id: Type.Integer({ description: 'The payout run of that item; 0 when it is about none.' }),
   event_id: Type.Integer({
     description:
       'Transfers with the same event belong together; 0 for what was paid before there was a ledger.',

@@ -83,7 +83,11 @@ export async function balancesAt(db: Db, affiliateId: number, last: number): Pro
   return totals
 }
 
-export type Transfer = Selectable<LedgerTransfersTable>
+/** With the payout run whose item it is about. */
+export type Transfer = Selectable<LedgerTransfersTable> & { readonly payout_run_id: number | null }
+
+const runOfItem = sql<number | null>`(SELECT run_items.run_id FROM run_items
+  WHERE run_items.id = ledger_transfers.run_item_id)`.as('payout_run_id')
 
 /** The filters of a ledger, as they are stored. Several values of one filter mean any of them. */
 export interface Criteria {
@@ -102,7 +106,8 @@ const byId: Order = { expression: id, kind: 'number', value: (row: Transfer) => 
 export const orders: Record<string, Order> = { transfer_id: byId, date: byId }
 
 const list = new PagedList(
-  (db, criteria: Criteria) => db.selectFrom('ledger_transfers').selectAll().where(matching(criteria)),
+  (db, criteria: Criteria) =>
+    db.selectFrom('ledger_transfers').selectAll().select(runOfItem).where(matching(criteria)),
   id,
 )
 
@@ -151,6 +156,7 @@ const journal = prepared((db: Db, { after, limit, affiliateId, first, last }: Pa
     .leftJoin('referrals', 'referrals.id', 'ledger_transfers.referral_id')
     .leftJoin('payouts', 'payouts.id', 'ledger_transfers.payout_id')
     .selectAll('ledger_transfers')
+    .select(runOfItem)
     .select(({ fn }) => [
       fn.coalesce('referrals.created_at', 'payouts.created_at').as('record_at'),
       fn.coalesce('referrals.reference', 'payouts.reference').as('reference'),

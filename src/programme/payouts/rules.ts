@@ -16,7 +16,7 @@ import { isThere, thereAmong } from '../affiliates/store.ts'
 import type { Reason } from '../ledger/because.ts'
 import { owedTo } from '../ledger/rules.ts'
 import { holdReferrals } from '../referrals/store.ts'
-import { markReturned, payoutsOf } from '../runs/store.ts'
+import { markReturned, payoutsOf, runOf } from '../runs/store.ts'
 import { carryOut, holdNamed, type Plan, plan, postAlone } from './paying.ts'
 import { type Payout, type PayoutRow, payout } from './payout.ts'
 import * as store from './store.ts'
@@ -252,8 +252,9 @@ export const many: Many = { name: payout.name, reading, store: store.payouts }
 
 /** @throws Failure no_payout */
 export async function getNotes({ database }: Context, id: number) {
-  const { reference, note } = existing(payout, (await store.notesOf(database.replica, [id])).get(id))
-  return { payout_id: id, reference, note }
+  const db = database.replica
+  const { reference, note, run_item_id } = existing(payout, (await store.notesOf(db, [id])).get(id))
+  return { payout_id: id, reference, note, payout_run_id: await runOf(db, run_item_id) }
 }
 
 /** The references and notes of payouts, by their identifiers. */

@@ -29,6 +29,7 @@ describeService('what is kept beside referrals and payouts', service => {
       date: '2024-02-03 04:05:06',
       reference: 'SEPA-1',
       note: 'By bank\nsecond line',
+      payout_run_id: 0,
     }
     const made = await send('/payouts', sent)
     assert.equal(made.date, '2024-02-03 04:05:06')
@@ -41,6 +42,7 @@ describeService('what is kept beside referrals and payouts', service => {
       payout_id: made.payout_id,
       reference: 'SEPA-1',
       note: 'By bank\nsecond line',
+      payout_run_id: 0,
     })
     const found = (await service().get('/payouts?reference=SEPA-1')).body
     assert.deepEqual(

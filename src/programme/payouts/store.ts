@@ -4,7 +4,6 @@ import type { Criteria } from '../../records/kind.ts'
 import { storeOf } from '../../records/store.ts'
 import type { Db, Tx } from '../../storage/database.ts'
 import { insertMany as insertRows } from '../../storage/insert-many.ts'
-import { countOf } from '../../storage/page.ts'
 import { prepared } from '../../storage/prepared.ts'
 import { exactSum } from '../../storage/sums.ts'
 import type { Tables } from '../../storage/tables.ts'
@@ -128,29 +127,13 @@ async function deleteNames(tx: Tx, payoutId: number): Promise<void> {
 export async function notesOf(
   db: Db,
   ids: readonly number[],
-): Promise<Map<number, Pick<Payout, 'id' | 'reference' | 'note'>>> {
+): Promise<Map<number, Pick<Payout, 'id' | 'reference' | 'note' | 'run_item_id'>>> {
   const rows = await db
     .selectFrom('payouts')
-    .select(['id', 'reference', 'note'])
+    .select(['id', 'reference', 'note', 'run_item_id'])
     .where('id', 'in', ids)
     .execute()
   return new Map(rows.map(row => [row.id, row]))
-}
-
-export type PaidPayout = Pick<Payout, 'id' | 'affiliate_id' | 'amount' | 'created_at'>
-
-/**
- * The last payouts that are paid, in order.
- * @param part which share of that many
- */
-export async function lastPaid(db: Db, part: (count: number) => number): Promise<PaidPayout[]> {
-  const query = db.selectFrom('payouts').where('status', '=', 'paid')
-  const rows = await query
-    .select(['id', 'affiliate_id', 'amount', 'created_at'])
-    .orderBy('id', 'desc')
-    .limit(part(await countOf(query)))
-    .execute()
-  return rows.reverse()
 }
 
 /** The next payouts by identifier. */

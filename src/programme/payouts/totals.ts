@@ -14,4 +14,7 @@ export const payoutNotes = Type.Object({
   payout_id: Type.Integer({ description: 'Identifier of the payout.' }),
   reference: Type.String({ description: 'What the bank or the payment service calls it.' }),
   note: Type.String({ description: 'A note on the payout.' }),
+  payout_run_id: Type.Integer({
+    description: 'The payout run that has made the payout; 0 when it was recorded.',
+  }),
 })

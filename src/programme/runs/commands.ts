@@ -19,7 +19,7 @@ import { onBehalfOf } from '../../settings/rules.ts'
 import { formats } from './formats/formats.ts'
 import { resultFormats } from './outcome.ts'
 import * as rules from './rules.ts'
-import { methods, payoutRun, type Run, type RunRow } from './run.ts'
+import { payoutRun, type Run, type RunRow } from './run.ts'
 import {
   approveArguments,
   cancelArguments,
@@ -29,6 +29,7 @@ import {
   prepareArguments,
   resultArguments,
 } from './schema.ts'
+import { methods } from './words.ts'
 
 /** No request waits for the command line, so each step runs to its end. */
 const FOR_EVER = Number.POSITIVE_INFINITY

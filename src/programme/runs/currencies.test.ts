@@ -28,9 +28,9 @@ for (const [engine, currency, amount, text] of [
     const path = `/payout-runs/${draft.id}`
     assert.equal((await service.post(`${path}/approve`, { hash: draft.hash })).body.status, 'approved')
     const { body: file } = await service.get(`${path}/files/csv?columns=reference,amount,currency`)
-    assert.equal(file.split('\r\n')[1], `R${draft.id}A${id},${text},${currency}`)
+    assert.equal(file.split('\r\n')[1], `${draft.reference}A${id},${text},${currency}`)
 
-    const reference = `R${draft.id}A${id}`
+    const reference = `${draft.reference}A${id}`
     const whole = `reference,status\n${reference},paid\n`
     for (const [content, format] of [
       [whole.slice(0, -3), 'csv'],

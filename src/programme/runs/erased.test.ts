@@ -38,8 +38,8 @@ describeService('a payee who is erased after the approval', service => {
       const first = await service().get(`${path}/files/${format}`)
       assert.equal(first.status, 200, JSON.stringify(first.body))
       assert.deepEqual(
-        [...new Set(first.body.match(/R\d+A\d+/g))],
-        [people[0]!, people[2]!].map(({ id }) => `R${run.id}A${id}`),
+        [...new Set(first.body.match(/R\d+[B-Z]{4}A\d+/g))],
+        [people[0]!, people[2]!].map(({ id }) => `${run.reference}A${id}`),
       )
       assert.equal((await service().get(`${path}/files/${format}`)).body, first.body)
     }
@@ -49,7 +49,7 @@ describeService('a payee who is erased after the approval', service => {
     assert.deepEqual([item.status, item.amount, item.payee_account], ['reserved', 10, ''])
     assert.match(item.note, /^The payee was erased: .* Record it as failed/)
 
-    const content = `reference,status\nR${run.id}A${people[0]!.id},paid\nR${run.id}A${people[2]!.id},paid`
+    const content = `reference,status\n${run.reference}A${people[0]!.id},paid\n${run.reference}A${people[2]!.id},paid`
     assert.equal((await service().post(`${path}/results`, { content })).body.recorded.paid, 2)
     assertFailure(await service().post(`${path}/close`), 409, 'rest_payout_run_conflict')
     assert.equal((await service().post(`/run-items/${item.id}`, { status: 'failed' })).body.status, 'failed')

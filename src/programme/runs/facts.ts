@@ -20,7 +20,7 @@ interface Gathered {
   readonly referrals: ReadonlyMap<number, readonly number[]>
 }
 
-type Terms = Pick<Run, 'id' | 'method' | 'cut_off' | 'minimum' | 'left_out'>
+type Terms = Pick<Run, 'id' | 'reference' | 'method' | 'cut_off' | 'minimum' | 'left_out'>
 
 /**
  * The present facts about affiliates.

@@ -15,16 +15,7 @@ import {
 } from '../../records/kinds-of-field.ts'
 import { integer, neither, nullable, type RowsOf, type Table, text } from '../../storage/table.ts'
 import { byAffiliateName } from '../affiliates/name.ts'
-
-export const itemStatuses = [
-  'included',
-  'excluded',
-  'reserved',
-  'paid',
-  'failed',
-  'returned',
-  'unknown',
-] as const
+import { itemStatuses } from './words.ts'
 
 export type ItemStatus = (typeof itemStatuses)[number]
 

@@ -21,7 +21,9 @@ export function refuseUnpayable({ method }: Pick<Run, 'method'>, settings: Setti
   }
   const problems = problemsOfPayer?.(payerOf(settings)) ?? []
   if (problems.length > 0) {
-    throw conflict(`The settings say too little of the payer for a ${method} file. ${problems.join(' ')}`)
+    throw conflict(
+      `Complete the payer in the settings, for files of the method ${method}. ${problems.join(' ')}`,
+    )
   }
 }
 

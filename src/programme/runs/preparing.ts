@@ -48,8 +48,7 @@ export async function prepareSome(context: RequestContext, run: Run): Promise<bo
     // One event for the whole preparation; an unfinished draft is not logged.
     if (isLast) {
       tx.log('payout_run.prepare', run.id, {
-        before: payoutRun.logged({ ...before, payees: 0, amount: 0, excluded: 0 }, settings),
-        after: payoutRun.logged(after, settings),
+        after: cameTo(payoutRun.logged(after, settings)),
       })
     }
     return !isLast
@@ -62,3 +61,9 @@ export function isReady({ status, hash }: Pick<Run, 'status' | 'hash'>): boolean
 }
 
 const sumOf = (proposals: readonly Proposal[]) => proposals.reduce((sum, { amount }) => sum + amount, 0)
+
+/** What the log says of a preparation; what was asked for is logged before it. */
+const cameTo = (logged: object) =>
+  Object.fromEntries(
+    Object.entries(logged).filter(([name]) => ['payees', 'amount', 'excluded'].includes(name)),
+  )

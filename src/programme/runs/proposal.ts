@@ -7,6 +7,7 @@ import { decimalText, MAX_AMOUNT, toUnits } from '../../base/money.ts'
 import type { Settings } from '../../base/settings.ts'
 import { formatOf } from './formats/formats.ts'
 import type { Item, Reason } from './item.ts'
+import { shortReferenceOf } from './references.ts'
 import { leftOutOf, type Run } from './run.ts'
 
 /** The unpaid referrals of an affiliate that are in no run, up to the cut-off. */
@@ -59,7 +60,7 @@ export type Proposal = Pick<
   | 'digest'
 >
 
-type Terms = Pick<Run, 'id' | 'method' | 'minimum' | 'left_out'>
+type Terms = Pick<Run, 'id' | 'reference' | 'method' | 'minimum' | 'left_out'>
 
 export function proposalOf(run: Terms, facts: Facts, settings: Settings): Proposal {
   const { affiliateId, owed, payee, paidBeside } = facts
@@ -71,7 +72,7 @@ export function proposalOf(run: Terms, facts: Facts, settings: Settings): Propos
     note: out?.note ?? warningOf(paidBeside, settings),
     amount: withinNumbers(owed.amount),
     referrals: owed.count,
-    reference: referenceOf(run.id, affiliateId),
+    reference: referenceOf(run, affiliateId),
     payee_name: payee.name,
     payee_account: payee.account,
     details_id: payee.detailsId,
@@ -146,17 +147,14 @@ function mostOf(method: Run['method'], { decimals }: Settings): bigint {
   return mostAmount < most ? mostAmount : most
 }
 
-const REFERENCE = /^R(\d{1,15})A(\d{1,15})$/
-
-/** The same on every call, and short enough for every format. */
-export function referenceOf(runId: number, affiliateId: number): string {
-  return `R${runId}A${affiliateId}`
-}
-
-/** @returns undefined when it is no reference of a payout run */
-export function parseReference(text: string): { runId: number; affiliateId: number } | undefined {
-  const [, runId, affiliateId] = REFERENCE.exec(text.trim().toUpperCase()) ?? []
-  return runId === undefined ? undefined : { runId: Number(runId), affiliateId: Number(affiliateId) }
+/** Of a payment: for example 'R12KQXTA345', the same on every call. */
+export function referenceOf(
+  { id, reference, method }: Pick<Run, 'id' | 'reference' | 'method'>,
+  affiliateId: number,
+): string {
+  const { mostReference = Number.POSITIVE_INFINITY } = formatOf(method)
+  const whole = `${reference}A${affiliateId}`
+  return whole.length <= mostReference ? whole : `${shortReferenceOf(id)}A${affiliateId}`
 }
 
 /** The digest of a run continues with each item. */

@@ -10,12 +10,14 @@ import type { Db } from '../../storage/database.ts'
 import { conflict } from './conflict.ts'
 import { type Item, runItem } from './item.ts'
 import { type Outcome, outcomes, type ReportedOutcome, type ResultFormat } from './outcome.ts'
-import { parseReference, referenceOf } from './proposal.ts'
+import { referenceOf } from './proposal.ts'
+import { canonical, fileReferenceOf, parseFileReference, parseReference } from './references.ts'
 import { readCsv, unreadable } from './results/csv.ts'
 import { type Answered, type Entries, type Entry, noteOf } from './results/entry.ts'
 import { readNacha } from './results/nacha.ts'
 import { readPain002 } from './results/pain002.ts'
 import { readPaypal } from './results/paypal.ts'
+import { logOutcome, logResults } from './results-log.ts'
 import { payoutRun, type Run, type RunRow } from './run.ts'
 import type { ResultArguments, ResultRecord, SettleArguments } from './schema.ts'
 import { problemOf, settle } from './settling.ts'
@@ -95,7 +97,7 @@ export async function recordResults(context: RequestContext, args: ResultArgumen
     const batch = affiliates.slice(start, start + ITEMS_AT_ONCE)
     const found = await store.itemsOf(context.database.reader, id, batch)
     const present = new Set(found.map(item => item.affiliate_id))
-    const unknown = batch.filter(affiliateId => !present.has(affiliateId)).map(one => referenceOf(id, one))
+    const unknown = batch.filter(affiliateId => !present.has(affiliateId)).map(one => referenceOf(run, one))
     result.unknown_references.push(
       ...unknown.slice(0, Math.max(0, MOST_NAMED - result.unknown_references.length)),
     )
@@ -112,6 +114,7 @@ export async function recordResults(context: RequestContext, args: ResultArgumen
       await new Promise(setImmediate)
     }
   }
+  if (!dry_run) await logResults(context, args, result)
   return result
 }
 
@@ -188,18 +191,30 @@ class Report {
 
   /** @throws Failure invalid_argument when the file is the answer to one that is none of the run's */
   #refuseOther(file: string): void {
-    const runId = fileOf(file)
-    if (runId === this.#run.id) return
-    throw runId === undefined
+    const named = parseFileReference(file)
+    if (named && this.#isFile(named.part, file)) return
+    throw named === undefined || named.runId === this.#run.id
       ? unreadable(`answers the file ${noteOf(file).slice(0, 40)}, which is none of this run.`)
-      : otherRun(runId)
+      : otherRun(named.runId)
+  }
+
+  #isFile(part: number, reference: string): boolean {
+    return fileReferenceOf(this.#run, part) === canonical(reference)
+  }
+
+  /** Of another installation, the numbers may be the same. */
+  #isOwn(reference: string): boolean {
+    const payment = parseReference(reference)
+    if (payment) return referenceOf(this.#run, payment.affiliateId) === canonical(reference)
+    const file = parseFileReference(reference)
+    return file !== undefined && this.#isFile(file.part, reference)
   }
 
   #add({ reference, outcome, note }: Entry): void {
     const parsed = parseReference(reference)
-    const runId = parsed?.runId ?? fileOf(reference)
-    if (runId !== this.#run.id) {
-      this.#otherRun ??= runId
+    if (!this.#isOwn(reference)) {
+      const runId = parsed?.runId ?? parseFileReference(reference)?.runId
+      if (runId !== this.#run.id) this.#otherRun ??= runId
       if (this.unknown.length < MOST_NAMED) this.unknown.push(reference.slice(0, 100))
     } else if (outcome === undefined) {
       this.ignored += 1
@@ -229,7 +244,7 @@ class Report {
   takeContradictions(): { reference: string; reason: string }[] {
     return [...this.#contradictory].map(([affiliateId, reason]) => {
       this.reported.delete(affiliateId)
-      return { reference: referenceOf(this.#run.id, affiliateId), reason }
+      return { reference: referenceOf(this.#run, affiliateId), reason }
     })
   }
 
@@ -249,12 +264,6 @@ function bothOf(one: Outcome, other: Outcome): Outcome | undefined {
   if (one === 'unknown') return other
   const came = [one, other]
   return came.includes('paid') && came.includes('returned') ? 'returned' : undefined
-}
-
-/** @returns the run whose file names itself so */
-function fileOf(reference: string): number | undefined {
-  const run = /^RUN-(\d{1,15})-\d+$/.exec(reference)?.[1]
-  return run === undefined ? undefined : Number(run)
 }
 
 /** @throws Failure invalid_argument when the text was decoded by a wrong encoding */
@@ -367,6 +376,7 @@ export async function settleItem(context: RequestContext, args: SettleArguments)
     if (problem !== undefined) throw conflict(`The item ${problem}`)
     await markSent(tx, run, settings)
     await settle(context, tx, run, [item], new Map([[id, { outcome, note }]]), settings)
+    if (item.status !== outcome) await logOutcome(tx, item, outcome)
     return existing(runItem, await store.items.hold(tx, id))
   })
 }

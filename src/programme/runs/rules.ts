@@ -14,6 +14,7 @@ import { conflict } from './conflict.ts'
 import { runItem } from './item.ts'
 import { problemOfNote, refuseUnpayable } from './payer.ts'
 import { isReady, prepareSome } from './preparing.ts'
+import { newRunReference } from './references.ts'
 import { leftOutOf, payoutRun, type Run } from './run.ts'
 import type { editArguments, PrepareArguments } from './schema.ts'
 import * as store from './store.ts'
@@ -44,12 +45,13 @@ export async function prepare(context: RequestContext, args: PrepareArguments): 
     })
     refuseUnpayable(terms, settings)
     const fresh = payoutRun.newRow(sent, settings, { time: now(), actor: context.actor.userId })
-    const run = await store.runs.insert(tx, {
+    const { id } = await store.runs.insert(tx, {
       ...fresh,
       approval: settings.payouts.approval,
       prepared_by: context.actor.userId,
       left_out: distinct(exclude),
     })
+    const run = await store.runs.update(tx, id, { reference: newRunReference(id) })
     tx.log('payout_run.create', run.id, { after: payoutRun.logged(run, settings) })
     return run
   })
@@ -95,9 +97,11 @@ export async function edit(context: RequestContext, args: Static<typeof editArgu
       refusal: '',
       updated_at: now(),
     })
+    // What it came to is logged when it is prepared: until then it has no payees.
+    const { payees, amount, excluded, refusal } = before
     tx.log('payout_run.edit', id, {
       before: payoutRun.logged(before, settings),
-      after: payoutRun.logged(after, settings),
+      after: payoutRun.logged({ ...after, payees, amount, excluded, refusal }, settings),
     })
   })
   await proceed(context, id)

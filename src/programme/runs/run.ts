@@ -5,9 +5,8 @@ import { formatTime, parseMoment } from '../../base/time.ts'
 import { kind, type ReadRowOf, type RowOf, type TableOf } from '../../records/kind.ts'
 import { amount, count, created, derivedAmount, link, status, words } from '../../records/kinds-of-field.ts'
 import { neither } from '../../storage/table.ts'
+import { methods, runStatuses } from './words.ts'
 
-const runStatuses = ['draft', 'approving', 'approved', 'sent', 'closed', 'cancelled'] as const
-export const methods = ['csv', 'paypal', 'sepa', 'nacha'] as const
 const approvals = ['one', 'two'] as const
 
 /** A field that only the service sets. */
@@ -93,6 +92,16 @@ const fields = {
   approved_at: time('When it was approved'),
   sent_at: time('When a file of it was handed over'),
   closed_at: time('When it was closed or cancelled'),
+  reference: serviceOnly(
+    words(
+      line(40),
+      "Names it in its payment files: each payment has it, the letter A and the affiliate's identifier.",
+      neither,
+    ),
+  ),
+  last_results: serviceOnly(
+    words(line(1000), 'What was recorded last of its payments, and from what; empty before.', neither),
+  ),
   refusal: serviceOnly(
     words(
       line(4000),
@@ -129,6 +138,7 @@ const actions = [
   'cancel',
   'download',
   'send',
+  'record',
   'close',
 ] as const
 

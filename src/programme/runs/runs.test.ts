@@ -139,7 +139,7 @@ describeService('a payout run from who is owed to who is paid', service => {
         'reference,account,amount,note',
         ...ids.map((id, index) =>
           [
-            `R${run.id}A${id}`,
+            `${run.reference}A${id}`,
             `${names[index]}@example.com`,
             index === 0 ? '15.00' : '12.50',
             'October',
@@ -154,7 +154,7 @@ describeService('a payout run from who is owed to who is paid', service => {
     assertFailure(await step(run.id, '/cancel', { not_handed_over: true }), 409, 'rest_payout_run_conflict')
     assertFailure(await step(run.id, '/close'), 409, 'rest_payout_run_conflict')
 
-    const reference = (index: number) => `R${run.id}A${ids[index]}`
+    const reference = (index: number) => `${run.reference}A${ids[index]}`
     const contradictory = await results(
       run.id,
       `reference,status\n${reference(0)},paid\n${reference(0)},failed\n${reference(3)},failed\n${reference(3)},paid`,
@@ -167,7 +167,7 @@ describeService('a payout run from who is owed to who is paid', service => {
         [reference(3), ids[3], 12.5],
       ],
     )
-    const content = `reference;status;note\n${reference(0)};paid;\n${reference(1)};failed;"closed; account"\n${reference(2)};unknown;\n${reference(3)};paid;\nR${run.id}A999999;paid;\n`
+    const content = `reference;status;note\n${reference(0)};paid;\n${reference(1)};failed;"closed; account"\n${reference(2)};unknown;\n${reference(3)};paid;\n${run.reference}A999999;paid;\n`
     const dry = await results(run.id, content, { dry_run: true })
     assert.equal((await service().get(`/payout-runs/${run.id}/reconciliation`)).body.open.count, 4)
     const real = await results(run.id, content)
@@ -177,7 +177,7 @@ describeService('a payout run from who is owed to who is paid', service => {
       recorded: { paid: 2, failed: 1, returned: 0, unknown: 1 },
       unchanged: 0,
       conflicts: [],
-      unknown_references: [`R${run.id}A999999`],
+      unknown_references: [`${run.reference}A999999`],
       ignored: 0,
     }
     const { lines, ...realCounts } = real.body
@@ -398,7 +398,7 @@ describeService('a payout run from who is owed to who is paid', service => {
 
   test('400 - results that can not be read, or are of another run, change nothing', async () => {
     const run = await approved()
-    const of = `R${run.id}A1`
+    const of = `${run.reference}A1`
     for (const [content, named] of [
       ['', /names/],
       ['reference,amount\nR1A1,5', /reference and status/],

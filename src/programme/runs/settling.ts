@@ -2,6 +2,8 @@
  * Records the outcomes of payments. A payout is created when money has left or has failed to; what has failed or came back
  * is owed again. Outcomes only move forward, so that nobody is paid twice.
  */
+import { firstAdministrator } from '../../accounts/users/store.ts'
+import { Failure } from '../../base/errors.ts'
 import type { Settings } from '../../base/settings.ts'
 import { now } from '../../base/time.ts'
 import { inTransaction, type RequestContext, type WriteTx } from '../../events/write.ts'
@@ -12,6 +14,18 @@ import type { Outcome, ReportedOutcome } from './outcome.ts'
 import { paymentsOf, record } from './payments.ts'
 import type { Run } from './run.ts'
 import * as store from './store.ts'
+
+/**
+ * The account that stands for the command line, where one is required.
+ * @throws Failure payout_conflict
+ */
+async function administratorIn(tx: WriteTx): Promise<number> {
+  const id = await firstAdministrator(tx)
+  if (id !== undefined) return id
+  throw new Failure('payout_conflict', {
+    message: 'A payout belongs to an account: create an administrator first (affiliated users create).',
+  })
+}
 
 /** The allowed changes of an item's status. */
 const moves: Readonly<Partial<Record<ItemStatus, readonly Outcome[]>>> = {
@@ -94,7 +108,7 @@ async function leave(
     const { outcome } = reported.get(item.id)!
     return outcome === 'unknown' ? [] : paymentsOf(item, outcome, reserved.get(item.id) ?? [])
   })
-  const owner = context.actor.userId || run.approved_by || run.prepared_by || (await store.administrator(tx))
+  const owner = context.actor.userId || run.approved_by || run.prepared_by || (await administratorIn(tx))
   await record(tx, run, payments, owner, settings)
   await store.payReferrals(tx, ids.filter(isPaid), now())
   await store.releaseReferrals(

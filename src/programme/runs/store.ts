@@ -346,16 +346,15 @@ export async function markReturned(tx: Tx, itemId: number, time: number): Promis
   await returning(tx, { id: itemId, time })
 }
 
-/** The account that stands for the command line, where one is required. */
-export async function administrator(db: Db): Promise<number> {
-  const query = db.selectFrom('users').select('id').where('role', '=', 'administrator').orderBy('id').limit(1)
-  return (await query.executeTakeFirstOrThrow()).id
-}
-
 export async function payoutsOf(db: Db, itemId: number): Promise<number[]> {
   const query = db.selectFrom('payouts').select('id').where('run_item_id', '=', itemId)
   const rows = await query.where('run_item_id', '!=', 0).orderBy('id').execute()
   return rows.map(row => row.id)
+}
+
+/** @returns the run of an item; 0 for none */
+export async function runOf(db: Db, itemId: number): Promise<number> {
+  return itemId === 0 ? 0 : ((await items.find(db, itemId))?.run_id ?? 0)
 }
 
 /** Runs with an unfinished step: partly prepared, approved or cancelled. */

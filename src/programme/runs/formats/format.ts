@@ -15,7 +15,7 @@ export type Payer = Pick<PayoutSettings, 'name' | 'iban' | 'bic' | 'bank' | 'rou
 
 /** What is the same for the whole file. */
 export interface Frame {
-  readonly run: Pick<RunRow, 'id' | 'note' | 'method'>
+  readonly run: Pick<RunRow, 'id' | 'reference' | 'note' | 'method'>
   /**
    * When the run was approved, in seconds. Files name this time, not the one of writing, so that they can be written
    * again.
@@ -43,6 +43,8 @@ export interface Format {
   readonly currency?: string
   /** The most payees of a file. */
   readonly most?: number
+  /** The most characters of a payment's reference. */
+  readonly mostReference?: number
   /** The largest payment, in minor units. */
   readonly mostAmount?: bigint
   /** What is wrong with the payer's details, as sentences that name settings. */

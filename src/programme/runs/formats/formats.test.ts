@@ -11,7 +11,7 @@ import { sepa } from './sepa.ts'
 const IBANS = ['DE89370400440532013000', 'FR1420041010050500013M02606', 'NL91ABNA0417164300']
 
 const frame: Frame = {
-  run: { id: 7, note: "Commission 10/2026: it's paid", method: 'sepa' },
+  run: { id: 7, reference: 'R7', note: "Commission 10/2026: it's paid", method: 'sepa' },
   at: 1_793_000_000,
   payer: {
     name: 'SHOP INC',
@@ -260,7 +260,7 @@ describeService('the files of a payout run', service => {
     assert.deepEqual(of('CtrlSum'), ['10.05', '10.05'])
     assert.deepEqual(of('InstdAmt'), ['10.05'])
     assert.deepEqual(of('IBAN'), [IBANS[0], IBANS[1]])
-    assert.deepEqual(of('EndToEndId'), [`R${run.id}A${ids[0]}`])
+    assert.deepEqual(of('EndToEndId'), [`${run.reference}A${ids[0]}`])
     assert.deepEqual(of('Ustrd'), ['Commission 10/2026'])
     assert.match(text, /<Nm>Anna O&apos;Neil<\/Nm>/)
     // Every element that is opened is closed, in order.
@@ -284,8 +284,8 @@ describeService('the files of a payout run', service => {
     assert.equal(
       await file(run.id, 'paypal'),
       [
-        `payone@example.com,3.00,EUR,R${run.id}A${ids[0]},`,
-        `wallet@example.org,3.00,EUR,R${run.id}A${ids[1]},`,
+        `payone@example.com,3.00,EUR,${run.reference}A${ids[0]},`,
+        `wallet@example.org,3.00,EUR,${run.reference}A${ids[1]},`,
         '',
       ].join('\r\n'),
     )

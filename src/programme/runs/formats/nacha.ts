@@ -4,10 +4,13 @@
  */
 import { MOST_ACH_PAYER, problemInAch } from '../../../base/bank-texts.ts'
 import { isRouting } from '../../../base/banks.ts'
+import { isDrawn } from '../references.ts'
 import type { Format, Frame, Line, Lines } from './format.ts'
 
 const WIDTH = 94
 const RECORDS_PER_BLOCK = 10
+/** Of the field that identifies the individual. */
+const MOST_REFERENCE = 15
 const MOST_NAME = 22
 const MOST_NOTE = 80
 const MOST_BANK = 23
@@ -39,6 +42,11 @@ interface Totals {
 
 const none = (): Totals => ({ records: 0, batches: 0, entries: 0, hash: 0n, credits: 0n })
 
+const MODIFIERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789'
+
+/** Tells the files of one day apart. */
+const modifierOf = (run: Frame['run']) => (isDrawn(run) ? MODIFIERS[run.id % MODIFIERS.length]! : 'A')
+
 function fileHeader({ payer, at, run }: Frame): string {
   const { day, time } = clock(at)
   return record(
@@ -47,13 +55,13 @@ function fileHeader({ payer, at, run }: Frame): string {
     padEnd(payer.companyId, 10),
     day,
     time,
-    'A',
+    modifierOf(run),
     '094',
     '10',
     '1',
     padEnd(payer.bank, MOST_BANK),
     padEnd(payer.name, 23),
-    padEnd(`RUN${run.id}`, 8),
+    padEnd(isDrawn(run) ? run.reference : `RUN${run.id}`, 8),
   )
 }
 
@@ -85,7 +93,7 @@ function entry(line: Line, { payer, run }: Frame, sequence: number): string {
     account.routingNumber ?? '',
     padEnd(account.accountNumber ?? '', 17),
     padNumber(amount, 10),
-    padEnd(reference, 15),
+    padEnd(reference, MOST_REFERENCE),
     padEnd(payee_name, MOST_NAME),
     '  ',
     run.note === '' ? '0' : '1',
@@ -147,14 +155,15 @@ export const nacha: Format = {
   currency: 'USD',
   // The count of entries has six digits, and each may have an addendum.
   most: 400_000,
+  mostReference: MOST_REFERENCE,
   mostAmount: 9_999_999_999n,
   problemsOfPayer: ({ name, routing, companyId, bank }) => [
-    ...(name === '' ? ['Set payer_name.'] : []),
-    ...[problemInAch(name, 'The setting payer_name', MOST_ACH_PAYER) ?? []].flat(),
-    ...(isRouting(routing) ? [] : ['Set payer_routing.']),
-    ...(companyId === '' ? ['Set payer_company_id.'] : []),
-    ...(bank === '' ? ['Set payer_bank.'] : []),
-    ...[problemInAch(bank, 'The setting payer_bank', MOST_BANK) ?? []].flat(),
+    ...(name === '' ? ['Name (payer_name) is empty.'] : []),
+    ...[problemInAch(name, 'Name (payer_name)', MOST_ACH_PAYER) ?? []].flat(),
+    ...(isRouting(routing) ? [] : ['Routing number (payer_routing) must have 9 digits.']),
+    ...(companyId === '' ? ['Company identification (payer_company_id) is empty.'] : []),
+    ...(bank === '' ? ['Bank (payer_bank) is empty.'] : []),
+    ...[problemInAch(bank, 'Bank (payer_bank)', MOST_BANK) ?? []].flat(),
   ],
   problemOfNote: note => problemInAch(note, 'The note', MOST_NOTE),
   problemOfName: name => problemInAch(name, 'The name', MOST_NAME),

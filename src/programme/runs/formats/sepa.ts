@@ -5,6 +5,7 @@
 import { MOST_SEPA_NAME, problemInSepa } from '../../../base/bank-texts.ts'
 import { ibanProblem } from '../../../base/banks.ts'
 import { decimalText } from '../../../base/money.ts'
+import { fileReferenceOf } from '../references.ts'
 import type { Format, Frame, Line } from './format.ts'
 
 const escaped = (text: string) =>
@@ -35,7 +36,7 @@ function transaction({ amount, reference, payee_name, account: to }: Line, { run
 /** The header of the file, whose elements are closed after the transactions. */
 function header({ run, at, payer, part, count, sum, decimals }: Frame): string {
   const moment = new Date(at * 1000).toISOString().slice(0, 19)
-  const id = `RUN-${run.id}-${part}`
+  const id = fileReferenceOf(run, part)
   const totals = textTag('NbOfTxs', String(count)) + textTag('CtrlSum', decimalText(sum, decimals))
   return [
     '<?xml version="1.0" encoding="UTF-8"?>\n',
@@ -71,9 +72,9 @@ export const sepa: Format = {
   currency: 'EUR',
   mostAmount: 99_999_999_999n,
   problemsOfPayer: ({ name, iban }) => [
-    ...(name === '' ? ['Set payer_name.'] : []),
-    ...[problemInSepa(name, 'The setting payer_name', MOST_SEPA_NAME) ?? []].flat(),
-    ...(iban === '' || ibanProblem(iban) ? ['Set payer_iban.'] : []),
+    ...(name === '' ? ['Name (payer_name) is empty.'] : []),
+    ...[problemInSepa(name, 'Name (payer_name)', MOST_SEPA_NAME) ?? []].flat(),
+    ...(iban === '' || ibanProblem(iban) ? ['IBAN (payer_iban) is empty or wrong.'] : []),
   ],
   problemOfNote: note => problemInSepa(note, 'The note', 140),
   problemOfName: name => problemInSepa(name, 'The name', MOST_SEPA_NAME),

@@ -149,24 +149,42 @@ describeService('results of a payout run', service => {
     const whole = report('', '<GrpSts>RJCT</GrpSts>')
     assertFailure(await record(whole.replace('RUN-4-1', 'RUN-999-1')), 400, 'rest_invalid_param')
     // Another company's file, with a group and a payment that are named as ours are.
-    const named = `<OrgnlPmtInfId>RUN-${run.id}-1</OrgnlPmtInfId><PmtInfSts>RJCT</PmtInfSts>`
-    const foreign = report(named + transaction(`R${run.id}A${ids[0]}`, 'RJCT')).replace('RUN-4-1', 'OTHER-7')
+    // Another installation counts its runs as this one does.
+    const theirs = run.reference.replace(/[A-Z]{4}$/, (letters: string) =>
+      letters === 'ZZZZ' ? 'XXXX' : 'ZZZZ',
+    )
+    assert.match(run.reference, /^R\d+[B-Z]{4}$/)
+    for (const other of [`R${run.id}A${ids[0]}`, `${theirs}A${ids[0]}`]) {
+      assertFailure(await record(`reference,status\n${other},paid`, 'csv'), 400, 'rest_invalid_param')
+    }
+    assertFailure(await record(whole.replace('RUN-4-1', `${theirs}-1`)), 400, 'rest_invalid_param')
+    const named = `<OrgnlPmtInfId>${run.reference}-1</OrgnlPmtInfId><PmtInfSts>RJCT</PmtInfSts>`
+    const foreign = report(named + transaction(`${run.reference}A${ids[0]}`, 'RJCT')).replace(
+      'RUN-4-1',
+      'OTHER-7',
+    )
     assert.match(
       (await record(foreign)).body.data.params.content,
       /answers the file OTHER-7, which is none of this run/,
     )
     assertFailure(await record('reference,status\nR1\uFFFD,paid', 'csv'), 400, 'rest_invalid_param')
-    const accepted = await record(report('', `<GrpSts>ACTC</GrpSts>`).replace('RUN-4-1', `RUN-${run.id}-1`))
+    const accepted = await record(
+      report('', `<GrpSts>ACTC</GrpSts>`).replace('RUN-4-1', `${run.reference}-1`),
+    )
     assert.equal(accepted.body.ignored, 1, JSON.stringify(accepted.body))
     const large = await record(`reference,status\n${'x'.repeat(2_000_000)},paid`, 'csv')
     assert.match(large.body.data.params.content, /too long/)
-    const strange = Array.from({ length: 10_003 }, (_, index) => `R${run.id}A${1e6 + index},paid`)
+    const strange = Array.from({ length: 10_003 }, (_, index) => `${run.reference}A${1e6 + index},paid`)
     const many = await record(`reference,status\n${strange.join('\n')}`, 'csv')
     assert.match(many.body.data.params.content, /more payments than the 2/)
-    const reply = await record(whole.replace('RUN-4-1', `RUN-${run.id}-1`))
+    const reply = await record(whole.replace('RUN-4-1', `${run.reference}-1`))
     assert.equal(reply.body.recorded.failed, 2, JSON.stringify(reply.body))
-    const again = await record(whole.replace('RUN-4-1', `RUN-${run.id}-1`))
+    const again = await record(whole.replace('RUN-4-1', `${run.reference}-1`))
     assert.equal(again.body.recorded.failed, 0)
+    assert.equal(
+      (await service().get(`/payout-runs/${run.id}`)).body.last_results,
+      'A file (pain.002): 2 failed',
+    )
     const { body } = await service().get(`/affiliates/${ids[0]}/balances`)
     assert.deepEqual([body.unpaid, body.reserved], [7, 0])
   })
@@ -180,7 +198,7 @@ describeService('results of a payout run', service => {
     }
     const { body: run } = await service().post('/payout-runs')
     await service().post(`/payout-runs/${run.id}/approve`, { hash: run.hash })
-    const of = (index: number) => `R${run.id}A${ids[index]}`
+    const of = (index: number) => `${run.reference}A${ids[index]}`
     const payments = transaction(of(0), 'ACSC') + transaction(of(1), 'ACSP')
     const groups = [
       report(payments, '<GrpSts>RJCT</GrpSts>'),
@@ -188,7 +206,7 @@ describeService('results of a payout run', service => {
     ]
     for (const [index, content] of groups.entries()) {
       const reply = await service().post(`/payout-runs/${run.id}/results`, {
-        content: content.replaceAll('RUN-4-1', `RUN-${run.id}-1`),
+        content: content.replaceAll('RUN-4-1', `${run.reference}-1`),
         format: 'pain.002',
       })
       assert.deepEqual(
