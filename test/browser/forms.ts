@@ -17,13 +17,13 @@ export function formScenarios(world: () => World): void {
 
   describe('forms', () => {
     test('Cancel - leads back to where one came from, and asks only when something was typed', () =>
-      world().work('/affiliates/5/show', async page => {
+      world().work('/affiliates/20/show', async page => {
         const questions = questionsOf(page)
         const heading = (name: string) => page.getByRole('heading', { level: 1, name }).waitFor()
         const name = await page.getByRole('heading', { level: 1 }).innerText()
         await page.getByRole('link', { name: 'Record payout' }).click()
         const affiliate = page.getByRole('combobox', { name: 'Affiliate' })
-        await eventually(async () => assert.match(await affiliate.inputValue(), / #5 /))
+        await eventually(async () => assert.match(await affiliate.inputValue(), / #20 /))
         await cancel(page)
         await heading(name)
 

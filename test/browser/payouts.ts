@@ -54,7 +54,7 @@ export function payoutScenarios(world: () => World): void {
         const question = page.getByRole('alertdialog')
         await question.getByText(`Delete payout ${payout.id} of $0.10?`).waitFor()
         await question.getByRole('button', { name: 'Delete' }).click()
-        await page.getByText(`Payout ${payout.id} deleted`).waitFor()
+        await page.getByText(`Payout ${payout.id} of $0.10 deleted`).waitFor()
         assert.equal((await world().api('GET', `/payouts/${payout.id}`)).status, 404)
       })
     })

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { goTo } from './pages.ts'
 import type { World } from './world.ts'
 
 export function runScenarios(world: () => World): void {
@@ -11,7 +12,11 @@ export function runScenarios(world: () => World): void {
         payment_email: 'runpayee@example.com',
         status: 'active',
       })
-      await world().make('/referrals', { affiliate_id: id, amount: 123_456, status: 'unpaid' })
+      const { referral_id: referral } = await world().make('/referrals', {
+        affiliate_id: id,
+        amount: 123_456,
+        status: 'unpaid',
+      })
       await world().work('/payout-runs', async page => {
         await page.getByRole('link', { name: 'Prepare payout run' }).first().click()
         await page.getByLabel('Minimum').fill('123456')
@@ -34,13 +39,20 @@ export function runScenarios(world: () => World): void {
         await files.getByRole('button', { name: 'Handed over: Plain CSV' }).click()
         await page.getByRole('alertdialog').getByRole('button', { name: 'It was handed over' }).click()
         await page.getByText('File handed over', { exact: true }).waitFor()
+        const { reference, status } = await world().read(`/payout-runs/${run}`)
+        await page.getByRole('combobox', { name: 'Kind of file' }).click()
+        await page.getByRole('option', { name: 'Answer of a bank (pain.002)' }).click()
         await page.getByLabel('File of results').setInputFiles({
           name: 'results.csv',
           mimeType: 'text/csv',
-          buffer: Buffer.from(`reference,status\nR${run}A${id},paid\n`),
+          buffer: Buffer.from(`reference,status\n${reference}A${id},paid\n`),
         })
+        // The file need not be chosen again.
+        await page.getByText(/^The file /).waitFor()
+        await page.getByRole('combobox', { name: 'Kind of file' }).click()
+        await page.getByRole('option', { name: 'CSV: reference, status, note' }).click()
         await page.getByText(/results\.csv would record: 1 paid/).waitFor()
-        assert.equal((await world().read(`/payout-runs/${run}`)).status, 'sent')
+        assert.equal(status, 'sent')
         await page.getByRole('button', { name: 'Record', exact: true }).click()
         await page.getByText('1 paid; 0 recorded before').waitFor()
         await page.getByRole('button', { name: 'Close', exact: true }).last().click()
@@ -51,8 +63,35 @@ export function runScenarios(world: () => World): void {
         // The comparison, the payees, and the end.
         assert.equal(await history.getByText('reserved earnings').count(), 1)
         assert.match(await history.innerText(), /done: 0 → 1\n/)
+        await history.getByText('results.csv (csv): 1 paid').waitFor()
         const { earnings, unpaid_earnings } = await world().read(`/affiliates/${id}`)
         assert.deepEqual([earnings, unpaid_earnings], [123_456, 0])
+
+        // What the run has paid can only turn out to have failed, and then it is nobody's to mark.
+        await page
+          .getByRole('region', { name: 'Payees' })
+          .getByRole('link', { name: /^#\d+$/ })
+          .first()
+          .click()
+        const details = page.getByRole('region', { name: 'Details' })
+        await details.getByText(`Payout run #${run}`).waitFor()
+        await details.getByRole('link', { name: `#${referral}` }).waitFor()
+        assert.equal(await page.getByLabel('Amount').count(), 0)
+        await page.getByLabel('Status').click()
+        await page.getByRole('option', { name: 'Failed' }).click()
+        await page.getByRole('button', { name: 'Save' }).click()
+        await page.getByText(/Payout \d+ saved/).waitFor()
+        const [item] = await world().read(`/run-items?payout_run_id=${run}&affiliate_id=${id}`)
+        assert.equal(item.status, 'returned')
+
+        const next = await world().make('/payout-runs', { minimum: 123_456 })
+        await world().api('POST', `/payout-runs/${next.id}/approve`, { hash: next.hash })
+        await goTo(page, `/referrals/${referral}/show`)
+        await details.getByText(`Payout run #${next.id}. Until that has an outcome`).waitFor()
+        assert.equal(await page.getByRole('link', { name: 'Edit' }).count(), 0)
+        await goTo(page, `/affiliates/${id}/ledger`)
+        await page.getByText(`Reserved by payout run #${next.id}`).waitFor()
+        await world().api('POST', `/payout-runs/${next.id}/cancel`)
       })
     })
 

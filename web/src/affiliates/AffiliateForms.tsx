@@ -19,7 +19,7 @@ import { GroupInput } from '../groups/GroupInput.tsx'
 import { useCan, useSession } from '../session.tsx'
 import { CarefulForm, FormButtons, FormSection, RateInput, Row, rateOf } from '../ui/form.tsx'
 import { rateText, useMoney } from '../ui/format.ts'
-import { Page, RecordProblem, toldByThePage } from '../ui/Page.tsx'
+import { Page, RecordProblem, wholeRecord } from '../ui/Page.tsx'
 import { Waiting } from '../ui/Waiting.tsx'
 import { type User, userName } from '../users/user.ts'
 import { type Affiliate, nameOf, parent, statuses } from './affiliate.tsx'
@@ -197,7 +197,7 @@ export function AffiliateEdit() {
     <EditBase
       resource="affiliates"
       mutationMode="pessimistic"
-      queryOptions={toldByThePage}
+      queryOptions={wholeRecord}
       redirect={false}
       transform={(data: Values, { previousData }: { previousData?: Values } = {}) => ({
         ...data,

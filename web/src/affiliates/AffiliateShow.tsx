@@ -18,7 +18,7 @@ import { Details, LongText } from '../ui/Details.tsx'
 import { count, plural, time, useMoney } from '../ui/format.ts'
 import { lazily } from '../ui/lazily.ts'
 import { Moves } from '../ui/moves.tsx'
-import { Page, Problem, RecordProblem, toldByThePage } from '../ui/Page.tsx'
+import { Page, Problem, RecordProblem, wholeRecord } from '../ui/Page.tsx'
 import { DeleteRecord } from '../ui/RecordForms.tsx'
 import { StatusChip } from '../ui/StatusChip.tsx'
 import { Tile, Tiles } from '../ui/Tile.tsx'
@@ -34,7 +34,7 @@ const LATEST = 10
 
 export function AffiliateShow() {
   return (
-    <ShowBase resource="affiliates" queryOptions={toldByThePage}>
+    <ShowBase resource="affiliates" queryOptions={wholeRecord}>
       <ShowPage />
     </ShowBase>
   )

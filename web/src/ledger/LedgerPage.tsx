@@ -1,6 +1,7 @@
 import { Typography } from '@mui/material'
 import { ListBase, useReference } from 'react-admin'
 import { useParams } from 'react-router-dom'
+import { accounts as allAccounts } from '../../../src/programme/ledger/holdings.ts'
 import { type Affiliate, deletedName, nameOf } from '../affiliates/affiliate.tsx'
 import { API } from '../api.ts'
 import { capital } from '../names.ts'
@@ -19,15 +20,8 @@ import { Cause, type Transfer } from './Transfers.tsx'
 
 type Row = Transfer & { id: number }
 
-const accounts: Transfer['debit'][] = [
-  'pending',
-  'unpaid',
-  'reserved',
-  'paid_out',
-  'external',
-  'difference',
-  'written_off',
-]
+/** Earnings come from `commission`, so that a filter by it would be one by earnings. */
+const accounts = allAccounts.filter(account => account !== 'commission')
 
 /** Every transfer of an affiliate, deleted or not, with the running balance. */
 export function LedgerPage() {

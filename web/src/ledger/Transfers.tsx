@@ -12,7 +12,7 @@ import {
 } from '@mui/material'
 import { useQuery } from '@tanstack/react-query'
 import type { Static } from 'typebox'
-import { isAbout } from '../../../src/programme/ledger/because.ts'
+import { isAbout, namesRun } from '../../../src/programme/ledger/because.ts'
 import type { transferRecord } from '../../../src/programme/ledger/schema.ts'
 import { get, queryOf } from '../api.ts'
 import { capital } from '../names.ts'
@@ -97,11 +97,15 @@ function TransferRows({ transfers, label }: { transfers: readonly Transfer[]; la
   )
 }
 
-/** The reason of a transfer, with a link to its referral or payout. */
-export function Cause({ transfer: { because, referral_id, payout_id } }: { transfer: Transfer }) {
+/** The reason of a transfer, with links to its referral, payout and payout run. */
+export function Cause({
+  transfer: { because, referral_id, payout_id, payout_run_id },
+}: {
+  transfer: Transfer
+}) {
   return (
     <Box component="span">
-      {capital(because)}
+      {capital(payout_run_id > 0 ? because.replace('a payout run', 'payout run') : because)}
       {referral_id > 0 && (
         <>
           {isAbout(because, 'referral') ? ' ' : ', referral '}
@@ -112,6 +116,12 @@ export function Cause({ transfer: { because, referral_id, payout_id } }: { trans
         <>
           {isAbout(because, 'payout') ? ' ' : ', payout '}
           <RecordLink kind="payout" id={payout_id} />
+        </>
+      )}
+      {payout_run_id > 0 && (
+        <>
+          {namesRun(because) ? ' ' : ', payout run '}
+          <RecordLink kind="payout_run" id={payout_run_id} />
         </>
       )}
     </Box>

@@ -1,26 +1,9 @@
-import DeleteIcon from '@mui/icons-material/DeleteOutlined'
-import { Button, Typography } from '@mui/material'
 import { useState } from 'react'
-import {
-  CreateBase,
-  EditBase,
-  required,
-  SelectInput,
-  TextInput,
-  useDataProvider,
-  useEditContext,
-  useNotify,
-  useRedirect,
-  useReference,
-  useRefresh,
-} from 'react-admin'
-import { useNavigate, useSearchParams } from 'react-router-dom'
+import { CreateBase, required, SelectInput, TextInput, useNotify, useRedirect } from 'react-admin'
+import { useSearchParams } from 'react-router-dom'
 import { AffiliateInput } from '../affiliates/AffiliateInput.tsx'
-import { AffiliateName } from '../affiliates/AffiliateName.tsx'
 import { payeeOf } from '../affiliates/affiliate.tsx'
 import { newIdempotencyKeys } from '../api.ts'
-import { History } from '../tools/AuditLog.tsx'
-import { Confirm } from '../ui/Confirm.tsx'
 import {
   CarefulForm,
   FormButtons,
@@ -29,24 +12,18 @@ import {
   MoneyInput,
   numbersProblem,
   Row,
-  UnsavedChanges,
 } from '../ui/form.tsx'
-import { time, useMoney } from '../ui/format.ts'
-import { listAt } from '../ui/lists.ts'
-import { Page, RecordProblem, toldByThePage } from '../ui/Page.tsx'
-import { StatusChip } from '../ui/StatusChip.tsx'
-import { Waiting } from '../ui/Waiting.tsx'
-import { MarkPaid } from './MarkPaid.tsx'
+import { Page } from '../ui/Page.tsx'
 import { OwedAfterPayout } from './OwedAfterPayout.tsx'
 import { type Payout, statusChoices } from './payout.ts'
 import { UnpaidReferrals } from './UnpaidReferrals.tsx'
 
-const parent = { to: '/payouts', label: 'Payouts' }
+export const parent = { to: '/payouts', label: 'Payouts' }
 
 type Values = Record<string, unknown>
 
 /** The form's values as API arguments. A validated amount converts to a number without loss. */
-function argumentsOf({ amount, ...data }: Values): Values {
+export function argumentsOf({ amount, ...data }: Values): Values {
   const { date, ...rest } = data
   return {
     ...rest,
@@ -88,7 +65,7 @@ export function PayoutCreate() {
   )
 }
 
-function Fields({ isNew = false }: { isNew?: boolean }) {
+export function Fields({ isNew = false }: { isNew?: boolean }) {
   return (
     <FormSection
       title="Payout"
@@ -131,6 +108,15 @@ function Fields({ isNew = false }: { isNew?: boolean }) {
           slotProps={{ htmlInput: { inputMode: 'numeric' } }}
         />
       </Row>
+      <OfThePayment isNew={isNew} />
+    </FormSection>
+  )
+}
+
+/** What is remembered about the payment itself, whoever made it. */
+export function OfThePayment({ isNew = false }: { isNew?: boolean }) {
+  return (
+    <>
       <Row>
         <MomentInput source="date" label="Paid at (UTC)" helperText={isNew ? 'Empty: now.' : false} />
         <TextInput
@@ -140,112 +126,6 @@ function Fields({ isNew = false }: { isNew?: boolean }) {
         />
       </Row>
       <TextInput source="note" label="Note" multiline minRows={2} maxRows={8} helperText="Only seen here." />
-    </FormSection>
-  )
-}
-
-export function PayoutEdit() {
-  const notify = useNotify()
-  const navigate = useNavigate()
-  return (
-    <EditBase
-      resource="payouts"
-      mutationMode="pessimistic"
-      queryOptions={toldByThePage}
-      redirect={false}
-      transform={argumentsOf}
-      mutationOptions={{
-        onSuccess: (payout: Payout) => {
-          notify(`Payout ${payout.id} saved`, { type: 'success' })
-          navigate(listAt(parent.to))
-        },
-      }}
-    >
-      <EditPage />
-    </EditBase>
-  )
-}
-
-function EditPage() {
-  const { record, error, isPending, refetch } = useEditContext<Payout>()
-  const [unsaved, setUnsaved] = useState(false)
-  const money = useMoney()
-  if (error) {
-    return <RecordProblem kind="payout" parent={parent} error={error} retry={() => refetch()} />
-  }
-  if (isPending || !record) return <Waiting />
-  return (
-    <Page
-      title={`Payout ${record.id}`}
-      parent={parent}
-      narrow
-      aside={<StatusChip status={record.status} />}
-      actions={
-        <>
-          <MarkPaid
-            payout={record}
-            variant="contained"
-            size="medium"
-            disabled={unsaved}
-            title={unsaved ? 'Save what was typed first, or choose the status in the form.' : undefined}
-          />
-          <DeletePayout payout={record} />
-        </>
-      }
-    >
-      <Typography sx={{ mb: 2, color: 'text.secondary' }}>
-        {money.full(record.amount)} to <AffiliateName id={record.affiliate_id} link />, recorded on{' '}
-        {time(record.date)} by <Owner id={record.owner} />.
-      </Typography>
-      <CarefulForm key={record.status} needs="payouts.edit">
-        <UnsavedChanges onChange={setUnsaved} />
-        <Fields />
-        <FormButtons back="/payouts" />
-      </CarefulForm>
-      <History record="payout" id={record.id} />
-    </Page>
-  )
-}
-
-function Owner({ id }: { id: number }) {
-  const { referenceRecord } = useReference({ reference: 'users', id })
-  return <bdi>{referenceRecord?.display_name || referenceRecord?.login || `account ${id}`}</bdi>
-}
-
-function DeletePayout({ payout }: { payout: Payout }) {
-  const dataProvider = useDataProvider()
-  const notify = useNotify()
-  const navigate = useNavigate()
-  const refresh = useRefresh()
-  const money = useMoney()
-  const [asking, setAsking] = useState(false)
-  const confirm = async () => {
-    await dataProvider.delete('payouts', { id: payout.id, previousData: payout })
-    notify(`Payout ${payout.id} deleted`, { type: 'success' })
-    navigate(listAt(parent.to))
-    refresh()
-  }
-  return (
-    <>
-      <Button color="error" startIcon={<DeleteIcon />} onClick={() => setAsking(true)}>
-        Delete
-      </Button>
-      <Confirm
-        open={asking}
-        title={`Delete payout ${payout.id} of ${money.full(payout.amount)}?`}
-        action="Delete"
-        onConfirm={confirm}
-        onClose={() => setAsking(false)}
-      >
-        <Typography>
-          The record is deleted for good, totals and reports no longer include it, and its number is never
-          reused.
-        </Typography>
-        <Typography>
-          What stays: the affiliate, with all of its figures. When the money did not arrive, set the payout to
-          failed instead, which keeps it in the history.
-        </Typography>
-      </Confirm>
     </>
   )
 }

@@ -11,7 +11,7 @@ export const payouts: RecordPages = {
   icon: Icon,
   list: lazily(() => import('./PayoutList.tsx'), 'PayoutList'),
   create: lazily(() => import('./PayoutForms.tsx'), 'PayoutCreate'),
-  edit: lazily(() => import('./PayoutForms.tsx'), 'PayoutEdit'),
+  edit: lazily(() => import('./PayoutEdit.tsx'), 'PayoutEdit'),
   // The API requires the affiliate in every edit of a payout.
   always: ['affiliate_id'],
   titleOf: ({ payout_method, amount }: Payout) => `${amount} ${payout_method}`,

@@ -3,8 +3,9 @@ import type { Static } from 'typebox'
 import type { PayoutRecord } from '../../../src/programme/payouts/payout.ts'
 import type { payoutTotals } from '../../../src/programme/payouts/totals.ts'
 
-/** With its reference and note, which the edit page requests. */
-export type Payout = PayoutRecord & RaRecord<number> & { reference?: string; note?: string }
+/** With its reference, note and payout run, which the edit page requests. */
+export type Payout = PayoutRecord &
+  RaRecord<number> & { reference?: string; note?: string; payout_run_id?: number }
 
 /** A sum with more digits than a JavaScript number holds is text. */
 export type Sum = number | string

@@ -15,7 +15,7 @@ import { RecordShow } from '../ui/RecordShow.tsx'
 import { StatusChip } from '../ui/StatusChip.tsx'
 import { referrals } from './pages.ts'
 import { moving, nameOf, type Referral } from './referral.ts'
-import { Why } from './Why.tsx'
+import { useExplanation, Why } from './Why.tsx'
 
 export function ReferralShow() {
   return (
@@ -41,7 +41,10 @@ export function ReferralShow() {
   )
 }
 
+/** What a payout run has reserved stays as it is until the run has an outcome. */
 function Actions({ referral }: { referral: Referral }) {
+  const { data } = useExplanation(referral.id)
+  if (data && data.payout_run_id > 0) return null
   return (
     <>
       {referral.payout_id === '0' && <Moves moving={moving} record={referral} />}
@@ -66,6 +69,7 @@ function Actions({ referral }: { referral: Referral }) {
 function ReferralDetails({ referral }: { referral: Referral }) {
   const money = useMoney()
   const { custom } = referral
+  const run = useExplanation(referral.id).data?.payout_run_id ?? 0
   return (
     <Details
       items={[
@@ -77,6 +81,7 @@ function ReferralDetails({ referral }: { referral: Referral }) {
         ['Reference', <bdi key="reference">{referral.reference || '–'}</bdi>],
         ['Context', referral.context && <bdi key="context">{referral.context}</bdi>],
         ['Campaign', referral.campaign && <bdi key="campaign">{referral.campaign}</bdi>],
+        ['Reserved by', run > 0 && <ReservedBy key="run" run={run} />],
         ['Paid by payout', <RecordLink key="payout" kind="payout" id={referral.payout_id} />],
         ['Visit', <RecordLink key="visit" kind="visit" id={referral.visit_id} />],
         ['Customer', <CustomerName key="customer" id={Number(referral.customer_id)} />],
@@ -87,6 +92,15 @@ function ReferralDetails({ referral }: { referral: Referral }) {
         ['Custom', custom ? <LongText key="custom" text={textOf(custom)} /> : ''],
       ]}
     />
+  )
+}
+
+function ReservedBy({ run }: { run: number }) {
+  return (
+    <>
+      Payout run <RecordLink kind="payout_run" id={run} />. Until that has an outcome, the referral stays as
+      it is: to take it back, record a refund, or cancel the run.
+    </>
   )
 }
 

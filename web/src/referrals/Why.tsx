@@ -5,12 +5,21 @@ import { get, messageOf } from '../api.ts'
 import { CopyButton } from '../ui/CopyButton.tsx'
 import { RecordLink } from '../ui/RecordLink.tsx'
 
-export function Why({ id }: { id: number }) {
-  const { data, error } = useQuery({
+interface Explanation {
+  sentences: string[]
+  conversion_id: number
+  /** The approved payout run that has reserved it; 0 when there is none. */
+  payout_run_id: number
+}
+
+export const useExplanation = (id: number) =>
+  useQuery({
     queryKey: ['referrals', 'explanation', id],
-    queryFn: ({ signal }) =>
-      get<{ sentences: string[]; conversion_id: number }>(`referrals/${id}/explanation`, { signal }),
+    queryFn: ({ signal }) => get<Explanation>(`referrals/${id}/explanation`, { signal }),
   })
+
+export function Why({ id }: { id: number }) {
+  const { data, error } = useExplanation(id)
   if (!data && !error) return null
   return (
     <Card component="section" aria-label="Why" sx={{ p: { xs: 2, sm: 2.5 }, mt: 2 }}>

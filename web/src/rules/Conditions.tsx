@@ -40,6 +40,15 @@ export function Conditions() {
   )
 }
 
+/** The first has a row of its own: beside others, its longer choices are cut off. */
+const side = {
+  gap: 1,
+  alignItems: { sm: 'flex-start' },
+  '& > div': { flex: { sm: 1 }, minWidth: 0 },
+  flexWrap: { sm: 'wrap' },
+  '& > div:first-of-type': { flex: { sm: '1 0 100%' } },
+}
+
 function ConditionFields({ place, remove }: { place: number; remove: () => void }) {
   const source = (name: keyof ConditionRow) => `${SOURCE}.${place}.${name}`
   const field: Field | undefined = useWatch({ name: source('field') })
@@ -56,10 +65,7 @@ function ConditionFields({ place, remove }: { place: number; remove: () => void 
       setValue(source('how'), possible[0], { shouldDirty: true })
   }
   return (
-    <Stack
-      direction={{ xs: 'column', sm: 'row' }}
-      sx={{ gap: 1, alignItems: { sm: 'flex-start' }, '& > div': { flex: { sm: 1 }, minWidth: 0 } }}
-    >
+    <Stack direction={{ xs: 'column', sm: 'row' }} sx={side}>
       <SelectInput
         margin="none"
         source={source('field')}

@@ -14,8 +14,9 @@ import {
   Typography,
 } from '@mui/material'
 import { useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useRef, useState } from 'react'
 import { useNotify, useRefresh } from 'react-admin'
+import type { ResultFormat } from '../../../src/programme/runs/outcome.ts'
 import type { ResultRecord } from '../../../src/programme/runs/schema.ts'
 import { AffiliateName } from '../affiliates/AffiliateName.tsx'
 import { messageOf, request } from '../api.ts'
@@ -24,12 +25,28 @@ import { count, plural, useMoney } from '../ui/format.ts'
 import { figures } from '../ui/table.tsx'
 import type { Run } from './run.ts'
 
-const formats = [
-  ['csv', 'CSV: reference, status, note'],
-  ['paypal', 'Report of PayPal (CSV)'],
-  ['pain.002', 'Answer of a bank (pain.002)'],
-  ['nacha', 'Returns of ACH (Nacha)'],
-] as const
+/** A format that has no name here does not compile. */
+const formats: Readonly<Record<ResultFormat, string>> = {
+  csv: 'CSV: reference, status, note',
+  paypal: 'Report of PayPal (CSV)',
+  'pain.002': 'Answer of a bank (pain.002)',
+  nacha: 'Returns of ACH (Nacha)',
+}
+
+/** What comes back for the files of each method. */
+const answers: Readonly<Record<Run['method'], ResultFormat>> = {
+  csv: 'csv',
+  paypal: 'paypal',
+  sepa: 'pain.002',
+  nacha: 'nacha',
+}
+
+/** As the server takes it. */
+const oneLine = (name: string) =>
+  name
+    .replace(/[\p{Cc}\p{Cf}\p{Cs}]+/gu, ' ')
+    .trim()
+    .slice(0, 200)
 
 interface ResultFile {
   readonly name: string
@@ -38,8 +55,8 @@ interface ResultFile {
 
 /** Imports payment results: a dry run first, then recording after confirmation. */
 export function Results({ run }: { run: Run }) {
-  const [format, setFormat] = useState<string>(run.method === 'sepa' ? 'pain.002' : 'csv')
-  const { chosen, preview, problem, look, record, forget } = useResults(run, format)
+  const [format, setFormat] = useState<string>(answers[run.method])
+  const { chosen, preview, problem, choose, look, record } = useResults(run, format)
   return (
     <Card component="section" aria-label="Results" sx={{ p: 2 }}>
       <Typography variant="h2">Results</Typography>
@@ -54,17 +71,17 @@ export function Results({ run }: { run: Run }) {
           value={format}
           onChange={event => {
             setFormat(event.target.value)
-            forget()
+            void look(chosen, event.target.value)
           }}
           sx={{ minWidth: 240 }}
         >
-          {formats.map(([id, name]) => (
+          {Object.entries(formats).map(([id, name]) => (
             <MenuItem key={id} value={id}>
               {name}
             </MenuItem>
           ))}
         </TextField>
-        <ChooseFile onChoose={look} />
+        <ChooseFile onChoose={choose} />
       </Stack>
       {problem && (
         <Alert severity="error" sx={{ mt: 2 }}>
@@ -84,38 +101,40 @@ function useResults(run: Run, format: string) {
   const [chosen, setChosen] = useState<ResultFile>()
   const [preview, setPreview] = useState<ResultRecord>()
   const [problem, setProblem] = useState('')
-  const send = async ({ content }: ResultFile, dry_run: boolean) => {
+  const send = async ({ name, content }: ResultFile, dry_run: boolean, as = format) => {
     setProblem('')
     try {
-      const body = { content, format, dry_run }
+      const body = { content, format: as, dry_run, file_name: oneLine(name) }
       return (await request<ResultRecord>('POST', `payout-runs/${run.id}/results`, { body })).body
     } catch (error) {
-      setProblem(messageOf(error))
+      setProblem(messageOf(error).replace(/^Content:/, 'The file'))
       return undefined
     }
   }
-  /** Discards the dry run: a file that was read in one format must not be recorded in another. */
-  const forget = () => {
+  const latest = useRef(0)
+  /** Reads a file without recording it, again where it is said to be of another kind. */
+  const look = async (file: ResultFile | undefined, as = format) => {
     setPreview(undefined)
-    setChosen(undefined)
+    setChosen(file)
     setProblem('')
+    latest.current += 1
+    const own = latest.current
+    const next = file && (await send(file, true, as))
+    // Of two answers, the earlier may come last.
+    if (own === latest.current) setPreview(next)
   }
-  const look = async (file: File | undefined) => {
-    setPreview(undefined)
-    if (!file) return
-    const next = { name: file.name, content: await file.text() }
-    setChosen(next)
-    setPreview(await send(next, true))
+  const choose = async (file: File | undefined) => {
+    if (file) await look({ name: file.name, content: await file.text() })
   }
   const record = async () => {
     const recorded = chosen && (await send(chosen, false))
     if (!recorded) return
-    forget()
+    await look(undefined)
     notify(summaryOf(recorded), { type: 'success' })
     refresh()
     await queryClient.invalidateQueries()
   }
-  return { chosen, preview, problem, look, record, forget }
+  return { chosen, preview, problem, choose, look, record }
 }
 
 function ChooseFile({ onChoose }: { onChoose: (file: File | undefined) => Promise<void> }) {

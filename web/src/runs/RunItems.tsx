@@ -2,6 +2,7 @@ import { Box, Button, MenuItem, TextField, Typography } from '@mui/material'
 import { useMemo, useState } from 'react'
 import { ListBase, useNotify, useRefresh } from 'react-admin'
 import type { Outcome } from '../../../src/programme/runs/outcome.ts'
+import { itemStatuses } from '../../../src/programme/runs/words.ts'
 import { AffiliateName } from '../affiliates/AffiliateName.tsx'
 import { API, request } from '../api.ts'
 import { capital } from '../names.ts'
@@ -19,7 +20,7 @@ import { RecordTable } from '../ui/RecordTable.tsx'
 import { StatusChip } from '../ui/StatusChip.tsx'
 import { Breakable } from '../ui/table.tsx'
 import { useStep } from './RunActions.tsx'
-import { type Item, itemStatuses, type Run } from './run.ts'
+import type { Item, Run } from './run.ts'
 
 /** Payees of a run: who is paid, and who is excluded and why. */
 export function RunItems({ run }: { run: Run }) {

@@ -1,3 +1,4 @@
+import { runStatuses } from '../../../src/programme/runs/words.ts'
 import type { Column } from '../ui/column.ts'
 import { Day } from '../ui/Day.tsx'
 import { ChoiceFilter, DateFilter } from '../ui/filters.tsx'
@@ -6,7 +7,7 @@ import { RecordLink } from '../ui/RecordLink.tsx'
 import { RecordList } from '../ui/RecordList.tsx'
 import { StatusChip } from '../ui/StatusChip.tsx'
 import { payoutRuns } from './pages.ts'
-import { methodName, methods, type Run, statuses } from './run.ts'
+import { methodName, methods, type Run } from './run.ts'
 
 export function RunList() {
   return (
@@ -16,7 +17,7 @@ export function RunList() {
       search="Number"
       filters={
         <>
-          <ChoiceFilter source="status" label="Status" choices={statuses} />
+          <ChoiceFilter source="status" label="Status" choices={runStatuses} />
           <ChoiceFilter source="method" label="Method" choices={methods.map(({ id }) => id)} />
           <DateFilter />
         </>

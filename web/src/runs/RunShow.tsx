@@ -136,7 +136,9 @@ function RunDetails({ run }: { run: Run }) {
         ['Prepared by', account(run.prepared_by, 'prepared')],
         ['Approved', run.approved_at && time(run.approved_at)],
         ['Approved by', run.approved_at && account(run.approved_by, 'approved')],
-        ['Handed over', run.sent_at && time(run.sent_at)],
+        ['Reference', run.approved_at && <bdi key="reference">{run.reference}</bdi>],
+        ['Sent', run.sent_at && time(run.sent_at)],
+        ['Last results', run.last_results && <bdi key="results">{run.last_results}</bdi>],
         [run.status === 'cancelled' ? 'Cancelled' : 'Closed', run.closed_at && time(run.closed_at)],
       ]}
     />

@@ -14,10 +14,11 @@ export const payoutRuns: RecordPages = {
   show: lazily(() => import('./RunShow.tsx'), 'RunShow'),
   titleOf,
   actions: {
+    edit: 'Payout run begun again',
+    record: 'Results recorded: payout run',
     reserve: 'Payout run reserved earnings',
     refuse: 'Payout run not approved: it has changed',
     download: 'Payout run downloaded',
-    send: 'Payout run handed over',
     cancel: 'Payout run cancelled',
   },
   steps: ['reserve', 'refuse', 'cancel'],

@@ -9,18 +9,6 @@ export type Item = Static<typeof runItem.record> & RaRecord<number>
 export type RunFile = Static<typeof fileRecord>
 export type Reconciliation = Static<typeof reconciliationRecord>
 
-export const statuses: Run['status'][] = ['draft', 'approving', 'approved', 'sent', 'closed', 'cancelled']
-
-export const itemStatuses: Item['status'][] = [
-  'included',
-  'excluded',
-  'reserved',
-  'paid',
-  'failed',
-  'returned',
-  'unknown',
-]
-
 /** A method that has no words here does not compile. */
 const words: Readonly<Record<Run['method'], { readonly name: string; readonly hint: string }>> = {
   csv: { name: 'Plain CSV', hint: 'A table of who is paid what, for whatever you pay by.' },

@@ -1,4 +1,6 @@
 import { NumberInput, SelectInput, TextInput } from 'react-admin'
+import { useWatch } from 'react-hook-form'
+import { MOST_ACH_PAYER, MOST_SEPA_NAME } from '../../../src/base/bank-texts.ts'
 import { FormSection, Row } from '../ui/form.tsx'
 
 const approvals = [
@@ -6,8 +8,15 @@ const approvals = [
   { id: 'two', name: 'Two people' },
 ]
 
+/** By the currency that a format is for. */
+const limits = new Map([
+  ['EUR', ` For SEPA: at most ${MOST_SEPA_NAME} characters, without accents and symbols such as &.`],
+  ['USD', ` For ACH: at most ${MOST_ACH_PAYER} characters, without accents.`],
+])
+
 /** Approval of payout runs, and the payer's details. */
 export function PayoutSettings() {
+  const currency: string = useWatch({ name: 'currency' })
   return (
     <>
       <FormSection title="Payout runs">
@@ -30,7 +39,12 @@ export function PayoutSettings() {
         </Row>
       </FormSection>
       <FormSection title="Payer" hint="The payer's details in bank files.">
-        <TextInput source="payer_name" label="Name" parse={asTyped} helperText="As your bank knows you." />
+        <TextInput
+          source="payer_name"
+          label="Name"
+          parse={asTyped}
+          helperText={`As your bank knows you.${limits.get(currency) ?? ''}`}
+        />
         <Row>
           <TextInput source="payer_iban" label="IBAN" parse={asTyped} helperText="For SEPA." />
           <TextInput

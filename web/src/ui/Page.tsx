@@ -139,8 +139,11 @@ export function RecordProblem({
   )
 }
 
-/** Turns off react-admin's own error message: the page itself shows the error. */
-export const toldByThePage = { onError: () => {} }
+/**
+ * How the page of a record reads it. Always anew, for a list that was just left has stored less of it; and without
+ * react-admin's own error message, since the page itself shows the error.
+ */
+export const wholeRecord = { staleTime: 0, onError: () => {} }
 
 export function NotFound() {
   return (

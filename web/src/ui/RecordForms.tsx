@@ -18,7 +18,7 @@ import { useCan } from '../session.tsx'
 import { Confirm } from './Confirm.tsx'
 import { CarefulForm, FormButtons } from './form.tsx'
 import { listAt } from './lists.ts'
-import { Page, RecordProblem, toldByThePage } from './Page.tsx'
+import { Page, RecordProblem, wholeRecord } from './Page.tsx'
 import { pageOf, type RecordPages } from './pages.ts'
 import { Waiting } from './Waiting.tsx'
 
@@ -99,7 +99,7 @@ export function RecordEdit<R extends RaRecord<number>>({
     <EditBase
       resource={of.resource}
       mutationMode="pessimistic"
-      queryOptions={toldByThePage}
+      queryOptions={wholeRecord}
       redirect={false}
       transform={argumentsOf}
       mutationOptions={{ onSuccess }}

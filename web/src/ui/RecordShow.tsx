@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react'
 import { type RaRecord, ShowBase, useShowContext } from 'react-admin'
 import { History } from '../tools/AuditLog.tsx'
-import { Page, RecordProblem, toldByThePage } from './Page.tsx'
+import { Page, RecordProblem, wholeRecord } from './Page.tsx'
 import type { RecordPages } from './pages.ts'
 import { parentOf } from './RecordForms.tsx'
 import { Waiting } from './Waiting.tsx'
@@ -17,7 +17,7 @@ interface Props<R> {
 /** The page of a record: actions, values and history. */
 export function RecordShow<R extends RaRecord<number>>(props: Props<R>) {
   return (
-    <ShowBase resource={props.of.resource} queryOptions={toldByThePage}>
+    <ShowBase resource={props.of.resource} queryOptions={wholeRecord}>
       <ShowPage {...props} />
     </ShowBase>
   )

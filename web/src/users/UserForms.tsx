@@ -20,7 +20,7 @@ import { Erase } from '../ui/Erase.tsx'
 import { CarefulForm, FormButtons, FormSection, Row } from '../ui/form.tsx'
 import { time } from '../ui/format.ts'
 import { listAt } from '../ui/lists.ts'
-import { Page, RecordProblem, toldByThePage } from '../ui/Page.tsx'
+import { Page, RecordProblem, wholeRecord } from '../ui/Page.tsx'
 import { Waiting } from '../ui/Waiting.tsx'
 import { users } from './pages.ts'
 import { roleChoices, type User, userName } from './user.ts'
@@ -68,7 +68,7 @@ export function UserEdit() {
     <EditBase
       resource="users"
       mutationMode="pessimistic"
-      queryOptions={toldByThePage}
+      queryOptions={wholeRecord}
       redirect={false}
       transform={argumentsOf}
       mutationOptions={{

@@ -1,0 +1,182 @@
+import { Box, Typography } from '@mui/material'
+import { useState } from 'react'
+import { EditBase, SelectInput, useEditContext, useNotify, useReference } from 'react-admin'
+import { useNavigate } from 'react-router-dom'
+import { AffiliateName } from '../affiliates/AffiliateName.tsx'
+import { methodName } from '../runs/run.ts'
+import { History } from '../tools/AuditLog.tsx'
+import { Details } from '../ui/Details.tsx'
+import { CarefulForm, FormButtons, FormSection, UnsavedChanges } from '../ui/form.tsx'
+import { time, useMoney } from '../ui/format.ts'
+import { listAt } from '../ui/lists.ts'
+import { Page, RecordProblem, wholeRecord } from '../ui/Page.tsx'
+import { DeleteRecord } from '../ui/RecordForms.tsx'
+import { RecordLink } from '../ui/RecordLink.tsx'
+import { StatusChip } from '../ui/StatusChip.tsx'
+import { Waiting } from '../ui/Waiting.tsx'
+import { MarkPaid } from './MarkPaid.tsx'
+import { argumentsOf, Fields, OfThePayment, parent } from './PayoutForms.tsx'
+import { payouts } from './pages.ts'
+import { type Payout, statusChoices } from './payout.ts'
+import { numbersIn } from './sum.ts'
+
+export function PayoutEdit() {
+  const notify = useNotify()
+  const navigate = useNavigate()
+  return (
+    <EditBase
+      resource="payouts"
+      mutationMode="pessimistic"
+      queryOptions={wholeRecord}
+      redirect={false}
+      transform={argumentsOf}
+      mutationOptions={{
+        onSuccess: (payout: Payout) => {
+          notify(`Payout ${payout.id} saved`, { type: 'success' })
+          navigate(listAt(parent.to))
+        },
+      }}
+    >
+      <EditPage />
+    </EditBase>
+  )
+}
+
+function EditPage() {
+  const { record, error, isPending, refetch } = useEditContext<Payout>()
+  const [unsaved, setUnsaved] = useState(false)
+  const money = useMoney()
+  if (error) {
+    return <RecordProblem kind="payout" parent={parent} error={error} retry={() => refetch()} />
+  }
+  // Only what is read with the record says who has made it.
+  if (isPending || record?.payout_run_id === undefined) return <Waiting />
+  const isOfRun = record.payout_run_id > 0
+  return (
+    <Page
+      title={`Payout ${record.id}`}
+      parent={parent}
+      narrow
+      aside={<StatusChip status={record.status} />}
+      actions={
+        <>
+          <MarkPaid
+            payout={record}
+            variant="contained"
+            size="medium"
+            disabled={unsaved}
+            title={unsaved ? 'Save what was typed first, or choose the status in the form.' : undefined}
+          />
+          <DeletePayout payout={record} />
+        </>
+      }
+    >
+      {isOfRun ? (
+        <OfRun payout={record} />
+      ) : (
+        <Typography sx={{ mb: 2, color: 'text.secondary' }}>
+          {money.full(record.amount)} to <AffiliateName id={record.affiliate_id} link />, recorded on{' '}
+          {time(record.date)} by <Owner id={record.owner} />.
+        </Typography>
+      )}
+      <CarefulForm key={record.status} needs="payouts.edit">
+        <UnsavedChanges onChange={setUnsaved} />
+        {isOfRun ? <FieldsOfRun status={record.status} /> : <Fields />}
+        <FormButtons back="/payouts" />
+      </CarefulForm>
+      <History record="payout" id={record.id} />
+    </Page>
+  )
+}
+
+/** What the files of the run said, and the bank has done: nobody can change it. */
+function OfRun({ payout }: { payout: Payout }) {
+  const money = useMoney()
+  const { affiliate_id, amount, payout_run_id: run = 0, payout_method, referrals, date, owner } = payout
+  return (
+    <Box sx={{ mb: 2 }}>
+      <Details
+        items={[
+          ['Made by', <OfRunLink key="run" run={run} />],
+          ['Amount', <strong key="amount">{money.full(amount)}</strong>],
+          ['Affiliate', <AffiliateName key="affiliate" id={affiliate_id} link />],
+          ['Method', <bdi key="method">{methodName(payout_method)}</bdi>],
+          ['Referrals', <ReferralLinks key="referrals" text={referrals} />],
+          ['Paid at', time(date)],
+          ['Recorded by', <Owner key="owner" id={owner} />],
+        ]}
+      />
+    </Box>
+  )
+}
+
+const OfRunLink = ({ run }: { run: number }) => (
+  <>
+    Payout run <RecordLink kind="payout_run" id={run} />
+  </>
+)
+
+/** Referrals that are listed at most. */
+const MOST_LISTED = 50
+
+function ReferralLinks({ text }: { text: string }) {
+  const ids = numbersIn(text)
+  return (
+    <>
+      {ids.slice(0, MOST_LISTED).map((id, index) => (
+        <span key={id}>
+          {index > 0 && ', '}
+          <RecordLink kind="referral" id={id} />
+        </span>
+      ))}
+      {ids.length > MOST_LISTED && ` and ${ids.length - MOST_LISTED} more`}
+    </>
+  )
+}
+
+function FieldsOfRun({ status }: { status: Payout['status'] }) {
+  return (
+    <FormSection
+      title="What can change"
+      hint={
+        status === 'paid'
+          ? 'A payout run made this payout, so its affiliate, amount and referrals stay as they are.'
+          : 'A payout run made this payout, and it has failed: the next payout run pays what is owed.'
+      }
+    >
+      {status === 'paid' && (
+        <SelectInput
+          margin="none"
+          source="status"
+          label="Status"
+          choices={statusChoices}
+          helperText="Failed means that the money came back: its referrals are unpaid again, and the run lists it as returned."
+        />
+      )}
+      <OfThePayment />
+    </FormSection>
+  )
+}
+
+function Owner({ id }: { id: number }) {
+  const { referenceRecord } = useReference({ reference: 'users', id })
+  return <bdi>{referenceRecord?.display_name || referenceRecord?.login || `account ${id}`}</bdi>
+}
+
+function DeletePayout({ payout }: { payout: Payout }) {
+  const money = useMoney()
+  return (
+    <DeleteRecord of={payouts} record={payout} name={`payout ${payout.id} of ${money.full(payout.amount)}`}>
+      <Typography>
+        The record is deleted for good, totals and reports no longer include it, and its number is never
+        reused.
+      </Typography>
+      <Typography sx={{ mt: 1 }}>
+        {payout.status === 'paid' && 'The referrals that it has paid are unpaid again. '}
+        {Number(payout.payout_run_id) > 0 && 'Its payout run lists the payment as returned. '}
+        What stays: the affiliate and the referrals. When the money did not arrive, set the payout to failed
+        instead, which keeps it in the history.
+      </Typography>
+    </DeleteRecord>
+  )
+}
