@@ -8,6 +8,7 @@ import { Failure } from '../../base/errors.ts'
 import { edit } from '../affiliates/rules.ts'
 import { rules as payouts } from '../payouts/rules.ts'
 import { beginApproval, reserveSome, verify } from './approving.ts'
+import { prepareSome } from './preparing.ts'
 import {
   approve,
   approvedAsFar,
@@ -19,6 +20,7 @@ import {
   reading,
   settleItem,
 } from './rules.ts'
+import { runs } from './store.ts'
 
 /** More than the two chunks of fifty, of which the last is the one that changes. */
 const PAYEES = 101
@@ -118,6 +120,41 @@ test('an approval of many compares them step by step, and names who has changed 
   await beginApproval(context, { payout_run_id: id, hash })
   await whole()
   assert.equal((await reading.get(context, id)).status, 'approved')
+})
+
+describe('a draft that is prepared again', () => {
+  for (const [engine, fresh] of Object.entries(engines)) {
+    test(`${engine}: takes nothing that a slower process has read before`, async t => {
+      const { url, remove } = await fresh()
+      t.after(remove)
+      const database = await openDatabase(url)
+      t.after(() => database.close())
+      await addPayees(database, { payees: 3, each: 1 })
+      const context = operatorOf(database)
+      const begun = { prepared_to: 0, digest: '', hash: '', payees: 0, amount: 0, excluded: 0 }
+      const { id } = await prepare(context, {})
+      const run = await database.transaction(tx => runs.update(tx, id, begun))
+      const slow = operatorOf({
+        ...database,
+        reader: database.reader,
+        background: () => database,
+        async transaction(work) {
+          const [{ affiliate_id: one } = { affiliate_id: 0 }] = await database.reader
+            .selectFrom('balances')
+            .select('affiliate_id')
+            .orderBy('affiliate_id')
+            .execute()
+          await edit(context, { affiliate_id: one, status: 'rejected' })
+          await database.transaction(tx => runs.update(tx, id, { ...begun, updated_at: run.updated_at! + 1 }))
+          return database.transaction(work)
+        },
+      })
+      assert.equal(await prepareSome(slow, run), true)
+      assert.equal((await reading.get(context, id)).payees, 0)
+      await proceed(context, id)
+      assert.equal((await reading.get(context, id)).payees, 2)
+    })
+  }
 })
 
 describe('a file of a run', () => {

@@ -20,7 +20,8 @@ export async function prepareSome(context: RequestContext, run: Run): Promise<bo
     const before = await store.runs.hold(tx, run.id)
     // Another process may have prepared these meanwhile.
     if (!before || isReady(before)) return false
-    if (before.prepared_to !== run.prepared_to || before.left_out !== run.left_out) return true
+    // Since the facts were read, it was prepared further, or anew: they may be older than that.
+    if (!isAsRead(run, before)) return true
     // Of a draft that is prepared anew.
     if (before.prepared_to === 0 && (await store.removeItems(tx, run.id, REMOVED_AT_ONCE))) return true
     await store.insertItems(
@@ -54,6 +55,9 @@ export async function prepareSome(context: RequestContext, run: Run): Promise<bo
     return !isLast
   })
 }
+
+const isAsRead = (read: Run, held: Run) =>
+  (['prepared_to', 'left_out', 'updated_at'] as const).every(name => read[name] === held[name])
 
 /** Whether every affiliate is listed, so that the run can be approved. */
 export function isReady({ status, hash }: Pick<Run, 'status' | 'hash'>): boolean {
