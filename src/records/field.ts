@@ -82,3 +82,14 @@ export interface Field<K = unknown> extends Column<K> {
 export { sql } from 'kysely'
 
 export type Fields = Readonly<Record<string, Field>>
+
+/** A field with its name and column. */
+export interface Part {
+  readonly name: string
+  readonly column: string
+  readonly field: Field
+}
+
+export function partsOf(fields: Fields): Part[] {
+  return Object.entries(fields).map(([name, field]) => ({ name, column: field.column ?? name, field }))
+}

@@ -17,10 +17,15 @@ test('two fields with a filter of one name - are refused, until one of them has 
     fields: { date: made, due: { ...due, filters: {} } },
   })
   assert.ok('date' in pledge.filters)
+})
+
+test('a field whose own filter would hide an argument of every list - is refused', () => {
   for (const name of ['number', 'search', 'updated_since']) {
     assert.throws(
       () => kind({ name: 'pledge', table: 'pledges', fields: { [name]: text(9, 'A text.', neither) } }),
-      /of every list/,
+      {
+        message: `The field ${name} has the filter ${name}, which would hide the argument ${name} of every list: give it \`filters\` of another name, or \`filters: {}\` for none.`,
+      },
     )
   }
 })

@@ -8,9 +8,6 @@ import { type Static, type TInteger, type TObject, type TSchema, Type } from 'ty
 import type { Problems } from '../base/errors.ts'
 import { identifier, identifiers, line, since } from '../base/schemas.ts'
 import type { Settings } from '../base/settings.ts'
-import { parseSearch } from '../base/text.ts'
-import { parseMoment } from '../base/time.ts'
-import { ofEveryList } from '../http/list.ts'
 import {
   ACCOUNTS,
   type Column,
@@ -22,7 +19,8 @@ import {
   neither,
   type Table,
 } from '../storage/table.ts'
-import type { Field, Fields, Filter, Samples } from './field.ts'
+import { type Field, type Fields, type Part, partsOf, type Samples } from './field.ts'
+import { type Criteria, criteriaOf, filterProblems, filtersOf } from './filters.ts'
 
 type Name<F> = keyof F & string
 type Stored<F> = F extends { show(value: infer K, settings: Settings): unknown } ? K : never
@@ -76,9 +74,6 @@ type Checked<F extends Fields> = {
       : never
     : unknown
 }
-
-/** List filters in stored form, by argument name. */
-export type Criteria = Readonly<Record<string, unknown>>
 
 export interface Kind<N extends string = string, T extends string = string, F extends Fields = Fields> {
   readonly name: N
@@ -152,17 +147,6 @@ interface Definition<N, T, F> {
   readonly hasSearchIndex?: true
   /** Excludes its events from the API: they are for the administration area. */
   readonly internal?: true
-}
-
-/** A field with its name and column. */
-export interface Part {
-  readonly name: string
-  readonly column: string
-  readonly field: Field
-}
-
-export function partsOf(fields: Fields): Part[] {
-  return Object.entries(fields).map(([name, field]) => ({ name, column: field.column ?? name, field }))
 }
 
 type Row = Readonly<Record<string, unknown>>
@@ -347,50 +331,4 @@ function compileWriter(
   const expression = [`'{"${idName}":' + row.id`, ...(idLast ? [...texts, id] : [id, ...texts])].join(' + ')
   const names = jsons.map((_, index) => `json${index}`)
   return new Function(...names, `return (row, settings) => ${expression}`)(...jsons)
-}
-
-/** Filters by argument name, with their column. */
-export type Filters = ReadonlyMap<string, { readonly filter: Filter; readonly column: string }>
-
-/** @throws Error where two fields have a filter of the same name */
-export function filtersOf(parts: readonly Part[]): Filters {
-  const filters = new Map<string, { readonly filter: Filter; readonly column: string; readonly of: string }>()
-  for (const { name, column, field } of parts) {
-    const own = { ...(field.filter && { [name]: field.filter }), ...field.filters }
-    for (const [pattern, filter] of Object.entries(own)) {
-      const argument = pattern.replace('*', name)
-      const other = filters.get(argument)
-      if (other || ofEveryList.has(argument)) {
-        throw new Error(
-          `The fields ${other?.of ?? 'of every list'} and ${name} both have the filter ${argument}: give one of them \`filters\` of another name, or \`filters: {}\` for none.`,
-        )
-      }
-      filters.set(argument, { filter, column, of: name })
-    }
-  }
-  return filters
-}
-
-function filterProblems(filters: Filters, args: Row, settings: Settings): Problems {
-  const problems: Problems = {}
-  for (const [name, { filter }] of filters) {
-    const problem = args[name] === undefined ? undefined : filter.problem?.(args[name], settings)
-    if (problem !== undefined) problems[name] = problem
-  }
-  return problems
-}
-
-/** An empty list of values is not a filter. */
-const isGiven = (value: unknown) => value !== undefined && !(Array.isArray(value) && value.length === 0)
-
-function criteriaOf(idName: string, filters: Filters, args: Row, settings: Settings): Criteria {
-  const criteria: Record<string, unknown> = {}
-  if (isGiven(args[idName])) criteria.ids = args[idName]
-  if (isGiven(args.exclude)) criteria.exclude = args.exclude
-  if (args.updated_since !== undefined) criteria.updated = parseMoment(args.updated_since as string)!.first
-  if (args.search) criteria.search = parseSearch(args.search as string)
-  for (const [name, { filter }] of filters) {
-    if (isGiven(args[name])) criteria[name] = filter.keep(args[name], settings, args, name)
-  }
-  return criteria
 }

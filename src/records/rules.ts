@@ -9,7 +9,8 @@ import { ReferenceViolation, type Tx, UniqueViolation } from '../storage/databas
 import type { Order, Page } from '../storage/page.ts'
 import { withCandidates } from '../storage/search-index.ts'
 import type { Fields } from './field.ts'
-import type { Criteria, Kind, ReadRowOf, RowOf } from './kind.ts'
+import type { Criteria } from './filters.ts'
+import type { Kind, ReadRowOf, RowOf } from './kind.ts'
 import { type Change, type NewRow, personOf, problemsOfReferences, type Store } from './store.ts'
 
 /** Read operations. */

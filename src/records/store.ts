@@ -21,18 +21,9 @@ import {
 import { prepared } from '../storage/prepared.ts'
 import type { Schema, Table } from '../storage/table.ts'
 import type { Tables } from '../storage/tables.ts'
-import type { Fields } from './field.ts'
-import {
-  type Criteria,
-  type Filters,
-  filtersOf,
-  type Kind,
-  type Part,
-  partsOf,
-  type ReadRowOf,
-  type RowOf,
-  type TableOf,
-} from './kind.ts'
+import { type Fields, type Part, partsOf } from './field.ts'
+import { type Criteria, type Filters, filtersOf } from './filters.ts'
+import type { Kind, ReadRowOf, RowOf, TableOf } from './kind.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: the one place where tables have no types.
 const untyped = (db: Db) => db as unknown as Kysely<any>

@@ -3,7 +3,7 @@ import { type Expression, type RawBuilder, type Selectable, type SqlBool, sql } 
 import { accountMatches } from '../../accounts/users/store.ts'
 import { type UsersTable, usersTable } from '../../accounts/users/table.ts'
 import { foldCase, type TextSearch } from '../../base/text.ts'
-import type { Criteria } from '../../records/kind.ts'
+import type { Criteria } from '../../records/filters.ts'
 import { storeOf } from '../../records/store.ts'
 import { byIdentifier } from '../../storage/by-identifier.ts'
 import type { Db, Tx } from '../../storage/database.ts'

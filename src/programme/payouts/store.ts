@@ -1,6 +1,6 @@
 /** The queries that only payouts have: their referrals, and sums. */
 import { type Insertable, sql } from 'kysely'
-import type { Criteria } from '../../records/kind.ts'
+import type { Criteria } from '../../records/filters.ts'
 import { storeOf } from '../../records/store.ts'
 import type { Db, Tx } from '../../storage/database.ts'
 import { insertMany as insertRows } from '../../storage/insert-many.ts'

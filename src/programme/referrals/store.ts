@@ -1,6 +1,6 @@
 /** The queries that only referrals have: by their reference, and many at once. */
 import { type Insertable, sql } from 'kysely'
-import type { Criteria } from '../../records/kind.ts'
+import type { Criteria } from '../../records/filters.ts'
 import { storeOf } from '../../records/store.ts'
 import type { Db, Tx } from '../../storage/database.ts'
 import { insertLater } from '../../storage/insert-many.ts'

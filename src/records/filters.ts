@@ -1,0 +1,65 @@
+/** The filters of a kind's lists: which arguments its fields give them, and what those select. Pure. */
+import type { Problems } from '../base/errors.ts'
+import type { Settings } from '../base/settings.ts'
+import { parseSearch } from '../base/text.ts'
+import { parseMoment } from '../base/time.ts'
+import { ofEveryList } from '../http/list.ts'
+import type { Filter, Part } from './field.ts'
+
+type Arguments = Readonly<Record<string, unknown>>
+
+/** List filters in stored form, by argument name. */
+export type Criteria = Readonly<Record<string, unknown>>
+
+/** Filters by argument name, with their column. */
+export type Filters = ReadonlyMap<string, { readonly filter: Filter; readonly column: string }>
+
+/** @throws Error where two arguments of a list would have the same name */
+export function filtersOf(parts: readonly Part[]): Filters {
+  const filters = new Map<string, { readonly filter: Filter; readonly column: string; readonly of: string }>()
+  for (const { name, column, field } of parts) {
+    const own = { ...(field.filter && { [name]: field.filter }), ...field.filters }
+    for (const [pattern, filter] of Object.entries(own)) {
+      const argument = pattern.replace('*', name)
+      refuseTaken(argument, name, filters.get(argument)?.of)
+      filters.set(argument, { filter, column, of: name })
+    }
+  }
+  return filters
+}
+
+/** @param other the field that has a filter of this name already */
+function refuseTaken(argument: string, field: string, other: string | undefined): void {
+  if (other === undefined && !ofEveryList.has(argument)) return
+  const taken =
+    other === undefined
+      ? `The field ${field} has the filter ${argument}, which would hide the argument ${argument} of every list`
+      : `The fields ${other} and ${field} both have the filter ${argument}`
+  throw new Error(
+    `${taken}: give ${other === undefined ? 'it' : 'one of them'} \`filters\` of another name, or \`filters: {}\` for none.`,
+  )
+}
+
+export function filterProblems(filters: Filters, args: Arguments, settings: Settings): Problems {
+  const problems: Problems = {}
+  for (const [name, { filter }] of filters) {
+    const problem = args[name] === undefined ? undefined : filter.problem?.(args[name], settings)
+    if (problem !== undefined) problems[name] = problem
+  }
+  return problems
+}
+
+/** An empty list of values is not a filter. */
+const isGiven = (value: unknown) => value !== undefined && !(Array.isArray(value) && value.length === 0)
+
+export function criteriaOf(idName: string, filters: Filters, args: Arguments, settings: Settings): Criteria {
+  const criteria: Record<string, unknown> = {}
+  if (isGiven(args[idName])) criteria.ids = args[idName]
+  if (isGiven(args.exclude)) criteria.exclude = args.exclude
+  if (args.updated_since !== undefined) criteria.updated = parseMoment(args.updated_since as string)!.first
+  if (args.search) criteria.search = parseSearch(args.search as string)
+  for (const [name, { filter }] of filters) {
+    if (isGiven(args[name])) criteria[name] = filter.keep(args[name], settings, args, name)
+  }
+  return criteria
+}
