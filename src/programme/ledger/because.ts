@@ -54,29 +54,41 @@ export function wordsOf({ reason, debit, credit }: Worded): string {
   return [debit, credit].includes('difference') ? `${words}: difference to its referrals` : words
 }
 
-interface Numbered extends Worded {
+/** The records behind a transfer; null or 0 for none. */
+interface Numbers {
   readonly referral_id: number | null
   readonly payout_id: number | null
   readonly payout_run_id: number | null
 }
 
-/** @returns for example 'refund of a sale, referral 13', 'payout 5 failed' or 'reserved by payout run 3' */
-export function numberedWordsOf(transfer: Numbered): string {
-  const { referral_id, payout_id, payout_run_id: run } = transfer
-  let text = wordsOf(transfer)
-  for (const [name, id] of Object.entries({ referral: referral_id, payout: payout_id })) {
-    if (!id) continue
-    text = isAbout(text, name) ? text.replace(name, `${name} ${id}`) : `${text}, ${name} ${id}`
-  }
-  if (!run) return text
-  return namesRun(text)
-    ? text.replace(/(?:a )?payout run/, `payout run ${run}`)
-    : `${text}, payout run ${run}`
+/** The number of a record among the words. */
+interface Numbered {
+  readonly kind: 'referral' | 'payout' | 'payout_run'
+  readonly id: number
 }
 
-/** Whether the words speak of the run, so that its number belongs to them. */
-export const namesRun = (words: string): boolean => words.includes('payout run')
+/**
+ * The words of a transfer with the numbers of its records: that of the record which the words speak of follows its name
+ * there, and the others stand at the end.
+ */
+export function withNumbers(words: string, numbers: Numbers): (string | Numbered)[] {
+  const records = [
+    { kind: 'referral', name: 'referral', id: numbers.referral_id, place: /^referral\b/ },
+    { kind: 'payout', name: 'payout', id: numbers.payout_id, place: /^payout\b(?! run)/ },
+    { kind: 'payout_run', name: 'payout run', id: numbers.payout_run_id, place: /(?:\ba )?\bpayout run\b/ },
+  ] as const
+  const spoken = records.find(({ id, place }) => id && place.test(words))
+  const [before = '', after = ''] = spoken ? words.split(spoken.place) : [words]
+  const parts: (string | Numbered)[] = spoken
+    ? [`${before}${spoken.name} `, { kind: spoken.kind, id: spoken.id! }, after]
+    : [before]
+  for (const { kind, name, id } of records)
+    if (id && kind !== spoken?.kind) parts.push(`, ${name} `, { kind, id })
+  return parts
+}
 
-/** Whether the words begin with the kind of record, so that its number belongs to them. */
-export const isAbout = (words: string, name: string): boolean =>
-  words.startsWith(`${name} `) && !words.startsWith(`${name} run`)
+/** @returns for example 'refund of a sale, referral 13', 'payout 5 failed' or 'reserved by payout run 3' */
+export const numberedWordsOf = (transfer: Worded & Numbers): string =>
+  withNumbers(wordsOf(transfer), transfer)
+    .map(part => (typeof part === 'string' ? part : part.id))
+    .join('')

@@ -12,7 +12,7 @@ import {
 } from '@mui/material'
 import { useQuery } from '@tanstack/react-query'
 import type { Static } from 'typebox'
-import { isAbout, namesRun } from '../../../src/programme/ledger/because.ts'
+import { withNumbers } from '../../../src/programme/ledger/because.ts'
 import type { transferRecord } from '../../../src/programme/ledger/schema.ts'
 import { get, queryOf } from '../api.ts'
 import { capital } from '../names.ts'
@@ -98,31 +98,13 @@ function TransferRows({ transfers, label }: { transfers: readonly Transfer[]; la
 }
 
 /** The reason of a transfer, with links to its referral, payout and payout run. */
-export function Cause({
-  transfer: { because, referral_id, payout_id, payout_run_id },
-}: {
-  transfer: Transfer
-}) {
+export function Cause({ transfer }: { transfer: Transfer }) {
+  const [beginning, ...rest] = withNumbers(transfer.because, transfer)
   return (
     <Box component="span">
-      {capital(payout_run_id > 0 ? because.replace('a payout run', 'payout run') : because)}
-      {referral_id > 0 && (
-        <>
-          {isAbout(because, 'referral') ? ' ' : ', referral '}
-          <RecordLink kind="referral" id={referral_id} />
-        </>
-      )}
-      {payout_id > 0 && (
-        <>
-          {isAbout(because, 'payout') ? ' ' : ', payout '}
-          <RecordLink kind="payout" id={payout_id} />
-        </>
-      )}
-      {payout_run_id > 0 && (
-        <>
-          {namesRun(because) ? ' ' : ', payout run '}
-          <RecordLink kind="payout_run" id={payout_run_id} />
-        </>
+      {capital(String(beginning))}
+      {rest.map(part =>
+        typeof part === 'string' ? part : <RecordLink key={part.kind} kind={part.kind} id={part.id} />,
       )}
     </Box>
   )
