@@ -19,6 +19,7 @@ import { differenceOf, isSame } from './proposal.ts'
 import { releaseItems } from './releasing.ts'
 import { payoutRun, type Run } from './run.ts'
 import * as store from './store.ts'
+import { MOST_NAMED } from './words.ts'
 
 /** Other writes wait for one chunk at most. */
 const ITEMS_AT_ONCE = 50
@@ -28,8 +29,7 @@ const REFERRALS_AT_ONCE = 1000
 const COMPARED_AT_ONCE = 200
 /** A step compares so many pages: whoever approves waits for no more than a few steps. */
 const PAGES_AT_ONCE = 5
-/** How many changed items a refusal names; it explains only a few. */
-const MOST_NAMED = 100
+/** A refusal names all that it found, and explains only a few. */
 const MOST_SENTENCES = 20
 
 /** @throws Failure no_payout_run, run_conflict, second_person */
@@ -116,7 +116,7 @@ export function refusalOf({ refusal }: Pick<Run, 'refusal'>): Failure {
 export async function verify(context: RequestContext, run: Run): Promise<void> {
   const settings = await context.settings.current()
   const { changedItems, last } = await compareSome(context, run, settings)
-  const names = Object.entries(changedItems)
+  const names = Object.entries(changedItems).slice(0, MOST_NAMED)
   const sentences = names.slice(0, MOST_SENTENCES).map(([id, what]) => `Affiliate ${id} ${what}`)
   const refusal = `The run has changed since it was prepared. ${sentences.join(' ')} Prepare again, and look at the payees.`
   const isUnchanged = names.length === 0
@@ -140,7 +140,7 @@ export async function verify(context: RequestContext, run: Run): Promise<void> {
     }
     return !isUnchanged
   })
-  if (isRefused) throw conflict(refusal, { affiliates: changedItems })
+  if (isRefused) throw conflict(refusal, { affiliates: Object.fromEntries(names) })
 }
 
 /** @returns the last affiliate that was compared; undefined when that was the last of the run */

@@ -22,6 +22,7 @@ import { payoutRun, type Run, type RunRow } from './run.ts'
 import type { ResultArguments, ResultRecord, SettleArguments } from './schema.ts'
 import { problemOf, settle } from './settling.ts'
 import * as store from './store.ts'
+import { MOST_NAMED } from './words.ts'
 
 /** Items that are compared with a report at once. */
 const ITEMS_AT_ONCE = 500
@@ -30,7 +31,6 @@ const RECORDED_AT_ONCE = 20
 const REFERRALS_AT_ONCE = 400
 /** A file is read for so long before other requests get a turn. */
 const READING_MS = 10
-const MOST_NAMED = 100
 /** Payments that a file may name beside those of the run: all are held in memory until the file is read. */
 const MOST_STRANGE = 10_000
 

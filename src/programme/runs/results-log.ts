@@ -5,22 +5,23 @@ import type { Item } from './item.ts'
 import type { Outcome } from './outcome.ts'
 import type { ResultArguments, ResultRecord } from './schema.ts'
 import * as store from './store.ts'
+import { unrecordedText } from './words.ts'
 
 /** A file that has recorded nothing leaves no trace. */
 export async function logResults(
   context: RequestContext,
   { payout_run_id: id, format = 'csv', file_name: name }: ResultArguments,
-  { recorded, unchanged, conflicts, unknown_references: unknown }: ResultRecord,
+  result: ResultRecord,
 ): Promise<void> {
+  const { recorded, unchanged } = result
   const counts = Object.entries(recorded).flatMap(([outcome, count]) =>
     count > 0 ? [`${count} ${outcome}`] : [],
   )
   if (counts.length === 0) return
   const before = unchanged > 0 ? `; ${unchanged} recorded before` : ''
-  const lines = conflicts.length + unknown.length
-  const nothing = lines > 0 ? `; nothing of ${lines === 1 ? 'one other line' : `${lines} other lines`}` : ''
   const source = name ? `${name} (${format})` : `A file (${format})`
-  await write(context, async tx => logText(tx, id, `${source}: ${counts.join(', ')}${before}${nothing}`))
+  const text = `${source}: ${counts.join(', ')}${before}${unrecordedText(result)}`
+  await write(context, async tx => logText(tx, id, text))
 }
 
 /** Of one payment, by a person. */

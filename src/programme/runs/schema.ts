@@ -5,7 +5,7 @@ import { formats } from './formats/formats.ts'
 import { reasons, runItem } from './item.ts'
 import { outcomes, resultFormats } from './outcome.ts'
 import { payoutRun } from './run.ts'
-import { itemStatuses } from './words.ts'
+import { itemStatuses, MOST_NAMED } from './words.ts'
 
 /** The largest file of results, in characters. */
 export const MOST_CONTENT = 33_554_432
@@ -97,8 +97,7 @@ export const resultRecord = Type.Object({
       note: Type.String(),
     }),
     {
-      description:
-        'Which items get an outcome, or, where it is the same as before, have it already; at most 100.',
+      description: `Which items get an outcome, or, where it is the same as before, have it already; at most ${MOST_NAMED}.`,
     },
   ),
   conflicts: Type.Array(
@@ -109,9 +108,11 @@ export const resultRecord = Type.Object({
       payee_name: Type.String(),
       amount: Type.Number(),
     }),
-    { description: 'What contradicts itself or what is recorded, at most 100.' },
+    { description: `What contradicts itself or what is recorded, at most ${MOST_NAMED}.` },
   ),
-  unknown_references: Type.Array(Type.String(), { description: 'What is not in this run, at most 100.' }),
+  unknown_references: Type.Array(Type.String(), {
+    description: `What is not in this run, at most ${MOST_NAMED}.`,
+  }),
   ignored: Type.Integer({
     description: 'Lines that say nothing final, such as that a payment was accepted.',
   }),

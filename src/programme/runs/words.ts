@@ -1,4 +1,4 @@
-/** Statuses and methods of payout runs. Pure, and also used in the browser. */
+/** Statuses and methods of payout runs, and words about their results. Pure, and also used in the browser. */
 
 export const runStatuses = ['draft', 'approving', 'approved', 'sent', 'closed', 'cancelled'] as const
 
@@ -13,3 +13,21 @@ export const itemStatuses = [
   'returned',
   'unknown',
 ] as const
+
+/** An answer names at most so many payees or lines of each kind. */
+export const MOST_NAMED = 100
+
+/** @returns what a report of results adds for the lines that nothing was recorded of */
+export function unrecordedText({
+  conflicts,
+  unknown_references: unknown,
+}: {
+  readonly conflicts: readonly unknown[]
+  readonly unknown_references: readonly unknown[]
+}): string {
+  const lines = conflicts.length + unknown.length
+  if (lines === 0) return ''
+  if (lines === 1) return '; nothing of one other line'
+  const isMore = Math.max(conflicts.length, unknown.length) >= MOST_NAMED
+  return `; nothing of ${isMore ? 'at least ' : ''}${lines} other lines`
+}

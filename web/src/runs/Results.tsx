@@ -18,6 +18,7 @@ import { useRef, useState } from 'react'
 import { useNotify, useRefresh } from 'react-admin'
 import type { ResultFormat } from '../../../src/programme/runs/outcome.ts'
 import type { ResultRecord } from '../../../src/programme/runs/schema.ts'
+import { unrecordedText } from '../../../src/programme/runs/words.ts'
 import { AffiliateName } from '../affiliates/AffiliateName.tsx'
 import { messageOf, request } from '../api.ts'
 import { capital } from '../names.ts'
@@ -152,17 +153,6 @@ function ChooseFile({ onChoose }: { onChoose: (file: File | undefined) => Promis
       />
     </Button>
   )
-}
-
-/** How many lines of each kind are named at most. */
-const MOST_NAMED = 100
-
-/** Of how many payments nothing is recorded. */
-function unrecordedText({ conflicts, unknown_references: unknown }: ResultRecord): string {
-  const lines = conflicts.length + unknown.length
-  if (lines === 0) return ''
-  const isMore = conflicts.length >= MOST_NAMED || unknown.length >= MOST_NAMED
-  return `; nothing of ${isMore ? 'at least ' : ''}${plural(lines, 'payment')}`
 }
 
 const summaryOf = (result: ResultRecord) => {

@@ -189,6 +189,28 @@ describeService('results of a payout run', service => {
     assert.deepEqual([body.unpaid, body.reserved], [7, 0])
   })
 
+  test('200 - the history says of how many lines nothing is recorded, and of most of them at least', async () => {
+    const { id } = await service().newAffiliate('told', { status: 'active' })
+    await service().post('/referrals', { affiliate_id: id, amount: 7, status: 'unpaid' })
+    const { body: run } = await service().post('/payout-runs')
+    await service().post(`/payout-runs/${run.id}/approve`, { hash: run.hash })
+    const told = async (status: string, strangers: number) => {
+      const lines = Array.from({ length: strangers }, (_, index) => `${run.reference}A${1e6 + index},paid`)
+      const content = `reference,status\n${run.reference}A${id},${status}\n${lines.join('\n')}`
+      const { body } = await service().post(`/payout-runs/${run.id}/results`, { content })
+      return [
+        body.unknown_references.length,
+        (await service().get(`/payout-runs/${run.id}`)).body.last_results,
+      ]
+    }
+    assert.deepEqual(await told('unknown', 1), [1, 'A file (csv): 1 unknown; nothing of one other line'])
+    assert.deepEqual(await told('paid', 130), [
+      100,
+      'A file (csv): 1 paid; nothing of at least 100 other lines',
+    ])
+    assert.deepEqual(await told('returned', 99), [99, 'A file (csv): 1 returned; nothing of 99 other lines'])
+  })
+
   test('200 - what a bank says of one payment counts before what it says of all', async () => {
     const ids: number[] = []
     for (const name of ['settled', 'way', 'silent']) {
