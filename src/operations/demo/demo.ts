@@ -61,18 +61,17 @@ export async function fillWithDemo(
   const firstDay = (dayOf(until) - DAYS) * DAY_SECONDS
   const timeAt = (part: number) =>
     firstDay + Math.floor(part * (DAYS - 1)) * DAY_SECONDS + Math.floor(random() * DAY_SECONDS)
-  const chance = { random, timeAt }
-  const ids: number[] = []
+  const partAt = (time: number) => (time - firstDay) / (DAYS * DAY_SECONDS)
+  const chance = { random, timeAt, partAt }
   const earners: number[] = []
   let owner = await firstAdministrator(database.reader)
   const elsewhere = Math.max(Math.round(payouts * ELSEWHERE), payouts - MOST_PAYING)
   const after = await withoutIndexes(database, affiliates + payouts, async () => {
     await inTransactions(database, affiliates, async (tx, part) => {
       const made = await addPeople(tx, part, affiliates, chance)
-      ids.push(...made.ids)
       earners.push(...made.earners)
       owner ??= made.users[0]!
-      progress(ids.length, affiliates + payouts)
+      progress(part.at(-1)!, affiliates + payouts)
     })
     const paid = new PaidElsewhere({ earners, owner: owner ?? 0, total: payouts }, chance)
     await inTransactions(database, elsewhere, async (tx, part) => {

@@ -20,8 +20,8 @@ import { loadSettings } from '../../settings/rules.ts'
 import type { Database, Tx } from '../../storage/database.ts'
 import { earnerAt, type Payer, paidAmount, payoutRow } from './payouts.ts'
 import { type Chance, pick } from './random.ts'
+import { SHOP } from './shop.ts'
 
-const SHOP = 'demo shop'
 /** Numbers of orders, above those of the shop's conversions. */
 const FIRST_ORDER = 2000
 const MOST_OPEN = 120
@@ -35,9 +35,10 @@ const MOST_OF_ONE_PAYOUT = 4
 /** What a sale comes to in the place of one unit that is earned. */
 const SALE_FOR_EARNED = 10
 const VISITED = 0.7
+/** A visit leads to its sale within so many days. */
+const VISITED_BEFORE_DAYS = 2
 /** Visits that lead to nothing, for each that does. */
 const VISITS_FOR_NOTHING = 3
-const VISIT_DAYS = 365
 const MOST_LINKS = 40
 const CAMPAIGNS = ['', '', 'newsletter', 'spring', 'summer', 'black-friday']
 const PAGES = ['', 'handbook', 'desk-lamp', 'notebook']
@@ -124,22 +125,23 @@ interface Visiting {
 }
 
 /**
- * Adds the visits of the last year; earlier than the settings keep them, only their daily sums.
+ * Adds visits since the first sale; earlier than the settings keep them, only their daily sums.
  * @returns the identifier of the visit that led to each sale; 0 for none
  */
 async function addVisitsOf(tx: Tx, sales: readonly Sale[], visiting: Visiting): Promise<number[]> {
   const { making, chance, settings } = visiting
-  const linkOf = await addLinks(tx, making, settings)
-  const from = making.until - VISIT_DAYS * DAY_SECONDS
+  const from = sales[0]!.time
+  const origin = { time: from - VISITED_BEFORE_DAYS * DAY_SECONDS, actor: making.owner }
+  const linkOf = await addLinks(tx, making.earners, { settings, origin })
   const keptFrom = making.until - settings.tracking.visitDays * DAY_SECONDS
   const converted = sales.map(sale =>
-    sale.time > from && chance.random() < VISITED ? visitBefore(sale, visiting, linkOf) : undefined,
+    chance.random() < VISITED ? visitBefore(sale, visiting, linkOf) : undefined,
   )
   const led = converted.filter(row => row !== undefined)
   const others = led.flatMap(() =>
     Array.from({ length: VISITS_FOR_NOTHING }, () => {
-      const time = from + Math.floor(chance.random() * VISIT_DAYS * DAY_SECONDS)
-      const affiliate_id = earnerAt(making.earners, 1, chance)
+      const time = from + Math.floor(chance.random() * (making.until - from))
+      const affiliate_id = earnerAt(making.earners, chance.partAt(time), chance)
       return visitBefore({ affiliate_id, time, campaign: pick(CAMPAIGNS, chance.random) }, visiting, linkOf)
     }),
   )
@@ -157,12 +159,15 @@ async function addVisitsOf(tx: Tx, sales: readonly Sale[], visiting: Visiting): 
 }
 
 /** Links of campaigns, for those who earn most. @returns the link of an affiliate and campaign; 0 when there is none */
-async function addLinks(tx: Tx, { earners, owner, until }: Making, settings: Settings) {
+async function addLinks(
+  tx: Tx,
+  earners: readonly number[],
+  { settings, origin }: { settings: Settings; origin: { time: number; actor: number } },
+) {
   const names = CAMPAIGNS.filter(campaign => campaign !== '')
   const wanted = earners
     .slice(0, MOST_LINKS / names.length)
     .flatMap(affiliate_id => names.map(campaign => ({ affiliate_id, campaign })))
-  const origin = { time: until - VISIT_DAYS * DAY_SECONDS, actor: owner }
   const rows = wanted.map(({ affiliate_id, campaign }) => {
     const code = `${campaign}-${affiliate_id}`
     return link.newRow({ affiliate_id, campaign, code }, settings, origin)
@@ -179,9 +184,9 @@ function visitBefore(
   { chance: { random }, settings }: Visiting,
   linkOf: (affiliate: number, campaign: string) => number,
 ) {
-  const url = `https://shop.example.com/${pick(PAGES, random)}`
+  const url = SHOP.address + pick(PAGES, random)
   const args = { affiliate_id, url, referrer: pick(REFERRERS, random), campaign }
-  const origin = { time: time - Math.floor(random() * 2 * DAY_SECONDS), actor: 0 }
+  const origin = { time: time - Math.floor(random() * VISITED_BEFORE_DAYS * DAY_SECONDS), actor: 0 }
   return { ...visit.newRow(args, settings, origin), link_id: linkOf(affiliate_id, campaign) }
 }
 
@@ -202,7 +207,7 @@ async function addReferrals(
 function rowOf(sale: Sale, place: number, visit_id: number, settings: Settings) {
   const { affiliate_id, status, campaign, amount, time } = sale
   const reference = String(FIRST_ORDER + place)
-  const sent = { affiliate_id, status, campaign, visit_id, reference, context: SHOP }
+  const sent = { affiliate_id, status, campaign, visit_id, reference, context: SHOP.name }
   const args = { ...sent, description: `Order ${reference}`, currency: settings.currency }
   const row = referral.newRow(args, settings, { time, actor: 0 })
   return { ...row, amount, order_total: SALE_FOR_EARNED * amount }

@@ -28,8 +28,6 @@ interface Registration {
 }
 
 interface Made {
-  /** Identifiers of the affiliates. */
-  readonly ids: number[]
   /** Those who earn. */
   readonly earners: number[]
   readonly users: number[]
@@ -54,10 +52,12 @@ export async function addPeople(
     return demoAffiliate(user, numbers[index]!, { part, time: timeAt(part), random })
   })
   const ids = await affiliates.insertMany(tx, rows)
-  const links = ids.map((id, index) => ({ id, user_id: users[index]! }))
-  await addDefaultLinks(tx, links, rows[0]!.registered_at)
+  await addDefaultLinks(
+    tx,
+    rows.map((row, index) => ({ ...row, id: ids[index]! })),
+  )
   const earners = ids.filter((_, index) => rows[index]!.status === 'active')
-  return { ids, earners, users }
+  return { earners, users }
 }
 
 function demoUser(number: number, time: number, random: () => number): NewUser {

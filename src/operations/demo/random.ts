@@ -18,4 +18,6 @@ export interface Chance {
   readonly random: () => number
   /** @param part how far into the demo's time, from 0 to 1 @returns a second of that day */
   readonly timeAt: (part: number) => number
+  /** How far into the demo's time a moment is, from 0 to 1. */
+  readonly partAt: (time: number) => number
 }

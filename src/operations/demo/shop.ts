@@ -18,7 +18,7 @@ import { onBehalfOf } from '../../settings/rules.ts'
 import type { Database, Tx } from '../../storage/database.ts'
 import { pick } from './random.ts'
 
-const SHOP = 'demo shop'
+export const SHOP = { name: 'demo shop', address: 'https://shop.example.com/' }
 /** How far back the shops report, and how often. */
 const DAYS = 60
 const SALES = 60
@@ -175,7 +175,7 @@ class Shop {
     const campaign = number % 3 === 0 ? 'spring' : ''
     const visit = await visits.create(this.#context, {
       affiliate_id,
-      url: 'https://shop.example.com/',
+      url: SHOP.address,
       referrer: 'https://blog.example.org/',
       campaign,
       date,
@@ -204,5 +204,5 @@ class Shop {
     await this.#tell({ kind: 'refund', reference: owedReferral.reference, part: 'r2', amount: 12, ...back })
   }
 
-  #tell = (args: CreateArguments) => report(this.#context, { context: SHOP, ...args })
+  #tell = (args: CreateArguments) => report(this.#context, { context: SHOP.name, ...args })
 }

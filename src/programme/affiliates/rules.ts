@@ -58,7 +58,7 @@ export async function create(context: RequestContext, args: CreateArguments): Pr
     const origin = { time: now(), actor: context.actor.userId }
     const row = affiliate.newRow({ ...args, user_id: account?.id ?? args.user_id! }, settings, origin)
     const created = await refuseConflict(() => store.affiliates.insert(tx, row))
-    await addDefaultLink(tx, created, origin.time)
+    await addDefaultLink(tx, created)
     tx.log('affiliate.create', created.id, { after: loggedWith(created, account, settings) })
     return created
   })
@@ -91,7 +91,7 @@ export async function createMany(
     })
     const ids = await store.affiliates.insertMany(tx, rows)
     const created = rows.map((row, place) => ({ ...row, id: ids[place]! }))
-    await addDefaultLinks(tx, created, origin.time)
+    await addDefaultLinks(tx, created)
     for (const [place, args] of accepted.entries()) {
       const row = created[place]!
       outcomes.set(args, row)

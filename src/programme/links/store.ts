@@ -54,38 +54,32 @@ export async function findActiveAffiliate(db: Db, name: string): Promise<number 
 interface NewAffiliate {
   readonly id: number
   readonly user_id: number
+  readonly registered_at: number
 }
 
 /** The link that leads to the programme page: its code is the identifier of the affiliate. */
-const defaultLink = ({ id, user_id }: NewAffiliate, time: number) => ({
+const defaultLink = ({ id, user_id, registered_at }: NewAffiliate) => ({
   affiliate_id: id,
   code: String(id),
   code_key: String(id),
   destination: '',
   campaign: '',
   visits: 0,
-  created_at: time,
+  created_at: registered_at,
   owner: user_id,
-  updated_at: time,
+  updated_at: registered_at,
 })
 
 const linkInsertion = prepared((tx: Db, row: ReturnType<typeof defaultLink>) =>
   tx.insertInto('links').values(row),
 )
 
-export async function addDefaultLink(tx: Tx, affiliate: NewAffiliate, time: number): Promise<void> {
-  await linkInsertion.later(tx, defaultLink(affiliate, time))
+export async function addDefaultLink(tx: Tx, affiliate: NewAffiliate): Promise<void> {
+  await linkInsertion.later(tx, defaultLink(affiliate))
 }
 
-export async function addDefaultLinks(
-  tx: Tx,
-  affiliates: readonly NewAffiliate[],
-  time: number,
-): Promise<void> {
-  await links.insertMany(
-    tx,
-    affiliates.map(affiliate => defaultLink(affiliate, time)),
-  )
+export async function addDefaultLinks(tx: Tx, affiliates: readonly NewAffiliate[]): Promise<void> {
+  await links.insertMany(tx, affiliates.map(defaultLink))
 }
 
 const addition = prepared((tx: Db, { id, visits }: { id: number; visits: number }) =>

@@ -37,7 +37,7 @@ async function visitsOf(service: Service, affiliateId: number, count: number): P
 }
 
 describeService('links of affiliates', service => {
-  let affiliate: { id: number }
+  let affiliate: { id: number; date_registered: string }
   before(async () => {
     await changeSettings(operatorOf(service().database), {
       programme_page: PAGE,
@@ -54,6 +54,7 @@ describeService('links of affiliates', service => {
     assert.equal(body.length, 1)
     assert.equal(body[0].code, String(affiliate.id))
     assert.equal(body[0].destination, '')
+    assert.equal(body[0].date, affiliate.date_registered)
     const made = await create({ code: 'Spring', destination: 'https://a.shop.test/x', campaign: 'spring' })
     assert.equal(made.status, 201, JSON.stringify(made.body))
     const random = await create({})

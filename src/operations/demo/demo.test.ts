@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict'
+import { before, test } from 'node:test'
+import { describeService } from '../../../test/harness.ts'
+import { features } from '../../app.ts'
+import { fillWithDemo } from './demo.ts'
+
+describeService('the demo', service => {
+  before(async () => {
+    await fillWithDemo(service().database, features)
+  })
+
+  test('each affiliate has a default link since they registered', async () => {
+    const { body: affiliates } = await service().get('/affiliates?number=-1')
+    const { body: links } = await service().get('/links?number=-1')
+    const dates = new Map(links.map((link: any) => [link.code, link.date]))
+    assert.deepEqual(
+      affiliates.filter((one: any) => dates.get(String(one.affiliate_id)) !== one.date_registered),
+      [],
+    )
+  })
+
+  test('visits are there for as long as referrals', async () => {
+    const { reader } = service().database
+    const { first } = await reader
+      .selectFrom('referrals')
+      .select(({ fn }) => fn.min('created_at').as('first'))
+      .executeTakeFirstOrThrow()
+    const { day } = await reader
+      .selectFrom('visit_days')
+      .select(({ fn }) => fn.min('day').as('day'))
+      .executeTakeFirstOrThrow()
+    assert.ok(
+      Number(day) <= Number(first) / 86_400 && Number(day) > Number(first) / 86_400 - 4,
+      `${day} ${first}`,
+    )
+    assert.ok(Number(first) < Date.now() / 1000 - 730 * 86_400, `${first}`)
+  })
+})
