@@ -19,6 +19,16 @@ describeService('the demo', service => {
     )
   })
 
+  test('some sales are refunded as a whole, and earn nothing', async () => {
+    const refunded = await service()
+      .database.reader.selectFrom('referrals')
+      .select('status')
+      .where('reason', '=', 'refunded')
+      .execute()
+    assert.ok(refunded.length > 3, `${refunded.length}`)
+    assert.ok(refunded.every(({ status }) => status === 'rejected'))
+  })
+
   test('visits are there for as long as referrals', async () => {
     const { reader } = service().database
     const { first } = await reader

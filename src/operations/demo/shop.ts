@@ -129,7 +129,8 @@ class Shop {
     // The last currency has no rate.
     const currencies = [currency, currency, currency, foreign, currency, 'CHF']
     for (let number = 1; number <= SALES; number += 1) {
-      await this.#sell(number, currencies[number % (number > SALES - 6 ? 6 : 5)]!)
+      const amount = await this.#sell(number, currencies[number % (number > SALES - 6 ? 6 : 5)]!)
+      if (number % 10 === 8) await this.#takeBackWhole(number, amount)
       if (number % 10 === 0) await this.#takeBack(number, currencies[number % 5]!)
     }
   }
@@ -138,7 +139,8 @@ class Shop {
   #dayOf = (number: number) => (DAYS * (SALES - number + 1)) / (SALES + 1)
   #pick = <T>(choices: readonly T[]) => pick(choices, this.#setting.random)
 
-  async #sell(number: number, currency: string): Promise<void> {
+  /** @returns what the customer paid */
+  async #sell(number: number, currency: string): Promise<number> {
     const { random } = this.#setting
     const occurred_at = this.#daysAgo(this.#dayOf(number))
     const net = 20 + Math.floor(random() ** 2 * 200)
@@ -163,6 +165,13 @@ class Shop {
       ...paid,
       ...(await this.#origin(number)),
     })
+    return paid.amount ?? 0
+  }
+
+  /** Nothing is left of the sale, so its affiliate earns nothing by it. */
+  async #takeBackWhole(number: number, amount: number): Promise<void> {
+    const occurred_at = this.#daysAgo(this.#dayOf(number) - 0.5)
+    await this.#tell({ kind: 'refund', reference: `${1000 + number}`, part: 'whole', amount, occurred_at })
   }
 
   /** By a link, a coupon, the shop's own knowledge, or nobody. */
