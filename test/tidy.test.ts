@@ -1,6 +1,6 @@
 /** The promises that the house makes about itself: the import arrow, what a file may know, and the generated pages. */
 import assert from 'node:assert/strict'
-import { readdirSync, readFileSync } from 'node:fs'
+import { globSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
@@ -230,6 +230,22 @@ function unexplainedCasts(path: string): string[] {
 test('nothing is cast outside of records/, but where a comment says why (`// Cast: …`)', () => {
   const sources = files.filter(path => !path.startsWith('records/')).map(path => `src/${path}`)
   assert.deepEqual([...sources, ...pages].flatMap(unexplainedCasts), [])
+})
+
+/** The files of tests that patterns reach. */
+const testsIn = (patterns: readonly string[]) => globSync(patterns, { cwd: root })
+
+test('npm test takes every file of tests: by the patterns of its script, or by an index in test/all', () => {
+  const { test: script } = JSON.parse(read('package.json')).scripts
+  const taken = testsIn(Array.from(script.matchAll(/'([^']+\.test\.ts)'/g), ([, pattern]) => pattern))
+  const indexed = taken
+    .filter(path => dirname(path) === 'test/all')
+    .flatMap(path => Array.from(read(path).matchAll(/[(,] ?'([^']+)'/g), ([, folder]) => folder!))
+  const reached = new Set([...taken, ...testsIn(indexed.map(folder => `${folder}/**/*.test.ts`))])
+  assert.deepEqual(
+    testsIn(['{src,test,web,bench}/**/*.test.ts']).filter(path => !reached.has(path)),
+    [],
+  )
 })
 
 test('files are at most 400 lines long', () => {
