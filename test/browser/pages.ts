@@ -376,6 +376,7 @@ async function walkThrough(world: World): Promise<Faults> {
     faults.light.push(...(await faultsOnPhone(page)))
   }
   await world.visit('/login', examine, SIZE)
+  const ofRuns = await addressesOfRuns(world)
   await world.work(
     '/affiliates',
     async page => {
@@ -385,7 +386,7 @@ async function walkThrough(world: World): Promise<Faults> {
       }
       page.on('response', note)
       const sizes = [onDesk, onPhone]
-      for (const path of await addresses(page)) {
+      for (const path of [...(await addresses(page)), ...ofRuns]) {
         await goTo(page, path)
         for (const on of sizes) await on(page, path)
         sizes.reverse()
@@ -402,6 +403,23 @@ async function walkThrough(world: World): Promise<Faults> {
     SIZE,
   )
   return faults
+}
+
+/** A payout that a run has made, and a referral that a run has reserved, which are not what others of their kinds are. */
+async function addressesOfRuns(world: World): Promise<string[]> {
+  const [payout] = await world.read('/payouts?made_by=run&number=1')
+  const group = await world.make('/groups', { name: 'In an approved run' })
+  const affiliate = await world.make('/affiliates', {
+    create_user: true,
+    payment_email: 'reserved@example.com',
+    status: 'active',
+    group_id: group.id,
+  })
+  const referral = await world.make('/referrals', { affiliate_id: affiliate.id, amount: 7, status: 'unpaid' })
+  const run = await world.make('/payout-runs', { group_id: group.id })
+  const approved = await world.api('POST', `/payout-runs/${run.id}/approve`, { hash: run.hash })
+  assert.equal(approved.status, 200, await approved.text())
+  return [`/payouts/${payout.id}`, `/referrals/${referral.id}/show`, `/referrals/${referral.id}`]
 }
 
 /** As when the person changes the look of the system. */

@@ -15,8 +15,6 @@ import {
 } from 'react-admin'
 import { Link as RouterLink } from 'react-router-dom'
 import type { EntryRecord } from '../../../src/operations/audit/schema.ts'
-import { AffiliateName } from '../affiliates/AffiliateName.tsx'
-import { WithNames } from '../affiliates/WithNames.tsx'
 import { choicesOf, describe, get } from '../api.ts'
 import { nameOfAction, nameOfKind } from '../names.ts'
 import { pagesOf } from '../pages.ts'
@@ -27,9 +25,9 @@ import { Filters, Rows } from '../ui/ListFrame.tsx'
 import { Empty, Problem } from '../ui/Page.tsx'
 import { pageOf } from '../ui/pages.ts'
 import { RecordTable } from '../ui/RecordTable.tsx'
-import { UserName } from '../users/UserName.tsx'
 import { type User, userName } from '../users/user.ts'
 import { useLoggedText } from './logged.ts'
+import { labelOf, Named } from './Named.tsx'
 
 type Entry = EntryRecord
 
@@ -295,7 +293,7 @@ function Changes({ entry: { before, after, erased } }: { entry: Entry }) {
       {names.map(name => (
         <div key={name}>
           <Box component="span" sx={{ color: 'text.secondary' }}>
-            {name.replaceAll('_', ' ')}:{' '}
+            {labelOf(name)}:{' '}
           </Box>
           {before && (
             <Value removed>
@@ -313,20 +311,6 @@ function Changes({ entry: { before, after, erased } }: { entry: Entry }) {
       {erased && <em>Personal data was erased.</em>}
     </Box>
   )
-}
-
-/** The affiliates whom a payout run leaves out, as a text that `WithNames` reads. */
-const affiliatesIn = (ids: unknown) =>
-  Array.isArray(ids) ? ids.map(id => `affiliate ${Number(id)}`).join(', ') : ''
-
-/** A value as text; of an account or an affiliate, the name. */
-function Named({ name, value, text }: { name: string; value: unknown; text: string }) {
-  if (text === '') return <>nothing</>
-  if (name === 'left_out') return <WithNames text={affiliatesIn(value)} />
-  if (typeof value !== 'number') return <>{text}</>
-  if (name.endsWith('_by')) return <UserName id={value} />
-  if (name === 'affiliate_id') return <AffiliateName id={value} link />
-  return <>{text}</>
 }
 
 function Value({ children, removed }: { children: ReactNode; removed?: boolean }) {
