@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { goTo } from './pages.ts'
 import type { World } from './world.ts'
 
 const BROWSER =
@@ -8,7 +9,9 @@ const BROWSER =
 export function linkScenarios(world: () => World): void {
   describe('links', () => {
     test('where links lead to is set, a link is made, leads deeper, and its visit is seen', () =>
-      world().work('/links/create', async page => {
+      world().work('/affiliates/1/show', async page => {
+        await page.getByText('This link leads nowhere yet').waitFor()
+        await goTo(page, '/links/create')
         await page.getByText('This link leads nowhere yet').waitFor()
         await page.getByRole('link', { name: 'under Settings, Tracking' }).click()
         await page.getByLabel('Programme page').fill('https://shop.example/welcome')
@@ -21,6 +24,22 @@ export function linkScenarios(world: () => World): void {
           username: 'linker',
           status: 'active',
         })
+        // The link of an affiliate is there to copy, and leads to the programme page.
+        await goTo(page, `/affiliates/${affiliate.id}/show`)
+        const own = `${world().server.announced.url}/r/${affiliate.id}`
+        await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+        await page.getByRole('button', { name: 'Copy default link' }).click()
+        await page.getByRole('button', { name: 'Copied default link' }).waitFor()
+        const copied = await page.evaluate<string>('navigator.clipboard.readText()')
+        assert.equal(copied, own)
+        const first = await fetch(copied, { method: 'HEAD', redirect: 'manual' })
+        assert.match(first.headers.get('location')!, /^https:\/\/shop\.example\/welcome/)
+        assert.equal(await page.getByText('This link leads nowhere yet').count(), 0)
+        await page.getByRole('link', { name: own }).click()
+        await page.getByRole('heading', { level: 1, name: `Link ${affiliate.id}` }).waitFor()
+        await page.goBack()
+        await page.getByRole('button', { name: 'Copy default link' }).waitFor()
+
         await page.getByRole('link', { name: 'Links', exact: true }).click()
         await page.getByRole('link', { name: 'Create link' }).click()
         await page.getByRole('heading', { level: 1, name: 'Create link' }).waitFor()

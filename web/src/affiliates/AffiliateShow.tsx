@@ -8,6 +8,7 @@ import { get } from '../api.ts'
 import { DetailsOfAffiliate } from '../details/DetailsOfAffiliate.tsx'
 import { Balances } from '../ledger/Balances.tsx'
 import { Settling } from '../ledger/Settling.tsx'
+import { DefaultLink } from '../links/DefaultLink.tsx'
 import { PayoutRows } from '../payouts/PayoutRows.tsx'
 import type { Payout, PayoutTotals } from '../payouts/payout.ts'
 import { LatestReferrals } from '../referrals/LatestReferrals.tsx'
@@ -142,6 +143,10 @@ function AffiliateDetails({ affiliate }: { affiliate: Affiliate }) {
     <Details
       items={[
         ['Number', affiliate.id],
+        [
+          'Link',
+          <DefaultLink key="link" affiliateId={affiliate.id} active={affiliate.status === 'active'} />,
+        ],
         [
           'Account',
           <Link key="link" component={RouterLink} to={`/users/${affiliate.user_id}`}>
