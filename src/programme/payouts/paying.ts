@@ -13,6 +13,7 @@ import type { Payment } from '../ledger/holdings.ts'
 import { type Change, postPayout, postPayouts } from '../ledger/rules.ts'
 import { type Referral, referral } from '../referrals/referral.ts'
 import { holdReferrals, settle } from '../referrals/store.ts'
+import { runsOf } from '../runs/store.ts'
 import type { Payout } from './payout.ts'
 import type { Names } from './store.ts'
 
@@ -31,7 +32,13 @@ export interface Plan {
   readonly after: Standing | undefined
   /** The sum of its known referrals. */
   readonly net: bigint
-  readonly held: ReadonlyMap<number, Referral>
+  readonly referrals: ReadonlyMap<number, Referral>
+}
+
+/** Locked referrals by their identifiers, and the payout runs that have reserved some of them by their items. */
+export interface Held {
+  readonly referrals: ReadonlyMap<number, Referral>
+  readonly runs: ReadonlyMap<number, number>
 }
 
 /** A payout as an edit asks for it; an omitted amount follows the known referrals. */
@@ -41,13 +48,15 @@ export type TargetPayout = Omit<Standing, 'amount' | 'names'> & {
 }
 
 /** Locks the referrals that a payout names, and those that it named before, until the transaction ends. */
-export function holdNamed(
+export async function holdNamed(
   tx: WriteTx,
   before: Pick<Standing, 'names'> | undefined,
   target: Pick<TargetPayout, 'referrals'> | undefined,
-): Promise<ReadonlyMap<number, Referral>> {
+): Promise<Held> {
   const knownBefore = before ? [...before.names].filter(([, isKnown]) => isKnown).map(([name]) => name) : []
-  return holdReferrals(tx, [...new Set([...knownBefore, ...(target?.referrals ?? [])])])
+  const referrals = await holdReferrals(tx, [...new Set([...knownBefore, ...(target?.referrals ?? [])])])
+  const items = [...referrals.values()].filter(isReserved).map(row => row.run_item_id)
+  return { referrals, runs: await runsOf(tx, [...new Set(items)]) }
 }
 
 /**
@@ -56,17 +65,18 @@ export function holdNamed(
  * @throws Failure payout_conflict naming each referral that it can't pay
  */
 export function plan(
-  held: ReadonlyMap<number, Referral>,
+  held: Held,
   id: number | undefined,
   before: Standing | undefined,
   target: TargetPayout | undefined,
   { earning, decimals }: Settings,
 ): Plan {
-  if (!target) return { id, before, after: undefined, net: 0n, held }
-  const names = new Map(target.referrals.map(name => [name, before?.names.get(name) ?? held.has(name)]))
+  const { referrals } = held
+  if (!target) return { id, before, after: undefined, net: 0n, referrals }
+  const names = new Map(target.referrals.map(name => [name, before?.names.get(name) ?? referrals.has(name)]))
   if (earning.unknownReferrals === 'refuse') refuseUnknown(names, before)
   refuseUnpayable(held, names, id, before, target)
-  const knownReferrals = [...names].flatMap(([name, isKnown]) => (isKnown ? (held.get(name) ?? []) : []))
+  const knownReferrals = [...names].flatMap(([name, isKnown]) => (isKnown ? (referrals.get(name) ?? []) : []))
   const net = knownReferrals.reduce((sum, { amount }) => sum + BigInt(amount), 0n)
   if (net < 0n && (target.status === 'paid' || target.amount === undefined)) {
     throw new Failure('payout_conflict', {
@@ -79,7 +89,7 @@ export function plan(
       message: `Together these referrals come to more than one payout can be, ${MAX_AMOUNT}: pay them by several.`,
     })
   }
-  return { id, before, after: { ...target, amount: target.amount ?? Number(net), names }, net, held }
+  return { id, before, after: { ...target, amount: target.amount ?? Number(net), names }, net, referrals }
 }
 
 /** Identifiers that it named before are allowed. */
@@ -89,7 +99,7 @@ function refuseUnknown(names: Names, before: Standing | undefined): void {
 }
 
 function refuseUnpayable(
-  held: ReadonlyMap<number, Referral>,
+  held: Held,
   names: Names,
   id: number | undefined,
   before: Standing | undefined,
@@ -100,7 +110,7 @@ function refuseUnpayable(
   const problems: Record<string, string> = {}
   for (const [name, known] of names) {
     if (!known || !(isMoved || begins || !before?.names.has(name))) continue
-    const problem = problemOf(held.get(name), affiliate_id, id)
+    const problem = problemOf(held, name, affiliate_id, id)
     if (problem !== undefined) problems[name] = problem
   }
   refuseReferrals(problems)
@@ -113,10 +123,16 @@ function refuseReferrals(problems: Readonly<Record<string, string>>): void {
   throw new Failure('payout_conflict', { message: sentences.join(' '), data: { referrals: problems } })
 }
 
-function problemOf(row: Referral | undefined, affiliateId: number, payoutId: number | undefined) {
+/** Whether an approved payout run is about to pay it. */
+const isReserved = ({ status, run_item_id }: Referral) => status === 'unpaid' && run_item_id !== 0
+
+function problemOf({ referrals, runs }: Held, id: number, affiliateId: number, payoutId: number | undefined) {
+  const row = referrals.get(id)
   if (!row) return 'was deleted.'
   if (row.affiliate_id !== affiliateId) return `belongs to affiliate ${row.affiliate_id}.`
-  if (row.status === 'unpaid') return row.run_item_id === 0 ? undefined : 'is in an approved payout run.'
+  const run = runs.get(row.run_item_id)
+  if (run !== undefined) return `is in payout run ${run}, which is approved.`
+  if (row.status === 'unpaid') return undefined
   if (row.status !== 'paid') return `is ${row.status}.`
   return row.payout_id === 0 || row.payout_id === payoutId ? undefined : `is paid by payout ${row.payout_id}.`
 }
@@ -138,7 +154,7 @@ export async function postAlone(
 export async function carryOut(
   tx: WriteTx,
   id: number,
-  { before, after, net, held }: Plan,
+  { before, after, net, referrals }: Plan,
   cause: { readonly reason: Reason; readonly eventId: number },
   settings: Settings,
 ): Promise<void> {
@@ -147,7 +163,7 @@ export async function carryOut(
   const changes: Change[] = []
   const paid: number[] = []
   const returned: number[] = []
-  for (const row of held.values()) {
+  for (const row of referrals.values()) {
     const isPaid = row.payout_id === id
     if (pays(row) === isPaid) continue
     const change = isPaid
@@ -163,7 +179,7 @@ export async function carryOut(
   }
   if (paid.length > 0) await settle(tx, paid, { status: 'paid', payout_id: id, updated_at })
   if (returned.length > 0) await settle(tx, returned, { status: 'unpaid', payout_id: 0, updated_at })
-  const paidBefore = [...held.values()].reduce(
+  const paidBefore = [...referrals.values()].reduce(
     (sum, row) => sum + (row.payout_id === id ? BigInt(row.amount) : 0n),
     0n,
   )

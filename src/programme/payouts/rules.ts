@@ -15,7 +15,6 @@ import { unitsOfSum } from '../../storage/sums.ts'
 import { isThere, thereAmong } from '../affiliates/store.ts'
 import type { Reason } from '../ledger/because.ts'
 import { owedTo } from '../ledger/rules.ts'
-import { holdReferrals } from '../referrals/store.ts'
 import { markReturned, payoutsOf, runOf } from '../runs/store.ts'
 import { carryOut, holdNamed, type Plan, plan, postAlone } from './paying.ts'
 import { type Payout, type PayoutRow, payout } from './payout.ts'
@@ -63,8 +62,10 @@ async function createMany(
   return write(context, async tx => {
     const settings = await context.settings.hold(tx)
     const outcomes = new Map<CreateArguments, Payout | Failure>(await refusedAmong(tx, settings, argsOfAll))
-    const held = await holdReferrals(tx, distinct(argsOfAll.flatMap(({ referrals }) => referrals ?? [])))
-    const isAlone = ({ referrals }: CreateArguments) => !referrals?.some(id => held.has(id))
+    const held = await holdNamed(tx, undefined, {
+      referrals: argsOfAll.flatMap(({ referrals }) => referrals ?? []),
+    })
+    const isAlone = ({ referrals }: CreateArguments) => !referrals?.some(id => held.referrals.has(id))
     const alone: Alone[] = []
     for (const args of argsOfAll) {
       if (outcomes.has(args) || !isAlone(args)) continue

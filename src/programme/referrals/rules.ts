@@ -14,6 +14,7 @@ import { type Db, UniqueViolation } from '../../storage/database.ts'
 import { affiliateOfAccount } from '../affiliates/store.ts'
 import type { Reason } from '../ledger/because.ts'
 import { postReferral } from '../ledger/rules.ts'
+import { runOf } from '../runs/store.ts'
 import { convert, release } from '../visits/store.ts'
 import { inCurrencyOf, withCommission } from './commission.ts'
 import { decide, refuseUnknownAmount } from './decisions.ts'
@@ -130,7 +131,7 @@ async function edit(context: RequestContext, args: EditArguments): Promise<Refer
     const { referral_id: _id, ...sent } = args
     const change = referral.keep(sent, settings)
     const draft = { ...before, ...change }
-    refuseSettled(before, draft)
+    await refuseSettled(tx, before, draft)
     refuseMove(before.status, draft.status)
     refuseUnknownAmount(before, draft, sent)
     const unique_reference = isUnique(draft, settings)
@@ -152,7 +153,7 @@ async function remove(context: RequestContext, id: number): Promise<Referral> {
   return write(context, async tx => {
     const settings = await context.settings.hold(tx)
     const before = existing(referral, await store.referrals.hold(tx, id))
-    refuseSettled(before)
+    await refuseSettled(tx, before)
     await decide(tx, before)
     await store.referrals.remove(tx, id)
     await finish(tx, 'referral.delete', { before }, settings)
@@ -304,14 +305,16 @@ function problemOfCurrency(sentCurrency: string, { currency }: Settings): Proble
 }
 
 /** A referral that a payout has paid, or a run is about to, can't change. */
-function refuseSettled(before: Referral, after?: Referral): void {
+async function refuseSettled(tx: WriteTx, before: Referral, after?: Referral): Promise<void> {
   const isSame =
     after &&
     (['status', 'amount', 'affiliate_id', 'type'] as const).every(name => before[name] === after[name])
   if (isSame) return
   if (before.run_item_id !== 0 && before.status === 'unpaid') {
+    const payout_run_id = await runOf(tx, before.run_item_id)
     throw new Failure('referral_conflict', {
-      message: 'The referral is in an approved payout run: record a refund instead, or cancel the run.',
+      message: `The referral is in payout run ${payout_run_id}, which is approved: record a refund instead, or cancel the run.`,
+      data: { payout_run_id },
     })
   }
   if (before.payout_id !== 0) {

@@ -357,6 +357,16 @@ export async function runOf(db: Db, itemId: number): Promise<number> {
   return itemId === 0 ? 0 : ((await items.find(db, itemId))?.run_id ?? 0)
 }
 
+/** The runs of items, by item. */
+export async function runsOf(db: Db, itemIds: readonly number[]): Promise<Map<number, number>> {
+  const found = new Map<number, number>()
+  for (const part of inParts(itemIds)) {
+    const rows = await db.selectFrom('run_items').select(['id', 'run_id']).where('id', 'in', part).execute()
+    for (const { id, run_id } of rows) found.set(id, run_id)
+  }
+  return found
+}
+
 /** Runs with an unfinished step: partly prepared, approved or cancelled. */
 export async function unfinished(db: Db): Promise<number[]> {
   const { rows } = await sql<{ id: number }>`
