@@ -11,7 +11,7 @@ import { withCandidates } from '../storage/search-index.ts'
 import type { Fields } from './field.ts'
 import type { Criteria } from './filters.ts'
 import type { Kind, ReadRowOf, RowOf } from './kind.ts'
-import { type Change, type NewRow, personOf, problemsOfReferences, type Store } from './store.ts'
+import { type Change, personOf, problemsOfReferences, type Store, type WholeRow } from './store.ts'
 
 /** Read operations. */
 export interface Reading<Row> {
@@ -144,7 +144,7 @@ export function plainRules<N extends string, T extends string, F extends Fields>
         const settings = await context.settings.hold(tx)
         refuseInvalid({ ...kind.problems(args, settings), ...(await problemsOfReferences(tx, any, args)) })
         const origin = { time: now(), actor: context.actor.userId }
-        const row = await store.insert(tx, kind.newRow(args, settings, origin) as unknown as NewRow<F>)
+        const row = await store.insert(tx, kind.newRow(args, settings, origin) as unknown as WholeRow<F>)
         tx.log(action('create'), (row as { id: number }).id, {
           after: kind.logged(row, settings),
           person: await person(context, tx, row),

@@ -28,7 +28,8 @@ import type { Kind, ReadRowOf, RowOf, TableOf } from './kind.ts'
 // biome-ignore lint/suspicious/noExplicitAny: the one place where tables have no types.
 const untyped = (db: Db) => db as unknown as Kysely<any>
 
-export type NewRow<F extends Fields> = Insertable<TableOf<F>>
+type NewRow<F extends Fields> = Insertable<TableOf<F>>
+export type WholeRow<F extends Fields> = Required<Omit<NewRow<F>, 'id'>> & { readonly id?: number }
 export type Change<F extends Fields> = Updateable<TableOf<F>>
 
 export interface Store<F extends Fields> {
@@ -44,7 +45,8 @@ export interface Store<F extends Fields> {
   hold(tx: Tx, id: number): Promise<RowOf<F> | undefined>
   /** Locks many rows, in order of identifier. */
   holdAll(tx: Tx, ids: readonly number[]): Promise<void>
-  insert(tx: Tx, row: NewRow<F>): Promise<RowOf<F>>
+  /** @param row with every column: the database fills in the identifier alone */
+  insert(tx: Tx, row: WholeRow<F>): Promise<RowOf<F>>
   /** @returns their identifiers, in the same order */
   insertMany(tx: Tx, rows: readonly NewRow<F>[]): Promise<number[]>
   update(tx: Tx, id: number, change: Change<F>): Promise<RowOf<F>>
@@ -89,7 +91,7 @@ export function storeOf<N extends string, T extends keyof Tables & string, F ext
     untyped(tx).selectFrom(table).select('id').where('id', 'in', ids).orderBy('id').forUpdate(),
   )
   const insertion = prepared((tx: Db, row: object) =>
-    untyped(tx).insertInto(table).values(row).returningAll(),
+    untyped(tx).insertInto(table).values(row).returning('id'),
   )
   const change = prepared((tx: Db, { id, change }: { id: number; change: object }) =>
     untyped(tx).updateTable(table).set(change).where('id', '=', id).returningAll(),
@@ -113,7 +115,7 @@ export function storeOf<N extends string, T extends keyof Tables & string, F ext
     holdAll: async (tx: Tx, ids: readonly number[]) => {
       await holdingAll(tx, { ids })
     },
-    insert: async (tx: Tx, row: object) => (await insertion(tx, row))[0],
+    insert: async (tx: Tx, row: object) => ({ ...row, ...(await insertion(tx, row))[0] }),
     insertMany: async (tx: Tx, rows: readonly object[]) =>
       idsInOrder(await insertMany(tx, { table: definition.name, ending: 'RETURNING id' }, rows)),
     update: async (tx: Tx, id: number, values: object) => (await change(tx, { id, change: values }))[0],

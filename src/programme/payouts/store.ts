@@ -15,7 +15,7 @@ const plain = storeOf(payout)
 export type Names = ReadonlyMap<number, boolean>
 
 /** Inserts a payout and its identifiers: the index from referrals to payouts follows the text. */
-async function insert(tx: Tx, row: Insertable<Tables['payouts']>, names: Names): Promise<Payout> {
+async function insert(tx: Tx, row: Omit<Payout, 'id'>, names: Names): Promise<Payout> {
   const made = await plain.insert(tx, row)
   await insertNames(tx, [[made.id, names]])
   return made
