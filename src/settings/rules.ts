@@ -53,7 +53,7 @@ class SettingsCache {
 
   async hold(tx: Tx): Promise<Settings> {
     await store.holdSettings(tx, this.#database.engine)
-    const settings = await loadSettings(tx)
+    const settings = await store.readHeldSettings(tx, loadSettings)
     // Fresher than the cache. With versions, a transaction may see changes that are rolled back later, so they are not
     // cached.
     if (this.#database.version === undefined) {

@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
+import type { Settings } from '../base/settings.ts'
 import type { Db, Engine, Tx } from '../storage/database.ts'
-import { prepared } from '../storage/prepared.ts'
+import { lockOf, prepared } from '../storage/prepared.ts'
 import { columnsOf, type Schema } from '../storage/table.ts'
 
 export type Values = Map<string, string>
@@ -19,8 +20,26 @@ export async function holdSettings(tx: Tx, engine: Engine): Promise<void> {
   await engine.lock(tx, 'settings', 'together')
 }
 
+/**
+ * What was read under a lock that keeps all others from writing: transactions that share a commit read it once. Undefined
+ * where one of them has changed it, which may be rolled back.
+ */
+const heldSettings = new WeakMap<object, Settings | undefined>()
+
+/** @param load reads them, unless they were read under the same lock */
+export async function readHeldSettings(tx: Tx, load: (tx: Tx) => Promise<Settings>): Promise<Settings> {
+  const lock = lockOf(tx)
+  const known = lock && heldSettings.get(lock)
+  if (known) return known
+  const settings = await load(tx)
+  if (lock && !heldSettings.has(lock)) heldSettings.set(lock, settings)
+  return settings
+}
+
 /** Exclusive lock, for a change: waits for shared locks, and blocks new ones. */
 export async function lockSettings(tx: Tx, engine: Engine): Promise<void> {
+  const lock = lockOf(tx)
+  if (lock) heldSettings.set(lock, undefined)
   await engine.lock(tx, 'settings', 'alone')
 }
 

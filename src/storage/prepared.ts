@@ -9,7 +9,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Compilable, CompiledQuery } from 'kysely'
 import { hasMembers } from '../base/unknown.ts'
-import type { Db } from './database.ts'
+import type { Db, Tx } from './database.ts'
 
 /** Cached shapes per function; a caller with ever new shapes pays for building them. */
 const SHAPES_KEPT = 100
@@ -23,6 +23,8 @@ interface NearRun {
   readonly run: RunDirectly
   /** Of a connection that writes. */
   readonly waiting?: Waiting
+  /** Of a connection that writes, see `lockOf`. */
+  readonly lock?: () => object
 }
 
 /** Rows that are inserted together: see `insertTogether`. */
@@ -62,6 +64,15 @@ export function directRun(db: Db): RunDirectly | undefined {
 export function waitingOf(db: Db): Waiting | undefined {
   const runner = direct.get(db.getExecutor())
   return runner?.isNear ? runner.waiting : undefined
+}
+
+/**
+ * What stands for the lock that keeps all others from writing: as long as it is the same, what a transaction has read is only
+ * changed by this process. Undefined where others write meanwhile.
+ */
+export function lockOf(tx: Tx): object | undefined {
+  const runner = direct.get(tx.getExecutor())
+  return runner?.isNear ? runner.lock?.() : undefined
 }
 
 interface Query<A, R> {

@@ -17,6 +17,7 @@ import { WriteProbe } from '../probe.ts'
 import type { Schema } from '../table.ts'
 import type { Tables } from '../tables.ts'
 import { commits } from '../timing.ts'
+import type { Batch, Member } from './batch.ts'
 import { BUSY_TIMEOUT_MS, connect } from './connect.ts'
 import { kyselyOn, SqliteConnection, writerOn } from './dialect.ts'
 import { sqlite } from './engine.ts'
@@ -42,21 +43,6 @@ export function openSqlite(url: string, schema: Schema, options: DatabaseOptions
 
 /** Batches that use savepoints after one with a failure: where one fails, others soon do. */
 const CAREFUL_BATCHES = 16
-
-/** Transactions that share a commit. */
-interface Batch {
-  readonly members: Member[]
-  /** Each transaction runs in a savepoint. */
-  careful: boolean
-  readonly committed: PromiseWithResolvers<void>
-}
-
-/** A transaction, which is run again if another one of its batch fails. */
-interface Member {
-  readonly run: () => Promise<void>
-  /** Why it failed when it was run again. */
-  failure: unknown
-}
 
 class SqliteDatabase implements Database {
   readonly engine = sqlite
@@ -85,6 +71,8 @@ class SqliteDatabase implements Database {
   readonly #waiting: (() => void)[] = []
   #busy = false
   #batch: Batch | undefined
+  /** Stands for the lock of the file: another one each time it is taken. */
+  #lock: object = {}
   /** Number of further batches that use savepoints. */
   #carefulFor = 0
   #closing: Promise<void> | undefined
@@ -114,7 +102,10 @@ class SqliteDatabase implements Database {
       }),
     )
     this.replica = this.reader
-    const writer = writerOn((text, parameters) => this.#writes.all(text, parameters))
+    const writer = writerOn(
+      (text, parameters) => this.#writes.all(text, parameters),
+      () => this.#lock,
+    )
     this.#tx = Object.assign(writer, { writes: true } as const)
   }
 
@@ -301,7 +292,9 @@ class SqliteDatabase implements Database {
     for (let pauseMs = 1; ; pauseMs = Math.min(pauseMs * 2, 20)) {
       try {
         if (this.#write.isTransaction) this.#writes.run('ROLLBACK')
-        return this.#writes.run('BEGIN IMMEDIATE')
+        this.#writes.run('BEGIN IMMEDIATE')
+        this.#lock = {}
+        return
       } catch (error) {
         if (primaryCode(error) !== SQLITE_BUSY || performance.now() > giveUpAt) throw error
         await delay(pauseMs * (0.5 + Math.random()))

@@ -17,14 +17,23 @@ import { queries, tellDuration } from '../timing.ts'
 import { translate } from './errors.ts'
 import { WaitingRows } from './waiting.ts'
 
-/** On a connection that writes. */
-export function writerOn(run: (text: string, parameters: readonly unknown[]) => unknown[]): Kysely<Tables> {
+/**
+ * On a connection that writes.
+ * @param lock stands for the lock of the file that it has at the moment
+ */
+export function writerOn(
+  run: (text: string, parameters: readonly unknown[]) => unknown[],
+  lock: () => object,
+): Kysely<Tables> {
   const waiting = new WaitingRows(run)
-  return kyselyOn(new SqliteConnection(waiting.run), waiting)
+  return kyselyOn(new SqliteConnection(waiting.run), { waiting, lock })
 }
 
-/** @param waiting of a connection that writes */
-export function kyselyOn(connection: DatabaseConnection, waiting?: Waiting): Kysely<Tables> {
+/** @param writing of a connection that writes */
+export function kyselyOn(
+  connection: DatabaseConnection,
+  writing?: { readonly waiting: Waiting; readonly lock: () => object },
+): Kysely<Tables> {
   const driver = new OneConnection(connection)
   const db = new Kysely<Tables>({
     dialect: {
@@ -35,7 +44,7 @@ export function kyselyOn(connection: DatabaseConnection, waiting?: Waiting): Kys
     },
   })
   if (connection instanceof SqliteConnection) {
-    runsDirectly(db, { isNear: true, run: connection.run, ...(waiting && { waiting }) })
+    runsDirectly(db, { isNear: true, run: connection.run, ...writing })
   }
   return db
 }
