@@ -1,5 +1,5 @@
 /** Bulk endpoints of a kind of record. */
-import { Type } from 'typebox'
+import { type TProperties, Type } from 'typebox'
 import { entryOf } from '../base/errors.ts'
 import { choice, flag } from '../base/schemas.ts'
 import type { RequestContext } from '../events/write.ts'
@@ -41,12 +41,16 @@ interface Definition {
   readonly kind: Pick<Kind, 'title' | 'table' | 'filters'>
   readonly many: Many
   /** Operation on one record, by action name. */
-  readonly actions: Readonly<Record<string, (context: RequestContext, id: number) => Promise<unknown>>>
+  readonly actions: Readonly<
+    Record<string, (context: RequestContext, id: number, args: object) => Promise<unknown>>
+  >
+  /** Arguments of the actions; each says itself when it does not take one. */
+  readonly actionArguments?: TProperties
   remove(context: RequestContext, id: number): Promise<unknown>
 }
 
 /** Two endpoints: bulk change and bulk deletion. */
-export function bulkEndpoints({ kind, many, actions, remove }: Definition): Endpoint[] {
+export function bulkEndpoints({ kind, many, actions, actionArguments = {}, remove }: Definition): Endpoint[] {
   const { title, filters } = kind
   const table = kind.table.name
   const names = Object.keys(actions)
@@ -58,14 +62,22 @@ export function bulkEndpoints({ kind, many, actions, remove }: Definition): Endp
       path,
       permission: `${table}.edit`,
       summary: `Change many ${title.toLowerCase()}`,
-      arguments: Type.Object({ action: choice(names, 'What is to be done to each.'), ...which }),
+      arguments: Type.Object({
+        action: choice(names, 'What is to be done to each.'),
+        ...actionArguments,
+        ...which,
+      }),
       answer: { status: 200, schema: outcome(names) },
       inParts: true,
       strict: true,
-      handle: async (call, { action, ...args }) => ({
-        status: 200,
-        body: bodyOf(action, await bulk(call, many, args as BulkArguments, actions[action]!)),
-      }),
+      handle: async (call, { action, ...args }) => {
+        const sent = Object.entries(args)
+        const isOfAction = ([name]: [string, unknown]) => name in actionArguments
+        const own = Object.fromEntries(sent.filter(isOfAction))
+        const selecting = Object.fromEntries(sent.filter(entry => !isOfAction(entry)))
+        const act = (context: RequestContext, id: number) => actions[action]!(context, id, own)
+        return { status: 200, body: bodyOf(action, await bulk(call, many, selecting, act)) }
+      },
     }),
     endpoint({
       methods: ['DELETE'],

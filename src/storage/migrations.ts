@@ -15,6 +15,7 @@ import { events } from './migrations/events.ts'
 import { fewerIndexes } from './migrations/indexes.ts'
 import { namesWithoutAccents } from './migrations/names.ts'
 import { payoutNotes } from './migrations/payout-notes.ts'
+import { rejectionReasons } from './migrations/rejections.ts'
 import { reports } from './migrations/reports.ts'
 import { refusedRuns, runReferences, runs, runsOfGroups } from './migrations/runs.ts'
 import { salesMonths } from './migrations/sales-months.ts'
@@ -63,6 +64,7 @@ export const migrations: readonly Migration[] = [
   search,
   runReferences,
   fewerIndexes,
+  rejectionReasons,
 ]
 
 /** The calculation of a referral's amount is in `calculation` alone. */

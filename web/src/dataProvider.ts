@@ -140,14 +140,22 @@ export type Selection = { readonly ids: readonly number[] } | { readonly filter:
 /** Identifiers per request. */
 const NAMED_AT_ONCE = 1000
 
-/** Performs a bulk action. Records that fail do not stop the others. */
-export async function doToMany(resource: string, action: string, selection: Selection): Promise<Outcome> {
+/**
+ * Performs a bulk action. Records that fail do not stop the others.
+ * @param args of the action
+ */
+export async function doToMany(
+  resource: string,
+  action: string,
+  selection: Selection,
+  args: object = {},
+): Promise<Outcome> {
   const doneIds: number[] = []
   const failed: Outcome['failed'][number][] = []
   for (const narrowing of narrowings(resource, selection)) {
     let after: number | null = 0
     while (after !== null) {
-      const sent: object = { action, ...narrowing, ...(after > 0 && { after }) }
+      const sent: object = { action, ...args, ...narrowing, ...(after > 0 && { after }) }
       const { body } = await request<Outcome & { next: number | null }>('POST', `${resource}/bulk`, {
         body: sent,
       })

@@ -30,6 +30,9 @@ export const explanationSchema = Type.Object({
   amount: Type.String({ description: 'What it is worth now.' }),
   currency: Type.String({ description: "The programme's currency." }),
   reason: Type.String({ description: 'Why it is what it is, where the service has decided so.' }),
+  rejection_reason: Type.String({
+    description: 'Why it is rejected, as a person has said; empty when nobody has.',
+  }),
   original_amount: Type.String({
     description: 'What was earned in another currency; empty when it was none.',
   }),
@@ -90,6 +93,7 @@ function explanationOf(
     amount: money(row.amount),
     currency,
     reason: row.reason,
+    rejection_reason: row.rejection_reason,
     original_amount: originalOf(row),
     original_currency: row.original_currency,
     ...dataOf(story, settings),
@@ -186,7 +190,10 @@ function standing(row: Referral): string[] {
   const { status, amount } = row
   if (status === 'rejected') {
     const because = becauseOf(row)
-    return [because === undefined ? 'It was rejected.' : `It was rejected, because ${because}.`]
+    return [
+      because === undefined ? 'It was rejected.' : `It was rejected, because ${because}.`,
+      ...(row.rejection_reason === '' ? [] : [`The reason given: “${row.rejection_reason}”`]),
+    ]
   }
   return amount < 0 ? standingOfDeduction(row) : standingOfEarning(row)
 }

@@ -10,7 +10,7 @@ import type { CreateArguments } from './schema.ts'
 import * as store from './store.ts'
 
 /** The referral that is edited. If its affiliate was deleted, it stays theirs. */
-export type Before = Pick<Referral, 'affiliate_id' | 'amount' | 'type'> & Partial<Links>
+export type Before = Pick<Referral, 'affiliate_id' | 'amount' | 'status' | 'type'> & Partial<Links>
 
 /** What the arguments name and does not exist. */
 export async function missingIn(db: Db, args: Partial<CreateArguments>, before?: Before): Promise<Problems> {

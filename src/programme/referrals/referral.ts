@@ -84,6 +84,13 @@ const inNumber = (initial: number) =>
     show: (stored: number) => stored,
     sample: () => initial,
   }) as const
+const REJECTION = 'Why it is rejected, for the affiliate; only of one that is rejected or becomes so.'
+/** Says what an affiliate did. It is not part of the record, whose fields client programs know. */
+const {
+  wire: _wire,
+  create: __create,
+  ...rejectionReason
+} = words(line(500, REJECTION), REJECTION, { personal: 'erase', money: false })
 const { create: _create, edit: __edit, ...paidBy } = textLink('The payout that paid it')
 
 const fields = {
@@ -206,6 +213,8 @@ const fields = {
     keep: (value: string) => parseMoment(value)!.first,
     sample: () => null,
   },
+  /** What a person has said of its rejection; it ends with that. */
+  rejection_reason: rejectionReason,
   /** Why the service has decided its status; '' where a person has. */
   reason: {
     ...internal,

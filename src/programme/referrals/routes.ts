@@ -66,13 +66,16 @@ const explanation: Endpoint = endpoint({
 
 type Status = NonNullable<EditArguments['status']>
 
-const become = (status: Status) => (context: RequestContext, referral_id: number) =>
-  rules.edit(context, { referral_id, status })
+const become = (status: Status) => (context: RequestContext, referral_id: number, reason: object) =>
+  rules.edit(context, { referral_id, status, ...reason })
+
+const { rejection_reason } = referral.edit.properties
 
 const bulk = bulkEndpoints({
   kind: referral,
   many,
   actions: { approve: become('unpaid'), reject: become('rejected'), pay: become('paid') },
+  actionArguments: { rejection_reason },
   remove: rules.remove,
 })
 

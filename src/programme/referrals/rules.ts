@@ -20,6 +20,7 @@ import { inCurrencyOf, withCommission } from './commission.ts'
 import { decide, refuseUnknownAmount } from './decisions.ts'
 import { type Before, missingIn } from './missing.ts'
 import { type Referral, referral } from './referral.ts'
+import { aboutWhom, endOfRejection } from './rejection.ts'
 import type { CreateArguments, EditArguments } from './schema.ts'
 import * as store from './store.ts'
 
@@ -136,7 +137,7 @@ async function edit(context: RequestContext, args: EditArguments): Promise<Refer
     refuseUnknownAmount(before, draft, sent)
     const unique_reference = isUnique(draft, settings)
     if (isAlready(before, change)) return before
-    const decided = await decide(tx, before, draft)
+    const decided = { ...(await decide(tx, before, draft)), ...endOfRejection(before, draft) }
     const after = await refuseTaken(() =>
       store.referrals.update(tx, before.id, { ...change, ...decided, unique_reference, updated_at: now() }),
     )
@@ -206,7 +207,12 @@ export async function adjust(
   const { id: _id, ...values } = change
   const unique_reference = isUnique({ ...before, ...values }, settings)
   const after = await refuseTaken(() =>
-    store.referrals.update(tx, before.id, { ...values, unique_reference, updated_at: now() }),
+    store.referrals.update(tx, before.id, {
+      ...values,
+      ...endOfRejection(before, values),
+      unique_reference,
+      updated_at: now(),
+    }),
   )
   await finish(tx, actionOf(before.status, after.status), { before, after }, settings, { reason })
   return after
@@ -232,6 +238,7 @@ export async function finish(
   tx.log(action, id, {
     ...(before && { before: referral.logged(before, settings) }),
     ...(after && { after: referral.logged(after, settings) }),
+    ...(await aboutWhom(tx, { before, after })),
     event: eventId,
   })
   await postReferral(tx, { before, after }, { reason, eventId, referralId: id })
@@ -287,10 +294,19 @@ async function withAffiliate(db: Db, args: CreateArguments): Promise<CreateArgum
 }
 
 /** What is wrong with the arguments, without looking anything up. */
-function problemsIn(args: Partial<CreateArguments>, settings: Settings, before?: Before): Problems {
+function problemsIn(
+  args: Partial<CreateArguments & EditArguments>,
+  settings: Settings,
+  before?: Before,
+): Problems {
   const { amount = 0, type = before?.type ?? 'sale' } = args
   const isNegative = amount < 0 || (args.amount === undefined && (before?.amount ?? 0) < 0)
+  const { rejection_reason, status = before?.status } = args
   return {
+    ...(rejection_reason &&
+      status !== 'rejected' && {
+        rejection_reason: 'must be empty, unless the referral is rejected or becomes so.',
+      }),
     ...(isNegative &&
       !isCorrection(type) && { amount: 'must be 0 or more; a refund or a write-off may be negative.' }),
     ...(before && args.currency !== undefined && problemOfCurrency(args.currency, settings)),

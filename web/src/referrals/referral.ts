@@ -34,6 +34,10 @@ export const moving: Moving<Referral> = {
       from: ['draft', 'pending', 'unpaid'],
       meaning: 'The status becomes rejected: nothing is owed for it. It can be approved later.',
       asks: true,
+      reason: {
+        argument: 'rejection_reason',
+        hint: 'Part of the explanation, which the affiliate may be sent.',
+      },
     },
     {
       action: 'Mark as paid',

@@ -1,5 +1,5 @@
 /** Status transitions. A single record: with undo or after confirmation. Several (bulk): always after confirmation. */
-import { Button, Checkbox, FormControlLabel, Typography } from '@mui/material'
+import { Button, Checkbox, FormControlLabel, TextField, Typography } from '@mui/material'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
 import { type RaRecord, useDataProvider, useListContext, useNotify, useRefresh } from 'react-admin'
@@ -28,6 +28,8 @@ interface Move<S extends string = string> {
   readonly meaning: string
   /** Whether a single record needs confirmation too; otherwise there is undo. */
   readonly asks: boolean
+  /** Where a reason may be given: the argument that takes it, and what becomes of it. */
+  readonly reason?: { readonly argument: string; readonly hint: string }
 }
 
 /** The status transitions of a kind of record. */
@@ -68,8 +70,8 @@ function AllowedBulkMoves<R extends Movable>({ moving: { of, moves } }: { moving
   const singular = of.name[0].toLowerCase()
   const number = isForAll ? total : selectedIds.length
   const selection: Selection = isForAll ? { filter: filterValues } : { ids: selectedIds.map(Number) }
-  const act = async (move: Move) => {
-    const result = await doToMany(of.resource, move.verb, selection).finally(afterMove)
+  const act = async (move: Move, args: object) => {
+    const result = await doToMany(of.resource, move.verb, selection, args).finally(afterMove)
     onUnselectItems()
     setAll(false)
     if (result.failed.length > 0) setOutcome({ ...result, word: move.done })
@@ -92,7 +94,7 @@ function AllowedBulkMoves<R extends Movable>({ moving: { of, moves } }: { moving
               key={move.action}
               move={move}
               subject={plural(number, singular)}
-              act={() => act(move)}
+              act={args => act(move, args)}
             >
               <Effect of={of} selection={selection} move={move} number={number} />
             </ConfirmedMove>
@@ -129,8 +131,8 @@ function useMoveOne<R extends Movable>({ of }: Moving<R>) {
   const dataProvider = useDataProvider()
   const afterMove = useAfterMove()
   const notify = useNotify()
-  return async (record: R, status: string, message: string) => {
-    const data = { ...record, status }
+  return async (record: R, status: string, message: string, args: object = {}) => {
+    const data = { ...record, ...args, status }
     await dataProvider.update(of.resource, { id: record.id, data, previousData: record }).finally(afterMove)
     notify(message, { type: 'success' })
   }
@@ -143,7 +145,7 @@ function ConfirmedMoveOfOne<R extends Movable>({ move, moving, record }: SingleM
     <ConfirmedMove
       move={move}
       subject={name}
-      act={() => moveOne(record, move.status, `${name} ${move.done}`)}
+      act={args => moveOne(record, move.status, `${name} ${move.done}`, args)}
     />
   )
 }
@@ -219,10 +221,17 @@ function ConfirmedMove({
 }: {
   move: Move
   subject: string
-  act: () => Promise<unknown>
+  /** @param args with the reason, if one was given */
+  act: (args: object) => Promise<unknown>
   children?: ReactNode
 }) {
   const [asking, setAsking] = useState(false)
+  const [reason, setReason] = useState('')
+  const { reason: takes } = move
+  const close = () => {
+    setAsking(false)
+    setReason('')
+  }
   return (
     <>
       <Button {...look(move)} onClick={() => setAsking(true)}>
@@ -233,11 +242,21 @@ function ConfirmedMove({
         title={`${move.action} ${subject}?`}
         action={move.action}
         danger={move.action === 'Reject'}
-        onConfirm={act}
-        onClose={() => setAsking(false)}
+        onConfirm={() => act(takes && reason.trim() ? { [takes.argument]: reason.trim() } : {})}
+        onClose={close}
       >
         {asking && children}
         <Typography>{move.meaning}</Typography>
+        {takes && (
+          <TextField
+            label="Reason (optional)"
+            value={reason}
+            onChange={event => setReason(event.target.value)}
+            helperText={takes.hint}
+            size="small"
+            fullWidth
+          />
+        )}
       </Confirm>
     </>
   )
