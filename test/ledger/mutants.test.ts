@@ -40,13 +40,22 @@ async function judge(mutant: Mutant | undefined): Promise<{ passed: boolean; sai
   }
 }
 
-async function change(path: string, { from, to }: Mutant): Promise<void> {
+async function change(path: string, mutant: Mutant): Promise<void> {
+  await writeFile(path, (await textOf(path, mutant)).replace(mutant.from, mutant.to))
+}
+
+/** The file that a fault is put into. */
+async function textOf(path: string, { from }: Mutant): Promise<string> {
   const text = await readFile(path, 'utf8')
   assert.equal(text.split(from).length, 2, `${path} has this once: ${from}`)
-  await writeFile(path, text.replace(from, to))
+  return text
 }
 
 describe('faults in the rules', () => {
+  test('each has its place in the rules, also those that are tried at length only', async () => {
+    for (const mutant of mutants) await textOf(join(root, 'src/programme', mutant.file), mutant)
+  })
+
   test('without one, histories pass', async () => {
     const { passed, said } = await judge(undefined)
     assert.ok(passed, said)

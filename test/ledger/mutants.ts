@@ -49,7 +49,7 @@ export const mutants: readonly Mutant[] = [
   {
     what: 'every rest comes from elsewhere',
     file: holdings,
-    from: 'rest > 0n && external ?',
+    from: 'beyond > 0n && external ?',
     to: 'external ?',
   },
   {
@@ -67,8 +67,8 @@ export const mutants: readonly Mutant[] = [
   {
     what: 'the rest of before is added again',
     file: holdings,
-    from: 'amount: -was.amount',
-    to: 'amount: was.amount',
+    from: 'amount: -transferBefore.amount',
+    to: 'amount: transferBefore.amount',
   },
   { what: 'a balance grows by what leaves it', file: posting, from: 'from, -amount)', to: 'from, amount)' },
   {
@@ -104,8 +104,8 @@ export const mutants: readonly Mutant[] = [
   {
     what: 'what a payout names is decided anew each time',
     file: paying,
-    from: 'before?.names.get(name) ?? held.has(name)',
-    to: 'held.has(name)',
+    from: 'before?.names.get(name) ?? referrals.has(name)',
+    to: 'referrals.has(name)',
   },
   {
     what: 'a failed payout pays',
