@@ -13,9 +13,11 @@ import { Failure, type FailureName } from '../../base/errors.ts'
 const TAKEN_IN_ANY_TURN = 64
 const UNDER_WAY_IN_ANY_CASE = 256
 
+/** A longer turn is long, and two in a row are an overload for some time. */
 const TURN_MS = 25
-/** How long a long turn counts as overload. */
 const LATE_FOR_MS = 1000
+/** Requests are accepted for so long in a turn of an overload: some hundred at the same moment are none. */
+const ACCEPTED_FOR_MS = 100
 
 const MOST_UNDER_WAY = 1024
 const ANSWER_MS = 150
@@ -63,7 +65,9 @@ export class Load {
     }
     if (this.#underWay >= this.#mostUnderWay) return true
     const isLate =
-      this.#takenInTurn >= TAKEN_IN_ANY_TURN && time - this.#turnBegan > TURN_MS && time < this.#lateUntil
+      this.#takenInTurn >= TAKEN_IN_ANY_TURN &&
+      time - this.#turnBegan > ACCEPTED_FOR_MS &&
+      time < this.#lateUntil
     if (!isLate) this.#takenInTurn += 1
     return isLate
   }
