@@ -42,6 +42,8 @@ export class World {
   /** Gets what the service sends. */
   readonly mail: MailServer
   readonly #browser: Browser
+  /** Fails once the browser has ended. */
+  readonly #ended: Promise<never>
   /** Where the next scenario goes on. */
   readonly #idle = new Map<string, Page>()
   readonly #remove: () => Promise<void>
@@ -51,6 +53,11 @@ export class World {
     this.server = server
     this.mail = mail
     this.#browser = browser
+    this.#ended = new Promise((_, reject) => {
+      browser.once('disconnected', () => reject(new Error('the browser has ended by itself')))
+    })
+    // Nobody waits for it between scenarios.
+    this.#ended.catch(() => {})
     this.#remove = remove
   }
 
@@ -79,12 +86,12 @@ export class World {
 
   /** Opens a page in a browser that nobody has logged in with, and closes it after the steps. */
   visit(path: string, steps: (page: Page) => Promise<void>, look: Look = {}): Promise<void> {
-    return this.#walk(path, steps, look, [])
+    return this.#inTime(this.#walk(path, steps, look, []))
   }
 
   /** The same, logged in as the administrator. */
   async work(path: string, steps: (page: Page) => Promise<void>, look: Look = {}): Promise<void> {
-    await this.#walk(path, steps, look, await this.#cookies())
+    await this.#inTime(this.#walk(path, steps, look, await this.#cookies()))
   }
 
   /** Calls the API as a program does. */
@@ -131,6 +138,11 @@ export class World {
       const [name, value] = cookie.split('=')
       return { name: name!, value: value!, url }
     })
+  }
+
+  /** A scenario does not wait for what a browser that has ended never does. */
+  #inTime(walk: Promise<void>): Promise<void> {
+    return Promise.race([walk, this.#ended])
   }
 
   /** What nobody sees fails the scenario as well: errors of scripts, and requests to any other host. */
