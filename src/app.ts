@@ -161,6 +161,7 @@ export async function buildApp(database: Database, options: AppOptions): Promise
   // An unknown expectation (Expect header) changes nothing.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
   const load = new Load(options.readSeconds * 1000)
+  app.server.on('connection', load.connected)
   const limiter = new Limiter(options.rateLimit, options.grantor ?? grantAll)
 
   for (const property of ['actor', 'args', 'lines', 'reading'] as const) app.decorateRequest(property, null)

@@ -7,17 +7,17 @@
  * has a limit of its own, so that a flood of log-ins refuses nobody else.
  * See docs/decisions/overload.md.
  */
+import type { Socket } from 'node:net'
 import { Failure, type FailureName } from '../../base/errors.ts'
 
 /** Accepted in any case: with so few callers it is the work that is heavy, and refusing some would not help. */
-const TAKEN_IN_ANY_TURN = 64
-const UNDER_WAY_IN_ANY_CASE = 256
+const FEW = 256
+/** The same in one turn, where there are more callers. */
+const FEW_OF_MANY = 64
 
-/** A longer turn is long, and two in a row are an overload for some time. */
 const TURN_MS = 25
+/** How long a long turn counts as overload. */
 const LATE_FOR_MS = 1000
-/** Requests are accepted for so long in a turn of an overload: some hundred at the same moment are none. */
-const ACCEPTED_FOR_MS = 100
 
 const MOST_UNDER_WAY = 1024
 const ANSWER_MS = 150
@@ -41,6 +41,7 @@ export class Load {
   #wasLong = false
   #lateUntil = 0
 
+  #connections = 0
   #underWay = 0
   #mostUnderWay = MOST_UNDER_WAY
   #peak = 0
@@ -56,6 +57,14 @@ export class Load {
     this.readMs = readMs
   }
 
+  /** Counts a connection until it closes: each has one caller. */
+  readonly connected = (socket: Socket): void => {
+    this.#connections += 1
+    socket.once('close', () => {
+      this.#connections -= 1
+    })
+  }
+
   /** Whether to refuse the request; must be read once per request, before any other work. */
   get tooMuch(): boolean {
     const time = performance.now()
@@ -64,10 +73,8 @@ export class Load {
       setImmediate(this.#endTurn)
     }
     if (this.#underWay >= this.#mostUnderWay) return true
-    const isLate =
-      this.#takenInTurn >= TAKEN_IN_ANY_TURN &&
-      time - this.#turnBegan > ACCEPTED_FOR_MS &&
-      time < this.#lateUntil
+    const few = this.#connections > FEW ? FEW_OF_MANY : FEW
+    const isLate = this.#takenInTurn >= few && time - this.#turnBegan > TURN_MS && time < this.#lateUntil
     if (!isLate) this.#takenInTurn += 1
     return isLate
   }
@@ -137,7 +144,7 @@ export class Load {
   #adapt(time: number): void {
     const slow = this.#tookMs / this.#finished > ANSWER_MS
     this.#mostUnderWay = slow
-      ? Math.max(UNDER_WAY_IN_ANY_CASE, Math.floor(Math.min(this.#mostUnderWay, this.#peak) * 0.8))
+      ? Math.max(FEW, Math.floor(Math.min(this.#mostUnderWay, this.#peak) * 0.8))
       : Math.min(MOST_UNDER_WAY, Math.ceil(this.#mostUnderWay * 1.1))
     this.#adaptedAt = time
     this.#peak = this.#underWay
