@@ -32,7 +32,7 @@ export const moving: Moving<Referral> = {
       done: 'rejected',
       status: 'rejected',
       from: ['draft', 'pending', 'unpaid'],
-      meaning: 'The status becomes rejected: nothing is owed for it. It can be approved later.',
+      meaning: 'The status becomes rejected: nothing is owed, unless it is approved later.',
       asks: true,
       reason: {
         argument: 'rejection_reason',
