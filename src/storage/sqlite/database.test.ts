@@ -109,3 +109,23 @@ test('a database that is closed carries out what was asked before, and refuses w
   assert.equal(await rateOf(again), '2000')
   await again.close()
 })
+
+test('many writes that arrive together leave room for what arrives behind them', async t => {
+  const fresh = await engines.SQLite!()
+  t.after(fresh.remove)
+  const database = await openDatabase(fresh.url)
+  let done = 0
+  const write = () =>
+    database.transaction(async () => {
+      const beganAt = performance.now()
+      while (performance.now() - beganAt < 1);
+      done += 1
+    })
+  const all = Promise.all(Array.from({ length: 100 }, write))
+  // In the same turn as what arrives next.
+  await new Promise(resolve => setImmediate(resolve))
+  assert.ok(done > 0 && done < 100, `${done} were done first`)
+  await all
+  assert.equal(done, 100)
+  await database.close()
+})

@@ -23,6 +23,7 @@ import { kyselyOn, SqliteConnection, writerOn } from './dialect.ts'
 import { sqlite } from './engine.ts'
 import { isInDoubt, primaryCode, SQLITE_BUSY, translate } from './errors.ts'
 import { fileOf, leaveOpen, watchFiles } from './files.ts'
+import { LoopTurn } from './loop-turn.ts'
 import { Statements } from './statements.ts'
 import { SqliteThreads, ThreadedConnection } from './threads.ts'
 
@@ -70,6 +71,7 @@ class SqliteDatabase implements Database {
   /** Writers waiting for their turn, first come, first served. */
   readonly #waiting: (() => void)[] = []
   #busy = false
+  readonly #loopTurn = new LoopTurn()
   #batch: Batch | undefined
   /** Stands for the lock of the file: another one each time it is taken. */
   #lock: object = {}
@@ -206,6 +208,7 @@ class SqliteDatabase implements Database {
   async #turn(): Promise<void> {
     if (this.#busy) await new Promise<void>(turn => this.#waiting.push(turn))
     this.#busy = true
+    if (this.#loopTurn.isLong) await new Promise(resolve => setImmediate(resolve))
   }
 
   /** Passes the turn on; if nobody waits, commits as soon as the requests that arrived together are served. */
