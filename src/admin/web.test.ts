@@ -27,7 +27,14 @@ describeService('administration area: the web application', service => {
 
   test('200 - every path of the application is its page, with a policy of its own', async () => {
     const nonces = new Set<string>()
-    for (const path of ['/admin', '/admin/', '/admin/affiliates/5', '/admin/index.html', '/admin/a.b?c=d']) {
+    for (const path of [
+      '/admin',
+      '/admin/',
+      '/admin/affiliates/5',
+      '/admin/index.html',
+      '/admin/assets',
+      '/admin/a.b?c=d',
+    ]) {
       const { status, headers, text } = await get(service(), path)
       assert.equal(status, 200, path)
       assert.equal(headers.get('content-type'), 'text/html; charset=utf-8')
@@ -46,7 +53,7 @@ describeService('administration area: the web application', service => {
       assert.ok(!text.includes('__CSP_NONCE__'))
       assert.doesNotMatch(text, /<script(?![^>]*src=)/)
     }
-    assert.equal(nonces.size, 5)
+    assert.equal(nonces.size, 6)
   })
 
   test('200 - files are compressed as the browser takes it, and kept for ever', async () => {
@@ -69,8 +76,19 @@ describeService('administration area: the web application', service => {
     }
   })
 
+  test('200 - the icon, which has no name of its own for each build', async () => {
+    for (const method of ['GET', 'HEAD']) {
+      const { status, headers } = await fetch(`${service().url}/admin/favicon.svg`, { method })
+      assert.deepEqual([status, headers.get('content-type')], [200, 'image/svg+xml'])
+      assert.equal(headers.get('cache-control'), 'no-cache')
+      assert.notEqual(headers.get('content-length'), '0')
+    }
+  })
+
   test('404 - what is no file, and what is outside', async () => {
-    for (const path of ['/admin/assets/index-00000000.js', '/admin/assets/%2e%2e/%2e%2e/package.json']) {
+    const compressed = (await readdir(assets)).find(file => file.endsWith('.br'))!
+    for (const name of ['index-00000000.js', '%2e%2e/%2e%2e/package.json', compressed]) {
+      const path = `/admin/assets/${name}`
       const { status, text, headers } = await get(service(), path)
       assertFailure({ status, body: JSON.parse(text), headers } as Reply, 404, 'rest_no_route')
     }

@@ -3,7 +3,7 @@
  * has client-side routes. The build compresses the files; nothing is compressed on the fly.
  */
 import { randomBytes } from 'node:crypto'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import files from '@fastify/static'
@@ -45,21 +45,29 @@ export function contentPolicy(nonce?: string): string {
 
 /** A Fastify plugin, for the prefix of the area. */
 export async function web(scope: FastifyInstance): Promise<void> {
-  // Read once, like the names of the files: the page of a newer build would request files that have no route.
+  // Read once, like the names of the files: the page of a newer build would request files that are not known here.
   const page = existsSync(indexFile) ? readFileSync(indexFile, 'utf8') : undefined
   if (page !== undefined) {
     await scope.register(files, {
       root: folder,
-      // A route per file, so that every other path is left to the application.
-      wildcard: false,
-      index: false,
-      globIgnore: ['index.html', '**/*.br', '**/*.gz'],
+      serve: false,
       preCompressed: true,
       cacheControl: false,
       setHeaders: (reply, path) => {
         reply.header('Cache-Control', path.startsWith(join(folder, 'assets')) ? IMMUTABLE : 'no-cache')
       },
     })
+    // Not a route per file: hundreds of them take a part of each start.
+    for (const place of ['', 'assets/']) {
+      const names = servedIn(place)
+      scope.route<{ Params: { file: string } }>({
+        method: ['GET', 'HEAD'],
+        url: `/${place}:file`,
+        // Every other path is left to the application.
+        handler: ({ params: { file } }, reply) =>
+          names.has(file) ? reply.sendFile(place + file) : reply.callNotFound(),
+      })
+    }
   }
   scope.setNotFoundHandler(async (request, reply) => {
     const [path] = request.url.split('?', 1)
@@ -69,6 +77,13 @@ export async function web(scope: FastifyInstance): Promise<void> {
     reply.type('text/html; charset=utf-8')
     return page === undefined ? reply.send(NOT_BUILT) : sendPage(reply, page)
   })
+}
+
+/** Names of the files that browsers request there: not the page, and not what others are when they are compressed. */
+function servedIn(place: string): ReadonlySet<string> {
+  const files = readdirSync(join(folder, place), { withFileTypes: true }).filter(entry => entry.isFile())
+  const names = files.map(({ name }) => name)
+  return new Set(names.filter(name => name !== 'index.html' && !/\.(?:br|gz)$/.test(name)))
 }
 
 function sendPage(reply: FastifyReply, page: string): FastifyReply {
