@@ -7,7 +7,7 @@ import type { Context, RequestContext } from '../events/write.ts'
 import { type Database, DatabaseUnavailable, type Tx } from '../storage/database.ts'
 import { inSavepoint } from '../storage/savepoint.ts'
 import { ArgumentReader, type Read, refuse } from './arguments.ts'
-import type { Call, LineResult, Lines } from './endpoint.ts'
+import type { Call, LineResult, Lines, Shared } from './endpoint.ts'
 import { noParameters, parseJson } from './parameters.ts'
 import { failureOf } from './problems.ts'
 
@@ -17,14 +17,6 @@ const MOST_IGNORED = 20
 /** Characters parsed before other requests get a turn of the event loop. */
 const READ_AT_ONCE = 65_536
 
-/** State shared by the records that are created one by one in a transaction. */
-interface Shared {
-  /** Reads what the next record needs, outside the savepoint that its failure would roll back. */
-  hold(tx: Tx, args: unknown): Promise<void>
-  /** Called when that record has failed. */
-  takeBack(): void
-}
-
 /** How to turn lines into records, and records into results. */
 interface Creating<R> {
   readonly arguments: TObject
@@ -33,18 +25,18 @@ interface Creating<R> {
   /** Validation beyond the schemas. Also runs for lines that failed their schema, so that every problem is reported. */
   problems(context: Context, args: object): Promise<Problems>
   // Methods rather than function properties, so that an implementation may narrow the type of its arguments.
-  create(context: RequestContext, args: unknown, shared?: unknown): Promise<R>
+  create(context: RequestContext, args: unknown, shared?: Shared): Promise<R>
   /**
    * Creates many in one transaction, where that is faster. A record that can't be created yields its failure.
    * @throws on failures that can't be attributed to one record: each record is then created separately
    */
-  createMany?(context: RequestContext, all: readonly unknown[]): Promise<(R | Failure)[]>
+  createMany?(context: RequestContext, all: readonly unknown[], shared?: Shared): Promise<(R | Failure)[]>
   /**
    * Locks what the records share with those of other transactions, in an order that is the same for all, before they are
    * created one by one: in the order of the lines, transactions would wait for one another in a circle.
    */
   holdAll?(tx: Tx, all: readonly unknown[]): Promise<void>
-  /** Shared state for `create`, one per transaction. */
+  /** Shared state of the records, one per request. */
   share?(): Shared
   /** Result of a line: its members as JSON without braces, and whether the record existed already. */
   tell(record: R, settings: Settings): { readonly members: string; readonly replayed?: boolean }
@@ -59,7 +51,8 @@ export function linesOf<R>(creating: Creating<R>): Lines {
   const reader = new ArgumentReader(creating.arguments)
   return {
     result: creating.result,
-    perform: async (call, texts, careful) => {
+    share: creating.share,
+    perform: async (call, texts, careful, shared) => {
       const readLines = await readAll(reader, texts)
       const lines = await Promise.all(
         readLines.map(line => {
@@ -70,8 +63,8 @@ export function linesOf<R>(creating: Creating<R>): Lines {
       const read = lines.flatMap(line => (line instanceof Failure ? [] : [line]))
       const results =
         creating.createMany && !careful
-          ? await createTogether(call, creating, read)
-          : await createEach(call, creating, read, careful)
+          ? await createTogether(call, creating, read, shared)
+          : await createEach(call, creating, read, { careful, shared })
       let next = 0
       return lines.map(line => (line instanceof Failure ? line : results[next++]!))
     },
@@ -90,10 +83,12 @@ async function createTogether<R>(
   call: Call,
   creating: Creating<R>,
   lines: readonly ReadLine[],
+  shared: Shared | undefined,
 ): Promise<LineResult[]> {
   const created = await creating.createMany!(
     call,
     lines.map(({ args }) => args),
+    shared,
   )
   const settings = await call.settings.current()
   const results: LineResult[] = []
@@ -109,7 +104,7 @@ async function createEach<R>(
   call: Call,
   creating: Creating<R>,
   lines: readonly ReadLine[],
-  careful: boolean,
+  { careful, shared }: { careful: boolean; shared: Shared | undefined },
 ): Promise<LineResult[]> {
   // Joins the transaction of the call.
   return call.database.transaction(async tx => {
@@ -119,7 +114,6 @@ async function createEach<R>(
         lines.map(({ args }) => args),
       )
     }
-    const shared = creating.share?.()
     const settings = await call.settings.current()
     const results: LineResult[] = []
     for (const { args, ignored } of lines) {

@@ -7,6 +7,7 @@ import type { Static, TObject, TProperties } from 'typebox'
 import type { Failure, FailureName, Problems } from '../base/errors.ts'
 import { memberOf } from '../base/unknown.ts'
 import type { RequestContext } from '../events/write.ts'
+import type { Tx } from '../storage/database.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
@@ -58,7 +59,26 @@ export interface Lines {
    * all
    * @returns one result per line, in order
    */
-  readonly perform: (call: Call, texts: readonly string[], careful: boolean) => Promise<LineResult[]>
+  readonly perform: (
+    call: Call,
+    texts: readonly string[],
+    careful: boolean,
+    shared?: Shared,
+  ) => Promise<LineResult[]>
+  /** What the lines of a request share. */
+  readonly share?: (() => Shared) | undefined
+}
+
+/** What the lines of a request have read, so that not each of them reads it again. */
+export interface Shared {
+  /** A transaction begins, or is run again. */
+  begin(): void
+  /** The transaction is committed. */
+  committed(): void
+  /** Reads what the next line needs, outside the savepoint that its failure would roll back. */
+  hold(tx: Tx, args: unknown): Promise<void>
+  /** That line has failed. */
+  takeBack(): void
 }
 
 /** Result of a line: a failure, or members of a JSON object without its braces. */

@@ -12,7 +12,7 @@ import { setImmediate } from 'node:timers/promises'
 import { entryOf, Failure, isOfCaller } from '../base/errors.ts'
 import { type Database, DatabaseUnavailable } from '../storage/database.ts'
 import type { HttpCall } from './call.ts'
-import type { LineResult, Lines } from './endpoint.ts'
+import type { LineResult, Lines, Shared } from './endpoint.ts'
 import { type NamedWrite, type Part, partOnce } from './idempotency.ts'
 import { failureOf } from './problems.ts'
 
@@ -34,6 +34,8 @@ interface Performing {
   readonly call: HttpCall
   readonly database: Database
   readonly lines: Lines
+  /** Of the request. */
+  readonly shared?: Shared | undefined
   /** Present if the request has an Idempotency-Key. */
   readonly named: NamedWrite | undefined
   /** Called with errors that are not the caller's fault. */
@@ -54,9 +56,10 @@ export function* numbered(texts: readonly string[]): Generator<Line> {
  */
 export async function performLines(
   texts: readonly string[],
-  performing: Performing,
+  request: Omit<Performing, 'shared'>,
 ): Promise<{ replayed: boolean; results: AsyncGenerator<string> }> {
   const lines = [...numbered(texts)]
+  const performing = { ...request, shared: request.lines.share?.() }
   const first = await performPart(lines.slice(0, FIRST), 0, performing)
   return { replayed: first.replayed, results: resultsOf(lines, first, performing) }
 }
@@ -110,15 +113,16 @@ async function performPart(
   number: number,
   performing: Performing,
 ): Promise<PerformedPart> {
-  const { call, database, lines: endpoint, named, report } = performing
+  const { call, database, lines: endpoint, shared, named, report } = performing
   let tookMs = 0
   let results: readonly LineResult[] = []
   const attempt = (careful: boolean) =>
     database.transaction(async tx => {
       const beganAt = performance.now()
+      shared?.begin()
       const perform = async (some: readonly Line[]) => {
         const texts = some.map(({ text }) => text)
-        results = await endpoint.perform(call.within(tx), texts, careful)
+        results = await endpoint.perform(call.within(tx), texts, careful, shared)
         return textOf(some, results)
       }
       const whole = () => perform(lines)
@@ -133,6 +137,7 @@ async function performPart(
     if (!isOfOneLine(error)) throw error
     return attempt(true)
   })
+  shared?.committed()
   for (const result of results) if (result instanceof Failure) reportDefect(result, report)
   return { ...part, tookMs, lines: part.replayed ? part.text.split('\n').length - 1 : lines.length }
 }

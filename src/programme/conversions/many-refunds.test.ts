@@ -100,20 +100,41 @@ describeService('refunds of one payment, line by line', service => {
     }
   })
 
-  test('are not read again for each line', async t => {
-    const { database } = service()
-    if (database.engine.name !== 'SQLite')
-      return t.skip('rows are counted where they are read in this process')
-    await sell('counted', 1000)
-    let rows = 0
-    await database.transaction(async tx => {
+  /** Tells of the number of rows of whatever is read in transactions. */
+  async function countRows(tell: (rows: number) => void): Promise<void> {
+    await service().database.transaction(async tx => {
       const run = directRun(tx)!
       const counting: typeof run = <R>(text: string, parameters: readonly unknown[]) => {
         const read = run<R>(text, parameters)
-        rows += read.length
+        tell(read.length)
         return read
       }
       runsDirectly(tx, { isNear: true, run: counting })
+    })
+  }
+  const isCounted = () => service().database.engine.name === 'SQLite'
+  const UNCOUNTED = 'rows are counted where they are read in this process'
+
+  test('are not read again for each part of the request', async t => {
+    if (!isCounted()) return t.skip(UNCOUNTED)
+    await sell('large', 1000)
+    await refund(parts('large', 1, 150))
+    let large = 0
+    await countRows(rows => {
+      if (rows > 150) large += 1
+    })
+    // At least three parts.
+    const { results } = await refund(parts('large', 151, 340))
+    assert.deepEqual(new Set(results.map(({ status }) => status)), new Set([201]))
+    assert.equal(large, 1)
+  })
+
+  test('are not read again for each line', async t => {
+    if (!isCounted()) return t.skip(UNCOUNTED)
+    await sell('counted', 1000)
+    let rows = 0
+    await countRows(count => {
+      rows += count
     })
     const rowsOf = async (from: number, count: number) => {
       rows = 0

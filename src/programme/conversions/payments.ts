@@ -1,6 +1,6 @@
 /**
- * Cache of payments within a transaction. A report needs all earlier reports of its payment: of many reports in one
- * transaction, only the first reads them.
+ * Cache of payments within a request. A report needs all earlier reports of its payment: of many reports in one
+ * transaction only the first reads them, and in the transactions after it only where there are others.
  */
 import type { Db, Tx } from '../../storage/database.ts'
 import type { Referral } from '../referrals/referral.ts'
@@ -14,6 +14,8 @@ import * as store from './store.ts'
 export const MOST_MEMBERS = 600
 /** Where refunds in parts end, so that there is room for totals, disputes and their ends. */
 export const MOST_WITH_PARTS = 500
+/** Conversions kept from one transaction to the next: a request may name a thousand large payments. */
+const MOST_KEPT = 10_000
 
 /** All reports of a payment, locked against other reports until the transaction ends. */
 export interface Payment {
@@ -36,11 +38,40 @@ export const readPayment = async (db: Db, id: string): Promise<Payment> => ({
 export const holdReferrals = async (tx: Tx, { id, referrals }: Payment): Promise<readonly Referral[]> =>
   referrals ?? store.holdReferralsOf(tx, id)
 
+/** As the query of the same name counts. */
+const versionOf = (members: readonly Conversion[]): number =>
+  members.reduce(
+    (sum, { affiliate_id, customer, metadata }) =>
+      sum + 1 + Number(affiliate_id !== 0) + Number(customer === '') + Number(metadata === ''),
+    0,
+  )
+
 export class Payments {
   readonly #byId = new Map<string, Payment>()
   readonly #ids = new Map<string, string>()
+  /** As committed transactions left them, those used last at the end. */
+  readonly #before = new Map<string, Payment>()
   /** Undoes what the last report has changed here. */
   #undo: (() => void)[] = []
+
+  begin(): void {
+    this.#byId.clear()
+    this.#ids.clear()
+    this.#undo = []
+  }
+
+  committed(): void {
+    for (const [id, payment] of this.#byId) {
+      this.#before.delete(id)
+      this.#before.set(id, payment)
+    }
+    let kept = [...this.#before.values()].reduce((sum, { members }) => sum + members.length, 0)
+    for (const [id, { members }] of this.#before) {
+      if (kept <= MOST_KEPT) break
+      this.#before.delete(id)
+      kept -= members.length
+    }
+  }
 
   /** The payment with any of these names, all of which belong to it from now on. */
   async name(tx: Tx, names: Names): Promise<Payment> {
@@ -48,7 +79,7 @@ export class Payments {
     if (known) return known
     const { id, others } = await namePayment(tx, names)
     if (id === undefined) return UNKNOWN
-    if (others.length === 0) return this.#byId.get(id) ?? readPayment(tx, id)
+    if (others.length === 0) return this.#byId.get(id) ?? this.#read(tx, id)
     // They are merged into one payment.
     for (const one of [id, ...others]) this.#set(this.#byId, one, undefined)
     return readPayment(tx, id)
@@ -65,7 +96,7 @@ export class Payments {
   async hold(tx: Tx, args: CreateArguments): Promise<void> {
     const sent = namesOf(args)
     const named = this.#named(sent) ? undefined : await holdNamed(tx, sent)
-    if (named) this.keep(this.#byId.get(named.id) ?? (await readPayment(tx, named.id)), named)
+    if (named) this.keep(this.#byId.get(named.id) ?? (await this.#read(tx, named.id)), named)
     this.#undo = []
   }
 
@@ -73,6 +104,12 @@ export class Payments {
   takeBack(): void {
     for (const undo of this.#undo.toReversed()) undo()
     this.#undo = []
+  }
+
+  async #read(tx: Tx, id: string): Promise<Payment> {
+    const members = this.#before.get(id)?.members
+    const isCurrent = members && versionOf(members) === (await store.versionOf(tx, id))
+    return isCurrent ? { id, members } : readPayment(tx, id)
   }
 
   /** Where all of the names are known to be of one payment. */

@@ -33,6 +33,30 @@ export async function membersOf(db: Db, id: string, limit: number): Promise<Conv
   return members(db, { id, limit })
 }
 
+const version = prepared((db: Db, { id }: { id: string }) =>
+  db
+    .selectFrom('payment_names')
+    .innerJoin('conversions', join =>
+      join
+        .onRef('conversions.reference', '=', 'payment_names.name')
+        .onRef('conversions.context', '=', 'payment_names.context'),
+    )
+    .select(
+      sql<number | null>`sum(1 + CASE WHEN conversions.affiliate_id <> 0 THEN 1 ELSE 0 END
+        + CASE WHEN conversions.customer = '' THEN 1 ELSE 0 END
+        + CASE WHEN conversions.metadata = '' THEN 1 ELSE 0 END)`.as('version'),
+    )
+    .where('payment_names.payment_id', '=', id),
+)
+
+/**
+ * A number of a payment that is higher after whatever can happen to its conversions: one is reported or joined to it, is
+ * credited, is emptied of what is personal.
+ */
+export async function versionOf(db: Db, id: string): Promise<number> {
+  return (await version(db, { id }))[0]?.version ?? 0
+}
+
 const paymentId = prepared((db: Db, { context, reference }: Pick<Conversion, 'context' | 'reference'>) =>
   db
     .selectFrom('payment_names')

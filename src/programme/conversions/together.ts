@@ -39,13 +39,13 @@ interface Line {
 export async function createMany(
   context: RequestContext,
   all: readonly CreateArguments[],
+  payments = new Payments(),
 ): Promise<(Created | Failure)[]> {
   return write(context, async tx => {
     const settings = await context.settings.hold(tx)
     const refusals = all.map(args => refusalOf(args, settings))
     const lines = all.flatMap((args, place) => (refusals[place] ? [] : [lineOf(args, place)]))
     const created = new Map<number, Created>()
-    const payments = new Payments()
     const { groups, alone, known } = await relationsOf(tx, lines)
     if (await asksForTiers(tx, settings)) groups.joinAll()
     await tx.expectEvents(lines.filter(one => isEarning(one.args.kind) && !known.has(one.paymentId)).length)
