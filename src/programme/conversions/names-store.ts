@@ -69,6 +69,10 @@ interface Named {
   readonly id: string | undefined
   /** What were payments of their own, and are parts of it from now on. */
   readonly others: readonly string[]
+  /** How many names it has now. */
+  readonly count: number
+  /** Whether it had fewer before. */
+  readonly isLonger: boolean
 }
 
 /**
@@ -80,13 +84,13 @@ export async function namePayment(tx: Tx, { context, names }: Names): Promise<Na
   const rows = [...new Set(names)].map(name => ({ context, name, payment_id: newId }))
   const ids = [...new Set((await keepNames(tx, rows)).map(row => row.payment_id))].sort()
   const [id] = ids.filter(paymentId => paymentId !== newId)
-  if (id === undefined) return { id, others: [] }
-  await holding(tx, { ids })
+  if (id === undefined) return { id, others: [], count: rows.length, isLonger: true }
+  const { length: count } = await holding(tx, { ids })
   const others = ids.filter(paymentId => paymentId !== id && paymentId !== newId)
   const joined = ids.filter(paymentId => paymentId !== id)
   // Another transaction may have added a name while this one waited.
   while (joined.length > 0 && (await joining(tx, { ids: joined, id })).length > 0);
-  return { id, others }
+  return { id, others, count, isLonger: ids.length > 1 }
 }
 
 const naming = prepared((tx: Db, { context, names }: Names) =>

@@ -1,7 +1,7 @@
 /** What a request keeps of a payment from one transaction to the next. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { describeService, operatorOf } from '../../../test/harness.ts'
+import { assertFailure, describeService, operatorOf } from '../../../test/harness.ts'
 import { eraseCustomer } from '../../operations/privacy/rules.ts'
 import { type Payment, Payments } from './payments.ts'
 
@@ -53,6 +53,28 @@ describeService('payments of a request', service => {
       before.members.map(({ kind }) => kind),
       ['sale', 'refund', 'refund', 'attribution', 'refund'],
     )
+  })
+
+  test('have a thousand names at most, and what they have is reported under any of them', async () => {
+    const sale = (...references: string[]) => ({
+      kind: 'sale',
+      context: 's',
+      reference: 'n',
+      references,
+      amount: 1,
+    })
+    const lines = Array.from({ length: 1010 }, (_, number) => JSON.stringify(sale(`n${number + 1}`)))
+    const headers = { 'content-type': 'application/x-ndjson' }
+    const { body } = await service().post<string>('/conversions', lines.join('\n'), { headers })
+    const statuses = body.trim().split('\n')
+    assert.deepEqual(
+      statuses.map(line => JSON.parse(line).status),
+      [201, ...Array(998).fill(200), ...Array(11).fill(409)],
+    )
+    assertFailure(await service().post('/conversions', sale('n5000')), 409, 'rest_conversion_conflict')
+    assert.equal((await service().post('/conversions', sale('n998', 'n999'))).status, 200)
+    // Those that were refused name nothing.
+    assert.equal((await service().post('/conversions', { ...sale(), reference: 'n1000' })).status, 201)
   })
 
   test('are not kept of a transaction that was taken back', async () => {

@@ -2,6 +2,7 @@
  * Cache of payments within a request. A report needs all earlier reports of its payment: of many reports in one
  * transaction only the first reads them, and in the transactions after it only where there are others.
  */
+import { Failure } from '../../base/errors.ts'
 import type { Db, Tx } from '../../storage/database.ts'
 import type { Referral } from '../referrals/referral.ts'
 import type { Conversion } from './conversion.ts'
@@ -14,6 +15,8 @@ import * as store from './store.ts'
 export const MOST_MEMBERS = 600
 /** Where refunds in parts end, so that there is room for totals, disputes and their ends. */
 export const MOST_WITH_PARTS = 500
+/** Names per payment: each report holds them all. */
+const MOST_NAMES = 1000
 /** Conversions kept from one transaction to the next: a request may name a thousand large payments. */
 const MOST_KEPT = 10_000
 
@@ -73,11 +76,19 @@ export class Payments {
     }
   }
 
-  /** The payment with any of these names, all of which belong to it from now on. */
+  /**
+   * The payment with any of these names, all of which belong to it from now on.
+   * @throws Failure conversion_conflict
+   */
   async name(tx: Tx, names: Names): Promise<Payment> {
     const known = this.#named(names)
     if (known) return known
-    const { id, others } = await namePayment(tx, names)
+    const { id, others, count, isLonger } = await namePayment(tx, names)
+    if (isLonger && count > MOST_NAMES) {
+      throw new Failure('conversion_conflict', {
+        message: `A payment has at most ${MOST_NAMES} names: report it under one that it has.`,
+      })
+    }
     if (id === undefined) return UNKNOWN
     if (others.length === 0) return this.#byId.get(id) ?? this.#read(tx, id)
     // They are merged into one payment.
