@@ -14,8 +14,9 @@ import { measureBulk } from './bulk.ts'
 import { generator } from './load.ts'
 import { type Filled, fill, type Spread } from './measure.ts'
 import { compareWithDriver, compareWithFloor, compareWorkers, grow, timeStarts, weigh } from './parts.ts'
+import { compareRules } from './rules.ts'
 
-const parts = ['requests', 'bulk', 'start', 'memory', 'workers', 'driver', 'growth'] as const
+const parts = ['requests', 'bulk', 'rules', 'start', 'memory', 'workers', 'driver', 'growth'] as const
 
 const { values } = parseArgs({
   options: {
@@ -65,6 +66,7 @@ async function measureEngine(engine: string) {
   return {
     requests: wants('requests') ? await compareWithFloor(first, run) : [],
     bulk: wants('bulk') ? await measureBulk(first, run) : [],
+    rules: wants('rules') ? await compareRules(first, run) : [],
     start: wants('start') ? [await timeStarts(first, run)] : [],
     memory: wants('memory') ? [await weigh(first, run)] : [],
     workers: wants('workers') ? await compareWorkers(first, run) : [],
@@ -128,6 +130,22 @@ async function measureAll() {
       number(one.cpuUs, 1),
       spread(one.longestMs),
       number(one.mib),
+    ],
+  )
+  tell(
+    'rules',
+    'Sales under so many more rules than those of the demo: one by one against the floor, and 10,000 lines by one request',
+    ['', 'rules', 'sales/s', 'ratio', 'p99 ms', 'CPU us', 'lines/s', 'CPU us of a line'],
+    results.flatMap(one => one.rules),
+    ({ engine, rules, single, lines }) => [
+      engine,
+      String(rules),
+      spread(single.perSecond),
+      spread(single.ratio, 3),
+      single.p99Ms.toFixed(2),
+      number(single.cpuUs, 1),
+      spread(lines.perSecond),
+      number(lines.cpuUs, 1),
     ],
   )
   tell(
