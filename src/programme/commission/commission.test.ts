@@ -492,6 +492,7 @@ describeService('commission rules', service => {
         amount: '2.62',
         currency: 'USD',
         reason: '',
+        rejection_reason: '',
         payout_run_id: 0,
         original_amount: '41.66',
         original_currency: 'NOK',
