@@ -1,6 +1,7 @@
 /** Runs in several chunks, between which something changes, and what is asked of a run at the same moment. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { sql } from 'kysely'
 import { engines, openDatabase, operatorOf } from '../../../test/harness.ts'
 import { addPayees } from '../../../test/many-referrals.ts'
 import { createUser } from '../../accounts/users/rules.ts'
@@ -18,6 +19,7 @@ import {
   prepare,
   proceed,
   reading,
+  recordResults,
   settleItem,
 } from './rules.ts'
 import { runs } from './store.ts'
@@ -153,6 +155,60 @@ describe('a draft that is prepared again', () => {
       assert.equal((await reading.get(context, id)).payees, 0)
       await proceed(context, id)
       assert.equal((await reading.get(context, id)).payees, 2)
+    })
+  }
+})
+
+describe('results in several chunks', () => {
+  for (const [engine, fresh] of Object.entries(engines)) {
+    test(`${engine}: are said by the run and its history as far as they are recorded`, async t => {
+      const { url, remove } = await fresh()
+      t.after(remove)
+      const database = await openDatabase(url)
+      t.after(() => database.close())
+      await addPayees(database, { payees: 45, each: 1 })
+      const context = operatorOf(database)
+      await createUser(context, { login: 'a', email: 'a@example.com', role: 'administrator' })
+      const { id, hash } = await prepare(context, {})
+      await approve(context, { payout_run_id: id, hash })
+      const items = await database.reader
+        .selectFrom('run_items')
+        .select(['affiliate_id', 'reference'])
+        .where('run_id', '=', id)
+        .where('status', '=', 'reserved')
+        .orderBy('affiliate_id')
+        .execute()
+      const content = ['reference,status', ...items.map(({ reference }) => `${reference},paid`)].join('\n')
+      const record = () => recordResults(context, { payout_run_id: id, content, file_name: 'bank.csv' })
+      const told = async () => (await reading.get(context, id)).last_results
+      const logged = () =>
+        database.reader
+          .selectFrom('events')
+          .select('after_values')
+          .where('action', '=', 'payout_run.record')
+          .orderBy('id')
+          .execute()
+
+      // The first payee can be paid, and the last one of the third chunk can not.
+      const [first, last] = [items[0]!.affiliate_id, items.at(-1)!.affiliate_id]
+      await database.transaction(tx =>
+        sql`CREATE UNIQUE INDEX refusing ON payouts (status) WHERE affiliate_id IN (${sql.lit(first)}, ${sql.lit(last)})`.execute(
+          tx,
+        ),
+      )
+      await assert.rejects(record)
+      assert.equal(await told(), 'bank.csv (csv): 40 paid; the rest is being recorded')
+      assert.equal((await logged()).length, 1)
+
+      await database.transaction(tx => sql`DROP INDEX refusing`.execute(tx))
+      assert.equal((await record()).recorded.paid, 5)
+      assert.equal(await told(), 'bank.csv (csv): 5 paid; 40 recorded before')
+      assert.equal((await record()).recorded.paid, 0)
+      const texts = (await logged()).map(({ after_values }) => JSON.parse(after_values).last_results)
+      assert.deepEqual(texts, [
+        'bank.csv (csv): 20 paid; the rest is being recorded',
+        'bank.csv (csv): 5 paid; 40 recorded before',
+      ])
     })
   }
 })

@@ -9,11 +9,12 @@ import { existing } from '../../records/rules.ts'
 import type { Db } from '../../storage/database.ts'
 import { conflict } from './conflict.ts'
 import { type Item, runItem } from './item.ts'
-import { type Outcome, outcomes, type ReportedOutcome, type ResultFormat } from './outcome.ts'
+import { outcomes, type ReportedOutcome, type ResultFormat } from './outcome.ts'
 import { referenceOf } from './proposal.ts'
-import { canonical, fileReferenceOf, parseFileReference, parseReference } from './references.ts'
+import { parseReference } from './references.ts'
+import { type Report, reportOf } from './report.ts'
 import { readCsv, unreadable } from './results/csv.ts'
-import { type Answered, type Entries, type Entry, noteOf } from './results/entry.ts'
+import type { Entries } from './results/entry.ts'
 import { readNacha } from './results/nacha.ts'
 import { readPain002 } from './results/pain002.ts'
 import { readPaypal } from './results/paypal.ts'
@@ -29,10 +30,6 @@ const ITEMS_AT_ONCE = 500
 /** Items that are recorded in one transaction with their referrals: other writes wait for no more than these. */
 const RECORDED_AT_ONCE = 20
 const REFERRALS_AT_ONCE = 400
-/** A file is read for so long before other requests get a turn. */
-const READING_MS = 10
-/** Payments that a file may name beside those of the run: all are held in memory until the file is read. */
-const MOST_STRANGE = 10_000
 
 /** By the name of the format. */
 const readers: Readonly<Record<ResultFormat, (content: string) => Entries>> = {
@@ -63,7 +60,81 @@ export async function recordResults(context: RequestContext, args: ResultArgumen
   refuseReplaced(content)
   const report = await reportOf(readers[format](content), run)
   const { decimals } = await context.settings.current()
-  const lineOf = ({ item, reported: { outcome, note } }: Line): ResultRecord['lines'][number] => ({
+  if (report.whole) await addOpen(context, id, report, report.whole)
+  const contradictions = await namedItems(context, id, report.takeContradictions().slice(0, MOST_NAMED))
+  let result: ResultRecord = {
+    payout_run_id: id,
+    dry_run,
+    recorded: byName(outcomes, () => 0),
+    unchanged: 0,
+    lines: [],
+    conflicts: contradictions.map(one => conflictOf(one, decimals)),
+    unknown_references: [...report.unknown],
+    ignored: report.ignored,
+  }
+  let isLogged = dry_run
+  for await (const { items, unknown, isLast } of chunksIn(context, run, report)) {
+    const before = { ...result, unknown_references: upToMost(result.unknown_references, unknown) }
+    const sorted =
+      dry_run || items.length === 0
+        ? sort(items, report.reported)
+        : await recordSome(context, id, items, report.reported, (tx, chunk) =>
+            logResults(tx, args, { before, after: withChunk(before, chunk, decimals), isLast }),
+          )
+    result = withChunk(before, sorted, decimals)
+    isLogged ||= isLast && sorted.fresh.size > 0
+    await new Promise(setImmediate)
+  }
+  // The end of the file has recorded nothing.
+  if (!isLogged)
+    await write(context, tx => logResults(tx, args, { before: result, after: result, isLast: true }))
+  return result
+}
+
+interface Chunk {
+  readonly items: readonly Item[]
+  /** References of payments that the run does not have. */
+  readonly unknown: readonly string[]
+  readonly isLast: boolean
+}
+
+/** The items that a file reports on, by as many as are recorded in one transaction. */
+async function* chunksIn(
+  { database }: Context,
+  run: RunRow,
+  { reported }: Report,
+): AsyncGenerator<Chunk, void> {
+  const affiliates = [...reported.keys()]
+  for (let start = 0; start < affiliates.length; start += ITEMS_AT_ONCE) {
+    const batch = affiliates.slice(start, start + ITEMS_AT_ONCE)
+    const found = await store.itemsOf(database.reader, run.id, batch)
+    const present = new Set(found.map(item => item.affiliate_id))
+    const strangers = batch.filter(affiliateId => !present.has(affiliateId))
+    const isEnd = start + ITEMS_AT_ONCE >= affiliates.length
+    let unknown = strangers.map(affiliateId => referenceOf(run, affiliateId))
+    const chunks = chunksOf(found)
+    for (const [index, items] of chunks.entries()) {
+      yield { items, unknown, isLast: isEnd && index === chunks.length - 1 }
+      unknown = []
+    }
+  }
+}
+
+/** Answers name no more. */
+const upToMost = <T>(named: readonly T[], more: readonly T[]): T[] => [
+  ...named,
+  ...more.slice(0, Math.max(0, MOST_NAMED - named.length)),
+]
+
+/** What is answered, with one chunk more. */
+function withChunk(
+  before: ResultRecord,
+  { fresh, unchanged, lines, conflicts }: Sorted,
+  decimals: number,
+): ResultRecord {
+  const recorded = { ...before.recorded }
+  for (const { outcome } of fresh.values()) recorded[outcome] = (recorded[outcome] ?? 0) + 1
+  const told = lines.map(({ item, reported: { outcome, note } }) => ({
     reference: item.reference,
     affiliate_id: item.affiliate_id,
     payee_name: item.payee_name,
@@ -71,52 +142,26 @@ export async function recordResults(context: RequestContext, args: ResultArgumen
     before: item.status,
     outcome,
     note,
-  })
-  const conflictOf = ({ reference, reason, item }: Contradiction): ResultRecord['conflicts'][number] => ({
-    reference,
-    reason,
-    affiliate_id: item?.affiliate_id ?? 0,
-    payee_name: item?.payee_name ?? '',
-    amount: fromUnits(item?.amount ?? 0, decimals),
-  })
-  if (report.whole) await addOpen(context, id, report, report.whole)
-  const lines: ResultRecord['lines'] = []
-  const contradictions = await namedItems(context, id, report.takeContradictions().slice(0, MOST_NAMED))
-  const result = {
-    payout_run_id: id,
-    dry_run,
-    recorded: byName(outcomes, () => 0),
-    unchanged: 0,
-    lines,
-    conflicts: contradictions.map(conflictOf),
-    unknown_references: [...report.unknown],
-    ignored: report.ignored,
+  }))
+  return {
+    ...before,
+    recorded,
+    unchanged: before.unchanged + unchanged,
+    lines: upToMost(before.lines, told),
+    conflicts: upToMost(
+      before.conflicts,
+      conflicts.map(one => conflictOf(one, decimals)),
+    ),
   }
-  const affiliates = [...report.reported.keys()]
-  for (let start = 0; start < affiliates.length; start += ITEMS_AT_ONCE) {
-    const batch = affiliates.slice(start, start + ITEMS_AT_ONCE)
-    const found = await store.itemsOf(context.database.reader, id, batch)
-    const present = new Set(found.map(item => item.affiliate_id))
-    const unknown = batch.filter(affiliateId => !present.has(affiliateId)).map(one => referenceOf(run, one))
-    result.unknown_references.push(
-      ...unknown.slice(0, Math.max(0, MOST_NAMED - result.unknown_references.length)),
-    )
-    for (const items of dry_run ? [found] : chunksOf(found)) {
-      const sorted = dry_run
-        ? sort(items, report.reported)
-        : await recordSome(context, id, items, report.reported)
-      for (const { outcome } of sorted.fresh.values()) result.recorded[outcome] += 1
-      result.unchanged += sorted.unchanged
-      lines.push(...sorted.lines.slice(0, MOST_NAMED - lines.length).map(lineOf))
-      result.conflicts.push(
-        ...sorted.conflicts.slice(0, MOST_NAMED - result.conflicts.length).map(conflictOf),
-      )
-      await new Promise(setImmediate)
-    }
-  }
-  if (!dry_run) await logResults(context, args, result)
-  return result
 }
+
+const conflictOf = ({ reference, reason, item }: Contradiction, decimals: number) => ({
+  reference,
+  reason,
+  affiliate_id: item?.affiliate_id ?? 0,
+  payee_name: item?.payee_name ?? '',
+  amount: fromUnits(item?.amount ?? 0, decimals),
+})
 
 /** What a file contradicts; without an item where the run has none of that payee. */
 interface Contradiction {
@@ -137,133 +182,20 @@ async function namedItems(
   return contradictions.map(one => ({ ...one, item: byReference.get(one.reference) }))
 }
 
+/** At least one, which may be empty. */
 function chunksOf(items: readonly Item[]): Item[][] {
-  const chunks: Item[][] = []
-  let referrals = Number.POSITIVE_INFINITY
+  const chunks: Item[][] = [[]]
+  let referrals = 0
   for (const item of items) {
+    const { length } = chunks.at(-1)!
     referrals += item.referrals
-    if (referrals > REFERRALS_AT_ONCE || chunks.at(-1)!.length >= RECORDED_AT_ONCE) {
+    if (length > 0 && (referrals > REFERRALS_AT_ONCE || length >= RECORDED_AT_ONCE)) {
       chunks.push([])
       referrals = item.referrals
     }
     chunks.at(-1)!.push(item)
   }
   return chunks
-}
-
-/** @throws Failure invalid_argument when the file can't be read, or is about another run */
-async function reportOf(entries: Entries, run: RunRow): Promise<Report> {
-  const report = new Report(run)
-  let since = performance.now()
-  for (const entry of entries) {
-    if (entry) report.add(entry)
-    if (performance.now() - since < READING_MS) continue
-    await new Promise(setImmediate)
-    since = performance.now()
-  }
-  report.refuseNothing()
-  return report
-}
-
-/** What a file says of a run: held in memory, so it does not grow with the file. */
-class Report {
-  /** By affiliate. */
-  readonly reported = new Map<number, ReportedOutcome>()
-  /** Affiliates whose payments are under way, as the file says of each. */
-  readonly underWay = new Set<number>()
-  readonly unknown: string[] = []
-  /** The outcome of every payment that has no outcome of its own in the file. */
-  whole: ReportedOutcome | undefined
-  ignored = 0
-  /** Affiliates with outcomes that can't both be true, and what is to be read of each. */
-  readonly #contradictory = new Map<number, string>()
-  #otherRun: number | undefined
-  readonly #run: RunRow
-
-  constructor(run: RunRow) {
-    this.#run = run
-  }
-
-  add(entry: Entry | Answered): void {
-    if ('file' in entry) this.#refuseOther(entry.file)
-    else this.#add(entry)
-  }
-
-  /** @throws Failure invalid_argument when the file is the answer to one that is none of the run's */
-  #refuseOther(file: string): void {
-    const named = parseFileReference(file)
-    if (named && this.#isFile(named.part, file)) return
-    throw named === undefined || named.runId === this.#run.id
-      ? unreadable(`answers the file ${noteOf(file).slice(0, 40)}, which is none of this run.`)
-      : otherRun(named.runId)
-  }
-
-  #isFile(part: number, reference: string): boolean {
-    return fileReferenceOf(this.#run, part) === canonical(reference)
-  }
-
-  /** Of another installation, the numbers may be the same. */
-  #isOwn(reference: string): boolean {
-    const payment = parseReference(reference)
-    if (payment) return referenceOf(this.#run, payment.affiliateId) === canonical(reference)
-    const file = parseFileReference(reference)
-    return file !== undefined && this.#isFile(file.part, reference)
-  }
-
-  #add({ reference, outcome, note }: Entry): void {
-    const parsed = parseReference(reference)
-    if (!this.#isOwn(reference)) {
-      const runId = parsed?.runId ?? parseFileReference(reference)?.runId
-      if (runId !== this.#run.id) this.#otherRun ??= runId
-      if (this.unknown.length < MOST_NAMED) this.unknown.push(reference.slice(0, 100))
-    } else if (outcome === undefined) {
-      this.ignored += 1
-      if (parsed) this.#bound(this.underWay.add(parsed.affiliateId))
-    } else if (parsed) this.#report(parsed.affiliateId, { outcome, note })
-    else this.whole = { outcome, note }
-  }
-
-  #report(affiliateId: number, { outcome, note }: ReportedOutcome): void {
-    const before = this.reported.get(affiliateId)
-    const both = before ? bothOf(before.outcome, outcome) : outcome
-    if (both === undefined) {
-      const reason = `is both ${before!.outcome} and ${outcome} in this file: record by hand which of them is true.`
-      this.#contradictory.set(affiliateId, reason)
-    }
-    this.reported.set(affiliateId, { outcome: both ?? outcome, note: note || (before?.note ?? '') })
-    this.#bound(this.reported)
-  }
-
-  #bound({ size }: { readonly size: number }): void {
-    const { payees, excluded } = this.#run
-    if (size > payees + excluded + MOST_STRANGE)
-      throw unreadable(`names more payments than the ${payees} of this run.`)
-  }
-
-  /** Takes out what contradicts itself: nothing of it is recorded. */
-  takeContradictions(): { reference: string; reason: string }[] {
-    return [...this.#contradictory].map(([affiliateId, reason]) => {
-      this.reported.delete(affiliateId)
-      return { reference: referenceOf(this.#run, affiliateId), reason }
-    })
-  }
-
-  /** @throws Failure invalid_argument when nothing is about the run */
-  refuseNothing(): void {
-    if (this.reported.size > 0 || this.ignored > 0 || this.whole) return
-    if (this.#otherRun !== undefined) throw otherRun(this.#otherRun)
-    throw unreadable('must name payments by the references that the files of this run have.')
-  }
-}
-
-const otherRun = (id: number) => unreadable(`is about payout run ${id}, not about this one.`)
-
-/** @returns what two lines about one payment say together; undefined when they contradict each other */
-function bothOf(one: Outcome, other: Outcome): Outcome | undefined {
-  if (one === other || other === 'unknown') return one
-  if (one === 'unknown') return other
-  const came = [one, other]
-  return came.includes('paid') && came.includes('returned') ? 'returned' : undefined
 }
 
 /** @throws Failure invalid_argument when the text was decoded by a wrong encoding */
@@ -329,6 +261,7 @@ async function recordSome(
   runId: number,
   chunk: readonly Item[],
   reported: ReadonlyMap<number, ReportedOutcome>,
+  log: (tx: WriteTx, sorted: Sorted) => Promise<void>,
 ): Promise<Sorted> {
   return write(context, async tx => {
     const settings = await context.settings.hold(tx)
@@ -346,6 +279,7 @@ async function recordSome(
     if (newItems.length === 0) return sorted
     await markSent(tx, run, settings)
     await settle(context, tx, run, newItems, sorted.fresh, settings)
+    await log(tx, sorted)
     return sorted
   })
 }

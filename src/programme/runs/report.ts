@@ -1,0 +1,128 @@
+/** What a file says of the payments of a run. */
+import type { Outcome, ReportedOutcome } from './outcome.ts'
+import { referenceOf } from './proposal.ts'
+import { canonical, fileReferenceOf, parseFileReference, parseReference } from './references.ts'
+import { unreadable } from './results/csv.ts'
+import { type Answered, type Entries, type Entry, noteOf } from './results/entry.ts'
+import type { RunRow } from './run.ts'
+import { MOST_NAMED } from './words.ts'
+
+/** A file is read for so long before other requests get a turn. */
+const READING_MS = 10
+/** Payments that a file may name beside those of the run: all are held in memory until the file is read. */
+const MOST_STRANGE = 10_000
+
+/** @throws Failure invalid_argument when the file can't be read, or is about another run */
+export async function reportOf(entries: Entries, run: RunRow): Promise<Report> {
+  const report = new Report(run)
+  let since = performance.now()
+  for (const entry of entries) {
+    if (entry) report.add(entry)
+    if (performance.now() - since < READING_MS) continue
+    await new Promise(setImmediate)
+    since = performance.now()
+  }
+  report.refuseNothing()
+  return report
+}
+
+/** What a file says of a run: held in memory, so it does not grow with the file. */
+export class Report {
+  /** By affiliate. */
+  readonly reported = new Map<number, ReportedOutcome>()
+  /** Affiliates whose payments are under way, as the file says of each. */
+  readonly underWay = new Set<number>()
+  readonly unknown: string[] = []
+  /** The outcome of every payment that has no outcome of its own in the file. */
+  whole: ReportedOutcome | undefined
+  ignored = 0
+  /** Affiliates with outcomes that can't both be true, and what is to be read of each. */
+  readonly #contradictory = new Map<number, string>()
+  #otherRun: number | undefined
+  readonly #run: RunRow
+
+  constructor(run: RunRow) {
+    this.#run = run
+  }
+
+  add(entry: Entry | Answered): void {
+    if ('file' in entry) this.#refuseOther(entry.file)
+    else this.#add(entry)
+  }
+
+  /** @throws Failure invalid_argument when the file is the answer to one that is none of the run's */
+  #refuseOther(file: string): void {
+    const named = parseFileReference(file)
+    if (named && this.#isFile(named.part, file)) return
+    throw named === undefined || named.runId === this.#run.id
+      ? unreadable(`answers the file ${noteOf(file).slice(0, 40)}, which is none of this run.`)
+      : otherRun(named.runId)
+  }
+
+  #isFile(part: number, reference: string): boolean {
+    return fileReferenceOf(this.#run, part) === canonical(reference)
+  }
+
+  /** Of another installation, the numbers may be the same. */
+  #isOwn(reference: string): boolean {
+    const payment = parseReference(reference)
+    if (payment) return referenceOf(this.#run, payment.affiliateId) === canonical(reference)
+    const file = parseFileReference(reference)
+    return file !== undefined && this.#isFile(file.part, reference)
+  }
+
+  #add({ reference, outcome, note }: Entry): void {
+    const parsed = parseReference(reference)
+    if (!this.#isOwn(reference)) {
+      const runId = parsed?.runId ?? parseFileReference(reference)?.runId
+      if (runId !== this.#run.id) this.#otherRun ??= runId
+      if (this.unknown.length < MOST_NAMED) this.unknown.push(reference.slice(0, 100))
+    } else if (outcome === undefined) {
+      this.ignored += 1
+      if (parsed) this.#bound(this.underWay.add(parsed.affiliateId))
+    } else if (parsed) this.#report(parsed.affiliateId, { outcome, note })
+    else this.whole = { outcome, note }
+  }
+
+  #report(affiliateId: number, { outcome, note }: ReportedOutcome): void {
+    const before = this.reported.get(affiliateId)
+    const both = before ? bothOf(before.outcome, outcome) : outcome
+    if (both === undefined) {
+      const reason = `is both ${before!.outcome} and ${outcome} in this file: record by hand which of them is true.`
+      this.#contradictory.set(affiliateId, reason)
+    }
+    this.reported.set(affiliateId, { outcome: both ?? outcome, note: note || (before?.note ?? '') })
+    this.#bound(this.reported)
+  }
+
+  #bound({ size }: { readonly size: number }): void {
+    const { payees, excluded } = this.#run
+    if (size > payees + excluded + MOST_STRANGE)
+      throw unreadable(`names more payments than the ${payees} of this run.`)
+  }
+
+  /** Takes out what contradicts itself: nothing of it is recorded. */
+  takeContradictions(): { reference: string; reason: string }[] {
+    return [...this.#contradictory].map(([affiliateId, reason]) => {
+      this.reported.delete(affiliateId)
+      return { reference: referenceOf(this.#run, affiliateId), reason }
+    })
+  }
+
+  /** @throws Failure invalid_argument when nothing is about the run */
+  refuseNothing(): void {
+    if (this.reported.size > 0 || this.ignored > 0 || this.whole) return
+    if (this.#otherRun !== undefined) throw otherRun(this.#otherRun)
+    throw unreadable('must name payments by the references that the files of this run have.')
+  }
+}
+
+const otherRun = (id: number) => unreadable(`is about payout run ${id}, not about this one.`)
+
+/** @returns what two lines about one payment say together; undefined when they contradict each other */
+function bothOf(one: Outcome, other: Outcome): Outcome | undefined {
+  if (one === other || other === 'unknown') return one
+  if (one === 'unknown') return other
+  const came = [one, other]
+  return came.includes('paid') && came.includes('returned') ? 'returned' : undefined
+}
