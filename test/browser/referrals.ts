@@ -61,6 +61,9 @@ export function referralScenarios(world: () => World): void {
         await page.getByRole('button', { name: /^Undo/ }).waitFor()
         await given.waitFor({ state: 'detached' })
         await world().api('PATCH', `/referrals/${id}`, { status: 'pending' })
+        // Who edits what was read before is told that somebody else has changed it.
+        await page.reload()
+        await why.getByText('It is pending until it is approved.').waitFor()
 
         await page.getByRole('link', { name: 'Edit' }).click()
         await page.getByLabel('Amount').fill('20')
