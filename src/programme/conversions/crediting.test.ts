@@ -144,6 +144,40 @@ describeService('credit that waits for its sale', service => {
     }
   })
 
+  test('reports of what has earned nothing - its referrals end alike in every order', async () => {
+    const free = { reference: 'o', affiliate_id: first, amount: 0 }
+    const refund = { kind: 'refund', reference: 'o', part: '1', amount: 1 }
+    const dispute = { kind: 'dispute', reference: 'o', part: 'd', amount: 1 }
+    const sets: [object[], string[]][] = [
+      [
+        [{ ...free, kind: 'lead' }, refund, { ...free, kind: 'sale', amount: 100 }],
+        ['lead unpaid 0.00', 'sale unpaid 9.90'],
+      ],
+      [
+        [{ ...free, kind: 'lead' }, refund, { ...free, kind: 'sale' }],
+        ['lead unpaid 0.00', 'sale rejected 0.00'],
+      ],
+      [[{ ...free, kind: 'lead' }, refund], ['lead rejected 0.00']],
+      [
+        [{ ...free, kind: 'sale' }, refund, { ...free, kind: 'sale', references: ['again'] }],
+        ['sale rejected 0.00'],
+      ],
+      [[{ ...free, kind: 'sale' }, dispute, { ...dispute, kind: 'dispute_won' }], ['sale unpaid 0.00']],
+      [[{ ...free, kind: 'sale', amount: 0.04 }, refund, dispute], ['sale rejected 0.00']],
+    ]
+    for (const [reports, wanted] of sets) {
+      for (const order of permutations(reports.length)) {
+        const context = fresh()('free')
+        let referrals: any[] = []
+        for (const place of order) {
+          referrals = (await service().post('/conversions', { ...reports[place], context })).body.referrals
+        }
+        const ended = referrals.map(one => `${one.type} ${one.status} ${one.amount}`).sort()
+        assert.deepEqual(ended, wanted, JSON.stringify([order, reports]))
+      }
+    }
+  })
+
   test('attribution that is refused when its payment becomes known - is explained with its reason', async () => {
     const name = fresh()
     await report({ kind: 'attribution', reference: name('o'), affiliate_id: first })

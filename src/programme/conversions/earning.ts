@@ -220,25 +220,32 @@ async function approach(
   const counted = children.filter(({ status }) => status !== 'rejected')
   const stands = counted.reduce((sum, { amount }) => sum + amount, wasTakenBack ? 0 : own.amount)
   const difference = target - stands
-  if (difference === 0) return []
+  if (difference === 0) return isStatusLate(standing) ? [await adjustTo(tx, standing, calculation, 0)] : []
   if (!isOpen(own) && !wasTakenBack) return [await recordRefund(tx, standing, difference)]
   const openAmount = wasTakenBack ? 0 : own.amount
   const fullAmount = Number(targetOf(calculation, ONE))
   const amount = Math.min(Math.max(openAmount + difference, 0), Math.max(fullAmount, openAmount))
   const uncovered = difference - (amount - openAmount)
-  const adjustments =
-    amount === openAmount
-      ? []
-      : [
-          await adjust(
-            tx,
-            own,
-            changeTo(own, amount, withLeft(calculation, standing)),
-            settings,
-            postingReason(cause),
-          ),
-        ]
+  const adjustments = amount === openAmount ? [] : [await adjustTo(tx, standing, calculation, amount)]
   return uncovered === 0 ? adjustments : [...adjustments, await recordRefund(tx, standing, uncovered)]
+}
+
+/** Of what has earned nothing: its amount stays, and it is rejected and raised as what has earned something. */
+function isStatusLate({ own, left }: Standing): boolean {
+  const wasTakenBack = isTakenBack(own)
+  const isGone = left.numerator === 0n
+  return own.amount === 0 && (isOpen(own) || wasTakenBack) && wasTakenBack !== isGone
+}
+
+function adjustTo(
+  tx: WriteTx,
+  standing: Standing,
+  calculation: Calculation,
+  amount: number,
+): Promise<Referral> {
+  const { own, cause, settings } = standing
+  const change = changeTo(own, amount, withLeft(calculation, standing))
+  return adjust(tx, own, change, settings, postingReason(cause))
 }
 
 function postingReason({ kind }: Conversion): Reason {
