@@ -89,13 +89,8 @@ function withDefault<T extends TSchema>(schema: T, value: unknown): T {
 }
 
 const common = listArguments([], ['id'], {})
-/** What every list takes: no filter of a field can have such a name. */
-export const ofEveryList: ReadonlySet<string> = new Set([
-  ...Object.keys(common.properties),
-  'search',
-  'exclude',
-  'updated_since',
-])
+/** The arguments of every list. */
+export const ofEveryList: readonly string[] = Object.keys(common.properties)
 
 export type ListArguments = Omit<Static<typeof common>, 'orderby' | 'fields'> & {
   /** Of kinds that are searched. */

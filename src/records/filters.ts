@@ -1,5 +1,7 @@
 /** The filters of a kind's lists: which arguments its fields give them, and what those select. Pure. */
+import { type TSchema, Type } from 'typebox'
 import type { Problems } from '../base/errors.ts'
+import { identifiers, line, since } from '../base/schemas.ts'
 import type { Settings } from '../base/settings.ts'
 import { parseSearch } from '../base/text.ts'
 import { parseMoment } from '../base/time.ts'
@@ -13,6 +15,28 @@ export type Criteria = Readonly<Record<string, unknown>>
 
 /** Filters by argument name, with their column. */
 export type Filters = ReadonlyMap<string, { readonly filter: Filter; readonly column: string }>
+
+/** Those of every kind. */
+const always = {
+  exclude: Type.Optional(identifiers('Not those with one of these identifiers.')),
+  updated_since: Type.Optional(since('Only what was created or changed at this time or later.')),
+}
+
+/** No filter of a field can have such a name. */
+const reserved: ReadonlySet<string> = new Set([...ofEveryList, 'search', ...Object.keys(always)])
+
+/** @param search what a search looks through */
+export function filterArguments(kind: string, filters: Filters, search: string): Record<string, TSchema> {
+  const one = `${/^[aeiou]/.test(kind) ? 'an' : 'a'} ${kind.replaceAll('_', ' ')}`
+  const { exclude, updated_since } = always
+  return {
+    search: Type.Optional(line(254, search)),
+    [`${kind}_id`]: Type.Optional(identifiers(`Only ${one} with one of these identifiers.`)),
+    exclude,
+    ...Object.fromEntries([...filters].map(([name, { filter }]) => [name, Type.Optional(filter.schema)])),
+    updated_since,
+  }
+}
 
 /** @throws Error where two arguments of a list would have the same name */
 export function filtersOf(parts: readonly Part[]): Filters {
@@ -30,7 +54,7 @@ export function filtersOf(parts: readonly Part[]): Filters {
 
 /** @param other the field that has a filter of this name already */
 function refuseTaken(argument: string, field: string, other: string | undefined): void {
-  if (other === undefined && !ofEveryList.has(argument)) return
+  if (other === undefined && !reserved.has(argument)) return
   const taken =
     other === undefined
       ? `The field ${field} has the filter ${argument}, which would hide the argument ${argument} of every list`

@@ -6,7 +6,7 @@
 import type { Selectable, Simplify } from 'kysely'
 import { type Static, type TInteger, type TObject, type TSchema, Type } from 'typebox'
 import type { Problems } from '../base/errors.ts'
-import { identifier, identifiers, line, since } from '../base/schemas.ts'
+import { identifier } from '../base/schemas.ts'
 import type { Settings } from '../base/settings.ts'
 import {
   ACCOUNTS,
@@ -20,7 +20,7 @@ import {
   type Table,
 } from '../storage/table.ts'
 import { type Field, type Fields, type Part, partsOf, type Samples } from './field.ts'
-import { type Criteria, criteriaOf, filterProblems, filtersOf } from './filters.ts'
+import { type Criteria, criteriaOf, filterArguments, filterProblems, filtersOf } from './filters.ts'
 
 type Name<F> = keyof F & string
 type Stored<F> = F extends { show(value: infer K, settings: Settings): unknown } ? K : never
@@ -133,7 +133,8 @@ interface Definition<N, T, F> {
    * identifier.
    */
   readonly idLast?: true
-  /** Personal values in events, beside the fields. */
+  /** Values in events, beside the fields: those that are not personal, and those that are. */
+  readonly plain?: readonly string[]
   readonly personal?: readonly string[]
   /** Description of what search covers, if it is more than the identifier and the folded fields. */
   readonly search?: string
@@ -157,7 +158,6 @@ export function kind<const N extends string, const T extends string, const F ext
   const { name, table, fields, idLast = false } = definition
   const parts = partsOf(fields)
   const idName = `${name}_id`
-  const article = /^[aeiou]/.test(name) ? 'an' : 'a'
   const schemas = (part: 'wire' | 'create' | 'edit') =>
     Object.fromEntries(parts.flatMap(({ name, field }) => (field[part] ? [[name, field[part]]] : [])))
   const item = { [idName]: identifier(`Identifier of the ${name.replaceAll('_', ' ')}.`) }
@@ -188,15 +188,7 @@ export function kind<const N extends string, const T extends string, const F ext
       .filter(({ field }) => field.wire && !field.create && !field.edit && !field.made)
       .map(({ name }) => name),
     indexed: definition.indexed ?? [],
-    filters: {
-      search: Type.Optional(line(254, definition.search ?? searchDescription(parts))),
-      [idName]: Type.Optional(
-        identifiers(`Only ${article} ${name.replaceAll('_', ' ')} with one of these identifiers.`),
-      ),
-      exclude: Type.Optional(identifiers('Not those with one of these identifiers.')),
-      ...Object.fromEntries([...filters].map(([name, { filter }]) => [name, Type.Optional(filter.schema)])),
-      updated_since: Type.Optional(since('Only what was created or changed at this time or later.')),
-    },
+    filters: filterArguments(name, filters, definition.search ?? searchDescription(parts)),
     problems: (args: Row, settings: Settings) => problemsOf(parts, args, settings),
     keep: (args: Row, settings: Settings) => keep(parts, args, settings),
     newRow: (args: Row, settings: Settings, origin: { time: number; actor: number }) =>
@@ -217,7 +209,13 @@ function tableColumns(parts: readonly Part[]): Record<string, Column> {
 /** Personal fields are separate in an event, so that erasure can empty them. */
 function loggedOf(
   parts: readonly Part[],
-  { name: kind, actions = crudActions, personal = [], internal }: Definition<string, string, Fields>,
+  {
+    name: kind,
+    actions = crudActions,
+    plain = [],
+    personal = [],
+    internal,
+  }: Definition<string, string, Fields>,
 ): Logged {
   const names = (personal: boolean) =>
     parts
@@ -229,7 +227,7 @@ function loggedOf(
   return {
     kind,
     actions,
-    plain: names(false),
+    plain: [...names(false), ...plain],
     personal: [...names(true), ...personal],
     ...(person && { person }),
     public: !internal,

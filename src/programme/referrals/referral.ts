@@ -283,22 +283,16 @@ const fields = {
 
 const actions = ['create', 'edit', 'approve', 'reject', 'pay', 'return', 'delete'] as const
 
-const plain = kind({
+export const referral = kind({
   name: 'referral',
   table: 'referrals',
   fields,
   indexed: ['affiliate_id', 'amount', 'reference', 'status', 'date'],
   idLast: true,
   actions,
+  // What refunds and disputes leave of the sale, where that changes and the amount does not.
+  plain: ['left'],
 })
-
-const { logged } = plain.table
-
-export const referral = {
-  ...plain,
-  // `left` is what refunds and disputes leave of the sale, where that changes and the amount does not.
-  table: { ...plain.table, logged: { ...logged, plain: [...logged.plain, 'left'] } },
-}
 
 export type Referral = RowOf<typeof fields>
 export type ReferralRecord = Static<typeof referral.record>
