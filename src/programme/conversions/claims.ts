@@ -157,7 +157,10 @@ export async function refusedFor(
   sale: Conversion,
   payment: Payment['members'],
 ): Promise<readonly Candidate[]> {
-  const claims = isEarning(sale.kind) ? laterClaimsTo(sale, attributionsIn(payment)) : []
+  const attributions = isEarning(sale.kind) ? attributionsIn(payment) : []
+  // Most sales have none.
+  if (attributions.length === 0) return []
+  const claims = laterClaimsTo(sale, attributions)
   const others = claims.filter(({ affiliateId }) => affiliateId !== sale.affiliate_id)
   if (others.length === 0) return []
   if (sale.affiliate_id !== 0) {

@@ -7,6 +7,7 @@ import type { Settings } from '../../base/settings.ts'
 import { foldCase } from '../../base/text.ts'
 import { now } from '../../base/time.ts'
 import type { WriteTx } from '../../events/write.ts'
+import { customers } from '../customers/store.ts'
 import type { Referral } from '../referrals/referral.ts'
 import { attribute, buyerOf, type Candidate } from './attribution.ts'
 import { attributionsIn, emailIn, laterClaimsTo } from './claims.ts'
@@ -65,7 +66,7 @@ export function uncreditedSale(payment: readonly Conversion[]): Conversion | und
 
 /** Who has bought, by the customer, whom other reports wait for, and by the address that was sent. */
 export async function buyerIn(tx: WriteTx, sale: Conversion | undefined) {
-  const customer = sale?.customer_id ? await store.holdCustomer(tx, sale.customer_id) : undefined
+  const customer = sale?.customer_id ? await customers.hold(tx, sale.customer_id) : undefined
   return { customer, buyer: buyerOf(customer, sale && emailIn(sale)) }
 }
 

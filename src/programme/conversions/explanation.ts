@@ -16,12 +16,12 @@ export interface Story {
   /** All reports of the payment. */
   readonly payment: readonly Conversion[]
   readonly referrals: readonly Referral[]
-  /** Attributions that came to be of the same payment later, and were refused. */
-  readonly refused?: readonly Candidate[]
 }
 
+/** @param refused attributions that came to be of the same payment later, and were refused */
 export function explain(
-  { conversion, payment, referrals, refused = [] }: Story,
+  { conversion, payment, referrals }: Story,
+  refused: readonly Candidate[],
   settings: Settings,
 ): Explanation {
   const candidates = [...candidatesOf(conversion), ...refused]

@@ -17,12 +17,16 @@ import { createArguments, createdSchema, explanationSchema, timelineSchema } fro
 import { story, storyWithBeside } from './story.ts'
 import { timelineOf } from './timeline.ts'
 
+async function explained(call: Call, told: Story): Promise<string> {
+  const refused = await refusedFor(call.database.reader, told.conversion, told.payment)
+  return JSON.stringify(explain(told, refused, await call.settings.current()))
+}
+
 /** The conversion, its referrals, and the reasons. */
 async function bodyOf(call: Call, told: Story): Promise<string> {
   const settings = await call.settings.current()
   const referrals = told.referrals.map(row => `${referral.write(row, settings)}}`).join()
-  const refused = await refusedFor(call.database.reader, told.conversion, told.payment)
-  const explanation = JSON.stringify(explain({ ...told, refused }, settings))
+  const explanation = await explained(call, told)
   return `{"conversion":${conversion.write(told.conversion, settings)}},"referrals":[${referrals}],"explanation":${explanation}}`
 }
 
@@ -55,7 +59,7 @@ const explanation: Endpoint = endpoint({
   failures: ['no_conversion'],
   handle: async (call, { conversion_id: id }) => ({
     status: 200,
-    body: JSON.stringify(explain(await story(call, id), await call.settings.current())),
+    body: await explained(call, await story(call, id)),
   }),
 })
 

@@ -324,17 +324,9 @@ export async function referralsOf(db: Db, id: string): Promise<Referral[]> {
   return unlocked(db, { id })
 }
 
-const customerRow = prepared((tx: Db, { id }: { id: number }) =>
-  tx.selectFrom('customers').selectAll().where('id', '=', id).forUpdate(),
-)
-
+/** With its folded address, which is no part of the record. */
 export async function customerById(db: Db, id: number): Promise<CustomerRow | undefined> {
   return db.selectFrom('customers').selectAll().where('id', '=', id).executeTakeFirst()
-}
-
-/** The customer, locked against other reports until the transaction ends. */
-export async function holdCustomer(tx: Tx, id: number): Promise<CustomerRow | undefined> {
-  return (await customerRow(tx, { id }))[0]
 }
 
 const conversionRow = prepared((db: Db, { id }: { id: number }) =>

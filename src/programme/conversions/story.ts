@@ -3,7 +3,6 @@ import { foldCase } from '../../base/text.ts'
 import type { Context } from '../../events/write.ts'
 import { existing } from '../../records/rules.ts'
 import { correctionsOf } from '../ledger/store.ts'
-import { refusedFor } from './claims.ts'
 import { conversion } from './conversion.ts'
 import type { Story } from './explanation.ts'
 import { readPayment } from './payments.ts'
@@ -17,7 +16,7 @@ export async function story({ database }: Context, id: number): Promise<Story> {
   const paymentId = (await store.paymentOf(db, found))!
   const { members } = await readPayment(db, paymentId)
   const referrals = await store.referralsOf(db, paymentId)
-  return { conversion: found, payment: members, referrals, refused: await refusedFor(db, found, members) }
+  return { conversion: found, payment: members, referrals }
 }
 
 /** The same, with its visits and payouts. @throws Failure no_conversion */
