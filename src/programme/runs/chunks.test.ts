@@ -1,6 +1,6 @@
 /** Runs in several chunks, between which something changes, and what is asked of a run at the same moment. */
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe, type TestContext, test } from 'node:test'
 import { sql } from 'kysely'
 import { engines, openDatabase, operatorOf } from '../../../test/harness.ts'
 import { addPayees } from '../../../test/many-referrals.ts'
@@ -27,15 +27,24 @@ import { runs } from './store.ts'
 /** More than the two chunks of fifty, of which the last is the one that changes. */
 const PAYEES = 101
 
+/** A new database with affiliates who are owed by referrals. */
+async function filled(
+  t: TestContext,
+  fresh: (typeof engines)[string],
+  payees: { payees: number; each: number },
+) {
+  const { url, remove } = await fresh()
+  t.after(remove)
+  const database = await openDatabase(url)
+  t.after(() => database.close())
+  await addPayees(database, payees)
+  return { database, context: operatorOf(database) }
+}
+
 describe('an approval', () => {
   for (const [engine, fresh] of Object.entries(engines)) {
     test(`${engine}: gives back what it has reserved when somebody changes between chunks`, async t => {
-      const { url, remove } = await fresh()
-      t.after(remove)
-      const database = await openDatabase(url)
-      t.after(() => database.close())
-      await addPayees(database, { payees: PAYEES, each: 2 })
-      const context = operatorOf(database)
+      const { database, context } = await filled(t, fresh, { payees: PAYEES, each: 2 })
       const sums = async () => {
         const rows = await database.reader.selectFrom('balances').selectAll().execute()
         const of = (account: string) =>
@@ -84,12 +93,7 @@ describe('an approval', () => {
 })
 
 test('an approval of many compares them step by step, and names who has changed after the first', async t => {
-  const { url, remove } = await engines.SQLite!()
-  t.after(remove)
-  const database = await openDatabase(url)
-  t.after(() => database.close())
-  await addPayees(database, { payees: 1001, each: 1 })
-  const context = operatorOf(database)
+  const { database, context } = await filled(t, engines.SQLite!, { payees: 1001, each: 1 })
   const { id } = await prepare(context, {})
   const whole = () => proceed(context, id, Number.POSITIVE_INFINITY)
   await whole()
@@ -127,12 +131,7 @@ test('an approval of many compares them step by step, and names who has changed 
 describe('a draft that is prepared again', () => {
   for (const [engine, fresh] of Object.entries(engines)) {
     test(`${engine}: takes nothing that a slower process has read before`, async t => {
-      const { url, remove } = await fresh()
-      t.after(remove)
-      const database = await openDatabase(url)
-      t.after(() => database.close())
-      await addPayees(database, { payees: 3, each: 1 })
-      const context = operatorOf(database)
+      const { database, context } = await filled(t, fresh, { payees: 3, each: 1 })
       const begun = { prepared_to: 0, digest: '', hash: '', payees: 0, amount: 0, excluded: 0 }
       const { id } = await prepare(context, {})
       const run = await database.transaction(tx => runs.update(tx, id, begun))
@@ -162,12 +161,7 @@ describe('a draft that is prepared again', () => {
 describe('results in several chunks', () => {
   for (const [engine, fresh] of Object.entries(engines)) {
     test(`${engine}: are said by the run and its history as far as they are recorded`, async t => {
-      const { url, remove } = await fresh()
-      t.after(remove)
-      const database = await openDatabase(url)
-      t.after(() => database.close())
-      await addPayees(database, { payees: 45, each: 1 })
-      const context = operatorOf(database)
+      const { database, context } = await filled(t, fresh, { payees: 45, each: 1 })
       await createUser(context, { login: 'a', email: 'a@example.com', role: 'administrator' })
       const { id, hash } = await prepare(context, {})
       await approve(context, { payout_run_id: id, hash })
@@ -216,12 +210,7 @@ describe('results in several chunks', () => {
 describe('a file of a run', () => {
   for (const [engine, fresh] of Object.entries(engines)) {
     test(`${engine}: whoever cancels at the same moment is asked about it`, async t => {
-      const { url, remove } = await fresh()
-      t.after(remove)
-      const database = await openDatabase(url)
-      t.after(() => database.close())
-      await addPayees(database, { payees: 3, each: 1 })
-      const context = operatorOf(database)
+      const { context } = await filled(t, fresh, { payees: 3, each: 1 })
       for (let round = 0; round < 6; round += 1) {
         const { id, hash } = await prepare(context, {})
         await approve(context, { payout_run_id: id, hash })
@@ -238,12 +227,7 @@ describe('a file of a run', () => {
   }
 
   test('that is downloaded while the run is cancelled is not a whole one', async t => {
-    const { url, remove } = await engines.SQLite!()
-    t.after(remove)
-    const database = await openDatabase(url)
-    t.after(() => database.close())
-    await addPayees(database, { payees: 3, each: 1 })
-    const context = operatorOf(database)
+    const { context } = await filled(t, engines.SQLite!, { payees: 3, each: 1 })
     const { id, hash } = await prepare(context, {})
     await approve(context, { payout_run_id: id, hash })
     const { text } = await file(context, 'csv', { payout_run_id: id })
@@ -255,12 +239,7 @@ describe('a file of a run', () => {
 })
 
 test('what is paid to one affiliate by several payouts comes back as a whole', async t => {
-  const { url, remove } = await engines.SQLite!()
-  t.after(remove)
-  const database = await openDatabase(url)
-  t.after(() => database.close())
-  await addPayees(database, { payees: 1, each: 10_001 })
-  const context = operatorOf(database)
+  const { database, context } = await filled(t, engines.SQLite!, { payees: 1, each: 10_001 })
   await createUser(context, { login: 'a', email: 'a@example.com', role: 'administrator' })
   const balances = () => database.reader.selectFrom('balances').selectAll().orderBy('account').execute()
   const before = await balances()

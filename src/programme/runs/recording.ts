@@ -72,7 +72,7 @@ export async function recordResults(context: RequestContext, args: ResultArgumen
     unknown_references: [...report.unknown],
     ignored: report.ignored,
   }
-  let isLogged = dry_run
+  let isUnfinished = false
   for await (const { items, unknown, isLast } of chunksIn(context, run, report)) {
     const before = { ...result, unknown_references: upToMost(result.unknown_references, unknown) }
     const sorted =
@@ -82,11 +82,11 @@ export async function recordResults(context: RequestContext, args: ResultArgumen
             logResults(tx, args, { before, after: withChunk(before, chunk, decimals), isLast }),
           )
     result = withChunk(before, sorted, decimals)
-    isLogged ||= isLast && sorted.fresh.size > 0
+    if (!dry_run && sorted.fresh.size > 0) isUnfinished = !isLast
     await new Promise(setImmediate)
   }
   // The end of the file has recorded nothing.
-  if (!isLogged)
+  if (isUnfinished)
     await write(context, tx => logResults(tx, args, { before: result, after: result, isLast: true }))
   return result
 }
