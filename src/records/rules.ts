@@ -159,7 +159,7 @@ export function plainRules<N extends string, T extends string, F extends Fields>
         refuseInvalid({ ...kind.problems(args, settings), ...(await problemsOfReferences(tx, any, args)) })
         const change = kind.keep(args, settings)
         if (isAlready(before, change)) return before
-        const after = await store.update(tx, id, {
+        const after = await store.update(tx, before, {
           ...change,
           updated_at: now(),
         } as unknown as Change<F>)

@@ -199,7 +199,7 @@ async function addReferrals(
   const rows = sales.map((sale, place) => rowOf(sale, place, visitIds[place]!, settings))
   const ids = await referrals.insertMany(tx, rows)
   for (const [place, id] of ids.entries()) {
-    if (visitIds[place] !== 0) await visits.update(tx, visitIds[place]!, { referral_id: id })
+    if (visitIds[place] !== 0) await visits.set(tx, visitIds[place]!, { referral_id: id })
   }
   return rows.map((row, place) => ({ ...row, id: ids[place]! }))
 }
@@ -247,7 +247,7 @@ async function pay(tx: Tx, payments: readonly Payment[], { sales, rows, owner, c
     const changes = paidBy
       .get(payments[place]!.number)!
       .map(before => ({ before, after: { ...before, ...paid } }))
-    for (const { before } of changes) await referrals.update(tx, before.id, paid)
+    for (const { before } of changes) await referrals.set(tx, before.id, paid)
     const net = BigInt(amount)
     const after = { affiliateId, status, amount: net, net, external: false }
     const cause = causeOf('payout.create', time, { payoutId })

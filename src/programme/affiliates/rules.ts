@@ -169,7 +169,7 @@ export async function edit(context: RequestContext, args: EditArguments): Promis
     const change = affiliate.keep(args, settings)
     if (isAlready(before, change)) return before
     const after = await refuseConflict(() =>
-      store.affiliates.update(tx, id, { ...change, updated_at: now() }),
+      store.affiliates.update(tx, before, { ...change, updated_at: now() }),
     )
     // Also if there was none before: payments then went to the account's address.
     if (after.payment_email !== before.payment_email) await markAddressChanged(tx, id, now())

@@ -48,7 +48,7 @@ async function edit(context: RequestContext, args: EditArguments): Promise<RuleR
     if (isAlready(before, changes)) return before
     const { id: _id, ...unchanged } = before
     const time = now()
-    await store.rules.update(tx, id, { status: 'replaced', updated_at: time })
+    await store.rules.set(tx, id, { status: 'replaced', updated_at: time })
     const after = await store.rules.insert(tx, {
       ...unchanged,
       ...changes,
@@ -72,7 +72,7 @@ async function edit(context: RequestContext, args: EditArguments): Promise<RuleR
 async function remove(context: RequestContext, id: number): Promise<RuleRow> {
   return change(context, async (tx, settings) => {
     const before = await holdCurrent(tx, id)
-    await store.rules.update(tx, id, { status: 'ended', updated_at: now() })
+    await store.rules.set(tx, id, { status: 'ended', updated_at: now() })
     tx.log('rule.delete', id, { before: rule.logged(before, settings) })
     return before
   })

@@ -75,7 +75,7 @@ async function end(
   status: 'replaced' | 'removed',
 ): Promise<PaymentDetail> {
   const settings = await context.settings.hold(tx)
-  const after = await store.details.update(tx, before.id, { status, updated_at: now() })
+  const after = await store.details.update(tx, before, { status, updated_at: now() })
   tx.log(status === 'removed' ? 'payment_detail.delete' : 'payment_detail.replace', before.id, {
     before: paymentDetail.logged(before, settings),
     after: paymentDetail.logged(after, settings),

@@ -145,7 +145,7 @@ async function change(
   const referrals = sent.referrals === undefined ? [...names.keys()] : distinct(sent.referrals)
   const held = await holdNamed(tx, { names }, { referrals })
   const planned = plan(held, id, { ...before, names }, { ...before, ...values, referrals }, settings)
-  const after = await store.payouts.update(tx, id, { ...values, updated_at: now() })
+  const after = await store.payouts.update(tx, before, { ...values, updated_at: now() })
   if (sent.referrals !== undefined) await store.replaceNames(tx, id, planned.after!.names)
   await finish(tx, 'payout.edit', planned, { before, after, eventId }, settings)
   return { before, after }

@@ -68,7 +68,7 @@ async function settleDraft(tx: WriteTx, settings: Settings, before: Referral): P
   if (!commission) return
   if (commission === 'too_large') return sayTooLarge(tx, settings, before)
   const isTakenBack = left.numerator === 0n
-  const after = await store.referrals.update(tx, before.id, {
+  const after = await store.referrals.update(tx, before, {
     ...columnsOf(commission, { sale, currency, wanted: null, left, ...(duplicate && { duplicate }) }),
     ...standingOf(wanted, commission.judgement, at),
     ...(isTakenBack && { status: 'rejected' as const, reason: duplicate ? DUPLICATE : REFUNDED }),
@@ -83,7 +83,7 @@ async function settleDraft(tx: WriteTx, settings: Settings, before: Referral): P
 /** It stays a draft, which a person gives an amount, and no longer says that a rate or a rule is missing. */
 async function sayTooLarge(tx: WriteTx, settings: Settings, before: Referral): Promise<void> {
   if (before.reason === 'too_large') return
-  const after = await store.referrals.update(tx, before.id, { reason: 'too_large', updated_at: now() })
+  const after = await store.referrals.update(tx, before, { reason: 'too_large', updated_at: now() })
   await finish(tx, 'referral.edit', { before, after }, settings)
 }
 

@@ -25,7 +25,7 @@ function endSome(context: RequestContext): Promise<number> {
     const settings = await context.settings.hold(tx)
     const dueReferrals = await store.holdDue(tx, now(), BATCH)
     for (const before of dueReferrals) {
-      const after = await store.referrals.update(tx, before.id, { status: 'unpaid', updated_at: now() })
+      const after = await store.referrals.update(tx, before, { status: 'unpaid', updated_at: now() })
       await finish(tx, 'referral.approve', { before, after }, settings)
     }
     return dueReferrals.length

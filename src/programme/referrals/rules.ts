@@ -139,7 +139,7 @@ async function edit(context: RequestContext, args: EditArguments): Promise<Refer
     if (isAlready(before, change)) return before
     const decided = { ...(await decide(tx, before, draft)), ...endOfRejection(before, draft) }
     const after = await refuseTaken(() =>
-      store.referrals.update(tx, before.id, { ...change, ...decided, unique_reference, updated_at: now() }),
+      store.referrals.update(tx, before, { ...change, ...decided, unique_reference, updated_at: now() }),
     )
     await finish(tx, actionOf(before.status, after.status), { before, after }, settings, { eventId })
     return after
@@ -207,7 +207,7 @@ export async function adjust(
   const { id: _id, ...values } = change
   const unique_reference = isUnique({ ...before, ...values }, settings)
   const after = await refuseTaken(() =>
-    store.referrals.update(tx, before.id, {
+    store.referrals.update(tx, before, {
       ...values,
       ...endOfRejection(before, values),
       unique_reference,

@@ -44,7 +44,7 @@ export async function beginApproval(
       refuseUnready(before, hash)
       refuseSamePerson(context, before, settings)
       refuseUnpayable(before, settings)
-      const after = await store.runs.update(tx, id, {
+      const after = await store.runs.update(tx, before, {
         status: 'approving',
         approved_by: context.actor.userId,
         verified: 0,
@@ -125,7 +125,7 @@ export async function verify(context: RequestContext, run: Run): Promise<void> {
     // Another process may have compared these meanwhile.
     if (before?.status !== 'approving' || before.verified !== 0 || before.prepared_to !== run.prepared_to)
       return false
-    const after = await store.runs.update(tx, run.id, {
+    const after = await store.runs.update(tx, before, {
       ...(isUnchanged
         ? { prepared_to: last ?? before.prepared_to, verified: last === undefined ? 1 : 0 }
         : { status: 'draft', approved_by: 0, refusal }),
@@ -181,14 +181,14 @@ export async function reserveSome(context: RequestContext, run: Run): Promise<bo
     if (!items.every((item, index) => isSame(item, proposals[index]!))) {
       // An earning has changed since the comparison: what is reserved is released, and the next comparison names the
       // change.
-      await store.runs.update(tx, run.id, { verified: 2, updated_at: now() })
+      await store.runs.set(tx, run.id, { verified: 2, updated_at: now() })
       tx.log('payout_run.refuse', run.id)
       return true
     }
     const eventId = await tx.reserveEvent()
     await reserveItems(tx, before, items, referrals, eventId)
     const isLast = items.length === 0
-    const after = await store.runs.update(tx, run.id, {
+    const after = await store.runs.update(tx, before, {
       done: before.done + items.length,
       ...(isLast && { status: 'approved', approved_at: now() }),
       updated_at: now(),
@@ -251,7 +251,7 @@ export async function takeBackSome(context: RequestContext, run: Run): Promise<b
       items.map(item => item.id),
       { status: 'included', updated_at: now() },
     )
-    await store.runs.update(tx, run.id, {
+    await store.runs.set(tx, run.id, {
       done: before.done - items.length,
       ...(items.length === 0 && { verified: 0, prepared_to: 0 }),
       updated_at: now(),

@@ -37,7 +37,7 @@ export async function beginCancelling(
         'A file of this run was downloaded. Cancel it again with a confirmation (not_handed_over) when you know that no file has gone to a bank or to PayPal.',
       )
     }
-    const after = await store.runs.update(tx, id, {
+    const after = await store.runs.update(tx, before, {
       status: 'cancelled',
       closed_at: now(),
       updated_at: now(),

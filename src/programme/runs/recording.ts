@@ -287,7 +287,7 @@ async function recordSome(
 /** Where an outcome is known, something was sent, so that the run can't be cancelled any more. */
 async function markSent(tx: WriteTx, run: Run, settings: Settings): Promise<void> {
   if (run.status !== 'approved') return
-  const after = await store.runs.update(tx, run.id, { status: 'sent', sent_at: now(), updated_at: now() })
+  const after = await store.runs.update(tx, run, { status: 'sent', sent_at: now(), updated_at: now() })
   tx.log('payout_run.send', run.id, {
     before: payoutRun.logged(run, settings),
     after: payoutRun.logged(after, settings),

@@ -48,5 +48,5 @@ async function logText(tx: WriteTx, runId: number, last_results: string): Promis
 }
 
 async function tell(tx: WriteTx, runId: number, last_results: string): Promise<void> {
-  await store.runs.update(tx, runId, { last_results, updated_at: now() })
+  await store.runs.set(tx, runId, { last_results, updated_at: now() })
 }

@@ -45,13 +45,13 @@ export async function prepare(context: RequestContext, args: PrepareArguments): 
     })
     refuseUnpayable(terms, settings)
     const fresh = payoutRun.newRow(sent, settings, { time: now(), actor: context.actor.userId })
-    const { id } = await store.runs.insert(tx, {
+    const draft = await store.runs.insert(tx, {
       ...fresh,
       approval: settings.payouts.approval,
       prepared_by: context.actor.userId,
       left_out: distinct(exclude),
     })
-    const run = await store.runs.update(tx, id, { reference: newRunReference(id) })
+    const run = await store.runs.update(tx, draft, { reference: newRunReference(draft.id) })
     tx.log('payout_run.create', run.id, { after: payoutRun.logged(run, settings) })
     return run
   })
@@ -84,7 +84,7 @@ export async function edit(context: RequestContext, args: Static<typeof editArgu
     const settings = await context.settings.hold(tx)
     const before = existing(payoutRun, await store.runs.hold(tx, id))
     if (before.status !== 'draft') throw conflict(`A run that is ${before.status} stays as it is.`)
-    const after = await store.runs.update(tx, id, {
+    const after = await store.runs.update(tx, before, {
       left_out: leftOutAfter(before, args),
       prepared_by: context.actor.userId,
       created_at: now(),
@@ -157,7 +157,11 @@ export async function close(context: RequestContext, id: number): Promise<Run> {
         { open: count },
       )
     }
-    const after = await store.runs.update(tx, id, { status: 'closed', closed_at: now(), updated_at: now() })
+    const after = await store.runs.update(tx, before, {
+      status: 'closed',
+      closed_at: now(),
+      updated_at: now(),
+    })
     tx.log('payout_run.close', id, {
       before: payoutRun.logged(before, settings),
       after: payoutRun.logged(after, settings),

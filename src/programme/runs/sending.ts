@@ -203,7 +203,7 @@ export async function handOver(
       throw conflict(`The run has no part ${part} of this file.`)
     await files.markHandedOver(tx, { run_id: id, format, part }, context.actor.userId, now())
     const isFirst = before.status === 'approved'
-    const after = await store.runs.update(tx, id, {
+    const after = await store.runs.update(tx, before, {
       ...(isFirst && { status: 'sent', sent_at: now() }),
       updated_at: now(),
     })

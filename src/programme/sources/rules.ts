@@ -20,8 +20,8 @@ import { readWooCommerce } from './woocommerce.ts'
 /** The log shows by the date that a secret was replaced, since it never has the secret itself. */
 const dating: typeof store.sources = {
   ...store.sources,
-  update: (tx, id, change) =>
-    store.sources.update(tx, id, { ...change, ...(change.secret !== undefined && { secret_at: now() }) }),
+  update: (tx, before, change) =>
+    store.sources.update(tx, before, { ...change, ...(change.secret !== undefined && { secret_at: now() }) }),
 }
 
 export const rules = plainRules(source, dating)
@@ -111,7 +111,7 @@ async function keepProblem(context: RequestContext, id: number, message: string)
     const settings = await context.settings.current()
     const before = await store.sources.hold(tx, id)
     if (!before || before.problem === problem) return
-    const after = await store.sources.update(tx, id, { problem, updated_at: now() })
+    const after = await store.sources.update(tx, before, { problem, updated_at: now() })
     tx.log('source.edit', id, {
       before: source.logged(before, settings),
       after: source.logged(after, settings),

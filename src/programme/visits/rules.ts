@@ -45,7 +45,7 @@ async function edit(context: RequestContext, args: EditArguments): Promise<Visit
     const { visit_id: _id, ...sent } = args
     const change = visit.keep(sent, settings)
     if (isAlready(before, change)) return before
-    const after = await store.visits.update(tx, before.id, { ...change, updated_at: now() })
+    const after = await store.visits.update(tx, before, { ...change, updated_at: now() })
     await move(tx, before.affiliate_id, after.affiliate_id)
     await addToDays(tx, [after], [before])
     tx.log('visit.edit', after.id, {
