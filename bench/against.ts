@@ -31,7 +31,7 @@ const AFFILIATES = 1000
 /** In a round: so few that a neighbour hardly comes or goes within two rounds. */
 export const REQUESTS = 200
 /** Until the program is compiled as well as it gets. */
-const WARM_UP_REQUESTS = 2000
+const WARM_UP_REQUESTS = 10_000
 /** How often both are started anew: the same program is a few percent faster or slower from one start to the next. */
 const STARTS = 4
 
