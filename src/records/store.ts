@@ -18,7 +18,7 @@ import {
   PagedList,
   type Span,
 } from '../storage/page.ts'
-import { prepared } from '../storage/prepared.ts'
+import { prepared, type Refuse } from '../storage/prepared.ts'
 import type { Schema, Table } from '../storage/table.ts'
 import type { Tables } from '../storage/tables.ts'
 import { type Fields, type Part, partsOf } from './field.ts'
@@ -49,13 +49,14 @@ export interface Store<F extends Fields> {
   insert(tx: Tx, row: WholeRow<F>): Promise<RowOf<F>>
   /** @returns their identifiers, in the same order */
   insertMany(tx: Tx, rows: readonly NewRow<F>[]): Promise<number[]>
-  /** @param change values of some columns */
-  set(tx: Tx, id: number, change: Change<F>): Promise<void>
+  /** Changes some columns, with the transaction's next statement. */
+  set(tx: Tx, id: number, change: Change<F>, refuse?: Refuse): Promise<void>
   /**
+   * The same.
    * @param before the row as it is, which the transaction holds
    * @returns the row after the change
    */
-  update(tx: Tx, before: RowOf<F>, change: Change<F>): Promise<RowOf<F>>
+  update(tx: Tx, before: RowOf<F>, change: Change<F>, refuse?: Refuse): Promise<RowOf<F>>
   remove(tx: Tx, id: number): Promise<void>
   page(db: Db, criteria: Criteria, page: Page): Promise<ReadRowOf<F>[]>
   count(db: Db, criteria: Criteria): Promise<number>
@@ -96,12 +97,6 @@ export function storeOf<N extends string, T extends keyof Tables & string, F ext
   const holdingAll = prepared((tx: Db, { ids }: { ids: readonly number[] }) =>
     untyped(tx).selectFrom(table).select('id').where('id', 'in', ids).orderBy('id').forUpdate(),
   )
-  const insertion = prepared((tx: Db, row: object) =>
-    untyped(tx).insertInto(table).values(row).returning('id'),
-  )
-  const change = prepared((tx: Db, { id, change }: { id: number; change: object }) =>
-    untyped(tx).updateTable(table).set(change).where('id', '=', id),
-  )
   const list = new PagedList(
     (db, criteria: Criteria) => selection(db).where(matching(criteria)) as never,
     id,
@@ -121,18 +116,7 @@ export function storeOf<N extends string, T extends keyof Tables & string, F ext
     holdAll: async (tx: Tx, ids: readonly number[]) => {
       await holdingAll(tx, { ids })
     },
-    insert: async (tx: Tx, row: object) => ({ ...row, ...(await insertion(tx, row))[0] }),
-    insertMany: async (tx: Tx, rows: readonly object[]) =>
-      idsInOrder(await insertMany(tx, { table: definition.name, ending: 'RETURNING id' }, rows)),
-    set: async (tx: Tx, id: number, values: object) => void (await change(tx, { id, change: values })),
-    // Known without RETURNING, which takes SQLite longer than the change.
-    update: async (tx: Tx, before: { id: number }, values: object) => {
-      await change(tx, { id: before.id, change: values })
-      return { ...before, ...values }
-    },
-    remove: async (tx: Tx, id: number) => {
-      await untyped(tx).deleteFrom(table).where('id', '=', id).execute()
-    },
+    ...writesTo(definition),
     page: (db: Db, criteria: Criteria, page: Page) => list.read(db, criteria, page),
     count: async (db: Db, criteria: Criteria) => {
       const query = untyped(db).selectFrom(table)
@@ -144,6 +128,31 @@ export function storeOf<N extends string, T extends keyof Tables & string, F ext
     searched: options.searched ?? definition,
   }
   return store as unknown as Store<F>
+}
+
+function writesTo({ name: table }: Table) {
+  const insertion = prepared((tx: Db, row: object) =>
+    untyped(tx).insertInto(table).values(row).returning('id'),
+  )
+  const change = prepared((tx: Db, { id, change }: { id: number; change: object }) =>
+    untyped(tx).updateTable(table).set(change).where('id', '=', id),
+  )
+  const set = (tx: Tx, id: number, values: object, refuse?: Refuse) =>
+    change.later(tx, { id, change: values }, refuse)
+  return {
+    insert: async (tx: Tx, row: object) => ({ ...row, ...(await insertion(tx, row))[0] }),
+    insertMany: async (tx: Tx, rows: readonly object[]) =>
+      idsInOrder(await insertMany(tx, { table, ending: 'RETURNING id' }, rows)),
+    set,
+    // Known without RETURNING, for which PostgreSQL would be waited for, and which takes SQLite longer than the change.
+    update: async (tx: Tx, before: { id: number }, values: object, refuse?: Refuse) => {
+      await set(tx, before.id, values, refuse)
+      return { ...before, ...values }
+    },
+    remove: async (tx: Tx, id: number) => {
+      await untyped(tx).deleteFrom(table).where('id', '=', id).execute()
+    },
+  }
 }
 
 function ordersOf(name: string, table: string, parts: readonly Part[]): Record<string, Order> {

@@ -41,12 +41,12 @@ export interface FarRun {
   run<R>(text: string, parameters: readonly unknown[]): Promise<R[]>
   /**
    * Runs before the transaction's next statement, and fails the transaction if it fails.
-   * @param refuse throws the error to fail with
    */
   later?(text: string, parameters: readonly unknown[], refuse?: Refuse): void
 }
 
-type Refuse = (error: unknown) => never
+/** Throws the error to fail with, in place of the database's. */
+export type Refuse = (error: unknown) => never
 
 /** Keyed by the executor, which every view of a Db shares. */
 const direct = new WeakMap<object, Run>()
@@ -80,7 +80,6 @@ interface Query<A, R> {
   /**
    * Runs before the transaction's next statement, at the latest with its commit. Where the database is a round trip away,
    * nobody waits for it: if it fails, the transaction does.
-   * @param refuse throws instead of the database's error
    */
   later(tx: Db, args: A, refuse?: Refuse): Promise<void>
 }

@@ -57,7 +57,7 @@ export async function create(context: RequestContext, args: CreateArguments): Pr
     const account = args.create_user ? await addAccount(tx, accountIn(args)) : undefined
     const origin = { time: now(), actor: context.actor.userId }
     const row = affiliate.newRow({ ...args, user_id: account?.id ?? args.user_id! }, settings, origin)
-    const created = await refuseConflict(() => store.affiliates.insert(tx, row))
+    const created = await store.affiliates.insert(tx, row).catch(refuseConflict)
     await addDefaultLink(tx, created)
     tx.log('affiliate.create', created.id, { after: loggedWith(created, account, settings) })
     return created
@@ -168,9 +168,8 @@ export async function edit(context: RequestContext, args: EditArguments): Promis
     if (account_email !== undefined) await changeEmail(tx, context, before.user_id, account_email)
     const change = affiliate.keep(args, settings)
     if (isAlready(before, change)) return before
-    const after = await refuseConflict(() =>
-      store.affiliates.update(tx, before, { ...change, updated_at: now() }),
-    )
+    const changes = { ...change, updated_at: now() }
+    const after = await store.affiliates.update(tx, before, changes, refuseConflict)
     // Also if there was none before: payments then went to the account's address.
     if (after.payment_email !== before.payment_email) await markAddressChanged(tx, id, now())
     tx.log('affiliate.edit', id, {
@@ -308,14 +307,10 @@ export function needsMore({ user, effective, group }: Extras): boolean {
   return Boolean(user || effective || group)
 }
 
-async function refuseConflict<T>(change: () => Promise<T>): Promise<T> {
-  try {
-    return await change()
-  } catch (cause) {
-    if (cause instanceof UniqueViolation) throw new Failure('already_affiliate')
-    // The account was found in this transaction, so the missing row must be the rate type, removed a moment ago.
-    if (cause instanceof ReferenceViolation)
-      throw invalidArguments({ rate_type: 'must be a configured rate type.' })
-    throw cause
-  }
+function refuseConflict(cause: unknown): never {
+  if (cause instanceof UniqueViolation) throw new Failure('already_affiliate')
+  // The account was found in this transaction, so the missing row must be the rate type, removed a moment ago.
+  if (cause instanceof ReferenceViolation)
+    throw invalidArguments({ rate_type: 'must be a configured rate type.' })
+  throw cause
 }

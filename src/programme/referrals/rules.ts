@@ -138,9 +138,8 @@ async function edit(context: RequestContext, args: EditArguments): Promise<Refer
     const unique_reference = isUnique(draft, settings)
     if (isAlready(before, change)) return before
     const decided = { ...(await decide(tx, before, draft)), ...endOfRejection(before, draft) }
-    const after = await refuseTaken(() =>
-      store.referrals.update(tx, before, { ...change, ...decided, unique_reference, updated_at: now() }),
-    )
+    const changes = { ...change, ...decided, unique_reference, updated_at: now() }
+    const after = await store.referrals.update(tx, before, changes, refuseTaken)
     await finish(tx, actionOf(before.status, after.status), { before, after }, settings, { eventId })
     return after
   })
@@ -206,14 +205,8 @@ export async function adjust(
 ): Promise<Referral> {
   const { id: _id, ...values } = change
   const unique_reference = isUnique({ ...before, ...values }, settings)
-  const after = await refuseTaken(() =>
-    store.referrals.update(tx, before, {
-      ...values,
-      ...endOfRejection(before, values),
-      unique_reference,
-      updated_at: now(),
-    }),
-  )
+  const decided = { ...endOfRejection(before, values), unique_reference, updated_at: now() }
+  const after = await store.referrals.update(tx, before, { ...values, ...decided }, refuseTaken)
   await finish(tx, actionOf(before.status, after.status), { before, after }, settings, { reason })
   return after
 }
@@ -378,13 +371,8 @@ function isSame(
 }
 
 /** @throws Failure reference_taken in place of the database's refusal */
-async function refuseTaken<T>(update: () => Promise<T>): Promise<T> {
-  try {
-    return await update()
-  } catch (cause) {
-    if (cause instanceof UniqueViolation) throw referenceTaken()
-    throw cause
-  }
+function refuseTaken(cause: unknown): never {
+  throw cause instanceof UniqueViolation ? referenceTaken() : cause
 }
 
 function referenceTaken(existingReferral?: Referral): Failure {
