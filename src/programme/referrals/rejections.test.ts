@@ -90,6 +90,21 @@ describeService('why a referral is rejected', service => {
     assert.equal(rejection_reason, '')
   })
 
+  test('of one that another affiliate has earned - it ends, and what is said of them is their own', async () => {
+    const other = await service().newAffiliate('moved', { status: 'active' })
+    const said = 'Bought by the sister of Bob'
+    const [id, kept] = [await earn(), await earn()]
+    for (const one of [id, kept]) await edit(one, { status: 'rejected', rejection_reason: REASON })
+    assert.equal((await edit(id, { affiliate_id: other.id })).status, 200)
+    assert.equal((await explained(id)).rejection_reason, '')
+    assert.equal((await edit(kept, { affiliate_id: other.id, rejection_reason: said })).status, 200)
+    assert.equal((await explained(kept)).rejection_reason, said)
+    const exported = JSON.stringify(
+      await exportPerson(operatorOf(service().database), features, other.user_id),
+    )
+    assert.ok(exported.includes(said) && !exported.includes(REASON))
+  })
+
   test('is exported with the affiliate, and erased with them', async () => {
     const { database } = service()
     const context = operatorOf(database)

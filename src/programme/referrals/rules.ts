@@ -20,7 +20,7 @@ import { inCurrencyOf, withCommission } from './commission.ts'
 import { decide, refuseUnknownAmount } from './decisions.ts'
 import { type Before, missingIn } from './missing.ts'
 import { type Referral, referral } from './referral.ts'
-import { aboutWhom, endOfRejection } from './rejection.ts'
+import { aboutWhom, endOfRejection, endOfWords } from './rejection.ts'
 import type { CreateArguments, EditArguments } from './schema.ts'
 import * as store from './store.ts'
 
@@ -137,7 +137,7 @@ async function edit(context: RequestContext, args: EditArguments): Promise<Refer
     refuseUnknownAmount(before, draft, sent)
     const unique_reference = isUnique(draft, settings)
     if (isAlready(before, change)) return before
-    const decided = { ...(await decide(tx, before, draft)), ...endOfRejection(before, draft) }
+    const decided = { ...(await decide(tx, before, draft)), ...endOfRejection(before, change) }
     const changes = { ...change, ...decided, unique_reference, updated_at: now() }
     const after = await store.referrals.update(tx, before, changes, refuseTaken)
     await finish(tx, actionOf(before.status, after.status), { before, after }, settings, { eventId })
@@ -228,10 +228,11 @@ export async function finish(
 ): Promise<void> {
   const { id } = (after ?? before)!
   const eventId = reserved ?? (await tx.reserveEvent())
+  const logged = await endOfWords(tx, { before, after }, settings)
   tx.log(action, id, {
-    ...(before && { before: referral.logged(before, settings) }),
+    ...(logged.before && { before: referral.logged(logged.before, settings) }),
     ...(after && { after: referral.logged(after, settings) }),
-    ...(await aboutWhom(tx, { before, after })),
+    ...(await aboutWhom(tx, logged)),
     event: eventId,
   })
   await postReferral(tx, { before, after }, { reason, eventId, referralId: id })
