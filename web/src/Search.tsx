@@ -72,7 +72,8 @@ function useHits(typed: string, search: string): { hits: Hit[]; isSearching: boo
   return { hits, isSearching: answers.some(({ isFetching }) => isFetching) }
 }
 
-export function SearchDialog({ onClose }: { onClose: () => void }) {
+/** @param takeEarly what was typed before there was a field for it */
+export function SearchDialog({ onClose, takeEarly }: { onClose: () => void; takeEarly: () => string }) {
   const [typed, setTyped] = useState('')
   const navigate = useNavigate()
   const search = useSettled(typed)
@@ -98,6 +99,7 @@ export function SearchDialog({ onClose }: { onClose: () => void }) {
         getOptionLabel={option => (typeof option === 'string' ? option : option.text)}
         getOptionKey={option => (typeof option === 'string' ? option : option.to)}
         inputValue={typed}
+        onFocus={() => setTyped(behind(takeEarly()))}
         onInputChange={(_, text, reason) => reason === 'input' && setTyped(text)}
         onKeyDown={event => {
           // The list is always open, so its own handling of Escape would keep the dialog from closing.

@@ -1,13 +1,13 @@
 /** Global keyboard shortcuts: search, and the list of shortcuts. */
 import SearchIcon from '@mui/icons-material/Search'
 import { Box, Button, Dialog, DialogActions, DialogContent, DialogTitle } from '@mui/material'
-import { Suspense, useEffect, useState } from 'react'
+import { Suspense, useCallback, useEffect, useRef, useState } from 'react'
 import { lazily } from './ui/lazily.ts'
 
 const loadSearch = () => import('./Search.tsx')
 const SearchDialog = lazily(loadSearch, 'SearchDialog')
 
-/** Preloads the search soon after the page, so that the first letters typed into it are not lost. */
+/** Preloads the search soon after the page, so that it opens at once. */
 const LOADED_AFTER_MS = 1500
 
 type Open = 'search' | 'keys' | undefined
@@ -36,33 +36,59 @@ function dialogOf({ key, ctrlKey, metaKey, altKey, target }: KeyboardEvent): Ope
   return key === '?' ? 'keys' : undefined
 }
 
+/** The text after a key press before there is a field for it; undefined where the key is no text. */
+function typedBy({ key, ctrlKey, metaKey, altKey }: KeyboardEvent, text: string): string | undefined {
+  if (ctrlKey || metaKey || altKey) return undefined
+  if (key === 'Backspace') return text.slice(0, -1)
+  // It must not press the button that has the focus.
+  if (key === 'Enter') return text
+  return key.length === 1 ? text + key : undefined
+}
+
 export function Shortcuts() {
   const [open, setOpen] = useState<Open>()
+  /** What is typed until the search is there to take it. */
+  const early = useRef<string>(undefined)
   useEffect(() => {
-    const press = (event: KeyboardEvent) => {
-      const dialog = dialogOf(event)
-      if (!dialog) return
-      event.preventDefault()
+    const show = (dialog: Open) => {
+      if (dialog === 'search' && open !== 'search') early.current ??= ''
       setOpen(dialog)
     }
-    const search = () => setOpen('search')
+    const keepEarly = (event: KeyboardEvent): boolean => {
+      const text = early.current === undefined ? undefined : typedBy(event, early.current)
+      if (text === undefined) return false
+      early.current = text
+      return true
+    }
+    const press = (event: KeyboardEvent) => {
+      const isKept = keepEarly(event)
+      const dialog = isKept ? undefined : dialogOf(event)
+      if (dialog) show(dialog)
+      if (isKept || dialog) event.preventDefault()
+    }
+    const search = () => show('search')
     addEventListener('keydown', press)
     addEventListener(OPEN_SEARCH, search)
     return () => {
       removeEventListener('keydown', press)
       removeEventListener(OPEN_SEARCH, search)
     }
-  }, [])
+  }, [open])
   useEffect(() => {
     const timer = setTimeout(() => loadSearch().catch(() => {}), LOADED_AFTER_MS)
     return () => clearTimeout(timer)
   }, [])
   const close = () => setOpen(undefined)
+  const takeEarly = useCallback(() => {
+    const text = early.current ?? ''
+    early.current = undefined
+    return text
+  }, [])
   return (
     <>
       {open === 'search' && (
         <Suspense>
-          <SearchDialog onClose={close} />
+          <SearchDialog onClose={close} takeEarly={takeEarly} />
         </Suspense>
       )}
       {open === 'keys' && <Keys onClose={close} />}
