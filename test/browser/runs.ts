@@ -171,5 +171,32 @@ export function runScenarios(world: () => World): void {
         assert.doesNotMatch(await page.content(), /37040044/)
       })
     })
+
+    test('who is not paid for want of details - is found in the draft, which leads to where they are entered', () =>
+      world().work('/payout-runs', async page => {
+        const account = await page.request.post('/admin/api/users', {
+          headers: { 'x-admin-request': '1' },
+          data: { login: 'unaddressed', email: 'unaddressed@example.com' },
+        })
+        const { id: user_id } = await account.json()
+        const { id } = await world().make('/affiliates', { user_id, status: 'active' })
+        await world().make('/referrals', { affiliate_id: id, amount: 5, status: 'unpaid' })
+        const run = await world().make('/payout-runs', { method: 'paypal' })
+        await goTo(page, `/payout-runs/${run.id}/show`)
+        const payees = page.getByRole('region', { name: 'Payees' })
+        await payees.getByLabel('Why').click()
+        await page.getByRole('option', { name: 'No payment details' }).click()
+        await payees
+          .getByRole('combobox', { name: 'Affiliate' })
+          .pressSequentially('unaddressed', { delay: 60 })
+        await page.getByRole('option', { name: /unaddressed/ }).click()
+        await payees.getByText('1-1 of 1').waitFor()
+        await payees.getByRole('link', { name: 'Enter them' }).click()
+        await page.getByLabel('E-mail address at PayPal').fill('paid@example.com')
+        assert.match(await page.getByRole('combobox', { name: 'Affiliate' }).inputValue(), /^unaddressed/)
+        await goTo(page, `/affiliates/${id}/show`)
+        await page.getByText('only runs by plain CSV pay this affiliate').waitFor()
+        await world().api('POST', `/payout-runs/${run.id}/cancel`)
+      }))
   })
 }

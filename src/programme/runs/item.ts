@@ -15,26 +15,9 @@ import {
 } from '../../records/kinds-of-field.ts'
 import { integer, neither, nullable, type RowsOf, type Table, text } from '../../storage/table.ts'
 import { byAffiliateName } from '../affiliates/name.ts'
-import { itemStatuses } from './words.ts'
+import { itemStatuses, reasons } from './words.ts'
 
 export type ItemStatus = (typeof itemStatuses)[number]
-
-/** Why an affiliate with a balance is not paid. */
-export const reasons = [
-  'left_out',
-  'deleted',
-  'not_active',
-  'on_hold',
-  'after_cut_off',
-  'nothing_owed',
-  'negative',
-  'below_minimum',
-  'too_large',
-  'no_payment_details',
-  'details_too_new',
-  'unfit_details',
-  'cancelled',
-] as const
 
 export type Reason = (typeof reasons)[number]
 

@@ -2,10 +2,10 @@ import { type Static, Type } from 'typebox'
 import { choice, identifiers, line, listOf } from '../../base/schemas.ts'
 import { csvColumns } from './formats/csv.ts'
 import { formats } from './formats/formats.ts'
-import { reasons, runItem } from './item.ts'
+import { runItem } from './item.ts'
 import { outcomes, resultFormats } from './outcome.ts'
 import { payoutRun } from './run.ts'
-import { itemStatuses, MOST_NAMED } from './words.ts'
+import { itemStatuses, MOST_NAMED, reasons } from './words.ts'
 
 /** The largest file of results, in characters. */
 export const MOST_CONTENT = 33_554_432

@@ -14,6 +14,23 @@ export const itemStatuses = [
   'unknown',
 ] as const
 
+/** Why an affiliate with a balance is not paid. */
+export const reasons = [
+  'left_out',
+  'deleted',
+  'not_active',
+  'on_hold',
+  'after_cut_off',
+  'nothing_owed',
+  'negative',
+  'below_minimum',
+  'too_large',
+  'no_payment_details',
+  'details_too_new',
+  'unfit_details',
+  'cancelled',
+] as const
+
 /** An answer names at most so many payees or lines of each kind. */
 export const MOST_NAMED = 100
 

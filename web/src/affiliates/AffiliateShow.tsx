@@ -85,7 +85,7 @@ function ShowPage() {
           </>
         }
       />
-      <DetailsOfAffiliate affiliateId={affiliate.id} />
+      <DetailsOfAffiliate affiliate={affiliate} />
       <LatestPayouts affiliate={affiliate} />
       <LatestReferrals of={{ affiliate_id: affiliate.id }} />
       <History record="affiliate" id={affiliate.id} />

@@ -24,15 +24,16 @@ function argumentsOf(values: Values): Values {
   )
 }
 
-/** The query string may preset the affiliate. */
+/** The query string may preset the affiliate and the method. */
 export function DetailCreate() {
   const [parameters] = useSearchParams()
   const affiliate = Number(parameters.get('affiliate_id'))
+  const { id: method } = detailMethods.find(({ id }) => id === parameters.get('method')) ?? detailMethods[0]!
   return (
     <RecordCreate
       of={paymentDetails}
       title="Enter payment details"
-      defaults={{ method: 'paypal', account_type: 'checking', ...(affiliate && { affiliate_id: affiliate }) }}
+      defaults={{ method, account_type: 'checking', ...(affiliate && { affiliate_id: affiliate }) }}
       argumentsOf={argumentsOf}
     >
       <FormSection

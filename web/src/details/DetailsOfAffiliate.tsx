@@ -1,6 +1,7 @@
 import { Button, Card, Stack, Typography } from '@mui/material'
 import { useGetList } from 'react-admin'
 import { Link } from 'react-router-dom'
+import type { Affiliate } from '../affiliates/affiliate.tsx'
 import { Allowed } from '../ui/Allowed.tsx'
 import { time } from '../ui/format.ts'
 import { Problem } from '../ui/Page.tsx'
@@ -9,7 +10,8 @@ import { type Detail, detailMethods } from './detail.ts'
 const nameOf = (method: string) => detailMethods.find(({ id }) => id === method)?.name ?? method
 
 /** Payment details of an affiliate, masked as the server masks them. */
-export function DetailsOfAffiliate({ affiliateId }: { affiliateId: number }) {
+export function DetailsOfAffiliate({ affiliate }: { affiliate: Affiliate }) {
+  const { id: affiliateId, payment_email } = affiliate
   const { data, error } = useGetList<Detail>('payment-details', {
     filter: { affiliate_id: affiliateId, status: 'current' },
     pagination: { page: 1, perPage: 10 },
@@ -38,7 +40,9 @@ export function DetailsOfAffiliate({ affiliateId }: { affiliateId: number }) {
       {error && <Problem error={error} />}
       {data?.length === 0 && (
         <Typography variant="body2" sx={{ color: 'text.secondary' }}>
-          None were entered. Runs by PayPal pay to the payment e-mail.
+          {payment_email === ''
+            ? 'None were entered, and no payment e-mail: only runs by plain CSV pay this affiliate.'
+            : 'None were entered. Runs by PayPal pay to the payment e-mail.'}
         </Typography>
       )}
       {data?.map(detail => (

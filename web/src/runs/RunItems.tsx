@@ -1,12 +1,16 @@
 import { Box, Button, MenuItem, TextField, Typography } from '@mui/material'
 import { useMemo, useState } from 'react'
 import { ListBase, useNotify, useRefresh } from 'react-admin'
+import { Link } from 'react-router-dom'
 import type { Outcome } from '../../../src/programme/runs/outcome.ts'
-import { itemStatuses } from '../../../src/programme/runs/words.ts'
+import { itemStatuses, reasons } from '../../../src/programme/runs/words.ts'
+import { AffiliateInput } from '../affiliates/AffiliateInput.tsx'
 import { AffiliateName } from '../affiliates/AffiliateName.tsx'
-import { API, request } from '../api.ts'
+import { numberedName } from '../affiliates/affiliate.tsx'
+import { API, queryOf, request } from '../api.ts'
 import { capital } from '../names.ts'
 import { useCan } from '../session.tsx'
+import { Allowed } from '../ui/Allowed.tsx'
 import { Cards, Ends } from '../ui/Cards.tsx'
 import { Confirm } from '../ui/Confirm.tsx'
 import type { Column } from '../ui/column.ts'
@@ -40,7 +44,9 @@ export function RunItems({ run }: { run: Run }) {
         disableSyncWithLocation
       >
         <Filters>
+          <AffiliateInput nameOf={numberedName} helperText={false} sx={{ width: { sm: 220 } }} />
           <ChoiceFilter source="status" label="Status" choices={itemStatuses} />
+          <ChoiceFilter source="reason" label="Why" choices={reasons} width={180} />
           <ExportLink href={`${API}/exports/run-items?payout_run_id=${run.id}`} />
         </Filters>
         <Rows
@@ -104,7 +110,23 @@ const columnsOf = (run: Run, money: Money): Column<Item>[] => [
 ]
 
 function Act({ run, item }: { run: Run; item: Item }) {
-  return run.status === 'draft' ? <LeaveOut run={run} item={item} /> : <Settle item={item} />
+  if (run.status !== 'draft') return <Settle item={item} />
+  const isUnknown = item.reason === 'no_payment_details' && run.method !== 'csv'
+  return isUnknown ? <EnterDetails run={run} item={item} /> : <LeaveOut run={run} item={item} />
+}
+
+function EnterDetails({ run: { method }, item: { affiliate_id } }: { run: Run; item: Item }) {
+  return (
+    <Allowed to="payment-details.create">
+      <Button
+        size="small"
+        component={Link}
+        to={`/payment-details/create?${queryOf({ affiliate_id, method })}`}
+      >
+        Enter them
+      </Button>
+    </Allowed>
+  )
 }
 
 /** Leaves an affiliate out of a draft, or takes one back in. */
