@@ -145,9 +145,13 @@ export function ruleScenarios(world: () => World): void {
         await page.getByRole('button', { name: 'Save' }).click()
         await page.getByRole('link', { name: 'POD10' }).waitFor()
       })
-      await world().work('/exchange-rates', async page => {
-        await page.getByRole('link', { name: 'Enter rate' }).first().click()
-        await page.getByLabel('From currency').fill('eur')
+      await world().work(`/referrals/${draft.id}/show`, async page => {
+        const enter = page.getByRole('link', { name: 'Enter the exchange rate' })
+        await enter.waitFor()
+        assert.equal(await page.getByRole('button', { name: /^Approve/ }).count(), 0)
+        await enter.click()
+        assert.equal(await page.getByLabel('From currency').inputValue(), 'EUR')
+        assert.equal(await page.getByLabel('Valid from').inputValue(), draft.date.slice(0, 10))
         await page.getByRole('textbox', { name: /^Rate/ }).fill('1.0842')
         await page.getByLabel('Valid from').fill('2020-01-01')
         await page.getByRole('button', { name: 'Save' }).click()

@@ -1,6 +1,7 @@
 import { Button } from '@mui/material'
 import { required, TextInput, useGetList, useRecordContext } from 'react-admin'
 import { useFormContext, useWatch } from 'react-hook-form'
+import { useSearchParams } from 'react-router-dom'
 import type { Referral } from '../referrals/referral.ts'
 import { useCan, useSession } from '../session.tsx'
 import { FormSection, Row, useWarning } from '../ui/form.tsx'
@@ -13,13 +14,19 @@ type Values = Record<string, unknown>
 
 const argumentsOf = ({ date, ...values }: Values): Values => ({ ...values, ...(date ? { date } : {}) })
 
+/** The query string may preset the currency and the day: those of a draft that waits for the rate. */
 export function ExchangeRateCreate() {
   const { currency } = useSession().settings
+  const [known] = useSearchParams()
   return (
     <RecordCreate
       of={exchangeRates}
       title="Enter exchange rate"
-      defaults={{ to_currency: currency }}
+      defaults={{
+        from_currency: known.get('from_currency') ?? '',
+        to_currency: currency,
+        date: known.get('date') ?? '',
+      }}
       argumentsOf={argumentsOf}
     >
       <Fields />

@@ -1,4 +1,4 @@
-import { RadioButtonGroupInput, required, SelectInput, TextInput } from 'react-admin'
+import { RadioButtonGroupInput, required, SelectInput, TextInput, useRecordContext } from 'react-admin'
 import { useWatch } from 'react-hook-form'
 import { useSearchParams } from 'react-router-dom'
 import { AffiliateInput } from '../affiliates/AffiliateInput.tsx'
@@ -8,7 +8,8 @@ import { FormSection, MoneyInput, Row } from '../ui/form.tsx'
 import { RecordCreate, RecordEdit } from '../ui/RecordForms.tsx'
 import { hasDirection, OwedAfterReferral } from './OwedAfterReferral.tsx'
 import { referrals } from './pages.ts'
-import { nameOf, type Referral, settable, types } from './referral.ts'
+import { nameOf, type Referral, rejectionHint, settable, types } from './referral.ts'
+import { useExplanation } from './Why.tsx'
 
 const choicesOf = (names: readonly string[]) => names.map(id => ({ id, name: capital(id) }))
 
@@ -21,6 +22,12 @@ function argumentsOf({ amount, owed, ...values }: Values): Values {
   const emptied = texts.filter(name => values[name] === null).map(name => [name, ''])
   const isLess = owed === 'less' && hasDirection(values.type)
   return { ...values, ...Object.fromEntries(emptied), amount: isLess ? -Number(amount) : Number(amount) }
+}
+
+/** Only what is rejected has a reason for it. */
+function argumentsOfEdit({ rejection_reason, ...values }: Values): Values {
+  const isSaid = values.status === 'rejected' && rejection_reason !== undefined
+  return { ...argumentsOf(values), ...(isSaid && { rejection_reason: rejection_reason ?? '' }) }
 }
 
 /** The query string may preset the affiliate and the type (a write-off, from the affiliate's page). */
@@ -48,7 +55,7 @@ export function ReferralCreate() {
 
 export function ReferralEdit() {
   return (
-    <RecordEdit<Referral> of={referrals} nameOf={nameOf} argumentsOf={argumentsOf}>
+    <RecordEdit<Referral> of={referrals} nameOf={nameOf} argumentsOf={argumentsOfEdit}>
       <Fields />
     </RecordEdit>
   )
@@ -98,6 +105,7 @@ function Fields({ isNew = false }: { isNew?: boolean }) {
           />
         </Row>
         <OwedAfterReferral />
+        {!isNew && <RejectionReason />}
         <TextInput
           source="description"
           label="Description"
@@ -110,6 +118,22 @@ function Fields({ isNew = false }: { isNew?: boolean }) {
       </FormSection>
       <Origin />
     </>
+  )
+}
+
+/** It is no field of the record: the explanation has it. */
+function RejectionReason() {
+  const { id } = useRecordContext<Referral>()!
+  const status = useWatch({ name: 'status' })
+  const { data } = useExplanation(id)
+  if (status !== 'rejected' || !data) return null
+  return (
+    <TextInput
+      source="rejection_reason"
+      label="Reason of the rejection"
+      defaultValue={data.rejection_reason}
+      helperText={rejectionHint}
+    />
   )
 }
 

@@ -28,7 +28,7 @@ export function ReferralShow() {
       {referral => (
         <>
           <ReferralDetails referral={referral} />
-          <Why id={referral.id} />
+          <Why referral={referral} />
           <Transfers
             title="In the ledger"
             affiliateId={referral.affiliate_id}

@@ -12,6 +12,8 @@ export const types: Referral['type'][] = ['sale', 'lead', 'opt-in', 'refund', 'w
 
 export const nameOf = ({ id }: Pick<Referral, 'id'>) => `Referral ${id}`
 
+export const rejectionHint = 'Part of the explanation, which the affiliate may be sent.'
+
 /** Status transitions of referrals. */
 export const moving: Moving<Referral> = {
   of: referrals,
@@ -22,7 +24,8 @@ export const moving: Moving<Referral> = {
       verb: 'approve',
       done: 'approved',
       status: 'unpaid',
-      from: ['draft', 'pending', 'rejected'],
+      // A draft has no amount: what gives it one ends it.
+      from: ['pending', 'rejected'],
       meaning: 'The status becomes unpaid: the affiliate is owed the amount, and the next payout can pay it.',
       asks: false,
     },
@@ -36,7 +39,7 @@ export const moving: Moving<Referral> = {
       asks: true,
       reason: {
         argument: 'rejection_reason',
-        hint: 'Part of the explanation, which the affiliate may be sent.',
+        hint: rejectionHint,
       },
     },
     {
