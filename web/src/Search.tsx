@@ -72,8 +72,15 @@ function useHits(typed: string, search: string): { hits: Hit[]; isSearching: boo
   return { hits, isSearching: answers.some(({ isFetching }) => isFetching) }
 }
 
-/** @param takeEarly what was typed before there was a field for it */
-export function SearchDialog({ onClose, takeEarly }: { onClose: () => void; takeEarly: () => string }) {
+interface SearchProps {
+  onClose: () => void
+  /** What was typed before there was a field for it. */
+  takeEarly: () => string
+}
+
+const behind = (early: string) => (typed: string) => early + typed
+
+export function SearchDialog({ onClose, takeEarly }: SearchProps) {
   const [typed, setTyped] = useState('')
   const navigate = useNavigate()
   const search = useSettled(typed)
