@@ -86,6 +86,10 @@ export function runScenarios(world: () => World): void {
         await page.getByText(/Payout \d+ saved/).waitFor()
         const [item] = await world().read(`/run-items?payout_run_id=${run}&affiliate_id=${id}`)
         assert.equal(item.status, 'returned')
+        await goTo(page, `/payouts/${item.payout_id}`)
+        await details.getByText(/^Returned/).waitFor()
+        await details.getByText('Failed at').waitFor()
+        await details.getByText(item.reference).waitFor()
 
         const next = await world().make('/payout-runs', { minimum: 123_456 })
         await world().api('POST', `/payout-runs/${next.id}/approve`, { hash: next.hash })

@@ -1,9 +1,13 @@
 import { Box, Typography } from '@mui/material'
+import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { EditBase, SelectInput, useEditContext, useNotify, useReference } from 'react-admin'
 import { useNavigate } from 'react-router-dom'
 import { AffiliateName } from '../affiliates/AffiliateName.tsx'
-import { methodName } from '../runs/run.ts'
+import { get } from '../api.ts'
+import { capital } from '../names.ts'
+import { type Item, methodName } from '../runs/run.ts'
+import { useCan } from '../session.tsx'
 import { History } from '../tools/AuditLog.tsx'
 import { Details } from '../ui/Details.tsx'
 import { CarefulForm, FormButtons, FormSection, UnsavedChanges } from '../ui/form.tsx'
@@ -92,7 +96,13 @@ function EditPage() {
 /** What the files of the run said, and the bank has done: nobody can change it. */
 function OfRun({ payout }: { payout: Payout }) {
   const money = useMoney()
-  const { affiliate_id, amount, payout_run_id: run = 0, payout_method, referrals, date, owner } = payout
+  const { id, affiliate_id, amount, payout_run_id: run = 0, payout_method, referrals, date, owner } = payout
+  const isFailed = payout.status === 'failed'
+  const { data: [item] = [] } = useQuery({
+    queryKey: ['run-items', 'of payout', id, payout.status],
+    queryFn: () => get<Item[]>(`run-items?payout_id=${id}&number=1`),
+    enabled: useCan()('run-items.read'),
+  })
   return (
     <Box sx={{ mb: 2 }}>
       <Details
@@ -102,11 +112,23 @@ function OfRun({ payout }: { payout: Payout }) {
           ['Affiliate', <AffiliateName key="affiliate" id={affiliate_id} link />],
           ['Method', <bdi key="method">{methodName(payout_method)}</bdi>],
           ['Referrals', <ReferralLinks key="referrals" text={referrals} />],
-          ['Paid at', time(date)],
+          [isFailed ? 'Failed at' : 'Paid at', time(date)],
+          ['Payment', item?.reference && <bdi key="payment">{item.reference}</bdi>],
+          ['Outcome', item && isFailed && <Outcome key="outcome" item={item} />],
           ['Recorded by', <Owner key="owner" id={owner} />],
         ]}
       />
     </Box>
+  )
+}
+
+function Outcome({ item: { status, note } }: { item: Item }) {
+  return (
+    <>
+      {capital(status)}
+      {note && ': '}
+      <bdi>{note}</bdi>
+    </>
   )
 }
 

@@ -1,5 +1,6 @@
 import { useState } from 'react'
 import { CreateBase, required, SelectInput, TextInput, useNotify, useRedirect } from 'react-admin'
+import { useWatch } from 'react-hook-form'
 import { useSearchParams } from 'react-router-dom'
 import { AffiliateInput } from '../affiliates/AffiliateInput.tsx'
 import { payeeOf } from '../affiliates/affiliate.tsx'
@@ -115,10 +116,11 @@ export function Fields({ isNew = false }: { isNew?: boolean }) {
 
 /** What is remembered about the payment itself, whoever made it. */
 export function OfThePayment({ isNew = false }: { isNew?: boolean }) {
+  const at = useWatch({ name: 'status' }) === 'failed' ? 'Failed at' : 'Paid at'
   return (
     <>
       <Row>
-        <MomentInput source="date" label="Paid at (UTC)" helperText={isNew ? 'Empty: now.' : false} />
+        <MomentInput source="date" label={`${at} (UTC)`} helperText={isNew ? 'Empty: now.' : false} />
         <TextInput
           source="reference"
           label="Reference"
