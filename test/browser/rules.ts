@@ -20,6 +20,16 @@ export function ruleScenarios(world: () => World): void {
         await preview.getByText('Enter a rate to see what a sale would earn.').waitFor()
         await page.getByRole('textbox', { name: 'Rate', exact: true }).fill('12.4')
         await preview.getByText('This sale would earn 12.40 USD.').waitFor()
+        // Only a percentage is taken of something.
+        const pays = async (name: string) => {
+          await page.getByRole('combobox', { name: 'Pays' }).click()
+          await page.getByRole('option', { name }).click()
+        }
+        await pays('An amount for the sale')
+        await page.getByText('In USD.').waitFor()
+        assert.equal(await page.getByRole('combobox', { name: 'Of', exact: true }).count(), 0)
+        await pays('A percentage')
+        await page.getByRole('combobox', { name: 'Of', exact: true }).waitFor()
         await page.getByRole('button', { name: 'Add condition' }).click()
         await preview.getByText('Finish the conditions, or remove them').waitFor()
         await page.getByLabel('Values').fill('Magazine, Book')

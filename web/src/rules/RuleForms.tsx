@@ -1,9 +1,11 @@
 import { Alert, Box } from '@mui/material'
 import { DateInput, required, SelectArrayInput, SelectInput, TextInput, useRecordContext } from 'react-admin'
+import { useWatch } from 'react-hook-form'
 import { AffiliateInput } from '../affiliates/AffiliateInput.tsx'
 import { numberedName } from '../affiliates/affiliate.tsx'
 import { GroupInput } from '../groups/GroupInput.tsx'
 import { capital } from '../names.ts'
+import { useSession } from '../session.tsx'
 import { FormSection, RateInput, Row } from '../ui/form.tsx'
 import { DeleteRecord, RecordCreate, RecordEdit } from '../ui/RecordForms.tsx'
 import { StatusChip } from '../ui/StatusChip.tsx'
@@ -111,6 +113,8 @@ function Fields() {
 
 function Terms() {
   const isNew = useRecordContext() === undefined
+  const isPercentage = useWatch({ name: 'rate_type' }) === rateTypes[0]
+  const { currency } = useSession().settings
   return (
     <FormSection
       title="Rule"
@@ -141,23 +145,29 @@ function Terms() {
         <RateInput
           source="rate"
           label="Rate"
-          helperText="Percent, or an amount."
+          helperText={isPercentage ? 'Percent.' : `In ${currency}.`}
           missing="Enter what the rule pays. It may be 0."
         />
       </Row>
-      <SelectInput
-        margin="none"
-        source="base"
-        label="Of"
-        choices={[
-          { id: bases[0]!, name: 'Without tax and shipping' },
-          { id: bases[1]!, name: 'With tax and shipping' },
-        ]}
-        translateChoice={false}
-        validate={required()}
-        helperText="The amount that a percentage is taken of."
-      />
+      {isPercentage && <Base />}
     </FormSection>
+  )
+}
+
+function Base() {
+  return (
+    <SelectInput
+      margin="none"
+      source="base"
+      label="Of"
+      choices={[
+        { id: bases[0]!, name: 'Without tax and shipping' },
+        { id: bases[1]!, name: 'With tax and shipping' },
+      ]}
+      translateChoice={false}
+      validate={required()}
+      helperText="The amount that a percentage is taken of."
+    />
   )
 }
 
