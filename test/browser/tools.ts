@@ -112,7 +112,7 @@ export function toolScenarios(world: () => World): void {
         await history.getByText('Referral created').waitFor()
         const told = await history.innerText()
         assert.match(told, /amount: \$7\.50/)
-        assert.doesNotMatch(told, /[0-9a-f]{64}|rule id|visit id/)
+        assert.doesNotMatch(told, /[0-9a-f]{64}|rule id|visit id|payout id|customer id/)
       }))
 
     test('audit log of what was deleted - its number leads nowhere', async () => {

@@ -15,7 +15,7 @@ export function useLoggedText(): (name: string, values: Values) => string {
   return (name, values) => {
     const value = values[name]
     if (value === null || value === undefined || value === '') return ''
-    if (/(?:_id|_by|^owner)$/.test(name) && value === 0) return ''
+    if (/(?:_id|_by|^owner)$/.test(name) && (value === 0 || value === '0')) return ''
     if (amounts.has(name) || name === ORIGINAL) return amountText(name, value, values, currency)
     if (Array.isArray(value)) return value.map(one => textOf(one)).join(', ')
     return textOf(value)
