@@ -144,7 +144,8 @@ export async function answerList<Row, Args extends ListArguments>(
   const limit = number <= 0 ? Number.POSITIVE_INFINITY : number
   if (limit > ONE_PIECE_ROWS) by.beginStream()
   const order = listing.orders[start.orderby]!
-  const call = isQuick(args, listing, order) ? by : by.patient
+  const isIndexed = isQuick(args, listing, order)
+  const call = isIndexed ? by : by.patient
   const write = await rowWriter(call, args, listing)
 
   const headers: Record<string, string> = {}
@@ -158,7 +159,8 @@ export async function answerList<Row, Args extends ListArguments>(
   if (limit <= ONE_PIECE_ROWS) {
     // One extra row tells whether there is another page.
     const { descending, after } = start
-    const rows = await listing.page(call, args, { order, descending, after, offset, limit: limit + 1 })
+    const page = { order, descending, after, offset, limit: limit + 1, isIndexed }
+    const rows = await listing.page(call, args, page)
     if (rows.length > limit) {
       linkAfter(rows[limit - 1]!)
       rows.length = limit

@@ -29,6 +29,8 @@ export interface Page {
   readonly after?: { readonly value: number | string; readonly id: number } | undefined
   readonly offset: number
   readonly limit: number
+  /** Whether an index has the rows in this order, whatever the values of the criteria: one plan then serves them all. */
+  readonly isIndexed?: boolean
 }
 
 /** First and last second of a time span; undefined for an open side. */
@@ -38,6 +40,8 @@ export interface Span {
 }
 
 const SHORT_SECONDS = 7 * DAY_SECONDS
+/** Of one order: clients may ask for ever other numbers of rows. */
+const QUERIES_KEPT = 100
 
 /**
  * Whether one of the spans is so short that its rows are few and adjacent. A planner that assumes them scattered would
@@ -83,38 +87,50 @@ export class PagedList<T extends keyof Tables, C, O> {
    * Reads one page. After a row come its ties, then the rows beyond: two queries, each answered from the index by every
    * engine, whereas comparing (value, identifier) makes some scan all ties.
    */
-  async read(db: Db, criteria: C, { order, descending, after, offset, limit }: Page): Promise<O[]> {
+  async read(db: Db, criteria: C, page: Page): Promise<O[]> {
+    const { order, descending, after, offset, limit, isIndexed = false } = page
     const way: Way = `${descending ? 'desc' : 'asc'}${this.#few(criteria) ? ' few' : ''}`
-    const run = (part: Part, args: PageArguments<C>) => this.#query(order, way, part)(db, args)
-    if (!after) return run('start', { criteria, limit, offset })
+    const run = (part: Part, args: PageArguments<C>) => {
+      const rows = isIndexed ? args.limit : undefined
+      return this.#query(order, way, part, rows)(db, args)
+    }
+    if (!after) return run('start', { criteria, limit, ...(offset > 0 && { offset }) })
     if (order.expression === this.#id) return run('after', { criteria, after, limit })
     const ties = await run('ties', { criteria, after, limit })
     if (ties.length === limit) return ties
     return [...ties, ...(await run('beyond', { criteria, after, limit: limit - ties.length }))]
   }
 
-  #query(order: Order, way: Way, part: Part): PageQuery<C, O> {
+  /**
+   * @param rows the number of rows, where it is part of the text: PostgreSQL plans a query whose number it does not know
+   *   each time that it runs, which takes it longer than to read the page
+   */
+  #query(order: Order, way: Way, part: Part, rows: number | undefined): PageQuery<C, O> {
     const queries = this.#queries.get(order) ?? new Map<string, PageQuery<C, O>>()
     this.#queries.set(order, queries)
-    const name = `${part} ${way}`
+    const name = `${part} ${way} ${rows}`
     const cached = queries.get(name)
     if (cached) return cached
-    const query = prepared((db, args: PageArguments<C>) => this.#build(db, args, order, way, part))
+    const query = prepared((db, args: PageArguments<C>) =>
+      this.#build(db, args, order, way, part).limit(rows === undefined ? args.limit : sql.lit(rows)),
+    )
+    if (queries.size >= QUERIES_KEPT) queries.delete(queries.keys().next().value!)
     queries.set(name, query)
     return query
   }
 
   #build(db: Db, args: PageArguments<C>, { expression, computed }: Order, way: Way, part: Part) {
-    const { criteria, after, limit, offset } = args
+    const { criteria, after, offset } = args
     const id = this.#id
     const direction = way.startsWith('desc') ? 'desc' : 'asc'
     const beyond = sql.raw(direction === 'desc' ? '<' : '>')
-    let query = this.#rows(db, criteria).limit(limit)
+    let query = this.#rows(db, criteria)
     if (computed) query = query.select(sql`${expression}`.as('order_value')).$castTo<O>()
-    if (part === 'start') query = query.offset(offset!)
-    else if (part === 'after') query = query.where(sql<boolean>`${id} ${beyond} ${after!.id}`)
+    if (offset !== undefined) query = query.offset(offset)
+    if (part === 'after') query = query.where(sql<boolean>`${id} ${beyond} ${after!.id}`)
     else if (part === 'beyond') query = query.where(sql<boolean>`${expression} ${beyond} ${after!.value}`)
-    else query = query.where(sql<boolean>`${expression} = ${after!.value} AND ${id} ${beyond} ${after!.id}`)
+    else if (part === 'ties')
+      query = query.where(sql<boolean>`${expression} = ${after!.value} AND ${id} ${beyond} ${after!.id}`)
     if (part !== 'ties' && expression !== id) query = query.orderBy(expression, direction)
     // A computed sum can't be read in index order.
     const sorted = way.endsWith('few') && expression === id
