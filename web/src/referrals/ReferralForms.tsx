@@ -1,5 +1,6 @@
+import { useEffect } from 'react'
 import { RadioButtonGroupInput, required, SelectInput, TextInput, useRecordContext } from 'react-admin'
-import { useWatch } from 'react-hook-form'
+import { useFormContext, useWatch } from 'react-hook-form'
 import { useSearchParams } from 'react-router-dom'
 import { AffiliateInput } from '../affiliates/AffiliateInput.tsx'
 import { payeeOf } from '../affiliates/affiliate.tsx'
@@ -8,7 +9,7 @@ import { FormSection, MoneyInput, Row } from '../ui/form.tsx'
 import { RecordCreate, RecordEdit } from '../ui/RecordForms.tsx'
 import { hasDirection, OwedAfterReferral } from './OwedAfterReferral.tsx'
 import { referrals } from './pages.ts'
-import { nameOf, type Referral, rejectionHint, settable, types } from './referral.ts'
+import { nameOf, type Referral, rejectionHint, settable, statuses, types } from './referral.ts'
 import { useExplanation } from './Why.tsx'
 
 const choicesOf = (names: readonly string[]) => names.map(id => ({ id, name: capital(id) }))
@@ -74,6 +75,7 @@ const directions = [
 function Fields({ isNew = false }: { isNew?: boolean }) {
   const type: Referral['type'] | undefined = useWatch({ name: 'type' })
   const signed = hasDirection(type)
+  const isDraft = useRecordContext<Referral>()?.status === 'draft'
   return (
     <>
       <FormSection title="Referral" hint={type && hints[type]}>
@@ -98,7 +100,7 @@ function Fields({ isNew = false }: { isNew?: boolean }) {
             margin="none"
             source="status"
             label="Status"
-            choices={choicesOf(settable)}
+            choices={choicesOf(isDraft ? statuses : settable)}
             translateChoice={false}
             validate={required()}
             helperText="Unpaid ones are owed."
@@ -121,11 +123,17 @@ function Fields({ isNew = false }: { isNew?: boolean }) {
   )
 }
 
-/** It is no field of the record: the explanation has it. */
+/** It is no field of the record: the explanation has it. What was said of one affiliate is not of another. */
 function RejectionReason() {
-  const { id } = useRecordContext<Referral>()!
-  const status = useWatch({ name: 'status' })
+  const { id, affiliate_id } = useRecordContext<Referral>()!
+  const [status, affiliate] = useWatch({ name: ['status', 'affiliate_id'] })
+  const { getValues, setValue } = useFormContext()
   const { data } = useExplanation(id)
+  const stored = data?.rejection_reason
+  useEffect(() => {
+    const isUntouched = getValues('rejection_reason') === stored
+    if (affiliate !== affiliate_id && isUntouched) setValue('rejection_reason', '')
+  }, [affiliate, affiliate_id, stored, getValues, setValue])
   if (status !== 'rejected' || !data) return null
   return (
     <TextInput

@@ -63,13 +63,15 @@ function subjectOf({ id, date, reference, amount, status }: Referral, money: (am
   return `${nameOf({ id })} of ${day(date)}${order}${status === 'draft' ? '' : `: ${money(amount)}`}`
 }
 
+const next = { mt: 1 }
+
 /** Leads to what gives a draft its amount. One that is too large gets it in its own form. */
 function EndOfDraft({ explanation, date }: { explanation: Explanation; date: string }) {
   if (explanation.reason === 'no_exchange_rate') {
     const known = queryOf({ from_currency: explanation.original_currency, date: date.slice(0, 10) })
     return (
       <Allowed to="exchange-rates.create">
-        <Button component={Link} variant="outlined" to={`/exchange-rates/create?${known}`}>
+        <Button component={Link} variant="outlined" sx={next} to={`/exchange-rates/create?${known}`}>
           Enter the exchange rate
         </Button>
       </Allowed>
@@ -78,7 +80,7 @@ function EndOfDraft({ explanation, date }: { explanation: Explanation; date: str
   if (explanation.reason !== 'no_rule') return null
   return (
     <Allowed to="rules.create">
-      <Button component={Link} variant="outlined" to="/rules/create">
+      <Button component={Link} variant="outlined" sx={next} to="/rules/create">
         Create a rule
       </Button>
     </Allowed>
