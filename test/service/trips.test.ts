@@ -126,6 +126,23 @@ describe('a transaction in trips', () => {
     assert.equal((await service.get('/affiliates/1')).body.referrals, 40)
   })
 
+  test('is not run again because others report the same payment by its other names', async t => {
+    const { wire, service } = await closedAfter(t, wiredService())
+    const names = ['order', 'intent', 'charge']
+    const sale = { kind: 'sale', context: 'shop', reference: 'sale', references: names, amount: 100 }
+    assert.equal((await service.post('/conversions', sale)).status, 201)
+    const refunds = Array.from({ length: 30 }, (_, number) => {
+      const reference = names[number % names.length]
+      return { kind: 'refund', context: 'shop', reference, part: `${number}`, amount: 1 }
+    })
+    const refunded = await Promise.all(refunds.map(refund => service.post('/conversions', refund)))
+    assert.deepEqual(new Set(refunded.map(({ status }) => status)), new Set([201]))
+    assert.deepEqual(
+      wire.transactions.filter(({ trips }) => trips.flat().includes('ROLLBACK')),
+      [],
+    )
+  })
+
   test('names nothing where that is switched off', async t => {
     const { wire, service } = await closedAfter(t, wiredService({ isNaming: false }))
     await service.newAffiliate('first')

@@ -1,9 +1,9 @@
 /** The queries of the names of payments. */
 import { randomUUID } from 'node:crypto'
-import type { Insertable } from 'kysely'
-import type { Db, Tx } from '../../storage/database.ts'
+import { type Insertable, sql } from 'kysely'
+import { type Db, LostRace, type Tx } from '../../storage/database.ts'
 import { insertMany } from '../../storage/insert-many.ts'
-import { prepared } from '../../storage/prepared.ts'
+import { directRun, prepared } from '../../storage/prepared.ts'
 import type { Tables } from '../../storage/tables.ts'
 
 /** Names of payments, which a shop gives them. */
@@ -20,6 +20,25 @@ const HOLDING =
   'ON CONFLICT (context, name) DO UPDATE SET name = excluded.name RETURNING context, name, payment_id'
 
 /**
+ * Locks all names of the payments of some names, in order. It looks for names, which never change, and not for payments, which
+ * do while it waits: what is found must not be left out then.
+ */
+const holdingAll = prepared((tx: Db, { rows }: { rows: string }) =>
+  tx
+    .selectFrom('payment_names')
+    .select('name')
+    .where(
+      sql<boolean>`(context, name) IN (SELECT other.context, other.name
+        FROM json_populate_recordset(NULL::payment_names, ${rows}::json) AS sent
+        JOIN payment_names AS own ON own.context = sent.context AND own.name = sent.name
+        JOIN payment_names AS other ON other.payment_id = own.payment_id)`,
+    )
+    .orderBy('context')
+    .orderBy('name')
+    .forUpdate(),
+)
+
+/**
  * Keeps names of payments; nobody else reports anything of these until the transaction ends.
  * @param rows each name once
  * @returns the payments that they are names of
@@ -28,6 +47,9 @@ export async function keepNames(tx: Tx, rows: readonly NewName[]): Promise<NewNa
   const keyOf = ({ context, name }: NewName) => `${context}\n${name}`
   // In order, so that two transactions with the same names wait for one another only once.
   const sorted = rows.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
+  // All names of their payments first: reports of one payment under different names would each wait for the other's.
+  // An embedded database has only one writer.
+  if (!directRun(tx)) await holdingAll.later(tx, { rows: JSON.stringify(sorted) })
   return insertMany<NewName>(tx, { table: 'payment_names', ending: HOLDING }, sorted)
 }
 
@@ -49,9 +71,33 @@ export async function holdNames(tx: Tx, all: readonly Names[]): Promise<void> {
   await removing(tx, { id: payment_id })
 }
 
-const holding = prepared((tx: Db, { ids }: { ids: readonly string[] }) =>
-  tx.selectFrom('payment_names').select('name').where('payment_id', 'in', ids).orderBy('name').forUpdate(),
+const free = prepared((tx: Db, { ids }: { ids: readonly string[] }) =>
+  tx
+    .selectFrom('payment_names')
+    .select('name')
+    .select(query =>
+      query
+        .selectFrom('payment_names as one')
+        .select(({ fn }) => fn.countAll<number>().as('count'))
+        .where('one.payment_id', 'in', ids)
+        .as('count'),
+    )
+    .where('payment_id', 'in', ids)
+    .orderBy('name')
+    .forUpdate()
+    .skipLocked(),
 )
+
+/**
+ * Locks all names of payments, of which this transaction has some.
+ * @returns how many there are
+ * @throws LostRace if another report has some of them, which may wait for those of this one
+ */
+async function holdNamesOf(tx: Tx, ids: readonly string[]): Promise<number> {
+  const rows = await free(tx, { ids })
+  if (rows.length !== (rows[0]?.count ?? 0)) throw new LostRace()
+  return rows.length
+}
 
 const joining = prepared((tx: Db, { ids, id }: { ids: readonly string[]; id: string }) =>
   tx
@@ -85,7 +131,7 @@ export async function namePayment(tx: Tx, { context, names }: Names): Promise<Na
   const ids = [...new Set((await keepNames(tx, rows)).map(row => row.payment_id))].sort()
   const [id] = ids.filter(paymentId => paymentId !== newId)
   if (id === undefined) return { id, others: [], count: rows.length, isLonger: true }
-  const { length: count } = await holding(tx, { ids })
+  const count = await holdNamesOf(tx, ids)
   const others = ids.filter(paymentId => paymentId !== id && paymentId !== newId)
   const joined = ids.filter(paymentId => paymentId !== id)
   // Another transaction may have added a name while this one waited.
@@ -112,6 +158,6 @@ export async function holdNamed(
   const ids = [...new Set(rows.map(row => row.payment_id))]
   const [id] = ids
   if (id === undefined || ids.length > 1) return undefined
-  await holding(tx, { ids })
+  await holdNamesOf(tx, ids)
   return { context, names: rows.map(({ name }) => name), id }
 }
