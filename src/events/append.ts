@@ -95,11 +95,17 @@ function text(values: Values | undefined, names: readonly string[]): string {
   return `{${members.join()}}`
 }
 
+const textOfMembers = (value: object): string => JSON.stringify(value, (_name, one) => brief(one))
+
 const textOfValue = (value: unknown): string | undefined =>
-  hasMembers(value) ? JSON.stringify(value, (_name, one) => brief(one)) : JSON.stringify(brief(value))
+  hasMembers(value) ? textOfMembers(value) : JSON.stringify(brief(value))
+
+/** A value as the log has it. */
+export const valueInLog = (value: unknown): unknown =>
+  hasMembers(value) ? JSON.parse(textOfMembers(value)) : brief(value)
 
 /** Replaces a long text, such as a list of thousands of identifiers, by its hash and length. */
-export function brief(value: unknown): unknown {
+function brief(value: unknown): unknown {
   if (typeof value !== 'string' || value.length <= LONGEST_TEXT) return value
   return `sha256:${hash('sha256', value, 'hex')} (${value.length} characters)`
 }

@@ -73,6 +73,8 @@ describeService('check', service => {
     const { id } = await service().newAffiliate('checked')
     await service().patch(`/affiliates/${id}`, { rate: 20, payment_email: 'paid@example.com' })
     await service().post('/links', { affiliate_id: id, code: 'spring' })
+    const custom = { note: 'longer than the log keeps a text '.repeat(100) }
+    await service().post('/referrals', { affiliate_id: id, custom })
     const gone = await service().newAffiliate('gone')
     await service().delete(`/affiliates/${gone.id}`)
     const erased = await service().newAffiliate('erased')

@@ -10,7 +10,7 @@ import { type ApiKeysTable, keysTable } from '../../accounts/keys/table.ts'
 import { fresh, recordOf } from '../../accounts/users/rules.ts'
 import { type UsersTable, usersTable } from '../../accounts/users/table.ts'
 import type { Settings } from '../../base/settings.ts'
-import { brief } from '../../events/append.ts'
+import { valueInLog } from '../../events/append.ts'
 import {
   type Entry,
   entriesOf,
@@ -104,8 +104,8 @@ export async function* settingsUnlike(
   const unset = new Map<string, unknown>(Object.entries(settingsRecord(defaults)))
   for (const [name, value] of Object.entries(settingsRecord(settings))) {
     const loggedValue = trace.of(name)
-    const expected = loggedValue === undefined ? brief(unset.get(name)) : loggedValue.value
-    if (textOf(expected) === textOf(brief(value))) continue
+    const expected = loggedValue === undefined ? valueInLog(unset.get(name)) : loggedValue.value
+    if (textOf(expected) === textOf(valueInLog(value))) continue
     const source =
       loggedValue === undefined ? 'the log does not say that it was ever set, so it must be' : 'the log says'
     yield `settings: ${name} is ${textOf(value)}, and ${source} ${textOf(expected)}; it was changed beside the service.`
@@ -232,7 +232,7 @@ function differenceOf(
   const ignored = [...derived, ...(unlogged?.(values) ?? [])]
   const wrongFields = [...logged.plain, ...logged.personal].filter(name => {
     const loggedValue = ignored.includes(name) || !(name in values) ? undefined : trace.of(name)
-    return loggedValue !== undefined && textOf(loggedValue.value) !== textOf(brief(values[name]))
+    return loggedValue !== undefined && textOf(loggedValue.value) !== textOf(valueInLog(values[name]))
   })
   if (wrongFields.length === 0) return undefined
   const descriptions = wrongFields.map(name =>
