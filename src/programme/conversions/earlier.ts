@@ -9,7 +9,7 @@ import type { CreateArguments } from './schema.ts'
 
 /** Where none is sent: that of the same refund or dispute, else that of the sale, as far as it is known. */
 export function currencyOf(
-  { kind, part }: CreateArguments,
+  { kind, part }: Pick<CreateArguments, 'kind' | 'part'>,
   payment: readonly Conversion[],
   settings: Settings,
 ): string {

@@ -4,8 +4,10 @@ import type { Context } from '../../events/write.ts'
 import { existing } from '../../records/rules.ts'
 import { correctionsOf } from '../ledger/store.ts'
 import { conversion } from './conversion.ts'
+import { currencyOf } from './earlier.ts'
 import type { Story } from './explanation.ts'
 import { readPayment } from './payments.ts'
+import type { CreateArguments } from './schema.ts'
 import * as store from './store.ts'
 import type { Beside } from './timeline.ts'
 
@@ -36,9 +38,23 @@ export async function storyWithBeside(context: Context, id: number): Promise<Sto
   return { ...whole, beside: { ...records, corrections } }
 }
 
-/** Whether a payment was ever disputed. */
-export async function isDisputed({ database }: Context, shop: string, reference: string): Promise<boolean> {
+async function membersOf({ database }: Context, shop: string, reference: string) {
   const db = database.reader
   const id = await store.paymentOf(db, { context: foldCase(shop), reference })
-  return id !== undefined && (await readPayment(db, id)).members.some(({ kind }) => kind === 'dispute')
+  return id === undefined ? [] : (await readPayment(db, id)).members
+}
+
+/** Whether a payment was ever disputed. */
+export async function isDisputed(context: Context, shop: string, reference: string): Promise<boolean> {
+  return (await membersOf(context, shop, reference)).some(({ kind }) => kind === 'dispute')
+}
+
+/** The currency of a report that names none. */
+export async function currencyUnsaid(
+  context: Context,
+  shop: string,
+  sent: Pick<CreateArguments, 'kind' | 'part' | 'reference'>,
+): Promise<string> {
+  const members = await membersOf(context, shop, sent.reference)
+  return currencyOf(sent, members, await context.settings.current())
 }

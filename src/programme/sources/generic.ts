@@ -44,7 +44,9 @@ export function problemOfMapping(mapping: unknown): string | undefined {
   const stranger = Object.keys(mapping).find(name => !allowedNames.includes(name))
   if (stranger !== undefined)
     return `must name arguments of a conversion, not ${stranger}: ${allowedNames.join(', ')}.`
-  const { kinds } = mapping
+  const { kinds, minor_units } = mapping
+  if (minor_units !== undefined && typeof minor_units !== 'boolean')
+    return 'minor_units must be true or false.'
   if (kinds !== undefined && !isObject(kinds))
     return 'kinds must be an object: the words of the sender, and the kinds.'
   const isSayable = (value: unknown) => ['string', 'number', 'boolean'].includes(typeof value)
@@ -58,21 +60,26 @@ const isList = (name: string) => lists.includes(name)
 const isTexts = (value: unknown): value is string[] =>
   Array.isArray(value) && value.every(item => typeof item === 'string')
 
+const INDEX = /^(?:0|[1-9]\d*)$/
+
 /** The value that a pointer leads to, or the value itself where it is no pointer. */
 function at(payload: unknown, pointer: unknown): unknown {
   if (typeof pointer !== 'string' || !pointer.startsWith('/')) return pointer
   let value = payload
   for (const step of pointer.slice(1).split('/')) {
     const name = step.replaceAll('~1', '/').replaceAll('~0', '~')
-    if (Array.isArray(value)) value = value[Number(name)]
+    if (Array.isArray(value)) value = INDEX.test(name) ? value[Number(name)] : undefined
     else if (isObject(value) && Object.hasOwn(value, name)) value = value[name]
     else return undefined
   }
   return value ?? undefined
 }
 
-/** @param payload of a delivery whose signature was verified */
-export function readGeneric(payload: unknown, mapping: Mapping): Delivery {
+/**
+ * @param payload of a delivery whose signature was verified
+ * @param unsaidCurrency that of minor units of which the payload says no currency
+ */
+export function readGeneric(payload: unknown, mapping: Mapping, unsaidCurrency: string): Delivery {
   const valueAt = (name: string) => at(payload, mapping[name])
   const word = valueAt('kind')
   const senderKind = text(word)
@@ -80,14 +87,17 @@ export function readGeneric(payload: unknown, mapping: Mapping): Delivery {
   const kind = words ? (Object.hasOwn(words, senderKind) ? words[senderKind] : undefined) : word
   if (kind === undefined || kind === '')
     return ignored(`Nothing is said about what ${senderKind || 'it'} is.`)
-  const currency = String(valueAt('currency') ?? '').toUpperCase()
-  const scale = mapping.minor_units === true ? 10 ** (decimalsOf(currency) ?? 2) : 1
+  const isMinor = mapping.minor_units === true
+  const currency = String(valueAt('currency') ?? '') || unsaidCurrency
+  const scale = isMinor ? 10 ** (decimalsOf(currency.toUpperCase()) ?? 2) : 1
   const report: Unchecked = { kind }
   const setArgument = (name: string, value: unknown) => {
     if (value !== undefined && value !== '') report[name] = value
   }
   for (const name of plain) if (name !== 'kind') setArgument(name, textual(name, valueAt(name)))
   for (const name of amounts) setArgument(name, amountOf(valueAt(name), scale, kind))
+  // It was decided by this currency what the numbers are worth.
+  if (isMinor) report.currency = currency
   setArgument('references', referencesOf(payload, mapping.references))
   setArgument('customer', membersOf(customer, valueAt))
   setArgument('click', membersOf(clicks, valueAt))

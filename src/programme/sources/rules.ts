@@ -6,10 +6,12 @@ import { entryOf, Failure } from '../../base/errors.ts'
 import { now } from '../../base/time.ts'
 import { type Context, type RequestContext, write } from '../../events/write.ts'
 import { existing, plainRules } from '../../records/rules.ts'
+import { isTaking, kinds } from '../conversions/conversion.ts'
 import { create, join } from '../conversions/rules.ts'
 import type { CreateArguments } from '../conversions/schema.ts'
-import { isDisputed } from '../conversions/story.ts'
+import { currencyUnsaid, isDisputed } from '../conversions/story.ts'
 import { type Mapping, readGeneric } from './generic.ts'
+import { text } from './reading.ts'
 import type { Delivery } from './report.ts'
 import { type Headers, isSigned } from './signatures.ts'
 import { type Source, source } from './source.ts'
@@ -65,7 +67,7 @@ export async function deliver(
   if (source?.status !== 'active' || !isSigned(source, headers, body, now())) {
     throw new Failure('wrong_signature')
   }
-  const { conversions, names = [], ignored } = readPayload(source, parse(body))
+  const { conversions, names = [], ignored } = await readPayload(context, source, parse(body))
   const results: Result[] = []
   if (names.length > 1) await join(context, source.context, names)
   for (const { onlyIfDisputed, ...one } of conversions) {
@@ -78,14 +80,22 @@ export async function deliver(
 }
 
 /** Reads a payload by the type of its source. */
-function readPayload(
-  { type, mapping, mode }: Pick<Source, 'type' | 'mapping' | 'mode'>,
+async function readPayload(
+  context: Context,
+  { type, mapping, mode, context: shop }: Pick<Source, 'type' | 'mapping' | 'mode' | 'context'>,
   payload: unknown,
-): Delivery {
+): Promise<Delivery> {
   if (type === 'stripe') return readStripe(payload, mode)
   if (type === 'woocommerce') return readWooCommerce(payload)
   const ownMapping: Mapping = JSON.parse(mapping)
-  return readGeneric(payload, ownMapping)
+  const { currency } = await context.settings.current()
+  const delivery = readGeneric(payload, ownMapping, currency)
+  const [first] = delivery.conversions
+  const kind = kinds.find(one => one === first?.kind)
+  if (!first || !kind || !isTaking(kind)) return delivery
+  const sent = { kind, part: text(first.part), reference: text(first.reference) }
+  const currencyOfSale = await currencyUnsaid(context, shop, sent)
+  return currencyOfSale === currency ? delivery : readGeneric(payload, ownMapping, currencyOfSale)
 }
 
 async function report(
@@ -123,6 +133,7 @@ async function keepProblem(context: RequestContext, id: number, message: string)
  * How a sample would be read; nothing is stored.
  * @throws Failure no_source
  */
-export async function tryOut({ database }: Context, id: number, payload: unknown): Promise<Delivery> {
-  return readPayload(existing(source, await store.sourceWithSecret(database.reader, id)), payload)
+export async function tryOut(context: Context, id: number, payload: unknown): Promise<Delivery> {
+  const found = existing(source, await store.sourceWithSecret(context.database.reader, id))
+  return readPayload(context, found, payload)
 }

@@ -353,6 +353,31 @@ describeService('sources', service => {
     const { body: refused } = await deliver({ event: 'paid', cents: 1.5, order: { id: 18 } }, 'hex')
     assert.equal(refused.results[0].status, 400)
     assert.match((await service().get(`/sources/${generic}`)).body.problem, /^Invalid argument/)
+    // Of minor units of which no currency is said, a sale is in the programme's, and a refund in that of its sale.
+    const unsaid = await setUp({
+      type: 'generic',
+      context: 'unsaid',
+      mapping: { kind: '/kind', reference: '/lines/0', part: 'p', amount: '/cents', minor_units: true },
+    })
+    const sale = { kind: 'sale', context: 'unsaid', reference: 'yen', amount: 500, currency: 'JPY' }
+    assert.equal((await service().post('/conversions', sale)).status, 201)
+    const read = async (payload: object) =>
+      (await service().post(`/sources/${unsaid}/try`, { payload })).body.conversions[0]
+    assert.deepEqual(await read({ kind: 'refund', lines: ['yen'], cents: 300 }), {
+      kind: 'refund',
+      reference: 'yen',
+      part: 'p',
+      currency: 'JPY',
+      amount: 300,
+    })
+    assert.equal((await read({ kind: 'sale', lines: ['other'], cents: 300 })).amount, 3)
+    const pointed = await service().patch(`/sources/${unsaid}`, {
+      mapping: { kind: 'sale', reference: '/lines/', minor_units: false },
+    })
+    assert.equal(pointed.status, 200)
+    assert.equal((await read({ lines: ['first'] })).reference, undefined)
+    const inWords = await service().patch(`/sources/${unsaid}`, { mapping: { minor_units: 'yes' } })
+    assertFailure(inWords, 400, 'rest_invalid_param')
     const wrong = await service().post('/sources', {
       type: 'generic',
       secret: SECRET,
