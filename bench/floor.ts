@@ -1,7 +1,10 @@
 /**
  * What Node's HTTP server can do at best: reads a request and answers with bytes that are ready. With the URL of a database
- * as its argument, `pg` first runs one statement that is prepared once, over a pool of the service's size.
+ * as its argument, `pg` first runs one statement that is prepared once, or some in one transaction, over a pool of the
+ * service's size.
  */
+
+import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type OutgoingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -14,6 +17,8 @@ export interface FloorAnswer {
   /** In base64. */
   readonly body: string
   readonly statement?: FloorStatement
+  /** Of one transaction, each awaited. */
+  readonly steps?: readonly FloorStep[]
 }
 
 export interface FloorStatement {
@@ -21,6 +26,21 @@ export interface FloorStatement {
   readonly text: string
   readonly stride: number
 }
+
+export interface FloorStep {
+  readonly text: string
+  readonly values: readonly FloorValue[]
+}
+
+/** A value of a statement. */
+export type FloorValue =
+  | { readonly fixed: string | null }
+  /** With a number that no other request has between the pieces. */
+  | { readonly numbered: readonly string[] }
+  /** What an earlier step has returned. */
+  | { readonly step: number; readonly row: number; readonly column: number }
+  /** Text of so many characters that no other request has; the same for the same token. */
+  | { readonly token: number; readonly length: number }
 
 const POOL = 10
 
@@ -38,8 +58,9 @@ const server = createServer((request, response) => {
   else request.resume().on('end', respond)
 
   async function respond() {
-    const { status, headers, statement } = answer
+    const { status, headers, statement, steps } = answer
     if (statement) await run(statement)
+    if (steps) await transact(steps)
     response.writeHead(status, headers).end(bytes)
   }
 })
@@ -47,6 +68,36 @@ const server = createServer((request, response) => {
 async function run({ text, stride }: FloorStatement): Promise<void> {
   number += 1
   await pool.query({ name: `s${names}`, text, values: [number, ((number % ROWS) + 1) * stride] })
+}
+
+async function transact(steps: readonly FloorStep[]): Promise<void> {
+  number += 1
+  const own = number
+  const client = await pool.connect()
+  try {
+    const results: unknown[][][] = []
+    const tokens: string[] = []
+    const filled = (value: FloorValue): unknown => {
+      if ('fixed' in value) return value.fixed
+      if ('numbered' in value) return value.numbered.join(String(own))
+      if ('step' in value) return results[value.step]![value.row]?.[value.column] ?? null
+      tokens[value.token] ??= randomBytes(value.length).toString('hex').slice(0, value.length)
+      return tokens[value.token]
+    }
+    await client.query('BEGIN')
+    for (const [step, { text, values }] of steps.entries()) {
+      const { rows } = await client.query<unknown[]>({
+        name: `s${names}-${step}`,
+        text,
+        values: values.map(filled),
+        rowMode: 'array',
+      })
+      results.push(rows)
+    }
+    await client.query('COMMIT')
+  } finally {
+    client.release()
+  }
 }
 
 process.on('message', (next: FloorAnswer) => {

@@ -3,6 +3,7 @@ import { affiliated } from '../test/harness.ts'
 import { answerOf, exchange } from './exchange.ts'
 import { load, type Measured, type Target } from './load.ts'
 import { type Floor, launcher, type Process } from './processes.ts'
+import { recorded, stepsOf } from './recorded.ts'
 import type { BenchRequest } from './requests.ts'
 import { statementOf } from './statements.ts'
 
@@ -119,6 +120,9 @@ export async function copyAnswer(
     throw new Error(`${request.name}: ${answered.status} ${answered.body}`)
   const answer = answerOf(answered)
   if (database === undefined) return floor.answer(answer)
+  if (recorded.includes(request.name)) {
+    return floor.answer({ ...answer, steps: await stepsOf(database, request.body!) })
+  }
   const { text } = await statementOf(database, request.name)
   await floor.answer({ ...answer, statement: { text, stride: request.stride } })
 }

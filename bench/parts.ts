@@ -2,6 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { copyAnswer, type Filled, measure, medianOf, progress, type Round, spreadOf } from './measure.ts'
 import { type Floor, startFloor, startServer, timeStart } from './processes.ts'
+import { recorded } from './recorded.ts'
 import { named, requestsTo } from './requests.ts'
 import { stated } from './statements.ts'
 
@@ -22,7 +23,10 @@ export async function compareWithFloor(filled: Filled, run: Run) {
   return compare(filled, await startFloor(), run)
 }
 
-/** The same against `pg` alone, which does what the request does by one statement and answers with the same bytes. */
+/**
+ * The same against `pg` alone, which does what the request does by one statement, or by the same ones in one transaction, and answers with the same
+ * bytes.
+ */
 export async function compareWithDriver(filled: Filled, run: Run) {
   return compare(filled, await startFloor(filled.database), run, filled.database)
 }
@@ -37,7 +41,7 @@ async function compare(
   const results = []
   for (const request of await requestsTo(server, authorization)) {
     if (!request.name.includes(run.only)) continue
-    if (stating !== undefined && !stated.includes(request.name)) continue
+    if (stating !== undefined && ![...stated, ...recorded].includes(request.name)) continue
     progress(`${engine}: ${request.name}`)
     await copyAnswer(floor, server, request, authorization, stating)
     for (const one of [floor, server]) await measure(one, request, authorization, WARM_UP_SECONDS)
