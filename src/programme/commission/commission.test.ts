@@ -265,10 +265,21 @@ describeService('commission rules', service => {
       rate: 30,
       conditions: [{ field: 'volume_in_month', at_least: 200 }],
     })
-    const amounts = []
-    for (let sale = 0; sale < 3; sale++) amounts.push((await earn(id)).amount)
-    assert.deepEqual(amounts, ['20.00', '20.00', '30.00'])
+    const referrals = []
+    for (let sale = 0; sale < 3; sale++) referrals.push(await earn(id))
+    assert.deepEqual(
+      referrals.map(({ amount }) => amount),
+      ['20.00', '20.00', '30.00'],
+    )
+    // What comes later changes nothing of what was explained.
+    await earn(id)
     await end(tier.id)
+    const { body } = await service().get(`/referrals/${referrals[2].id}/explanation`)
+    assert.deepEqual(body.parts[0].reached, [{ field: 'volume_in_month', had: '200.00' }])
+    assert.equal(
+      body.sentences[1],
+      'The rule asks for a volume of sales in the month of 200 or more: before this sale the affiliate had 200.00 USD.',
+    )
   })
 
   test("the customer's second order, by the customer of the referral", async () => {
@@ -509,6 +520,7 @@ describeService('commission rules', service => {
             of: '333.3',
             items: 1,
             lines: [],
+            reached: [],
             ended: false,
             earned: '41.6625',
             currency: 'NOK',

@@ -8,15 +8,23 @@
 import { type Fraction, fraction, ONE, plus, rounded, times, whole, ZERO } from '../../base/fraction.ts'
 import type { Settings } from '../../base/settings.ts'
 import { DAY_SECONDS, dayOf } from '../../base/time.ts'
+import { isText, isTier, type NumberCondition } from './conditions.ts'
 import type { RateType, Rule } from './model.ts'
 import type { RuleSet } from './rule-set.ts'
-import type { Earner, Sale } from './sale.ts'
+import type { Earner, Sale, SoldBefore } from './sale.ts'
 
 /** A limit of a rule that a sale exceeds. */
 interface Beyond {
   readonly of: 'payments' | 'months'
   readonly most: number
   readonly is: number
+}
+
+/** What the affiliate had sold before, as a condition of the rule asks. */
+export interface Reached {
+  readonly condition: NumberCondition
+  /** A count, or an amount in the minor unit of the programme's currency, as text. */
+  readonly had: string
 }
 
 /** A part of a sale, and its earnings at one rate. */
@@ -37,6 +45,8 @@ export interface Part {
   readonly ended: boolean
   /** Which limit it exceeds, and what the sale is: the how many-th order, or so many months after the first. */
   readonly beyond?: Beyond
+  /** Why the rule's tier applies; referrals of before this was kept have none. */
+  readonly reached?: readonly Reached[]
   readonly earned: Fraction
   /** Percentages are in the sale's minor unit, other earnings in that of the programme's currency. */
   readonly inSale: boolean
@@ -179,7 +189,7 @@ function partsOf(sale: Sale, earner: Earner, circumstances: Circumstances): read
   const parts: Part[] = []
   for (const { rule, lines, share } of matches) {
     const some = rule
-      ? [partByRule(rule, sale, { share, lines, decimals })]
+      ? [partByRule(rule, sale, earner, { share, lines, decimals })]
       : partsByDefault(type, sale, earner, { circumstances, share, lines })
     if (typeof some === 'string') return some
     parts.push(...some)
@@ -212,7 +222,7 @@ function partsByName(
   const namedRule = rules.named(name, sale, earner, exchange)
   if (typeof namedRule === 'string') return namedRule
   const rule = earner.rate === null ? namedRule : { ...namedRule, rate: earner.rate }
-  return [partByRule(rule, sale, { decimals: settings.decimals })]
+  return [partByRule(rule, sale, earner, { decimals: settings.decimals })]
 }
 
 /** The part of a sale to calculate. */
@@ -244,12 +254,18 @@ function partAtRate(
   }
 }
 
-function partByRule(rule: Rule, sale: Sale, { share = ONE, lines = [], decimals }: Extent): Part {
+function partByRule(
+  rule: Rule,
+  sale: Sale,
+  { tiers }: Earner,
+  { share = ONE, lines = [], decimals }: Extent,
+): Part {
   const { type, rate, basis } = rule
   const base = baseOf(sale, basis, share)
   const items = itemsOf(sale, lines)
   const beyond = limitExceeded(rule, sale)
   const ended = beyond !== undefined
+  const reached = tiers ? reachedBy(rule, tiers) : []
   const { earned, inSale } = earnedBy({ type, rate, base, items }, decimals)
   return {
     source: 'rule',
@@ -262,9 +278,17 @@ function partByRule(rule: Rule, sale: Sale, { share = ONE, lines = [], decimals 
     lines,
     ended,
     ...(beyond && { beyond }),
+    ...(reached.length > 0 && { reached }),
     earned: ended ? ZERO : earned,
     inSale,
   }
+}
+
+function reachedBy({ conditions }: Rule, tiers: SoldBefore): Reached[] {
+  return conditions.flatMap(condition => {
+    if (isText(condition) || !isTier(condition.field)) return []
+    return [{ condition, had: String(tiers[condition.field]) }]
+  })
 }
 
 /** @param decimals of the programme's currency, which flat rates are in */

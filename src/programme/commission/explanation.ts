@@ -18,7 +18,7 @@ import type { Settings } from '../../base/settings.ts'
 import { formatTime } from '../../base/time.ts'
 import type { AppliedRate } from './calculation.ts'
 import { type Condition, definitions } from './conditions.ts'
-import { type DraftReason, exchangeOf, type Part } from './engine.ts'
+import { type DraftReason, exchangeOf, type Part, type Reached } from './engine.ts'
 import type { Obstacle } from './rule-set.ts'
 
 const text = (description: string) => Type.String({ description })
@@ -37,6 +37,13 @@ const partSchema = Type.Object({
   of: text('The same as an amount, in the currency of the sale.'),
   items: number('How many items it is paid for.'),
   lines: Type.Array(Type.Integer(), { description: 'Of which lines, from 1; none when it is all.' }),
+  reached: Type.Array(
+    Type.Object({
+      field: text('The condition of the rule.'),
+      had: text("The number, or the amount in the programme's currency."),
+    }),
+    { description: 'What the affiliate had sold before, where the rule asks for it.' },
+  ),
   ended: Type.Boolean({
     description: 'The rule pays no more: the customer has bought too often, or for too long.',
   }),
@@ -118,7 +125,7 @@ function partOf(
   { currency: ofSale }: EarningStory,
   settings: Settings,
 ): Static<typeof partSchema> {
-  const { source, rule, type, rate, basis, base, items, lines, ended, earned, inSale } = part
+  const { source, rule, type, rate, basis, base, items, lines, reached = [], ended, earned, inSale } = part
   const [currency, decimals] = inSale ? [ofSale, decimalsOf(ofSale)!] : [settings.currency, settings.decimals]
   return {
     source,
@@ -132,6 +139,7 @@ function partOf(
     of: exactText(base, decimalsOf(ofSale)!),
     items,
     lines: lines.map(place => place + 1),
+    reached: reached.map(one => ({ field: one.condition.field, had: hadText(one, settings) })),
     ended,
     earned: exactText(earned, decimals),
     currency,
@@ -176,9 +184,19 @@ function sentencesOfPart(part: Part, story: EarningStory, settings: Settings): s
     default: 'No rule applies, so it is the default rate of the programme',
   }[source]
   const beginning = `${by}${ofLines}: ${rateText(data, settings)}.`
-  if (ended) return [beginning, `${limitText(part)}, so nothing is earned.`]
-  return [beginning, sentenceOfBase(part, story, settings)]
+  const tiers = (part.reached ?? []).map(one => sentenceOfTier(one, settings))
+  if (ended) return [beginning, ...tiers, `${limitText(part)}, so nothing is earned.`]
+  return [beginning, ...tiers, sentenceOfBase(part, story, settings)]
 }
+
+function sentenceOfTier(reached: Reached, settings: Settings): string {
+  const { condition } = reached
+  const unit = definitions[condition.field].unit === 'amount' ? ` ${settings.currency}` : ''
+  return `The rule asks for ${conditionText(condition)}: before this sale the affiliate had ${hadText(reached, settings)}${unit}.`
+}
+
+const hadText = ({ condition, had }: Reached, { decimals }: Settings): string =>
+  definitions[condition.field].unit === 'amount' ? decimalText(BigInt(had), decimals) : had
 
 /** Which limit of the rule the sale exceeds. */
 function limitText({ beyond }: Part): string {
