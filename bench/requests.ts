@@ -37,7 +37,7 @@ const write = (name: string, method: string, path: string, status: number, body:
 })
 
 /**
- * {row} is one of a thousand records that lie evenly over the whole table, {number} one that no other request has: its answer can't be one that was kept.
+ * {row} is one of a thousand records that lie evenly over the whole table, {number} one that no other request has: its answer cannot be one that was kept.
  * @param server the pages are those of its database
  */
 export async function requestsTo(server: Process, authorization: string): Promise<BenchRequest[]> {

@@ -304,8 +304,8 @@ describe('the command line', () => {
     file.exec('UPDATE schema_version SET version = 999')
     file.close()
     for (const [url, message] of [
-      [`sqlite:${garbage}`, /can't be opened/],
-      [`sqlite:${folder.path}`, /can't be opened/],
+      [`sqlite:${garbage}`, /cannot be opened/],
+      [`sqlite:${folder.path}`, /cannot be opened/],
       [`sqlite:${newer}`, /newer version/],
       ['mysql://localhost/x', /database URL/],
       ['sqlite:', /needs a file/],
@@ -440,7 +440,7 @@ describe('serve', () => {
     assert.ok(stdout.includes(`administration area at ${new URL(address).origin}/admin\n`))
   })
 
-  test("1 - the first key can't be made: neither is its account, so the next start makes both", async () => {
+  test('1 - the first key cannot be made: neither is its account, so the next start makes both', async () => {
     const { url, refuse, allow } = await refusing('api_keys')
     refuse()
     const { code, stdout } = await affiliated(['serve', '--port', '0', '--database', url])
@@ -454,7 +454,7 @@ describe('serve', () => {
   })
 
   for (const workers of ['1', '2']) {
-    test(`1 - the demo can't be made, ${workers} processes: the first access is shown all the same`, async () => {
+    test(`1 - the demo cannot be made, ${workers} processes: the first access is shown all the same`, async () => {
       const { url, refuse } = await refusing('affiliates')
       refuse()
       const args = ['--json', '--demo', '--port', '0', '--workers', workers, '--database', url]

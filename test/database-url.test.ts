@@ -107,7 +107,7 @@ test('1 - a file that is damaged, with a sentence that says what to do', async t
   const whole = await readFile(file)
   const serve = ['serve', '--port', '0', ...database]
   await truncate(file, whole.length / 2)
-  await assertRefused(/damaged\.db can't be opened: .*restore the last backup\.$/m, ...serve)
+  await assertRefused(/damaged\.db cannot be opened: .*restore the last backup\.$/m, ...serve)
   // The beginning of the table of tables, and that of every page behind the first.
   for (const [from, to] of [
     [100, 4096],

@@ -1,4 +1,4 @@
-/** The database is there and can't be written, or its files are not there any more: what callers and load balancers hear. */
+/** The database is there and cannot be written, or its files are not there any more: what callers and load balancers hear. */
 import assert from 'node:assert/strict'
 import { mkdir, readdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'

@@ -285,19 +285,19 @@ test('1 - a database that is not there is not made by what reads or changes one'
   await succeeds('settings', 'set', 'currency', 'EUR', '--database', `sqlite:${folder.path}/new.db`)
 })
 
-test('1 - a folder that can not be made, or is a file, is said in words', async t => {
+test('1 - a folder that cannot be made, or is a file, is said in words', async t => {
   const folder = await temporaryFolder()
   t.after(folder.remove)
   const file = join(folder.path, 'afile')
   await writeFile(file, 'no folder')
   for (const path of [join(file, 'y.db'), join(file, 'deeper', 'y.db')]) {
-    await fails(/can't be opened: .*afile is no folder\.$/m, 'migrate', '--database', `sqlite:${path}`)
+    await fails(/cannot be opened: .*afile is no folder\.$/m, 'migrate', '--database', `sqlite:${path}`)
     await fails(/restored: .*afile is no folder\.$/m, 'restore', file, '--database', `sqlite:${path}`)
   }
   if (process.platform !== 'linux') return
   for (const [command, ...args] of [['migrate'], ['restore', file]]) {
     await fails(
-      /the folder \/proc\/x can't be made \(ENOENT\)/,
+      /the folder \/proc\/x cannot be made \(ENOENT\)/,
       command!,
       ...args,
       '--database',

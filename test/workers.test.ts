@@ -117,7 +117,7 @@ for (const engine of Object.keys(engines)) {
   })
 }
 
-describe('workers that can not start', () => {
+describe('workers that cannot start', () => {
   let folder: Awaited<ReturnType<typeof temporaryFolder>>
   let service: ServeProcess
   let file: string
@@ -131,7 +131,7 @@ describe('workers that can not start', () => {
     await folder.remove()
   })
 
-  /** A folder in the place of the file can't be opened. */
+  /** A folder in the place of the file cannot be opened. */
   function takeAway(): void {
     renameSync(file, `${file}.aside`)
     mkdirSync(file)
@@ -161,7 +161,7 @@ describe('workers that can not start', () => {
     await until(() => processes().length === 2)
     takeAway()
     killWorkers()
-    await until(() => count("can't be opened") >= 3)
+    await until(() => count('cannot be opened') >= 3)
     bringBack()
     await until(() => processes().length === 4)
     assert.ok(await answers())

@@ -1,4 +1,4 @@
-/** Texts that files for banks can carry. What they can't is refused: nothing is cut off or replaced. */
+/** Texts that files for banks can carry. What they cannot is refused: nothing is cut off or replaced. */
 
 /** The characters of the Latin set that every bank takes in a SEPA file, by the EPC's guidelines (EPC132-08). */
 const SEPA = /^[A-Za-z0-9/\-?:().,'+ ]$/

@@ -183,7 +183,7 @@ export const catalogue = {
   payout_conflict: {
     status: 409,
     code: 'rest_payout_conflict',
-    message: "The payout can't pay what it names.",
+    message: 'The payout cannot pay what it names.',
   },
   run_conflict: {
     status: 409,
@@ -199,7 +199,7 @@ export const catalogue = {
   second_person: {
     status: 403,
     code: 'rest_second_person',
-    message: "Two people are needed: who prepared the run can't approve it.",
+    message: 'Two people are needed: who prepared the run cannot approve it.',
   },
   balance_exceeded: {
     status: 409,

@@ -16,7 +16,7 @@ export interface Settings {
 
 /** Approval of payout runs, and the payer's details. */
 export interface PayoutSettings {
-  /** Number of people a run needs: with 'two', whoever prepared it can't approve it. */
+  /** Number of people a run needs: with 'two', whoever prepared it cannot approve it. */
   readonly approval: 'one' | 'two'
   /** Waiting period before changed payment details are used. */
   readonly detailsDays: number

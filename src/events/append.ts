@@ -1,7 +1,7 @@
 /**
  * Events: who did what to which record, when and from where.
  *
- * Only declared fields of a record are written (`Logged`), so that password hashes and tokens can't get in as part of a
+ * Only declared fields of a record are written (`Logged`), so that password hashes and tokens cannot get in as part of a
  * row. Personal values are stored separately, beside a salted hash of them. The hash chain (`seal.ts`) covers that hash
  * only, so that personal data can be erased and the chain still verified.
  */

@@ -37,7 +37,7 @@ test('others are answered while lines of many names are read', async () => {
   assert.ok(turns >= 10, `${turns}`)
 })
 
-describeService('lines whose result can not be written', service => {
+describeService('lines whose result cannot be written', service => {
   const rules = plainRules(creative, storeOf(creative))
   const lines = linesOf<{ name: string }>({
     arguments: creative.create,

@@ -27,8 +27,8 @@ interface Creating<R> {
   // Methods rather than function properties, so that an implementation may narrow the type of its arguments.
   create(context: RequestContext, args: unknown, shared?: Shared): Promise<R>
   /**
-   * Creates many in one transaction, where that is faster. A record that can't be created yields its failure.
-   * @throws on failures that can't be attributed to one record: each record is then created separately
+   * Creates many in one transaction, where that is faster. A record that cannot be created yields its failure.
+   * @throws on failures that cannot be attributed to one record: each record is then created separately
    */
   createMany?(context: RequestContext, all: readonly unknown[], shared?: Shared): Promise<(R | Failure)[]>
   /**
@@ -119,7 +119,7 @@ async function createEach<R>(
     for (const { args, ignored } of lines) {
       if (results.length % AT_ONCE === AT_ONCE - 1) await setImmediate()
       await shared?.hold(tx, args)
-      // With its result: a record that can't be told is not created either.
+      // With its result: a record that cannot be told is not created either.
       const createOne = async () =>
         resultOf(creating.tell(await creating.create(call, args, shared), settings), ignored)
       const result: LineResult = careful

@@ -111,7 +111,7 @@ export interface Endpoint {
   /** Hashes a password for anyone who asks: concurrency is limited, and its duration says nothing about the load. */
   readonly hashes?: true
   /**
-   * Uses several transactions, so that the answer can't be stored along with the effect: refuses an Idempotency-Key.
+   * Uses several transactions, so that the answer cannot be stored along with the effect: refuses an Idempotency-Key.
    */
   readonly inParts?: true
   /** Refuses unknown arguments and those without a value, since ignoring one would act on more than intended. */

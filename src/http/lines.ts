@@ -52,7 +52,7 @@ export function* numbered(texts: readonly string[]): Generator<Line> {
 /**
  * Processes the first part at once, the others as they are consumed.
  * @returns the results, and whether the first part had been done before
- * @throws Failure if the first part can't be processed
+ * @throws Failure if the first part cannot be processed
  */
 export async function performLines(
   texts: readonly string[],

@@ -7,7 +7,7 @@ const ALONE = { minLength: 8192, maxWrite: 16_384 }
  * `maxWrite` bytes. Only a line longer than that may still be torn.
  */
 const AMONG_OTHERS = { minLength: 2048, maxWrite: 4096 }
-/** Buffer for lines that can't be written. Beyond it they are dropped, which is logged. */
+/** Buffer for lines that cannot be written. Beyond it they are dropped, which is logged. */
 const MAX_WAITING_BYTES = 8 * 1024 * 1024
 
 /**
@@ -64,7 +64,7 @@ export async function openLog(level: string, shared: boolean): Promise<OpenLog> 
     log.level = 'silent'
     const closing = once(destination, 'close')
     destination.end()
-    // What can't be written by now is dropped.
+    // What cannot be written by now is dropped.
     await closing.catch(() => {})
   }
   return { log, closeLog }

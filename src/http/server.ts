@@ -1,4 +1,4 @@
-/** How the HTTP server takes connections and requests: timeouts, limits, proxies, identifiers, and what can't be parsed. */
+/** How the HTTP server takes connections and requests: timeouts, limits, proxies, identifiers, and what cannot be parsed. */
 import { randomBytes } from 'node:crypto'
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
@@ -74,7 +74,7 @@ function requestIds(): () => string {
 
 /**
  * A URL may have a scheme and host (RFC 9112, 3.2.2). They are cut off as text: a path that a proxy has checked must not
- * become another one here. A path with an invalid escape can't be routed; with its percent signs escaped it becomes one
+ * become another one here. A path with an invalid escape cannot be routed; with its percent signs escaped it becomes one
  * that does not exist.
  */
 function routable(url: string): string {

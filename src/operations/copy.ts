@@ -155,7 +155,7 @@ async function finish(source: Database, target: Database): Promise<void> {
 }
 
 /**
- * Copied parts of the log can't be removed, and stay right as long as the log only grows. They do not when somebody
+ * Copied parts of the log cannot be removed, and stay right as long as the log only grows. They do not when somebody
  * was erased since, or an event was committed late.
  * @throws DatabaseUnusable
  */
@@ -163,7 +163,7 @@ async function refuseOtherLog(source: Db, target: Db, schema: Schema): Promise<v
   for (const table of byRows(schema).filter(({ appendOnly }) => appendOnly)) {
     if (await isBeginning(source, target, table)) continue
     throw new DatabaseUnusable(
-      `What was copied of ${table.name} is no longer what the source has, as when a person was erased meanwhile. This target can't be completed: remove it, and copy into a new, empty one.`,
+      `What was copied of ${table.name} is no longer what the source has, as when a person was erased meanwhile. This target cannot be completed: remove it, and copy into a new, empty one.`,
     )
   }
 }

@@ -167,7 +167,7 @@ class Crew {
       resolve(url)
     })
     worker.on('error', error => {
-      // A message that can't be sent to an ending worker is answered by its end; a process that never started has
+      // A message that cannot be sent to an ending worker is answered by its end; a process that never started has
       // none.
       if (worker.process.pid === undefined) reject(error)
     })
@@ -203,7 +203,7 @@ class Crew {
   async #end(worker: Worker): Promise<void> {
     this.#workers.delete(worker)
     if (worker.isDead()) return
-    // Not `once` of node:events, which rejects if a message can't be sent any more.
+    // Not `once` of node:events, which rejects if a message cannot be sent any more.
     const exit = new Promise(resolve => worker.once('exit', resolve))
     worker.process.kill('SIGTERM')
     const killTimer = setTimeout(() => worker.process.kill('SIGKILL'), KILL_AFTER_MS)

@@ -1,4 +1,4 @@
-/** Explains why a program can't listen. */
+/** Explains why a program cannot listen. */
 
 import { codeOf } from '../base/unknown.ts'
 import { CommandFailed } from '../cli/command.ts'

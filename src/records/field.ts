@@ -54,7 +54,7 @@ export interface Field<K = unknown> extends Column<K> {
   readonly column?: string
   /** Schema in the record; a field without it is not part of the record. */
   readonly wire?: TSchema
-  /** Schema of the argument; a field without it can't be sent. */
+  /** Schema of the argument; a field without it cannot be sent. */
   readonly create?: TSchema
   readonly edit?: TSchema
   /** Filled in by the service on creation: the time, or the acting account. */

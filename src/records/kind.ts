@@ -87,7 +87,7 @@ export interface Kind<N extends string = string, T extends string = string, F ex
   readonly item: TObject<Own<N, TInteger>>
   /** Untyped by name: the list passes on what was sent. */
   readonly filters: Readonly<Record<never, TSchema>>
-  /** Fields computed from other records, which can't be sent. */
+  /** Fields computed from other records, which cannot be sent. */
   readonly derived: readonly string[]
   /** Fields with an index in list order, equal values ordered by identifier. */
   readonly indexed: readonly string[]

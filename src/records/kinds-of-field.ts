@@ -232,7 +232,7 @@ export const dated = <const C extends string>(column: C, description: string) =>
     keep: (value: string) => parseMoment(value)!.first,
   }) as const
 
-/** A count kept by the service; can't be sent. */
+/** A count kept by the service; cannot be sent. */
 export const count = (description: string) =>
   ({
     ...shownNumber,
@@ -241,7 +241,7 @@ export const count = (description: string) =>
     sample: () => 0,
   }) as const
 
-/** An amount computed from other records; can't be sent. */
+/** An amount computed from other records; cannot be sent. */
 export const derivedAmount = (description: string) =>
   ({
     type: 'integer',

@@ -28,7 +28,7 @@ export interface Writing<Create, Edit, Row> {
   /**
    * Creates many in one transaction, where that is faster.
    * @returns for each the row, or the failure
-   * @throws on failures that can't be attributed to one record; nothing is created then
+   * @throws on failures that cannot be attributed to one record; nothing is created then
    */
   createMany?(context: RequestContext, all: readonly Create[]): Promise<(Row | Failure)[]>
   edit(context: RequestContext, args: Edit): Promise<Row>

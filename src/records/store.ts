@@ -1,5 +1,5 @@
 /**
- * Queries shared by all kinds of record. Kysely can't type a table whose name is a parameter, so they are built untyped,
+ * Queries shared by all kinds of record. Kysely cannot type a table whose name is a parameter, so they are built untyped,
  * and their results are typed by the kind.
  */
 import { type Expression, type Insertable, type Kysely, type SqlBool, sql } from 'kysely'

@@ -70,7 +70,7 @@ export function payoutProblems(changes: Changes, before: Settings): Problems {
   }
 }
 
-/** Refuses names that a bank file can't contain: better now than when the money is due. */
+/** Refuses names that a bank file cannot contain: better now than when the money is due. */
 function problemsOfTexts(changes: Changes, { currency, payouts }: Settings): Problems {
   const { payer_name: name = payouts.name, payer_bank: bank = '' } = changes
   const { payer_iban: iban = payouts.iban, payer_routing: routing = payouts.routing } = changes
@@ -84,10 +84,10 @@ function problemsOfTexts(changes: Changes, { currency, payouts }: Settings): Pro
   const ofBank = problemInAch(bank, 'The name', MOST_BANK)
   return {
     ...(problem && {
-      payer_name: `can't be in ${file} file. ${problem} If you make no such files, leave ${account} empty.`,
+      payer_name: `cannot be in ${file} file. ${problem} If you make no such files, leave ${account} empty.`,
     }),
     ...(ofBank && {
-      payer_bank: `can't be in an ACH file. ${ofBank} If you make no such files, leave it empty.`,
+      payer_bank: `cannot be in an ACH file. ${ofBank} If you make no such files, leave it empty.`,
     }),
   }
 }

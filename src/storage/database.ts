@@ -13,7 +13,7 @@ import type { Tables } from './tables.ts'
 /** Reads committed data. */
 export type Db = Kysely<Tables>
 
-/** A write transaction. Only `Database.transaction` creates one, so a function that takes a Tx can't run outside. */
+/** A write transaction. Only `Database.transaction` creates one, so a function that takes a Tx cannot run outside. */
 export type Tx = Db & { readonly writes: true }
 
 export interface Database {
@@ -213,7 +213,7 @@ export interface SearchIndex {
   indexed(table: string, columns: readonly string[]): string[]
   /**
    * Makes those that are missing, where a server must permit it.
-   * @returns why they can't be had, so that searches look at every row
+   * @returns why they cannot be had, so that searches look at every row
    */
   prepare?(database: Database, all: readonly Indexed[]): Promise<string | undefined>
   /**
@@ -329,7 +329,7 @@ export type Reason =
   /** Nobody waits for the answer. */
   | 'not wanted'
 
-/** The database can't be used at all; the message is for the operator. */
+/** The database cannot be used at all; the message is for the operator. */
 export class DatabaseUnusable extends Error {
   constructor(message: string, cause?: unknown) {
     super(message, { cause })

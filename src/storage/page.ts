@@ -132,7 +132,7 @@ export class PagedList<T extends keyof Tables, C, O> {
     else if (part === 'ties')
       query = query.where(sql<boolean>`${expression} = ${after!.value} AND ${id} ${beyond} ${after!.id}`)
     if (part !== 'ties' && expression !== id) query = query.orderBy(expression, direction)
-    // A computed sum can't be read in index order.
+    // A computed sum cannot be read in index order.
     const sorted = way.endsWith('few') && expression === id
     return query.orderBy(sorted ? sql`${id} + 0` : id, direction)
   }

@@ -12,6 +12,6 @@ export function rowMaker<V>(columns: readonly string[]): RowMaker<V> {
 
 /** Types a statement's rows as its query declares: a driver knows no types. */
 export function rowsOf<R>(rows: unknown): R[] {
-  // Cast: Kysely knows the type of a query's rows; they can't be checked at run time.
+  // Cast: Kysely knows the type of a query's rows; they cannot be checked at run time.
   return rows as R[]
 }

@@ -3,7 +3,7 @@ import { DatabaseUnavailable, type Tx } from './database.ts'
 
 /**
  * Runs work in a savepoint: if it throws, its changes are rolled back and the transaction continues.
- * @throws DatabaseUnavailable if the transaction can't continue
+ * @throws DatabaseUnavailable if the transaction cannot continue
  */
 export async function inSavepoint<T>(tx: Tx, work: () => Promise<T>): Promise<T> {
   await sql`SAVEPOINT part`.execute(tx)

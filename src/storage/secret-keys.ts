@@ -146,9 +146,9 @@ function parse(parts: readonly string[]): readonly Key[] {
 }
 
 /**
- * Must be called in a write transaction that holds the settings, so that the key can't be dropped before the text is
+ * Must be called in a write transaction that holds the settings, so that the key cannot be dropped before the text is
  * stored.
- * @param about what the text belongs to: it can't be opened for anything else
+ * @param about what the text belongs to: it cannot be opened for anything else
  * @throws Failure secret_key if there is none
  */
 export function seal(text: string, about: string): string {

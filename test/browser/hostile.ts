@@ -135,7 +135,7 @@ export function hostileScenarios(): void {
           await makePayout(text, affiliate, 100 - index)
           const key = { user_id: user, name: text, permissions: ['payouts.read'] }
           await send('POST', '/keys', key, 201)
-          // What a name to log in by can't have is refused, and the refusal says nothing that could run.
+          // What a name to log in by cannot have is refused, and the refusal says nothing that could run.
           if (/[^\p{L}\p{M}\p{N} _.@-]/u.test(text)) {
             await send('POST', '/users', { login: text, email: `x${email}` }, 400)
           }

@@ -292,7 +292,7 @@ export function pageScenarios(world: () => World): void {
           await page.getByRole('button', { name: 'Save' }).click()
           await page.getByRole('cell', { name: /KWD.1,234\.567/ }).waitFor()
           await page.goto('/admin/settings')
-          await page.getByText("The currency can't change any more").waitFor()
+          await page.getByText('The currency cannot change any more').waitFor()
           await page.goto('/admin/')
           await page.getByText('Owed now').waitFor()
           assert.equal(await page.getByText('Before you begin').count(), 0)

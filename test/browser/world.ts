@@ -19,7 +19,7 @@ const FLAGS = [
 /** Long, because a busy machine is far more common than a page that never appears. */
 export const WAIT_MS = 60_000
 
-/** What a browser can't change later. */
+/** What a browser cannot change later. */
 interface Place {
   locale?: string
   timezoneId?: string

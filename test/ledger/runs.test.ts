@@ -252,7 +252,7 @@ for (const engine of Object.keys(engines)) {
                   await act(books, people, one)
                   done.set(one.do, (done.get(one.do) ?? 0) + 1)
                 } catch (error) {
-                  // What can't be done is refused; anything else is a fault.
+                  // What cannot be done is refused; anything else is a fault.
                   if (!(error instanceof Failure)) throw error
                 }
               })

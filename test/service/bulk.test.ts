@@ -24,7 +24,7 @@ describeService('bulk', service => {
     affiliate = (await service().newAffiliate('many')).id
   })
 
-  test('200 - those that are named; the others are done where one can not be', async () => {
+  test('200 - those that are named; the others are done where one cannot be', async () => {
     const ids = [await add(), await add({ status: 'unpaid' }), await add(), await add({ status: 'unpaid' })]
     await service().newPayout(affiliate, { referrals: [ids[1]] })
     const { action, done, failed, next } = await bulk('referrals', {

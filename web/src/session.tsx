@@ -8,7 +8,7 @@ import { envelopeOf, get, request } from './api.ts'
 /** The complete session; the answer to logging in has only part of it. */
 export type Session = Required<SessionRecord>
 
-/** Scripts can't read the session cookie: this mark in local storage tells an expired session from a first visit. */
+/** Scripts cannot read the session cookie: this mark in local storage tells an expired session from a first visit. */
 const MARK = 'affiliated.session'
 
 /** Why the login page is shown. */

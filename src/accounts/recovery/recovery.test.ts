@@ -121,7 +121,7 @@ for (const [engine, fresh] of Object.entries(engines)) {
       for (const { status, body } of answers) assert.deepEqual([status, body], [200, { asked: true }])
       assert.deepEqual((await mail.next()).to, ['present@example.com'])
       assert.deepEqual(mail.waiting, [])
-      // Nothing of an account is read before the answer: a letter that can't go out delays nobody.
+      // Nothing of an account is read before the answer: a letter that cannot go out delays nobody.
       const slow = new Recovery({ send: () => new Promise(() => {}) } as never, () => assert.fail())
       await slow.ask({ ...operatorOf(service.database), address: '203.0.113.33' }, 'present')
     })

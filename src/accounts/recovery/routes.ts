@@ -3,7 +3,7 @@ import { type Endpoint, endpoint } from '../../http/endpoint.ts'
 import { type Recovery, replacePassword } from './rules.ts'
 import { askArguments, newPasswordArguments } from './schema.ts'
 
-/** Endpoints for people who can't log in. */
+/** Endpoints for people who cannot log in. */
 export const recoveryEndpoints = (recovery: Recovery): readonly Endpoint[] => [
   endpoint({
     methods: ['POST'],

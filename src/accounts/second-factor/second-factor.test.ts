@@ -126,7 +126,7 @@ describeService('second factor', service => {
     assert.equal((await logIn('lost', body.recovery_codes[0])).status, 201)
   })
 
-  test('429 - codes can not be guessed, with whatever browser', async () => {
+  test('429 - codes cannot be guessed, with whatever browser', async () => {
     const person = await join('guessed')
     await setUp(person)
     for (let n = 0; n < 10; n++) await logIn('guessed', String(n).padStart(6, '0'))

@@ -4,7 +4,7 @@
  *
  * Unknown browsers are counted by the login that was typed and by their networks, never by account: that
  * would reveal which logins and addresses belong together. A browser that has logged in before is recognised by its
- * cookie and counted separately, so that strangers can't lock it out.
+ * cookie and counted separately, so that strangers cannot lock it out.
  * See docs/decisions/log-in-attempts.md.
  */
 import { hash, randomUUID } from 'node:crypto'
@@ -60,7 +60,7 @@ export const ofLetters = (userId: number): Counter[] => [counter('letter', userI
 export const ofDevice = (device: string): Counter[] => [counter('device', device)]
 
 /**
- * Limits second-factor codes, which follow the password: strangers share one counter per account, so that they can't
+ * Limits second-factor codes, which follow the password: strangers share one counter per account, so that they cannot
  * guess by starting over; a known browser has its own.
  * @param device hash of the token in its cookie
  */

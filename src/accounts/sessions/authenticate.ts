@@ -45,7 +45,7 @@ export async function authenticateSession(
 }
 
 /**
- * CSRF protection: another site can make a browser send a form here, but can't add this header to it; and browsers state
+ * CSRF protection: another site can make a browser send a form here, but cannot add this header to it; and browsers state
  * the origin of a request.
  */
 function refuseOtherSites(request: FastifyRequest): void {

@@ -1,4 +1,4 @@
-/** Cookies of the administration area. Scripts can't read them, and other sites can't make a browser send them. */
+/** Cookies of the administration area. Scripts cannot read them, and other sites cannot make a browser send them. */
 
 interface Cookie {
   readonly name: string

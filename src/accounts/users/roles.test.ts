@@ -110,7 +110,7 @@ describeService('roles', service => {
     assertFailure(await session.logIn('nobody', 'another password'), 401, 'rest_wrong_login')
   })
 
-  test('409 - the last administrator can not become a manager', async () => {
+  test('409 - the last administrator cannot become a manager', async () => {
     const only = service()
     const admin = await only.admin()
     assertFailure(await admin.patch('/users/1', { role: 'manager' }), 409, 'rest_last_administrator')

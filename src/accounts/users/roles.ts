@@ -2,7 +2,7 @@
 
 export const roles = ['administrator', 'manager', 'bookkeeper', 'reader'] as const
 
-/** '' means none: such an account can't log in. */
+/** '' means none: such an account cannot log in. */
 export type Role = (typeof roles)[number] | ''
 
 /** Whoever may change these can become anyone. */

@@ -261,7 +261,7 @@ export interface Account {
   readonly login: string
 }
 
-/** The same for many; one that can't be added yields its failure. */
+/** The same for many; one that cannot be added yields its failure. */
 export async function addAccounts(tx: Tx, batch: readonly NewAccount[]): Promise<(Account | Failure)[]> {
   const rows = batch.map(args => accountOf(args.login ?? loginFrom(args.email, 1), args, ''))
   const keys = (name: 'email_key' | 'login_key') => rows.map(row => row[name])

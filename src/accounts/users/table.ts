@@ -24,7 +24,7 @@ const columns = {
   last_name: text(name),
   display_name: { ...folded(name), isName: true },
   role: text<Role>(neither),
-  /** scrypt, see `password.ts`; '' if the account can't log in. */
+  /** scrypt, see `password.ts`; '' if the account cannot log in. */
   password_hash: text({ ...neither, secret: true }),
   registered_at: integer(neither),
   updated_at: integer(neither),

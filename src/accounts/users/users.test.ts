@@ -184,7 +184,7 @@ describeService('users', service => {
 describeService('users: the last administrator', service => {
   test('409 - keeps the role, also when two dismiss each other at once', async () => {
     const admin = await service().admin()
-    // This one has no password, so it can't log in.
+    // This one has no password, so it cannot log in.
     await admin.post('/users', { login: 'locked', email: 'locked@example.com', role: 'administrator' })
     assertFailure(await admin.patch('/users/1', { role: '' }), 409, 'rest_last_administrator')
     const { body } = await admin.post('/users', {

@@ -1,7 +1,7 @@
 /**
  * Limits requests per minute and key (a large body counts as several), and refused keys per minute and address. A valid
  * key is always served, whatever its address: many callers may share one address, and one of them must not be able to
- * lock out the others. Tokens can't be guessed (256 random bits), so the limit on refused keys merely slows attempts down
+ * lock out the others. Tokens cannot be guessed (256 random bits), so the limit on refused keys merely slows attempts down
  * and makes them visible.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify'

@@ -16,7 +16,7 @@ export interface Comparison {
 
 type Line = { readonly line: number; readonly head: Head }
 
-/** @throws CommandFailed when the file can't be read, or is not an anchor */
+/** @throws CommandFailed when the file cannot be read, or is not an anchor */
 export async function compareAnchor(db: Db, path: string): Promise<Comparison> {
   let heads = 0
   let batch: Line[] = []
@@ -69,7 +69,7 @@ async function* rawLines(path: string): AsyncGenerator<string> {
     for await (const line of file.readLines({ autoClose: false })) yield line
   } catch (error) {
     if (error instanceof Error && 'syscall' in error)
-      throw new CommandFailed(`The anchor can't be read: ${error.message}`)
+      throw new CommandFailed(`The anchor cannot be read: ${error.message}`)
     throw error
   }
 }

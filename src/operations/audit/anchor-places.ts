@@ -42,7 +42,7 @@ class FilePlace implements Place {
   async add(heads: readonly Head[]): Promise<void> {
     await using file = await this.#open()
     const { head, broken } = await this.#tailOf(file)
-    // A line that was broken off is written again, since a file that is append-only can't be corrected.
+    // A line that was broken off is written again, since a file that is append-only cannot be corrected.
     await file.appendFile(`${broken ? '\n' : ''}${heads.map(lineOf).join('')}`)
     await file.sync()
     if (!head) await flush(dirname(this.name))
@@ -71,7 +71,7 @@ class FilePlace implements Place {
 
 const ANSWER_WITHIN_MS = 10_000
 
-/** A URL can't be read, so only this process's deliveries are known. The chain's last head covers all before it. */
+/** A URL cannot be read, so only this process's deliveries are known. The chain's last head covers all before it. */
 class UrlPlace implements Place {
   readonly name: string
   readonly wantsAll = false

@@ -1,5 +1,5 @@
 /**
- * Delivers the heads of the audit log's chain to a place that the owner of the database can't reach. Nothing is
+ * Delivers the heads of the audit log's chain to a place that the owner of the database cannot reach. Nothing is
  * queued: heads are read from the seals, so an outage costs no memory, and the place gets all in order afterwards.
  */
 import { setTimeout as delay } from 'node:timers/promises'

@@ -147,7 +147,7 @@ describeService('exports', service => {
     for (const [payout_method] of methods) {
       ids.push((await service().newPayout(affiliate, { payout_method })).id)
     }
-    // A tab and a line break can't come in by HTTP.
+    // A tab and a line break cannot come in by HTTP.
     for (const method of ['\t=1', '\r=1', '\n=1']) {
       const row = await service().database.transaction(tx =>
         payouts.insert(

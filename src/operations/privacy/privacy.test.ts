@@ -114,7 +114,7 @@ describeService('what a person may ask for', service => {
     assertFailure(await manager.get('/session'), 401, 'rest_session_required')
   })
 
-  test('the last administrator can not be erased; another one can, and is out at once', async () => {
+  test('the last administrator cannot be erased; another one can, and is out at once', async () => {
     const admin = await service().admin()
     const refused = await run(['users', 'erase', 'admin', '--yes'])
     assert.equal(refused.code, 1)

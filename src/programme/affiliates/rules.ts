@@ -64,7 +64,7 @@ export async function create(context: RequestContext, args: CreateArguments): Pr
   })
 }
 
-/** Creates many; one that can't be created yields its failure. */
+/** Creates many; one that cannot be created yields its failure. */
 export async function createMany(
   context: RequestContext,
   argsOfAll: readonly CreateArguments[],

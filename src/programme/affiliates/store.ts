@@ -146,7 +146,7 @@ const thereToEarn = prepared((tx: Db, { id }: { id: number }) =>
   tx.selectFrom('affiliates').select('id').where('id', '=', id).forKeyShare(),
 )
 
-/** Whether the affiliate exists. In a transaction, it can't be deleted until the end; its figures may change. */
+/** Whether the affiliate exists. In a transaction, it cannot be deleted until the end; its figures may change. */
 export async function isThere(db: Db, id: number): Promise<boolean> {
   return (await thereToEarn(db, { id })).length > 0
 }

@@ -86,7 +86,7 @@ describeService('commission rules', service => {
     assert.deepEqual((await checkDatabase(service().database, features)).problems, [])
   })
 
-  test('400 - conditions that can not be met, and wrong limits', async () => {
+  test('400 - conditions that cannot be met, and wrong limits', async () => {
     const wrong: [object, string][] = [
       [{ conditions: [{ field: 'colour', is: ['red'] }] }, 'conditions'],
       [{ conditions: [{ field: 'country' }] }, 'conditions'],

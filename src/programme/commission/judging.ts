@@ -139,7 +139,7 @@ export async function commissionOfDraft(
       : totalOf(parts, factor)
   if (rejudged.reason !== '') return undefined
   const judgement = totalOf(rejudged.parts, factor, left)
-  // A draft that can't become real must not block others: a person gives it an amount.
+  // A draft that cannot become real must not block others: a person gives it an amount.
   if (!isWithinLimits(judgement, settings)) return 'too_large'
   return { judgement, amount: Number(judgement.amount), exchange }
 }

@@ -78,7 +78,7 @@ describeService('conversions', service => {
     assertFailure(await report({ kind: 'attribution', reference: fresh() }), 400, 'rest_invalid_param')
   })
 
-  test('400 - what can not have been: a date before there were shops, shares larger than the whole', async () => {
+  test('400 - what cannot have been: a date before there were shops, shares larger than the whole', async () => {
     const wrong: [args: object, named: string[]][] = [
       [{ occurred_at: '0001-01-01' }, ['occurred_at']],
       [{ occurred_at: '1970-01-01 00:00:00' }, ['occurred_at']],

@@ -206,7 +206,7 @@ async function recordAlias(report: Report, duplicate: Conversion): Promise<Payme
   return creditFollowing(report, after, { customer_id, occurred_at }, claimant)
 }
 
-/** @throws Failure invalid_argument if the affiliate can't be credited */
+/** @throws Failure invalid_argument if the affiliate cannot be credited */
 function refuseClaim({ reason }: Candidate): void {
   if (reason === 'unknown_affiliate') {
     refuseInvalid({ affiliate_id: 'must be the identifier of an existing affiliate.' })

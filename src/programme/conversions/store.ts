@@ -131,7 +131,7 @@ export async function claimantsNow(db: Db, ids: readonly number[]): Promise<Map<
 /** A candidate for credit, with the terms of commission. */
 export type Earning = Claimant & Terms
 
-/** The affiliates that exist; they can't be deleted until the transaction ends. */
+/** The affiliates that exist; they cannot be deleted until the transaction ends. */
 export async function claimantsOf(tx: Tx, ids: readonly number[]): Promise<Map<number, Earning>> {
   const affiliateIds = [...new Set(ids)].filter(id => id !== 0)
   if (affiliateIds.length === 0) return new Map()

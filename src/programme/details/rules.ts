@@ -112,11 +112,11 @@ const noAffiliate: Problems = { affiliate_id: 'must be the identifier of an exis
 const problemsOf = ({ method, ...args }: Partial<CreateArguments>): Problems =>
   method ? { ...problemOfHolder(method, args), ...problemsOfMethod[method](args) } : {}
 
-/** Refuses names that a run's files can't contain: better now than when the money is due. */
+/** Refuses names that a run's files cannot contain: better now than when the money is due. */
 function problemOfHolder(method: Method, { holder = '' }: Partial<CreateArguments>): Problems {
   if (isFormula(holder)) return { holder: 'must not begin as a formula of a spreadsheet does.' }
   const problem = holder && formatOf(method).problemOfName?.(holder)
-  return problem ? { holder: `can't be in a file for the bank. ${problem}` } : {}
+  return problem ? { holder: `cannot be in a file for the bank. ${problem}` } : {}
 }
 
 type Method = CreateArguments['method']

@@ -1,4 +1,4 @@
-/** Rules for groups: names are unique, and a group in use can't be deleted. */
+/** Rules for groups: names are unique, and a group in use cannot be deleted. */
 import { Failure } from '../../base/errors.ts'
 import { inTransaction, type RequestContext, write } from '../../events/write.ts'
 import { plainRules, refusingTwo } from '../../records/rules.ts'

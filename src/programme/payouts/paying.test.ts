@@ -133,7 +133,7 @@ describeService('what payouts do to referrals', service => {
     assert.deepEqual(await figures(id), [0, 8, 1])
   })
 
-  test('409 - what it can not pay, each named, and nothing is paid', async () => {
+  test('409 - what it cannot pay, each named, and nothing is paid', async () => {
     const [id, other] = [await earner('strict'), await earner('stranger')]
     const fine = await earned(id, 1)
     const wrong = [

@@ -62,7 +62,7 @@ export async function holdNamed(
 /**
  * Checks whether a payout can pay what it names.
  * @param held the locked referrals that it names or named
- * @throws Failure payout_conflict naming each referral that it can't pay
+ * @throws Failure payout_conflict naming each referral that it cannot pay
  */
 export function plan(
   held: Held,

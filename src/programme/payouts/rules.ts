@@ -54,7 +54,7 @@ interface Alone {
   readonly row: Omit<Payout, 'id'>
 }
 
-/** Creates many; those that can't be created are answered by their failure. */
+/** Creates many; those that cannot be created are answered by their failure. */
 async function createMany(
   context: RequestContext,
   argsOfAll: readonly CreateArguments[],

@@ -314,7 +314,7 @@ function problemOfCurrency(sentCurrency: string, { currency }: Settings): Proble
     : { currency: `must be ${currency}: what the affiliate earns is in it.` }
 }
 
-/** A referral that a payout has paid, or a run is about to, can't change. */
+/** A referral that a payout has paid, or a run is about to, cannot change. */
 async function refuseSettled(tx: WriteTx, before: Referral, after?: Referral): Promise<void> {
   const isSame =
     after &&

@@ -71,7 +71,7 @@ export async function beginApproval(
 }
 
 function refuseUnready(run: Run, hash: string): void {
-  if (run.status !== 'draft') throw conflict(`A run that is ${run.status} can't be approved.`)
+  if (run.status !== 'draft') throw conflict(`A run that is ${run.status} cannot be approved.`)
   if (!isReady(run)) throw conflict('The run is still being prepared: get it again in a moment.')
   if (run.hash !== hash) {
     throw conflict(

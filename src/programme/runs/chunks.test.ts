@@ -183,7 +183,7 @@ describe('results in several chunks', () => {
           .orderBy('id')
           .execute()
 
-      // The first payee can be paid, and the last one of the third chunk can not.
+      // The first payee can be paid, and the last one of the third chunk cannot.
       const [first, last] = [items[0]!.affiliate_id, items.at(-1)!.affiliate_id]
       await database.transaction(tx =>
         sql`CREATE UNIQUE INDEX refusing ON payouts (status) WHERE affiliate_id IN (${sql.lit(first)}, ${sql.lit(last)})`.execute(

@@ -31,5 +31,5 @@ export function refuseUnpayable({ method }: Pick<Run, 'method'>, settings: Setti
 export function problemOfNote({ method, note }: Pick<Run, 'method' | 'note'>): Problems {
   if (isFormula(note)) return { note: 'must not be written so that a spreadsheet takes it for a formula.' }
   const problem = formatOf(method).problemOfNote?.(note)
-  return problem === undefined ? {} : { note: `can't be in a file for the bank. ${problem}` }
+  return problem === undefined ? {} : { note: `cannot be in a file for the bank. ${problem}` }
 }

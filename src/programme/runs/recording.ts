@@ -284,7 +284,7 @@ async function recordSome(
   })
 }
 
-/** Where an outcome is known, something was sent, so that the run can't be cancelled any more. */
+/** Where an outcome is known, something was sent, so that the run cannot be cancelled any more. */
 async function markSent(tx: WriteTx, run: Run, settings: Settings): Promise<void> {
   if (run.status !== 'approved') return
   const after = await store.runs.update(tx, run, { status: 'sent', sent_at: now(), updated_at: now() })

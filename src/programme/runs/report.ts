@@ -12,7 +12,7 @@ const READING_MS = 10
 /** Payments that a file may name beside those of the run: all are held in memory until the file is read. */
 const MOST_STRANGE = 10_000
 
-/** @throws Failure invalid_argument when the file can't be read, or is about another run */
+/** @throws Failure invalid_argument when the file cannot be read, or is about another run */
 export async function reportOf(entries: Entries, run: RunRow): Promise<Report> {
   const report = new Report(run)
   let since = performance.now()
@@ -36,7 +36,7 @@ export class Report {
   /** The outcome of every payment that has no outcome of its own in the file. */
   whole: ReportedOutcome | undefined
   ignored = 0
-  /** Affiliates with outcomes that can't both be true, and what is to be read of each. */
+  /** Affiliates with outcomes that cannot both be true, and what is to be read of each. */
   readonly #contradictory = new Map<number, string>()
   #otherRun: number | undefined
   readonly #run: RunRow

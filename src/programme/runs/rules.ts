@@ -118,7 +118,7 @@ export async function approve(
   return approvedAsFar(context, id)
 }
 
-/** @throws Failure run_conflict when another process has found that the run can't be approved */
+/** @throws Failure run_conflict when another process has found that the run cannot be approved */
 export async function approvedAsFar(context: RequestContext, id: number): Promise<Run> {
   const run = await current(context, id)
   if (run.status === 'draft') {
@@ -200,7 +200,7 @@ async function proceedOnce(context: RequestContext, id: number): Promise<boolean
 }
 
 /**
- * Continues steps that are unfinished, because they are long or because their process has ended. A run that can't be
+ * Continues steps that are unfinished, because they are long or because their process has ended. A run that cannot be
  * continued keeps no other one waiting.
  * @throws AggregateError of the runs that failed
  */

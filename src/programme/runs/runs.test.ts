@@ -397,7 +397,7 @@ describeService('a payout run from who is owed to who is paid', service => {
     assertFailure(await step(run.id, '/approve', { hash: run.hash }), 403, 'rest_second_person')
   })
 
-  test('400 - results that can not be read, or are of another run, change nothing', async () => {
+  test('400 - results that cannot be read, or are of another run, change nothing', async () => {
     const run = await approved()
     const of = `${run.reference}A1`
     for (const [content, named] of [

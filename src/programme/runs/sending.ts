@@ -187,7 +187,7 @@ export async function listFiles(context: Context, id: number) {
 }
 
 /**
- * Records that a file has gone to the bank or to PayPal. From then on the run can't be cancelled.
+ * Records that a file has gone to the bank or to PayPal. From then on the run cannot be cancelled.
  * @throws Failure no_payout_run, run_conflict
  */
 export async function handOver(

@@ -148,7 +148,7 @@ export async function openPostgres(url: string, schema: Schema, options: Databas
   } catch (error) {
     await primary.close()
     if (error instanceof DatabaseUnusable) throw error
-    throw new DatabaseUnusable(`The database can't be used: ${messageOf(error)}`, error)
+    throw new DatabaseUnusable(`The database cannot be used: ${messageOf(error)}`, error)
   }
 }
 
@@ -186,7 +186,7 @@ function configOf(url: string): pg.ClientConfig {
   try {
     return toClientConfig(parse(url, { useLibpqCompat: true }))
   } catch (error) {
-    throw new DatabaseUnusable(`The database URL can't be read: ${messageOf(error)}`, error)
+    throw new DatabaseUnusable(`The database URL cannot be read: ${messageOf(error)}`, error)
   }
 }
 

@@ -4,7 +4,7 @@ import type { Db, SchemaObject } from '../database.ts'
 import wanted from './objects.json' with { type: 'json' }
 
 /**
- * Objects of a new database, written by `test/schema.test.ts`; a check is read-only, and can't create one to compare
+ * Objects of a new database, written by `test/schema.test.ts`; a check is read-only, and cannot create one to compare
  * with.
  */
 export const wantedObjects: readonly SchemaObject[] = wanted

@@ -36,7 +36,7 @@ export const postgresSearch: SearchIndex = {
       return undefined
     } catch (error) {
       if (error instanceof DatabaseUnavailable) throw error
-      return `Searches look at every account and customer, because the extension pg_trgm can't be had: ${messageOf(error)}. Have it created in this database (CREATE EXTENSION pg_trgm), and start the service again.`
+      return `Searches look at every account and customer, because the extension pg_trgm cannot be had: ${messageOf(error)}. Have it created in this database (CREATE EXTENSION pg_trgm), and start the service again.`
     }
   },
 

@@ -19,12 +19,12 @@ type State = 'new' | 'open' | 'ended'
 
 export class Transaction {
   readonly tx: Tx
-  /** The connection can't be used again. */
+  /** The connection cannot be used again. */
   isBroken = false
   readonly #session: Session
   readonly #begin: string
   #state: State = 'new'
-  /** Failure of a statement that nobody awaited: the transaction can't be committed. */
+  /** Failure of a statement that nobody awaited: the transaction cannot be committed. */
   #failure: { readonly error: unknown } | undefined
 
   /** @param begin the statement that begins the transaction */

@@ -5,7 +5,7 @@ export type WireValue = string | null
 
 const MOST_VALUES = 65_535
 
-/** @throws TypeError for values that PostgreSQL can't read as text */
+/** @throws TypeError for values that PostgreSQL cannot read as text */
 export function wireValues(values: readonly unknown[]): WireValue[] {
   if (values.length > MOST_VALUES) throw new TypeError(`A statement takes ${MOST_VALUES} values at most.`)
   return values.map(wireValue)

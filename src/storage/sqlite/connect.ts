@@ -18,7 +18,7 @@ interface Connections {
   readonly write: DatabaseSync
 }
 
-/** @throws DatabaseUnusable if the file can't be opened or is not a database */
+/** @throws DatabaseUnusable if the file cannot be opened or is not a database */
 export function connect(file: string, { existing, alone, readOnly }: DatabaseOptions): Connections {
   try {
     if (readOnly) return { read: openToRead(file), write: openToRead(file) }
@@ -37,7 +37,10 @@ export function connect(file: string, { existing, alone, readOnly }: DatabaseOpt
         error,
       )
     }
-    throw new DatabaseUnusable(`The database ${file} can't be opened: ${messageOf(translate(error))}.`, error)
+    throw new DatabaseUnusable(
+      `The database ${file} cannot be opened: ${messageOf(translate(error))}.`,
+      error,
+    )
   }
 }
 

@@ -75,7 +75,7 @@ test('one that fails takes nothing from those that share its commit, and leaves 
   await database.close()
 })
 
-test('when a write can not be undone, it and those of its commit are given up, and the next ones go on', async t => {
+test('when a write cannot be undone, it and those of its commit are given up, and the next ones go on', async t => {
   const fresh = await engines.SQLite!()
   t.after(fresh.remove)
   const database = await openDatabase(fresh.url)

@@ -33,7 +33,7 @@ const TRANSACTIONS_PER_COMMIT = 128
 
 /**
  * Opens a database file. Creates it and its folder if missing, unless `existing` is set.
- * @throws DatabaseUnusable if the file can't be opened or is not a database
+ * @throws DatabaseUnusable if the file cannot be opened or is not a database
  */
 export function openSqlite(url: string, schema: Schema, options: DatabaseOptions): Database {
   const file = fileOf(url)
@@ -253,7 +253,7 @@ class SqliteDatabase implements Database {
     batch.members.push(member)
   }
 
-  /** Rolls back the batch, since a single failed member can't be rolled back, and runs the others again. */
+  /** Rolls back the batch, since a single failed member cannot be rolled back, and runs the others again. */
   async #redo(batch: Batch, cause: unknown): Promise<void> {
     // SQLite rolls back the whole transaction by itself if the disk is full or fails.
     if (!this.#write.isTransaction) return this.#giveUp(batch, cause)

@@ -76,7 +76,7 @@ export function makeFolder(folder: string): void {
     const code = codeOf(error)
     // Another process may have been faster.
     if (code === 'EEXIST' && isFolder(folder)) return
-    throw new Error(`the folder ${folder} can't be made (${code})`, { cause: error })
+    throw new Error(`the folder ${folder} cannot be made (${code})`, { cause: error })
   }
 }
 

@@ -21,7 +21,7 @@ interface Known {
 const RETURNS_ID =
   /^(insert into "\w+" \([^()]*\) values \([^()]*\)(?: on conflict (?:\("\w+"\) )?do nothing)?) returning "id"$/
 
-/** A write can't be run again if a number turns out to be too large, so it reads all integers as bigint. */
+/** A write cannot be run again if a number turns out to be too large, so it reads all integers as bigint. */
 const READS = /^\s*(?:select|with|pragma)\b/i
 
 /** Prepared statements of one connection by text. A dropped one that is in use soon returns. */
@@ -95,7 +95,7 @@ function valuesOf(prepared: Known, parameters: readonly unknown[]): Record<numbe
   }
 }
 
-// Cast: SQLite itself refuses values it can't bind.
+// Cast: SQLite itself refuses values it cannot bind.
 const bindable = (parameters: readonly unknown[]) => parameters as readonly SQLInputValue[]
 
 /** Text if a JavaScript number does not hold it, as on the other engine. */

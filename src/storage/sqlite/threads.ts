@@ -81,7 +81,7 @@ export class SqliteThreads {
   }
 
   /**
-   * A running query can't be interrupted: its thread is left behind. Its callers are told at once, since nothing else
+   * A running query cannot be interrupted: its thread is left behind. Its callers are told at once, since nothing else
    * keeps the process alive, and it would end in the middle of what they await.
    */
   async close(): Promise<void> {

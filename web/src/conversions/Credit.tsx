@@ -47,7 +47,7 @@ export function Credit({ conversion }: { conversion: Conversion }) {
           <DialogContent>
             <Typography sx={{ mb: 2, color: 'text.secondary' }}>
               The affiliate earns what the rules say for it, less what was refunded, and is credited for what
-              the customer buys from then on. It can't be credited to somebody else later.
+              the customer buys from then on. It cannot be credited to somebody else later.
             </Typography>
             <AffiliateInput
               nameOf={payeeOf}

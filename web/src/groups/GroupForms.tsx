@@ -25,7 +25,7 @@ export function GroupEdit() {
             Rules
           </Button>
           <DeleteRecord of={groups} record={group} name={`group ${group.name}`}>
-            The group is gone for good. It can't be deleted as long as affiliates belong to it, or a rule is
+            The group is gone for good. It cannot be deleted as long as affiliates belong to it, or a rule is
             for it.
           </DeleteRecord>
         </>

@@ -141,7 +141,7 @@ function Tick({
 }
 
 /**
- * The selection is derived from the text field with the referral numbers, so the two can't disagree. The amount is the
+ * The selection is derived from the text field with the referral numbers, so the two cannot disagree. The amount is the
  * sum of the selection unless someone has typed another one.
  */
 function useTicked(referrals: Referral[]) {

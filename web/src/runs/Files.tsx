@@ -118,7 +118,7 @@ function FileRow({ run, file, onDownload }: { run: Run; file: RunFile; onDownloa
           onClose={() => setAsking(false)}
         >
           <Typography>
-            From now on the run can't be cancelled: record what becomes of each payment instead.
+            From now on the run cannot be cancelled: record what becomes of each payment instead.
           </Typography>
         </Confirm>
       </TableCell>

@@ -46,7 +46,7 @@ export function RunActions({ run }: { run: Run }) {
   )
 }
 
-/** Approving, or why the signed-in user can't. */
+/** Approving, or why the signed-in user cannot. */
 function Approval({ run }: { run: Run }) {
   const { user } = useSession()
   if (run.approval === 'one' || ![0, user.id].includes(run.prepared_by)) return <Approve run={run} />

@@ -131,7 +131,7 @@ function RunDetails({ run }: { run: Run }) {
         ['Earned until', run.cut_off ? time(run.cut_off) : 'Any date'],
         ['Minimum', money.full(run.minimum)],
         ['Note', run.note && <bdi key="note">{run.note}</bdi>],
-        ['Approval', run.approval === 'two' ? 'Two people: who prepared it can’t approve it' : 'One person'],
+        ['Approval', run.approval === 'two' ? 'Two people: who prepared it cannot approve it' : 'One person'],
         ['Prepared', time(run.date)],
         ['Prepared by', account(run.prepared_by, 'prepared')],
         ['Approved', run.approved_at && time(run.approved_at)],

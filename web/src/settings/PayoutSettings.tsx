@@ -27,7 +27,7 @@ export function PayoutSettings() {
             label="Approval"
             choices={approvals}
             translateChoice={false}
-            helperText="With two, who prepared a run can't approve it."
+            helperText="With two, who prepared a run cannot approve it."
           />
           <NumberInput
             source="payment_details_days"

@@ -76,7 +76,7 @@ function Fields({ settings }: { settings: SettingsRecord }) {
         <NamesInput
           source="rate_types"
           label="Rate types"
-          helperText="The rate types that affiliates can have. Press Enter after each. Types in use can't be removed."
+          helperText="The rate types that affiliates can have. Press Enter after each. Types in use cannot be removed."
         />
       </FormSection>
       <TrackingFields />
@@ -86,7 +86,7 @@ function Fields({ settings }: { settings: SettingsRecord }) {
       >
         {settings.currency_locked && (
           <Alert severity="info" role="note">
-            The currency can't change any more, because amounts are recorded in it.
+            The currency cannot change any more, because amounts are recorded in it.
           </Alert>
         )}
         <AutocompleteInput

@@ -177,7 +177,7 @@ function Revoke({ apiKey }: { apiKey: ApiKey }) {
         onConfirm={confirm}
         onClose={() => setAsking(false)}
       >
-        <Typography>Every request with this key will be refused. This can't be undone.</Typography>
+        <Typography>Every request with this key will be refused. This cannot be undone.</Typography>
         <Typography>
           What stays: the key in this list, as revoked, and everything that was done with it.
         </Typography>

@@ -62,7 +62,7 @@ export function AuditLog() {
       <Rows
         empty={
           <Empty icon={<HistoryIcon />} title="Nothing has happened yet">
-            Every change and every log-in is recorded here and can't be altered or removed.
+            Every change and every log-in is recorded here and cannot be altered or removed.
           </Empty>
         }
         table={<EntryTable />}

@@ -48,7 +48,7 @@ function useNewKey(onGenerated: (key: Generated) => void) {
   const [name, setName] = useState('')
   const [owner, setOwner] = useState<Owner | null>(session.user)
   const [selectedPermissions, setPermissions] = useState<string[]>(readOnly(session.permissions))
-  // A key can't have more permissions than its owner's role.
+  // A key cannot have more permissions than its owner's role.
   const availablePermissions = [...leftTo(roleOf(owner), session.permissions)]
   const permissions = selectedPermissions.filter(permission => availablePermissions.includes(permission))
   const [expires, setExpires] = useState('')

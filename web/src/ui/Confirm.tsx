@@ -19,7 +19,7 @@ interface Question {
   onClose: () => void
 }
 
-/** Confirmation of an action that can't be undone; the server's error is shown in the dialog. */
+/** Confirmation of an action that cannot be undone; the server's error is shown in the dialog. */
 export function Confirm({
   open,
   title,

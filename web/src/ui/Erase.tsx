@@ -45,8 +45,8 @@ export function Erase({
       >
         <Typography>{children}</Typography>
         <Typography>
-          It can’t be undone. Backups that were made before still hold what was erased: remove them when their
-          time has come.
+          It cannot be undone. Backups that were made before still hold what was erased: remove them when
+          their time has come.
         </Typography>
       </Confirm>
     </Allowed>

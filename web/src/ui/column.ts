@@ -2,7 +2,7 @@ import type { ReactNode } from 'react'
 
 export interface Column<R> {
   label: string
-  /** API field to sort by; without it the column can't be sorted. */
+  /** API field to sort by; without it the column cannot be sorted. */
   sort?: string
   cell: (record: R) => ReactNode
   /** Right-aligned, with tabular digits. */

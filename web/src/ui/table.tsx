@@ -9,10 +9,10 @@ export const figures = {
   whiteSpace: 'nowrap',
 } as const
 
-/** Whether the content is inside a link, as on cards: links can't be nested. */
+/** Whether the content is inside a link, as on cards: links cannot be nested. */
 export const InsideLink = createContext(false)
 
-/** The name of a row, linked to its page: for the keyboard and screen readers, which can't click the row. */
+/** The name of a row, linked to its page: for the keyboard and screen readers, which cannot click the row. */
 export function RowLink({ to, children }: { to: string; children: ReactNode }) {
   if (useContext(InsideLink)) return <>{children}</>
   return (

@@ -180,7 +180,7 @@ function Identity({ isNew }: { isNew: boolean }) {
           label="Login name"
           validate={required('Enter a login name.')}
           readOnly={!isNew}
-          helperText={isNew ? 'Letters, digits, space and _.-@' : "It can't change."}
+          helperText={isNew ? 'Letters, digits, space and _.-@' : 'It cannot change.'}
           slotProps={{ htmlInput: { maxLength: 60, autoCapitalize: 'none', spellCheck: false } }}
         />
         <TextInput

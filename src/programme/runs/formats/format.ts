@@ -49,9 +49,9 @@ export interface Format {
   readonly mostAmount?: bigint
   /** What is wrong with the payer's details, as sentences that name settings. */
   problemsOfPayer?(payer: Payer): string[]
-  /** Why payees can't read a note beside the payment. */
+  /** Why payees cannot read a note beside the payment. */
   problemOfNote?(note: string): string | undefined
-  /** Why a payee can't be in such a file: characters are never dropped silently. */
+  /** Why a payee cannot be in such a file: characters are never dropped silently. */
   problemOfName?(name: string): string | undefined
   write(frame: Frame, lines: Lines): AsyncIterable<string>
 }
