@@ -44,11 +44,16 @@ export function problemOfMapping(mapping: unknown): string | undefined {
   const stranger = Object.keys(mapping).find(name => !allowedNames.includes(name))
   if (stranger !== undefined)
     return `must name arguments of a conversion, not ${stranger}: ${allowedNames.join(', ')}.`
-  const { kinds, minor_units } = mapping
+  const { kind, kinds: words, minor_units } = mapping
   if (minor_units !== undefined && typeof minor_units !== 'boolean')
     return 'minor_units must be true or false.'
-  if (kinds !== undefined && !isObject(kinds))
+  if (words !== undefined && !isObject(words))
     return 'kinds must be an object: the words of the sender, and the kinds.'
+  // An empty one says that the word means nothing here.
+  const meant = words ? Object.values(words).filter(one => one !== '') : [kind].filter(isValue)
+  const unknown = meant.find(one => !knownKinds.has(one))
+  if (unknown !== undefined)
+    return `must lead to kinds of conversion, not ${JSON.stringify(unknown)}: ${kinds.join(', ')}.`
   const isSayable = (value: unknown) => ['string', 'number', 'boolean'].includes(typeof value)
   const wrong = Object.entries(mapping).find(
     ([name, value]) => name !== 'kinds' && !isSayable(value) && !(isList(name) && isTexts(value)),
@@ -56,6 +61,10 @@ export function problemOfMapping(mapping: unknown): string | undefined {
   return wrong && `${wrong[0]} must be a JSON pointer, such as /order/total, or the value itself.`
 }
 
+const knownKinds: ReadonlySet<unknown> = new Set(kinds)
+
+const isPointer = (value: unknown): value is string => typeof value === 'string' && value.startsWith('/')
+const isValue = (value: unknown) => value !== undefined && !isPointer(value)
 const isList = (name: string) => lists.includes(name)
 const isTexts = (value: unknown): value is string[] =>
   Array.isArray(value) && value.every(item => typeof item === 'string')
@@ -64,7 +73,7 @@ const INDEX = /^(?:0|[1-9]\d*)$/
 
 /** The value that a pointer leads to, or the value itself where it is no pointer. */
 function at(payload: unknown, pointer: unknown): unknown {
-  if (typeof pointer !== 'string' || !pointer.startsWith('/')) return pointer
+  if (!isPointer(pointer)) return pointer
   let value = payload
   for (const step of pointer.slice(1).split('/')) {
     const name = step.replaceAll('~1', '/').replaceAll('~0', '~')

@@ -376,8 +376,10 @@ describeService('sources', service => {
     })
     assert.equal(pointed.status, 200)
     assert.equal((await read({ lines: ['first'] })).reference, undefined)
-    const inWords = await service().patch(`/sources/${unsaid}`, { mapping: { minor_units: 'yes' } })
-    assertFailure(inWords, 400, 'rest_invalid_param')
+    const misspelt = [{ minor_units: 'yes' }, { kind: 'sael' }, { kind: '/kind', kinds: { paid: 'sael' } }]
+    for (const mapping of misspelt) {
+      assertFailure(await service().patch(`/sources/${unsaid}`, { mapping }), 400, 'rest_invalid_param')
+    }
     const wrong = await service().post('/sources', {
       type: 'generic',
       secret: SECRET,
