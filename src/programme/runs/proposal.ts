@@ -92,9 +92,9 @@ function withinNumbers(amount: bigint): number {
 }
 
 /** Whoever records a payment by hand, and names no referrals, leaves owed what they may have meant to pay. */
-function warningOf(paidBeside: bigint, { decimals }: Settings): string {
+function warningOf(paidBeside: bigint, { decimals, currency }: Settings): string {
   if (paidBeside === 0n) return ''
-  return `Beside this, ${decimalText(paidBeside, decimals)} was paid by payouts that name no referrals: leave the affiliate out if these earnings were meant.`
+  return `Beside this, ${decimalText(paidBeside, decimals)} ${currency} was paid by payouts that name no referrals: leave the affiliate out if these earnings were meant.`
 }
 
 /** What people read of each reason that says the same of everybody. */
@@ -106,7 +106,7 @@ const sentences = {
   negative: 'More was taken back than is owed: it is carried to the next run.',
   below_minimum: 'Less is owed than the minimum: it is carried to the next run.',
   too_large: 'More is owed than one payment may be: pay it by payouts of its own.',
-  no_payment_details: 'There are no payment details for this method: enter them, and prepare the run again.',
+  no_payment_details: 'There are no payment details for this method: a run that is prepared after they are entered pays what is owed.',
   cancelled: 'The run was cancelled: what it had reserved is owed as before.',
 } as const satisfies Partial<Record<Reason, string>>
 
@@ -129,7 +129,7 @@ function exclusionOf(
     const carried = decimalText(owed.later, settings.decimals)
     return {
       reason: 'after_cut_off',
-      note: `All that is owed, ${carried}, was earned after the cut-off: it is carried to the next run.`,
+      note: `All that is owed, ${carried} ${settings.currency}, was earned after the cut-off: it is carried to the next run.`,
     }
   }
   if (owed.count === 0) return plain(waiting ? 'on_hold' : 'nothing_owed')

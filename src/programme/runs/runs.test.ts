@@ -68,7 +68,7 @@ describeService('a payout run from who is owed to who is paid', service => {
     const listed = await items(run.id)
     for (const { reason, note } of listed) assert.match(note, reason ? /^[A-Z].*\.$/ : /^$/)
     const { note: carried } = listed.find((item: any) => item.affiliate_id === later)
-    assert.match(carried, /, 50\.00, was earned after the cut-off/)
+    assert.match(carried, /, 50\.00 USD, was earned after the cut-off/)
     const said = Object.fromEntries(
       listed.map((item: any) => [item.affiliate_id, item.reason || item.status]),
     )
@@ -327,11 +327,11 @@ describeService('a payout run from who is owed to who is paid', service => {
     assert.equal((await service().post('/payouts', { affiliate_id: id, amount: 10 })).status, 201)
     const refused = await step(run.id, '/approve', { hash: run.hash })
     assertFailure(refused, 409, 'rest_payout_run_conflict')
-    assert.match(refused.body.message, /was paid otherwise meanwhile.* 10\.00 was paid by payouts/)
+    assert.match(refused.body.message, /was paid otherwise meanwhile.* 10\.00 USD was paid by payouts/)
     const again = (await step(run.id, '')).body
     assert.match(
       (await ofHand(run.id)).note,
-      /^Beside this, 10\.00 was paid by payouts that name no referrals/,
+      /^Beside this, 10\.00 USD was paid by payouts that name no referrals/,
     )
     assert.equal((await step(run.id, '/approve', { hash: again.hash })).body.status, 'approved')
     await step(run.id, '/cancel')
