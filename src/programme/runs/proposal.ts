@@ -106,7 +106,8 @@ const sentences = {
   negative: 'More was taken back than is owed: it is carried to the next run.',
   below_minimum: 'Less is owed than the minimum: it is carried to the next run.',
   too_large: 'More is owed than one payment may be: pay it by payouts of its own.',
-  no_payment_details: 'There are no payment details for this method: a run that is prepared after they are entered pays what is owed.',
+  no_payment_details:
+    'There are no payment details for this method: a run that is prepared after they are entered pays what is owed.',
   cancelled: 'The run was cancelled: what it had reserved is owed as before.',
 } as const satisfies Partial<Record<Reason, string>>
 
