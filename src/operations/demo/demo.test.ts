@@ -46,3 +46,10 @@ describeService('the demo', service => {
     assert.ok(Number(first) < Date.now() / 1000 - 730 * 86_400, `${first}`)
   })
 })
+
+describeService('a small demo at the end of a day', service => {
+  test('is filled', async () => {
+    const until = Date.UTC(2026, 10, 23, 23, 59, 59) / 1000
+    assert.ok(await fillWithDemo(service().database, features, { affiliates: 10, payouts: 1300, until }))
+  })
+})

@@ -61,7 +61,8 @@ export async function fillWithDemo(
   const firstDay = (dayOf(until) - DAYS) * DAY_SECONDS
   const timeAt = (part: number) =>
     firstDay + Math.floor(part * (DAYS - 1)) * DAY_SECONDS + Math.floor(random() * DAY_SECONDS)
-  const partAt = (time: number) => (time - firstDay) / (DAYS * DAY_SECONDS)
+  // Sales of the first payouts are earlier, and what happens today is after the last whole day.
+  const partAt = (time: number) => Math.min(1, Math.max(0, (time - firstDay) / (DAYS * DAY_SECONDS)))
   const chance = { random, timeAt, partAt }
   const earners: number[] = []
   let owner = await firstAdministrator(database.reader)
