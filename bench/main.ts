@@ -169,7 +169,7 @@ async function measureAll() {
     results.flatMap(one => one.workers),
     one => [one.engine, one.request, spread(one.ratio, 2)],
   )
-  beside('driver', 'PostgreSQL, against pg alone by one statement')
+  beside('driver', 'PostgreSQL, against pg alone')
   tell(
     'growth',
     'Growth, time of a request against that on the smallest database',

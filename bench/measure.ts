@@ -101,7 +101,7 @@ export function targetOf(server: Process, request: BenchRequest, authorization: 
 
 /**
  * Asks once, and lets the floor answer with what came.
- * @param database where the floor does the same by one statement
+ * @param database where the floor does the same by one statement, or those of the service in one transaction
  */
 export async function copyAnswer(
   floor: Floor,

@@ -23,10 +23,7 @@ export async function compareWithFloor(filled: Filled, run: Run) {
   return compare(filled, await startFloor(), run)
 }
 
-/**
- * The same against `pg` alone, which does what the request does by one statement, or by the same ones in one transaction, and answers with the same
- * bytes.
- */
+/** The same against `pg` alone, which does what the request does and answers with the same bytes: see `copyAnswer`. */
 export async function compareWithDriver(filled: Filled, run: Run) {
   return compare(filled, await startFloor(filled.database), run, filled.database)
 }
