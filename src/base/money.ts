@@ -58,6 +58,12 @@ export function decimalText(units: number | bigint, decimals: number): string {
   return `${units < 0 ? '-' : ''}${digits.slice(0, -decimals)}.${digits.slice(-decimals)}`
 }
 
+/** The same with its currency: '27.80 EUR'. */
+export const amountText = (
+  units: number | bigint,
+  { decimals, currency }: { readonly decimals: number; readonly currency: string },
+): string => `${decimalText(units, decimals)} ${currency}`
+
 declare global {
   interface JSON {
     /** ECMAScript 2026; missing from TypeScript's declarations. */

@@ -13,7 +13,7 @@ import {
   whole,
   ZERO,
 } from '../../base/fraction.ts'
-import { decimalText, formatRate } from '../../base/money.ts'
+import { amountText, decimalText, formatRate } from '../../base/money.ts'
 import type { Settings } from '../../base/settings.ts'
 import { formatTime } from '../../base/time.ts'
 import type { AppliedRate } from './calculation.ts'
@@ -139,7 +139,10 @@ function partOf(
     of: exactText(base, decimalsOf(ofSale)!),
     items,
     lines: lines.map(place => place + 1),
-    reached: reached.map(one => ({ field: one.condition.field, had: hadText(one, settings) })),
+    reached: reached.map(one => ({
+      field: one.condition.field,
+      had: isVolume(one) ? decimalText(BigInt(one.had), settings.decimals) : one.had,
+    })),
     ended,
     earned: exactText(earned, decimals),
     currency,
@@ -189,14 +192,12 @@ function sentencesOfPart(part: Part, story: EarningStory, settings: Settings): s
   return [beginning, ...tiers, sentenceOfBase(part, story, settings)]
 }
 
-function sentenceOfTier(reached: Reached, settings: Settings): string {
-  const { condition } = reached
-  const unit = definitions[condition.field].unit === 'amount' ? ` ${settings.currency}` : ''
-  return `The rule asks for ${conditionText(condition)}: before this sale the affiliate had ${hadText(reached, settings)}${unit}.`
-}
+const isVolume = ({ condition }: Reached) => definitions[condition.field].unit === 'amount'
 
-const hadText = ({ condition, had }: Reached, { decimals }: Settings): string =>
-  definitions[condition.field].unit === 'amount' ? decimalText(BigInt(had), decimals) : had
+function sentenceOfTier(reached: Reached, settings: Settings): string {
+  const had = isVolume(reached) ? amountText(BigInt(reached.had), settings) : reached.had
+  return `The rule asks for ${conditionText(reached.condition)}: before this sale the affiliate had ${had}.`
+}
 
 /** Which limit of the rule the sale exceeds. */
 function limitText({ beyond }: Part): string {
@@ -270,7 +271,7 @@ function sentencesOfResult(
   parts: readonly Part[],
   { currency, decimals }: Settings,
 ): string[] {
-  const rounded = `${decimalText(amount, decimals)} ${currency}`
+  const rounded = amountText(amount, { decimals, currency })
   if (exact.denominator !== 1n) {
     const digits = decimals === 0 ? 'a whole number' : `${decimals} decimals`
     return [

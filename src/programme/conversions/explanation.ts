@@ -1,6 +1,6 @@
 /** Explains the attribution and the earnings of a conversion, as data and as sentences. Pure. */
 import { decimalsOf } from '../../base/currencies.ts'
-import { decimalText, fromUnits } from '../../base/money.ts'
+import { amountText, decimalText, fromUnits } from '../../base/money.ts'
 import type { Settings } from '../../base/settings.ts'
 import { becauseOf } from '../referrals/reasons.ts'
 import type { Referral } from '../referrals/referral.ts'
@@ -118,5 +118,5 @@ function sentenceOfReferral(referral: Referral, { decimals, currency }: Settings
   const { id, type, status, amount, affiliate_id } = referral
   const noun = type === 'refund' ? 'Refund' : 'Referral'
   const because = becauseOf(referral)
-  return `${noun} ${id} of affiliate ${affiliate_id}: ${decimalText(amount, decimals)} ${currency}, ${status}${because ? `, because ${because}` : ''}.`
+  return `${noun} ${id} of affiliate ${affiliate_id}: ${amountText(amount, { decimals, currency })}, ${status}${because ? `, because ${because}` : ''}.`
 }

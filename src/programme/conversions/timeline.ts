@@ -1,7 +1,7 @@
 /** Timeline of a payment: visit, sale, refunds, referrals, payouts. Pure. */
 import { decimalsOf } from '../../base/currencies.ts'
 import { ONE } from '../../base/fraction.ts'
-import { decimalText } from '../../base/money.ts'
+import { amountText, decimalText } from '../../base/money.ts'
 import type { Settings } from '../../base/settings.ts'
 import { formatTime } from '../../base/time.ts'
 import { earnedOf, parseCalculation } from '../commission/calculation.ts'
@@ -91,7 +91,7 @@ export function timelineOf(
     ...corrections.map((correction): Moment => {
       const { at, referral_id, amount, debit, credit } = correction
       const words = wordsOf(correction)
-      const sum = `${decimalText(BigInt(amount), settings.decimals)} ${settings.currency}`
+      const sum = amountText(BigInt(amount), settings)
       return {
         at,
         kind: 'referral',
@@ -101,7 +101,7 @@ export function timelineOf(
       }
     }),
     ...payouts.map(({ id, status, amount, created_at }): Moment => {
-      const sum = `${decimalText(amount, settings.decimals)} ${settings.currency}`
+      const sum = amountText(amount, settings)
       return {
         at: created_at,
         kind: 'payout',
@@ -135,7 +135,7 @@ function textOf({ kind, amount, currency, cumulative, affiliate_id }: Conversion
 
 function textOfReferral(referral: Referral, { decimals, currency }: Settings) {
   const { type, amount, status, affiliate_id } = referral
-  const sum = (units: number | bigint) => `${decimalText(units, decimals)} ${currency}`
+  const sum = (units: number | bigint) => amountText(units, { decimals, currency })
   if (type === 'refund') {
     const verb = amount < 0 ? 'gives back' : 'gets back'
     return `Affiliate ${affiliate_id} ${verb} ${sum(Math.abs(amount))}, ${status}.`

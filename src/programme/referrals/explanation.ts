@@ -2,7 +2,7 @@
 import { type Static, Type } from 'typebox'
 import { decimalsOf } from '../../base/currencies.ts'
 import { compared, ONE, whole } from '../../base/fraction.ts'
-import { decimalText } from '../../base/money.ts'
+import { amountText, decimalText } from '../../base/money.ts'
 import type { Settings } from '../../base/settings.ts'
 import { formatTime } from '../../base/time.ts'
 import type { Context } from '../../events/write.ts'
@@ -130,7 +130,7 @@ function sentenceOfRefund(
   { decimals, currency }: Settings,
 ): string {
   const verb = amount < 0 ? 'takes back' : 'adds'
-  const sum = `${decimalText(Math.abs(amount), decimals)} ${currency}`
+  const sum = amountText(Math.abs(amount), { decimals, currency })
   const what = `${verb} ${sum} ${amount < 0 ? 'of' : 'to'} referral ${parent_id}`
   const cause = takings.find(({ id }) => id === conversion_id)
   if (cause) return `${what} because of ${takingText(cause)}.`
@@ -155,7 +155,7 @@ function beginning(
   children: readonly Referral[],
   settings: Settings,
 ): string[] {
-  const moneyOf = (units: number) => `${decimalText(units, settings.decimals)} ${settings.currency}`
+  const moneyOf = (units: number) => amountText(units, settings)
   const money = moneyOf(row.amount)
   if (row.type === 'write_off') {
     const done = row.amount < 0 ? 'written off' : 'added'
@@ -176,14 +176,14 @@ function sentencesOfHand(
   if (earned.result === null || earned.result.amount === BigInt(amount)) return []
   const calculation = parseCalculation(text)!
   const { corrected, waived = 0n } = calculation
-  const worth = `worth ${decimalText(amount, decimals)} ${currency} now.`
+  const worth = `worth ${amountText(amount, { decimals, currency })} now.`
   if (!corrected || compared(corrected.left, coveredOf(calculation)) === 0) {
     return [`It was changed by hand afterwards, and is ${worth}`]
   }
   const since = `with the refunds and disputes since, it is ${worth}`
   // What was set includes the refunds that stood beside it then, which may be others now.
   if (children.length > 0 || waived !== 0n) return [`It was changed by hand; ${since}`]
-  return [`It was changed by hand to ${decimalText(corrected.amount, decimals)} ${currency}; ${since}`]
+  return [`It was changed by hand to ${amountText(corrected.amount, { decimals, currency })}; ${since}`]
 }
 
 function standing(row: Referral): string[] {

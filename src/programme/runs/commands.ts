@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises'
 import { Argument, type Command } from 'commander'
 import { commandLine } from '../../base/actor.ts'
-import { decimalText } from '../../base/money.ts'
+import { amountText, decimalText } from '../../base/money.ts'
 import { formatTime } from '../../base/time.ts'
 import {
   addCommand,
@@ -82,7 +82,7 @@ async function printRun(options: CommonOptions, context: RequestContext, run: Ru
   const settings = await context.settings.current()
   const record = payoutRun.show(run, settings)
   print(options, record, [
-    `Run ${run.id} is ${run.status}: ${run.payees} payees, ${decimalText(run.amount, settings.decimals)} ${settings.currency}, by ${run.method}; ${run.excluded} left out.`,
+    `Run ${run.id} is ${run.status}: ${run.payees} payees, ${amountText(run.amount, settings)}, by ${run.method}; ${run.excluded} left out.`,
     ...(run.status === 'draft' ? [`hash  ${run.hash}`] : []),
     ...more,
   ])

@@ -3,7 +3,7 @@
  * approval the decision is made again, and has to be the same.
  */
 import { hash } from 'node:crypto'
-import { decimalText, MAX_AMOUNT, toUnits } from '../../base/money.ts'
+import { amountText, decimalText, MAX_AMOUNT, toUnits } from '../../base/money.ts'
 import type { Settings } from '../../base/settings.ts'
 import { formatOf } from './formats/formats.ts'
 import type { Item, Reason } from './item.ts'
@@ -94,7 +94,7 @@ function withinNumbers(amount: bigint): number {
 /** Whoever records a payment by hand, and names no referrals, leaves owed what they may have meant to pay. */
 function warningOf(paidBeside: bigint, { decimals, currency }: Settings): string {
   if (paidBeside === 0n) return ''
-  return `Beside this, ${decimalText(paidBeside, decimals)} ${currency} was paid by payouts that name no referrals: leave the affiliate out if these earnings were meant.`
+  return `Beside this, ${amountText(paidBeside, { decimals, currency })} was paid by payouts that name no referrals: leave the affiliate out if these earnings were meant.`
 }
 
 /** What people read of each reason that says the same of everybody. */
