@@ -3,7 +3,7 @@ import { foldCase } from '../../base/text.ts'
 import type { Context } from '../../events/write.ts'
 import { existing } from '../../records/rules.ts'
 import { correctionsOf } from '../ledger/store.ts'
-import { conversion } from './conversion.ts'
+import { conversion, isTaking } from './conversion.ts'
 import { currencyOf } from './earlier.ts'
 import type { Story } from './explanation.ts'
 import { readPayment } from './payments.ts'
@@ -55,6 +55,7 @@ export async function currencyUnsaid(
   shop: string,
   sent: Pick<CreateArguments, 'kind' | 'part' | 'reference'>,
 ): Promise<string> {
-  const members = await membersOf(context, shop, sent.reference)
+  // Only what takes from a sale has its currency.
+  const members = isTaking(sent.kind) ? await membersOf(context, shop, sent.reference) : []
   return currencyOf(sent, members, await context.settings.current())
 }

@@ -7,6 +7,9 @@ import { isTaking, kinds } from '../conversions/conversion.ts'
 import { isObject, number, text } from './reading.ts'
 import { type Delivery, ignored, type Unchecked } from './report.ts'
 
+/** The currency of a report whose minor units are of one that the payload does not say. */
+export const UNSAID = ''
+
 /** Where each argument is found. `kinds` maps the sender's words to kinds of conversion. */
 export interface Mapping {
   readonly kinds?: Readonly<Record<string, string>>
@@ -86,9 +89,9 @@ function at(payload: unknown, pointer: unknown): unknown {
 
 /**
  * @param payload of a delivery whose signature was verified
- * @param unsaidCurrency that of minor units of which the payload says no currency
+ * @param unsaidCurrency that of minor units of which the payload says no currency; the report says so while it is not known
  */
-export function readGeneric(payload: unknown, mapping: Mapping, unsaidCurrency: string): Delivery {
+export function readGeneric(payload: unknown, mapping: Mapping, unsaidCurrency = UNSAID): Delivery {
   const valueAt = (name: string) => at(payload, mapping[name])
   const word = valueAt('kind')
   const senderKind = text(word)

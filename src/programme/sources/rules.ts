@@ -6,11 +6,11 @@ import { entryOf, Failure } from '../../base/errors.ts'
 import { now } from '../../base/time.ts'
 import { type Context, type RequestContext, write } from '../../events/write.ts'
 import { existing, plainRules } from '../../records/rules.ts'
-import { isTaking, kinds } from '../conversions/conversion.ts'
+import { kinds } from '../conversions/conversion.ts'
 import { create, join } from '../conversions/rules.ts'
 import type { CreateArguments } from '../conversions/schema.ts'
 import { currencyUnsaid, isDisputed } from '../conversions/story.ts'
-import { type Mapping, readGeneric } from './generic.ts'
+import { type Mapping, readGeneric, UNSAID } from './generic.ts'
 import { text } from './reading.ts'
 import type { Delivery } from './report.ts'
 import { type Headers, isSigned } from './signatures.ts'
@@ -88,14 +88,12 @@ async function readPayload(
   if (type === 'stripe') return readStripe(payload, mode)
   if (type === 'woocommerce') return readWooCommerce(payload)
   const ownMapping: Mapping = JSON.parse(mapping)
-  const { currency } = await context.settings.current()
-  const delivery = readGeneric(payload, ownMapping, currency)
+  const delivery = readGeneric(payload, ownMapping)
   const [first] = delivery.conversions
-  const kind = kinds.find(one => one === first?.kind)
-  if (!first || !kind || !isTaking(kind)) return delivery
+  if (first?.currency !== UNSAID) return delivery
+  const kind = kinds.find(one => one === first.kind) ?? 'sale'
   const sent = { kind, part: text(first.part), reference: text(first.reference) }
-  const currencyOfSale = await currencyUnsaid(context, shop, sent)
-  return currencyOfSale === currency ? delivery : readGeneric(payload, ownMapping, currencyOfSale)
+  return readGeneric(payload, ownMapping, await currencyUnsaid(context, shop, sent))
 }
 
 async function report(
