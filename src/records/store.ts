@@ -50,7 +50,7 @@ export interface Store<F extends Fields> {
   /** @returns their identifiers, in the same order */
   insertMany(tx: Tx, rows: readonly NewRow<F>[]): Promise<number[]>
   /** Changes some columns, with the transaction's next statement. */
-  set(tx: Tx, id: number, change: Change<F>, refuse?: Refuse): Promise<void>
+  set(tx: Tx, id: number, change: Change<F>): Promise<void>
   /**
    * The same.
    * @param before the row as it is, which the transaction holds

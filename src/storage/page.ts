@@ -91,7 +91,8 @@ export class PagedList<T extends keyof Tables, C, O> {
     const { order, descending, after, offset, limit, isIndexed = false } = page
     const way: Way = `${descending ? 'desc' : 'asc'}${this.#few(criteria) ? ' few' : ''}`
     const run = (part: Part, args: PageArguments<C>) => {
-      const rows = isIndexed ? args.limit : undefined
+      // What is left of a page behind its ties is another number each time.
+      const rows = isIndexed && args.limit === limit ? limit : undefined
       return this.#query(order, way, part, rows)(db, args)
     }
     if (!after) return run('start', { criteria, limit, ...(offset > 0 && { offset }) })
