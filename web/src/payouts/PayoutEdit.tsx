@@ -4,7 +4,7 @@ import { useState } from 'react'
 import { EditBase, SelectInput, useEditContext, useNotify, useReference } from 'react-admin'
 import { useNavigate } from 'react-router-dom'
 import { AffiliateName } from '../affiliates/AffiliateName.tsx'
-import { get } from '../api.ts'
+import { get, queryOf } from '../api.ts'
 import { capital } from '../names.ts'
 import { type Item, methodName } from '../runs/run.ts'
 import { useCan } from '../session.tsx'
@@ -100,7 +100,7 @@ function OfRun({ payout }: { payout: Payout }) {
   const isFailed = payout.status === 'failed'
   const { data: [item] = [] } = useQuery({
     queryKey: ['run-items', 'of payout', id, payout.status],
-    queryFn: () => get<Item[]>(`run-items?payout_id=${id}&number=1`),
+    queryFn: () => get<Item[]>(`run-items?${queryOf({ payout_run_id: run, affiliate_id, payout_id: id })}`),
     enabled: useCan()('run-items.read'),
   })
   return (
