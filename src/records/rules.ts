@@ -79,17 +79,21 @@ export async function criteriaOf(
   return { ...criteria, search: await withCandidates(engine, replica, searched, search as Search, goal) }
 }
 
+/** @param inTerms the arguments of a list, with another search in the place of one that is not for words */
 export function readingOf<F extends Fields>(
   kind: Narrowing & Pick<Kind<string, string, F>, 'name'>,
   store: Pick<Store<F>, 'orders' | 'find' | 'page' | 'count' | 'searched'>,
+  inTerms: (context: Context, args: object) => object | Promise<object> = (_, args) => args,
 ): Reading<ReadRowOf<F>> {
+  const criteria = async (context: Context, args: object, goal: 'all' | 'first') =>
+    criteriaOf(context, kind, store, await inTerms(context, args), goal)
   return {
     orders: store.orders,
     get: async ({ database }, id) => existing(kind, await store.find(database.replica, id)),
     page: async (context, args, page) =>
-      store.page(context.database.replica, await criteriaOf(context, kind, store, args, 'first'), page),
+      store.page(context.database.replica, await criteria(context, args, 'first'), page),
     count: async (context, args) =>
-      store.count(context.database.replica, await criteriaOf(context, kind, store, args, 'all')),
+      store.count(context.database.replica, await criteria(context, args, 'all')),
   }
 }
 

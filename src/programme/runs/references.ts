@@ -44,3 +44,15 @@ export function parseFileReference(text: string): { runId: number; part: number 
   const [, old, runId = old, part] = FILE.exec(canonical(text)) ?? []
   return runId === undefined ? undefined : { runId: Number(runId), part: Number(part) }
 }
+
+const ANY = /^(?:RUN-|R)(\d{1,15})([B-Z]{4})?(?:A\d{1,15}|-\d{1,15})?$/
+
+/**
+ * The run that is meant by its own reference, or by that of one of its files or payments.
+ * @returns without its reference where there was no room for the drawn letters
+ */
+export function parseRunReference(text: string): { runId: number; reference?: string } | undefined {
+  const [, id, letters] = ANY.exec(canonical(text)) ?? []
+  if (id === undefined) return undefined
+  return { runId: Number(id), ...(letters && { reference: `R${id}${letters}` }) }
+}

@@ -14,7 +14,7 @@ import { conflict } from './conflict.ts'
 import { runItem } from './item.ts'
 import { problemOfNote, refuseUnpayable } from './payer.ts'
 import { isReady, prepareSome } from './preparing.ts'
-import { newRunReference } from './references.ts'
+import { newRunReference, parseRunReference } from './references.ts'
 import { leftOutOf, payoutRun, type Run } from './run.ts'
 import type { editArguments, PrepareArguments } from './schema.ts'
 import * as store from './store.ts'
@@ -24,8 +24,16 @@ export { reconcile, reconciliationCsv } from './reconciling.ts'
 export { recordResults, settleItem } from './recording.ts'
 export { file, handOver, listFiles } from './sending.ts'
 
-export const reading = readingOf(payoutRun, store.runs)
+export const reading = readingOf(payoutRun, store.runs, searchByReference)
 export const itemReading = readingOf(runItem, store.items)
+
+/** A search for what stands on a bank statement finds the run that paid it. */
+async function searchByReference({ database }: Context, args: { readonly search?: string }): Promise<object> {
+  const named = parseRunReference(args.search ?? '')
+  const run = named && (await store.runs.find(database.replica, named.runId))
+  if (!run || (named.reference !== undefined && named.reference !== run.reference)) return args
+  return { ...args, search: `#${run.id}` }
+}
 
 /** How long a request works on a long step itself; the rest is done in the background. */
 const AT_ONCE_MS = 2000

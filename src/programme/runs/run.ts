@@ -145,6 +145,7 @@ const actions = [
 export const payoutRun = kind({
   name: 'payout_run',
   table: 'payout_runs',
+  search: 'An identifier, or the reference of the run, of one of its files, or of one of its payments.',
   fields,
   actions,
 })

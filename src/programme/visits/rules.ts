@@ -11,7 +11,6 @@ import { now } from '../../base/time.ts'
 import { type Context, type RequestContext, write } from '../../events/write.ts'
 import { existing, isAlready, readingOf } from '../../records/rules.ts'
 import type { Db, Tx } from '../../storage/database.ts'
-import type { Page } from '../../storage/page.ts'
 import { addToCounters, isThere } from '../affiliates/store.ts'
 import { addToDays } from './days.ts'
 import * as store from './store.ts'
@@ -79,12 +78,8 @@ async function problems({ database, settings }: Context, args: Partial<EditArgum
   return problemsOf(database.reader, await settings.current(), args, before)
 }
 
-const reading = readingOf(visit, store.visits)
-
 export const rules = {
-  ...reading,
-  page: (context: Context, args: object, page: Page) => reading.page(context, searchByNetwork(args), page),
-  count: (context: Context, args: object) => reading.count(context, searchByNetwork(args)),
+  ...readingOf(visit, store.visits, searchByNetwork),
   create,
   edit,
   remove,
@@ -92,7 +87,7 @@ export const rules = {
 }
 
 /** A search for an address finds its network, which is all that is stored. */
-function searchByNetwork(args: { readonly search?: string }): object {
+function searchByNetwork(_: Context, args: { readonly search?: string }): object {
   const { search = '' } = args
   return isIP(search.trim()) === 0 ? args : { ...args, search: withoutHost(search.trim()) }
 }
