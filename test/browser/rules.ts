@@ -20,6 +20,12 @@ export function ruleScenarios(world: () => World): void {
         await preview.getByText('Enter a rate to see what a sale would earn.').waitFor()
         await page.getByRole('textbox', { name: 'Rate', exact: true }).fill('12.4')
         await preview.getByText('This sale would earn 12.40 USD.').waitFor()
+        for (const kind of ['Lead', 'Sale']) {
+          await page.getByRole('combobox', { name: 'Kinds of sale' }).click()
+          await page.getByRole('option', { name: 'Lead' }).click()
+          await page.keyboard.press('Escape')
+          await preview.getByRole('combobox', { name: 'Kind' }).getByText(kind).waitFor()
+        }
         // Only a percentage is taken of something.
         const pays = async (name: string) => {
           await page.getByRole('combobox', { name: 'Pays' }).click()

@@ -90,6 +90,17 @@ export function runScenarios(world: () => World): void {
         await details.getByText(/^Returned/).waitFor()
         await details.getByText('Failed at').waitFor()
         await details.getByText(item.reference).waitFor()
+        await goTo(page, '/')
+        await page
+          .getByRole('region', { name: 'Failed payouts' })
+          .getByRole('listitem')
+          .filter({ has: page.getByRole('link', { name: `#${item.payout_id}`, exact: true }) })
+          .getByText('The next payout run pays it')
+          .waitFor()
+        await page.keyboard.press('/')
+        await page.getByRole('combobox', { name: 'Search' }).pressSequentially(item.reference, { delay: 60 })
+        await page.getByRole('option', { name: `#${run}` }).click()
+        await page.getByRole('heading', { level: 1, name: `Payout run ${run}` }).waitFor()
 
         const next = await world().make('/payout-runs', { minimum: 123_456 })
         await world().api('POST', `/payout-runs/${next.id}/approve`, { hash: next.hash })

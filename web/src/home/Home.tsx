@@ -11,7 +11,7 @@ import { AffiliateName } from '../affiliates/AffiliateName.tsx'
 import { Account, type Affiliate, moving, nameOf } from '../affiliates/affiliate.tsx'
 import { get } from '../api.ts'
 import { useDeletedButOwed } from '../ledger/DeletedButOwed.tsx'
-import { MarkPaid } from '../payouts/MarkPaid.tsx'
+import { MarkPaid, useIsOpen } from '../payouts/MarkPaid.tsx'
 import type { Payout, WithSums } from '../payouts/payout.ts'
 import { numbersIn } from '../payouts/sum.ts'
 import { useReport } from '../reports/report.ts'
@@ -230,10 +230,24 @@ function FailedPayouts() {
               </Typography>
             </>
           }
-          right={<MarkPaid payout={payout} />}
+          right={
+            <>
+              <MarkPaid payout={payout} />
+              <WithNextRun payout={payout} />
+            </>
+          }
         />
       ))}
     </LatestCard>
+  )
+}
+
+function WithNextRun({ payout }: { payout: Payout }) {
+  if (!useIsOpen(payout, 'run')) return null
+  return (
+    <Typography variant="caption" sx={{ color: 'text.secondary' }}>
+      The next payout run pays it
+    </Typography>
   )
 }
 

@@ -20,13 +20,14 @@ const affected = (id: number) => [
 const MOST = 1000
 
 /**
- * A payout of a run can never be marked as paid, nor can one whose referrals were paid otherwise: the server lists
- * those that can.
+ * Whether a payout has failed and what it was for is still owed. The server lists those: a payout of a run can never be
+ * marked as paid, nor can one whose referrals were paid otherwise.
  */
-function useCanBePaid({ id, status }: Payout): boolean {
+export function useIsOpen({ id, status }: Payout, madeBy: 'person' | 'run'): boolean {
   const { data } = useQuery({
-    queryKey: ['payouts', 'open'],
-    queryFn: () => get<number[]>(`payouts?failure=open&made_by=person&fields=ids&order=desc&number=${MOST}`),
+    queryKey: ['payouts', 'open', madeBy],
+    queryFn: () =>
+      get<number[]>(`payouts?failure=open&made_by=${madeBy}&fields=ids&order=desc&number=${MOST}`),
     enabled: status === 'failed',
   })
   return status === 'failed' && (data?.includes(id) ?? false)
@@ -43,7 +44,7 @@ export function MarkPaid({ payout, ...rest }: { payout: Payout } & Omit<ButtonPr
   const money = useMoney()
   const [marked, setMarked] = useState(false)
   const may = useCan()('payouts.edit')
-  const canBePaid = useCanBePaid(payout)
+  const canBePaid = useIsOpen(payout, 'person')
   const isPaidHere = marked && payout.status === 'paid'
   const wasPaidHere = useRef(false)
   // Still offered after undo, so that the button keeps the focus until the server's list is loaded again.

@@ -75,10 +75,11 @@ type Sale = Readonly<Record<string, string>>
 const WAIT_MS = 250
 
 export function Preview() {
-  const [sale, setSale] = useState<Sale>({ kind: 'sale', amount: '100', order: '1' })
+  const [sale, setSale] = useState<Sale>({ amount: '100', order: '1' })
   const typed: Record<string, unknown> = useWatch()
+  const kind = sale.kind ?? firstKindOf(typed)
   const replaced = useRecordContext<Rule>()
-  const body = JSON.stringify(questionOf(sale, typed, replaced))
+  const body = JSON.stringify(questionOf({ ...sale, kind }, typed, replaced))
   const question = useDeferredValue(body)
   const { currency, decimals } = useMoney()
   const missing = missingOf(sale, typed, decimals)
@@ -100,7 +101,7 @@ export function Preview() {
         What a sale would earn
       </Typography>
       <Stack direction="row" sx={{ gap: 1.5, flexWrap: 'wrap', '& > *': { flex: '1 1 120px' } }}>
-        <Kind value={sale.kind} onChange={kind => setSale({ ...sale, kind })} />
+        <Kind value={kind} onChange={kind => setSale({ ...sale, kind })} />
         {factsFor(rowsIn(typed)).map(({ name, label }) => (
           <TextField
             key={name}
@@ -129,7 +130,13 @@ export function Preview() {
   )
 }
 
-function Kind({ value, onChange }: { value: string | undefined; onChange: (kind: string) => void }) {
+/** What the rule is for, until another kind is chosen. */
+function firstKindOf({ kinds: ofRule }: Record<string, unknown>): string {
+  const chosen = Array.isArray(ofRule) ? kinds.filter(kind => ofRule.includes(kind)) : []
+  return chosen.includes('sale') ? 'sale' : (chosen[0] ?? 'sale')
+}
+
+function Kind({ value, onChange }: { value: string; onChange: (kind: string) => void }) {
   return (
     <TextField
       select
