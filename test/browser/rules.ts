@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { goTo } from './pages.ts'
 import type { World } from './world.ts'
 
 export function ruleScenarios(world: () => World): void {
@@ -174,6 +175,10 @@ export function ruleScenarios(world: () => World): void {
         await page.getByRole('textbox', { name: /^Rate/ }).fill('1.0842')
         await page.getByLabel('Valid from').fill('2020-01-01')
         await page.getByRole('button', { name: 'Save' }).click()
+        // Back to what waited for it.
+        await page.getByRole('heading', { level: 1, name: `Referral ${draft.id}` }).waitFor()
+        await page.getByText('10.84').first().waitFor()
+        await goTo(page, '/exchange-rates')
         await page.getByText('1 EUR = 1.0842 USD').first().waitFor()
         await page.getByRole('link', { name: 'Enter rate' }).first().click()
         await page.getByLabel('From currency').fill('eur')

@@ -1,8 +1,7 @@
 import { Box, Typography } from '@mui/material'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { EditBase, SelectInput, useEditContext, useNotify, useReference } from 'react-admin'
-import { useNavigate } from 'react-router-dom'
+import { EditBase, SelectInput, useEditContext, useReference } from 'react-admin'
 import { AffiliateName } from '../affiliates/AffiliateName.tsx'
 import { get, queryOf } from '../api.ts'
 import { capital } from '../names.ts'
@@ -12,9 +11,8 @@ import { History } from '../tools/AuditLog.tsx'
 import { Details } from '../ui/Details.tsx'
 import { CarefulForm, FormButtons, FormSection, UnsavedChanges } from '../ui/form.tsx'
 import { time, useMoney } from '../ui/format.ts'
-import { listAt } from '../ui/lists.ts'
 import { Page, RecordProblem, wholeRecord } from '../ui/Page.tsx'
-import { DeleteRecord } from '../ui/RecordForms.tsx'
+import { DeleteRecord, useAfterSaving } from '../ui/RecordForms.tsx'
 import { RecordLink } from '../ui/RecordLink.tsx'
 import { StatusChip } from '../ui/StatusChip.tsx'
 import { Waiting } from '../ui/Waiting.tsx'
@@ -25,8 +23,7 @@ import { type Payout, statusChoices } from './payout.ts'
 import { numbersIn } from './sum.ts'
 
 export function PayoutEdit() {
-  const notify = useNotify()
-  const navigate = useNavigate()
+  const onSuccess = useAfterSaving({ of: payouts, outcome: 'saved' })
   return (
     <EditBase
       resource="payouts"
@@ -34,12 +31,7 @@ export function PayoutEdit() {
       queryOptions={wholeRecord}
       redirect={false}
       transform={argumentsOf}
-      mutationOptions={{
-        onSuccess: (payout: Payout) => {
-          notify(`Payout ${payout.id} saved`, { type: 'success' })
-          navigate(listAt(parent.to))
-        },
-      }}
+      mutationOptions={{ onSuccess }}
     >
       <EditPage />
     </EditBase>

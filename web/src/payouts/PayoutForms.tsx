@@ -1,22 +1,13 @@
-import { useState } from 'react'
-import { CreateBase, required, SelectInput, TextInput, useNotify, useRedirect } from 'react-admin'
+import { required, SelectInput, TextInput } from 'react-admin'
 import { useWatch } from 'react-hook-form'
 import { useSearchParams } from 'react-router-dom'
 import { AffiliateInput } from '../affiliates/AffiliateInput.tsx'
 import { payeeOf } from '../affiliates/affiliate.tsx'
-import { newIdempotencyKeys } from '../api.ts'
-import {
-  CarefulForm,
-  FormButtons,
-  FormSection,
-  MomentInput,
-  MoneyInput,
-  numbersProblem,
-  Row,
-} from '../ui/form.tsx'
-import { Page } from '../ui/Page.tsx'
+import { FormSection, MomentInput, MoneyInput, numbersProblem, Row } from '../ui/form.tsx'
+import { RecordCreate } from '../ui/RecordForms.tsx'
 import { OwedAfterPayout } from './OwedAfterPayout.tsx'
-import { type Payout, statusChoices } from './payout.ts'
+import { payouts } from './pages.ts'
+import { statusChoices } from './payout.ts'
 import { UnpaidReferrals } from './UnpaidReferrals.tsx'
 
 export const parent = { to: '/payouts', label: 'Payouts' }
@@ -39,30 +30,17 @@ export function argumentsOf({ amount, ...data }: Values): Values {
 }
 
 export function PayoutCreate() {
-  const [keyOf] = useState(newIdempotencyKeys)
-  const notify = useNotify()
-  const redirect = useRedirect()
   const payee = Number(useSearchParams()[0].get('affiliate_id'))
   return (
-    <CreateBase
-      resource="payouts"
-      transform={argumentsOf}
-      redirect={false}
-      mutationOptions={{
-        meta: { keyOf },
-        onSuccess: (payout: Payout) => {
-          notify(`Payout ${payout.id} recorded`, { type: 'success' })
-          redirect('list', 'payouts')
-        },
-      }}
+    <RecordCreate
+      of={payouts}
+      title="Record payout"
+      outcome="recorded"
+      defaults={{ status: 'paid', ...(payee && { affiliate_id: payee }) }}
+      argumentsOf={argumentsOf}
     >
-      <Page title="Record payout" parent={parent} narrow>
-        <CarefulForm defaultValues={{ status: 'paid', ...(payee && { affiliate_id: payee }) }}>
-          <Fields isNew />
-          <FormButtons back="/payouts" />
-        </CarefulForm>
-      </Page>
-    </CreateBase>
+      <Fields isNew />
+    </RecordCreate>
   )
 }
 

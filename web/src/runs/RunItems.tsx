@@ -41,7 +41,6 @@ export function RunItems({ run }: { run: Run }) {
         // Open items first, excluded ones last.
         sort={{ field: 'status', order: 'DESC' }}
         storeKey={false}
-        disableSyncWithLocation
       >
         <Filters>
           <AffiliateInput nameOf={numberedName} helperText={false} sx={{ width: { sm: 220 } }} />

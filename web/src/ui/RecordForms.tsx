@@ -17,7 +17,7 @@ import { newIdempotencyKeys } from '../api.ts'
 import { useCan } from '../session.tsx'
 import { Confirm } from './Confirm.tsx'
 import { CarefulForm, FormButtons } from './form.tsx'
-import { listAt } from './lists.ts'
+import { listAt, useGoBack } from './lists.ts'
 import { Page, RecordProblem, wholeRecord } from './Page.tsx'
 import { pageOf, type RecordPages } from './pages.ts'
 import { Waiting } from './Waiting.tsx'
@@ -40,16 +40,18 @@ interface FormProps {
 
 export const parentOf = ({ resource, name }: RecordPages) => ({ to: `/${resource}`, label: name[1] })
 
-/** After saving, opens the record's page, or the list if it has none. */
-function useAfterSaving({ of, outcome }: { of: RecordPages; outcome: string }) {
+/** After saving, opens the record's page, or goes back to where the form was opened if it has none. */
+export function useAfterSaving({ of, outcome }: { of: RecordPages; outcome: string }) {
   const notify = useNotify()
   const navigate = useNavigate()
+  const goBack = useGoBack(`/${of.resource}`)
   const queryClient = useQueryClient()
   return ({ id }: RaRecord<number>) => {
     // Figures of other records may depend on this one.
     void queryClient.invalidateQueries()
     notify(`${of.name[0]} ${id} ${outcome}`, { type: 'success' })
-    navigate(of.show ? pageOf(of, id)! : listAt(`/${of.resource}`))
+    if (of.show) navigate(pageOf(of, id)!)
+    else goBack()
   }
 }
 
@@ -58,12 +60,13 @@ export function RecordCreate({
   title,
   defaults,
   save,
+  outcome = 'created',
   argumentsOf = withoutNull,
   wide = false,
   children,
-}: FormProps & { title: string; defaults?: object; save?: string }) {
+}: FormProps & { title: string; defaults?: object; save?: string; outcome?: string }) {
   const [keyOf] = useState(newIdempotencyKeys)
-  const onSuccess = useAfterSaving({ of, outcome: 'created' })
+  const onSuccess = useAfterSaving({ of, outcome })
   return (
     <CreateBase
       resource={of.resource}

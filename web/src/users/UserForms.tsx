@@ -11,7 +11,7 @@ import {
   useNotify,
   useRedirect,
 } from 'react-admin'
-import { Link as RouterLink, useNavigate } from 'react-router-dom'
+import { Link as RouterLink } from 'react-router-dom'
 import { request } from '../api.ts'
 import { OwedBeforeErasure } from '../ledger/OwedBeforeErasure.tsx'
 import { useSession } from '../session.tsx'
@@ -19,7 +19,7 @@ import { Confirm } from '../ui/Confirm.tsx'
 import { Erase } from '../ui/Erase.tsx'
 import { CarefulForm, FormButtons, FormSection, Row } from '../ui/form.tsx'
 import { time } from '../ui/format.ts'
-import { listAt } from '../ui/lists.ts'
+import { useGoBack } from '../ui/lists.ts'
 import { Page, RecordProblem, wholeRecord } from '../ui/Page.tsx'
 import { Waiting } from '../ui/Waiting.tsx'
 import { users } from './pages.ts'
@@ -63,7 +63,7 @@ export function UserCreate() {
 
 export function UserEdit() {
   const notify = useNotify()
-  const navigate = useNavigate()
+  const goBack = useGoBack(parent.to)
   return (
     <EditBase
       resource="users"
@@ -74,7 +74,7 @@ export function UserEdit() {
       mutationOptions={{
         onSuccess: (user: User) => {
           notify(`Account ${user.login} saved`, { type: 'success' })
-          navigate(listAt(parent.to))
+          goBack()
         },
       }}
     >
