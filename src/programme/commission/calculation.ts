@@ -11,7 +11,7 @@ import {
   whole,
 } from '../../base/fraction.ts'
 import { exchangeOf, type Judgement, type Part, totalOf } from './engine.ts'
-import type { Line, Sale } from './sale.ts'
+import { type Line, NO_DETAILS, type Sale } from './sale.ts'
 
 /** The applied exchange rate. */
 export interface AppliedRate {
@@ -123,6 +123,8 @@ export function calculationText(calculation: Calculation): string {
 export function parseCalculation(text: string): Calculation | undefined {
   if (text === '') return undefined
   return JSON.parse(text, (name, value: unknown) => {
+    // Details that sales have had only since then.
+    if (name === 'sale' && value !== null) return Object.assign({}, NO_DETAILS, value)
     if (typeof value !== 'string') return value
     if (integers.has(name)) return BigInt(value)
     if (!fractions.has(name)) return value

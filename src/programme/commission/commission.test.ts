@@ -399,12 +399,20 @@ describeService('commission rules', service => {
       amount: 1,
     })
     assert.deepEqual([approved.status, approved.amount], ['unpaid', '1.00'])
+    // As it would be stored before sales had countries.
+    await service().database.transaction(async tx => {
+      const of = tx.selectFrom('referrals').select('calculation').where('id', '=', draft.id)
+      const { sale, ...stored } = JSON.parse((await of.executeTakeFirstOrThrow()).calculation)
+      const calculation = JSON.stringify({ ...stored, sale: { ...sale, country: undefined } })
+      await tx.updateTable('referrals').set({ calculation }).where('id', '=', draft.id).execute()
+    })
     const named = await rule({
       name: 'per lead',
       rate_type: 'flat',
       rate: 2.5,
       hold_days: 10,
       kinds: ['lead'],
+      conditions: [{ field: 'country', not: ['US'] }],
     })
     const { body: real } = await service().get(`/referrals/${draft.id}`)
     assert.deepEqual([real.status, real.amount], ['pending', '2.50'])

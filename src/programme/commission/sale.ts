@@ -37,8 +37,22 @@ export function lineFrom(
   }
 }
 
+/** What a report may leave unsaid of a sale. */
+interface Details {
+  /** ISO 3166, '' when it is not known; so are coupon and campaign. */
+  readonly country: string
+  readonly coupon: string
+  readonly campaign: string
+  /** Which order of the customer it is, counted from 1; null when it is not known. */
+  readonly order: number | null
+  /** Whole months since the customer's first order, see `monthsSince`; null when it is not known. */
+  readonly months: number | null
+}
+
+export const NO_DETAILS: Details = { country: '', coupon: '', campaign: '', order: null, months: null }
+
 /** Amounts are in the minor unit of the sale's currency. */
-export interface Sale {
+export interface Sale extends Details {
   readonly kind: SaleKind
   /** What the customer pays, tax and shipping included, after discounts. */
   readonly amount: bigint
@@ -48,16 +62,8 @@ export interface Sale {
   /** Decimals of the currency. */
   readonly decimals: number
   readonly lines: readonly Line[]
-  /** ISO 3166, '' when it is not known; so are coupon and campaign. */
-  readonly country: string
-  readonly coupon: string
-  readonly campaign: string
   /** In seconds. */
   readonly occurredAt: number
-  /** The how many-th order of the customer it is, from 1; null when it is not known. */
-  readonly order: number | null
-  /** Whole months since the customer's first order, see `monthsSince`; null when it is not known. */
-  readonly months: number | null
 }
 
 /** Who earns. */
