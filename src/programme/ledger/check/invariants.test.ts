@@ -215,6 +215,8 @@ describeService('faults of rows', service => {
     const { database } = service()
     const run = (statement: string) => database.transaction(tx => sql.raw(statement).execute(tx))
     const tables = schema.filter(({ appendOnly }) => appendOnly)
+    /** Filled in where nobody was credited at first. */
+    const credit = new Set(['conversions.affiliate_id', 'conversions.updated_at'])
     for (const name of ['ledger_transfers', 'conversions', 'events']) {
       assert.ok(
         tables.some(table => table.name === name),
@@ -227,7 +229,10 @@ describeService('faults of rows', service => {
       const { rows } = await sql.raw(`SELECT * FROM ${name} WHERE ${only}`).execute(database.reader)
       if (rows.length === 0) continue
       await assert.rejects(run(`DELETE FROM ${name} WHERE ${only}`), name)
-      await assert.rejects(run(`UPDATE ${name} SET ${column} = ${column} + 1000000 WHERE ${only}`), name)
+      const columns = Object.keys(Object.assign({}, rows[0])).filter(one => !credit.has(`${name}.${one}`))
+      for (const one of columns) {
+        await assert.rejects(run(`UPDATE ${name} SET ${one} = ${one} WHERE ${only}`), `${name}.${one}`)
+      }
     }
   })
 })
