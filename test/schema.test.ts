@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { type RawBuilder, sql } from 'kysely'
 import { features, schema } from '../src/app.ts'
 import { objectsOf } from '../src/operations/check/new.ts'
-import { partsOf } from '../src/records/field.ts'
+import { type Field, partsOf } from '../src/records/field.ts'
 import { storeOf } from '../src/records/store.ts'
 import { earningOf } from '../src/settings/earning.ts'
 import { payoutsOf } from '../src/settings/payouts.ts'
@@ -41,6 +41,9 @@ async function columnsIn({ engine, reader }: Database, table: string): Promise<F
   }))
 }
 
+const choicesOf = ({ wire }: Field): unknown =>
+  wire && 'enum' in wire && Array.isArray(wire.enum) ? wire.enum.toSorted() : undefined
+
 const sorted = (columns: readonly Found[]) => columns.toSorted((a, b) => (a.name < b.name ? -1 : 1))
 
 describeService('the tables that are declared', service => {
@@ -50,6 +53,22 @@ describeService('the tables that are declared', service => {
       assert.deepEqual(sorted(await columnsIn(service().database, table.name)), sorted(declared))
     })
   }
+
+  test('values that a field can have are those that the database takes', async () => {
+    const { engine, reader } = service().database
+    // The migrations give both engines the same lists.
+    if (engine.name !== 'SQLite') return
+    for (const { kind } of features) {
+      const { rows } = await sql<{ definition: string }>`
+        SELECT sql AS definition FROM sqlite_schema WHERE name = ${kind.table.name}`.execute(reader)
+      const lists = rows[0]!.definition.matchAll(/CHECK \((\w+) IN \(('[^)]*)\)/g)
+      const values = new Map(partsOf(kind.fields).map(({ column, field }) => [column, choicesOf(field)]))
+      for (const [, column, list] of lists) {
+        const taken: string[] = JSON.parse(`[${list!.replaceAll("'", '"')}]`)
+        assert.deepEqual(taken.toSorted(), values.get(column!), `${kind.name}.${column}`)
+      }
+    }
+  })
 
   test('there is no other table', async () => {
     const { engine, reader } = service().database
