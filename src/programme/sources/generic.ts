@@ -6,12 +6,14 @@ import { decimalsOf } from '../../base/currencies.ts'
 import { isTaking, kinds } from '../conversions/conversion.ts'
 import { isObject, number, text } from './reading.ts'
 import { type Delivery, ignored, type Unchecked } from './report.ts'
+import type { CurrencyUnsaid, Sender, Setup } from './sender.ts'
+import { headerOf, isSame, macOf, type Signed } from './signatures.ts'
 
 /** The currency of a report whose minor units are of one that the payload does not say. */
-export const UNSAID = ''
+const UNSAID = ''
 
 /** Where each argument is found. `kinds` maps the sender's words to kinds of conversion. */
-export interface Mapping {
+interface Mapping {
   readonly kinds?: Readonly<Record<string, string>>
   readonly [argument: string]: unknown
 }
@@ -87,11 +89,28 @@ function at(payload: unknown, pointer: unknown): unknown {
   return value ?? undefined
 }
 
+export const generic: Sender = { isSigned, read }
+
+function isSigned({ headers, body }: Signed, { secret, signature_header }: Setup): boolean {
+  const signature = headerOf(headers, signature_header).replace(/^sha256=/i, '')
+  const mac = macOf(secret, body)
+  return isSame(mac, Buffer.from(signature, /^[\da-f]{64}$/i.test(signature) ? 'hex' : 'base64'))
+}
+
+async function read(payload: unknown, setup: Setup, currencyUnsaid: CurrencyUnsaid): Promise<Delivery> {
+  const mapping: Mapping = JSON.parse(setup.mapping)
+  const delivery = readBy(mapping, payload)
+  const [first] = delivery.conversions
+  if (first?.currency !== UNSAID) return delivery
+  const kind = kinds.find(one => one === first.kind) ?? 'sale'
+  const sent = { kind, part: text(first.part), reference: text(first.reference) }
+  return readBy(mapping, payload, await currencyUnsaid(sent))
+}
+
 /**
- * @param payload of a delivery whose signature was verified
  * @param unsaidCurrency that of minor units of which the payload says no currency; the report says so while it is not known
  */
-export function readGeneric(payload: unknown, mapping: Mapping, unsaidCurrency = UNSAID): Delivery {
+function readBy(mapping: Mapping, payload: unknown, unsaidCurrency = UNSAID): Delivery {
   const valueAt = (name: string) => at(payload, mapping[name])
   const word = valueAt('kind')
   const senderKind = text(word)

@@ -1,6 +1,7 @@
 /** Reads payloads of others, which may have any shape. Pure. */
 
 import { MAX_REFERENCE } from '../conversions/conversion.ts'
+import type { Reported } from './report.ts'
 
 export type Json = { readonly [name: string]: unknown }
 
@@ -38,6 +39,18 @@ export function withoutEmpty<T extends object>(value: T): Partial<T> {
   const rest: Partial<T> = { ...value }
   for (const name in rest) if (rest[name] === undefined || rest[name] === '') delete rest[name]
   return rest
+}
+
+/** What a shop passes on of the origin of a sale. */
+export function originsOf(
+  of: Readonly<Record<'click' | 'affiliate' | 'coupon', unknown>>,
+): Partial<Reported> {
+  const [click, affiliate] = [text(of.click), number(of.affiliate)]
+  return withoutEmpty({
+    ...(click !== '' && { click: { last: click } }),
+    ...(affiliate !== undefined && { affiliate_id: affiliate }),
+    coupon: text(of.coupon),
+  })
 }
 
 /** Of what was paid; a shop may count as paid by other means (a voucher, a balance) what these are larger by. */

@@ -6,18 +6,14 @@ import { entryOf, Failure } from '../../base/errors.ts'
 import { now } from '../../base/time.ts'
 import { type Context, type RequestContext, write } from '../../events/write.ts'
 import { existing, plainRules } from '../../records/rules.ts'
-import { kinds } from '../conversions/conversion.ts'
 import { create, join } from '../conversions/rules.ts'
 import type { CreateArguments } from '../conversions/schema.ts'
 import { currencyUnsaid, isDisputed } from '../conversions/story.ts'
-import { type Mapping, readGeneric, UNSAID } from './generic.ts'
-import { text } from './reading.ts'
 import type { Delivery } from './report.ts'
-import { type Headers, isSigned } from './signatures.ts'
+import { senders } from './senders.ts'
+import type { Headers } from './signatures.ts'
 import { type Source, source } from './source.ts'
 import * as store from './store.ts'
-import { readStripe } from './stripe.ts'
-import { readWooCommerce } from './woocommerce.ts'
 
 /** The log shows by the date that a secret was replaced, since it never has the secret itself. */
 const dating: typeof store.sources = {
@@ -36,9 +32,6 @@ export interface Delivered {
   /** What may be sent as a conversion. @throws Failure invalid_argument, missing_argument */
   argumentsOf(sent: object): CreateArguments
 }
-
-/** The ping by which a sender checks the address. */
-const PING = /^webhook_id=\d{1,20}$/
 
 /** The result of one conversion in a delivery. */
 type Result =
@@ -62,9 +55,9 @@ export async function deliver(
   { headers, body, parse, argumentsOf }: Delivered,
 ): Promise<DeliveryResult> {
   const source = await store.sourceWithSecret(context.database.reader, id)
-  const isPing = source?.type === 'woocommerce' && PING.test(body.toString('latin1', 0, 40))
-  if (isPing) return { results: [], ignored: 'It only asks whether anybody listens.' }
-  if (source?.status !== 'active' || !isSigned(source, headers, body, now())) {
+  const sender = source && senders[source.type]
+  if (sender?.isPing?.(body)) return { results: [], ignored: 'It only asks whether anybody listens.' }
+  if (source?.status !== 'active' || !sender?.isSigned({ headers, body, at: now() }, source)) {
     throw new Failure('wrong_signature')
   }
   const { conversions, names = [], ignored } = await readPayload(context, source, parse(body))
@@ -79,22 +72,8 @@ export async function deliver(
   return { results, ...(ignored !== undefined && { ignored }) }
 }
 
-/** Reads a payload by the type of its source. */
-async function readPayload(
-  context: Context,
-  { type, mapping, mode, context: shop }: Pick<Source, 'type' | 'mapping' | 'mode' | 'context'>,
-  payload: unknown,
-): Promise<Delivery> {
-  if (type === 'stripe') return readStripe(payload, mode)
-  if (type === 'woocommerce') return readWooCommerce(payload)
-  const ownMapping: Mapping = JSON.parse(mapping)
-  const delivery = readGeneric(payload, ownMapping)
-  const [first] = delivery.conversions
-  if (first?.currency !== UNSAID) return delivery
-  const kind = kinds.find(one => one === first.kind) ?? 'sale'
-  const sent = { kind, part: text(first.part), reference: text(first.reference) }
-  return readGeneric(payload, ownMapping, await currencyUnsaid(context, shop, sent))
-}
+const readPayload = (context: Context, source: Source, payload: unknown) =>
+  senders[source.type].read(payload, source, sent => currencyUnsaid(context, source.context, sent))
 
 async function report(
   context: RequestContext,

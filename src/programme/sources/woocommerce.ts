@@ -2,22 +2,31 @@
  * Reads WooCommerce's webhooks order.created and order.updated, which have the whole order with all its refunds.
  * Followed: https://woocommerce.github.io/woocommerce-rest-api-docs/#order-properties
  */
-
-import { type Json, list, names, number, object, sharesOf, text, withoutEmpty } from './reading.ts'
+import { type Json, list, names, number, object, originsOf, sharesOf, text, withoutEmpty } from './reading.ts'
 import { type Delivery, ignored, type Reported } from './report.ts'
+import type { Sender } from './sender.ts'
+import { headerOf, isSame, macOf } from './signatures.ts'
+
+/** The ping by which WooCommerce checks the address. */
+const PING = /^webhook_id=\d{1,20}$/
+
+export const wooCommerce: Sender = {
+  isSigned: ({ headers, body }, { secret }) =>
+    isSame(macOf(secret, body), Buffer.from(headerOf(headers, 'x-wc-webhook-signature'), 'base64')),
+  read: readOrder,
+  isPing: body => PING.test(body.toString('latin1', 0, 40)),
+}
 
 const PAID = new Set(['processing', 'completed', 'refunded'])
 const GIVEN_UP = new Set(['cancelled', 'failed', 'trash'])
 
-/** @param payload an order whose signature was verified */
-export function readWooCommerce(payload: unknown): Delivery {
+function readOrder(payload: unknown): Delivery {
   const order = object(payload)
   const reference = text(order.id)
   if (reference === '' || order.total === undefined) return ignored('It is no order.')
   const status = text(order.status)
-  const names_ = names([text(order.order_key), text(order.transaction_id)], reference)
-  const currency = text(order.currency)
-  const payment = { reference, references: names_, currency }
+  const references = names([text(order.order_key), text(order.transaction_id)], reference)
+  const payment = { reference, references, currency: text(order.currency) }
   const refunds = list(order.refunds).map(refund => refundOf(object(refund), payment))
   if (PAID.has(status))
     return { conversions: [saleOf(order, payment), ...refunds, ...revivalOf(order, payment)] }
@@ -61,8 +70,6 @@ function saleOf(order: Json, payment: Payment): Reported {
   const meta = metaOf(order)
   const customer = number(order.customer_id) ?? 0
   const paid = text(order.date_paid_gmt) || text(order.date_created_gmt)
-  const affiliate = number(meta.get('affiliate_id'))
-  const click = text(meta.get('aff_click'))
   const amount = number(order.total) ?? 0
   const [tax, shipping] = [number(order.total_tax) ?? 0, number(order.shipping_total) ?? 0]
   return {
@@ -79,12 +86,12 @@ function saleOf(order: Json, payment: Payment): Reported {
       last_name: text(billing.last_name),
       country: text(billing.country),
     }),
-    ...withoutEmpty({
-      coupon: text(object(list(order.coupon_lines)[0]).code),
-      occurred_at: timeOf(paid),
-      ...(affiliate !== undefined && { affiliate_id: affiliate }),
-      ...(click !== '' && { click: { last: click } }),
+    ...originsOf({
+      click: meta.get('aff_click'),
+      affiliate: meta.get('affiliate_id'),
+      coupon: object(list(order.coupon_lines)[0]).code,
     }),
+    ...withoutEmpty({ occurred_at: timeOf(paid) }),
   }
 }
 

@@ -1,0 +1,24 @@
+/** What a type of source says of whoever sends its deliveries. Pure. */
+import type { CreateArguments } from '../conversions/schema.ts'
+import type { Delivery } from './report.ts'
+import type { Signed } from './signatures.ts'
+
+/** A source as it was set up. */
+export interface Setup {
+  readonly secret: string
+  readonly signature_header: string
+  readonly mode: 'live' | 'test'
+  /** JSON. */
+  readonly mapping: string
+}
+
+/** The currency of a report that names none. */
+export type CurrencyUnsaid = (sent: Pick<CreateArguments, 'kind' | 'part' | 'reference'>) => Promise<string>
+
+export interface Sender {
+  isSigned(delivery: Signed, setup: Setup): boolean
+  /** @param payload of a delivery whose signature was verified */
+  read(payload: unknown, setup: Setup, currencyUnsaid: CurrencyUnsaid): Delivery | Promise<Delivery>
+  /** Whether it only asks if anybody listens, which is not signed. */
+  isPing?(body: Buffer): boolean
+}
