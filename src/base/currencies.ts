@@ -18,6 +18,14 @@ const decimalsByCode = new Map(
 /** Codes of all active currencies, in alphabetical order. */
 export const currencies: readonly string[] = [...decimalsByCode.keys()].sort()
 
+/** What a code is, in messages. */
+export const CURRENCY_CODE = 'the ISO 4217 code of a currency in use, such as EUR'
+export const NO_CURRENCY = `must be ${CURRENCY_CODE}.`
+
+/** Validation message for a code, in any case of letters. */
+export const problemOfCurrencyCode = (code: string): string | undefined =>
+  decimalsOf(code.toUpperCase()) === undefined ? NO_CURRENCY : undefined
+
 /** @returns undefined if the code is not that of an active currency */
 export function decimalsOf(currency: string): number | undefined {
   return decimalsByCode.get(currency)

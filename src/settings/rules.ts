@@ -1,7 +1,7 @@
 /** Settings shared by the whole programme, and the rules for changing them. */
 import { randomUUID } from 'node:crypto'
 import type { Origin } from '../base/actor.ts'
-import { currencies, decimalsOf } from '../base/currencies.ts'
+import { currencies, decimalsOf, NO_CURRENCY } from '../base/currencies.ts'
 import { type Problems, refuseInvalid } from '../base/errors.ts'
 import { formatRate, parseRate } from '../base/money.ts'
 import type { Settings } from '../base/settings.ts'
@@ -177,8 +177,7 @@ async function problemOfTypes(database: store.Source, before: Settings, rateType
 
 async function problemOfCurrency(database: store.Source, before: Settings, currency: string) {
   if (currency === before.currency) return undefined
-  if (decimalsOf(currency) === undefined)
-    return 'must be the ISO 4217 code of a currency in use, such as EUR.'
+  if (decimalsOf(currency) === undefined) return NO_CURRENCY
   if (!(await store.anyMoney(database))) return undefined
   return `must stay ${before.currency}: amounts are recorded in it.`
 }

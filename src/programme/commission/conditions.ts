@@ -3,7 +3,7 @@
  * excludes; one on a number has a least value, and one that it has to stay below. What is sent, what is wrong with it, what
  * is looked at, explanations and the pages all derive from the entry.
  */
-import { decimalsOf } from '../../base/currencies.ts'
+import { CURRENCY_CODE, problemOfCurrencyCode } from '../../base/currencies.ts'
 import { compared, type Fraction, times, whole } from '../../base/fraction.ts'
 import { MAX_AMOUNT, toUnits } from '../../base/money.ts'
 import type { Earner, Line, Sale } from './sale.ts'
@@ -86,10 +86,7 @@ const entries = {
     kind: 'text',
     label: 'Currency',
     words: 'a currency',
-    code: {
-      isOne: value => decimalsOf(value.toUpperCase()) !== undefined,
-      words: 'the ISO 4217 code of a currency in use, such as EUR',
-    },
+    code: { isOne: value => problemOfCurrencyCode(value) === undefined, words: CURRENCY_CODE },
     read: ({ sale }) => [sale.currency],
   },
   coupon: { kind: 'text', label: 'Coupon', words: 'a coupon', read: ({ sale }) => [sale.coupon] },

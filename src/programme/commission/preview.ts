@@ -1,6 +1,6 @@
 /** Preview of a sale's earnings and the rules tried for it, for people who plan a rule. */
 import { type Static, type TSchema, Type } from 'typebox'
-import { decimalsOf } from '../../base/currencies.ts'
+import { decimalsOf, NO_CURRENCY } from '../../base/currencies.ts'
 import { type Problems, refuseInvalid } from '../../base/errors.ts'
 import { ONE } from '../../base/fraction.ts'
 import { decimalsReason, decimalText, toUnits } from '../../base/money.ts'
@@ -149,7 +149,7 @@ export function problemsOfPreview(args: Partial<PreviewArguments>, settings: Set
   const currency = args.currency?.toUpperCase() ?? settings.currency
   const decimals = decimalsOf(currency)
   if (decimals === undefined) {
-    return { currency: 'must be the ISO 4217 code of a currency in use, such as EUR.' }
+    return { currency: NO_CURRENCY }
   }
   const problems: Problems = {}
   for (const name of ['amount', 'tax', 'shipping'] as const) {

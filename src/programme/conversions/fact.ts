@@ -1,5 +1,5 @@
 /** Parses a report: problems by argument, and amounts in their own currency. Pure. */
-import { decimalsOf } from '../../base/currencies.ts'
+import { decimalsOf, NO_CURRENCY } from '../../base/currencies.ts'
 import type { Problems } from '../../base/errors.ts'
 import { decimalsReason, decimalText, toUnits } from '../../base/money.ts'
 import type { Settings } from '../../base/settings.ts'
@@ -90,7 +90,7 @@ function problemsOfAmounts(args: Partial<CreateArguments>, settings: Settings): 
   const currency = currencyOf(args, settings)
   const decimals = decimalsOf(currency)
   if (decimals === undefined) {
-    return { currency: 'must be the ISO 4217 code of a currency in use, such as EUR.' }
+    return { currency: NO_CURRENCY }
   }
   const isExact = (value: number | undefined) => value === undefined || toUnits(value, decimals) !== undefined
   for (const name of amounts)

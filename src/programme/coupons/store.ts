@@ -11,10 +11,7 @@ const byCode = prepared((db: Db, { key }: { key: string }) =>
   db.selectFrom('coupons').selectAll().where('code_key', '=', key),
 )
 
-/**
- * The coupon with this code, ignoring case.
- * @public
- */
+/** The coupon with this code, ignoring case. */
 export async function findByCode(db: Db, code: string): Promise<Coupon | undefined> {
   return (await byCode(db, { key: foldCase(code.trim()) }))[0]
 }

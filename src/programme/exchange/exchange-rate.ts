@@ -1,6 +1,6 @@
 /** The kind exchange rate: the value of one unit of a currency in another, from a time on. */
 import { Type } from 'typebox'
-import { currencies, decimalsOf } from '../../base/currencies.ts'
+import { currencies, problemOfCurrencyCode } from '../../base/currencies.ts'
 import { compared, parseFraction, ZERO } from '../../base/fraction.ts'
 import { line, listOf } from '../../base/schemas.ts'
 import { type CrudAction, kind, type RowOf, type TableOf } from '../../records/kind.ts'
@@ -9,17 +9,13 @@ import { neither } from '../../storage/table.ts'
 
 const MAX_DIGITS = 12
 
-/** @param rest of the description, for an optional argument */
 const currency = (description: string) =>
   ({
     ...words(line(3), description, neither),
     create: line(3, description),
     edit: Type.Optional(line(3, description)),
     filter: anyOf(listOf(line(3), 'Only those of these currencies.')),
-    problem: (value: string) =>
-      decimalsOf(value.toUpperCase()) === undefined
-        ? 'must be the ISO 4217 code of a currency in use, such as EUR.'
-        : undefined,
+    problem: problemOfCurrencyCode,
     keep: (value: string) => value.toUpperCase(),
     sample: ({ random }: { random: () => number }) => currencies[Math.floor(random() * currencies.length)]!,
   }) as const

@@ -1,6 +1,6 @@
 /** The kind referral: an amount owed to an affiliate for a sale or a lead. */
 import { type Static, Type } from 'typebox'
-import { decimalsOf } from '../../base/currencies.ts'
+import { problemOfCurrencyCode } from '../../base/currencies.ts'
 import { decimalsReason, decimalText, MAX_AMOUNT, toUnits } from '../../base/money.ts'
 import { choice, identifiers, line, listOf, moment, paragraphs } from '../../base/schemas.ts'
 import type { Settings } from '../../base/settings.ts'
@@ -139,10 +139,7 @@ const fields = {
       line(3, "ISO 4217 code of the amount's currency, which is exchanged; the programme's when omitted."),
     ),
     edit: Type.Optional(line(3, "The programme's currency, in which its amount is.")),
-    problem: (value: string) =>
-      decimalsOf(value.toUpperCase()) === undefined
-        ? 'must be the ISO 4217 code of a currency in use, such as EUR.'
-        : undefined,
+    problem: problemOfCurrencyCode,
     keep: (value: string) => value.toUpperCase(),
     order: false,
   },

@@ -22,7 +22,6 @@ export async function currentKey(db: Db): Promise<ClickKey> {
 
 /**
  * The content of a click token, or why it credits nobody.
- * @public
  * @param since the first second of the window
  */
 export async function readToken(db: Db, token: string, since: number): Promise<VerifiedToken> {
