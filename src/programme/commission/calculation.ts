@@ -105,7 +105,8 @@ export function correctedBy(calculation: Calculation, amount: number, refunds: n
   return { ...rest, corrected: { amount: BigInt(amount + refunds), left: coveredOf(calculation) } }
 }
 
-function factorOf({ rate, from, to }: AppliedRate): Fraction {
+/** Value of one minor unit of the other currency. */
+export function factorOf({ rate, from, to }: Pick<AppliedRate, 'rate' | 'from' | 'to'>): Fraction {
   return exchangeOf(parseFraction(rate)!, decimalsOf(from)!, decimalsOf(to)!)
 }
 

@@ -16,9 +16,9 @@ import {
 import { amountText, decimalText, formatRate } from '../../base/money.ts'
 import type { Settings } from '../../base/settings.ts'
 import { formatTime } from '../../base/time.ts'
-import type { AppliedRate } from './calculation.ts'
+import { type AppliedRate, factorOf } from './calculation.ts'
 import { type Condition, definitions } from './conditions.ts'
-import { type DraftReason, exchangeOf, type Part, type Reached } from './engine.ts'
+import type { DraftReason, Part, Reached } from './engine.ts'
 import type { Obstacle } from './rule-set.ts'
 
 const text = (description: string) => Type.String({ description })
@@ -239,20 +239,11 @@ function sentenceOfBase(
     : `That is ${sum} for ${items} ${items === 1 ? 'item' : 'items'}.`
 }
 
-function sentenceOfExchange(
-  { rate, from, to, date }: AppliedRate,
-  parts: readonly Part[],
-  { decimals }: Settings,
-): string {
+function sentenceOfExchange(exchange: AppliedRate, parts: readonly Part[], { decimals }: Settings): string {
+  const { rate, from, to, date } = exchange
   const ofSale = decimalsOf(from)!
   const sum = parts.filter(({ inSale }) => inSale).reduce((sum, { earned }) => plus(sum, earned), ZERO)
-  const [units, tenth] = rate.split('.')
-  const factor = exchangeOf(
-    fraction(BigInt(`${units}${tenth ?? ''}`), 10n ** BigInt(tenth?.length ?? 0)),
-    ofSale,
-    decimals,
-  )
-  return `At the exchange rate of ${formatTime(date).slice(0, 10)}, 1 ${from} is ${rate} ${to}: ${moneyText(sum, ofSale)} ${from} are ${moneyText(times(sum, factor), decimals)} ${to}.`
+  return `At the exchange rate of ${formatTime(date).slice(0, 10)}, 1 ${from} is ${rate} ${to}: ${moneyText(sum, ofSale)} ${from} are ${moneyText(times(sum, factorOf(exchange)), decimals)} ${to}.`
 }
 
 function sentenceOfLeft({ left, duplicate, result }: EarningStory, { currency, decimals }: Settings): string {

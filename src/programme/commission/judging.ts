@@ -3,17 +3,22 @@
  * so far.
  */
 
-import { decimalsOf } from '../../base/currencies.ts'
 import { Failure } from '../../base/errors.ts'
-import { type Fraction, ONE, parseFraction, plus, rounded, times, whole, ZERO } from '../../base/fraction.ts'
+import { type Fraction, ONE, plus, rounded, times, whole, ZERO } from '../../base/fraction.ts'
 import { mostUnits } from '../../base/money.ts'
 import type { Settings } from '../../base/settings.ts'
 import { DAY_SECONDS } from '../../base/time.ts'
 import type { Db } from '../../storage/database.ts'
 import { type Terms, termsOf } from '../affiliates/store.ts'
 import { rateAt } from '../exchange/store.ts'
-import { type AppliedRate, type Calculation, calculationOf, calculationText } from './calculation.ts'
-import { exchangeOf, type Judgement, judge, judgeAmount, totalOf } from './engine.ts'
+import {
+  type AppliedRate,
+  type Calculation,
+  calculationOf,
+  calculationText,
+  factorOf,
+} from './calculation.ts'
+import { type Judgement, judge, judgeAmount, totalOf } from './engine.ts'
 import { ruleOf } from './rule.ts'
 import { RuleSet } from './rule-set.ts'
 import type { Earner, Sale } from './sale.ts'
@@ -57,7 +62,7 @@ interface Exchange {
 /** @returns undefined if there is no rate, or none is needed */
 export async function exchangeAt(
   db: Db,
-  { currency: to, decimals }: Settings,
+  { currency: to }: Settings,
   from: string,
   at: number,
 ): Promise<Exchange | undefined> {
@@ -65,8 +70,8 @@ export async function exchangeAt(
   const row = await rateAt(db, { from, to, at })
   if (!row) return undefined
   const { id, rate, valid_from: date } = row
-  const exchange = exchangeOf(parseFraction(rate)!, decimalsOf(from)!, decimals)
-  return { exchanged: { id, rate, from, to, date }, exchange }
+  const exchanged = { id, rate, from, to, date }
+  return { exchanged, exchange: factorOf(exchanged) }
 }
 
 /** The columns of a referral that follow from a calculation. */
