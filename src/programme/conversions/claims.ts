@@ -139,6 +139,11 @@ export async function creditBy(
 export const attributionsIn = (payment: readonly Conversion[]): Conversion[] =>
   payment.filter(({ kind }) => kind === 'attribution')
 
+export const claimOfAttribution = ({ affiliate_id }: Conversion): Claim => ({
+  by: 'attribution',
+  affiliateId: affiliate_id,
+})
+
 /** Attributions that were not weighed when the sale was reported: they came to be of its payment later. */
 export function laterClaimsTo(sale: Conversion, attributions: readonly Conversion[]): Claim[] {
   const judged = new Set(
@@ -146,9 +151,7 @@ export function laterClaimsTo(sale: Conversion, attributions: readonly Conversio
       .filter(({ by }) => by === 'attribution')
       .map(({ affiliate_id }) => affiliate_id),
   )
-  return attributions
-    .filter(({ affiliate_id }) => !judged.has(affiliate_id))
-    .map(({ affiliate_id }) => ({ by: 'attribution' as const, affiliateId: affiliate_id }))
+  return attributions.filter(({ affiliate_id }) => !judged.has(affiliate_id)).map(claimOfAttribution)
 }
 
 /** The attributions of its payment that a sale was not credited by, and why: none of the reports says so. */

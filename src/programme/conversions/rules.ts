@@ -9,7 +9,7 @@ import { foldCase } from '../../base/text.ts'
 import { type Context, type RequestContext, type WriteTx, write } from '../../events/write.ts'
 import { readingOf } from '../../records/rules.ts'
 import { attribute, type Candidate } from './attribution.ts'
-import { claimsOf, creditBy } from './claims.ts'
+import { attributionsIn, claimOfAttribution, claimsOf, creditBy } from './claims.ts'
 import { type Conversion, conversion, isEarning, isPaid } from './conversion.ts'
 import {
   bring,
@@ -104,9 +104,7 @@ async function recordSale(report: Report): Promise<Recorded> {
   const knownCustomer = await findCustomer(tx, fact.context, sentCustomer)
   const origins = await claimsOf(tx, args, fact, knownCustomer?.affiliate_id ?? null, settings)
   // Credited by hand before the sale was reported.
-  const later = payment.members
-    .filter(({ kind }) => kind === 'attribution')
-    .map(({ affiliate_id }) => ({ by: 'attribution' as const, affiliateId: affiliate_id }))
+  const later = attributionsIn(payment.members).map(claimOfAttribution)
   const claims = [...origins.claims, ...later]
   const buyer = { sentCustomer, knownCustomer, settings }
   const { affiliateId, candidates, customerId, claimant } = await creditBy(tx, fact, claims, buyer)
