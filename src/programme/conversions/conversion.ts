@@ -13,17 +13,17 @@ import { kind, type ReadRowOf, type RowOf, type TableOf } from '../../records/ki
 import { anyContext, anyOf, created } from '../../records/kinds-of-field.ts'
 import { neither } from '../../storage/table.ts'
 import { byAffiliateName } from '../affiliates/name.ts'
+import { kinds as earningKinds, type SaleKind } from '../commission/sale.ts'
 
-export const kinds = ['lead', 'sale', 'renewal', 'refund', 'dispute', 'dispute_won', 'attribution'] as const
+export const kinds = [...earningKinds, 'refund', 'dispute', 'dispute_won', 'attribution'] as const
 export type ConversionKind = (typeof kinds)[number]
 
 /** Kinds that a customer pays for. */
-type EarningKind = 'lead' | 'sale' | 'renewal'
 export const isPaid = (kind: ConversionKind): kind is 'sale' | 'renewal' =>
   kind === 'sale' || kind === 'renewal'
 /** Kinds that take something back, or undo that. */
 export const isTaking = (kind: ConversionKind): boolean => !isEarning(kind) && kind !== 'attribution'
-export const isEarning = (kind: ConversionKind): kind is EarningKind => kind === 'lead' || isPaid(kind)
+export const isEarning = (kind: ConversionKind): kind is SaleKind => kind === 'lead' || isPaid(kind)
 
 export const MAX_REFERENCE = 190
 
@@ -167,7 +167,7 @@ const fields = {
         keep: (value): { none?: true; some?: true } => (value ? { none: true } : { some: true }),
         where: (column, value) => [
           value.none
-            ? sql<boolean>`(${column} = 0 AND conversions.kind IN ('lead', 'sale', 'renewal'))`
+            ? sql<boolean>`(${column} = 0 AND conversions.kind IN (${sql.join(earningKinds.map(sql.lit))}))`
             : sql<boolean>`${column} <> 0`,
         ],
       }),

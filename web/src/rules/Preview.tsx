@@ -18,10 +18,11 @@ import type {
   PreviewLine,
   previewSchema,
 } from '../../../src/programme/commission/preview.ts'
+import { kinds } from '../../../src/programme/commission/sale.ts'
 import { envelopeOf, messageOf, request } from '../api.ts'
 import { capital } from '../names.ts'
 import { useMoney } from '../ui/format.ts'
-import { argumentsOf, type ConditionRow, kinds, type Rule, rowsIn, valueProblem } from './rule.ts'
+import { argumentsOf, type ConditionRow, type Rule, rowsIn, valueProblem } from './rule.ts'
 
 type Answer = Static<typeof previewSchema>
 

@@ -1,6 +1,7 @@
 import { Alert, Box } from '@mui/material'
 import { DateInput, required, SelectArrayInput, SelectInput, TextInput, useRecordContext } from 'react-admin'
 import { useWatch } from 'react-hook-form'
+import { kinds } from '../../../src/programme/commission/sale.ts'
 import { AffiliateInput } from '../affiliates/AffiliateInput.tsx'
 import { numberedName } from '../affiliates/affiliate.tsx'
 import { GroupInput } from '../groups/GroupInput.tsx'
@@ -12,7 +13,7 @@ import { StatusChip } from '../ui/StatusChip.tsx'
 import { Conditions } from './Conditions.tsx'
 import { Preview } from './Preview.tsx'
 import { rules } from './pages.ts'
-import { argumentsOf, bases, kinds, nameOf, type Rule, rateTypes } from './rule.ts'
+import { argumentsOf, bases, nameOf, type Rule, rateTypes } from './rule.ts'
 
 const choicesOf = (names: readonly string[]) =>
   names.map(id => ({ id, name: capital(id.replaceAll('_', ' ')) }))

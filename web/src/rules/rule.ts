@@ -15,7 +15,6 @@ import { capital } from '../names.ts'
 
 export type Rule = Static<(typeof rule)['record']> & RaRecord<number>
 
-export const kinds: Rule['kinds'] = ['lead', 'sale', 'renewal']
 export const rateTypes: Rule['rate_type'][] = ['percentage', 'flat', 'per_item']
 export const bases: Rule['base'][] = ['net', 'gross']
 export const statuses: Rule['status'][] = ['current', 'replaced', 'ended']
