@@ -292,7 +292,7 @@ const examples: readonly Example[] = [
     earns: 2000,
   },
   {
-    what: 'an order of which nobody knows the how many-th it is',
+    what: 'an order whose number nobody knows',
     rules: [{ rate: percent(30), conditions: [{ field: 'order', below: 2 }] }],
     earns: 2000,
   },

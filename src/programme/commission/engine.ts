@@ -43,9 +43,9 @@ export interface Part {
   readonly lines: readonly number[]
   /** Nothing more is earned: the customer's orders or months exceed the rule's limits. */
   readonly ended: boolean
-  /** Which limit it exceeds, and what the sale is: the how many-th order, or so many months after the first. */
+  /** Which limit it exceeds, and what the sale is: the number of the order, or of months after the first. */
   readonly beyond?: Beyond
-  /** Why the rule's tier applies; referrals of before this was kept have none. */
+  /** Why the rule's tier applies; calculations that are older than this field have none. */
   readonly reached?: readonly Reached[]
   readonly earned: Fraction
   /** Percentages are in the sale's minor unit, other earnings in that of the programme's currency. */
@@ -305,8 +305,8 @@ function earnedBy(
 
 /** Not negative. */
 function baseOf({ amount, tax, shipping }: Sale, basis: 'net' | 'gross', share: Fraction): Fraction {
-  const whole_ = basis === 'gross' ? amount : amount - tax - shipping
-  return times(whole(whole_ < 0n ? 0n : whole_), share)
+  const total = basis === 'gross' ? amount : amount - tax - shipping
+  return times(whole(total < 0n ? 0n : total), share)
 }
 
 function itemsOf(sale: Sale, lines: readonly number[]): number {

@@ -29,7 +29,7 @@ const partSchema = Type.Object({
   source: text('What has decided: amount (it was sent), affiliate (the own rate), rule, default.'),
   rule_id: number('The version of the rule; 0 when it was none.'),
   series: number('The series of the rule.'),
-  version: number('The how many-th version of the series it is.'),
+  version: number('Which version of the series it is, counted from 1.'),
   name: text('The name of the rule.'),
   rate_type: text('percentage, flat, per_item or amount.'),
   rate: text('The rate.'),
@@ -201,7 +201,7 @@ function sentenceOfTier(reached: Reached, settings: Settings): string {
 
 /** Which limit of the rule the sale exceeds. */
 function limitText({ beyond }: Part): string {
-  // A referral of before has no figures.
+  // Older calculations have no figures.
   if (!beyond) return 'The customer has bought for longer or more often than the rule pays for'
   const { of, most, is } = beyond
   const counted = (count: number, noun: string) => `${count} ${noun}${count === 1 ? '' : 's'}`

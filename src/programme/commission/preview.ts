@@ -49,7 +49,9 @@ export const previewArguments = Type.Object({
   country: Type.Optional(line(2, 'ISO 3166 code of the country.')),
   coupon: Type.Optional(line(100, 'Code of the coupon.')),
   campaign: Type.Optional(line(190, 'The campaign.')),
-  order: Type.Optional(identifier('The how many-th order of the customer it is; not known when omitted.')),
+  order: Type.Optional(
+    identifier('Which order of the customer it is, counted from 1; not known when omitted.'),
+  ),
   months: Type.Optional(
     Type.Integer({
       minimum: 0,

@@ -148,7 +148,7 @@ const fields = {
     ...count('The same for all versions of a rule: the identifier of the first.'),
     filter: onlyThese(),
   },
-  version: count('The how many-th version it is, from 1.'),
+  version: count('Which version of its series it is, counted from 1.'),
   status: {
     ...inForce,
     filter: anyOf(listOf(choice(statuses), 'Only those with one of these statuses.')),

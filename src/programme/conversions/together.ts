@@ -124,7 +124,7 @@ async function relationsOf(tx: WriteTx, lines: readonly Line[]): Promise<Relatio
 /**
  * Lines that join payments, or that follow an attribution: an attribution that has waited may credit a sale, and whatever
  * the same customer has bought since.
- * @param stored payments of before
+ * @param stored payments that earlier requests have reported
  */
 function joiningOf(lines: readonly Line[], groups: Groups, stored: ReadonlySet<string>): number[] {
   const roots = Map.groupBy(stored, id => groups.rootOf(`payment ${id}`))
