@@ -110,8 +110,16 @@ export function factorOf({ rate, from, to }: Pick<AppliedRate, 'rate' | 'from' |
   return exchangeOf(parseFraction(rate)!, decimalsOf(from)!, decimalsOf(to)!)
 }
 
-const fractions = new Set(['base', 'earned', 'left', 'exact', 'covered'])
-const integers = new Set(['amount', 'tax', 'shipping', 'waived'])
+/** Everything in a calculation that has amounts. */
+type Amounts = Calculation | NonNullable<Calculation['result' | 'corrected']> | Sale | Line | Part
+type NamesIn<T, V> = T extends unknown
+  ? { [N in keyof T]-?: NonNullable<T[N]> extends V ? N : never }[keyof T]
+  : never
+type Named<V> = Readonly<Record<NamesIn<Amounts, V>, true>>
+
+/** JSON has neither, so they are told by their names; one that is missing here does not compile. */
+const fractions: Named<Fraction> = { base: true, earned: true, left: true, exact: true, covered: true }
+const integers: Named<bigint> = { amount: true, tax: true, shipping: true, waived: true }
 
 export function calculationText(calculation: Calculation): string {
   return JSON.stringify(calculation, (_name, value: unknown) => {
@@ -127,8 +135,8 @@ export function parseCalculation(text: string): Calculation | undefined {
     // Details that sales have had only since then.
     if (name === 'sale' && value !== null) return Object.assign({}, NO_DETAILS, value)
     if (typeof value !== 'string') return value
-    if (integers.has(name)) return BigInt(value)
-    if (!fractions.has(name)) return value
+    if (Object.hasOwn(integers, name)) return BigInt(value)
+    if (!Object.hasOwn(fractions, name)) return value
     const [numerator, denominator] = value.split('/')
     return fraction(BigInt(numerator!), BigInt(denominator!))
   })
@@ -136,26 +144,4 @@ export function parseCalculation(text: string): Calculation | undefined {
 
 function isFraction(value: unknown): value is Fraction {
   return typeof value === 'object' && value !== null && 'numerator' in value && 'denominator' in value
-}
-
-/** Lines of a sale from products as clients send them; products without a price are left out. */
-export function linesOf(products: unknown, toMinor: (value: number) => number | undefined): Line[] {
-  if (!Array.isArray(products)) return []
-  return products.flatMap(product => lineOf(product, toMinor) ?? [])
-}
-
-function lineOf(product: unknown, toMinor: (value: number) => number | undefined): Line | undefined {
-  if (typeof product !== 'object' || product === null) return undefined
-  const of: Record<string, unknown> = { ...product }
-  const price = toMinor(Number(of.amount ?? of.price))
-  const name = of.product ?? of.id ?? of.name
-  if (price === undefined || (typeof name !== 'string' && typeof name !== 'number')) return undefined
-  const quantity = Number(of.quantity ?? 1)
-  const categories = Array.isArray(of.categories) ? of.categories : [of.category ?? []].flat()
-  return {
-    product: String(name),
-    categories: categories.filter(category => typeof category === 'string'),
-    quantity: Number.isSafeInteger(quantity) && quantity > 0 ? quantity : 1,
-    amount: BigInt(price),
-  }
 }

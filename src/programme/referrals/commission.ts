@@ -6,7 +6,6 @@ import { decimalsOf } from '../../base/currencies.ts'
 import { toUnits } from '../../base/money.ts'
 import type { Settings } from '../../base/settings.ts'
 import type { Db } from '../../storage/database.ts'
-import { linesOf } from '../commission/calculation.ts'
 import { ENDED, isEnded, isOwedAtOnce, monthsSince } from '../commission/engine.ts'
 import {
   type Commission,
@@ -16,7 +15,7 @@ import {
   holdUntil,
   inProgramme,
 } from '../commission/judging.ts'
-import type { Sale } from '../commission/sale.ts'
+import type { Line, Sale } from '../commission/sale.ts'
 import type { Referral } from './referral.ts'
 import type { CreateArguments } from './schema.ts'
 import { ordersOf } from './store.ts'
@@ -108,5 +107,27 @@ async function saleOf(
     occurredAt,
     order: before ? before.count + 1 : null,
     months: before ? monthsSince(before.first ?? occurredAt, occurredAt) : null,
+  }
+}
+
+/** Lines of a sale from products as clients send them; products without a price are left out. */
+function linesOf(products: unknown, toMinor: (value: number) => number | undefined): Line[] {
+  if (!Array.isArray(products)) return []
+  return products.flatMap(product => lineOf(product, toMinor) ?? [])
+}
+
+function lineOf(product: unknown, toMinor: (value: number) => number | undefined): Line | undefined {
+  if (typeof product !== 'object' || product === null) return undefined
+  const of: Record<string, unknown> = { ...product }
+  const price = toMinor(Number(of.amount ?? of.price))
+  const name = of.product ?? of.id ?? of.name
+  if (price === undefined || (typeof name !== 'string' && typeof name !== 'number')) return undefined
+  const quantity = Number(of.quantity ?? 1)
+  const categories = Array.isArray(of.categories) ? of.categories : [of.category ?? []].flat()
+  return {
+    product: String(name),
+    categories: categories.filter(category => typeof category === 'string'),
+    quantity: Number.isSafeInteger(quantity) && quantity > 0 ? quantity : 1,
+    amount: BigInt(price),
   }
 }
