@@ -4,6 +4,7 @@
  */
 import { decimalsOf } from '../../base/currencies.ts'
 import { isTaking, kinds } from '../conversions/conversion.ts'
+import type { CreateArguments } from '../conversions/schema.ts'
 import { isObject, number, text } from './reading.ts'
 import { type Delivery, ignored, type Unchecked } from './report.ts'
 import type { CurrencyUnsaid, Sender, Setup } from './sender.ts'
@@ -18,19 +19,38 @@ interface Mapping {
   readonly [argument: string]: unknown
 }
 
-const amounts = ['amount', 'tax', 'shipping', 'discount'] as const
-const plain = [
-  'kind',
-  'reference',
-  'part',
-  'cumulative',
-  'currency',
-  'visit_id',
-  'coupon',
-  'affiliate_id',
-  'occurred_at',
-] as const
-const lists: readonly string[] = ['references']
+/** How a mapping gives each argument of a conversion; `not` where it cannot. */
+const given = {
+  amount: 'as amount',
+  tax: 'as amount',
+  shipping: 'as amount',
+  discount: 'as amount',
+  kind: 'as value',
+  reference: 'as value',
+  part: 'as value',
+  cumulative: 'as value',
+  currency: 'as value',
+  visit_id: 'as value',
+  coupon: 'as value',
+  affiliate_id: 'as value',
+  occurred_at: 'as value',
+  references: 'as list',
+  customer: 'by members',
+  click: 'by members',
+  // The source has one.
+  context: 'not',
+  // It is customer.country.
+  country: 'not',
+  lines: 'not',
+  metadata: 'not',
+} as const satisfies Record<keyof CreateArguments, string>
+
+const argumentsGiven = (how: (typeof given)[keyof typeof given]): readonly string[] =>
+  Object.entries(given).flatMap(([name, own]) => (own === how ? [name] : []))
+
+const amounts = argumentsGiven('as amount')
+const plain = argumentsGiven('as value')
+const lists = argumentsGiven('as list')
 const customer = ['id', 'email', 'first_name', 'last_name', 'country'].map(name => `customer.${name}`)
 const clicks = ['click.first', 'click.last'] as const
 const allowedNames: readonly string[] = [
