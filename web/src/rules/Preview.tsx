@@ -26,6 +26,8 @@ import { argumentsOf, type ConditionRow, type Rule, rowsIn, valueProblem } from 
 
 type Answer = Static<typeof previewSchema>
 
+type SentRule = NonNullable<PreviewArguments['rule']>
+
 interface Fact {
   /** An argument of the preview, or of a line of it. */
   readonly name: keyof PreviewArguments | keyof PreviewLine
@@ -213,7 +215,7 @@ function missingOf(sale: Sale, typed: Record<string, unknown>, decimals: number)
   if (rows.some(row => !row.field || !row.how || valueProblem(row, decimals))) {
     return 'Finish the conditions, or remove them, to see what a sale would earn.'
   }
-  if (['rate', 'priority', ...WHOLE].some(name => isNoNumber(typed[name]))) {
+  if (['rate', 'priority', ...numbersSent].some(name => isNoNumber(typed[name]))) {
     return "Enter the rule's numbers with a point before the decimals to see what a sale would earn."
   }
   const wrong = factsFor(rows).find(({ name, isNumber }) => isNumber && isNoNumber(sale[name]))
@@ -246,26 +248,27 @@ function questionOf(sale: Sale, typed: Record<string, unknown>, replaced: Rule |
   }
 }
 
-const sent = [
-  'affiliate_id',
-  'group_id',
-  'kinds',
-  'conditions',
-  'rate_type',
-  'base',
-  'max_months',
-  'max_payments',
-  'hold_days',
-  'from',
-  'until',
-] as const
+/** What the rule is tried with beside `name`, `rate` and `priority`, and whether it is a number. */
+const sent: Readonly<Record<Exclude<keyof SentRule, 'name' | 'rate' | 'priority'>, 'number' | 'other'>> = {
+  affiliate_id: 'other',
+  group_id: 'other',
+  kinds: 'other',
+  conditions: 'other',
+  rate_type: 'other',
+  base: 'other',
+  max_months: 'number',
+  max_payments: 'number',
+  hold_days: 'number',
+  from: 'other',
+  until: 'other',
+}
 
-const WHOLE = new Set<string>(['max_months', 'max_payments', 'hold_days'])
+const numbersSent = Object.entries(sent).flatMap(([name, kind]) => (kind === 'number' ? [name] : []))
 
 function ofRule(values: Record<string, unknown>): object {
   return Object.fromEntries(
-    sent
-      .filter(name => values[name] !== undefined && values[name] !== '')
-      .map(name => [name, WHOLE.has(name) ? Number(values[name]) : values[name]]),
+    Object.entries(sent)
+      .filter(([name]) => values[name] !== undefined && values[name] !== '')
+      .map(([name, kind]) => [name, kind === 'number' ? Number(values[name]) : values[name]]),
   )
 }
