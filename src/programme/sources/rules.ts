@@ -57,7 +57,7 @@ export async function deliver(
   const source = await store.sourceWithSecret(context.database.reader, id)
   const sender = source && senders[source.type]
   if (sender?.isPing?.(body)) return { results: [], ignored: 'It only asks whether anybody listens.' }
-  if (source?.status !== 'active' || !sender?.isSigned({ headers, body, at: now() }, source)) {
+  if (source?.status !== 'active' || !(await sender?.isSigned({ headers, body, at: now() }, source))) {
     throw new Failure('wrong_signature')
   }
   const { conversions, names = [], ignored } = await readPayload(context, source, parse(body))

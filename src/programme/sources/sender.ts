@@ -16,7 +16,7 @@ export interface Setup {
 export type CurrencyUnsaid = (sent: Pick<CreateArguments, 'kind' | 'part' | 'reference'>) => Promise<string>
 
 export interface Sender {
-  isSigned(delivery: Signed, setup: Setup): boolean
+  isSigned(delivery: Signed, setup: Setup): boolean | Promise<boolean>
   /** @param payload of a delivery whose signature was verified */
   read(payload: unknown, setup: Setup, currencyUnsaid: CurrencyUnsaid): Delivery | Promise<Delivery>
   /** Whether it only asks if anybody listens, which is not signed. */

@@ -16,12 +16,9 @@ export const headerOf = (headers: Headers, name: string): string => {
   return typeof value === 'string' ? value : ''
 }
 
-/** HMAC-SHA256 of the parts, one after the other. */
-export function macOf(secret: string, ...parts: (string | Buffer)[]): Buffer {
-  const mac = createHmac('sha256', secret)
-  for (const part of parts) mac.update(part)
-  return mac.digest()
-}
+/** HMAC-SHA256. */
+export const macOf = (secret: string, body: Buffer): Buffer =>
+  createHmac('sha256', secret).update(body).digest()
 
 /** In constant time. */
 export function isSame(mac: Buffer, expected: Buffer): boolean {

@@ -95,6 +95,16 @@ describeService('sources', service => {
     const none = await send(stripe, JSON.stringify(sale), {})
     const nowhere = await send(999_999, '{}', {})
     for (const { status } of [wrong, late, none, nowhere]) assert.equal(status, 401)
+    for (const signature of [
+      't=,v1=',
+      't=x,v1=0',
+      `v1=${mac(JSON.stringify(sale), 'hex')}`,
+      ',=,t',
+      '\u00e9',
+    ]) {
+      const reply = await send(stripe, JSON.stringify(sale), { 'stripe-signature': signature })
+      assert.equal(reply.status, 401, signature)
+    }
     assert.deepEqual(wrong.body, await nowhere.json())
     await service().patch(`/sources/${stripe}`, { status: 'inactive' })
     assert.equal((await byStripe(sale)).status, 401)
