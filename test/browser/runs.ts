@@ -76,6 +76,7 @@ export function runScenarios(world: () => World): void {
         const details = page.getByRole('region', { name: 'Details' })
         await details.getByText(`Payout run #${run}`).waitFor()
         await details.getByRole('link', { name: `#${referral}` }).waitFor()
+        await history.getByText(/^date: (?!\d)/).waitFor()
         await history.getByText(`paid by: payout run #${run}, payment ${reference}A${id}`).waitFor()
         await history.getByText(/^affiliate: (?!\d)/).waitFor()
         await history.getByText(/^owner: (?![#\d])/).waitFor()

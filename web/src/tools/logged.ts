@@ -1,7 +1,12 @@
 /** Formats values of the audit log, which stores them in machine-readable form. */
 import { decimalsOf } from '../../../src/base/currencies.ts'
 import { useSession } from '../session.tsx'
+import { time } from '../ui/format.ts'
 import { amounts } from './amounts.ts'
+
+/** Names and texts of times. Another text may look like one, and is shown as it is. */
+const TIMES = /^date|^from$|until$|_at$|^cut_off$/
+const TIME = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/
 
 type Values = Readonly<Record<string, unknown>>
 
@@ -17,13 +22,17 @@ export function useLoggedText(): (name: string, values: Values) => string {
     if (value === null || value === undefined || value === '') return ''
     if (/(?:_id|_by|^owner)$/.test(name) && (value === 0 || value === '0')) return ''
     if (amounts.has(name) || name === ORIGINAL) return amountText(name, value, values, currency)
-    if (Array.isArray(value)) return value.map(one => textOf(one)).join(', ')
+    if (TIMES.test(name) && TIME.test(String(value))) return time(String(value))
     return textOf(value)
   }
 }
 
 function textOf(value: unknown): string {
-  if (typeof value === 'object') return JSON.stringify(value)
+  if (Array.isArray(value)) return value.map(textOf).join(', ')
+  if (typeof value === 'object' && value !== null) {
+    const members = Object.entries(value)
+    return members.map(([name, one]) => `${name.replaceAll('_', ' ')} ${textOf(one)}`).join(' ')
+  }
   const text = String(value)
   if (!HASH.test(text)) return text
   const [, length] = / \((\d+) characters\)$/.exec(text) ?? []
