@@ -6,6 +6,7 @@ import { insertLater } from '../../storage/insert-many.ts'
 import { prepared } from '../../storage/prepared.ts'
 import type { Tables } from '../../storage/tables.ts'
 import type { Terms } from '../affiliates/store.ts'
+import { kinds as earningKinds } from '../commission/sale.ts'
 import type { Referral } from '../referrals/referral.ts'
 import type { Claimant } from './attribution.ts'
 import { type Conversion, conversion } from './conversion.ts'
@@ -279,7 +280,11 @@ const following = prepared(
       .where('customer_id', '<>', sql.lit(0))
       .where('occurred_at', '>=', occurred_at)
       .where('affiliate_id', '=', sql.lit(0))
-      .where('kind', 'in', [sql.lit('lead' as const), sql.lit('sale' as const), sql.lit('renewal' as const)])
+      .where(
+        'kind',
+        'in',
+        earningKinds.map(kind => sql.lit(kind)),
+      )
       .orderBy('occurred_at')
       .orderBy('id')
       .limit(limit),
