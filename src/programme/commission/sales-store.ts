@@ -4,6 +4,7 @@ import { chunksOf } from '../../storage/chunks.ts'
 import type { Db, Tx } from '../../storage/database.ts'
 import { prepared } from '../../storage/prepared.ts'
 import { exactSumOfParts, partsIn, partsOf, unitsOfSum } from '../../storage/sums.ts'
+import { isCorrection, type Referral, saleTypes } from '../referrals/referral.ts'
 import type { SalesMonthsTable } from './sales-table.ts'
 
 /** An affiliate's sales in a month. */
@@ -52,13 +53,12 @@ interface Until {
 const taken = partsIn(sql`-order_total`)
 
 const statuses = ['pending', 'unpaid', 'paid']
-const types = ['sale', 'lead', 'opt-in']
 const literals = (values: readonly string[]) => sql.join(values.map(value => sql.lit(value)))
-const isSale = sql`status IN (${literals(statuses)}) AND type IN (${literals(types)})`
+const isSale = sql`status IN (${literals(statuses)}) AND type IN (${literals(saleTypes)})`
 
 /** Whether a referral counts as sold. */
-export const isSold = ({ status, type }: Readonly<Record<'status' | 'type', string>>): boolean =>
-  statuses.includes(status) && types.includes(type)
+export const isSold = ({ status, type }: Pick<Referral, 'status' | 'type'>): boolean =>
+  statuses.includes(status) && !isCorrection(type)
 
 /** Sums of the months, less sales after the last second of the last one, which are rare. */
 const sold = prepared((db: Db, { affiliateId, month, next, last }: Until) => {

@@ -5,7 +5,7 @@
  * A transfer has a positive amount that goes from `debit` to `credit`; a balance is what came in less what went out. So
  * earnings come from `commission`, whose balance is their total, below zero.
  */
-import type { Referral } from '../referrals/referral.ts'
+import { isCorrection, type Referral } from '../referrals/referral.ts'
 
 export const accounts = [
   'commission',
@@ -59,7 +59,7 @@ function accountOf(earning: Earning): Account {
 
 /** Whether the affiliate's count of referrals includes it: it is earned, and neither taken back nor written off. */
 export function isCounted({ status, type }: Earning): boolean {
-  return (status === 'unpaid' || status === 'paid') && type !== 'refund' && type !== 'write_off'
+  return (status === 'unpaid' || status === 'paid') && !isCorrection(type)
 }
 
 /** The moves from a referral before a change to the one after; a created or deleted one lacks a side. */

@@ -16,7 +16,7 @@ import {
   inProgramme,
 } from '../commission/judging.ts'
 import type { Line, Sale } from '../commission/sale.ts'
-import type { Referral } from './referral.ts'
+import { isCorrection, type Referral } from './referral.ts'
 import type { CreateArguments } from './schema.ts'
 import { ordersOf } from './store.ts'
 
@@ -53,8 +53,7 @@ export async function withCommission<D extends Draft>(
   draft: D,
 ): Promise<D> {
   const { currency, decimals } = inCurrencyOf(args, settings)
-  const isSale = draft.type !== 'refund' && draft.type !== 'write_off'
-  const byRules = args.amount === undefined && draft.order_total !== null && isSale
+  const byRules = args.amount === undefined && draft.order_total !== null && !isCorrection(draft.type)
   if (!byRules && currency === settings.currency) return draft
   const sale = byRules ? await saleOf(db, draft, { currency, decimals, products: args.products }) : null
   const commission = sale

@@ -19,7 +19,7 @@ import { convert, release } from '../visits/store.ts'
 import { inCurrencyOf, withCommission } from './commission.ts'
 import { decide, refuseUnknownAmount } from './decisions.ts'
 import { type Before, missingIn } from './missing.ts'
-import { type Referral, referral } from './referral.ts'
+import { isCorrection, type Referral, referral } from './referral.ts'
 import { aboutWhom, endOfRejection, endOfWords } from './rejection.ts'
 import type { CreateArguments, EditArguments } from './schema.ts'
 import * as store from './store.ts'
@@ -34,9 +34,6 @@ const moves: Readonly<Record<Status, readonly Status[]>> = {
   rejected: ['pending', 'unpaid', 'paid'],
   paid: ['unpaid'],
 }
-
-/** Types that may be negative and whose references need not be unique: a sale can be taken back in many parts. */
-const isCorrection = (type: Referral['type']) => type === 'refund' || type === 'write_off'
 
 export interface Created {
   readonly row: Referral
@@ -242,7 +239,7 @@ export async function finish(
 /** What a person records to correct what is owed is posted as what it is. */
 function reasonOf(action: ReferralAction, after: Referral | undefined): Reason {
   const type = after?.type
-  return action === 'referral.create' && (type === 'refund' || type === 'write_off')
+  return action === 'referral.create' && type !== undefined && isCorrection(type)
     ? `referral.${type}`
     : action
 }

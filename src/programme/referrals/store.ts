@@ -7,7 +7,7 @@ import { insertLater } from '../../storage/insert-many.ts'
 import { prepared } from '../../storage/prepared.ts'
 import { exactSum } from '../../storage/sums.ts'
 import type { Tables } from '../../storage/tables.ts'
-import { type Referral, referral } from './referral.ts'
+import { type Referral, referral, saleTypes } from './referral.ts'
 
 export const referrals = storeOf(referral)
 
@@ -133,7 +133,11 @@ const orders = prepared((db: Db, { customerId, at }: { customerId: number; at: n
       expression => expression.fn.min<number | null>('created_at').as('first'),
     ])
     .where('customer_id', '=', customerId)
-    .where('type', 'in', sql<'sale' | 'lead' | 'opt-in'>`('sale', 'lead', 'opt-in')`)
+    .where(
+      'type',
+      'in',
+      saleTypes.map(type => sql.lit(type)),
+    )
     .where('created_at', '<=', at),
 )
 
