@@ -172,7 +172,9 @@ describeService('check', service => {
 })
 
 describeService('check of a demo', service => {
-  test('nothing is wrong', async () => {
+  test('nothing is wrong, nor in a currency whose decimals are not those of the default', async () => {
+    const admin = await service().admin()
+    assert.equal((await admin.patch('/settings', { currency: 'KWD' })).status, 200)
     // So large that its indexes are made at the end.
     await fillWithDemo(service().database, features, { affiliates: 1000, payouts: 4000 })
     assert.deepEqual((await checkDatabase(service().database, features)).problems, [])

@@ -21,6 +21,7 @@ import {
 } from '../../events/store.ts'
 import type { Feature } from '../../records/feature.ts'
 import { settingsRecord } from '../../settings/rules.ts'
+import { settingsTable } from '../../settings/table.ts'
 import type { Db } from '../../storage/database.ts'
 import type { Logged, Table } from '../../storage/table.ts'
 import * as store from './store.ts'
@@ -93,7 +94,10 @@ export async function* differencesFromLog(db: Db, trail: Trail, settings: Settin
   }
 }
 
-/** Describes each setting that differs from the log; a setting without an event has to be as in a new database. */
+/**
+ * Describes each setting that differs from the log; a setting without an event has to be as in a new database. What follows
+ * from others, such as the decimals of the currency, is not logged.
+ */
 export async function* settingsUnlike(
   db: Db,
   settings: Settings,
@@ -101,8 +105,10 @@ export async function* settingsUnlike(
 ): AsyncGenerator<string> {
   const trace = new Trace({ personal: [] })
   for await (const entry of entriesOfOnly(db, 'settings')) trace.add(entry)
-  const unset = new Map<string, unknown>(Object.entries(settingsRecord(defaults)))
-  for (const [name, value] of Object.entries(settingsRecord(settings))) {
+  const valuesOf = (of: Settings) => new Map<string, unknown>(Object.entries(settingsRecord(of)))
+  const [unset, set] = [valuesOf(defaults), valuesOf(settings)]
+  for (const name of settingsTable.logged.plain) {
+    const value = set.get(name)
     const loggedValue = trace.of(name)
     const expected = loggedValue === undefined ? valueInLog(unset.get(name)) : loggedValue.value
     if (textOf(expected) === textOf(valueInLog(value))) continue
