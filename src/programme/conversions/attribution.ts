@@ -63,15 +63,16 @@ export const candidatesOf = ({ candidates }: { readonly candidates: string }): C
 /**
  * The first claim without an objection.
  * @param claims in order of precedence
+ * @param buyers the customer, as each report of the sale names them
  */
 export function attribute(
   claims: readonly Claim[],
   claimants: ReadonlyMap<number, Claimant>,
-  buyer: Buyer,
+  buyers: readonly Buyer[],
 ): { readonly affiliateId: number; readonly candidates: readonly Candidate[] } {
   let credited: Claim | undefined
   const candidates = claims.map((claim): Candidate => {
-    const reason = objection(claim, claimants.get(claim.affiliateId), buyer)
+    const reason = objection(claim, claimants.get(claim.affiliateId), buyers)
     const wins = reason === undefined && credited === undefined
     if (wins) credited = claim
     return {
@@ -83,11 +84,15 @@ export function attribute(
   return { affiliateId: credited?.affiliateId ?? 0, candidates }
 }
 
-function objection(claim: Claim, claimant: Claimant | undefined, buyer: Buyer): Reason | undefined {
+function objection(
+  claim: Claim,
+  claimant: Claimant | undefined,
+  buyers: readonly Buyer[],
+): Reason | undefined {
   if (claim.reason) return claim.reason
   if (!claimant) return 'unknown_affiliate'
   if (claimant.status !== 'active') return 'inactive'
-  return isSame(claimant, buyer) ? 'self_referral' : undefined
+  return buyers.some(buyer => isSame(claimant, buyer)) ? 'self_referral' : undefined
 }
 
 /** Whether someone has bought through their own link. */

@@ -6,7 +6,7 @@ import type { Db, Tx } from '../../storage/database.ts'
 import { findByCode } from '../coupons/store.ts'
 import { readToken } from '../tracking/keys.ts'
 import { idByNonce } from '../visits/store.ts'
-import { attribute, buyerOf, type Candidate, type Claim, candidatesOf } from './attribution.ts'
+import { attribute, type Buyer, buyerOf, type Candidate, type Claim, candidatesOf } from './attribution.ts'
 import { type Conversion, isEarning } from './conversion.ts'
 import { type Purchase, saveCustomer } from './customers.ts'
 import type { Fact } from './fact.ts'
@@ -119,19 +119,24 @@ async function claimOfCoupon(db: Db, code: string): Promise<Clicked> {
   return { claim: { by: 'coupon', affiliateId, reason: 'inactive_coupon' }, campaign: '' }
 }
 
-/** Who is credited by the claims, and the customer, who belongs to them from now on. */
+/**
+ * Who is credited by the claims, and the customer, who belongs to them from now on.
+ * @param earlier who has bought by an earlier report of the same sale
+ */
 export async function creditBy(
   tx: WriteTx,
   fact: Fact,
   claims: readonly Claim[],
   buyer: Omit<Purchase, 'affiliateId'>,
+  earlier: readonly Buyer[] = [],
 ) {
   const { knownCustomer, sentCustomer } = buyer
   const claimants = await store.claimantsOf(
     tx,
     claims.map(({ affiliateId }) => affiliateId),
   )
-  const { affiliateId, candidates } = attribute(claims, claimants, buyerOf(knownCustomer, sentCustomer.email))
+  const buyers = [buyerOf(knownCustomer, sentCustomer.email), ...earlier]
+  const { affiliateId, candidates } = attribute(claims, claimants, buyers)
   const customerId = await saveCustomer(tx, fact, { ...buyer, affiliateId })
   return { affiliateId, candidates, customerId, claimant: claimants.get(affiliateId) }
 }
@@ -172,7 +177,7 @@ export async function refusedFor(
   const ids = others.map(({ affiliateId }) => affiliateId)
   const claimants = await store.claimantsNow(db, ids)
   const customer = sale.customer_id === 0 ? undefined : await store.customerById(db, sale.customer_id)
-  const { candidates } = attribute(others, claimants, buyerOf(customer, emailIn(sale)))
+  const { candidates } = attribute(others, claimants, [buyerOf(customer, emailIn(sale))])
   // Who could be credited by now is, with the next report of the payment.
   return candidates.filter(({ reason }) => reason !== '')
 }

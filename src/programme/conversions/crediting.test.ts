@@ -79,7 +79,7 @@ describeService('credit that waits for its sale', service => {
   test('attribution that waits - is not of the buyer, whom it would credit', async () => {
     const name = fresh()
     await report({ kind: 'attribution', reference: name('o'), affiliate_id: first })
-    const customer = { email: 'waiting-first@example.com' }
+    const customer = { email: `waiting-first+${name('tag')}@example.com` }
     await report({ kind: 'sale', reference: name('pi'), amount: 100, customer })
     const refund = { kind: 'refund', part: '1', reference: name('o'), references: [name('pi')], amount: 10 }
     assert.deepEqual((await report(refund)).referrals, [])
@@ -181,7 +181,7 @@ describeService('credit that waits for its sale', service => {
   test('attribution that is refused when its payment becomes known - is explained with its reason', async () => {
     const name = fresh()
     await report({ kind: 'attribution', reference: name('o'), affiliate_id: first })
-    const customer = { email: 'waiting-first@example.com' }
+    const customer = { email: `waiting-first+${name('tag')}@example.com` }
     const { conversion } = await report({ kind: 'sale', reference: name('pi'), amount: 100, customer })
     await report({ kind: 'refund', part: '1', reference: name('o'), references: [name('pi')], amount: 10 })
     const why = async () => (await service().get(`/conversions/${conversion.conversion_id}/explanation`)).body
@@ -196,6 +196,24 @@ describeService('credit that waits for its sale', service => {
     assert.deepEqual(explanation.candidates, [candidate])
     await report({ kind: 'sale', reference: name('o'), amount: 100, affiliate_id: second })
     assert.equal((await why()).candidates[0].reason, 'earlier_claim')
+  })
+
+  test('200 - a sale without credit whose next report names no customer, or another - is still of its customer', async () => {
+    const name = fresh()
+    const sale = { kind: 'sale', amount: 100 }
+    const affiliate_id = await active(name('self'))
+    const email = `${name('self')}@example.com`
+    for (const customer of [undefined, { email: `${name('b')}@example.com` }]) {
+      const own = name(customer ? 'named' : 'unnamed')
+      await report({ ...sale, reference: own, customer: { email } })
+      const again = { ...sale, reference: `${own} pi`, references: [own], affiliate_id, customer }
+      assert.deepEqual((await report(again)).referrals, [], 'of the affiliate')
+    }
+    const customer = { id: name('c') }
+    await report({ ...sale, reference: name('o'), customer })
+    await report({ ...sale, reference: name('pi'), references: [name('o')], affiliate_id })
+    const renewal = await report({ ...sale, kind: 'renewal', reference: name('r'), customer })
+    assert.equal(renewal.conversion.affiliate_id, affiliate_id, 'of a customer without an affiliate')
   })
 
   test('drafts of one payment that a third report joins - the second says so in the log', async () => {

@@ -207,7 +207,7 @@ export async function creditWaiting(recording: Recording, payment: Payment): Pro
     claims.map(({ affiliateId }) => affiliateId),
   )
   const { customer, buyer } = await buyerIn(tx, sale)
-  const claimant = claimants.get(attribute(claims, claimants, buyer).affiliateId)
+  const claimant = claimants.get(attribute(claims, claimants, [buyer]).affiliateId)
   if (!claimant) return payment
   if (customer) await assignOwner(tx, customer, claimant.id)
   const after = await creditSales(recording, payment, claimant)

@@ -57,8 +57,7 @@ export async function saveCustomer(
   { sentCustomer, knownCustomer, affiliateId, settings }: Purchase,
 ): Promise<number> {
   const names = namesOf(context, sentCustomer)
-  if (!names) return 0
-  const { name } = names
+  const name = names?.name
   if (knownCustomer) {
     if (name !== undefined && !knownCustomer.named) {
       await store.nameCustomer(tx, { context, name, customer_id: knownCustomer.id })
@@ -66,6 +65,7 @@ export async function saveCustomer(
     await assignOwner(tx, knownCustomer, affiliateId)
     return knownCustomer.id
   }
+  if (!names) return 0
   const { email = '', first_name = '', last_name = '' } = sentCustomer
   const newRow = customer.newRow({ email, first_name, last_name, affiliate_id: affiliateId }, settings, {
     time: now(),

@@ -166,7 +166,7 @@ async function recordAttribution(report: Report): Promise<Recorded> {
   const { customer, buyer } = await buyerIn(tx, sale)
   const claims = [{ by: 'affiliate' as const, affiliateId: args.affiliate_id! }]
   const claimants = await store.claimantsOf(tx, [args.affiliate_id!])
-  const { affiliateId, candidates } = attribute(claims, claimants, buyer)
+  const { affiliateId, candidates } = attribute(claims, claimants, [buyer])
   refuseClaim(candidates[0]!)
   const claimant = claimants.get(affiliateId)!
   if (customer) await assignOwner(tx, customer, affiliateId)
@@ -182,21 +182,24 @@ async function recordAttribution(report: Report): Promise<Recorded> {
 async function recordAlias(report: Report, duplicate: Conversion): Promise<Payment> {
   const { tx, args, fact, payment, settings } = report
   const sentCustomer = args.customer ?? {}
-  const knownCustomer = await findCustomer(tx, fact.context, sentCustomer)
+  const found = await findCustomer(tx, fact.context, sentCustomer)
   if (duplicate.affiliate_id !== 0) {
     await saveCustomer(tx, fact, {
       sentCustomer,
-      knownCustomer,
+      knownCustomer: found,
       affiliateId: duplicate.affiliate_id,
       settings,
     })
     return payment
   }
+  const { customer, buyer: earlier } = await buyerIn(tx, duplicate)
+  const isUnnamed = !sentCustomer.id && !sentCustomer.email
+  const knownCustomer = isUnnamed && customer ? { ...customer, named: true } : found
   // The second report may have been sent later, without the time of the sale.
   const of = { occurredAt: Math.min(fact.occurredAt, duplicate.occurred_at) }
   const { claims } = await claimsOf(tx, args, of, knownCustomer?.affiliate_id ?? null, settings)
   const buyer = { sentCustomer, knownCustomer, settings }
-  const { candidates, customerId: customer_id, claimant } = await creditBy(tx, fact, claims, buyer)
+  const { candidates, customerId: customer_id, claimant } = await creditBy(tx, fact, claims, buyer, [earlier])
   if (!claimant) return payment
   const { payment: after } = await creditLater(report, claimant, candidates)
   const { occurred_at } = duplicate
