@@ -561,6 +561,14 @@ describeService('commission rules', service => {
       'It is pending until 2036-02-01 10:00:00 UTC, and is owed from then on.',
     ])
     await end(current.id)
+    const flat = await rule({ name: 'Flat', affiliate_id: id, rate_type: 'flat', rate: 5 })
+    const { referrals: fixed } = await create('/conversions', { ...sale, reference: 'N2' })
+    assert.deepEqual((await service().get(`/referrals/${fixed[0].id}/explanation`)).body.sentences, [
+      `The rule “Flat” (rule ${flat.id}, version 1) applies: 5.00 USD for the sale.`,
+      'That is 5.00 USD, whatever the customer pays.',
+      'It is owed, and not paid yet.',
+    ])
+    await end(flat.id)
     const plain = await create('/referrals', { affiliate_id: id, amount: 7, status: 'unpaid' })
     const { body: asSent } = await service().get(`/referrals/${plain.id}/explanation`)
     assert.deepEqual(asSent.sentences, [

@@ -107,13 +107,16 @@ export function judgeAmount(
   return totalOf([part], exchangeFor(sale, circumstances))
 }
 
+/** Whether a part depends on the exchange rate: flat rates are in the programme's currency. */
+export const isExchanged = ({ inSale, earned }: Part): boolean => inSale && earned.numerator !== 0n
+
 /**
  * Total of several parts.
  * @param exchange as in `Circumstances`; 1 for the programme's currency
  * @param left the part of the sale that remains after refunds
  */
 export function totalOf(parts: readonly Part[], exchange: Fraction | null, left: Fraction = ONE): Judgement {
-  if (exchange === null && parts.some(({ inSale, earned }) => inSale && earned.numerator !== 0n)) {
+  if (exchange === null && parts.some(isExchanged)) {
     return draft(parts, 'no_exchange_rate')
   }
   const sum = parts.reduce(

@@ -18,7 +18,7 @@ import type { Settings } from '../../base/settings.ts'
 import { formatTime } from '../../base/time.ts'
 import { type AppliedRate, factorOf } from './calculation.ts'
 import { type Condition, definitions } from './conditions.ts'
-import type { DraftReason, Part, Reached } from './engine.ts'
+import { type DraftReason, isExchanged, type Part, type Reached } from './engine.ts'
 import type { Obstacle } from './rule-set.ts'
 
 const text = (description: string) => Type.String({ description })
@@ -156,7 +156,7 @@ export function sentencesOf(story: EarningStory, settings: Settings): string[] {
     return [...parts.flatMap(part => sentencesOfPart(part, story, settings)), whyDraft(story)]
   return [
     ...parts.flatMap(part => sentencesOfPart(part, story, settings)),
-    ...(exchange ? [sentenceOfExchange(exchange, parts, settings)] : []),
+    ...(exchange && parts.some(isExchanged) ? [sentenceOfExchange(exchange, parts, settings)] : []),
     ...(compared(left, ONE) === 0 ? [] : [sentenceOfLeft(story, settings)]),
     ...(result ? sentencesOfResult(result, parts, settings) : []),
   ]

@@ -400,6 +400,9 @@ describeService('conversions', service => {
     await report({ kind: 'refund', reference: charge, references: [intent], part: 'r1', amount: 10 })
     const { body } = await report({ reference: order, references: [intent], amount: 33.33, affiliate_id: id })
     assert.equal(body.referrals[0].amount, '2.33')
+    const { body: why } = await service().get(`/referrals/${body.referrals[0].id}/explanation`)
+    assert.equal(why.exact, '2.333')
+    assert.ok(!why.sentences.some((one: string) => one.includes('by hand')), why.sentences.join('\n'))
     const total = { kind: 'refund', reference: charge, cumulative: true }
     for (const amount of [20, 15, 20]) await report({ ...total, amount })
     assert.equal((await owed(id)).unpaid, 1.33)

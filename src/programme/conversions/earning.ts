@@ -17,7 +17,7 @@ import {
   targetOf,
 } from '../commission/calculation.ts'
 import { ENDED, isEnded, type Judgement, monthsSince, totalOf } from '../commission/engine.ts'
-import { columnsOf, commissionOf, inProgramme } from '../commission/judging.ts'
+import { type Commission, columnsOf, commissionOf, inProgramme } from '../commission/judging.ts'
 import { type Line, lineFrom, type Sale } from '../commission/sale.ts'
 import type { Reason } from '../ledger/because.ts'
 import { coverAnew } from '../referrals/decisions.ts'
@@ -78,13 +78,10 @@ export async function earnBy(
   { payment, history, settings }: { payment: readonly Conversion[]; history: History; settings: Settings },
 ): Promise<Referral> {
   const sale = saleFrom(conversion, history)
-  const commission = await commissionOf(tx, settings, { sale, affiliateId: earner.id, terms: earner })
-  const { judgement, exchange } = commission
+  const whole = await commissionOf(tx, settings, { sale, affiliateId: earner.id, terms: earner })
   const remaining = leftIn(payment, conversion)
-  const amount =
-    judgement.reason === ''
-      ? Number(totalOf(judgement.parts, exchange?.exchange ?? ONE, remaining).amount)
-      : 0
+  const commission = remainderOf(whole, remaining)
+  const { judgement } = commission
   const target = { status: null, holdUntil: null, byHold: true } as const
   const draft = {
     ...referral.newRow({}, settings, { time: now(), actor: 0 }),
@@ -93,7 +90,7 @@ export async function earnBy(
     customer_id: conversion.customer_id,
     ...columnsOf(commission, { sale, currency: conversion.currency, wanted: target, left: remaining }),
     ...standingOf(judgement, conversion, remaining.numerator === 0n),
-    amount,
+    amount: commission.amount,
     currency: settings.currency,
     context: conversion.context,
     campaign: conversion.campaign,
@@ -106,6 +103,14 @@ export async function earnBy(
     conversion_id: conversion.id,
   }
   return earn(tx, draft, settings)
+}
+
+/** What refunds and disputes that came before the sale have left of its commission. */
+function remainderOf(whole: Commission, left: Fraction): Commission {
+  const { judgement, exchange } = whole
+  if (judgement.reason !== '') return { ...whole, amount: 0 }
+  const remainder = totalOf(judgement.parts, exchange?.exchange ?? ONE, left)
+  return { judgement: remainder, amount: Number(remainder.amount), exchange }
 }
 
 type Beginning = Pick<Referral, 'status' | 'hold_until' | 'reason'>
