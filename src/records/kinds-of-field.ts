@@ -181,18 +181,22 @@ export const reference = (table: string, description: string, rest: Omit<Referen
   }) as const
 
 /** Another record, which may be deleted; 0 means none. */
-export const link = (description: string) =>
-  ({
+export const link = (description: string) => {
+  const sent = {
+    minimum: 0,
+    maximum: Number.MAX_SAFE_INTEGER,
+    description: `${description}; 0 for none.`,
+  } as const
+  return {
     ...sentNumber,
     wire: Type.Integer({ description: `${description}; 0 when there is none.` }),
-    create: Type.Optional(
-      Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, default: 0, description }),
-    ),
-    edit: Type.Optional(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description })),
+    create: Type.Optional(Type.Integer({ ...sent, default: 0 })),
+    edit: Type.Optional(Type.Integer(sent)),
     filter: anyOf(identifiers('Only those with one of these.')),
     initial: 0,
     sample: () => 0,
-  }) as const
+  } as const
+}
 
 /** The account that created the record. */
 export const creator = (description: string) =>

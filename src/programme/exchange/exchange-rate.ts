@@ -20,7 +20,7 @@ const currency = (description: string) =>
     sample: ({ random }: { random: () => number }) => currencies[Math.floor(random() * currencies.length)]!,
   }) as const
 
-const into = currency('The other currency')
+const into = currency('The currency that it becomes, as an ISO 4217 code.')
 
 const rateSchema = (description: string) =>
   Type.Union([Type.Number({ minimum: 0 }), Type.String({ ...line(2 * MAX_DIGITS + 1) })], {
