@@ -216,6 +216,24 @@ describeService('credit that waits for its sale', service => {
     assert.equal(renewal.conversion.affiliate_id, affiliate_id, 'of a customer without an affiliate')
   })
 
+  test('200 - a credited sale whose next report names the customer - credits what they bought since, unless it is the affiliate', async () => {
+    const name = fresh()
+    const affiliate_id = await active(name('own'))
+    for (const [shop, email, credited] of [
+      [name('x'), `${name('x')}@example.com`, affiliate_id],
+      [name('y'), `${name('own')}+y@example.com`, 0],
+    ] as const) {
+      const sale = { kind: 'sale', amount: 100, context: shop, occurred_at: '2026-01-01 10:00:00' }
+      const customer = { email }
+      await report({ ...sale, reference: 'o', affiliate_id })
+      const renewal = { ...sale, kind: 'renewal', occurred_at: '2026-02-01 10:00:00', customer }
+      const { conversion } = await report({ ...renewal, reference: 'r' })
+      await report({ ...sale, reference: 'pi', references: ['o'], customer })
+      const { body } = await service().get(`/conversions/${conversion.conversion_id}`)
+      assert.equal(body.affiliate_id, credited, email)
+    }
+  })
+
   test('drafts of one payment that a third report joins - the second says so in the log', async () => {
     const name = fresh()
     const sale = { kind: 'sale', amount: 100, currency: 'CHF', affiliate_id: first }

@@ -27,7 +27,7 @@ import {
   withConversion,
   withReferral,
 } from './crediting.ts'
-import { assignOwner, findCustomer, type KnownCustomer, saveCustomer } from './customers.ts'
+import { assignOwner, findCustomer, type KnownCustomer } from './customers.ts'
 import { currencyOf, refuseMisfits, sameAs } from './earlier.ts'
 import { earnBy, saleOf } from './earning.ts'
 import type { Story } from './explanation.ts'
@@ -183,25 +183,20 @@ async function recordAlias(report: Report, duplicate: Conversion): Promise<Payme
   const { tx, args, fact, payment, settings } = report
   const sentCustomer = args.customer ?? {}
   const found = await findCustomer(tx, fact.context, sentCustomer)
-  if (duplicate.affiliate_id !== 0) {
-    await saveCustomer(tx, fact, {
-      sentCustomer,
-      knownCustomer: found,
-      affiliateId: duplicate.affiliate_id,
-      settings,
-    })
-    return payment
-  }
-  const { customer, buyer: earlier } = await buyerIn(tx, duplicate)
+  const { affiliate_id: affiliateId } = duplicate
+  const isUncredited = affiliateId === 0
+  const { customer, buyer: earlier } = await buyerIn(tx, isUncredited ? duplicate : undefined)
   const isUnnamed = !sentCustomer.id && !sentCustomer.email
   const knownCustomer = isUnnamed && customer ? { ...customer, named: true } : found
   // The second report may have been sent later, without the time of the sale.
   const of = { occurredAt: Math.min(fact.occurredAt, duplicate.occurred_at) }
-  const { claims } = await claimsOf(tx, args, of, knownCustomer?.affiliate_id ?? null, settings)
+  const { claims } = isUncredited
+    ? await claimsOf(tx, args, of, knownCustomer?.affiliate_id ?? null, settings)
+    : { claims: [{ by: 'affiliate' as const, affiliateId }] }
   const buyer = { sentCustomer, knownCustomer, settings }
   const { candidates, customerId: customer_id, claimant } = await creditBy(tx, fact, claims, buyer, [earlier])
   if (!claimant) return payment
-  const { payment: after } = await creditLater(report, claimant, candidates)
+  const after = isUncredited ? (await creditLater(report, claimant, candidates)).payment : payment
   const { occurred_at } = duplicate
   if (knownCustomer?.affiliate_id !== null) return after
   return creditFollowing(report, after, { customer_id, occurred_at }, claimant)
