@@ -278,7 +278,7 @@ describeService('commission rules', service => {
     assert.deepEqual(body.parts[0].reached, [{ field: 'volume_in_month', had: '200.00' }])
     assert.equal(
       body.sentences[1],
-      'The rule asks for a volume of sales in the month of 200 or more: before this sale the affiliate had 200.00 USD.',
+      'The rule asks for a volume of sales in the month of 200.00 USD or more: before this sale the affiliate had 200.00 USD.',
     )
   })
 
@@ -564,7 +564,7 @@ describeService('commission rules', service => {
     const flat = await rule({ name: 'Flat', affiliate_id: id, rate_type: 'flat', rate: 5 })
     const { referrals: fixed } = await create('/conversions', { ...sale, reference: 'N2' })
     assert.deepEqual((await service().get(`/referrals/${fixed[0].id}/explanation`)).body.sentences, [
-      `The rule “Flat” (rule ${flat.id}, version 1) applies: 5.00 USD for the sale.`,
+      `The rule “Flat” (rule ${flat.id}, version 1) applies: a flat 5.00 USD.`,
       'That is 5.00 USD, whatever the customer pays.',
       'It is owed, and not paid yet.',
     ])

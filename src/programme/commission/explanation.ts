@@ -196,7 +196,7 @@ const isVolume = ({ condition }: Reached) => definitions[condition.field].unit =
 
 function sentenceOfTier(reached: Reached, settings: Settings): string {
   const had = isVolume(reached) ? amountText(BigInt(reached.had), settings) : reached.had
-  return `The rule asks for ${conditionText(reached.condition)}: before this sale the affiliate had ${had}.`
+  return `The rule asks for ${conditionText(reached.condition, settings)}: before this sale the affiliate had ${had}.`
 }
 
 /** Which limit of the rule the sale exceeds. */
@@ -218,7 +218,7 @@ function numbersOf({ rule_id, series, version }: Static<typeof partSchema>): str
 function rateText({ rate_type, rate }: Static<typeof partSchema>, { currency, decimals }: Settings): string {
   if (rate_type === 'percentage') return `${rate}%`
   const perUnit = moneyText(times(parseFraction(rate)!, whole(10n ** BigInt(decimals))), decimals)
-  return `${perUnit} ${currency} for ${rate_type === 'flat' ? 'the sale' : 'each item'}`
+  return rate_type === 'flat' ? `a flat ${perUnit} ${currency}` : `${perUnit} ${currency} for each item`
 }
 
 function sentenceOfBase(
@@ -273,22 +273,25 @@ function sentencesOfResult(
 }
 
 /** Why a rule does not apply. */
-export function sentenceOfObstacle(obstacle: Obstacle | undefined): string {
+export function sentenceOfObstacle(obstacle: Obstacle | undefined, settings: Settings): string {
   if (obstacle === undefined) return 'It applies.'
   if (obstacle === 'kinds') return 'It is not for this kind of sale.'
   if (obstacle === 'from') return 'It begins later.'
   if (obstacle === 'until') return 'It has ended.'
-  return `It asks for ${conditionText(obstacle)}.`
+  return `It asks for ${conditionText(obstacle, settings)}.`
 }
 
-function conditionText(condition: Condition): string {
+function conditionText(condition: Condition, { currency, decimals }: Settings): string {
+  const definition = definitions[condition.field]
+  const isAmount = 'unit' in definition && definition.unit === 'amount'
+  const limitText = (limit: number) => (isAmount ? `${limit.toFixed(decimals)} ${currency}` : limit)
   const parts: string[] = []
   if ('is' in condition && condition.is) parts.push(`that is ${condition.is.join(' or ')}`)
   if ('not' in condition && condition.not) parts.push(`that is not ${condition.not.join(' or ')}`)
   if ('at_least' in condition && condition.at_least !== undefined)
-    parts.push(`of ${condition.at_least} or more`)
-  if ('below' in condition && condition.below !== undefined) parts.push(`below ${condition.below}`)
-  return `${definitions[condition.field].words} ${parts.join(' and ')}`
+    parts.push(`of ${limitText(condition.at_least)} or more`)
+  if ('below' in condition && condition.below !== undefined) parts.push(`below ${limitText(condition.below)}`)
+  return `${definition.words} ${parts.join(' and ')}`
 }
 
 function listed(noun: string, numbers: readonly number[]): string {

@@ -134,7 +134,7 @@ export async function preview({ database, settings: of }: Context, args: Preview
       rule_id: rule.id,
       name: rule.name,
       applies: obstacle === undefined,
-      because: sentenceOfObstacle(obstacle),
+      because: sentenceOfObstacle(obstacle, settings),
     })),
     sentences: [
       amount === ''
