@@ -32,6 +32,27 @@ export function conversionScenarios(world: () => World): void {
         assert.equal(await page.getByRole('button', { name: 'Credit to an affiliate' }).count(), 0)
       })
       assert.equal((await world().read(`/affiliates/${id}`)).unpaid_earnings, 6)
+
+      // Somebody else is quicker.
+      const raced = { ...sale, reference: 'order-78' }
+      const { conversion } = await world().make('/conversions', raced)
+      const quicker = await world().make('/affiliates', {
+        create_user: true,
+        payment_email: 'quicker@example.com',
+        status: 'active',
+      })
+      await world().work(`/conversions/${conversion.id}/show`, async page => {
+        const button = page.getByRole('button', { name: 'Credit to an affiliate' })
+        await button.click()
+        const dialog = page.getByRole('dialog', { name: 'Credit to an affiliate' })
+        await dialog.getByRole('combobox', { name: 'Affiliate' }).pressSequentially('late', { delay: 60 })
+        await page.getByRole('option', { name: /latecomer/ }).click()
+        await world().make('/conversions', { ...raced, kind: 'attribution', affiliate_id: quicker.id })
+        await dialog.getByRole('button', { name: 'Credit', exact: true }).click()
+        await page.getByText(/is credited for this payment already/).waitFor()
+        await dialog.waitFor({ state: 'hidden' })
+        await button.waitFor({ state: 'hidden' })
+      })
     })
 
     test('a source is set up, and reads a sample without keeping anything', async () => {

@@ -31,13 +31,19 @@ export function sameAs(
     candidates.find(({ reference }) => reference === fact.reference) ??
     candidates.find(one => !duplicates.has(one))
   if (!duplicate) return undefined
-  const isOther = fact.kind === 'attribution' && duplicate.affiliate_id !== affiliate_id
-  if (duplicate.amount === fact.amount && duplicate.currency === fact.currency && !isOther) return duplicate
+  if (fact.kind === 'attribution' && duplicate.affiliate_id !== affiliate_id) throw creditedBy(duplicate)
+  if (duplicate.amount === fact.amount && duplicate.currency === fact.currency) return duplicate
   throw new Failure('conversion_exists', {
     message: `Conversion ${duplicate.id} is the ${duplicate.kind} of this payment, and is not what was sent.`,
     data: { conversion_id: duplicate.id },
   })
 }
+
+const creditedBy = ({ id, affiliate_id }: Conversion) =>
+  new Failure('conversion_exists', {
+    message: `Affiliate ${affiliate_id} is credited for this payment already, by conversion ${id}.`,
+    data: { conversion_id: id, affiliate_id },
+  })
 
 /** @throws Failure invalid_argument, conversion_conflict */
 export function refuseMisfits(fact: Fact, payment: readonly Conversion[]): void {

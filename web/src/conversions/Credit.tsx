@@ -1,8 +1,9 @@
 import { Button, Dialog, DialogActions, DialogContent, DialogTitle, Typography } from '@mui/material'
 import { useState } from 'react'
-import { Form, required, useNotify, useRefresh } from 'react-admin'
+import { Form, HttpError, required, useNotify, useRefresh } from 'react-admin'
 import { AffiliateInput } from '../affiliates/AffiliateInput.tsx'
 import { payeeOf } from '../affiliates/affiliate.tsx'
+import { WithNames } from '../affiliates/WithNames.tsx'
 import { messageOf, request } from '../api.ts'
 import { Allowed } from '../ui/Allowed.tsx'
 import { exceptByBackdrop } from '../ui/dialog.ts'
@@ -25,7 +26,11 @@ export function Credit({ conversion }: { conversion: Conversion }) {
       setOpen(false)
       refresh()
     } catch (error) {
-      notify(messageOf(error), { type: 'error' })
+      notify(<WithNames text={messageOf(error)} />, { type: 'error' })
+      if (!(error instanceof HttpError) || error.status !== 409) return
+      // Somebody else has credited it meanwhile: the page says whom.
+      setOpen(false)
+      refresh()
     }
   }
   return (

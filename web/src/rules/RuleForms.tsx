@@ -127,7 +127,7 @@ function Terms() {
         source="name"
         label="Name"
         validate={required('A rule needs a name.')}
-        helperText="Affiliates whose rate type has this name earn by this rule."
+        helperText="Affiliates whose rate type has this name earn by this rule. A rule for everybody applies to all others as well."
       />
       <Row>
         <SelectInput
