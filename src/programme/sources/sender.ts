@@ -1,4 +1,4 @@
-/** What a type of source says of whoever sends its deliveries. Pure. */
+/** What differs between the types of sources: how deliveries are signed, and what their payloads mean. */
 import type { CreateArguments } from '../conversions/schema.ts'
 import type { Delivery } from './report.ts'
 import type { Signed } from './signatures.ts'
