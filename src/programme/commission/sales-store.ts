@@ -4,7 +4,8 @@ import { chunksOf } from '../../storage/chunks.ts'
 import type { Db, Tx } from '../../storage/database.ts'
 import { prepared } from '../../storage/prepared.ts'
 import { exactSumOfParts, partsIn, partsOf, unitsOfSum } from '../../storage/sums.ts'
-import { isCorrection, type Referral, saleTypes } from '../referrals/referral.ts'
+import type { Referral } from '../referrals/referral.ts'
+import { isCorrection, saleTypes } from '../referrals/types.ts'
 import type { SalesMonthsTable } from './sales-table.ts'
 
 /** An affiliate's sales in a month. */

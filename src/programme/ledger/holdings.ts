@@ -5,7 +5,8 @@
  * A transfer has a positive amount that goes from `debit` to `credit`; a balance is what came in less what went out. So
  * earnings come from `commission`, whose balance is their total, below zero.
  */
-import { isCorrection, type Referral } from '../referrals/referral.ts'
+import type { Referral } from '../referrals/referral.ts'
+import { isCorrection } from '../referrals/types.ts'
 
 export const accounts = [
   'commission',

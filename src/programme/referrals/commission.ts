@@ -16,9 +16,10 @@ import {
   inProgramme,
 } from '../commission/judging.ts'
 import type { Line, Sale } from '../commission/sale.ts'
-import { isCorrection, type Referral } from './referral.ts'
+import type { Referral } from './referral.ts'
 import type { CreateArguments } from './schema.ts'
 import { ordersOf } from './store.ts'
+import { isCorrection } from './types.ts'
 
 type Draft = Pick<
   Referral,

@@ -19,6 +19,7 @@ import {
 import { neither } from '../../storage/table.ts'
 import { byAffiliateName } from '../affiliates/name.ts'
 import { draftReasons } from '../commission/engine.ts'
+import { types } from './types.ts'
 
 /** The length of the index of AffiliateWP; no shop has longer references. */
 const MAX_REFERENCE = 190
@@ -27,14 +28,6 @@ const MAX_JSON = 65_535
 /** A draft waits for a rate or a rule; only the service makes drafts. */
 export const statuses = ['draft', 'pending', 'unpaid', 'paid', 'rejected'] as const
 const sentStatuses = ['pending', 'unpaid', 'paid', 'rejected'] as const
-export const saleTypes = ['sale', 'lead', 'opt-in'] as const
-/** May be negative, and need no references of their own: a sale can be taken back in many parts. */
-const correctionTypes = ['refund', 'write_off'] as const
-const types = [...saleTypes, ...correctionTypes] as const
-type ReferralType = (typeof types)[number]
-export const isCorrection = (type: ReferralType): type is (typeof correctionTypes)[number] =>
-  type === 'refund' || type === 'write_off'
-
 /** About the customer, so the erasure of the affiliate leaves it. */
 const ofBuyer = { personal: 'keep', money: false } as const
 

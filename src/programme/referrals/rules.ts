@@ -19,10 +19,11 @@ import { convert, release } from '../visits/store.ts'
 import { inCurrencyOf, withCommission } from './commission.ts'
 import { decide, refuseUnknownAmount } from './decisions.ts'
 import { type Before, missingIn } from './missing.ts'
-import { isCorrection, type Referral, referral } from './referral.ts'
+import { type Referral, referral } from './referral.ts'
 import { aboutWhom, endOfRejection, endOfWords } from './rejection.ts'
 import type { CreateArguments, EditArguments } from './schema.ts'
 import * as store from './store.ts'
+import { isCorrection } from './types.ts'
 
 type Status = Referral['status']
 

@@ -7,7 +7,8 @@ import { insertLater } from '../../storage/insert-many.ts'
 import { prepared } from '../../storage/prepared.ts'
 import { exactSum } from '../../storage/sums.ts'
 import type { Tables } from '../../storage/tables.ts'
-import { type Referral, referral, saleTypes } from './referral.ts'
+import { type Referral, referral } from './referral.ts'
+import { saleTypes } from './types.ts'
 
 export const referrals = storeOf(referral)
 
