@@ -164,6 +164,7 @@ export const definitions: Readonly<
 > = entries
 
 export const isNumberField = (field: Field): field is NumberField => definitions[field].kind === 'number'
+export const isAmountField = (field: NumberField): boolean => definitions[field].unit === 'amount'
 const isTextField = (field: Field): field is TextField => !isNumberField(field)
 export const isLineField = (field: Field): field is LineField => definitions[field].isOfLine === true
 export const isTier = (field: Field): field is TierField => definitions[field].isTier === true
@@ -368,8 +369,7 @@ function problemOfLimits(
 }
 
 /** @param decimals of the programme's currency */
-export const limitDecimals = (field: NumberField, decimals: number) =>
-  definitions[field].unit === 'amount' ? decimals : 0
+export const limitDecimals = (field: NumberField, decimals: number) => (isAmountField(field) ? decimals : 0)
 
 const isLimit = (value: number, decimals: number) =>
   value >= 0 && value <= MAX_AMOUNT && toUnits(value, decimals) !== undefined

@@ -17,7 +17,7 @@ import { amountText, decimalText, formatRate } from '../../base/money.ts'
 import type { Settings } from '../../base/settings.ts'
 import { formatTime } from '../../base/time.ts'
 import { type AppliedRate, factorOf } from './calculation.ts'
-import { type Condition, definitions } from './conditions.ts'
+import { type Condition, definitions, isAmountField, isText, limitDecimals, limitsOf } from './conditions.ts'
 import { type DraftReason, isExchanged, type Part, type Reached } from './engine.ts'
 import type { Obstacle } from './rule-set.ts'
 
@@ -192,7 +192,7 @@ function sentencesOfPart(part: Part, story: EarningStory, settings: Settings): s
   return [beginning, ...tiers, sentenceOfBase(part, story, settings)]
 }
 
-const isVolume = ({ condition }: Reached) => definitions[condition.field].unit === 'amount'
+const isVolume = ({ condition }: Reached) => isAmountField(condition.field)
 
 function sentenceOfTier(reached: Reached, settings: Settings): string {
   const had = isVolume(reached) ? amountText(BigInt(reached.had), settings) : reached.had
@@ -282,16 +282,21 @@ export function sentenceOfObstacle(obstacle: Obstacle | undefined, settings: Set
 }
 
 function conditionText(condition: Condition, { currency, decimals }: Settings): string {
-  const definition = definitions[condition.field]
-  const isAmount = 'unit' in definition && definition.unit === 'amount'
-  const limitText = (limit: number) => (isAmount ? `${limit.toFixed(decimals)} ${currency}` : limit)
+  const { words } = definitions[condition.field]
   const parts: string[] = []
-  if ('is' in condition && condition.is) parts.push(`that is ${condition.is.join(' or ')}`)
-  if ('not' in condition && condition.not) parts.push(`that is not ${condition.not.join(' or ')}`)
-  if ('at_least' in condition && condition.at_least !== undefined)
-    parts.push(`of ${limitText(condition.at_least)} or more`)
-  if ('below' in condition && condition.below !== undefined) parts.push(`below ${limitText(condition.below)}`)
-  return `${definition.words} ${parts.join(' and ')}`
+  if (isText(condition)) {
+    const { is, not } = condition
+    if (is) parts.push(`that is ${is.join(' or ')}`)
+    if (not) parts.push(`that is not ${not.join(' or ')}`)
+  } else {
+    const { field } = condition
+    const { least, most } = limitsOf(condition, decimals)
+    const unit = isAmountField(field) ? ` ${currency}` : ''
+    const limitText = (limit: Fraction) => `${moneyText(limit, limitDecimals(field, decimals))}${unit}`
+    if (least) parts.push(`of ${limitText(least)} or more`)
+    if (most) parts.push(`below ${limitText(most)}`)
+  }
+  return `${words} ${parts.join(' and ')}`
 }
 
 function listed(noun: string, numbers: readonly number[]): string {
