@@ -23,7 +23,7 @@ export const isPaid = (kind: ConversionKind): kind is 'sale' | 'renewal' =>
   kind === 'sale' || kind === 'renewal'
 /** Kinds that take something back, or undo that. */
 export const isTaking = (kind: ConversionKind): boolean => !isEarning(kind) && kind !== 'attribution'
-export const isEarning = (kind: ConversionKind): kind is SaleKind => kind === 'lead' || isPaid(kind)
+export const isEarning = (kind: ConversionKind): kind is SaleKind => earningKinds.some(one => one === kind)
 
 export const MAX_REFERENCE = 190
 

@@ -28,6 +28,7 @@ const MAX_JSON = 65_535
 /** A draft waits for a rate or a rule; only the service makes drafts. */
 export const statuses = ['draft', 'pending', 'unpaid', 'paid', 'rejected'] as const
 const sentStatuses = ['pending', 'unpaid', 'paid', 'rejected'] as const
+
 /** About the customer, so the erasure of the affiliate leaves it. */
 const ofBuyer = { personal: 'keep', money: false } as const
 

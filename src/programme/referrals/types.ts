@@ -6,4 +6,4 @@ const correctionTypes = ['refund', 'write_off'] as const
 export const types = [...saleTypes, ...correctionTypes] as const
 type ReferralType = (typeof types)[number]
 export const isCorrection = (type: ReferralType): type is (typeof correctionTypes)[number] =>
-  type === 'refund' || type === 'write_off'
+  correctionTypes.some(one => one === type)
