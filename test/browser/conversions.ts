@@ -49,7 +49,7 @@ export function conversionScenarios(world: () => World): void {
         await page.getByRole('option', { name: /latecomer/ }).click()
         await world().make('/conversions', { ...raced, kind: 'attribution', affiliate_id: quicker.id })
         await dialog.getByRole('button', { name: 'Credit', exact: true }).click()
-        await page.getByText(/is credited for this payment already/).waitFor()
+        await page.getByText(/^Conversion \d+ credits quicker.* for this payment already/).waitFor()
         await dialog.waitFor({ state: 'hidden' })
         await button.waitFor({ state: 'hidden' })
       })

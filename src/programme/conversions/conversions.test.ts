@@ -385,7 +385,7 @@ describeService('conversions', service => {
     assert.equal((await service().get(`/conversions/${sale.conversion.id}`)).body.affiliate_id, id)
     const again = await report({ kind: 'attribution', reference, affiliate_id: affiliate.id })
     assertFailure(again, 409, 'rest_conversion_exists')
-    assert.match(again.body.message, new RegExp(`^Affiliate ${id} is credited for this payment already`))
+    assert.match(again.body.message, new RegExp(`credits affiliate ${id} for this payment already`))
     // They own the customer from now on.
     const { body: next } = await report({ reference: fresh(), amount: 10, customer: { id: reference } })
     assert.equal(next.conversion.affiliate_id, id)

@@ -31,7 +31,9 @@ export function sameAs(
     candidates.find(({ reference }) => reference === fact.reference) ??
     candidates.find(one => !duplicates.has(one))
   if (!duplicate) return undefined
-  if (fact.kind === 'attribution' && duplicate.affiliate_id !== affiliate_id) throw creditedBy(duplicate)
+  if (fact.kind === 'attribution' && duplicate.affiliate_id !== affiliate_id) {
+    throw credited('conversion_exists', duplicate)
+  }
   if (duplicate.amount === fact.amount && duplicate.currency === fact.currency) return duplicate
   throw new Failure('conversion_exists', {
     message: `Conversion ${duplicate.id} is the ${duplicate.kind} of this payment, and is not what was sent.`,
@@ -39,11 +41,16 @@ export function sameAs(
   })
 }
 
-const creditedBy = ({ id, affiliate_id }: Conversion) =>
-  new Failure('conversion_exists', {
-    message: `Affiliate ${affiliate_id} is credited for this payment already, by conversion ${id}.`,
+/** @param conversion what names who is credited: the sale, or an attribution, which may wait for it */
+function credited(
+  name: 'conversion_exists' | 'conversion_conflict',
+  { id, affiliate_id }: Conversion,
+): Failure {
+  return new Failure(name, {
+    message: `Conversion ${id} credits affiliate ${affiliate_id} for this payment already.`,
     data: { conversion_id: id, affiliate_id },
   })
+}
 
 /** @throws Failure invalid_argument, conversion_conflict */
 export function refuseMisfits(fact: Fact, payment: readonly Conversion[]): void {
@@ -54,10 +61,7 @@ export function refuseMisfits(fact: Fact, payment: readonly Conversion[]): void 
   }
   // Before there is a sale, an attribution waits for it, whomever a lead is credited to.
   if (fact.kind === 'attribution' && sale && isPaid(sale.kind) && sale.affiliate_id !== 0) {
-    throw new Failure('conversion_conflict', {
-      message: `Affiliate ${sale.affiliate_id} is credited for conversion ${sale.id} already.`,
-      data: { conversion_id: sale.id, affiliate_id: sale.affiliate_id },
-    })
+    throw credited('conversion_conflict', sale)
   }
 }
 
