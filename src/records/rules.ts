@@ -79,14 +79,14 @@ export async function criteriaOf(
   return { ...criteria, search: await withCandidates(engine, replica, searched, search as Search, goal) }
 }
 
-/** @param inTerms the arguments of a list, with another search in the place of one that is not for words */
+/** @param rewrite puts another search in the place of one that names a record by something else than words */
 export function readingOf<F extends Fields>(
   kind: Narrowing & Pick<Kind<string, string, F>, 'name'>,
   store: Pick<Store<F>, 'orders' | 'find' | 'page' | 'count' | 'searched'>,
-  inTerms: (context: Context, args: object) => object | Promise<object> = (_, args) => args,
+  rewrite: (context: Context, args: object) => object | Promise<object> = (_, args) => args,
 ): Reading<ReadRowOf<F>> {
   const criteria = async (context: Context, args: object, goal: 'all' | 'first') =>
-    criteriaOf(context, kind, store, await inTerms(context, args), goal)
+    criteriaOf(context, kind, store, await rewrite(context, args), goal)
   return {
     orders: store.orders,
     get: async ({ database }, id) => existing(kind, await store.find(database.replica, id)),

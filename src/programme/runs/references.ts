@@ -45,14 +45,10 @@ export function parseFileReference(text: string): { runId: number; part: number 
   return runId === undefined ? undefined : { runId: Number(runId), part: Number(part) }
 }
 
-const ANY = /^(?:RUN-|R)(\d{1,15})([B-Z]{4})?(?:A\d{1,15}|-\d{1,15})?$/
+const RUN = /^R(\d{1,15})[B-Z]{4}$/
 
-/**
- * The run that is meant by its own reference, or by that of one of its files or payments.
- * @returns without its reference where there was no room for the drawn letters
- */
-export function parseRunReference(text: string): { runId: number; reference?: string } | undefined {
-  const [, id, letters] = ANY.exec(canonical(text)) ?? []
-  if (id === undefined) return undefined
-  return { runId: Number(id), ...(letters && { reference: `R${id}${letters}` }) }
+/** The identifier of the run that a reference of it, of one of its files or of one of its payments is about. */
+export function runIdIn(text: string): number | undefined {
+  const id = RUN.exec(canonical(text))?.[1]
+  return id === undefined ? (parseReference(text) ?? parseFileReference(text))?.runId : Number(id)
 }

@@ -26,6 +26,14 @@ export async function reportOf(entries: Entries, run: RunRow): Promise<Report> {
   return report
 }
 
+/** Whether a reference is of a payment or a file of the run. Of another installation, the numbers may be the same. */
+export function isReferenceIn(run: RunRow, reference: string): boolean {
+  const payment = parseReference(reference)
+  if (payment) return referenceOf(run, payment.affiliateId) === canonical(reference)
+  const file = parseFileReference(reference)
+  return file !== undefined && fileReferenceOf(run, file.part) === canonical(reference)
+}
+
 /** What a file says of a run: held in memory, so it does not grow with the file. */
 export class Report {
   /** By affiliate. */
@@ -53,27 +61,15 @@ export class Report {
   /** @throws Failure invalid_argument when the file is the answer to one that is none of the run's */
   #refuseOther(file: string): void {
     const named = parseFileReference(file)
-    if (named && this.#isFile(named.part, file)) return
+    if (named && isReferenceIn(this.#run, file)) return
     throw named === undefined || named.runId === this.#run.id
       ? unreadable(`answers the file ${noteOf(file).slice(0, 40)}, which is none of this run.`)
       : otherRun(named.runId)
   }
 
-  #isFile(part: number, reference: string): boolean {
-    return fileReferenceOf(this.#run, part) === canonical(reference)
-  }
-
-  /** Of another installation, the numbers may be the same. */
-  #isOwn(reference: string): boolean {
-    const payment = parseReference(reference)
-    if (payment) return referenceOf(this.#run, payment.affiliateId) === canonical(reference)
-    const file = parseFileReference(reference)
-    return file !== undefined && this.#isFile(file.part, reference)
-  }
-
   #add({ reference, outcome, note }: Entry): void {
     const parsed = parseReference(reference)
-    if (!this.#isOwn(reference)) {
+    if (!isReferenceIn(this.#run, reference)) {
       const runId = parsed?.runId ?? parseFileReference(reference)?.runId
       if (runId !== this.#run.id) this.#otherRun ??= runId
       if (this.unknown.length < MOST_NAMED) this.unknown.push(reference.slice(0, 100))

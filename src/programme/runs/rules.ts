@@ -14,7 +14,8 @@ import { conflict } from './conflict.ts'
 import { runItem } from './item.ts'
 import { problemOfNote, refuseUnpayable } from './payer.ts'
 import { isReady, prepareSome } from './preparing.ts'
-import { newRunReference, parseRunReference } from './references.ts'
+import { canonical, newRunReference, runIdIn } from './references.ts'
+import { isReferenceIn } from './report.ts'
 import { leftOutOf, payoutRun, type Run } from './run.ts'
 import type { editArguments, PrepareArguments } from './schema.ts'
 import * as store from './store.ts'
@@ -29,9 +30,10 @@ export const itemReading = readingOf(runItem, store.items)
 
 /** A search for what stands on a bank statement finds the run that paid it. */
 async function searchByReference({ database }: Context, args: { readonly search?: string }): Promise<object> {
-  const named = parseRunReference(args.search ?? '')
-  const run = named && (await store.runs.find(database.replica, named.runId))
-  if (!run || (named.reference !== undefined && named.reference !== run.reference)) return args
+  const { search = '' } = args
+  const id = runIdIn(search)
+  const run = id && (await store.runs.find(database.replica, id))
+  if (!run || !(canonical(search) === run.reference || isReferenceIn(run, search))) return args
   return { ...args, search: `#${run.id}` }
 }
 

@@ -133,8 +133,8 @@ describeService('a payout run from who is owed to who is paid', service => {
       assert.equal(refused.status, 409, JSON.stringify(refused.body))
     }
     const { reference: name } = run
-    const others = [`R${run.id}BBBBA1`, `${name}B`, `x${name}`, 'R', '%']
-    for (const text of [name, `${name}A${ids[0]}`, `${name.toLowerCase()}-1`, `R${run.id}A1`, ...others]) {
+    const others = [`R${run.id}A1`, `R${run.id}BBBBA1`, `${name}B`, `x${name}`, 'R', '%']
+    for (const text of [name, `${name}A${ids[0]}`, `${name.toLowerCase()}-1`, ...others]) {
       const found = await service().get(`/payout-runs?search=${encodeURIComponent(text)}&fields=ids`)
       assert.deepEqual(found.body, others.includes(text) ? [] : [run.id], text)
     }
