@@ -12,15 +12,17 @@ import { Details } from '../ui/Details.tsx'
 import { CarefulForm, FormButtons, FormSection, UnsavedChanges } from '../ui/form.tsx'
 import { time, useMoney } from '../ui/format.ts'
 import { Page, RecordProblem, wholeRecord } from '../ui/Page.tsx'
-import { DeleteRecord, useAfterSaving } from '../ui/RecordForms.tsx'
+import { DeleteRecord, parentOf, useAfterSaving } from '../ui/RecordForms.tsx'
 import { RecordLink } from '../ui/RecordLink.tsx'
 import { StatusChip } from '../ui/StatusChip.tsx'
 import { Waiting } from '../ui/Waiting.tsx'
 import { MarkPaid } from './MarkPaid.tsx'
-import { argumentsOf, Fields, OfThePayment, parent } from './PayoutForms.tsx'
+import { argumentsOf, Fields, OfThePayment } from './PayoutForms.tsx'
 import { payouts } from './pages.ts'
 import { type Payout, statusChoices } from './payout.ts'
 import { numbersIn } from './sum.ts'
+
+const parent = parentOf(payouts)
 
 export function PayoutEdit() {
   const onSuccess = useAfterSaving({ of: payouts, outcome: 'saved' })

@@ -10,8 +10,6 @@ import { payouts } from './pages.ts'
 import { statusChoices } from './payout.ts'
 import { UnpaidReferrals } from './UnpaidReferrals.tsx'
 
-export const parent = { to: '/payouts', label: 'Payouts' }
-
 type Values = Record<string, unknown>
 
 /** The form's values as API arguments. A validated amount converts to a number without loss. */

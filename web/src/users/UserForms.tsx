@@ -21,13 +21,14 @@ import { CarefulForm, FormButtons, FormSection, Row } from '../ui/form.tsx'
 import { time } from '../ui/format.ts'
 import { useGoBack } from '../ui/lists.ts'
 import { Page, RecordProblem, wholeRecord } from '../ui/Page.tsx'
+import { parentOf } from '../ui/RecordForms.tsx'
 import { Waiting } from '../ui/Waiting.tsx'
 import { users } from './pages.ts'
 import { roleChoices, type User, userName } from './user.ts'
 
 type Values = Record<string, unknown>
 
-const parent = { to: '/users', label: 'Accounts' }
+const parent = parentOf(users)
 const texts = ['login', 'email', 'first_name', 'last_name', 'display_name', 'role']
 
 /** An empty password is not sent, so that it stays unchanged. */
