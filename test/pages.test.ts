@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { features } from '../src/app.ts'
+import type { Field } from '../src/records/field.ts'
 
 // By a path that the compiler does not follow: the pages are compiled for browsers.
 const registry = new URL('../web/src/pages.ts', import.meta.url).href
@@ -36,10 +37,24 @@ test('pages ask for records by the names that the interface has', () => {
 })
 
 test('the history shows every amount as money', async () => {
-  const { amounts } = await import(new URL('../web/src/tools/amounts.ts', import.meta.url).href)
+  const { amounts } = await import(new URL('../web/src/tools/values.ts', import.meta.url).href)
   const logged = features.flatMap(({ kind: { table } }) => {
     const columns: Readonly<Record<string, { readonly money: unknown }>> = table.columns
     return table.logged.plain.filter(name => columns[name]?.money)
   })
   assert.deepEqual([...amounts].toSorted(), [...new Set(logged)].toSorted())
+})
+
+test('the history shows every time as one', async () => {
+  const { times } = await import(new URL('../web/src/tools/values.ts', import.meta.url).href)
+  const isTime = ({ type, money, show }: Field) =>
+    type === 'integer' && !money && show(1_700_000_000 as never, {} as never) === '2023-11-14 22:13:20'
+  const logged = features.flatMap(({ kind }) =>
+    Object.entries<Field>(kind.fields).flatMap(([name, field]) => (isTime(field) ? [name] : [])),
+  )
+  assert.ok(logged.length > 10, `${logged}`)
+  assert.deepEqual(
+    logged.filter(name => !times.test(name)),
+    [],
+  )
 })

@@ -2,10 +2,9 @@
 import { decimalsOf } from '../../../src/base/currencies.ts'
 import { useSession } from '../session.tsx'
 import { time } from '../ui/format.ts'
-import { amounts } from './amounts.ts'
+import { amounts, times } from './values.ts'
 
-/** Names and texts of times. Another text may look like one, and is shown as it is. */
-const TIMES = /^date|^from$|until$|_at$|^cut_off$/
+/** Another text may look like one, and is shown as it is. */
 const TIME = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/
 
 type Values = Readonly<Record<string, unknown>>
@@ -22,7 +21,7 @@ export function useLoggedText(): (name: string, values: Values) => string {
     if (value === null || value === undefined || value === '') return ''
     if (/(?:_id|_by|^owner)$/.test(name) && (value === 0 || value === '0')) return ''
     if (amounts.has(name) || name === ORIGINAL) return amountText(name, value, values, currency)
-    if (TIMES.test(name) && TIME.test(String(value))) return time(String(value))
+    if (times.test(name) && TIME.test(String(value))) return time(String(value))
     return textOf(value)
   }
 }

@@ -9,3 +9,6 @@ export const amounts: ReadonlySet<string> = new Set([
   'tax',
   'unpaid_earnings',
 ])
+
+/** Names of values in the log that are times; a test compares them as well. */
+export const times = /^date|_date$|from$|until$|_at$|^cut_off$/
