@@ -2,7 +2,7 @@
 import FilterIcon from '@mui/icons-material/FilterList'
 import { Badge, Box, Button, Card, Collapse, Stack, useMediaQuery } from '@mui/material'
 import { type ReactNode, useEffect, useRef, useState } from 'react'
-import { FilterLiveForm, Pagination, TextInput, useListContext } from 'react-admin'
+import { FilterLiveForm, Pagination, RecordContextProvider, TextInput, useListContext } from 'react-admin'
 import { useSearchParams } from 'react-router-dom'
 import { envelopeOf } from '../api.ts'
 import { ChoiceBar } from './choose.tsx'
@@ -23,41 +23,44 @@ export function Filters({ search, children }: { search?: ReactNode; children: Re
   )
   return (
     <Box role="search" sx={{ mb: 2 }}>
-      <FilterLiveForm>
-        <Stack
-          direction="row"
-          sx={{ columnGap: 1.25, rowGap: 1.75, flexWrap: 'wrap', alignItems: 'flex-start' }}
-        >
-          {search && <Box sx={{ flex: { xs: '1 1 150px', sm: '0 1 280px' } }}>{search}</Box>}
-          {wide ? (
-            <>
-              {children}
-              {reset}
-            </>
-          ) : (
-            <Button
-              startIcon={
-                <Badge badgeContent={active} color="primary">
-                  <FilterIcon />
-                </Badge>
-              }
-              aria-expanded={open}
-              onClick={() => setOpen(!open)}
-              sx={{ height: 38 }}
-            >
-              Filters
-            </Button>
+      {/* Below a record's page: its values are none of the filters'. */}
+      <RecordContextProvider value={undefined}>
+        <FilterLiveForm>
+          <Stack
+            direction="row"
+            sx={{ columnGap: 1.25, rowGap: 1.75, flexWrap: 'wrap', alignItems: 'flex-start' }}
+          >
+            {search && <Box sx={{ flex: { xs: '1 1 150px', sm: '0 1 280px' } }}>{search}</Box>}
+            {wide ? (
+              <>
+                {children}
+                {reset}
+              </>
+            ) : (
+              <Button
+                startIcon={
+                  <Badge badgeContent={active} color="primary">
+                    <FilterIcon />
+                  </Badge>
+                }
+                aria-expanded={open}
+                onClick={() => setOpen(!open)}
+                sx={{ height: 38 }}
+              >
+                Filters
+              </Button>
+            )}
+          </Stack>
+          {!wide && (
+            <Collapse in={open} unmountOnExit>
+              <Stack sx={{ gap: 1.5, pt: 1.5 }}>
+                {children}
+                {reset}
+              </Stack>
+            </Collapse>
           )}
-        </Stack>
-        {!wide && (
-          <Collapse in={open} unmountOnExit>
-            <Stack sx={{ gap: 1.5, pt: 1.5 }}>
-              {children}
-              {reset}
-            </Stack>
-          </Collapse>
-        )}
-      </FilterLiveForm>
+        </FilterLiveForm>
+      </RecordContextProvider>
     </Box>
   )
 }
