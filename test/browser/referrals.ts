@@ -189,8 +189,9 @@ export function referralScenarios(world: () => World): void {
         await tick(ids[1]).check()
         await page.getByText('The amount is $5.30 less than the referrals that are ticked').waitFor()
         await page.getByText('Owed after it: $30.30.').waitFor()
-        await page.getByRole('button', { name: 'Save' }).click()
+        await page.getByRole('button', { name: 'Save' }).dblclick()
         await page.getByText(/Payout \d+ recorded/).waitFor()
+        await page.getByRole('heading', { level: 1, name: /^ticked/ }).waitFor()
         const [payout] = await world().read(`/payouts?affiliate_id=${affiliate.id}`)
         assert.deepEqual([payout.amount, payout.referrals], [25, `${ids[0]},${ids[1]}`])
 

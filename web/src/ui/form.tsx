@@ -82,13 +82,21 @@ export function Row({ children }: { children: ReactNode }) {
 
 /** @param back where Cancel leads when there is no previous page in this visit */
 export function FormButtons({ label = 'Save', back }: { label?: string; back?: string }) {
+  const { isSubmitting } = useFormState()
   if (useContext(Locked)) return null
   return (
     <>
       <ServerProblem />
       <FieldProblems />
       <Stack direction="row" sx={{ gap: 1.5, alignItems: 'center', flexWrap: 'wrap' }}>
-        <SaveButton label={label} icon={null} size="large" alwaysEnable />
+        <SaveButton
+          label={label}
+          icon={null}
+          size="large"
+          // Disabled while it saves, it would lose the focus.
+          alwaysEnable
+          onClick={event => isSubmitting && event.preventDefault()}
+        />
         {back && <Cancel to={back} />}
       </Stack>
     </>

@@ -1,5 +1,5 @@
 /** Returns to lists as they were left, with filters, order and page. */
-import { useEffect } from 'react'
+import { useEffect, useRef } from 'react'
 import { useLocation, useNavigate } from 'react-router-dom'
 
 const leftAt = new Map<string, string>()
@@ -27,10 +27,19 @@ export function useEntry(): void {
   }, [])
 }
 
+/** The browser goes back some time after it is asked to: what asks again so soon is the same double click. */
+const DOUBLE_CLICK_MS = 500
+
 /** Goes back to the previous page of this visit; to `path` when there is none. */
 export function useGoBack(path: string): () => void {
   const navigate = useNavigate()
-  return () => (place() > entry ? navigate(-1) : navigate(listAt(path)))
+  const went = useRef(Number.NEGATIVE_INFINITY)
+  return () => {
+    if (performance.now() - went.current < DOUBLE_CLICK_MS) return
+    went.current = performance.now()
+    if (place() > entry) navigate(-1)
+    else navigate(listAt(path))
+  }
 }
 
 /** @param path such as '/payouts' @returns the path with the query string the list was left with */
