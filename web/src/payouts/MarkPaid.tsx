@@ -1,6 +1,6 @@
 import type { ButtonProps } from '@mui/material'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { useRef, useState } from 'react'
+import { useRef } from 'react'
 import { useNotify, useUpdate } from 'react-admin'
 import { get } from '../api.ts'
 import { useCan } from '../session.tsx'
@@ -42,31 +42,28 @@ export function MarkPaid({ payout, ...rest }: { payout: Payout } & Omit<ButtonPr
   const queryClient = useQueryClient()
   const notify = useNotify()
   const money = useMoney()
-  const [marked, setMarked] = useState(false)
   const may = useCan()('payouts.edit')
   const canBePaid = useIsOpen(payout, 'person')
-  const isPaidHere = marked && payout.status === 'paid'
-  const wasPaidHere = useRef(false)
-  // Still offered after undo, so that the button keeps the focus until the server's list is loaded again.
-  const isOffered = canBePaid || (wasPaidHere.current && payout.status === 'failed')
-  if (!may || !(isOffered || isPaidHere)) return null
+  // Once it was marked here the button stays, and with it the focus: neither what the server lists nor the order in which
+  // the answer and the changed record are shown may take it away.
+  const wasMarkedHere = useRef(false)
+  const isPaid = payout.status === 'paid'
+  if (!may || !(canBePaid || wasMarkedHere.current)) return null
   const act = async () => {
-    const status = isPaidHere ? 'failed' : 'paid'
+    const status = isPaid ? 'failed' : 'paid'
+    const before = wasMarkedHere.current
+    wasMarkedHere.current = true
     const change = { id: payout.id, data: { ...payout, status }, previousData: payout } as const
     try {
       await update('payouts', change, { returnPromise: true })
     } catch (error) {
+      wasMarkedHere.current = before
       await queryClient.invalidateQueries({ queryKey: ['payouts'] })
       throw error
     }
-    wasPaidHere.current = true
-    setMarked(!isPaidHere)
-    notify(
-      `Payout ${payout.id} of ${money.full(payout.amount)} is ${status}${isPaidHere ? ' again' : ' now'}`,
-      {
-        type: 'success',
-      },
-    )
+    notify(`Payout ${payout.id} of ${money.full(payout.amount)} is ${status}${isPaid ? ' again' : ' now'}`, {
+      type: 'success',
+    })
     await Promise.all(affected(payout.id).map(queryKey => queryClient.invalidateQueries({ queryKey })))
   }
   return (
@@ -76,7 +73,7 @@ export function MarkPaid({ payout, ...rest }: { payout: Payout } & Omit<ButtonPr
       {...rest}
       action="Mark as paid"
       subject={`payout ${payout.id}`}
-      done={isPaidHere}
+      done={isPaid}
       act={act}
     />
   )
