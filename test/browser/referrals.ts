@@ -34,6 +34,8 @@ export function referralScenarios(world: () => World): void {
         await idle(page.getByRole('button', { name: /^Undo/ })).press('Enter')
         await ledger.getByText('Unpaid → Pending').waitFor()
         assert.equal(await owed(), 0)
+        const approve = page.getByRole('button', { name: `Approve: Referral ${id}` })
+        await approve.and(page.locator(':focus')).waitFor()
 
         // Rejected with a reason, which ends with the rejection.
         const why = page.getByRole('region', { name: 'Why' })

@@ -156,10 +156,11 @@ function UndoableMove<R extends Movable>({ move, moving, record }: SingleMovePro
   const hasMoved = before !== undefined && record.status === move.status
   if (!hasMoved && !move.from.includes(record.status)) return null
   const name = moving.nameOf(record)
+  // What it was before is kept after undo: without it the button, and the focus, would go until the record is shown anew.
   const act = async () => {
-    setBefore(hasMoved ? undefined : record.status)
-    if (hasMoved) await moveOne(record, before, `${name} is ${before} again`)
-    else await moveOne(record, move.status, `${name} ${move.done}`)
+    if (hasMoved) return moveOne(record, before, `${name} is ${before} again`)
+    setBefore(record.status)
+    return moveOne(record, move.status, `${name} ${move.done}`)
   }
   const { variant, color } = look(move)
   return (
