@@ -140,9 +140,9 @@ describe('workers that cannot start', () => {
     rmdirSync(file)
     renameSync(`${file}.aside`, file)
   }
-  /** A schema of a newer program keeps others from starting; whoever runs already goes on. */
+  /** A schema of a newer program keeps others from starting; whoever runs already goes on, and may be writing. */
   function moveSchema(by: number): void {
-    const database = new DatabaseSync(file)
+    const database = new DatabaseSync(file, { timeout: 10_000 })
     database.prepare('UPDATE schema_version SET version = version + ?').run(by)
     database.close()
   }
