@@ -76,8 +76,11 @@ describeService('many conversions at once', service => {
       .selectAll()
       .where('email_key', 'like', `%@${name}.example`)
       .execute()
+    // Second attributions of a name are told apart by the affiliate, who has another number on each side.
+    const partOf = ({ kind, part }: (typeof conversions)[number]) =>
+      kind === 'attribution' && part !== '' ? `of ${who(Number(part))}` : part
     return [
-      ...conversions.map(one => `${one.kind} ${one.reference} ${one.part}: ${who(one.affiliate_id)}`),
+      ...conversions.map(one => `${one.kind} ${one.reference} ${partOf(one)}: ${who(one.affiliate_id)}`),
       ...referrals.map(
         one => `${one.type} ${one.reference}: ${one.status} ${one.amount} ${who(one.affiliate_id)}`,
       ),
