@@ -11,7 +11,8 @@ import { identityOf, inUse, isInUse, makeFolder, refuseForeign, refuseMissing } 
 export const BUSY_TIMEOUT_MS = 5000
 const WRITE_CACHE_KIB = 32_768
 const READ_CACHE_KIB = 8192
-const PAGES_IN_LOG = 8000
+/** When SQLite moves them into the file, within a commit; see `checkpoints.ts`. */
+export const PAGES_IN_LOG = 8000
 
 interface Connections {
   readonly read: DatabaseSync

@@ -18,6 +18,7 @@ import type { Schema } from '../table.ts'
 import type { Tables } from '../tables.ts'
 import { commits } from '../timing.ts'
 import type { Batch, Member } from './batch.ts'
+import { Checkpoints } from './checkpoints.ts'
 import { BUSY_TIMEOUT_MS, connect } from './connect.ts'
 import { kyselyOn, SqliteConnection, writerOn } from './dialect.ts'
 import { sqlite } from './engine.ts'
@@ -62,6 +63,7 @@ class SqliteDatabase implements Database {
   readonly #threads: SqliteThreads
   readonly #reads: Statements
   readonly #writes: Statements
+  readonly #checkpoints: Checkpoints
   readonly #tx: Tx
   #reading = false
   /** Set while requests of one turn arrive; the first has ended the previous read transaction. */
@@ -97,6 +99,7 @@ class SqliteDatabase implements Database {
     this.#watch = setInterval(() => this.#lookForFiles(), FILES_LOOKED_AT_EVERY_MS).unref()
     this.#reads = new Statements(read)
     this.#writes = new Statements(write)
+    this.#checkpoints = new Checkpoints(this.#writes, threads)
     this.reader = kyselyOn(
       new SqliteConnection((text, parameters) => {
         this.#beginRead()
@@ -360,6 +363,7 @@ class SqliteDatabase implements Database {
       this.#refuse()
       if (commits.hasSubscribers) commits.publish(undefined)
       batch.committed.resolve()
+      this.#checkpoints.committed()
     } catch (error) {
       this.#giveUp(batch, isInDoubt(error) ? this.#doubt(error) : error)
     }
