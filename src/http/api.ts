@@ -21,6 +21,7 @@ import { type Guards, perform } from './stages/perform.ts'
 import { send } from './stages/send.ts'
 import { shed } from './stages/shed.ts'
 import { snapshot } from './stages/snapshot.ts'
+import { together } from './stages/together.ts'
 
 export interface ApiOptions extends Admission {
   readonly context: Context
@@ -78,6 +79,8 @@ function addEndpoint(
     ...(endpoint.bodyLimitBytes !== undefined && { bodyLimit: endpoint.bodyLimitBytes }),
     onRequest: [authorize(endpoint.permission), ...(takesBody(endpoint) ? [lines(endpoint, load)] : [])],
     preHandler: [admit(endpoint, options), readArguments(resource, endpoint, options)],
+    // Answers to writes come together by themselves: they wait for the commit that they share.
+    ...(endpoint.methods.includes('GET') && { onSend: together }),
     handler: async (request, reply) =>
       send(request, reply, await answerOf(request, reply), () =>
         refuseEnded(request, endpoint.permission, confirm),

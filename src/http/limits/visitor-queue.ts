@@ -4,6 +4,8 @@
  * visitor does not wait at all.
  */
 
+import { afterAnswers } from '../../base/turn.ts'
+
 /** Per turn. */
 const ANSWERING_MS = 5
 /** A visitor behind this many would wait for seconds, and is refused. */
@@ -19,7 +21,7 @@ export class VisitorQueue {
    */
   add(answer: () => void): boolean {
     if (this.#waiting.length - this.#next >= MOST_WAITING) return false
-    if (this.#waiting.length === 0) setImmediate(this.#answer)
+    if (this.#waiting.length === 0) afterAnswers(this.#answer)
     this.#waiting.push(answer)
     return true
   }
@@ -29,6 +31,6 @@ export class VisitorQueue {
     while (this.#next < this.#waiting.length && performance.now() < until) this.#waiting[this.#next++]!()
     this.#waiting.splice(0, this.#next)
     this.#next = 0
-    if (this.#waiting.length > 0) setImmediate(this.#answer)
+    if (this.#waiting.length > 0) afterAnswers(this.#answer)
   }
 }

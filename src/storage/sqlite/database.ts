@@ -10,6 +10,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Kysely, sql } from 'kysely'
+import { afterAnswers } from '../../base/turn.ts'
 import { messageOf } from '../../base/unknown.ts'
 import type { ReadBudget } from '../budget.ts'
 import { type Database, type DatabaseOptions, DatabaseUnavailable, type Tx } from '../database.ts'
@@ -211,7 +212,7 @@ class SqliteDatabase implements Database {
   async #turn(): Promise<void> {
     if (this.#busy) await new Promise<void>(turn => this.#waiting.push(turn))
     this.#busy = true
-    if (this.#loopTurn.isLong) await new Promise(resolve => setImmediate(resolve))
+    if (this.#loopTurn.isLong) await new Promise<void>(afterAnswers)
   }
 
   /** Passes the turn on; if nobody waits, commits as soon as the requests that arrived together are served. */
@@ -222,7 +223,7 @@ class SqliteDatabase implements Database {
       turn()
     } else {
       this.#busy = false
-      setImmediate(() => {
+      afterAnswers(() => {
         if (!this.#busy) this.#commit()
       })
     }
