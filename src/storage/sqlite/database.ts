@@ -26,6 +26,7 @@ import { sqlite } from './engine.ts'
 import { isInDoubt, primaryCode, SQLITE_BUSY, translate } from './errors.ts'
 import { fileOf, leaveOpen, watchFiles } from './files.ts'
 import { LoopTurn } from './loop-turn.ts'
+import { Snapshot } from './snapshot.ts'
 import { Statements } from './statements.ts'
 import { SqliteThreads, ThreadedConnection } from './threads.ts'
 
@@ -62,15 +63,10 @@ class SqliteDatabase implements Database {
   readonly #read: DatabaseSync
   readonly #write: DatabaseSync
   readonly #threads: SqliteThreads
-  readonly #reads: Statements
+  readonly #snapshot: Snapshot
   readonly #writes: Statements
   readonly #checkpoints: Checkpoints
   readonly #tx: Tx
-  #reading = false
-  /** Set while requests of one turn arrive; the first has ended the previous read transaction. */
-  #arriving = false
-  /** Version of the state that the open read transaction sees. */
-  #version: number | undefined
   /** Writers waiting for their turn, first come, first served. */
   readonly #waiting: (() => void)[] = []
   #busy = false
@@ -98,13 +94,15 @@ class SqliteDatabase implements Database {
     this.#fail = failed.resolve
     this.#filesAreThere = filesAreThere
     this.#watch = setInterval(() => this.#lookForFiles(), FILES_LOOKED_AT_EVERY_MS).unref()
-    this.#reads = new Statements(read)
+    const reads = new Statements(read)
+    this.#snapshot = new Snapshot(reads)
     this.#writes = new Statements(write)
     this.#checkpoints = new Checkpoints(this.#writes, threads)
     this.reader = kyselyOn(
       new SqliteConnection((text, parameters) => {
-        this.#beginRead()
-        return this.#reads.all(text, parameters)
+        this.#refuse()
+        this.#snapshot.begin()
+        return reads.all(text, parameters)
       }),
     )
     this.replica = this.reader
@@ -165,23 +163,11 @@ class SqliteDatabase implements Database {
     return resultOf()
   }
 
-  /**
-   * A read transaction begun later than the requests of a turn (after a commit, or by a timer) stays open while the next
-   * ones arrive, and another process may have written since.
-   */
-  refresh = (): void => {
-    if (this.#arriving) return
-    this.#arriving = true
-    this.#endRead()
-    setImmediate(() => {
-      this.#arriving = false
-    })
-  }
+  refresh = (): void => this.#snapshot.refresh()
 
   version = (): number => {
-    this.#beginRead()
-    this.#version ??= Number(this.#reads.all('PRAGMA data_version', [])[0]!.data_version)
-    return this.#version
+    this.#refuse()
+    return this.#snapshot.version()
   }
 
   async ready(): Promise<void> {
@@ -204,7 +190,7 @@ class SqliteDatabase implements Database {
     // else.
     if (this.#refusal || !this.#filesAreThere()) return leaveOpen()
     await this.#threads.close()
-    this.#endRead()
+    this.#snapshot.end()
     this.#read.close()
     this.#write.close()
   }
@@ -333,31 +319,11 @@ class SqliteDatabase implements Database {
     }
   }
 
-  /**
-   * Requests that arrived together read in one transaction, because taking and releasing file locks for each query costs
-   * as much as a query. It ends before anything else that arrives is processed, and before a commit is answered.
-   */
-  #beginRead(): void {
-    this.#refuse()
-    if (this.#reading) return
-    this.#reads.run('BEGIN')
-    this.#reading = true
-    setImmediate(() => this.#endRead())
-  }
-
-  #endRead(): void {
-    if (!this.#reading) return
-    this.#reading = false
-    this.#version = undefined
-    // SQLite ends it by itself if the disk fails.
-    if (this.#read.isTransaction) this.#reads.run('COMMIT')
-  }
-
   #commit(): void {
     const batch = this.#batch
     if (!batch) return
     this.#batch = undefined
-    this.#endRead()
+    this.#snapshot.end()
     try {
       this.#writes.run('COMMIT')
       this.#lookForFiles()

@@ -33,6 +33,10 @@ export class Statements {
     this.#database = database
   }
 
+  get isTransaction(): boolean {
+    return this.#database.isTransaction
+  }
+
   /** @returns the rows; a statement without result columns returns none */
   all(text: string, parameters: readonly unknown[]): Record<string, SQLOutputValue>[] {
     const prepared = this.#prepare(text)
