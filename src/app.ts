@@ -173,7 +173,7 @@ export async function buildApp(database: Database, options: AppOptions): Promise
     const { status, headers, body, cause } = problemOf(error)
     if (status >= 500 && !isUnwanted(error))
       options.logger.error({ id: request.id, err: cause ?? error }, 'request failed')
-    return reply.code(status).headers(headers).send(body)
+    reply.code(status).headers(headers).send(body)
   })
   app.setNotFoundHandler(async () => {
     throw new Failure('no_route')

@@ -4,7 +4,7 @@
  * headers, or fills one property of the request, and knows of no other stage.
  * See docs/decisions/stages.md.
  */
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, RouteHandlerMethod } from 'fastify'
 import type { Context } from '../events/write.ts'
 import { refuseEnded } from './allowed.ts'
 import { absolute } from './call.ts'
@@ -72,7 +72,6 @@ function addEndpoint(
   options: ApiOptions,
 ): void {
   const { confirm, load } = options
-  const answerOf = perform(resource, endpoint, options)
   scope.route({
     method: [...endpoint.methods],
     url,
@@ -81,10 +80,9 @@ function addEndpoint(
     preHandler: [admit(endpoint, options), readArguments(resource, endpoint, options)],
     // Answers to writes come together by themselves: they wait for the commit that they share.
     ...(endpoint.methods.includes('GET') && { onSend: together }),
-    handler: async (request, reply) =>
-      send(request, reply, await answerOf(request, reply), () =>
-        refuseEnded(request, endpoint.permission, confirm),
-      ),
+    handler: send(perform(resource, endpoint, options), request =>
+      refuseEnded(request, endpoint.permission, confirm),
+    ),
   })
 }
 
@@ -97,42 +95,37 @@ function addDescription(
   resource: Resource,
   endpoints: readonly Endpoint[],
   allow: string,
-  { context, base }: ApiOptions,
+  options: ApiOptions,
 ): void {
-  const describe = written((baseUrl, settings) => describeRoute(resource, endpoints, base, baseUrl, settings))
-  scope.options(url, async (request, reply) => {
-    const body = describe(absolute(request, base), await context.settings.current())
-    return send(request, reply, { status: 200, headers: { Allow: allow }, body })
-  })
-}
-
-/** Caches a description, until the service's address or the settings change. */
-function written(describe: (baseUrl: string, settings: Described) => object) {
-  let last = { key: '', text: '' }
-  return (baseUrl: string, settings: Described): string => {
-    const key = JSON.stringify([baseUrl, ...settings.rateTypes])
-    if (last.key !== key) last = { key, text: JSON.stringify(describe(baseUrl, settings)) }
-    return last.text
-  }
+  const describe = (baseUrl: string, settings: Described) =>
+    describeRoute(resource, endpoints, options.base, baseUrl, settings)
+  scope.options(url, described(describe, options, { Allow: allow }))
 }
 
 /** The index, and the OpenAPI document. */
-function addDiscovery(
-  scope: FastifyInstance,
-  routes: Routes,
-  { context, resources, base, version }: ApiOptions,
-): void {
+function addDiscovery(scope: FastifyInstance, routes: Routes, options: ApiOptions): void {
+  const { resources, base, version } = options
   routes.add('', ['GET'])
-  const index = written((baseUrl, settings) => describeIndex(resources, base, baseUrl, settings))
-  scope.get('/', async (request, reply) => {
-    const body = index(absolute(request, base), await context.settings.current())
-    return send(request, reply, { status: 200, body })
-  })
+  const index = (baseUrl: string, settings: Described) => describeIndex(resources, base, baseUrl, settings)
+  scope.get('/', described(index, options))
   if (version === undefined) return
   routes.add('/openapi.json', ['GET'])
-  const document = written(baseUrl => openApi(resources, baseUrl, version))
-  scope.get('/openapi.json', async (request, reply) => {
-    const body = document(absolute(request, base), await context.settings.current())
-    return send(request, reply, { status: 200, body })
+  const document = (baseUrl: string) => openApi(resources, baseUrl, version)
+  scope.get('/openapi.json', described(document, options))
+}
+
+/** Answers with a description, which is kept until the service's address or the settings change. */
+function described(
+  describe: (baseUrl: string, settings: Described) => object,
+  { context, base }: ApiOptions,
+  headers: Record<string, string> = {},
+): RouteHandlerMethod {
+  let last = { key: '', text: '' }
+  return send(async request => {
+    const baseUrl = absolute(request, base)
+    const settings = await context.settings.current()
+    const key = JSON.stringify([baseUrl, ...settings.rateTypes])
+    if (last.key !== key) last = { key, text: JSON.stringify(describe(baseUrl, settings)) }
+    return { status: 200, headers, body: last.text }
   })
 }

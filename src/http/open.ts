@@ -60,7 +60,8 @@ export async function open(
       bodyLimit: BODY_BYTES,
       handler: (request, reply) => {
         const answer = route.answer(openRequestOf(request))
-        return answer instanceof Promise ? answer.then(answer => send(reply, answer)) : send(reply, answer)
+        if (answer instanceof Promise) return answer.then(answer => send(reply, answer))
+        send(reply, answer)
       },
     })
   }

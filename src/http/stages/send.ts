@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream'
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify'
 import { CONFIRMED_FOR_MS } from '../allowed.ts'
 import type { Answer } from '../endpoint.ts'
 import type { Reading } from '../limits/reading.ts'
@@ -8,29 +8,54 @@ import { isKnown } from '../preconditions.ts'
 const JSON_TYPE = 'application/json; charset=utf-8'
 
 /**
- * Sends an answer, whole or in pieces, or 304 to a caller that has it.
+ * Sends the answer, whole or in pieces, or 304 to a caller that has it.
  * @param refuse called from time to time while pieces are sent; throws to end the answer
  */
 export function send(
+  answerOf: (request: FastifyRequest, reply: FastifyReply) => Promise<Answer>,
+  refuse = async (_request: FastifyRequest) => {},
+): RouteHandlerMethod {
+  // Where a handler returns the reply, as an asynchronous one has to, Fastify watches the response for its end: 1 us.
+  return (request, reply) => {
+    answerOf(request, reply)
+      .then(answer => sendAnswer(request, reply, answer, () => refuse(request)))
+      .catch(error => {
+        reply.send(error)
+      })
+  }
+}
+
+function sendAnswer(
   request: FastifyRequest,
   reply: FastifyReply,
   { status, headers, cookies, body }: Answer,
-  refuse = async () => {},
-): FastifyReply {
+  refuse: () => Promise<void>,
+): void {
   if (headers) reply.headers(headers)
   if (cookies) reply.header('Set-Cookie', cookies)
-  if (headers?.ETag !== undefined && hasIt(request, headers.ETag)) return reply.code(304).send()
+  if (headers?.ETag !== undefined && hasIt(request, headers.ETag)) {
+    reply.code(304).send()
+    return
+  }
   reply.code(status)
   if (headers?.['Content-Type'] === undefined) reply.type(JSON_TYPE)
-  if (typeof body === 'string') return reply.send(body)
   // The body of a HEAD response is not sent, so its rows are not read.
-  if (request.method === 'HEAD') return reply.send('')
+  if (typeof body === 'string') reply.send(body)
+  else if (request.method === 'HEAD') reply.send('')
+  else reply.send(piecesOf(request, body, refuse))
+}
+
+function piecesOf(
+  request: FastifyRequest,
+  body: AsyncIterable<string>,
+  refuse: () => Promise<void>,
+): Readable {
   const { reading } = request
   reading?.beginStream()
   const pieces = Readable.from(whileAllowed(body, refuse, reading), { highWaterMark: 1 })
   // In HTTP/1.0 only the end of the connection ends an answer, so a broken answer would look complete.
   pieces.once('error', () => request.raw.socket.resetAndDestroy())
-  return reply.send(pieces)
+  return pieces
 }
 
 /** Ends the answer when the key or session has ended, however slowly the answer is read. */
