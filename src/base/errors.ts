@@ -115,6 +115,12 @@ export const catalogue = {
     code: 'rest_idempotency_mismatch',
     message: 'This Idempotency-Key named another request within the last 24 hours: choose a new key.',
   },
+  answer_erased: {
+    status: 410,
+    code: 'rest_answer_erased',
+    message:
+      'This request was done before. Its answer was removed, because the person whom it was about has been erased.',
+  },
   last_administrator: {
     status: 409,
     code: 'rest_last_administrator',

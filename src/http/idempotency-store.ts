@@ -68,6 +68,41 @@ export async function storeAnswer(
     .execute()
 }
 
+/**
+ * Sets the answers whose body contains one of these texts.
+ * @param texts patterns of LIKE
+ */
+export async function replaceContaining(
+  tx: Tx,
+  texts: readonly string[],
+  answer: Pick<StoredAnswer, 'status' | 'location' | 'body'>,
+): Promise<void> {
+  await tx
+    .updateTable('idempotency_keys')
+    .set(answer)
+    .where(({ eb, or }) => or(texts.map(text => eb('body', 'like', `%${text}%`))))
+    .execute()
+}
+
+/** Answers whose body does not begin like JSON, in order of owner and key. */
+export async function packedAfter(
+  tx: Tx,
+  last: Pick<StoredAnswer, 'owner' | 'key'>,
+  limit: number,
+): Promise<StoredAnswer[]> {
+  return tx
+    .selectFrom('idempotency_keys')
+    .selectAll()
+    .where(sql<boolean>`(owner, key) > (${last.owner}, ${last.key})`)
+    .where('body', '!=', '')
+    .where('body', 'not like', '{%')
+    .where('body', 'not like', '[%')
+    .orderBy('owner')
+    .orderBy('key')
+    .limit(limit)
+    .execute()
+}
+
 /** @returns the number of rows deleted, at most `limit` */
 export async function removeExpired(tx: Tx, expiredBefore: number, limit: number): Promise<number> {
   const rows = await tx

@@ -8,7 +8,7 @@
 import { hash } from 'node:crypto'
 import { deflateRawSync, inflateRawSync } from 'node:zlib'
 import type { Actor } from '../base/actor.ts'
-import { Failure, invalidArguments } from '../base/errors.ts'
+import { entryOf, Failure, invalidArguments } from '../base/errors.ts'
 import { now } from '../base/time.ts'
 import type { Tx } from '../storage/database.ts'
 import type { Answer } from './endpoint.ts'
@@ -19,6 +19,9 @@ const REMOVED_AT_ONCE = 500
 /** Total length, in characters, of the long answers stored per caller. */
 const LONG_STORED = 32 * 1024 * 1024
 const RETRY_AFTER_SECONDS = 3600
+const UNPACKED_AT_ONCE = 50
+/** Status of a stored answer that was erased. */
+const ERASED = entryOf('answer_erased').status
 
 export interface NamedWrite {
   /** Namespace of the key: two callers may choose the same. */
@@ -73,7 +76,7 @@ interface TextAnswer extends Answer {
 
 /**
  * Does the work unless it was done before, and stores its answer.
- * @throws Failure idempotency_mismatch when the key belongs to another request, too_many_answers
+ * @throws Failure idempotency_mismatch when the key belongs to another request, answer_erased, too_many_answers
  */
 export async function once(
   tx: Tx,
@@ -111,7 +114,7 @@ interface PartWork {
 /**
  * The same for one part of a request. The first part is stored under the key itself, so that another request under it is
  * refused. Here, too, an unexpected failure is no answer to keep: what met one is done again by a retry.
- * @throws Failure idempotency_mismatch, too_many_answers
+ * @throws Failure idempotency_mismatch, answer_erased, too_many_answers
  */
 export async function partOnce(tx: Tx, named: NamedWrite, number: number, work: PartWork): Promise<Part> {
   // Callers' keys never contain a line break.
@@ -122,7 +125,7 @@ export async function partOnce(tx: Tx, named: NamedWrite, number: number, work: 
     return { status: 200, body: packed(newText) }
   })
   if (newText !== undefined) return { text: newText, replayed: false }
-  const stored = inflateRawSync(Buffer.from(body, 'base64')).toString()
+  const stored = unpacked(body)
   const text = await work.again(stored)
   if (text === undefined) return { text: stored, replayed: true }
   await store.storeAnswer(tx, named.owner, key, { status: 200, location: '', body: packed(text) })
@@ -130,13 +133,40 @@ export async function partOnce(tx: Tx, named: NamedWrite, number: number, work: 
 }
 
 const packed = (text: string) => deflateRawSync(text, { level: 1 }).toString('base64')
+const unpacked = (body: string) => inflateRawSync(Buffer.from(body, 'base64')).toString()
 
 function replay(stored: store.StoredAnswer, fingerprint: string): TextAnswer {
   if (stored.fingerprint !== fingerprint) throw new Failure('idempotency_mismatch')
+  if (stored.status === ERASED) throw new Failure('answer_erased')
   return {
     status: stored.status === 201 ? 201 : 200,
     headers: { 'Idempotent-Replayed': 'true', ...(stored.location && { Location: stored.location }) },
     body: stored.body,
+  }
+}
+
+/**
+ * Erases stored answers that contain one of these texts. What was requested is not done again by a retry: it would bring
+ * back what was erased.
+ * @param texts such as a person's identifier as an answer has it
+ * @param redact removes what contains them from the text of a part
+ */
+export async function eraseAnswers(
+  tx: Tx,
+  texts: readonly string[],
+  redact: (part: string) => string,
+): Promise<void> {
+  await store.replaceContaining(tx, texts, { status: ERASED, location: '', body: '' })
+  let last = { owner: '', key: '' }
+  for (;;) {
+    const answers = await store.packedAfter(tx, last, UNPACKED_AT_ONCE)
+    for (const { owner, key, status, location, body } of answers) {
+      const text = unpacked(body)
+      const rest = redact(text)
+      if (rest !== text) await store.storeAnswer(tx, owner, key, { status, location, body: packed(rest) })
+    }
+    if (answers.length < UNPACKED_AT_ONCE) return
+    last = answers.at(-1)!
   }
 }
 

@@ -10,10 +10,10 @@
  */
 import { setImmediate } from 'node:timers/promises'
 import { entryOf, Failure, isOfCaller } from '../base/errors.ts'
-import { type Database, DatabaseUnavailable } from '../storage/database.ts'
+import { type Database, DatabaseUnavailable, type Tx } from '../storage/database.ts'
 import type { HttpCall } from './call.ts'
 import type { LineResult, Lines, Shared } from './endpoint.ts'
-import { type NamedWrite, type Part, partOnce } from './idempotency.ts'
+import { eraseAnswers, type NamedWrite, type Part, partOnce } from './idempotency.ts'
 import { failureOf } from './problems.ts'
 
 export const MOST_LINES = 10_000
@@ -175,6 +175,21 @@ function textOf(lines: readonly Line[], results: readonly LineResult[]): string 
         : `{"line":${number},"status":${result.status},${result.members}}\n`
   }
   return text
+}
+
+const LINE = /^\{"line":(\d+),/
+
+/**
+ * Erases the stored answers, and of answers to many lines those lines, that contain one of these texts.
+ * @param texts such as a person's identifier as an answer has it
+ */
+export async function eraseStored(tx: Tx, texts: readonly string[]): Promise<void> {
+  const redacted = (line: string) => {
+    const number = LINE.exec(line)?.[1]
+    const isAbout = number !== undefined && texts.some(text => line.includes(text))
+    return isAbout ? refusalLine(Number(number), new Failure('answer_erased')).trimEnd() : line
+  }
+  await eraseAnswers(tx, texts, part => part.split('\n').map(redacted).join('\n'))
 }
 
 function refusalLine(line: number, { failure, message, data }: Failure): string {

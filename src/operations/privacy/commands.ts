@@ -30,7 +30,7 @@ export function addPrivacyCommands(users: Command): void {
 /** The same commands for customers who have no account. */
 export function addCustomerCommands(program: Command): void {
   const customers = program.command('customers').description('work on customers')
-  const customerArgument = ['<customer>', 'e-mail address, or # and the identifier'] as const
+  const customerArgument = ['<customer>', 'e-mail address or identifier'] as const
   addCommand(customers, 'export', 'write all data about a customer, as one JSON object')
     .argument(...customerArgument)
     .action(exportCustomerData)
@@ -64,7 +64,7 @@ async function eraseCustomerData(name: string, options: CommonOptions & { yes?: 
 
 /** @throws Failure no_customer */
 async function customerNamed(context: Context, name: string): Promise<CustomerColumns> {
-  const [, id] = /^#(\d+)$/.exec(name) ?? []
+  const [, id] = /^#?(\d+)$/.exec(name) ?? []
   return id === undefined ? findByEmail(context, name) : rules.get(context, Number(id))
 }
 

@@ -49,7 +49,18 @@ describeService('what a person may ask for', service => {
   test('users erase: asks, then leaves nothing personal, keeps the money, and says so', async () => {
     const { database } = service()
     const zoe = await service().newAffiliate('zoe.zebra', { notes: 'zebra crossing' })
-    const payout = await service().newPayout(zoe.id, { amount: 12.5 })
+    const payout = await service().newPayout(zoe.id, { amount: 12.5, note: 'by the zebra' })
+    await service().send('PATCH', `/payouts/${payout.id}`, {
+      body: { affiliate_id: zoe.id, note: 'The zebra’s' },
+    })
+    const { body: referral } = await service().post('/referrals', {
+      affiliate_id: zoe.id,
+      amount: 1,
+      status: 'rejected',
+    })
+    const reason = { rejection_reason: 'a zebra' }
+    const rejected = await service().send('PATCH', `/referrals/${referral.id}`, { body: reason })
+    assert.equal(rejected.status, 200, JSON.stringify(rejected.body))
     const details = { method: 'paypal', holder: 'Zoe Zebra', paypal_email: 'zoe@zebra.example' }
     for (const holder of ['Zoe Zebra', 'Zebra Inc.']) {
       const entered = await service().post('/payment-details', { affiliate_id: zoe.id, ...details, holder })
@@ -88,6 +99,43 @@ describeService('what a person may ask for', service => {
     assert.deepEqual([log.body.length, log.body[0].actor], [1, 'command line'])
     const again = await run(['users', 'erase', `erased-${zoe.user_id}`, '--yes', '--json'])
     assert.equal(JSON.parse(again.stdout).erased, true)
+  })
+
+  test('410 - a retry of what was about somebody who is erased: nothing of them is answered, or made again', async () => {
+    const NDJSON = 'application/x-ndjson'
+    const named = (key: string) => ({ headers: { 'idempotency-key': key } })
+    const made = { create_user: true, payment_email: 'gone.first@example.com' }
+    const lines = ['gone.second@example.com', 'stays@example.com']
+      .map(payment_email => JSON.stringify({ create_user: true, payment_email }))
+      .join('\n')
+    const sale = { kind: 'sale', context: 'erased', reference: 'order 1', amount: 10 }
+    const buyer = { email: 'gone.buyer@example.com', first_name: 'Gonzalo' }
+    const asked = () =>
+      Promise.all([
+        service().post('/affiliates', made, named('one')),
+        service().post('/affiliates', lines, {
+          headers: { 'content-type': NDJSON, 'idempotency-key': 'many' },
+        }),
+        service().post('/conversions', { ...sale, customer: buyer }, named('sale')),
+      ])
+    const [first, many, sold] = await asked()
+    const results = many.body.split('\n', 2).map((line: string) => JSON.parse(line))
+    const { user_id } = first.body
+    const { customer_id } = sold.body.conversion
+    await run(['users', 'erase', 'gone.first@example.com', '--yes'])
+    await run(['users', 'erase', 'gone.second@example.com', '--yes'])
+    const ended = await run(['customers', 'erase', String(customer_id), '--yes'])
+    assert.equal(ended.code, 0, ended.stderr)
+    const [again, manyAgain, soldAgain] = await asked()
+    assertFailure(again, 410, 'rest_answer_erased')
+    assertFailure(soldAgain, 410, 'rest_answer_erased')
+    const [erased, stays] = manyAgain.body.split('\n', 2).map((line: string) => JSON.parse(line))
+    assert.deepEqual([erased.line, erased.status, erased.code], [1, 410, 'rest_answer_erased'])
+    assert.deepEqual(stays, results[1])
+    assert.doesNotMatch(JSON.stringify([again.body, manyAgain.body, soldAgain.body]), /gone\.|Gonzalo/)
+    const { body } = await service().get(`/affiliates?user_id=${user_id}&user=1`)
+    assert.equal(body[0].user.user_login, `erased-${user_id}`)
+    assert.deepEqual((await service().get('/affiliates?search=gone')).body, [])
   })
 
   test('in the area: a manager erases customers, an administrator accounts, and nobody their own', async () => {

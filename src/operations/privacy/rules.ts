@@ -19,6 +19,7 @@ import { foldAccents, foldCase } from '../../base/text.ts'
 import { formatTime, now } from '../../base/time.ts'
 import { orders as entryOrders, eraseEntriesOf, listEntries } from '../../events/store.ts'
 import { type Context, type RequestContext, write } from '../../events/write.ts'
+import { eraseStored } from '../../http/lines.ts'
 import { customer } from '../../programme/customers/customer.ts'
 import { customers } from '../../programme/customers/store.ts'
 import { noteErased } from '../../programme/runs/erased-store.ts'
@@ -117,7 +118,7 @@ export async function erasePerson(context: RequestContext, userId: number): Prom
     await endSessions(tx, userId)
     await removeFactor(tx, userId)
     await forgetBrowsers(tx, user)
-    await store.removeAnswersWith(tx, `"user_id":${userId},`)
+    await eraseStored(tx, [`"user_id":${userId},`, ...answersAbout(person.get(customer.table.name))])
     await revokeKeysOf(tx, userId)
     tx.log('user.erase', userId)
     return (await findUser(tx, userId))!
@@ -148,7 +149,7 @@ export async function eraseCustomer(context: RequestContext, id: number): Promis
       })
     }
     await eraseAll(tx, context.database.schema, new Map([[customer.table.name, [id]]]))
-    await store.removeAnswersWith(tx, `"customer_id":${id},"user_id":`)
+    await eraseStored(tx, answersAbout([id]))
     tx.log('customer.erase', id)
   })
 }
@@ -172,6 +173,9 @@ async function eraseAll(tx: Tx, schema: Schema, person: store.Person): Promise<v
     if (table.logged && ids) await eraseEntriesOf(tx, table.logged.kind, ids)
   }
 }
+
+/** What the answers about customers contain: customers themselves, and conversions. */
+const answersAbout = (customers: readonly number[] = []) => customers.map(id => `"customer_id":${id},`)
 
 /** A name for an erased account; the plain one may be taken. */
 async function freeName(db: Db, userId: number): Promise<string> {

@@ -1,7 +1,6 @@
 /** Queries for everything about one person, in every table by its declaration. See docs/decisions/erasure.md. */
 import { type RawBuilder, sql } from 'kysely'
 import { recordsOfPerson } from '../../events/store.ts'
-import { idempotencyTable } from '../../http/idempotency-table.ts'
 import type { Db, Tx } from '../../storage/database.ts'
 import { columnsOf, type Schema, type Table } from '../../storage/table.ts'
 
@@ -71,9 +70,4 @@ export async function eraseAbout(tx: Tx, table: Table, person: Person, time: num
   const isFilled = names.map(([name]) => sql`${sql.ref(name)} <> ''`)
   await sql`UPDATE ${sql.table(table.name)} SET ${sql.join([...erasures, ...touch])}
     WHERE ${about} AND (${sql.join(isFilled, sql` OR `)})`.execute(tx)
-}
-
-/** @param text of which the stored answers to remove have a part, such as the person's identifier */
-export async function removeAnswersWith(tx: Tx, text: string): Promise<void> {
-  await sql`DELETE FROM ${sql.table(idempotencyTable.name)} WHERE body LIKE ${`%${text}%`}`.execute(tx)
 }

@@ -39,7 +39,7 @@ const { wire: _reference, ...referenceText } = words(
 const { wire: _note, ...note } = words(
   paragraphs(MAX_NOTE, 'A note on the payout. It is not part of the record.'),
   'A note on the payout.',
-  { personal: 'keep', money: false },
+  { personal: 'erase', money: false },
 )
 
 /** Of a payout that names no referral of this service nobody knows whether the money was sent again: it stays open. */

@@ -12,6 +12,7 @@ import type { Many } from '../../records/bulk-rules.ts'
 import { existing, isAlready, narrowed, readingOf } from '../../records/rules.ts'
 import type { Db, Tx } from '../../storage/database.ts'
 import { unitsOfSum } from '../../storage/sums.ts'
+import { accountOf } from '../affiliates/account.ts'
 import { isThere, thereAmong } from '../affiliates/store.ts'
 import type { Reason } from '../ledger/because.ts'
 import { owedTo } from '../ledger/rules.ts'
@@ -82,11 +83,16 @@ async function createMany(
       alone.map(({ planned }) => planned.after!.names),
     )
     const events = await tx.reserveEvents(alone.length)
+    const about = await aboutEach(tx, alone)
     const posted = alone.map(({ args, planned, row }, place) => {
       const [id, eventId] = [ids[place]!, events[place]!]
       const after = { ...row, id }
       outcomes.set(args, after)
-      tx.log('payout.create', id, { after: payout.logged(after, settings), event: eventId })
+      tx.log('payout.create', id, {
+        after: payout.logged(after, settings),
+        event: eventId,
+        ...about[place],
+      })
       return { id, planned, eventId }
     })
     await postAlone(tx, posted)
@@ -210,6 +216,24 @@ function refuseRun(before: Payout, after: Payout): void {
 
 const distinct = (ids: readonly number[] = []) => [...new Set(ids)]
 
+type Noted = Pick<Payout, 'note' | 'affiliate_id'>
+
+/** Names in the event whom a note is about, so that it is erased with them. */
+async function aboutWhom(
+  tx: Tx,
+  before: Noted | undefined,
+  after: Noted | undefined,
+): Promise<{ person?: number | null }> {
+  const noted = [after, before].find(side => side !== undefined && side.note !== '')
+  return noted ? { person: await accountOf(tx, noted.affiliate_id) } : {}
+}
+
+async function aboutEach(tx: Tx, alone: readonly Alone[]): Promise<{ person?: number | null }[]> {
+  const about: { person?: number | null }[] = []
+  for (const { row } of alone) about.push(await aboutWhom(tx, undefined, row))
+  return about
+}
+
 /** A payment of a run that did not stay with its payee has come back. */
 function reasonOf(action: PayoutAction, before: Payout | undefined, after: Payout | undefined): Reason {
   if (before?.status !== 'paid' || after?.status !== 'failed') return action
@@ -231,6 +255,7 @@ async function finish(
     ...(before && { before: payout.logged(before, settings) }),
     ...(after && { after: payout.logged(after, settings) }),
     event: eventId,
+    ...(await aboutWhom(tx, before, after)),
   })
   await carryOut(tx, id, planned, { reason: reasonOf(action, before, after), eventId }, settings)
 }

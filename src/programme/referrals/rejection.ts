@@ -1,9 +1,8 @@
 /** What a person has said of why a referral is rejected: it is about the affiliate, and ends with the rejection. */
 import type { Settings } from '../../base/settings.ts'
-import { deletedAmong } from '../../events/read.ts'
 import type { WriteTx } from '../../events/write.ts'
 import type { Tx } from '../../storage/database.ts'
-import { affiliates } from '../affiliates/store.ts'
+import { accountOf } from '../affiliates/account.ts'
 import { type Referral, referral } from './referral.ts'
 
 interface Sides {
@@ -46,9 +45,5 @@ export async function endOfWords(tx: WriteTx, sides: Sides, settings: Settings):
 export async function aboutWhom(tx: Tx, { before, after }: Sides): Promise<{ person?: number | null }> {
   const told = [after, before].find(side => side !== undefined && side.rejection_reason !== '')
   if (!told || before?.rejection_reason === after?.rejection_reason) return {}
-  const { affiliate_id: id } = told
-  const affiliate = await affiliates.find(tx, id)
-  return {
-    person: affiliate?.user_id ?? (await deletedAmong(tx, 'affiliate', [id])).get(id)?.personId ?? null,
-  }
+  return { person: await accountOf(tx, told.affiliate_id) }
 }

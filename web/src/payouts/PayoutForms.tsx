@@ -103,7 +103,14 @@ export function OfThePayment({ isNew = false }: { isNew?: boolean }) {
           helperText="The payment's reference at the bank or payment service."
         />
       </Row>
-      <TextInput source="note" label="Note" multiline minRows={2} maxRows={8} helperText="Only seen here." />
+      <TextInput
+        source="note"
+        label="Note"
+        multiline
+        minRows={2}
+        maxRows={8}
+        helperText="For yourselves; it is not part of the record."
+      />
     </>
   )
 }
