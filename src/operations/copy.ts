@@ -9,6 +9,7 @@ import { forgetMissing } from '../events/store.ts'
 import { type Database, DatabaseUnusable, type Db, type Tx } from '../storage/database.ts'
 import { insertMany } from '../storage/insert-many.ts'
 import { isCopyUnderWay, markCopy } from '../storage/open.ts'
+import { countRows } from '../storage/page.ts'
 import { columnsOf, identity, type Schema, type Table } from '../storage/table.ts'
 
 const ROWS_PER_BATCH = 1000
@@ -234,9 +235,4 @@ async function lastRow(db: Db, { name, key }: Table): Promise<Row | undefined> {
 
 async function rowsOf(db: Db, query: RawBuilder<Row>): Promise<Row[]> {
   return (await query.execute(db)).rows
-}
-
-async function countRows(db: Db, { name }: Table): Promise<number> {
-  const [row] = await rowsOf(db, sql<Row>`SELECT count(*) AS count FROM ${sql.table(name)}`)
-  return Number(row!.count)
 }

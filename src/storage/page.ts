@@ -7,6 +7,7 @@ import { type Expression, type SelectQueryBuilder, sql } from 'kysely'
 import { DAY_SECONDS, now } from '../base/time.ts'
 import type { Db } from './database.ts'
 import { prepared } from './prepared.ts'
+import type { Table } from './table.ts'
 import type { Tables } from './tables.ts'
 
 /** An order of a list. Ties are broken by the identifier. */
@@ -151,6 +152,12 @@ export async function countOf<T extends keyof Tables>(
 ): Promise<number> {
   const { count } = await query.select(sql<number>`count(*)`.as('count')).executeTakeFirstOrThrow()
   return count
+}
+
+/** Number of rows of a table. */
+export async function countRows(db: Db, { name }: Table): Promise<number> {
+  const count = sql<{ count: number | string }>`SELECT count(*) AS count FROM ${sql.table(name)}`
+  return Number((await count.execute(db)).rows[0]!.count)
 }
 
 /** For rows inserted by one statement: engines assign identifiers in its order, but return them in any. */

@@ -3,6 +3,7 @@ import { verifyChain } from '../../events/verify.ts'
 import type { Feature } from '../../records/feature.ts'
 import { loadSettings } from '../../settings/rules.ts'
 import type { Database, Db } from '../../storage/database.ts'
+import { countRows } from '../../storage/page.ts'
 import { missedBySearch, resetSearch } from '../../storage/search-index.ts'
 import { foldedText, type Table } from '../../storage/table.ts'
 import { differencesFromLog, settingsUnlike, trailsOf } from './log.ts'
@@ -48,10 +49,11 @@ export async function checkDatabase(
   }
   progress('search')
   problems.push(...listed(await missedBySearch(database), 'search'))
-  for (const check of features.flatMap(({ checks }) => checks)) {
+  const checks = features.flatMap(({ kind, checks }) => checks.map(check => ({ check, of: kind.table.name })))
+  for (const { check, of } of checks) {
     const wrong: string[] = []
     for await (const problem of check(reader)) wrong.push(problem)
-    problems.push(...listed(wrong, check.name))
+    problems.push(...listed(wrong, of))
   }
   progress('log and records')
   const settings = await loadSettings(reader)
@@ -60,6 +62,7 @@ export async function checkDatabase(
     const wrong: string[] = []
     for await (const problem of differencesFromLog(reader, trail, settings)) wrong.push(problem)
     problems.push(...listed(wrong, trail.table.name))
+    checked[trail.table.name] ??= await countRows(reader, trail.table)
   }
   for (const id of await store.unerased(reader)) {
     problems.push(
