@@ -228,19 +228,15 @@ function workBeside(
   context: Context,
   { keys, recovery }: { keys: KeyRing; recovery: Recovery | undefined },
 ): void {
-  const sealer = new Sealer(context.database)
-  const sweeper = new Sweeper(context.database, [
-    removeOldAnswers,
-    removeOldAttempts,
-    removeOldRecoveries,
-    removeOldVisitors,
-    pruneVisits,
-  ])
-  const jobs = jobsOf({ ...context, ...service }, err => {
+  const failed = (err: unknown) => {
     // An outage is logged elsewhere, and ends by itself.
     if (!(err instanceof DatabaseUnavailable))
       app.log.error({ err }, 'background work failed; it is tried again')
-  })
+  }
+  const sealer = new Sealer(context.database, failed)
+  const sweeps = [removeOldAnswers, removeOldAttempts, removeOldRecoveries, removeOldVisitors, pruneVisits]
+  const sweeper = new Sweeper(context.database, sweeps, failed)
+  const jobs = jobsOf({ ...context, ...service }, failed)
   app.addHook('onClose', async () => {
     await Promise.all(jobs.map(job => job.close()))
     await recovery?.close()

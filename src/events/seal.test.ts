@@ -113,7 +113,7 @@ describe('events that are committed after later ones (PostgreSQL)', () => {
       await released.promise
     })
     await held.promise
-    const closed = new Sealer(database).close()
+    const closed = new Sealer(database, error => assert.fail(String(error))).close()
     setTimeout(released.resolve, 50)
     await Promise.all([closed, other])
     const { last_entry } = (await readChain(database.reader))!

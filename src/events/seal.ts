@@ -32,9 +32,10 @@ export class Sealer {
   readonly #rounds: Rounds
   readonly #database: Database
 
-  constructor(database: Database) {
+  /** @param failed called with the first error of several rounds that fail */
+  constructor(database: Database, failed: (error: unknown) => void) {
     this.#database = database
-    this.#rounds = new Rounds(SEAL_EVERY_MS, () => sealEntries(database))
+    this.#rounds = new Rounds(SEAL_EVERY_MS, () => sealEntries(database), failed)
   }
 
   /** Resolves when this process's events are sealed, unless the database does not answer. */

@@ -11,12 +11,22 @@ type Sweep = (tx: Tx) => Promise<boolean>
 export class Sweeper {
   readonly #rounds: Rounds
 
-  constructor(database: Database, sweeps: readonly Sweep[]) {
-    this.#rounds = new Rounds(SWEEP_EVERY_MS, async () => {
-      for (const sweep of sweeps) {
+  /** @param failed called with the first error of several rounds that fail */
+  constructor(database: Database, sweeps: readonly Sweep[], failed: (error: unknown) => void) {
+    this.#rounds = new Rounds(SWEEP_EVERY_MS, () => this.#sweepAll(database, sweeps), failed)
+  }
+
+  /** One that fails leaves the others to go on. @throws the first failure, at the end */
+  async #sweepAll(database: Database, sweeps: readonly Sweep[]): Promise<void> {
+    const errors: unknown[] = []
+    for (const sweep of sweeps) {
+      try {
         while ((await database.transaction(sweep)) && !this.#rounds.closed);
+      } catch (error) {
+        errors.push(error)
       }
-    })
+    }
+    if (errors.length > 0) throw errors[0]
   }
 
   close(): Promise<void> {
