@@ -57,7 +57,7 @@ export async function create(context: RequestContext, args: CreateArguments): Pr
     const account = args.create_user ? await addAccount(tx, accountIn(args)) : undefined
     const origin = { time: now(), actor: context.actor.userId }
     const row = affiliate.newRow({ ...args, user_id: account?.id ?? args.user_id! }, settings, origin)
-    const created = await store.affiliates.insert(tx, row).catch(refuseConflict)
+    const created = await store.affiliates.insert(tx, row).catch(refuseConflict(args))
     await addDefaultLink(tx, created)
     tx.log('affiliate.create', created.id, { after: loggedWith(created, account, settings) })
     return created
@@ -169,7 +169,7 @@ export async function edit(context: RequestContext, args: EditArguments): Promis
     const change = affiliate.keep(args, settings)
     if (isAlready(before, change)) return before
     const changes = { ...change, updated_at: now() }
-    const after = await store.affiliates.update(tx, before, changes, refuseConflict)
+    const after = await store.affiliates.update(tx, before, changes, refuseConflict(args))
     // Also if there was none before: payments then went to the account's address.
     if (after.payment_email !== before.payment_email) await markAddressChanged(tx, id, now())
     tx.log('affiliate.edit', id, {
@@ -307,10 +307,14 @@ export function needsMore({ user, effective, group }: Extras): boolean {
   return Boolean(user || effective || group)
 }
 
-function refuseConflict(cause: unknown): never {
-  if (cause instanceof UniqueViolation) throw new Failure('already_affiliate')
-  // The account was found in this transaction, so the missing row must be the rate type, removed a moment ago.
-  if (cause instanceof ReferenceViolation)
-    throw invalidArguments({ rate_type: 'must be a configured rate type.' })
-  throw cause
-}
+/** @param args what was sent, which alone can refer to what was removed a moment ago: the account is locked */
+const refuseConflict =
+  ({ rate_type, group_id }: Pick<EditArguments, 'rate_type' | 'group_id'>) =>
+  (cause: unknown): never => {
+    if (cause instanceof UniqueViolation) throw new Failure('already_affiliate')
+    if (!(cause instanceof ReferenceViolation)) throw cause
+    throw invalidArguments({
+      ...(rate_type && { rate_type: 'must be a configured rate type.' }),
+      ...(group_id && { group_id: NO_GROUP }),
+    })
+  }
