@@ -18,7 +18,8 @@ import * as store from './store.ts'
 export interface Origins {
   /** In order of precedence. */
   readonly claims: readonly Claim[]
-  readonly campaign: string
+  /** By affiliate: the campaign of one affiliate's click has not led to what another one is credited for. */
+  readonly campaigns: ReadonlyMap<number, string>
   /** Visits of the clicks, by affiliate. */
   readonly visits: ReadonlyMap<number, number>
 }
@@ -60,27 +61,22 @@ export async function claimsOf(
   const tokens = attribution === 'first' ? [first, last] : [last, first]
   const claims: Claim[] = []
   const visits = new Map<number, number>()
-  let campaign = ''
+  const campaigns = new Map<number, string>()
+  const add = ({ claim, campaign }: Clicked) => {
+    claims.push(claim)
+    if (campaign !== '' && !campaigns.has(claim.affiliateId)) campaigns.set(claim.affiliateId, campaign)
+  }
   if (evidence.affiliate_id !== undefined)
     claims.push({ by: 'affiliate', affiliateId: evidence.affiliate_id })
   if (owner !== null) claims.push({ by: 'customer', affiliateId: owner })
-  if (evidence.coupon) {
-    const coupon = await claimOfCoupon(tx, evidence.coupon)
-    claims.push(coupon.claim)
-    campaign ||= coupon.campaign
-  }
+  if (evidence.coupon) add(await claimOfCoupon(tx, evidence.coupon))
   for (const token of new Set(tokens.filter(token => token !== undefined && token !== ''))) {
     const click = await claimOfClick(tx, token!, window)
-    claims.push(click.claim)
+    add(click)
     if (click.visitId) visits.set(click.claim.affiliateId, click.visitId)
-    campaign ||= click.campaign
   }
-  if (evidence.visit_id !== undefined) {
-    const visit = await claimOfVisit(tx, evidence.visit_id, window)
-    claims.push(visit.claim)
-    campaign ||= visit.campaign
-  }
-  return { claims, campaign, visits }
+  if (evidence.visit_id !== undefined) add(await claimOfVisit(tx, evidence.visit_id, window))
+  return { claims, campaigns, visits }
 }
 
 interface Clicked {

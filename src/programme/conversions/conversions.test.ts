@@ -347,6 +347,10 @@ describeService('conversions', service => {
       [body.referrals[0].affiliate_id, body.referrals[0].amount, body.conversion.campaign],
       [id, '5.00', 'spring'],
     )
+    const { id: other } = await service().newAffiliate('coupons.other', { status: 'active' })
+    const named = await report({ reference: fresh(), amount: 10, affiliate_id: other, coupon: 'SPRING' })
+    const { affiliate_id, campaign } = named.body.conversion
+    assert.deepEqual([affiliate_id, campaign], [other, ''], 'a campaign is of whom it credits')
     const foreign = { reference: fresh(), currency: 'CHF' }
     const sold = await report({ ...foreign, amount: 20, coupon: 'SPRING', lines })
     assert.deepEqual([sold.body.referrals[0].status, sold.body.referrals[0].amount], ['draft', '0.00'])

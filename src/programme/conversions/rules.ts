@@ -111,7 +111,7 @@ async function recordSale(report: Report): Promise<Recorded> {
   const row = await insert(report, {
     customer_id: customerId,
     affiliate_id: affiliateId,
-    campaign: origins.campaign,
+    campaign: origins.campaigns.get(affiliateId) ?? '',
     candidates: JSON.stringify(candidates),
     visit_id: origins.visits.get(affiliateId) ?? 0,
   })
