@@ -58,17 +58,25 @@ export class ArgumentReader<T extends TObject = TObject> {
     this.#takesFilter = this.#coercers.has('filter')
   }
 
-  read(path: Parameters, body: Parameters, query: Parameters): Read {
+  /**
+   * @param isTyped whether the body has typed values; elsewhere an empty text where none is accepted is a field that was
+   *   left blank, and counts as not sent
+   */
+  read(path: Parameters, body: Parameters, query: Parameters, isTyped = true): Read {
     const result: Read = { args: {}, problems: {}, missing: [], ignored: [] }
     for (const source of [query, body]) {
-      if (this.#takesFilter) this.#take(filterOf(source), result, 'filter')
       this.#take(source, result)
+      if (this.#takesFilter) this.#take(filterOf(source), result, 'filter')
     }
     this.#take(path, result)
     // Compiled on first use: most endpoints are not used in the first second, and together they would double the
     // start-up time.
     this.#compiled ??= ajv.compile(this.#schema)
-    if (!this.#compiled(result.args)) this.#explain(this.#compiled.errors!, result)
+    if (!this.#compiled(result.args)) {
+      const isBlank = (name: string) =>
+        result.args[name] === '' && (Object.hasOwn(body, name) ? !isTyped : Object.hasOwn(query, name))
+      this.#explain(this.#compiled.errors!, result, isBlank)
+    }
     return result
   }
 
@@ -106,19 +114,30 @@ export class ArgumentReader<T extends TObject = TObject> {
     }
   }
 
-  #explain(errors: readonly ErrorObject[], { args, problems, missing }: Read): void {
+  #explain(errors: readonly ErrorObject[], result: Read, isBlank: (name: string) => boolean): void {
+    const { args, missing } = result
     for (const error of errors) {
       const name = error.instancePath.split('/', 2)[1]
       if (name !== undefined) {
         // Reported already: each alternative of a union adds an error of its own.
         if (!Object.hasOwn(args, name)) continue
-        const schema = this.#schema.properties![name]!
-        problems[name] = `must be ${expectation(schema)}.${hintOf(schema, args[name])}`
+        if (isBlank(name)) this.#leaveOut(name, result)
+        else this.#refuse(name, result)
         delete args[name]
       } else if (error.keyword === 'required') {
         missing.push(error.params.missingProperty)
       }
     }
+  }
+
+  #leaveOut(name: string, { ignored, missing }: Read): void {
+    ignored.push(name)
+    if (this.#schema.required?.includes(name)) missing.push(name)
+  }
+
+  #refuse(name: string, { args, problems }: Read): void {
+    const schema = this.#schema.properties![name]!
+    problems[name] = `must be ${expectation(schema)}.${hintOf(schema, args[name])}`
   }
 }
 
@@ -156,6 +175,17 @@ function hintOf(schema: JsonSchema, value: unknown): string {
     return ' Leave out what separates thousands, and write a point before the decimals, as in 1234.50.'
   }
   return ''
+}
+
+/**
+ * Adds what a check finds to what the schemas have found. Arguments that failed their schema are absent for the check,
+ * which would report them as missing.
+ */
+export async function addFound(
+  problems: Problems,
+  found: Problems | Promise<Problems> | undefined,
+): Promise<void> {
+  Object.assign(problems, { ...(await found), ...problems })
 }
 
 /** @throws Failure if anything is missing or invalid */

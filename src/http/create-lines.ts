@@ -6,7 +6,7 @@ import type { Settings } from '../base/settings.ts'
 import type { Context, RequestContext } from '../events/write.ts'
 import { type Database, DatabaseUnavailable, type Tx } from '../storage/database.ts'
 import { inSavepoint } from '../storage/savepoint.ts'
-import { ArgumentReader, type Read, refuse } from './arguments.ts'
+import { ArgumentReader, addFound, type Read, refuse } from './arguments.ts'
 import type { Call, LineResult, Lines, Shared } from './endpoint.ts'
 import { noParameters, parseJson } from './parameters.ts'
 import { failureOf } from './problems.ts'
@@ -154,8 +154,7 @@ async function judge(
 ): Promise<ReadLine> {
   if (sent instanceof Failure) throw sent
   const { args, problems, missing, ignored } = sent
-  if (missing.length === 0 && Object.keys(problems).length > 0)
-    Object.assign(problems, await problemsOf(args))
+  if (missing.length === 0 && Object.keys(problems).length > 0) await addFound(problems, problemsOf(args))
   refuse(missing, problems)
   return { args, ignored }
 }

@@ -99,7 +99,6 @@ export function hasLines(header: string): boolean {
 /**
  * The lines of NDJSON, including empty ones, so that line numbers match the sender's.
  * @returns undefined if there are more than `most`; they are not even split
- * @throws Failure invalid_argument
  */
 export function linesOf(body: Buffer, most: number): string[] | undefined {
   let breaks = 0
@@ -107,7 +106,18 @@ export function linesOf(body: Buffer, most: number): string[] | undefined {
     breaks += 1
     if (breaks > most) return undefined
   }
-  return utf8(body).split('\n')
+  return isUtf8(body) ? body.toString().split('\n') : [...linesApart(body)]
+}
+
+/** A line that is not UTF-8 is no JSON either, and fails alone. */
+function* linesApart(body: Buffer): Generator<string> {
+  for (let start = 0; start <= body.length; ) {
+    const end = body.indexOf(LINE_BREAK, start)
+    const line = body.subarray(start, end < 0 ? body.length : end)
+    yield isUtf8(line) ? line.toString() : '\ufffd'
+    if (end < 0) return
+    start = end + 1
+  }
 }
 
 /** Parses one JSON object. @throws Failure invalid_json, invalid_argument */

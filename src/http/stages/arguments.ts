@@ -2,7 +2,7 @@ import type { FastifyRequest, preHandlerAsyncHookHandler } from 'fastify'
 import { Failure, type Problems, refuseInvalid } from '../../base/errors.ts'
 import { isObject } from '../../base/unknown.ts'
 import type { Context } from '../../events/write.ts'
-import { ArgumentReader, refuse } from '../arguments.ts'
+import { ArgumentReader, addFound, refuse } from '../arguments.ts'
 import { HttpCall, queryOf } from '../call.ts'
 import { type Endpoint, inPath, type Resource } from '../endpoint.ts'
 import { MOST_LINES, numbered } from '../lines.ts'
@@ -40,7 +40,7 @@ export function readArguments(
     const body = takesBody ? await bodyOf(request, filledIn) : noParameters
     const query = filledIn(parseUrlEncoded(queryOf(request)))
     refuseInvalid(methodsIn(request, body, query))
-    const result = reader.read(isObject(request.params) ? request.params : noParameters, body, query)
+    const result = reader.read(pathOf(request), body, query, isTyped(typeOf(request)))
     const { args, problems, missing } = result
     const ignored = empty.length === 0 ? result.ignored : [...empty, ...result.ignored]
     if (endpoint.strict) Object.assign(problems, unknownIn(ignored))
@@ -48,8 +48,7 @@ export function readArguments(
     if (ofItem.some(name => name in problems)) throw new Failure(resource.missing)
     if (missing.length === 0 && Object.keys(problems).length > 0) {
       const call = new HttpCall(context, request, resource, base)
-      // Arguments that failed their schema are absent for the check, which would report them as missing.
-      Object.assign(problems, { ...(await endpoint.check?.(call, args)), ...problems })
+      await addFound(problems, endpoint.check?.(call, args))
     }
     refuse(missing, problems)
     request.args = args
@@ -84,11 +83,15 @@ function takeLines(request: FastifyRequest): void {
   request.body = undefined
 }
 
+const pathOf = ({ params }: FastifyRequest): Parameters => (isObject(params) ? params : noParameters)
+
+const typeOf = ({ headers }: FastifyRequest) => headers['content-type'] ?? ''
+
 async function bodyOf(
   request: FastifyRequest,
   filledIn: (form: Parameters) => Parameters,
 ): Promise<Parameters> {
-  const type = request.headers['content-type'] ?? ''
+  const type = typeOf(request)
   const { body } = request
   const parameters = Buffer.isBuffer(body) ? await parseBody(type, body) : noParameters
   return isTyped(type) ? parameters : filledIn(parameters)

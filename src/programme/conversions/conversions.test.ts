@@ -202,7 +202,8 @@ describeService('conversions', service => {
       line({ reference: 'b2', amount: -1 }),
     ]
     for (let count = 3; count < 99; count += 1) lines.push(line({ reference: `b${count}` }))
-    const reply = await service().post('/conversions/bulk', lines.join('\n'), {
+    lines.push(line({ reference: 'not UTF-8: \xff' }))
+    const reply = await service().post('/conversions/bulk', Buffer.from(lines.join('\n'), 'latin1'), {
       headers: { 'content-type': 'application/x-ndjson' },
     })
     assert.equal(reply.status, 200, JSON.stringify(reply.body))
@@ -218,7 +219,8 @@ describeService('conversions', service => {
       results.slice(0, 5).map(({ status }) => status),
       [201, 400, 200, 400, 201],
     )
-    assert.deepEqual(Object.keys(results[3].data.params), ['amount'])
+    assert.deepEqual([results.at(-1).status, results.at(-1).code], [400, 'rest_invalid_json'])
+    assert.match(results[3].data.params.amount, /^must be a number from 0/)
     assert.equal(results[4].referrals[0].amount, '1.00')
     assert.equal((await owed(id)).unpaid, 97)
   })
