@@ -39,7 +39,7 @@ const CLICK_PARAMETER = 'aff_click'
 /** The URL with the token of the click, in place of one that it may have had. */
 export function withToken(url: URL, token: string): string {
   const { search } = url
-  if (search.includes(CLICK_PARAMETER)) {
+  if (url.searchParams.has(CLICK_PARAMETER)) {
     const withNewToken = new URL(url)
     withNewToken.searchParams.set(CLICK_PARAMETER, token)
     return withNewToken.href

@@ -43,12 +43,10 @@ const activeByLogin = prepared((db: Db, { login }: { login: string }) =>
     .where('affiliates.status', '=', sql.lit('active')),
 )
 
-/** An active affiliate, by identifier or by the login of the account. */
+/** An active affiliate, by identifier or else by the login of the account. */
 export async function findActiveAffiliate(db: Db, name: string): Promise<number | undefined> {
-  const id = /^\d{1,15}$/.test(name) ? Number(name) : undefined
-  const [row] =
-    id === undefined ? await activeByLogin(db, { login: foldCase(name) }) : await activeById(db, { id })
-  return row?.id
+  const [row] = /^\d{1,15}$/.test(name) ? await activeById(db, { id: Number(name) }) : []
+  return (row ?? (await activeByLogin(db, { login: foldCase(name) }))[0])?.id
 }
 
 interface NewAffiliate {

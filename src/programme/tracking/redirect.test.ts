@@ -120,6 +120,8 @@ describeService('links of affiliates', service => {
       assert.equal((await read(url)).click!.affiliateId, id, path)
     }
     assert.equal((await visitsOf(service(), id, 6)).length, 6)
+    const digits = await service().newAffiliate('digits', { ...ACTIVE, username: '990044' })
+    assert.equal((await read((await follow(service(), '/ref/990044')).url)).click!.affiliateId, digits.id)
     const home = await follow(service(), '/')
     assert.equal(home.location, '/admin/')
   })
@@ -153,6 +155,8 @@ describeService('links of affiliates', service => {
       ['http://shop.test/p?', 'http://shop.test/p?aff_click='],
       ['relative', 'https://shop.test/relative?aff_click='],
       ['https://shop.test/p?aff_click=stolen&q=1', 'https://shop.test/p?aff_click='],
+      ['https://shop.test/p?%61ff_click=stolen', 'https://shop.test/p?aff_click='],
+      ['https://shop.test/p?xaff_click=1&q=a%20b', 'https://shop.test/p?xaff_click=1&q=a%20b&aff_click='],
     ]) {
       const { location, url } = await follow(service(), `/r/deep?to=${encodeURIComponent(to!)}`)
       assert.ok(location!.startsWith(expected!), location!)
