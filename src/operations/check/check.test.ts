@@ -71,7 +71,22 @@ describeService('check', service => {
   test('names each value, record and object that was changed beside the service', async () => {
     const { database } = service()
     const { id } = await service().newAffiliate('checked')
-    await service().patch(`/affiliates/${id}`, { rate: 20, payment_email: 'paid@example.com' })
+    const notes = 'longer than other texts in the log '.repeat(100)
+    await service().patch(`/affiliates/${id}`, { rate: 20, payment_email: 'paid@example.com', notes })
+    const sale = { context: 'checked', reference: 'order 1', amount: 9.99 }
+    const sold = await service().post('/conversions', { kind: 'sale', ...sale, affiliate_id: id })
+    await service().patch(`/affiliates/${id}`, { status: 'active' })
+    const earning = await service().post('/conversions', {
+      kind: 'sale',
+      ...sale,
+      reference: 'order 2',
+      affiliate_id: id,
+    })
+    await service().post('/conversions', { kind: 'refund', ...sale, reference: 'order 2', part: 'all' })
+    const refunded = await service().patch(`/referrals/${earning.body.referrals[0].referral_id}`, {
+      amount: 100,
+    })
+    assert.deepEqual([sold.status, refunded.status, refunded.body.status], [201, 200, 'rejected'])
     await service().post('/links', { affiliate_id: id, code: 'spring' })
     const custom = { note: 'longer than the log keeps a text '.repeat(100) }
     await service().post('/referrals', { affiliate_id: id, custom })

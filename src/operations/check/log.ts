@@ -236,9 +236,11 @@ function differenceOf(
   if (!trace.exists) return hasEnded ? undefined : 'the log says that it was deleted, and it is there.'
   if (hasEnded) return 'the log does not say that it was deleted; it was ended beside the service.'
   const ignored = [...derived, ...(unlogged?.(values) ?? [])]
+  // Personal values are logged whole, others briefly.
+  const inLog = (name: string) => (logged.personal.includes(name) ? values[name] : valueInLog(values[name]))
   const wrongFields = [...logged.plain, ...logged.personal].filter(name => {
     const loggedValue = ignored.includes(name) || !(name in values) ? undefined : trace.of(name)
-    return loggedValue !== undefined && textOf(loggedValue.value) !== textOf(valueInLog(values[name]))
+    return loggedValue !== undefined && textOf(loggedValue.value) !== textOf(inLog(name))
   })
   if (wrongFields.length === 0) return undefined
   const descriptions = wrongFields.map(name =>

@@ -44,7 +44,8 @@ async function problemOf(db: Db, paymentId: string, decimals: number): Promise<s
     )
     .reduce((total, { amount }) => total + amount, 0)
   const calculation = parseCalculation(referralOfSale.calculation)!
-  const target = targetOf(calculation, ZERO)
+  // An amount that was entered after the refund has not changed that it is rejected.
+  const target = referralOfSale.status === 'rejected' ? 0n : targetOf(calculation, ZERO)
   if (target === undefined || BigInt(sum) === target) return undefined
   return `conversions ${sale.id}: nothing is left of the sale, and ${decimalText(sum, decimals)} stands because of it (referral ${referralOfSale.id}).`
 }
