@@ -109,7 +109,7 @@ describeService('what a person may ask for', service => {
       .map(payment_email => JSON.stringify({ create_user: true, payment_email }))
       .join('\n')
     const sale = { kind: 'sale', context: 'erased', reference: 'order 1', amount: 10 }
-    const buyer = { email: 'gone.buyer@example.com', first_name: 'Gonzalo' }
+    const buyer = { id: 'gone.buyer@example.com', email: 'gone.buyer@example.com', first_name: 'Gonzalo' }
     const asked = () =>
       Promise.all([
         service().post('/affiliates', made, named('one')),
@@ -126,6 +126,10 @@ describeService('what a person may ask for', service => {
     await run(['users', 'erase', 'gone.second@example.com', '--yes'])
     const ended = await run(['customers', 'erase', String(customer_id), '--yes'])
     assert.equal(ended.code, 0, ended.stderr)
+    for (const { name } of service().database.schema) {
+      const { rows } = await sql`SELECT * FROM ${sql.table(name)}`.execute(service().database.reader)
+      assert.doesNotMatch(JSON.stringify(rows), /gone\.|Gonzalo/, name)
+    }
     const [again, manyAgain, soldAgain] = await asked()
     assertFailure(again, 410, 'rest_answer_erased')
     assertFailure(soldAgain, 410, 'rest_answer_erased')

@@ -19,7 +19,7 @@ import { foldAccents, foldCase } from '../../base/text.ts'
 import { formatTime, now } from '../../base/time.ts'
 import { orders as entryOrders, eraseEntriesOf, listEntries } from '../../events/store.ts'
 import { type Context, type RequestContext, write } from '../../events/write.ts'
-import { eraseStored } from '../../http/lines.ts'
+import { forgetNames } from '../../programme/conversions/store.ts'
 import { customer } from '../../programme/customers/customer.ts'
 import { customers } from '../../programme/customers/store.ts'
 import { noteErased } from '../../programme/runs/erased-store.ts'
@@ -28,6 +28,7 @@ import { existing } from '../../records/rules.ts'
 import type { Db, Tx } from '../../storage/database.ts'
 import type { Schema, Table } from '../../storage/table.ts'
 import { recordOf as entryRecordOf } from '../audit/rules.ts'
+import { eraseAnswers } from './answers.ts'
 import * as store from './store.ts'
 
 const allRows = { descending: false, offset: 0, limit: Number.MAX_SAFE_INTEGER }
@@ -114,11 +115,13 @@ export async function erasePerson(context: RequestContext, userId: number): Prom
       schema.filter(table => table !== usersTable),
       person,
     )
+    const customerIds = person.get(customer.table.name) ?? []
+    await forgetNames(tx, customerIds)
     await noteErased(tx, person.get('affiliates') ?? [])
     await endSessions(tx, userId)
     await removeFactor(tx, userId)
     await forgetBrowsers(tx, user)
-    await eraseStored(tx, [`"user_id":${userId},`, ...answersAbout(person.get(customer.table.name))])
+    await eraseAnswers(tx, { user: userId, customers: customerIds })
     await revokeKeysOf(tx, userId)
     tx.log('user.erase', userId)
     return (await findUser(tx, userId))!
@@ -149,7 +152,8 @@ export async function eraseCustomer(context: RequestContext, id: number): Promis
       })
     }
     await eraseAll(tx, context.database.schema, new Map([[customer.table.name, [id]]]))
-    await eraseStored(tx, answersAbout([id]))
+    await forgetNames(tx, [id])
+    await eraseAnswers(tx, { customers: [id] })
     tx.log('customer.erase', id)
   })
 }
@@ -173,9 +177,6 @@ async function eraseAll(tx: Tx, schema: Schema, person: store.Person): Promise<v
     if (table.logged && ids) await eraseEntriesOf(tx, table.logged.kind, ids)
   }
 }
-
-/** What the answers about customers contain: customers themselves, and conversions. */
-const answersAbout = (customers: readonly number[] = []) => customers.map(id => `"customer_id":${id},`)
 
 /** A name for an erased account; the plain one may be taken. */
 async function freeName(db: Db, userId: number): Promise<string> {

@@ -226,6 +226,12 @@ export async function nameCustomer(tx: Tx, row: Insertable<Tables['customer_name
   if ((await nameInsertion(tx, row)).length === 0) throw new LostRace()
 }
 
+/** Forgets what shops call these customers: it may be an e-mail address. */
+export async function forgetNames(tx: Tx, customerIds: readonly number[]): Promise<void> {
+  if (customerIds.length > 0)
+    await tx.deleteFrom('customer_names').where('customer_id', 'in', customerIds).execute()
+}
+
 const ownership = prepared(
   (tx: Db, { id, affiliateId, time }: Record<'id' | 'affiliateId' | 'time', number>) =>
     tx
