@@ -151,6 +151,10 @@ describeService('referrals and the ledger on the command line', service => {
     const nowhere = await run('ledger', join(folder.path, 'none', 'journal.csv'))
     assert.match(nowhere.stderr, /^error: There is no folder .*none\.$/m)
     assert.equal((await run('ledger', '-', '--to', '2020-01-01')).stdout.split('\r\n').length, 2)
+    assert.deepEqual(
+      [(await run('ledger', '-', '--json')).code, (await run('ledger', '-', '--json')).stdout],
+      [2, ''],
+    )
 
     const statement = JSON.parse((await run('statement', String(affiliate), '--json')).stdout)
     assert.equal(statement.opening, '0.00')

@@ -48,7 +48,8 @@ const journalColumns = [
   'because',
 ]
 
-async function writeJournal(file: string, options: CommonOptions & Days): Promise<void> {
+async function writeJournal(file: string, options: CommonOptions & Days, self: Command): Promise<void> {
+  if (options.json && file === '-') self.error('error: --json needs a file')
   const total = { lines: 0, sum: 0n }
   const settings = await withDatabase(options, async database => {
     const context = onBehalfOf(commandLine, database)
