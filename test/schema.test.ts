@@ -147,6 +147,21 @@ describeService('the fields that are declared to be indexed', service => {
         assert.deepEqual(await detours(query), [], `${name}: one value`)
       }
     })
+
+    test(`${kind.name}: every index of one column in the order of identifiers is declared`, async () => {
+      if (service().database.engine.name !== 'SQLite') return
+      const { rows } = await sql<{ sql: string }>`SELECT sql FROM sqlite_schema
+        WHERE type = 'index' AND tbl_name = ${kind.table.name}`.execute(service().database.reader)
+      const columns = rows.flatMap(({ sql }) => /\("?(\w+)"?, "?id"?\)$/.exec(sql ?? '')?.[1] ?? [])
+      const listed = partsOf(kind.fields).filter(
+        ({ column, field, name }) =>
+          columns.includes(column) && (field.filter || storeOf(kind as never).orders[name]),
+      )
+      assert.deepEqual(
+        listed.map(({ name }) => name).filter(name => !kind.indexed.includes(name)),
+        [],
+      )
+    })
   }
 })
 

@@ -35,7 +35,7 @@ const fields = {
   date: created('created_at', 'When the coupon was created'),
 } as const
 
-export const coupon = kind({ name: 'coupon', table: 'coupons', fields })
+export const coupon = kind({ name: 'coupon', table: 'coupons', fields, indexed: ['affiliate_id', 'date'] })
 
 export type Coupon = RowOf<typeof fields>
 

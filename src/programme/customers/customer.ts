@@ -59,6 +59,7 @@ export const customer = kind({
   name: 'customer',
   table: 'customers',
   fields,
+  indexed: ['date_created'],
   actions,
   idLast: true,
   hasSearchIndex: true,

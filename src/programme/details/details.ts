@@ -60,6 +60,7 @@ export const paymentDetail = kind({
   name: 'payment_detail',
   table: 'payment_details',
   fields,
+  indexed: ['affiliate_id'],
   actions,
 })
 

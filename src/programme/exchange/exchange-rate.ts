@@ -82,6 +82,7 @@ export const exchangeRate = kind({
   name: 'exchange_rate',
   table: 'exchange_rates',
   fields,
+  indexed: ['date'],
 })
 
 export type ExchangeRate = RowOf<typeof fields>

@@ -52,7 +52,7 @@ const fields = {
   owner: creator('The account that made it.'),
 } as const
 
-export const link = kind({ name: 'link', table: 'links', fields })
+export const link = kind({ name: 'link', table: 'links', fields, indexed: ['affiliate_id'] })
 
 export type Link = RowOf<typeof fields>
 

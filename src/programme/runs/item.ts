@@ -101,6 +101,7 @@ export const runItem = kind({
   table: 'run_items',
   title: 'Items of payout runs',
   fields,
+  indexed: ['affiliate_id'],
   actions,
 })
 
