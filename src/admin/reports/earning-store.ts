@@ -2,6 +2,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import { DAY_SECONDS } from '../../base/time.ts'
 import { owing } from '../../programme/ledger/store.ts'
+import { isForSale } from '../../programme/referrals/types-store.ts'
 import type { Db } from '../../storage/database.ts'
 import { exactSum, unitsOfSum } from '../../storage/sums.ts'
 import type { Period } from './periods.ts'
@@ -11,7 +12,7 @@ import { inOrder, timesOf, timesOfPayouts } from './store.ts'
 const those = (condition: RawBuilder<unknown>) => sql`filter (where ${condition})`
 const isEarned = sql`status IN ('unpaid', 'paid') AND type <> 'write_off'`
 /** The same condition as in an affiliate's `referrals` count. */
-const isCounted = sql`status IN ('unpaid', 'paid') AND type NOT IN ('refund', 'write_off')`
+const isCounted = sql`status IN ('unpaid', 'paid') AND ${isForSale}`
 const amount = sql.ref('amount')
 
 /** Times of the first and last referral or payout. */

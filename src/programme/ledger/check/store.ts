@@ -5,6 +5,7 @@ import { DAY_SECONDS } from '../../../base/time.ts'
 import type { Db } from '../../../storage/database.ts'
 import { dayIn } from '../../../storage/days.ts'
 import { carried, exactSum, isNotZero, partsIn, unitsOfSum } from '../../../storage/sums.ts'
+import { isForSale } from '../../referrals/types-store.ts'
 
 /** Identifiers of affiliates after `after`, up to `last`. */
 interface Range {
@@ -70,7 +71,7 @@ export const comparisons = {
         FROM balances WHERE account IN ('unpaid', 'reserved') AND ${range} AND ${existsInAffiliates}
       UNION ALL SELECT affiliate_id, 'visits', visits FROM visit_days WHERE ${range} AND ${existsInAffiliates}
       UNION ALL SELECT affiliate_id, 'referrals', 1 FROM referrals
-        WHERE ${status} IN ('unpaid', 'paid') AND type NOT IN ('refund', 'write_off') AND ${range} AND ${existsInAffiliates}`,
+        WHERE ${status} IN ('unpaid', 'paid') AND ${isForSale} AND ${range} AND ${existsInAffiliates}`,
   },
   /** Days that may have visits no longer stored are left out. */
   days: {
@@ -101,7 +102,7 @@ export const comparisons = {
             SELECT max(month) FROM sales_months
               WHERE sales_months.affiliate_id = referrals.affiliate_id AND month <= created_at), 0) AS month
           FROM referrals
-          WHERE ${status} IN ('pending', 'unpaid', 'paid') AND type NOT IN ('refund', 'write_off') AND ${range}
+          WHERE ${status} IN ('pending', 'unpaid', 'paid') AND ${isForSale} AND ${range}
         ) AS sale GROUP BY affiliate_id, month)
       SELECT affiliate_id, month || ' sales' AS figure, sales AS amount FROM sold
       UNION ALL SELECT affiliate_id, month || ' volume_parts', ${summedVolume.parts} FROM sold
