@@ -184,7 +184,7 @@ describe('what a file may know', () => {
     ],
     [
       /store\.ts$/,
-      /^(?:fastify|http\/(?!.*table\.ts$)|.*rules\.ts$|.*routes\.ts$|events\/context\.ts$)/,
+      /^(?:fastify|http\/(?!.*table\.ts$)|.*rules\.ts$|.*routes\.ts$|events\/write\.ts$)/,
       'a store knows tables only',
     ],
     [/routes\.ts$/, /^(?:fastify|kysely|storage\/(?!table\.ts))/, 'routes hold no queries'],

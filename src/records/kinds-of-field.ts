@@ -108,7 +108,7 @@ export const words = (schema: TString, description: string, facts: Facts) =>
     sample: () => '',
   }) as const
 
-/** URL of the record on another site. */
+/** The record's name on another site, as `site:id`. */
 export const elsewhere = words(
   Type.String({
     ...line(100),

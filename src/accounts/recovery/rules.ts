@@ -130,7 +130,7 @@ export async function replacePassword(
   })
 }
 
-/** @returns true: nothing is left to remove */
+/** @returns false: nothing is left to remove */
 export async function removeOldRecoveries(tx: Tx): Promise<boolean> {
   await store.removeRecoveriesBefore(tx, now())
   return false

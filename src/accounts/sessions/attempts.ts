@@ -95,7 +95,7 @@ export async function countAttempt(database: Database, counters: readonly Counte
   return attempt
 }
 
-/** @returns true: nothing is left to remove */
+/** @returns false: nothing is left to remove */
 export async function removeOldAttempts(tx: Tx): Promise<boolean> {
   await store.removeAttemptsBefore(tx, now() - ATTEMPTS_SECONDS)
   return false
