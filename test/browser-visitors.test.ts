@@ -196,6 +196,24 @@ describe('visitors in a browser', () => {
     }
   })
 
+  test('a wildcard with a port - the cookie is shared by all hosts below it', async () => {
+    await settings({ allowed_hosts: [`*.store.test:${port}`] })
+    try {
+      await visit(async page => {
+        await page.goto(at('www.store', '/?ref=walker'))
+        const clicked = await arrived(page)
+        await page.goto(at('pay.store', '/'))
+        assert.equal(await arrived(page), clicked)
+        assert.deepEqual(
+          (await page.context().cookies()).map(({ domain }) => domain),
+          ['.store.test'],
+        )
+      })
+    } finally {
+      await settings({ allowed_hosts: [`pay.test:${port}`] })
+    }
+  })
+
   test('storage is blocked - no error', () =>
     visit(async page => {
       await page.goto(at('shop', '/?ref=walker&sandboxed=1'), { waitUntil: 'networkidle' })

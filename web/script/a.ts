@@ -4,8 +4,11 @@
  * See docs/tracking.md.
  */
 
-/** Filled in by the service: attribution window in days, whether consent is required, the shop's hosts. */
-declare const AFFILIATED_SETTINGS: { days: number; consent: boolean; hosts: string[] }
+/**
+ * Filled in by the service: attribution window in days, whether consent is required, the shop's hosts, and the domains
+ * whose hosts share the cookie.
+ */
+declare const AFFILIATED_SETTINGS: { days: number; consent: boolean; hosts: string[]; domains: string[] }
 
 interface Affiliated {
   (what: string, value?: unknown): unknown
@@ -20,7 +23,7 @@ interface Window {
 }
 
 {
-  const { days, consent, hosts } = AFFILIATED_SETTINGS
+  const { days, consent, hosts, domains } = AFFILIATED_SETTINGS
   const name = 'aff_click'
   const nameOfFirst = 'aff_first'
   const page = document
@@ -41,10 +44,10 @@ interface Window {
   }
 
   const write = (seconds: number) => {
-    const below = hosts.find(host => host[0] === '*' && `.${location.host}`.endsWith(host.slice(1)))
+    const shared = domains.find(domain => `.${location.hostname}`.endsWith(`.${domain}`))
     // biome-ignore lint/suspicious/noDocumentCookie: many browsers lack the Cookie Store API.
     page.cookie = `${name}=${first}.${last};path=/;samesite=lax;max-age=${seconds}${
-      below ? `;domain=${below.slice(2)}` : ''
+      shared ? `;domain=${shared}` : ''
     }${location.protocol === 'https:' ? ';secure' : ''}`
   }
 

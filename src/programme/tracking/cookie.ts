@@ -6,6 +6,16 @@ import { DAY_SECONDS } from '../../base/time.ts'
 const NAME = 'aff_click'
 
 /**
+ * The domains whose hosts share the cookie, the widest first: those that the settings name with a wildcard. They have no
+ * port, for cookies know none.
+ * @param hosts of the settings
+ */
+export function cookieDomains(hosts: readonly string[]): readonly string[] {
+  const domains = hosts.filter(host => host.startsWith('*.')).map(host => host.slice(2).replace(/:\d+$/, ''))
+  return [...new Set(domains)].sort((a, b) => a.length - b.length)
+}
+
+/**
  * The same cookie that the script would set. Set by a server it lasts longer in browsers that limit cookies of scripts.
  * @returns undefined where the page is on another host
  */

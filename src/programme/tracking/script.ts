@@ -5,6 +5,7 @@ import { stripTypeScriptTypes } from 'node:module'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { packageFolder } from '../../base/package.ts'
 import type { TrackingSettings } from '../../base/settings.ts'
+import { cookieDomains } from './cookie.ts'
 
 /** The script in one encoding. */
 export interface EncodedScript {
@@ -52,6 +53,7 @@ function settingsOf({ attributionDays, consentRequired, page, hosts }: TrackingS
     days: attributionDays,
     consent: consentRequired,
     hosts: [...new Set([...(host ? [host] : []), ...hosts])],
+    domains: cookieDomains(hosts),
   }
 }
 
