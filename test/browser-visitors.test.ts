@@ -1,7 +1,7 @@
 /** Visitors of a shop whose pages load the script, in a real browser, from the landing to the sale. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { createServer, type Server } from 'node:http'
+import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { after, before, describe, test } from 'node:test'
@@ -20,34 +20,52 @@ describe('visitors in a browser', () => {
   const orders: URLSearchParams[] = []
 
   const at = (host: string, path: string) => `http://${host}.test:${port}${path}`
+  /** The shop whose own host the service answers on, below /go/. */
+  const own = (path: string) => `http://shop.localhost:${port}${path}`
   const settings = (changes: object) => changeSettings(operatorOf(service.database), changes)
+  const usual = () => ({ programme_page: at('shop', '/welcome'), allowed_hosts: [`pay.test:${port}`] })
+  /** With other settings for as long as it takes. */
+  async function withSettings(changes: object, steps: () => Promise<void>): Promise<void> {
+    await settings(changes)
+    await steps().finally(() => settings(usual()))
+  }
+
+  /** As many hosts as there are names, with pages that load the script. */
+  async function answer(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { pathname, searchParams } = new URL(incoming.url!, 'http://shop.test')
+    if (pathname.startsWith('/go/')) return passOn(incoming, response)
+    if (incoming.method === 'POST') orders.push(new URLSearchParams(await text(incoming)))
+    const place = incoming.headers.host!.includes('localhost') ? '/go' : service.url
+    const attributes = searchParams.has('wait') ? ' data-consent' : ''
+    response.setHeader('Content-Type', 'text/html; charset=utf-8')
+    if (searchParams.has('sandboxed')) response.setHeader('Content-Security-Policy', 'sandbox allow-scripts')
+    response.end(`<!doctype html><title>Shop</title>
+      <script>window.affiliated = window.affiliated || function () { (affiliated.q = affiliated.q || []).push(arguments) }</script>
+      <script async src="${place}/a.js"${attributes}></script>
+      <a id=next href="/next">Next</a>
+      <a id=pay href="http://pay.test:${port}/pay?cart=7#top">Pay</a>
+      <a id=evil href="http://evil.test:${port}/">Elsewhere</a>
+      <form method=post action=/order><input type=hidden name=aff_click><input type=hidden name=aff_first><button>Buy</button></form>`)
+  }
+
+  /** As a proxy in front of the shop does. */
+  function passOn(incoming: IncomingMessage, response: ServerResponse): void {
+    const { method, headers, url } = incoming
+    const target = `${service.url}${url!.slice('/go'.length)}`
+    const passed = request(target, { method, headers }, answer => {
+      response.writeHead(answer.statusCode!, answer.headers)
+      answer.pipe(response)
+    })
+    incoming.pipe(passed)
+  }
 
   before(async () => {
     service = await startService()
-    // As many hosts as there are names, with pages that load the script.
-    shop = createServer(async (request, response) => {
-      if (request.method === 'POST') orders.push(new URLSearchParams(await text(request)))
-      const { searchParams } = new URL(request.url!, 'http://shop.test')
-      const attributes = searchParams.has('wait') ? ' data-consent' : ''
-      response.setHeader('Content-Type', 'text/html; charset=utf-8')
-      if (searchParams.has('sandboxed'))
-        response.setHeader('Content-Security-Policy', 'sandbox allow-scripts')
-      response.end(`<!doctype html><title>Shop</title>
-        <script>window.affiliated = window.affiliated || function () { (affiliated.q = affiliated.q || []).push(arguments) }</script>
-        <script async src="${service.url}/a.js"${attributes}></script>
-        <a id=next href="/next">Next</a>
-        <a id=pay href="http://pay.test:${port}/pay?cart=7#top">Pay</a>
-        <a id=evil href="http://evil.test:${port}/">Elsewhere</a>
-        <form method=post action=/order><input type=hidden name=aff_click><input type=hidden name=aff_first><button>Buy</button></form>`)
-    }).listen(0, '127.0.0.1')
+    shop = createServer(answer).listen(0, '127.0.0.1')
     await once(shop, 'listening')
     ;({ port } = shop.address() as AddressInfo)
     browser = await launch('--host-resolver-rules=MAP *.test 127.0.0.1')
-    await settings({
-      programme_page: at('shop', '/welcome'),
-      allowed_hosts: [`pay.test:${port}`],
-      default_rate: 10,
-    })
+    await settings({ ...usual(), default_rate: 10 })
     affiliate = await service.newAffiliate('walker', { status: 'active', username: 'walker' })
   })
   after(async () => {
@@ -88,6 +106,8 @@ describe('visitors in a browser', () => {
     await page.waitForFunction(`/^[A-Za-z0-9_-]{60,200}$/.test(affiliated('token') ?? '')`)
     return token(page)
   }
+  /** Of the cookies there are. */
+  const domains = async (page: Page) => (await page.context().cookies()).map(({ domain }) => domain)
   /** A sale that the shop's server reports. */
   async function sell(reference: string, click: { first?: string; last?: string }) {
     const sale = { kind: 'sale', context: 'shop', reference, amount: 100, click }
@@ -196,23 +216,32 @@ describe('visitors in a browser', () => {
     }
   })
 
-  test('a wildcard with a port - the cookie is shared by all hosts below it', async () => {
-    await settings({ allowed_hosts: [`*.store.test:${port}`] })
-    try {
-      await visit(async page => {
+  test('a wildcard with a port - the cookie is shared by all hosts below it', () =>
+    withSettings({ allowed_hosts: [`*.store.test:${port}`] }, () =>
+      visit(async page => {
         await page.goto(at('www.store', '/?ref=walker'))
         const clicked = await arrived(page)
         await page.goto(at('pay.store', '/'))
         assert.equal(await arrived(page), clicked)
-        assert.deepEqual(
-          (await page.context().cookies()).map(({ domain }) => domain),
-          ['.store.test'],
-        )
-      })
-    } finally {
-      await settings({ allowed_hosts: [`pay.test:${port}`] })
-    }
-  })
+        assert.deepEqual(await domains(page), ['.store.test'])
+      }),
+    ))
+
+  test('on the host of the shop, below a wildcard - service and script have one cookie, with the last click', () =>
+    withSettings({ programme_page: own('/'), allowed_hosts: ['*.shop.localhost'] }, () =>
+      visit(async page => {
+        const other = await service.newAffiliate('guest', { status: 'active' })
+        await page.goto(own('/?ref=walker'))
+        const first = await arrived(page)
+        await page.goto(own(`/go/r/${other.id}?to=/own`))
+        const last = await arrived(page)
+        assert.notEqual(last, first)
+        await page.click('#next')
+        await page.waitForURL(/next/)
+        assert.deepEqual([await arrived(page), await token(page, 'first')], [last, first])
+        assert.deepEqual(await domains(page), ['.shop.localhost'])
+      }),
+    ))
 
   test('storage is blocked - no error', () =>
     visit(async page => {

@@ -43,12 +43,19 @@ interface Window {
     }
   }
 
+  const set = (seconds: number, domain: string) => {
+    // biome-ignore lint/suspicious/noDocumentCookie: many browsers lack the Cookie Store API.
+    page.cookie = `${name}=${first}.${last};path=/;samesite=lax;max-age=${seconds}${domain}${
+      location.protocol === 'https:' ? ';secure' : ''
+    }`
+  }
+
+  // The same cookie that the service sets, see clickCookie.
   const write = (seconds: number) => {
     const shared = domains.find(domain => `.${location.hostname}`.endsWith(`.${domain}`))
-    // biome-ignore lint/suspicious/noDocumentCookie: many browsers lack the Cookie Store API.
-    page.cookie = `${name}=${first}.${last};path=/;samesite=lax;max-age=${seconds}${
-      shared ? `;domain=${shared}` : ''
-    }${location.protocol === 'https:' ? ';secure' : ''}`
+    // One that was stored for this host alone would be read in place of the shared one.
+    set(shared ? 0 : seconds, '')
+    if (shared) set(seconds, `;domain=${shared}`)
   }
 
   const fill = (data?: FormData) => {

@@ -1,6 +1,7 @@
 /** The cookie in which the script stores the first and the last token, where the service is on the shop's own host. */
 
 import type { IncomingHttpHeaders } from 'node:http'
+import type { TrackingSettings } from '../../base/settings.ts'
 import { DAY_SECONDS } from '../../base/time.ts'
 
 const NAME = 'aff_click'
@@ -16,16 +17,26 @@ export function cookieDomains(hosts: readonly string[]): readonly string[] {
 }
 
 /**
- * The same cookie that the script would set. Set by a server it lasts longer in browsers that limit cookies of scripts.
+ * The same cookie that the script sets, of the same domain: browsers would store two of one name. Set by a server it lasts
+ * longer in browsers that limit cookies of scripts.
  * @returns undefined where the page is on another host
  */
 export function clickCookie(
-  { 'sec-fetch-site': site, cookie = '' }: IncomingHttpHeaders,
+  { 'sec-fetch-site': site, origin = '', cookie = '' }: IncomingHttpHeaders,
   token: string,
-  { days, secure }: { days: number; secure: boolean },
+  { tracking, secure }: { tracking: TrackingSettings; secure: boolean },
 ): string | undefined {
   if (site !== 'same-origin') return undefined
   const [, first = token] = /(?:^|; )aff_click=([\w-]{60,200})\./.exec(cookie) ?? []
-  const attributes = `Path=/; SameSite=Lax; Max-Age=${days * DAY_SECONDS}${secure ? '; Secure' : ''}`
-  return `${NAME}=${first}.${token}; ${attributes}`
+  // The page's origin: a proxy may have replaced the Host header.
+  const page = URL.parse(origin)?.hostname ?? ''
+  const shared = cookieDomains(tracking.hosts).find(domain => `.${page}`.endsWith(`.${domain}`))
+  const attributes = [
+    'Path=/',
+    'SameSite=Lax',
+    `Max-Age=${tracking.attributionDays * DAY_SECONDS}`,
+    ...(shared === undefined ? [] : [`Domain=${shared}`]),
+    ...(secure ? ['Secure'] : []),
+  ]
+  return `${NAME}=${first}.${token}; ${attributes.join('; ')}`
 }

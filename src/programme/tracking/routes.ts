@@ -62,9 +62,12 @@ async function answerScript(tracking: Tracking, script: Script, request: OpenReq
 const ANY_ORIGIN = { 'Access-Control-Allow-Origin': '*', 'Cross-Origin-Resource-Policy': 'cross-origin' }
 
 async function answerBeacon(tracking: Tracking, request: OpenRequest): Promise<OpenAnswer> {
-  const { token, days } = await tracking.answer(request, request.body)
+  const token = await tracking.answer(request, request.body)
   if (token === undefined) return { status: 204, headers: { ...ANY_ORIGIN, ...HEADERS } }
-  const cookie = clickCookie(request.headers, token, { days, secure: request.secure })
+  const cookie = clickCookie(request.headers, token, {
+    tracking: (await tracking.settings).tracking,
+    secure: request.secure,
+  })
   return {
     status: 200,
     headers: {

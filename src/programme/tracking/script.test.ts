@@ -107,4 +107,23 @@ describeService('the script', service => {
     assert.deepEqual([other.host, other.outcome, other.url], ['', 'other host', 'https://evil.test/'])
     assert.deepEqual([shop.host, shop.outcome, shop.affiliate_id], ['shop.test', 'counted', id])
   })
+
+  test('200 - below a wildcard of the settings, the cookie of the service is shared by all hosts, as that of the script is', async () => {
+    const { id } = await service().newAffiliate('shared', { status: 'active' })
+    const hosts = ['*.www.shop.test', 'other.test', '*.shop.test:8443']
+    await changeSettings(operatorOf(service().database), { allowed_hosts: hosts })
+    const from = (host: string) =>
+      beacon(
+        { ref: String(id), url: 'https://other.test/' },
+        { 'sec-fetch-site': 'same-origin', origin: `http://${host}` },
+      )
+    // Settings that another process has changed count within a second.
+    while ((await from('other.test')).status !== 200);
+    const domainAt = async (host: string) =>
+      /Domain=([^;]+)/.exec((await from(host)).headers.get('set-cookie')!)?.[1]
+    assert.equal(await domainAt('shop.test'), 'shop.test')
+    assert.equal(await domainAt('a.www.shop.test:8443'), 'shop.test')
+    assert.equal(await domainAt('badshop.test'), undefined)
+    assert.equal(await domainAt('other.test'), undefined)
+  })
 })

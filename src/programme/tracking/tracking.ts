@@ -27,14 +27,6 @@ export interface Visitor {
   readonly address: string
 }
 
-/** The answer to the script. */
-export interface Beacon {
-  /** Absent when nobody is credited. */
-  readonly token?: string
-  /** How long the script stores it. */
-  readonly days: number
-}
-
 /** The address that a visitor has followed. */
 export interface Arrival {
   readonly followed: Followed | undefined
@@ -82,8 +74,11 @@ export class Tracking {
     return withToken(url, token)
   }
 
-  /** The same for a visitor who is on a page of the shop already, as its script reports. */
-  async answer(visitor: Visitor, body: string): Promise<Beacon> {
+  /**
+   * The same for a visitor who is on a page of the shop already, as its script reports.
+   * @returns the token; undefined when nobody is credited
+   */
+  async answer(visitor: Visitor, body: string): Promise<string | undefined> {
     const { tracking } = await this.settings
     const parameters = new URLSearchParams(body)
     const ref = parameters.get('ref') ?? ''
@@ -94,12 +89,12 @@ export class Tracking {
     }
     if (place === undefined) {
       saw('other host')
-      return { days: tracking.attributionDays }
+      return undefined
     }
     const followed = isName(ref) ? await this.links.byAffiliate(ref) : undefined
     if (!followed) {
       saw('no affiliate')
-      return { days: tracking.attributionDays }
+      return undefined
     }
     const met = await this.#meet(visitor, followed, {
       campaign: parameters.get('campaign'),
@@ -107,7 +102,7 @@ export class Tracking {
       referrer: parameters.get('referrer') ?? '',
     })
     saw(met.counted ? 'counted' : 'not counted', followed.affiliate_id)
-    return { token: met.token, days: tracking.attributionDays }
+    return met.token
   }
 
   /** A page of the shop has asked for the script. */
