@@ -24,6 +24,7 @@ describe('visitors in a browser', () => {
   const own = (path: string) => `http://shop.localhost:${port}${path}`
   const settings = (changes: object) => changeSettings(operatorOf(service.database), changes)
   const usual = () => ({ programme_page: at('shop', '/welcome'), allowed_hosts: [`pay.test:${port}`] })
+  const ownHost = () => ({ programme_page: own('/'), allowed_hosts: ['*.shop.localhost'] })
   /** With other settings for as long as it takes. */
   async function withSettings(changes: object, steps: () => Promise<void>): Promise<void> {
     await settings(changes)
@@ -203,6 +204,43 @@ describe('visitors in a browser', () => {
       assert.deepEqual(await kept(), ['', 0, 0, ''])
     }))
 
+  test('consent is withdrawn on the host of the shop - no cookie, no token in forms, and none on the next page', () =>
+    withSettings(ownHost(), () =>
+      visit(async page => {
+        await page.goto(own('/?ref=walker'))
+        const clicked = await arrived(page)
+        const sent = () =>
+          page.evaluate(
+            `[...new FormData(document.forms[0]).values(), ...[...document.forms[0]].map(field => field.value)]`,
+          )
+        assert.deepEqual(await sent(), [clicked, clicked, clicked, clicked, ''])
+        await page.evaluate(`affiliated('consent', false)`)
+        assert.deepEqual(await sent(), ['', '', '', '', ''])
+        assert.deepEqual(await page.context().cookies(), [])
+        await page.click('#next')
+        await page.waitForURL(/next/)
+        assert.equal(await token(page), '')
+      }),
+    ))
+
+  test('consent is withdrawn before the service has answered - what it then sets is removed', () =>
+    withSettings(ownHost(), () =>
+      visit(async page => {
+        const held = Promise.withResolvers<void>()
+        await page.route(own('/go/a'), async route => {
+          await held.promise
+          await route.continue()
+        })
+        const [asked] = await Promise.all([page.waitForRequest(own('/go/a')), page.goto(own('/?ref=walker'))])
+        await page.evaluate(`affiliated('consent', false)`)
+        held.resolve()
+        const answer = await asked.response()
+        await answer!.finished()
+        await page.waitForFunction(`document.cookie === ''`)
+        assert.equal(await token(page), '')
+      }),
+    ))
+
   test('consent that the settings require is waited for by every page', async () => {
     await settings({ consent_required: true })
     try {
@@ -228,7 +266,7 @@ describe('visitors in a browser', () => {
     ))
 
   test('on the host of the shop, below a wildcard - service and script have one cookie, with the last click', () =>
-    withSettings({ programme_page: own('/'), allowed_hosts: ['*.shop.localhost'] }, () =>
+    withSettings(ownHost(), () =>
       visit(async page => {
         const other = await service.newAffiliate('guest', { status: 'active' })
         await page.goto(own('/?ref=walker'))

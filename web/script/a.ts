@@ -33,7 +33,8 @@ interface Window {
   /** Tokens of the first and the last click; '' when there is none. */
   let first = ''
   let last = ''
-  let begun = false
+  /** Undefined until the visitor has consented, or need not; false once consent is withdrawn. */
+  let begun: boolean | undefined
 
   const read = () => {
     const [, one, other] = /(?:^|; )aff_click=([\w-]+)\.([\w-]+)/.exec(page.cookie) || []
@@ -63,7 +64,8 @@ interface Window {
       [name, last],
       [nameOfFirst, first],
     ] as const) {
-      if (!last) return
+      // Fields may hold what the shop's server has stored, until consent is withdrawn.
+      if (!last && begun !== false) return
       if (data) data.has(field) && data.set(field, token)
       else
         for (const input of page.querySelectorAll<HTMLInputElement>(`input[name=${field}]`))
@@ -107,6 +109,7 @@ interface Window {
         })
           .then(async answer => {
             const text = await answer.text()
+            if (!begun) return end()
             read()
             if (answer.ok) keep(text)
           })
@@ -116,12 +119,12 @@ interface Window {
   }
 
   const end = () => {
-    try {
-      read()
-      if (last) write(0)
-    } catch {}
     first = last = ''
     begun = false
+    fill()
+    try {
+      write(0)
+    } catch {}
   }
 
   const affiliated: Affiliated = (what, value) => {
