@@ -281,6 +281,39 @@ describe('visitors in a browser', () => {
       }),
     ))
 
+  test('through the redirect on the host of the shop - the service sets the cookie, and with the first click', () =>
+    withSettings(ownHost(), () =>
+      visit(async page => {
+        await page.goto(own('/?ref=walker'))
+        const first = await arrived(page)
+        const [answer] = await Promise.all([
+          page.waitForResponse(own('/go/a')),
+          page.goto(own(`/go/r/${affiliate.id}?to=/own`)),
+        ])
+        const last = await arrived(page)
+        assert.notEqual(last, first)
+        assert.equal(
+          await answer.headerValue('set-cookie'),
+          `aff_click=${first}.${last}; Path=/; SameSite=Lax; Max-Age=2592000; Domain=shop.localhost`,
+        )
+        assert.deepEqual(await domains(page), ['.shop.localhost'])
+      }),
+    ))
+
+  test('through the redirect on the host of the shop, consent is asked - no cookie before it is given', () =>
+    withSettings(ownHost(), () =>
+      visit(async page => {
+        const landing = encodeURIComponent('/own?wait=1')
+        await page.goto(own(`/go/r/${affiliate.id}?to=${landing}`), { waitUntil: 'networkidle' })
+        assert.deepEqual(await page.context().cookies(), [])
+        const [answer] = await Promise.all([
+          page.waitForResponse(own('/go/a')),
+          page.evaluate(`affiliated('consent')`),
+        ])
+        assert.match((await answer.headerValue('set-cookie'))!, new RegExp(await arrived(page)))
+      }),
+    ))
+
   test('storage is blocked - no error', () =>
     visit(async page => {
       await page.goto(at('shop', '/?ref=walker&sandboxed=1'), { waitUntil: 'networkidle' })

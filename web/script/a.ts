@@ -84,6 +84,21 @@ interface Window {
     fill()
   }
 
+  const ask = (sent: Record<string, string>) => {
+    fetch(script.src.replace(/[^/]*$/, 'a'), {
+      method: 'POST',
+      keepalive: true,
+      body: new URLSearchParams(sent),
+    })
+      .then(async answer => {
+        const text = await answer.text()
+        if (!begun) return end()
+        read()
+        if (answer.ok) keep(text)
+      })
+      .catch(() => {})
+  }
+
   const begin = () => {
     if (begun) return
     begun = true
@@ -94,26 +109,20 @@ interface Window {
       const ref = query.get('ref') || /\/ref\/([^/]+)/.exec(location.pathname)?.[1]
       // Cast: entries of type 'navigation' are always of this class.
       const [visit] = performance.getEntriesByType('navigation') as PerformanceNavigationTiming[]
-      if (token) keep(token, query.get(nameOfFirst))
+      if (token) {
+        const isNew = last !== token
+        keep(token, query.get(nameOfFirst))
+        // Where the service answers on the shop's own host it sets the cookie itself, and that one lasts longer.
+        if (isNew && last === token && script.src.startsWith(`${location.origin}/`)) ask({ [name]: token })
+      }
       // A reload is not a new visit.
       else if (ref && !(last && visit && visit.type !== 'navigate'))
-        fetch(script.src.replace(/[^/]*$/, 'a'), {
-          method: 'POST',
-          keepalive: true,
-          body: new URLSearchParams({
-            ref,
-            campaign: query.get('campaign') || '',
-            url: location.href,
-            referrer: page.referrer,
-          }),
+        ask({
+          ref,
+          campaign: query.get('campaign') || '',
+          url: location.href,
+          referrer: page.referrer,
         })
-          .then(async answer => {
-            const text = await answer.text()
-            if (!begun) return end()
-            read()
-            if (answer.ok) keep(text)
-          })
-          .catch(() => {})
       fill()
     } catch {}
   }

@@ -17,6 +17,14 @@ export function cookieDomains(hosts: readonly string[]): readonly string[] {
 }
 
 /**
+ * The token of a click that is counted already, which the script asks to have in the cookie. It is stored as the script
+ * would store it: whether it is valid is seen when it comes with a sale.
+ */
+export function tokenToSet(body: string): string | undefined {
+  return /^aff_click=([\w-]{60,200})$/.exec(body)?.[1]
+}
+
+/**
  * The same cookie that the script sets, of the same domain: browsers would store two of one name. Set by a server it lasts
  * longer in browsers that limit cookies of scripts.
  * @returns undefined where the page is on another host

@@ -1,6 +1,6 @@
 import type { OpenAnswer, OpenRequest, OpenRoute } from '../../http/open.ts'
 import { isKnown } from '../../http/preconditions.ts'
-import { clickCookie } from './cookie.ts'
+import { clickCookie, tokenToSet } from './cookie.ts'
 import { Script } from './script.ts'
 import { type Arrival, isName, type Tracking } from './tracking.ts'
 
@@ -62,7 +62,7 @@ async function answerScript(tracking: Tracking, script: Script, request: OpenReq
 const ANY_ORIGIN = { 'Access-Control-Allow-Origin': '*', 'Cross-Origin-Resource-Policy': 'cross-origin' }
 
 async function answerBeacon(tracking: Tracking, request: OpenRequest): Promise<OpenAnswer> {
-  const token = await tracking.answer(request, request.body)
+  const token = tokenToSet(request.body) ?? (await tracking.answer(request, request.body))
   if (token === undefined) return { status: 204, headers: { ...ANY_ORIGIN, ...HEADERS } }
   const cookie = clickCookie(request.headers, token, {
     tracking: (await tracking.settings).tracking,

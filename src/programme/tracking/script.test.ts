@@ -93,6 +93,24 @@ describeService('the script', service => {
     assert.equal(answer.headers.get('set-cookie'), expected)
   })
 
+  test('200 - the token of a click is put into the cookie on the host of the shop itself, and no visit is counted', async () => {
+    const { id } = await service().newAffiliate('redirected', { status: 'active' })
+    const token = await (await beacon({ ref: String(id) })).text()
+    const same = { 'sec-fetch-site': 'same-origin' }
+    const answer = await beacon({ aff_click: token }, same)
+    assert.deepEqual([answer.status, await answer.text()], [200, token])
+    assert.match(answer.headers.get('set-cookie')!, new RegExp(`^aff_click=${token}\\.${token}; `))
+    const elsewhere = await beacon({ aff_click: token }, { 'sec-fetch-site': 'same-site' })
+    assert.equal(elsewhere.headers.get('set-cookie'), null)
+    for (const wrong of ['', 'short', `${token};x=y`, 'x'.repeat(201)]) {
+      const { status, headers } = await beacon({ aff_click: wrong }, same)
+      assert.deepEqual([status, headers.get('set-cookie')], [204, null], wrong)
+    }
+    const counted = async () => (await service().get(`/visits?affiliate_id=${id}`)).body.length
+    while ((await counted()) === 0);
+    assert.equal(await counted(), 1)
+  })
+
   test('204 - a page on a host that the settings do not name; what was seen is there for the owner', async () => {
     const { id } = await service().newAffiliate('host', { status: 'active' })
     await changeSettings(operatorOf(service().database), { allowed_hosts: ['shop.test'] })
