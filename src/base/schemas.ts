@@ -28,6 +28,11 @@ export const line = (maxLength: number, description?: string) =>
 export const paragraphs = (maxLength: number, description: string) =>
   Type.String({ maxLength, format: 'paragraphs', description })
 
+const CODE = '^[A-Za-z0-9_-]{1,64}$'
+
+/** A part of an address, in characters that need no escape there. */
+export const code = (description: string) => Type.String({ pattern: CODE, format: 'code', description })
+
 export const email = (description: string) => Type.String({ maxLength: 254, format: 'email', description })
 
 export const optionalEmail = (description: string) =>
@@ -80,6 +85,10 @@ export const formats: Record<string, Format> = {
   paragraphs: {
     test: text => !/(?![\t\n\r])[\p{Cc}\p{Cs}]/u.test(text) && !TURNS_DIRECTION.test(text),
     expects: 'text without control characters',
+  },
+  code: {
+    test: text => new RegExp(CODE).test(text),
+    expects: '1 to 64 letters (A-Z, a-z), digits, _ and -',
   },
   email: { test: isEmail, expects: 'a valid e-mail address' },
   'optional-email': {

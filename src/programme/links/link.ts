@@ -1,6 +1,6 @@
 /** The kind link: a short address by which an affiliate leads visitors to a page of the shop. */
 import { Type } from 'typebox'
-import { line, listOf } from '../../base/schemas.ts'
+import { code, line, listOf } from '../../base/schemas.ts'
 import type { Settings } from '../../base/settings.ts'
 import { type CrudAction, kind, type RowOf, type TableOf } from '../../records/kind.ts'
 import { anyOf, count, created, creator, reference, text, words } from '../../records/kinds-of-field.ts'
@@ -15,8 +15,6 @@ const DESTINATION =
   'The page that it leads to, on a host of the settings; the programme page when it is empty.'
 const CAMPAIGN = 'The campaign that its visits belong to.'
 
-const code = Type.String({ pattern: '^[A-Za-z0-9_-]{1,64}$', format: 'line', description: CODE })
-
 const fields = {
   affiliate_id: {
     ...reference('affiliates', 'The affiliate whose link it is.', { person: true, outlives: true }),
@@ -25,8 +23,8 @@ const fields = {
   code: {
     ...text(64, CODE, neither),
     isName: false,
-    create: Type.Optional(code),
-    edit: Type.Optional(code),
+    create: Type.Optional(code(CODE)),
+    edit: Type.Optional(code(CODE)),
     problem: (value: string) =>
       /^\d+$/.test(value)
         ? 'must have a letter: digits alone are the default link of the affiliate with this identifier.'

@@ -65,6 +65,13 @@ describeService('links of affiliates', service => {
       409,
       'rest_link_code_in_use',
     )
+    for (const code of ['Bea Spring!', 'ä', '', 'x'.repeat(65)]) {
+      const refused = await create({ code })
+      assertFailure(refused, 400, 'rest_invalid_param')
+      assert.deepEqual(refused.body.data.params, {
+        code: 'must be 1 to 64 letters (A-Z, a-z), digits, _ and -.',
+      })
+    }
     const { body: wrong } = await create({
       code: '17',
       destination: 'https://evil.test/',
