@@ -5,6 +5,7 @@ import { cpSync, mkdirSync, readFileSync, symlinkSync, utimesSync, writeFileSync
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { brotliCompressSync } from 'node:zlib'
 import { serveProcess, temporaryFolder, unopened } from './harness.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -53,6 +54,14 @@ describe('the package', () => {
       assert.equal(report.status, 200, await report.text())
     })
   }
+
+  test('the script for the pages of a shop has less than 1,200 bytes, as docs/tracking.md says', () => {
+    const script = readFileSync(join(folder.path, 'package', 'dist', 'script.js'), 'utf8')
+    const hosts = ['www.shop.example', 'pay.example:8443', '*.shop.example']
+    const settings = { days: 30, consent: false, hosts, domains: ['shop.example'] }
+    const sent = script.replace('AFFILIATED_SETTINGS', JSON.stringify(settings))
+    assert.ok(brotliCompressSync(sent).length < 1200)
+  })
 
   test('names the licences of what it holds', () => {
     const names = (path: string) =>
