@@ -77,6 +77,8 @@ describe('the command line', () => {
       assert.equal(code, 0, command)
       assert.match(stdout, /^Usage: affiliated/)
     }
+    const settings = (await runCommand(['settings', '--help'])).stdout.replace(/\s+/g, ' ')
+    assert.match(settings, /rate_types and allowed_hosts take a list with commas/)
     const { stdout } = await runCommand(['serve', '--help'])
     for (const [flag, variable, value] of [
       ['--database', 'DATABASE_URL', 'sqlite:./data/affiliated.db'],

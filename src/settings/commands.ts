@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { Type } from 'typebox'
 import { commandLine } from '../base/actor.ts'
 import type { Settings } from '../base/settings.ts'
 import {
@@ -14,13 +15,16 @@ import { changeSettings, loadSettings, onBehalfOf, settingsRecord } from './rule
 import { settingsChanges } from './schema.ts'
 
 const names = Object.keys(settingsChanges.properties)
+const lists = Object.entries(settingsChanges.properties)
+  .filter(([, schema]) => Type.IsArray(schema))
+  .map(([name]) => name)
 
 export function addSettingsCommands(program: Command): void {
   const settings = program.command('settings').description('show and change the settings of the programme')
   addCommand(settings, 'get', 'show all settings, or one')
     .addArgument(nameArgument(settings, false))
     .action(get)
-  addCommand(settings, 'set', 'change a setting; rate_types takes a list with commas')
+  addCommand(settings, 'set', `change a setting; ${lists.join(' and ')} take a list with commas`)
     .addArgument(nameArgument(settings, true))
     .argument('<value>', 'its new value')
     .action(set)
