@@ -132,7 +132,7 @@ const objections: Readonly<Record<Reason, string>> = {
   forged_click: '',
   expired: 'and is older than the window',
   after_sale: 'and came after the sale',
-  earlier_claim: 'and an earlier claim counts',
+  earlier_claim: 'and another claim takes precedence',
 }
 
 const nothings: Partial<Record<Reason, string>> = {

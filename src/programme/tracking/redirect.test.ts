@@ -309,6 +309,28 @@ describeService('links of affiliates', service => {
     }
   })
 
+  test('201 - by the last of two clicks; the explanation does not call it the earlier one', async () => {
+    const clicks: { id: number; token: string }[] = []
+    for (const login of ['before', 'after']) {
+      const { id } = await service().newAffiliate(login, ACTIVE)
+      const { url } = await follow(service(), `/r/${id}`)
+      clicks.push({ id, token: url!.searchParams.get('aff_click')! })
+    }
+    const [first, last] = clicks
+    const { body } = await service().post('/conversions', {
+      kind: 'sale',
+      context: 'shop',
+      reference: 'two clicks',
+      amount: 10,
+      click: { first: first!.token, last: last!.token },
+    })
+    const texts = body.explanation.candidates.map(({ text }: { text: string }) => text)
+    assert.deepEqual(texts, [
+      `The click was on a link of affiliate ${last!.id}, who is credited.`,
+      `The click was on a link of affiliate ${first!.id}, and another claim takes precedence.`,
+    ])
+  })
+
   test('no address is stored longer than its network, and repeats of a visitor are known', async () => {
     const { id } = await service().newAffiliate('private', ACTIVE)
     for (const address of ['198.51.100.7', '198.51.100.8', '2001:db8:1:2:3:4:5:6', '203.0.113.9']) {
