@@ -21,7 +21,7 @@ import { refusedRuns, runReferences, runs, runsOfGroups } from './migrations/run
 import { salesMonths } from './migrations/sales-months.ts'
 import { search } from './migrations/search.ts'
 import { sourceModes, sources } from './migrations/sources.ts'
-import { clickKeys, links, scriptPages } from './migrations/tracking.ts'
+import { clickKeys, lastCounted, links, scriptPages } from './migrations/tracking.ts'
 import { visitDays, visitDaysOfAll } from './migrations/visit-days.ts'
 import { visits } from './migrations/visits.ts'
 
@@ -65,6 +65,7 @@ export const migrations: readonly Migration[] = [
   runReferences,
   fewerIndexes,
   rejectionReasons,
+  lastCounted,
 ]
 
 /** The calculation of a referral's amount is in `calculation` alone. */

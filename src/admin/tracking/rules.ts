@@ -9,10 +9,11 @@ const timeText = (seconds: number) => (seconds === 0 ? '' : formatTime(seconds))
 export async function statusOf({ database }: Context): Promise<TrackingStatus> {
   const rows = await scriptPages(database.reader)
   return {
-    pages: rows.map(({ place, loaded_at, seen_at, url, outcome, affiliate_id }) => ({
+    pages: rows.map(({ place, loaded_at, seen_at, counted_at, url, outcome, affiliate_id }) => ({
       host: place,
       loaded: timeText(loaded_at),
       seen: timeText(seen_at),
+      last_counted: timeText(counted_at),
       url,
       outcome,
       affiliate_id,

@@ -4,6 +4,9 @@ const page = Type.Object({
   host: Type.String({ description: 'A host of the settings; empty stands for all others.' }),
   loaded: Type.String({ description: 'When a page of it has loaded the script last; empty is never.' }),
   seen: Type.String({ description: 'When the script has sent something last; empty is never.' }),
+  last_counted: Type.String({
+    description: 'When something that it has sent was last counted as a visit; empty is never.',
+  }),
   url: Type.String({ description: 'The page that it sent it from.' }),
   outcome: Type.String({
     description: 'What became of it: counted, not counted, no affiliate, or other host.',

@@ -54,7 +54,7 @@ export class VisitBatch {
   readonly #waiting: AnsweredVisit[] = []
   #dropped = 0
   /** By place, as the settings name it; there are few. */
-  readonly #sightings = new Map<string, store.Sighting>()
+  readonly #sightings = new Map<string, { readonly sighting: store.Sighting; readonly countedAt: number }>()
   readonly #loads = new Map<string, number>()
 
   constructor(context: RequestContext, reports: VisitReports) {
@@ -74,9 +74,11 @@ export class VisitBatch {
     if (this.#waiting.length === BATCH) this.#rounds.go()
   }
 
-  /** Adds a report of the script; the last one of each place counts. */
+  /** Adds a report of the script: of each place the last one is stored, and when one was last counted. */
   saw(sighting: store.Sighting): void {
-    this.#sightings.set(sighting.place, sighting)
+    const { place, outcome, time } = sighting
+    const before = this.#sightings.get(place)?.countedAt ?? 0
+    this.#sightings.set(place, { sighting, countedAt: outcome === 'counted' ? time : before })
   }
 
   /** A page of this place has loaded the script. */
@@ -110,7 +112,7 @@ export class VisitBatch {
     try {
       await write(this.#context, async tx => {
         if (batch.length > 0) await this.#write(tx, batch)
-        for (const sighting of sightings) await store.keepSighting(tx, sighting)
+        for (const { sighting, countedAt } of sightings) await store.keepSighting(tx, sighting, countedAt)
         for (const [place, time] of loads) await store.keepLoad(tx, place, time)
       })
     } catch (error) {

@@ -126,6 +126,30 @@ describeService('the script', service => {
     assert.deepEqual([shop.host, shop.outcome, shop.affiliate_id], ['shop.test', 'counted', id])
   })
 
+  test('a report that is not counted after one that was - when that was is still there for the owner', async () => {
+    const { id } = await service().newAffiliate('counted', { status: 'active' })
+    await changeSettings(operatorOf(service().database), { allowed_hosts: ['pay.test'] })
+    const admin = await service().admin()
+    const url = 'https://pay.test/'
+    const seen = async (outcome: string) => {
+      for (;;) {
+        const { pages } = (await admin.get('/tracking')).body
+        const found = pages.find((page: any) => page.host === 'pay.test' && page.outcome === outcome)
+        if (found) return found
+      }
+    }
+    // Settings that another process has changed count within a second. These are of one batch, and then one is of its own.
+    while ((await beacon({ ref: String(id), url })).status !== 200);
+    await beacon({ ref: 'nobody', url })
+    const { last_counted } = await seen('no affiliate')
+    assert.notEqual(last_counted, '')
+    await beacon({ ref: String(id), url }, { 'user-agent': 'curl/8.5.0' })
+    assert.equal((await seen('not counted')).last_counted, last_counted)
+    await beacon({ ref: String(id), url })
+    const again = await seen('counted')
+    assert.equal(again.last_counted, again.seen)
+  })
+
   test('200 - below a wildcard of the settings, the cookie of the service is shared by all hosts, as that of the script is', async () => {
     const { id } = await service().newAffiliate('shared', { status: 'active' })
     const hosts = ['*.www.shop.test', 'other.test', '*.shop.test:8443']

@@ -105,23 +105,29 @@ export interface Sighting {
   readonly time: number
 }
 
-/** Stores the last report of the script from a place. */
+/**
+ * Stores the last report of the script from a place.
+ * @param countedAt when one was last counted, which may be an earlier one; 0 leaves what is stored
+ */
 export async function keepSighting(
   tx: Tx,
   { place, url, outcome, affiliateId, time }: Sighting,
+  countedAt: number,
 ): Promise<void> {
   const row = { url, outcome, affiliate_id: affiliateId, seen_at: time }
   await tx
     .insertInto('script_pages')
-    .values({ place, ...row, loaded_at: 0 })
-    .onConflict(conflict => conflict.column('place').doUpdateSet(row))
+    .values({ place, ...row, counted_at: countedAt, loaded_at: 0 })
+    .onConflict(conflict =>
+      conflict.column('place').doUpdateSet({ ...row, ...(countedAt > 0 && { counted_at: countedAt }) }),
+    )
     .execute()
 }
 
 export async function keepLoad(tx: Tx, place: string, time: number): Promise<void> {
   await tx
     .insertInto('script_pages')
-    .values({ place, url: '', outcome: '', affiliate_id: 0, seen_at: 0, loaded_at: time })
+    .values({ place, url: '', outcome: '', affiliate_id: 0, seen_at: 0, counted_at: 0, loaded_at: time })
     .onConflict(conflict => conflict.column('place').doUpdateSet({ loaded_at: time }))
     .execute()
 }

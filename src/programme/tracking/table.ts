@@ -62,6 +62,8 @@ const scriptPageColumns = {
   affiliate_id: integer({ ...neither, references: { table: 'affiliates', outlives: true } }),
   /** When the script has last reported; 0 is never. */
   seen_at: integer(neither),
+  /** When a report of it was last counted as a visit; 0 is never. */
+  counted_at: integer(neither),
   /** When it was last loaded; 0 is never. */
   loaded_at: integer(neither),
 } as const

@@ -60,3 +60,11 @@ export function scriptPages({ integer, text, tableOptions }: Engine): string[] {
     ) ${tableOptions}`,
   ]
 }
+
+/** When a report of the script was last counted: the last report may be one that was not. */
+export function lastCounted({ integer }: Engine): string[] {
+  return [
+    `ALTER TABLE script_pages ADD COLUMN counted_at ${integer} NOT NULL DEFAULT 0`,
+    "UPDATE script_pages SET counted_at = seen_at WHERE outcome = 'counted'",
+  ]
+}

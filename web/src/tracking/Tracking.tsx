@@ -100,12 +100,15 @@ function Sightings({ pages }: TrackingStatus) {
         </TableRow>
       </TableHead>
       <TableBody>
-        {pages.map(({ host, loaded, seen, url, outcome, affiliate_id }) => (
+        {pages.map(({ host, loaded, seen, last_counted, url, outcome, affiliate_id }) => (
           <TableRow key={host}>
             <TableCell>{host || 'Any other'}</TableCell>
             <TableCell>{loaded ? time(loaded) : '–'}</TableCell>
             <TableCell>{seen ? time(seen) : '–'}</TableCell>
-            <TableCell>{outcomes[outcome] ?? outcome}</TableCell>
+            <TableCell>
+              {outcomes[outcome] ?? outcome}
+              {last_counted && outcome !== 'counted' && `. A visit was last counted ${time(last_counted)}`}
+            </TableCell>
             <TableCell>
               <Breakable text={url || '–'} />
             </TableCell>
