@@ -3,8 +3,11 @@ import { test } from 'node:test'
 import { sql } from 'kysely'
 import { describeService, operatorOf } from '../../../test/harness.ts'
 import { now } from '../../base/time.ts'
+import { changeSettings } from '../../settings/rules.ts'
+import { DatabaseUnavailable, GuardedDatabase } from '../../storage/database.ts'
 import { VisitBatch } from './batch.ts'
 import { newNonce } from './token.ts'
+import { Tracking } from './tracking.ts'
 
 const VISITS = 2000
 
@@ -43,5 +46,23 @@ describeService('visits that wait', service => {
     assert.deepEqual(failures, [])
     const { body } = await service().get(`/affiliates/${id}`)
     assert.equal(body.visits, VISITS)
+  })
+  test('a visitor gets to the page while the disk is full and no click was ever signed', async () => {
+    const { database } = service()
+    await changeSettings(operatorOf(database), { programme_page: 'https://shop.test/' })
+    const { id } = await service().newAffiliate('first', { status: 'active' })
+    const isFull = () => {
+      throw new DatabaseUnavailable('SQLite: database or disk is full', undefined, 'full')
+    }
+    const full = new GuardedDatabase(database, { before: isFull })
+    const tracking = new Tracking({ ...operatorOf(database), database: full }, () => true, {
+      failed: () => {},
+      dropped: () => {},
+    })
+    const visitor = { method: 'GET', headers: {}, address: '203.0.113.7' }
+    const followed = await tracking.links.byCode(String(id))
+    const page = await tracking.lead(visitor, { followed, to: null, campaign: null })
+    assert.equal(page, 'https://shop.test/')
+    await tracking.close()
   })
 })

@@ -5,6 +5,7 @@ import { Rounds } from '../../base/rounds.ts'
 import type { Settings, TrackingSettings } from '../../base/settings.ts'
 import { now } from '../../base/time.ts'
 import type { RequestContext } from '../../events/write.ts'
+import { DatabaseUnavailable } from '../../storage/database.ts'
 import { allowedUrl, destinationOf, isOn, withToken } from '../links/destination.ts'
 import { VisitBatch, type VisitReports } from './batch.ts'
 import { isPart, isPrefetch, isProgram } from './bots.ts'
@@ -70,8 +71,8 @@ export class Tracking {
     const url = deeper(to, page, tracking)
     if (!followed.active || isPart(visitor.headers)) return url.href
     const from = visitor.headers.referer ?? ''
-    const { token } = await this.#meet(visitor, followed, { campaign, url: url.href, referrer: from })
-    return withToken(url, token)
+    const met = await this.#meet(visitor, followed, { campaign, url: url.href, referrer: from }).catch(goOn)
+    return met ? withToken(url, met.token) : url.href
   }
 
   /**
@@ -161,6 +162,11 @@ export class Tracking {
     this.#key = await currentKey(this.#context.database.reader)
     return this.#key
   }
+}
+
+/** A visitor gets to the page also where the database takes no writes, and has no key yet. */
+function goOn(error: unknown): undefined {
+  if (!(error instanceof DatabaseUnavailable)) throw error
 }
 
 /** The page that was asked for, if it is on an allowed host. */
