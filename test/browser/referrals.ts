@@ -189,7 +189,11 @@ export function referralScenarios(world: () => World): void {
         await page.getByText('1 referral ticked, $10.10 in all.').waitFor()
         assert.equal(await amount.inputValue(), '25')
         await tick(ids[1]).check()
-        await page.getByText('The amount is $5.30 less than the referrals that are ticked').waitFor()
+        await page
+          .getByText(
+            'The amount is $5.30 less than the referrals that are ticked, which all become paid: no later payout pays the $5.30.',
+          )
+          .waitFor()
         await page.getByText('Owed after it: $30.30.').waitFor()
         await page.getByRole('button', { name: 'Save' }).dblclick()
         await page.getByText(/Payout \d+ recorded/).waitFor()
@@ -215,6 +219,58 @@ export function referralScenarios(world: () => World): void {
         const { unpaid, written_off } = await world().read(`/affiliates/${affiliate.id}/balances`)
         assert.deepEqual([unpaid, written_off], [0, 30.3])
       })
+    })
+
+    test('payout whose affiliate is changed and changed back - referrals are ticked anew, and the amount follows them', async () => {
+      const of = async (name: string, amounts: readonly number[]) => {
+        const { id: affiliate_id } = await newAffiliate(name)
+        const make = (amount: number) =>
+          world().make('/referrals', { affiliate_id, amount, status: 'unpaid' })
+        const ids: number[] = []
+        for (const amount of amounts) ids.push((await make(amount)).id)
+        return { affiliate: affiliate_id, ids }
+      }
+      const first = await of('firstchosen', [100, 20, 3])
+      await of('otherchosen', [7])
+      await world().work(`/payouts/create?affiliate_id=${first.affiliate}`, async page => {
+        const amount = page.getByLabel('Amount')
+        const referrals = page.getByRole('textbox', { name: 'Referrals' })
+        const shown = async (...expected: [amount: string, referrals: string]) =>
+          eventually(async () =>
+            assert.deepEqual([await amount.inputValue(), await referrals.inputValue()], expected),
+          )
+        const choose = async (name: string) => {
+          await page.getByRole('combobox', { name: 'Affiliate' }).fill(name)
+          await page.getByRole('option', { name: new RegExp(name) }).click()
+        }
+        await page.getByRole('checkbox', { name: new RegExp(`referral ${first.ids[1]}$`) }).check()
+        await shown('20.00', `${first.ids[1]}`)
+        await choose('otherchosen')
+        await page.getByLabel('All 1 referral, $7.00').waitFor()
+        await shown('', '')
+        await choose('firstchosen')
+        await page.getByLabel('All 3 referrals, $123.00').check()
+        await shown('123.00', first.ids.join(', '))
+
+        // What somebody has typed stays, and is compared.
+        await amount.fill('130')
+        await choose('otherchosen')
+        await page.getByLabel('All 1 referral, $7.00').waitFor()
+        await shown('130', '')
+        await choose('firstchosen')
+        await page.getByLabel('All 3 referrals, $123.00').check()
+        await page
+          .getByText('The amount is $7.00 more than the referrals that are ticked, which all become paid')
+          .waitFor()
+        await referrals.fill(`${first.ids.join()}, 999999`)
+        await page.getByText('Referrals that are not listed above are named').waitFor()
+        await referrals.fill(first.ids.join())
+        await amount.fill('123')
+        await page.getByRole('button', { name: 'Save' }).click()
+        await page.getByText(/Payout \d+ recorded/).waitFor()
+      })
+      const { unpaid, difference } = await world().read(`/affiliates/${first.affiliate}/balances`)
+      assert.deepEqual([unpaid, difference], [0, 0])
     })
   })
 }

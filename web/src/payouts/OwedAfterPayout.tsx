@@ -53,8 +53,18 @@ function warningsOf({ amount, owed, sum, named, known }: Effect, money: Money): 
   if (amount > 0n && amount > owed)
     warnings.push(`${text(amount)} is more than the ${text(owed)} that is owed.`)
   if (named > 0 && named === known && amount !== sum) {
-    const by = amount > sum ? `${text(amount - sum)} more` : `${text(sum - amount)} less`
-    warnings.push(`The amount is ${by} than the referrals that are ticked, which all become paid.`)
+    warnings.push(differenceText(amount > sum, text(amount > sum ? amount - sum : sum - amount)))
+  }
+  if (known < named) {
+    warnings.push('Referrals that are not listed above are named: the amount is not compared with theirs.')
   }
   return warnings
+}
+
+/** A difference stays where it is in the ledger: nothing pays it later, and nothing is set against it. */
+function differenceText(isMore: boolean, difference: string): string {
+  const than = 'than the referrals that are ticked, which all become paid'
+  return isMore
+    ? `The amount is ${difference} more ${than}: no later payout is lower for it.`
+    : `The amount is ${difference} less ${than}: no later payout pays the ${difference}.`
 }

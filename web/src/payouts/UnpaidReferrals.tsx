@@ -1,9 +1,9 @@
 /**
  * Checkboxes for the unpaid referrals that a payout can pay. The amount follows the selection until someone types
- * another one.
+ * another one. Another affiliate has other referrals, so the selection starts anew.
  */
 import { Box, Checkbox, FormControlLabel, Link, List, ListItem, Stack, Typography } from '@mui/material'
-import { useRef } from 'react'
+import { type RefObject, useEffect, useRef } from 'react'
 import { useGetList } from 'react-admin'
 import { useFormContext, useWatch } from 'react-hook-form'
 import { Link as RouterLink } from 'react-router-dom'
@@ -18,8 +18,28 @@ const MOST = 500
 
 export function UnpaidReferrals() {
   const affiliate: number | null | undefined = useWatch({ name: 'affiliate_id' })
-  return affiliate ? <OfAffiliate key={affiliate} affiliateId={affiliate} /> : null
+  const lastSum = useRef('')
+  useClearedFor(affiliate, lastSum)
+  return affiliate ? <OfAffiliate key={affiliate} affiliateId={affiliate} lastSum={lastSum} /> : null
 }
+
+/** Empties what was filled in for the affiliate who was chosen before, but no amount that someone has typed. */
+function useClearedFor(affiliate: number | null | undefined, lastSum: RefObject<string>) {
+  const { setValue, getValues } = useFormContext()
+  const chosen = useRef(affiliate)
+  useEffect(() => {
+    const before = chosen.current
+    chosen.current = affiliate
+    if (!before || before === affiliate) return
+    setValue('referrals', '', { shouldDirty: true, shouldValidate: true })
+    if (lastSum.current !== '' && typedIn(getValues('amount')) === lastSum.current) {
+      setValue('amount', '', { shouldDirty: true })
+    }
+    lastSum.current = ''
+  }, [affiliate, lastSum, setValue, getValues])
+}
+
+const typedIn = (value: unknown) => String(value ?? '').trim()
 
 /** The oldest unpaid referrals of an affiliate, up to the limit. */
 export const useUnpaid = (affiliateId: number) =>
@@ -33,10 +53,10 @@ export const useUnpaid = (affiliateId: number) =>
     { enabled: affiliateId > 0 },
   )
 
-function OfAffiliate({ affiliateId }: { affiliateId: number }) {
+function OfAffiliate({ affiliateId, lastSum }: { affiliateId: number; lastSum: RefObject<string> }) {
   const money = useMoney()
   const { data, total, error } = useUnpaid(affiliateId)
-  const { ticked, setTicked } = useTicked(data ?? [])
+  const { ticked, setTicked } = useTicked(data ?? [], lastSum)
   if (error) return <Problem error={error} />
   if (!data) return null
   if (data.length === 0) {
@@ -143,17 +163,17 @@ function Tick({
 /**
  * The selection is derived from the text field with the referral numbers, so the two cannot disagree. The amount is the
  * sum of the selection unless someone has typed another one.
+ * @param lastSum what the selection has put there; it outlives the list of an affiliate
  */
-function useTicked(referrals: Referral[]) {
+function useTicked(referrals: Referral[], lastSum: RefObject<string>) {
   const { setValue, getValues } = useFormContext()
   const numbers = numbersIn(useWatch({ name: 'referrals' }))
   const ticked = referrals.filter(({ id }) => numbers.includes(id))
-  const lastSum = useRef('')
   const setTicked = (selection: Referral[]) => {
     const otherNumbers = numbers.filter(number => referrals.every(({ id }) => id !== number))
     const allNumbers = [...selection.map(({ id }) => id), ...otherNumbers]
     setValue('referrals', allNumbers.join(', '), { shouldDirty: true, shouldValidate: true })
-    const typed = String(getValues('amount') ?? '').trim()
+    const typed = typedIn(getValues('amount'))
     if (typed !== '' && typed !== lastSum.current) return
     lastSum.current = selection.length > 0 ? sumOf(selection) : ''
     setValue('amount', lastSum.current, { shouldDirty: true, shouldValidate: lastSum.current !== '' })
