@@ -55,6 +55,20 @@ export function conversionScenarios(world: () => World): void {
       })
     })
 
+    test('an amount in a currency that browsers round - is shown with all of its decimals, as in its history', async () => {
+      const sale = { kind: 'sale', context: 'shop', reference: 'forint-1', amount: 1234.56, currency: 'HUF' }
+      const lines = [{ product: 'Lamp', quantity: 1, amount: 1234.56 }]
+      const { conversion } = await world().make('/conversions', { ...sale, tax: 4.25, lines })
+      await world().work(`/conversions/${conversion.id}/show`, async page => {
+        const amount = page.locator('dd').getByText('HUF 1,234.56', { exact: true })
+        await amount.waitFor()
+        await page.locator('dd').getByText('HUF 4.25', { exact: true }).waitFor()
+        await page.getByText('1 × Lamp, HUF 1,234.56').waitFor()
+        const history = page.getByRole('region', { name: 'History' })
+        await history.getByText('HUF 1,234.56', { exact: true }).waitFor()
+      })
+    })
+
     test('a source is set up, and reads a sample without keeping anything', async () => {
       await world().work('/sources/create', async page => {
         await page.getByLabel('Name').fill('Own shop')

@@ -8,7 +8,8 @@ import { Day } from '../ui/Day.tsx'
 import { ChoiceFilter, DateFilter, TextFilter } from '../ui/filters.tsx'
 import { RecordLink } from '../ui/RecordLink.tsx'
 import { RecordList } from '../ui/RecordList.tsx'
-import { amountText, type Conversion, isUnattributed, kinds } from './conversion.ts'
+import { amountText } from './amounts.ts'
+import { type Conversion, isUnattributed, kinds } from './conversion.ts'
 import { conversions } from './pages.ts'
 
 const credits = [

@@ -2,11 +2,12 @@ import { AffiliateName } from '../affiliates/AffiliateName.tsx'
 import { CustomerName } from '../customers/CustomerName.tsx'
 import { capital } from '../names.ts'
 import { Details, LongText } from '../ui/Details.tsx'
-import { time } from '../ui/format.ts'
+import { formatMoney, time } from '../ui/format.ts'
 import { RecordLink } from '../ui/RecordLink.tsx'
 import { RecordShow } from '../ui/RecordShow.tsx'
+import { amountText, lineText } from './amounts.ts'
 import { Credit } from './Credit.tsx'
-import { amountText, type Conversion, isUnattributed, lineText, moneyText, nameOf } from './conversion.ts'
+import { type Conversion, isUnattributed, nameOf } from './conversion.ts'
 import { conversions } from './pages.ts'
 import { Story } from './Story.tsx'
 
@@ -28,7 +29,7 @@ export function ConversionShow() {
 }
 
 function ConversionDetails({ conversion: one }: { conversion: Conversion }) {
-  const part = (amount: number) => amount !== 0 && moneyText(amount, one.currency)
+  const part = (amount: number) => amount !== 0 && formatMoney(amount, one.currency)
   const lines = one.lines.map(line => lineText(line, one.currency))
   const metadata = JSON.stringify(one.metadata, null, 2)
   return (

@@ -1,6 +1,7 @@
 import { TableCell, TableRow } from '@mui/material'
 import { AffiliateName } from '../affiliates/AffiliateName.tsx'
-import { amountText, type Conversion } from '../conversions/conversion.ts'
+import { amountText } from '../conversions/amounts.ts'
+import type { Conversion } from '../conversions/conversion.ts'
 import { capital } from '../names.ts'
 import { Day } from '../ui/Day.tsx'
 import { Latest, LatestTable, wideOnly } from '../ui/Latest.tsx'

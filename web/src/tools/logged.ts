@@ -1,7 +1,7 @@
 /** Formats values of the audit log, which stores them in machine-readable form. */
 import { decimalsOf } from '../../../src/base/currencies.ts'
 import { useSession } from '../session.tsx'
-import { time } from '../ui/format.ts'
+import { formatMoney, time } from '../ui/format.ts'
 import { amounts, times } from './values.ts'
 
 /** Another text may look like one, and is shown as it is. */
@@ -46,10 +46,5 @@ function amountText(name: string, value: unknown, values: Values, currency: stri
   const decimals = code === undefined ? undefined : decimalsOf(code)
   if (code === undefined || decimals === undefined) return String(value)
   const amount = isOriginal ? Number(value) / 10 ** decimals : Number(value)
-  return new Intl.NumberFormat(undefined, {
-    style: 'currency',
-    currency: code,
-    minimumFractionDigits: decimals,
-    maximumFractionDigits: decimals,
-  }).format(amount)
+  return formatMoney(amount, code)
 }

@@ -3,6 +3,7 @@
  * formatted, never computed.
  */
 import { useMemo } from 'react'
+import { decimalsOf as decimalsOfCurrency } from '../../../src/base/currencies.ts'
 import { useSession } from '../session.tsx'
 
 export interface Money {
@@ -16,17 +17,25 @@ export interface Money {
   currency: string
 }
 
+/** Browsers show some currencies with fewer decimals than their amounts have. */
+const exactly = (currency: string, decimals: number | undefined) =>
+  new Intl.NumberFormat(undefined, {
+    style: 'currency',
+    currency,
+    ...(decimals !== undefined && { minimumFractionDigits: decimals, maximumFractionDigits: decimals }),
+  })
+
+/** An amount in any currency, such as that of a sale, with all decimals of the currency. */
+export const formatMoney = (amount: number | string, currency: string) =>
+  exactly(currency, decimalsOfCurrency(currency)).format(decimal(amount))
+
 export function useMoney(): Money {
   const { currency, decimals } = useSession().settings
   return useMemo(() => {
-    const style = { style: 'currency', currency } as const
-    const exact = new Intl.NumberFormat(undefined, {
-      ...style,
-      minimumFractionDigits: decimals,
-      maximumFractionDigits: decimals,
-    })
+    const exact = exactly(currency, decimals)
     const compact = new Intl.NumberFormat(undefined, {
-      ...style,
+      style: 'currency',
+      currency,
       notation: 'compact',
       maximumFractionDigits: 1,
     })
