@@ -82,6 +82,17 @@ export function linkScenarios(world: () => World): void {
           .getByRole('table', { name: 'Campaigns' })
           .getByText('spring-fair', { exact: true })
           .waitFor()
+
+        // Nobody has changed them, so nothing is in the log.
+        const [visit] = await world().read(`/visits?affiliate_id=${affiliate.id}`)
+        const history = page.getByRole('region', { name: 'History' })
+        await goTo(page, `/visits/${visit.id}/show`)
+        await history
+          .getByText('Visits are counted as they come: the audit log has no entry for each.')
+          .waitFor()
+        const [standard] = await world().read(`/links?code=${affiliate.id}`)
+        await goTo(page, `/links/${standard.id}/show`)
+        await history.getByText('it was made together with its affiliate').waitFor()
       }))
   })
 }

@@ -6,6 +6,8 @@ import { nameOf } from './link.ts'
 export const links: RecordPages = {
   resource: 'links',
   kind: 'link',
+  unlogged:
+    'The audit log has no entries of this link: it was made together with its affiliate or imported, or is older than the log.',
   name: ['Link', 'Links'],
   section: 'Programme',
   icon: Icon,

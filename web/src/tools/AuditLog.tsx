@@ -159,6 +159,8 @@ function EntryCard({ entry }: { entry: Entry }) {
   )
 }
 
+const NO_ENTRIES = 'The audit log has no entries of this record: it was imported, or is older than the log.'
+
 /** History of one record, newest first. */
 export function History({ record, id }: { record: string; id: number }) {
   const { data, error } = useHistory(record, id)
@@ -170,7 +172,7 @@ export function History({ record, id }: { record: string; id: number }) {
       {error && <Problem error={error} />}
       {data?.length === 0 && (
         <Typography variant="body2" sx={{ px: 2, pb: 2, color: 'text.secondary' }}>
-          The audit log has no entries of this record: it was imported, or is older than the log.
+          {pagesOf(record)?.unlogged ?? NO_ENTRIES}
         </Typography>
       )}
       {data?.map(entry => (

@@ -40,6 +40,8 @@ export interface RecordPages extends Entry {
   readonly conflicts?: Readonly<Record<string, { readonly create: string; readonly update: string }>>
   /** Display names of actions that differ from the action's own name. */
   readonly actions?: Readonly<Record<string, string>>
+  /** Said in the place of a history without entries, where new records come without one each. */
+  readonly unlogged?: string
   /** Actions that are done in many steps, each with an entry in the log: its history shows those of one action together. */
   readonly steps?: readonly string[]
 }

@@ -10,4 +10,5 @@ export const visits: RecordPages = {
   icon: Icon,
   list: lazily(() => import('./VisitList.tsx'), 'VisitList'),
   show: lazily(() => import('./VisitShow.tsx'), 'VisitShow'),
+  unlogged: 'Visits are counted as they come: the audit log has no entry for each.',
 }
