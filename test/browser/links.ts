@@ -58,6 +58,19 @@ export function linkScenarios(world: () => World): void {
         await page.getByLabel('Deeper page').fill('/shoes/7')
         const deeper = `${world().server.announced.url}/r/spring-sale?to=%2Fshoes%2F7`
         await page.getByText(deeper).waitFor()
+        // What is not allowed would lead to the link's own page, so no address is offered for it.
+        await page.getByLabel('Deeper page').fill('https://elsewhere.example/shoes')
+        await page
+          .getByText(
+            'This is no page on an allowed host: the link would lead to https://shop.example/spring instead.',
+          )
+          .waitFor()
+        assert.equal(await page.getByText('/r/spring-sale').count(), 0)
+        assert.equal(await page.getByRole('button', { name: 'Copy address' }).count(), 0)
+        assert.equal(await page.getByRole('img', { name: 'QR code of the address' }).count(), 0)
+        await page.getByLabel('Deeper page').fill('//shop.example/shoes/7')
+        await page.getByText(`/r/spring-sale?to=${encodeURIComponent('//shop.example/shoes/7')}`).waitFor()
+        await page.getByRole('img', { name: 'QR code of the address' }).waitFor()
 
         await page.getByRole('link', { name: 'Tracking', exact: true }).click()
         await page.getByText('No page has loaded the script yet.').waitFor()

@@ -125,6 +125,7 @@ describeService('sessions: log in', service => {
       default_rate: '20',
       default_rate_type: 'percentage',
       programme_page: '',
+      allowed_hosts: [],
     })
     assert.equal(body.user.login, 'admin')
     assert.ok(['affiliates.read', 'affiliates.create'].every(name => body.permissions.includes(name)))

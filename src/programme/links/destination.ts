@@ -1,6 +1,9 @@
 /** Allowed destinations of links: the hosts of the settings. Pure. */
 import type { TrackingSettings } from '../../base/settings.ts'
 
+/** What decides where links may lead. */
+type Hosts = Pick<TrackingSettings, 'page' | 'hosts'>
+
 /**
  * A visitor is only sent to a URL as the URL parser writes it, never to text as it came: that removes what browsers
  * interpret differently (backslashes, line breaks, missing slashes).
@@ -8,7 +11,7 @@ import type { TrackingSettings } from '../../base/settings.ts'
  * @param base that page
  * @returns undefined if it is not on an allowed host
  */
-export function allowedUrl(text: string, settings: TrackingSettings, base?: string): URL | undefined {
+export function allowedUrl(text: string, settings: Hosts, base?: string): URL | undefined {
   const url = URL.parse(text, base)
   if (url === null || (url.protocol !== 'https:' && url.protocol !== 'http:')) return undefined
   if (url.username !== '' || url.password !== '') return undefined
@@ -16,7 +19,7 @@ export function allowedUrl(text: string, settings: TrackingSettings, base?: stri
 }
 
 /** @param host as in a URL: lower case, with the port where it is not the default */
-function isAllowedHost(host: string, { page, hosts }: TrackingSettings): boolean {
+function isAllowedHost(host: string, { page, hosts }: Hosts): boolean {
   return (page !== '' && URL.parse(page)?.host === host) || hosts.some(allowed => isOn(host, allowed))
 }
 
@@ -29,7 +32,7 @@ export function isOn(host: string, allowed: string): boolean {
 }
 
 /** The page that a link leads to; the programme's where it names none, or one that is not allowed any more. */
-export function destinationOf(destination: string, settings: TrackingSettings): URL | undefined {
+export function destinationOf(destination: string, settings: Hosts): URL | undefined {
   const chosenUrl = destination === '' ? undefined : allowedUrl(destination, settings)
   return chosenUrl ?? URL.parse(settings.page) ?? undefined
 }

@@ -1,13 +1,24 @@
 import { Box, Stack, TextField, Typography } from '@mui/material'
 import { useState } from 'react'
+import { allowedUrl, destinationOf } from '../../../src/programme/links/destination.ts'
+import { useSession } from '../session.tsx'
 import { CopyButton } from '../ui/CopyButton.tsx'
 import { QrCode } from '../ui/QrCode.tsx'
 import { Breakable } from '../ui/table.tsx'
 import { addressOf, type Link } from './link.ts'
 
+/** @returns what is wrong with a deeper page, as the service judges it when a visitor follows the link */
+function useDeeperProblem({ destination }: Link, to: string): string | undefined {
+  const { programme_page: page, allowed_hosts: hosts } = useSession().settings
+  const ownPage = destinationOf(destination, { page, hosts })
+  if (to === '' || !ownPage || allowedUrl(to, { page, hosts }, ownPage.href)) return undefined
+  return `This is no page on an allowed host: the link would lead to ${ownPage.href} instead.`
+}
+
 /** The address of a link, to copy and print, and a builder for deep links. */
 export function Address({ link }: { link: Link }) {
   const [to, setTo] = useState('')
+  const problem = useDeeperProblem(link, to.trim())
   const address = addressOf(link, to.trim())
   return (
     <Stack direction={{ xs: 'column', sm: 'row' }} spacing={3} sx={{ alignItems: 'flex-start' }}>
@@ -17,20 +28,29 @@ export function Address({ link }: { link: Link }) {
             Address
           </Typography>
           <Box sx={{ display: 'flex', alignItems: 'center' }}>
-            <Breakable text={address} />
-            <CopyButton text={address} name="address" />
+            {problem ? (
+              'None leads there'
+            ) : (
+              <>
+                <Breakable text={address} />
+                <CopyButton text={address} name="address" />
+              </>
+            )}
           </Box>
         </Box>
         <TextField
           label="Deeper page"
           value={to}
           onChange={event => setTo(event.target.value)}
-          helperText="A path such as /shoes/7, or a page on an allowed host. The address above leads there."
+          error={problem !== undefined}
+          helperText={
+            problem ?? 'A path such as /shoes/7, or a page on an allowed host. The address above leads there.'
+          }
           size="small"
           fullWidth
         />
       </Stack>
-      <QrCode text={address} label="QR code of the address" />
+      {!problem && <QrCode text={address} label="QR code of the address" />}
     </Stack>
   )
 }
