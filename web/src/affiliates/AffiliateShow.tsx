@@ -158,7 +158,7 @@ function AffiliateDetails({ affiliate }: { affiliate: Affiliate }) {
           'Payment e-mail',
           <Fragment key="payment">
             <Address text={effective.payment_email} name="payment e-mail" />
-            {affiliate.payment_email === '' && ' (the account’s)'}
+            {affiliate.payment_email === '' && ' (the account’s, for runs by plain CSV)'}
           </Fragment>,
         ],
         [

@@ -41,8 +41,8 @@ export function DetailsOfAffiliate({ affiliate }: { affiliate: Affiliate }) {
       {data?.length === 0 && (
         <Typography variant="body2" sx={{ color: 'text.secondary' }}>
           {payment_email === ''
-            ? 'None were entered, and no payment e-mail: only runs by plain CSV pay this affiliate.'
-            : 'None were entered. Runs by PayPal pay to the payment e-mail.'}
+            ? 'None were entered, and no payment e-mail of their own: only runs by plain CSV pay this affiliate.'
+            : 'None were entered. Runs by PayPal and by plain CSV pay to the payment e-mail, others do not pay this affiliate.'}
         </Typography>
       )}
       {data?.map(detail => (
