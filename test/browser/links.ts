@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
 import { goTo } from './pages.ts'
-import type { World } from './world.ts'
+import { eventually, type World } from './world.ts'
 
 const BROWSER =
   'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36'
@@ -88,6 +89,19 @@ export function linkScenarios(world: () => World): void {
         })
         const script = page.getByRole('table', { name: 'The script on your pages' })
         await script.getByText('Works: the visit was counted').waitFor()
+        await page.setViewportSize({ width: 360, height: 740 })
+        const card = page.getByRole('list', { name: 'The script on your pages' })
+        const { x, width } = (await card.getByText('Works: the visit was counted').boundingBox())!
+        assert.ok(x >= 0 && x + width <= 360, `${x} ${width}`)
+        await card.getByText('https://shop.example/page').waitFor()
+        await page.setViewportSize({ width: 1280, height: 900 })
+        await page.getByRole('button', { name: 'Copy script' }).click()
+        const documented = readFileSync(new URL('../../docs/tracking.md', import.meta.url), 'utf8')
+        const [, snippet = ''] = /## The script\n.*?```html\n(.*?)\n```/s.exec(documented)!
+        const expected = snippet.replace('https://aff.example', world().server.announced.url)
+        await eventually(async () =>
+          assert.equal(await page.evaluate<string>('navigator.clipboard.readText()'), expected),
+        )
         // More often than most of the demo's campaigns, so that it is among those that are listed.
         for (let more = 0; more < 9; more += 1) await follow()
         await page.reload()

@@ -22,6 +22,7 @@ import { Page, Problem } from '../ui/Page.tsx'
 import { Breakable } from '../ui/table.tsx'
 import { Waiting } from '../ui/Waiting.tsx'
 import type { Visit } from '../visits/visit.ts'
+import { Sightings } from './Sightings.tsx'
 
 const EVERY_MS = 3_000
 const CAMPAIGNS_EVERY_MS = 60_000
@@ -57,7 +58,6 @@ function ScriptStatus() {
     queryFn: () => get<TrackingStatus>('tracking'),
     refetchInterval: EVERY_MS,
   })
-  const tag = `<script async src="${location.origin}/a.js"></script>`
   return (
     <Section title="The script on your pages">
       {error && <Problem error={error} retry={() => refetch()} />}
@@ -65,12 +65,7 @@ function ScriptStatus() {
         Put it on each page of the shop, then open a page of it with <code>?ref=</code> and the number of an
         active affiliate: what it sends appears here within seconds.
       </Typography>
-      <Box sx={{ display: 'flex', alignItems: 'center', mb: 2 }}>
-        <code>
-          <Breakable text={tag} />
-        </code>
-        <CopyButton text={tag} name="script" />
-      </Box>
+      <Snippet />
       {!data && !error && <Waiting />}
       {data?.pages.length === 0 && <Alert severity="info">No page has loaded the script yet.</Alert>}
       {data && data.pages.length > 0 && <Sightings pages={data.pages} />}
@@ -78,45 +73,23 @@ function ScriptStatus() {
   )
 }
 
-const outcomes: Readonly<Record<string, string>> = {
-  counted: 'Works: the visit was counted',
-  'not counted': 'Works: a bot or too many visits from one address, so it was not counted',
-  'no affiliate': 'The page names no active affiliate',
-  'other host': 'The page is on a host that the settings do not allow',
-  '': 'Loaded, and nothing sent yet',
-}
-
-function Sightings({ pages }: TrackingStatus) {
+/** The first line keeps what a page calls before the script is loaded, so it belongs to it. */
+function Snippet() {
+  const lines = [
+    '<script>window.affiliated = window.affiliated || function () { (affiliated.q = affiliated.q || []).push(arguments) }</script>',
+    `<script async src="${location.origin}/a.js"></script>`,
+  ]
   return (
-    <Table size="small" aria-label="The script on your pages">
-      <TableHead>
-        <TableRow>
-          <TableCell>Host</TableCell>
-          <TableCell>Loaded</TableCell>
-          <TableCell>Last sent</TableCell>
-          <TableCell>What came of it</TableCell>
-          <TableCell>Page</TableCell>
-          <TableCell>Affiliate</TableCell>
-        </TableRow>
-      </TableHead>
-      <TableBody>
-        {pages.map(({ host, loaded, seen, last_counted, url, outcome, affiliate_id }) => (
-          <TableRow key={host}>
-            <TableCell>{host || 'Any other'}</TableCell>
-            <TableCell>{loaded ? time(loaded) : '–'}</TableCell>
-            <TableCell>{seen ? time(seen) : '–'}</TableCell>
-            <TableCell>
-              {outcomes[outcome] ?? outcome}
-              {last_counted && outcome !== 'counted' && `. A visit was last counted ${time(last_counted)}`}
-            </TableCell>
-            <TableCell>
-              <Breakable text={url || '–'} />
-            </TableCell>
-            <TableCell>{affiliate_id ? <AffiliateName id={affiliate_id} link /> : '–'}</TableCell>
-          </TableRow>
+    <Box sx={{ display: 'flex', alignItems: 'center', mb: 2 }}>
+      <Box component="code" sx={{ minWidth: 0, overflowWrap: 'anywhere' }}>
+        {lines.map(line => (
+          <div key={line}>
+            <Breakable text={line} />
+          </div>
         ))}
-      </TableBody>
-    </Table>
+      </Box>
+      <CopyButton text={lines.join('\n')} name="script" />
+    </Box>
   )
 }
 
