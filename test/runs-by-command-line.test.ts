@@ -89,6 +89,9 @@ describe('affiliated runs', () => {
     assert.deepEqual(csv.split('\r\n')[2], `${id},paid,,1,12.50,USD`)
     const unknown = await run('show', '99')
     assert.deepEqual([unknown.code, unknown.stdout], [1, ''])
+    const { payout_run_id: next } = await done('prepare')
+    const cancelled = await run('cancel', String(next))
+    assert.match(cancelled.stdout, /^Run \d+ is cancelled: 1 payee, \$?7\.00/)
   })
 
   test('with two persons, neither who prepared nor the command line approves; somebody else does', async () => {

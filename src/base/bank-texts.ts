@@ -14,7 +14,7 @@ export const MOST_ACH_PAYER = 16
 export function problemInSepa(text: string, subject: string, most: number): string | undefined {
   if (text.length > most) return `${subject} is longer than ${most} characters, which SEPA allows.`
   const wrong = strange(text, SEPA)
-  if (wrong !== '') return `${subject} has characters that SEPA does not allow: ${wrong}`
+  if (wrong !== '') return `${subject} has characters that SEPA does not allow: ${wrong}.`
   if (MISPLACED_SLASH.test(text)) return `${subject} has a slash at an end, or two together.`
   return text.trim() === text ? undefined : `${subject} begins or ends with a space.`
 }
@@ -22,7 +22,7 @@ export function problemInSepa(text: string, subject: string, most: number): stri
 export function problemInAch(text: string, subject: string, most: number): string | undefined {
   if (text.length > most) return `${subject} is longer than ${most} characters, which ACH files allow.`
   const wrong = strange(text, ASCII)
-  return wrong === '' ? undefined : `${subject} has characters that ACH files do not allow: ${wrong}`
+  return wrong === '' ? undefined : `${subject} has characters that ACH files do not allow: ${wrong}.`
 }
 
 /** The characters of a text that are not allowed, for the message that names them. */

@@ -82,7 +82,7 @@ async function printRun(options: CommonOptions, context: RequestContext, run: Ru
   const settings = await context.settings.current()
   const record = payoutRun.show(run, settings)
   print(options, record, [
-    `Run ${run.id} is ${run.status}: ${run.payees} payees, ${amountText(run.amount, settings)}, by ${run.method}; ${run.excluded} left out.`,
+    `Run ${run.id} is ${run.status}: ${run.payees} ${run.payees === 1 ? 'payee' : 'payees'}, ${amountText(run.amount, settings)}, by ${run.method}; ${run.excluded} left out.`,
     ...(run.status === 'draft' ? [`hash  ${run.hash}`] : []),
     ...more,
   ])

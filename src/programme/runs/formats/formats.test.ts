@@ -217,7 +217,10 @@ describeService('the files of a payout run', service => {
     // A name that no file is written by yet.
     assert.equal((await admin.patch('/settings', { payer_name: 'Shop & Sons' })).status, 200)
     const later = await admin.patch('/settings', { payer_iban: IBANS[0] })
-    assert.match(later.body.data.params.payer_name, /characters that SEPA does not allow: &/)
+    assert.match(
+      later.body.data.params.payer_name,
+      /characters that SEPA does not allow: &\. If you make no such files/,
+    )
     await admin.patch('/settings', {
       payer_name: "Shop Sons' (EU)",
       payer_iban: IBANS[0],
