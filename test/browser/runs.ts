@@ -110,7 +110,24 @@ export function runScenarios(world: () => World): void {
         assert.equal(await page.getByRole('link', { name: 'Edit' }).count(), 0)
         await goTo(page, `/affiliates/${id}/ledger`)
         await page.getByText(`Reserved by payout run #${next.id}`).waitFor()
-        await world().api('POST', `/payout-runs/${next.id}/cancel`)
+
+        // What cannot be cancelled any more is not said to be cancelled no longer.
+        const asked = async () => {
+          await goTo(page, `/payout-runs/${next.id}/show`)
+          await files.getByRole('button', { name: 'Handed over: Plain CSV' }).click()
+          const dialog = page.getByRole('alertdialog')
+          await dialog.getByText('Record what becomes of each payment once it is known.').waitFor()
+          const warnings = await dialog.getByText('From now on the run cannot be cancelled.').count()
+          await dialog.getByRole('button', { name: 'Cancel' }).click()
+          return warnings
+        }
+        assert.equal(await asked(), 1)
+        const { reference: names } = await world().read(`/payout-runs/${next.id}`)
+        const content = `reference,status\n${names}A${id},failed\n`
+        const reply = await world().api('POST', `/payout-runs/${next.id}/results`, { content })
+        assert.equal(reply.status, 200, await reply.text())
+        await page.reload()
+        assert.equal(await asked(), 0)
       })
     })
 

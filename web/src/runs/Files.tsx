@@ -118,7 +118,8 @@ function FileRow({ run, file, onDownload }: { run: Run; file: RunFile; onDownloa
           onClose={() => setAsking(false)}
         >
           <Typography>
-            From now on the run cannot be cancelled: record what becomes of each payment instead.
+            {run.status === 'approved' && 'From now on the run cannot be cancelled. '}
+            Record what becomes of each payment once it is known.
           </Typography>
         </Confirm>
       </TableCell>
