@@ -221,6 +221,27 @@ export function referralScenarios(world: () => World): void {
       })
     })
 
+    test('payout of what somebody else has paid meanwhile - is refused, and what is unpaid still is listed anew', async () => {
+      const { id: affiliate_id } = await newAffiliate('paidmeanwhile')
+      const ids: number[] = []
+      for (const amount of [40, 2]) {
+        ids.push((await world().make('/referrals', { affiliate_id, amount, status: 'unpaid' })).id)
+      }
+      await world().work(`/payouts/create?affiliate_id=${affiliate_id}`, async page => {
+        await page.getByLabel('All 2 referrals, $42.00').check()
+        await world().make('/payouts', { affiliate_id, amount: 40, status: 'paid', referrals: `${ids[0]}` })
+        await page.getByRole('button', { name: 'Save' }).click()
+        await page.getByRole('alert').getByText(`Referral ${ids[0]} is paid by payout`).waitFor()
+        await page.getByLabel('All 1 referral, $2.00').waitFor()
+        await page.getByText('Owed after it: $0.00.').waitFor()
+        await eventually(async () => assert.equal(await page.getByLabel('Amount').inputValue(), '2.00'))
+        assert.equal(await page.getByRole('textbox', { name: 'Referrals' }).inputValue(), `${ids[1]}`)
+        await page.getByRole('button', { name: 'Save' }).click()
+        await page.getByText(/Payout \d+ recorded/).waitFor()
+      })
+      assert.equal((await world().read(`/affiliates/${affiliate_id}/balances`)).unpaid, 0)
+    })
+
     test('payout whose affiliate is changed and changed back - referrals are ticked anew, and the amount follows them', async () => {
       const of = async (name: string, amounts: readonly number[]) => {
         const { id: affiliate_id } = await newAffiliate(name)

@@ -3,10 +3,11 @@
  * another one. Another affiliate has other referrals, so the selection starts anew.
  */
 import { Box, Checkbox, FormControlLabel, Link, List, ListItem, Stack, Typography } from '@mui/material'
-import { type RefObject, useEffect, useRef } from 'react'
-import { useGetList } from 'react-admin'
-import { useFormContext, useWatch } from 'react-hook-form'
+import { type RefObject, useEffect, useEffectEvent, useRef } from 'react'
+import { useDataProvider, useGetList } from 'react-admin'
+import { useFormContext, useFormState, useWatch } from 'react-hook-form'
 import { Link as RouterLink } from 'react-router-dom'
+import { useBalances } from '../ledger/owed.ts'
 import type { Referral } from '../referrals/referral.ts'
 import { day, plural, useMoney } from '../ui/format.ts'
 import { Problem } from '../ui/Page.tsx'
@@ -41,22 +42,28 @@ function useClearedFor(affiliate: number | null | undefined, lastSum: RefObject<
 
 const typedIn = (value: unknown) => String(value ?? '').trim()
 
+const unpaidOf = (affiliateId: number) => ({
+  filter: { affiliate_id: affiliateId, status: 'unpaid' },
+  pagination: { page: 1, perPage: MOST },
+  sort: { field: 'date', order: 'ASC' as const },
+})
+
 /** The oldest unpaid referrals of an affiliate, up to the limit. */
 export const useUnpaid = (affiliateId: number) =>
-  useGetList<Referral>(
-    'referrals',
-    {
-      filter: { affiliate_id: affiliateId, status: 'unpaid' },
-      pagination: { page: 1, perPage: MOST },
-      sort: { field: 'date', order: 'ASC' },
-    },
-    { enabled: affiliateId > 0 },
-  )
+  useGetList<Referral>('referrals', unpaidOf(affiliateId), { enabled: affiliateId > 0 })
 
 function OfAffiliate({ affiliateId, lastSum }: { affiliateId: number; lastSum: RefObject<string> }) {
   const money = useMoney()
-  const { data, total, error } = useUnpaid(affiliateId)
+  const { data, total, error, refetch } = useUnpaid(affiliateId)
   const { ticked, setTicked } = useTicked(data ?? [], lastSum)
+  const balances = useBalances(affiliateId)
+  const dataProvider = useDataProvider()
+  useAfterRefusal(async () => {
+    const latest = await dataProvider.getList<Referral>('referrals', unpaidOf(affiliateId))
+    const unpaid = new Set(latest.data.map(({ id }) => id))
+    if (ticked.some(({ id }) => !unpaid.has(id))) setTicked(ticked.filter(({ id }) => unpaid.has(id)))
+    await Promise.all([refetch(), balances.refetch()])
+  })
   if (error) return <Problem error={error} />
   if (!data) return null
   if (data.length === 0) {
@@ -93,6 +100,16 @@ function OfAffiliate({ affiliateId, lastSum }: { affiliateId: number; lastSum: R
       </Typography>
     </Box>
   )
+}
+
+/** What the server refuses may rest on what has changed since the page was opened. */
+function useAfterRefusal(act: () => Promise<void>) {
+  const { errors } = useFormState()
+  const refusal = errors.root?.serverError
+  const onRefusal = useEffectEvent(act)
+  useEffect(() => {
+    if (refusal) onRefusal().catch(() => {})
+  }, [refusal])
 }
 
 function Ticks({
