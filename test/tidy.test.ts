@@ -22,10 +22,13 @@ const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter(
 )
 
 /** What a file imports: files relative to src, and packages by name. */
-function importsOf(path: string): string[] {
-  const text = readFileSync(join(source, path), 'utf8')
-  return [...text.matchAll(/(?:from|import\(|import) ?'([^']+)'/g)].map(([, target]) =>
-    target!.startsWith('.') ? relative(source, resolve(source, dirname(path), target!)) : target!,
+const importsOf = (path: string): string[] => importedIn(source, path, /(?:from|import\(|import) ?'([^']+)'/g)
+
+/** @param imports finds what is imported in its first group @returns files relative to the folder, and packages by name */
+function importedIn(folder: string, path: string, imports: RegExp): string[] {
+  const text = readFileSync(join(folder, path), 'utf8')
+  return [...text.matchAll(imports)].map(([, target]) =>
+    target!.startsWith('.') ? relative(folder, resolve(folder, dirname(path), target!)) : target!,
   )
 }
 
@@ -65,18 +68,23 @@ describe(`the import arrow: ${arrow.join(' <- ')}`, () => {
   })
 
   test('no file imports itself by way of others', () => {
-    const done = new Set<string>()
-    const cycles: string[] = []
-    const follow = (path: string, way: readonly string[]) => {
-      if (way.includes(path)) cycles.push([...way.slice(way.indexOf(path)), path].join(' -> '))
-      if (done.has(path) || way.includes(path)) return
-      for (const target of imports.get(path) ?? []) follow(target, [...way, path])
-      done.add(path)
-    }
-    for (const path of files) follow(path, [])
-    assert.deepEqual(cycles, [])
+    assert.deepEqual(cyclesIn(imports), [])
   })
 })
+
+/** @param imports what each file imports @returns each way that leads back to where it began */
+function cyclesIn(imports: ReadonlyMap<string, readonly string[]>): string[] {
+  const done = new Set<string>()
+  const cycles: string[] = []
+  const follow = (path: string, way: readonly string[]) => {
+    if (way.includes(path)) cycles.push([...way.slice(way.indexOf(path)), path].join(' -> '))
+    if (done.has(path) || way.includes(path)) return
+    for (const target of imports.get(path) ?? []) follow(target, [...way, path])
+    done.add(path)
+  }
+  for (const path of imports.keys()) follow(path, [])
+  return cycles
+}
 
 /**
  * The tables of other folders that a store may name: joins, and figures made of several kinds of record. Whatever works
@@ -140,6 +148,15 @@ const pages = ['web/src', 'web/script'].flatMap(folder =>
     .filter(path => /\.tsx?$/.test(path))
     .map(path => `${folder}/${path}`),
 )
+
+/** What is imported when a file is loaded: neither types nor what `import()` loads later. */
+const LOADED = /^(?:import|export)\b(?! type\b)[^'()]*'([^']+)'/gm
+
+test('no file of the administration area imports itself by way of others', () => {
+  const imported = new Map(pages.map(path => [path, importedIn(root, path, LOADED)]))
+  assert.ok(imported.get('web/src/main.tsx')?.includes('web/src/App.tsx'))
+  assert.deepEqual(cyclesIn(imported), [])
+})
 
 const MOST_LINES = 60
 

@@ -1,22 +1,7 @@
 /** Display names of records and actions: as their pages declare them, else derived from the server's names. */
 import { past } from '../../src/base/words.ts'
 import { pagesOf } from './pages.ts'
-
-/** Words that are not written as others are. */
-const spelled = new Map([
-  ['csv', 'CSV'],
-  ['nacha', 'ACH'],
-  ['paypal', 'PayPal'],
-  ['sepa', 'SEPA'],
-])
-
-/** 'payout_run' becomes 'Payout run'. */
-export function capital(word: string): string {
-  const own = spelled.get(word)
-  if (own !== undefined) return own
-  const spaced = word.replaceAll('_', ' ')
-  return spaced.charAt(0).toUpperCase() + spaced.slice(1)
-}
+import { capital } from './ui/words.ts'
 
 /** Kinds without pages of their own. */
 const others: Record<string, string> = {

@@ -1,7 +1,7 @@
 import type { RaRecord } from 'react-admin'
 import type { Static } from 'typebox'
 import type { conversion } from '../../../src/programme/conversions/conversion.ts'
-import { capital } from '../names.ts'
+import { capital } from '../ui/words.ts'
 
 export type Conversion = Static<(typeof conversion)['record']> & RaRecord<number>
 

@@ -1,10 +1,10 @@
 import { required, SelectInput, TextInput } from 'react-admin'
 import { AffiliateInput } from '../affiliates/AffiliateInput.tsx'
 import { numberedName } from '../affiliates/affiliate.tsx'
-import { capital } from '../names.ts'
 import { FormSection, Row } from '../ui/form.tsx'
 import { DeleteRecord, RecordCreate, RecordEdit } from '../ui/RecordForms.tsx'
 import { StatusChip } from '../ui/StatusChip.tsx'
+import { capital } from '../ui/words.ts'
 import { type Coupon, nameOf, statuses } from './coupon.ts'
 import { coupons } from './pages.ts'
 

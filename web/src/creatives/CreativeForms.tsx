@@ -1,8 +1,8 @@
 import { required, SelectInput, TextInput } from 'react-admin'
-import { capital } from '../names.ts'
 import { FormSection, Row } from '../ui/form.tsx'
 import { DeleteRecord, RecordCreate, RecordEdit } from '../ui/RecordForms.tsx'
 import { StatusChip } from '../ui/StatusChip.tsx'
+import { capital } from '../ui/words.ts'
 import { type Creative, nameOf, statuses } from './creative.ts'
 import { creatives } from './pages.ts'
 

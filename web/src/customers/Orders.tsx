@@ -2,11 +2,11 @@ import { TableCell, TableRow } from '@mui/material'
 import { AffiliateName } from '../affiliates/AffiliateName.tsx'
 import { amountText } from '../conversions/amounts.ts'
 import type { Conversion } from '../conversions/conversion.ts'
-import { capital } from '../names.ts'
 import { Day } from '../ui/Day.tsx'
 import { Latest, LatestTable, wideOnly } from '../ui/Latest.tsx'
 import { RecordLink } from '../ui/RecordLink.tsx'
 import { figures } from '../ui/table.tsx'
+import { capital } from '../ui/words.ts'
 
 /** The latest conversions of a customer: what they bought, and what was refunded. */
 export function Orders({ customerId }: { customerId: number }) {

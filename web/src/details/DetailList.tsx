@@ -1,11 +1,11 @@
 import { AffiliateInput } from '../affiliates/AffiliateInput.tsx'
 import { AffiliateName } from '../affiliates/AffiliateName.tsx'
 import { numberedName } from '../affiliates/affiliate.tsx'
-import { capital } from '../names.ts'
 import type { Column } from '../ui/column.ts'
 import { Day } from '../ui/Day.tsx'
 import { ChoiceFilter } from '../ui/filters.tsx'
 import { RecordList } from '../ui/RecordList.tsx'
+import { capital } from '../ui/words.ts'
 import { type Detail, detailMethods, detailStatuses } from './detail.ts'
 import { paymentDetails } from './pages.ts'
 

@@ -15,12 +15,12 @@ import type { Static } from 'typebox'
 import { withNumbers } from '../../../src/programme/ledger/because.ts'
 import type { transferRecord } from '../../../src/programme/ledger/schema.ts'
 import { get, queryOf } from '../api.ts'
-import { capital } from '../names.ts'
 import { Day } from '../ui/Day.tsx'
 import { useMoney } from '../ui/format.ts'
 import { Problem } from '../ui/Page.tsx'
 import { RecordLink } from '../ui/RecordLink.tsx'
 import { figures } from '../ui/table.tsx'
+import { capital } from '../ui/words.ts'
 
 export type Transfer = Static<typeof transferRecord>
 

@@ -2,12 +2,12 @@ import { Box, useTheme } from '@mui/material'
 import { useEffect, useRef, useState } from 'react'
 import { useSearchParams } from 'react-router-dom'
 import { statuses } from '../affiliates/affiliate.tsx'
-import { capital } from '../names.ts'
 import type { Sum } from '../payouts/payout.ts'
 import { DayField } from '../ui/DayField.tsx'
 import { count, period, useMoney } from '../ui/format.ts'
 import { Page } from '../ui/Page.tsx'
 import { RowLink } from '../ui/table.tsx'
+import { capital } from '../ui/words.ts'
 import {
   BestAffiliates,
   BestCampaigns,

@@ -20,8 +20,8 @@ import type {
 } from '../../../src/programme/commission/preview.ts'
 import { kinds } from '../../../src/programme/commission/sale.ts'
 import { envelopeOf, messageOf, request } from '../api.ts'
-import { capital } from '../names.ts'
 import { useMoney } from '../ui/format.ts'
+import { capital } from '../ui/words.ts'
 import { argumentsOf, type ConditionRow, type Rule, rowsIn, valueProblem } from './rule.ts'
 
 type Answer = Static<typeof previewSchema>

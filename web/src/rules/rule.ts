@@ -11,7 +11,7 @@ import {
   strangeIn,
 } from '../../../src/programme/commission/conditions.ts'
 import type { rule } from '../../../src/programme/commission/rule.ts'
-import { capital } from '../names.ts'
+import { capital } from '../ui/words.ts'
 
 export type Rule = Static<(typeof rule)['record']> & RaRecord<number>
 

@@ -21,9 +21,9 @@ import type { ResultRecord } from '../../../src/programme/runs/schema.ts'
 import { unrecordedText } from '../../../src/programme/runs/words.ts'
 import { AffiliateName } from '../affiliates/AffiliateName.tsx'
 import { messageOf, request } from '../api.ts'
-import { capital } from '../names.ts'
 import { count, plural, useMoney } from '../ui/format.ts'
 import { figures } from '../ui/table.tsx'
+import { capital } from '../ui/words.ts'
 import type { Run } from './run.ts'
 
 /** A format that has no name here does not compile. */

@@ -2,7 +2,7 @@ import { Alert, Box, Button, TextField, Typography } from '@mui/material'
 import { useState } from 'react'
 import type { Delivery } from '../../../src/programme/sources/report.ts'
 import { messageOf, request } from '../api.ts'
-import { capital } from '../names.ts'
+import { capital } from '../ui/words.ts'
 
 /** Tries the mapping on a sample delivery; nothing is saved. */
 export function Trial({ id }: { id: number }) {

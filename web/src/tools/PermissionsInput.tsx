@@ -12,7 +12,8 @@ import {
   TableRow,
   Typography,
 } from '@mui/material'
-import { capital, nameOfResource } from '../names.ts'
+import { nameOfResource } from '../names.ts'
+import { capital } from '../ui/words.ts'
 import { matrixOf, readOnly } from './key.ts'
 
 const dense = {

@@ -1,5 +1,5 @@
 import { Box, Chip } from '@mui/material'
-import { capital } from '../names.ts'
+import { capital } from './words.ts'
 
 type Colour = 'info' | 'success' | 'warning' | 'error' | 'neutral'
 

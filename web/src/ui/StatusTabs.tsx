@@ -2,8 +2,8 @@ import { Box, ToggleButton, ToggleButtonGroup } from '@mui/material'
 import { useQuery } from '@tanstack/react-query'
 import { useListContext } from 'react-admin'
 import { get, queryOf } from '../api.ts'
-import { capital } from '../names.ts'
 import { count } from './format.ts'
+import { capital } from './words.ts'
 
 /** Count, and for records with amounts the sum. */
 type Total = number | { count: number; sum: number | string }

@@ -1,8 +1,8 @@
 /** List filters. Each applies as the user types (debounced). */
 import { DateInput, SelectInput, TextInput } from 'react-admin'
-import { capital } from '../names.ts'
 import { optionalAmount } from './form.tsx'
 import { useMoney } from './format.ts'
+import { capital } from './words.ts'
 
 const wide = (pixels: number) => ({ width: { sm: pixels } })
 const asTyped = (typed: string) => typed

@@ -1,0 +1,17 @@
+/** How names of the interface are written for people. */
+
+/** Words that are not written as others are. */
+const spelled = new Map([
+  ['csv', 'CSV'],
+  ['nacha', 'ACH'],
+  ['paypal', 'PayPal'],
+  ['sepa', 'SEPA'],
+])
+
+/** 'payout_run' becomes 'Payout run'. */
+export function capital(word: string): string {
+  const own = spelled.get(word)
+  if (own !== undefined) return own
+  const spaced = word.replaceAll('_', ' ')
+  return spaced.charAt(0).toUpperCase() + spaced.slice(1)
+}
