@@ -17,15 +17,13 @@ import { useWatch } from 'react-hook-form'
 import { newIdempotencyKeys } from '../api.ts'
 import { GroupInput } from '../groups/GroupInput.tsx'
 import { useCan, useSession } from '../session.tsx'
-import { CarefulForm, FormButtons, FormSection, RateInput, Row, rateOf } from '../ui/form.tsx'
+import { CarefulForm, ChoiceInput, FormButtons, FormSection, RateInput, Row, rateOf } from '../ui/form.tsx'
 import { rateText, useMoney } from '../ui/format.ts'
 import { Page, RecordProblem, wholeRecord } from '../ui/Page.tsx'
 import { Waiting } from '../ui/Waiting.tsx'
 import { type User, userName } from '../users/user.ts'
 import { type Affiliate, nameOf, parent, statuses } from './affiliate.tsx'
 import { isBuiltIn } from './rate.ts'
-
-const statusChoices = statuses.map(id => ({ id, name: id.charAt(0).toUpperCase() + id.slice(1) }))
 
 type Values = Record<string, unknown>
 
@@ -168,14 +166,7 @@ function Terms() {
           emptyValue=""
           helperText={false}
         />
-        <SelectInput
-          margin="none"
-          source="status"
-          label="Status"
-          choices={statusChoices}
-          validate={required()}
-          helperText={false}
-        />
+        <ChoiceInput source="status" label="Status" choices={statuses} />
       </Row>
       <GroupInput helperText="The group's commission rules apply to the affiliate." />
       <TextInput

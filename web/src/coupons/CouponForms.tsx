@@ -1,10 +1,9 @@
-import { required, SelectInput, TextInput } from 'react-admin'
+import { required, TextInput } from 'react-admin'
 import { AffiliateInput } from '../affiliates/AffiliateInput.tsx'
 import { numberedName } from '../affiliates/affiliate.tsx'
-import { FormSection, Row } from '../ui/form.tsx'
+import { ChoiceInput, FormSection, Row } from '../ui/form.tsx'
 import { DeleteRecord, RecordCreate, RecordEdit } from '../ui/RecordForms.tsx'
 import { StatusChip } from '../ui/StatusChip.tsx'
-import { capital } from '../ui/words.ts'
 import { type Coupon, nameOf, statuses } from './coupon.ts'
 import { coupons } from './pages.ts'
 
@@ -43,12 +42,10 @@ function Fields() {
           validate={required('A coupon needs a code.')}
           helperText="The code that customers enter. Upper and lower case are the same."
         />
-        <SelectInput
-          margin="none"
+        <ChoiceInput
           source="status"
           label="Status"
-          choices={statuses.map(id => ({ id, name: capital(id) }))}
-          validate={required()}
+          choices={statuses}
           helperText="An inactive coupon credits nobody."
         />
       </Row>

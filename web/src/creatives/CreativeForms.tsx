@@ -1,8 +1,7 @@
-import { required, SelectInput, TextInput } from 'react-admin'
-import { FormSection, Row } from '../ui/form.tsx'
+import { required, TextInput } from 'react-admin'
+import { ChoiceInput, FormSection, Row } from '../ui/form.tsx'
 import { DeleteRecord, RecordCreate, RecordEdit } from '../ui/RecordForms.tsx'
 import { StatusChip } from '../ui/StatusChip.tsx'
-import { capital } from '../ui/words.ts'
 import { type Creative, nameOf, statuses } from './creative.ts'
 import { creatives } from './pages.ts'
 
@@ -41,14 +40,7 @@ function Fields() {
           validate={required('A creative needs a name.')}
           helperText={false}
         />
-        <SelectInput
-          margin="none"
-          source="status"
-          label="Status"
-          choices={statuses.map(id => ({ id, name: capital(id) }))}
-          validate={required()}
-          helperText={false}
-        />
+        <ChoiceInput source="status" label="Status" choices={statuses} />
       </Row>
       <TextInput source="url" label="Leads to" helperText="Address of the page, starting with https://." />
       <TextInput source="image" label="Image" helperText="Address of the image, starting with https://." />

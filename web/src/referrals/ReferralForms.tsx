@@ -1,18 +1,15 @@
 import { useEffect } from 'react'
-import { RadioButtonGroupInput, required, SelectInput, TextInput, useRecordContext } from 'react-admin'
+import { RadioButtonGroupInput, required, TextInput, useRecordContext } from 'react-admin'
 import { useFormContext, useWatch } from 'react-hook-form'
 import { useSearchParams } from 'react-router-dom'
 import { AffiliateInput } from '../affiliates/AffiliateInput.tsx'
 import { payeeOf } from '../affiliates/affiliate.tsx'
-import { FormSection, MoneyInput, Row } from '../ui/form.tsx'
+import { ChoiceInput, FormSection, MoneyInput, Row } from '../ui/form.tsx'
 import { RecordCreate, RecordEdit } from '../ui/RecordForms.tsx'
-import { capital } from '../ui/words.ts'
 import { hasDirection, OwedAfterReferral } from './OwedAfterReferral.tsx'
 import { referrals } from './pages.ts'
 import { nameOf, type Referral, rejectionHint, settable, statuses, types } from './referral.ts'
 import { useExplanation } from './Why.tsx'
-
-const choicesOf = (names: readonly string[]) => names.map(id => ({ id, name: capital(id) }))
 
 type Values = Record<string, unknown>
 
@@ -87,22 +84,11 @@ function Fields({ isNew = false }: { isNew?: boolean }) {
         {signed && isNew && <Direction />}
         <Row>
           <MoneyInput source="amount" label="Amount" signed={signed && !isNew} />
-          <SelectInput
-            margin="none"
-            source="type"
-            label="Type"
-            choices={choicesOf(types)}
-            translateChoice={false}
-            validate={required()}
-            helperText={false}
-          />
-          <SelectInput
-            margin="none"
+          <ChoiceInput source="type" label="Type" choices={types} />
+          <ChoiceInput
             source="status"
             label="Status"
-            choices={choicesOf(isDraft ? statuses : settable)}
-            translateChoice={false}
-            validate={required()}
+            choices={isDraft ? statuses : settable}
             helperText="Unpaid ones are owed."
           />
         </Row>

@@ -4,7 +4,7 @@ import { count, period, useMoney } from '../ui/format.ts'
 import { RowLink } from '../ui/table.tsx'
 import { RankPlot, TimePlot } from './Plot.tsx'
 import { type Column, ReportCard } from './ReportCard.tsx'
-import { BESIDE_TEN, nameOf, shorten, unique } from './ranks.ts'
+import { axisLabel, BESIDE_TEN, nameOf, shorten, unique } from './ranks.ts'
 import type { Rows, Scope } from './report.ts'
 
 type Earnings = Rows['earnings-by-month']
@@ -96,9 +96,6 @@ const conversionColumns: Column<Rows['conversion-by-month']>[] = [
   { label: 'Led to a referral', cell: row => count(row.converted), figures: true },
   { label: 'Conversion', cell: row => percent(row.rate), figures: true },
 ]
-
-/** Counts are whole: no tick labels in between. */
-const axisLabel = (value: number) => (Number.isInteger(value) ? count(value) : '')
 
 export function ConversionByMonth({ scope }: { scope: Scope }) {
   const { palette } = useTheme()

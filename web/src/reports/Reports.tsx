@@ -17,7 +17,7 @@ import {
 } from './Earnings.tsx'
 import { RankPlot, TimePlot } from './Plot.tsx'
 import { type Column, ReportCard } from './ReportCard.tsx'
-import { BESIDE_TEN, MOST_METHODS, methodOf, nameOf, shorten, unique } from './ranks.ts'
+import { axisLabel, BESIDE_TEN, MOST_METHODS, methodOf, nameOf, shorten, unique } from './ranks.ts'
 import { type Rows, type Scope, spans } from './report.ts'
 import { Summary } from './Summary.tsx'
 import { Toggle } from './Toggle.tsx'
@@ -217,9 +217,6 @@ function AffiliatesByMonth({ scope }: { scope: Scope }) {
 }
 
 const statusesFromBelow = ['active', 'pending', 'inactive', 'rejected'] as const
-
-/** Counts are whole: no tick labels in between. */
-const axisLabel = (value: number) => (Number.isInteger(value) ? count(value) : '')
 
 function TopAffiliates({ scope }: { scope: Scope }) {
   const { palette } = useTheme()

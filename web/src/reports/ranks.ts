@@ -1,10 +1,14 @@
-/** Labels and sizes of rankings. */
+/** Labels and sizes of plots and rankings. */
+import { count } from '../ui/format.ts'
 import type { Rows } from './report.ts'
 
 /** Height of a list of ten names, in pixels. */
 export const BESIDE_TEN = 316
 export const MOST_METHODS = 12
 const LONGEST_NAME = 18
+
+/** Counts are whole: no tick labels in between. */
+export const axisLabel = (value: number) => (Number.isInteger(value) ? count(value) : '')
 
 export const methodOf = (row: Rows['payouts-by-method']) => row.payout_method || 'No method'
 export const nameOf = (row: Pick<Rows['top-affiliates'], 'affiliate_id' | 'login' | 'display_name'>) =>

@@ -9,14 +9,11 @@ import { useSession } from '../session.tsx'
 import { FormSection, RateInput, Row } from '../ui/form.tsx'
 import { DeleteRecord, RecordCreate, RecordEdit } from '../ui/RecordForms.tsx'
 import { StatusChip } from '../ui/StatusChip.tsx'
-import { capital } from '../ui/words.ts'
+import { choicesOf } from '../ui/words.ts'
 import { Conditions } from './Conditions.tsx'
 import { Preview } from './Preview.tsx'
 import { rules } from './pages.ts'
 import { argumentsOf, bases, nameOf, type Rule, rateTypes } from './rule.ts'
-
-const choicesOf = (names: readonly string[]) =>
-  names.map(id => ({ id, name: capital(id.replaceAll('_', ' ')) }))
 
 export function RuleCreate() {
   return (

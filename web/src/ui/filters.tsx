@@ -2,7 +2,7 @@
 import { DateInput, SelectInput, TextInput } from 'react-admin'
 import { optionalAmount } from './form.tsx'
 import { useMoney } from './format.ts'
-import { capital } from './words.ts'
+import { choicesOf } from './words.ts'
 
 const wide = (pixels: number) => ({ width: { sm: pixels } })
 const asTyped = (typed: string) => typed
@@ -25,7 +25,7 @@ export function ChoiceFilter({
   return (
     <SelectInput
       {...named}
-      choices={choices.map(id => ({ id, name: capital(id) }))}
+      choices={choicesOf(choices)}
       translateChoice={false}
       emptyText="Any"
       helperText={false}

@@ -1,11 +1,20 @@
 /** Forms: server errors are shown at the buttons, and at the field that they belong to. */
 import { Alert, Box, Button, Card, Stack, Typography } from '@mui/material'
 import { createContext, type ReactNode, useContext, useEffect, useRef, useState } from 'react'
-import { Form, type FormProps, required, SaveButton, TextInput, type TextInputProps } from 'react-admin'
+import {
+  Form,
+  type FormProps,
+  required,
+  SaveButton,
+  SelectInput,
+  TextInput,
+  type TextInputProps,
+} from 'react-admin'
 import { useFormState, useWatch } from 'react-hook-form'
 import { useCan, useSession } from '../session.tsx'
 import { type Money, useMoney } from './format.ts'
 import { useGoBack } from './lists.ts'
+import { choicesOf } from './words.ts'
 
 /**
  * Fields are validated on blur, and leaving with unsaved input asks for confirmation. Errors are shown at the field, by
@@ -207,6 +216,31 @@ export function MoneyInput({
         },
       }}
       {...rest}
+    />
+  )
+}
+
+/** One of the server's fixed values. */
+export function ChoiceInput({
+  source,
+  label,
+  choices,
+  helperText = false,
+}: {
+  source: string
+  label: string
+  choices: readonly string[]
+  helperText?: string | false
+}) {
+  return (
+    <SelectInput
+      margin="none"
+      source={source}
+      label={label}
+      choices={choicesOf(choices)}
+      translateChoice={false}
+      validate={required()}
+      helperText={helperText}
     />
   )
 }

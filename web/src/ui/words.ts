@@ -15,3 +15,6 @@ export function capital(word: string): string {
   const spaced = word.replaceAll('_', ' ')
   return spaced.charAt(0).toUpperCase() + spaced.slice(1)
 }
+
+/** Names of the interface as choices of a field. */
+export const choicesOf = (names: readonly string[]) => names.map(id => ({ id, name: capital(id) }))
