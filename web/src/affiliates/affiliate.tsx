@@ -8,7 +8,13 @@ import { affiliates } from './pages.ts'
 
 export type Status = AffiliateRecord['status']
 
-export const statuses: Status[] = ['pending', 'active', 'inactive', 'rejected']
+/** One that is missing does not compile. */
+export const statuses = Object.keys({
+  pending: true,
+  active: true,
+  inactive: true,
+  rejected: true,
+} satisfies Record<Status, true>)
 
 export { type Affiliate, nameOf }
 

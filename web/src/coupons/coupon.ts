@@ -4,6 +4,10 @@ import type { coupon } from '../../../src/programme/coupons/coupon.ts'
 
 export type Coupon = Static<(typeof coupon)['record']> & RaRecord<number>
 
-export const statuses: Coupon['status'][] = ['active', 'inactive']
+/** One that is missing does not compile. */
+export const statuses = Object.keys({
+  active: true,
+  inactive: true,
+} satisfies Record<Coupon['status'], true>)
 
 export const nameOf = ({ code }: Coupon) => code

@@ -1,13 +1,22 @@
 import type { RaRecord } from 'react-admin'
 import type { Static } from 'typebox'
 import type { paymentDetail } from '../../../src/programme/details/details.ts'
+import { namedChoices } from '../ui/words.ts'
 
 export type Detail = Static<typeof paymentDetail.record> & RaRecord<number>
 
-export const detailMethods: { id: Detail['method']; name: string }[] = [
-  { id: 'paypal', name: 'PayPal' },
-  { id: 'sepa', name: 'SEPA: IBAN' },
-  { id: 'nacha', name: 'ACH: account in the USA' },
-]
+/** A method that has no words here does not compile. */
+const methodNames: Readonly<Record<Detail['method'], string>> = {
+  paypal: 'PayPal',
+  sepa: 'SEPA: IBAN',
+  nacha: 'ACH: account in the USA',
+}
 
-export const detailStatuses: Detail['status'][] = ['current', 'replaced', 'removed']
+export const detailMethods = namedChoices(methodNames)
+
+/** One that is missing does not compile. */
+export const detailStatuses = Object.keys({
+  current: true,
+  replaced: true,
+  removed: true,
+} satisfies Record<Detail['status'], true>)

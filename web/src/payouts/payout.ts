@@ -2,6 +2,7 @@ import type { RaRecord } from 'react-admin'
 import type { Static } from 'typebox'
 import type { PayoutRecord } from '../../../src/programme/payouts/payout.ts'
 import type { payoutTotals } from '../../../src/programme/payouts/totals.ts'
+import { choicesOf } from '../ui/words.ts'
 
 /** With its reference, note and payout run, which the edit page requests. */
 export type Payout = PayoutRecord &
@@ -17,7 +18,10 @@ export type WithSums<T> = {
 
 export type PayoutTotals = WithSums<Static<typeof payoutTotals>>
 
-export const statusChoices = [
-  { id: 'paid', name: 'Paid' },
-  { id: 'failed', name: 'Failed' },
-]
+/** One that is missing does not compile. */
+const statuses = Object.keys({
+  paid: true,
+  failed: true,
+} satisfies Record<Payout['status'], true>)
+
+export const statusChoices = choicesOf(statuses)

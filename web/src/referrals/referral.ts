@@ -1,14 +1,22 @@
 import type { RaRecord } from 'react-admin'
 import type { ReferralRecord } from '../../../src/programme/referrals/referral.ts'
+import { types } from '../../../src/programme/referrals/types.ts'
 import type { Moving } from '../ui/moves.tsx'
 import { referrals } from './pages.ts'
 
+export { types }
+
 export type Referral = ReferralRecord & RaRecord<number>
 
-export const statuses: Referral['status'][] = ['draft', 'pending', 'unpaid', 'paid', 'rejected']
-/** Statuses that people can set. */
-export const settable: Referral['status'][] = ['pending', 'unpaid', 'paid', 'rejected']
-export const types: Referral['type'][] = ['sale', 'lead', 'opt-in', 'refund', 'write_off']
+/** Statuses that people can set. One that is missing does not compile. */
+export const settable = Object.keys({
+  pending: true,
+  unpaid: true,
+  paid: true,
+  rejected: true,
+} satisfies Record<Exclude<Referral['status'], 'draft'>, true>)
+
+export const statuses = ['draft', ...settable]
 
 export const nameOf = ({ id }: Pick<Referral, 'id'>) => `Referral ${id}`
 

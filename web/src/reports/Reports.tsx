@@ -1,7 +1,6 @@
 import { Box, useTheme } from '@mui/material'
 import { useEffect, useRef, useState } from 'react'
 import { useSearchParams } from 'react-router-dom'
-import { statuses } from '../affiliates/affiliate.tsx'
 import type { Sum } from '../payouts/payout.ts'
 import { DayField } from '../ui/DayField.tsx'
 import { count, period, useMoney } from '../ui/format.ts'
@@ -188,7 +187,7 @@ function AffiliatesByMonth({ scope }: { scope: Scope }) {
       empty={row => row.total === 0}
       columns={[
         { label: 'Period', cell: row => period(row.period) },
-        ...statuses.map(status => ({
+        ...statusesFromBelow.map(status => ({
           label: capital(status),
           cell: (row: Rows['affiliates-by-month']) => count(row[status]),
           figures: true,

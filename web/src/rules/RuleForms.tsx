@@ -9,18 +9,20 @@ import { useSession } from '../session.tsx'
 import { FormSection, RateInput, Row } from '../ui/form.tsx'
 import { DeleteRecord, RecordCreate, RecordEdit } from '../ui/RecordForms.tsx'
 import { StatusChip } from '../ui/StatusChip.tsx'
-import { choicesOf } from '../ui/words.ts'
+import { choicesOf, namedChoices } from '../ui/words.ts'
 import { Conditions } from './Conditions.tsx'
 import { Preview } from './Preview.tsx'
 import { rules } from './pages.ts'
 import { argumentsOf, bases, nameOf, type Rule, rateTypes } from './rule.ts'
+
+const PERCENTAGE: Rule['rate_type'] = 'percentage'
 
 export function RuleCreate() {
   return (
     <RecordCreate
       of={rules}
       title="Create rule"
-      defaults={{ rate_type: 'percentage', base: 'net', priority: 100, condition_rows: [] }}
+      defaults={{ rate_type: PERCENTAGE, base: 'net', priority: 100, condition_rows: [] }}
       argumentsOf={argumentsOf}
       wide
     >
@@ -111,7 +113,7 @@ function Fields() {
 
 function Terms() {
   const isNew = useRecordContext() === undefined
-  const isPercentage = useWatch({ name: 'rate_type' }) === rateTypes[0]
+  const isPercentage = useWatch({ name: 'rate_type' }) === PERCENTAGE
   const { currency } = useSession().settings
   return (
     <FormSection
@@ -131,11 +133,7 @@ function Terms() {
           margin="none"
           source="rate_type"
           label="Pays"
-          choices={[
-            { id: rateTypes[0]!, name: 'A percentage' },
-            { id: rateTypes[1]!, name: 'An amount for the sale' },
-            { id: rateTypes[2]!, name: 'An amount for each item' },
-          ]}
+          choices={namedChoices(rateTypes)}
           translateChoice={false}
           validate={required()}
           helperText={false}
@@ -158,10 +156,7 @@ function Base() {
       margin="none"
       source="base"
       label="Of"
-      choices={[
-        { id: bases[0]!, name: 'Without tax and shipping' },
-        { id: bases[1]!, name: 'With tax and shipping' },
-      ]}
+      choices={namedChoices(bases)}
       translateChoice={false}
       validate={required()}
       helperText="The amount that a percentage is taken of."

@@ -15,9 +15,21 @@ import { capital } from '../ui/words.ts'
 
 export type Rule = Static<(typeof rule)['record']> & RaRecord<number>
 
-export const rateTypes: Rule['rate_type'][] = ['percentage', 'flat', 'per_item']
-export const bases: Rule['base'][] = ['net', 'gross']
-export const statuses: Rule['status'][] = ['current', 'replaced', 'ended']
+/** What has no words here does not compile. */
+export const rateTypes: Readonly<Record<Rule['rate_type'], string>> = {
+  percentage: 'A percentage',
+  flat: 'An amount for the sale',
+  per_item: 'An amount for each item',
+}
+export const bases: Readonly<Record<Rule['base'], string>> = {
+  net: 'Without tax and shipping',
+  gross: 'With tax and shipping',
+}
+export const statuses = Object.keys({
+  current: true,
+  replaced: true,
+  ended: true,
+} satisfies Record<Rule['status'], true>)
 
 export const nameOf = ({ name, version }: Rule) => `${name}, version ${version}`
 

@@ -6,6 +6,7 @@ import { CopyButton } from '../ui/CopyButton.tsx'
 import { FormSection, Row } from '../ui/form.tsx'
 import { DeleteRecord, RecordCreate, RecordEdit } from '../ui/RecordForms.tsx'
 import { StatusChip } from '../ui/StatusChip.tsx'
+import { namedChoices } from '../ui/words.ts'
 import { sources } from './pages.ts'
 import { nameOf, type Source, types } from './source.ts'
 import { Trial } from './Trial.tsx'
@@ -77,7 +78,7 @@ function Address() {
   )
 }
 
-const choices = Object.entries(types).map(([id, name]) => ({ id, name }))
+const choices = namedChoices(types)
 const states = [
   { id: 'active', name: 'Active' },
   { id: 'inactive', name: 'Inactive' },

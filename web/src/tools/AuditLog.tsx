@@ -25,6 +25,7 @@ import { Filters, Rows } from '../ui/ListFrame.tsx'
 import { Empty, Problem } from '../ui/Page.tsx'
 import { pageOf } from '../ui/pages.ts'
 import { RecordTable } from '../ui/RecordTable.tsx'
+import { namedChoices } from '../ui/words.ts'
 import { type User, userName } from '../users/user.ts'
 import { useLoggedText } from './logged.ts'
 import { labelOf, Named } from './Named.tsx'
@@ -38,8 +39,6 @@ const actors: Record<Entry['actor'], string> = {
   'command line': 'Command line',
   service: 'The service itself',
 }
-
-const choices = (names: Record<string, string>) => Object.entries(names).map(([id, name]) => ({ id, name }))
 
 /** The kinds and actions that the log can contain, from the server. */
 function useVocabulary(enabled = true): { kinds: string[]; actions: string[] } {
@@ -86,7 +85,7 @@ function AuditFilters() {
       <SelectInput
         source="actor"
         label="Who"
-        choices={choices(actors)}
+        choices={namedChoices(actors)}
         emptyText="Anybody"
         helperText={false}
         margin="none"

@@ -1,9 +1,32 @@
 import { Box, Chip } from '@mui/material'
+import type { Affiliate } from '../affiliates/affiliate.tsx'
+import type { Coupon } from '../coupons/coupon.ts'
+import type { Creative } from '../creatives/creative.ts'
+import type { Payout } from '../payouts/payout.ts'
+import type { Referral } from '../referrals/referral.ts'
+import type { Rule } from '../rules/rule.ts'
+import type { Item, Run } from '../runs/run.ts'
+import type { Source } from '../sources/source.ts'
+import type { ApiKey } from '../tools/key.ts'
 import { capital } from './words.ts'
 
 type Colour = 'info' | 'success' | 'warning' | 'error' | 'neutral'
 
-const colours: Record<string, Colour> = {
+type Status = (
+  | ApiKey
+  | Affiliate
+  | Coupon
+  | Creative
+  | Item
+  | Payout
+  | Referral
+  | Rule
+  | Run
+  | Source
+)['status']
+
+/** A status without a colour does not compile. */
+const colours: Readonly<Record<Status, Colour>> = {
   active: 'success',
   paid: 'success',
   unpaid: 'info',
@@ -20,13 +43,18 @@ const colours: Record<string, Colour> = {
   expired: 'warning',
   failed: 'error',
   rejected: 'error',
+  excluded: 'neutral',
+  current: 'neutral',
+  replaced: 'neutral',
+  ended: 'neutral',
+  cancelled: 'neutral',
   inactive: 'neutral',
   revoked: 'neutral',
 }
 
 /** A status, readable without its colour. */
-export function StatusChip({ status }: { status: string }) {
-  const colour = colours[status] ?? 'neutral'
+export function StatusChip({ status }: { status: Status }) {
+  const colour = colours[status]
   return (
     <Chip
       size="small"

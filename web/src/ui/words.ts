@@ -18,3 +18,7 @@ export function capital(word: string): string {
 
 /** Names of the interface as choices of a field. */
 export const choicesOf = (names: readonly string[]) => names.map(id => ({ id, name: capital(id) }))
+
+/** @param names what each choice is called */
+export const namedChoices = (names: Readonly<Record<string, string>>) =>
+  Object.entries(names).map(([id, name]) => ({ id, name }))
