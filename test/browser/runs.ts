@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { goTo } from './pages.ts'
-import type { World } from './world.ts'
+import { eventually, type World } from './world.ts'
 
 export function runScenarios(world: () => World): void {
   describe('payout runs', () => {
@@ -100,7 +100,10 @@ export function runScenarios(world: () => World): void {
           .waitFor()
         await page.keyboard.press('/')
         await page.getByRole('combobox', { name: 'Search' }).pressSequentially(item.reference, { delay: 60 })
-        await page.getByRole('option', { name: `#${run}` }).click()
+        // Before the last letter is typed, others begin alike.
+        const found = page.getByRole('option')
+        await eventually(async () => assert.equal(await found.count(), 1))
+        await found.filter({ hasText: `#${run}` }).click()
         await page.getByRole('heading', { level: 1, name: `Payout run ${run}` }).waitFor()
 
         const next = await world().make('/payout-runs', { minimum: 123_456 })
