@@ -47,6 +47,29 @@ describeService('visits that wait', service => {
     const { body } = await service().get(`/affiliates/${id}`)
     assert.equal(body.visits, VISITS)
   })
+  test('a report of the script is kept when a batch cannot be written', async () => {
+    let isFull = true
+    const refuse = () => {
+      if (isFull) throw new DatabaseUnavailable('SQLite: database or disk is full', undefined, 'full')
+      return undefined
+    }
+    const failed = Promise.withResolvers<void>()
+    const database = new GuardedDatabase(service().database, { before: refuse })
+    const batch = new VisitBatch(
+      { ...operatorOf(service().database), database },
+      { failed: () => failed.resolve(), dropped: () => {} },
+    )
+    const place = 'kept.test'
+    batch.saw({ place, url: 'https://kept.test/', outcome: 'counted', affiliateId: 1, time: 7 })
+    batch.loaded(place, 8)
+    await failed.promise
+    isFull = false
+    await batch.close()
+    const pages = service().database.reader.selectFrom('script_pages').where('place', '=', place)
+    const [page] = await pages.select(['outcome', 'counted_at', 'loaded_at']).execute()
+    assert.deepEqual({ ...page }, { outcome: 'counted', counted_at: 7, loaded_at: 8 })
+  })
+
   test('a visitor gets to the page while the disk is full and no click was ever signed', async () => {
     const { database } = service()
     await changeSettings(operatorOf(database), { programme_page: 'https://shop.test/' })

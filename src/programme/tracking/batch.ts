@@ -39,6 +39,12 @@ export interface AnsweredVisit {
   readonly time: number
 }
 
+/** The last report of the script from a place, and when one was last counted. */
+interface Sighted {
+  readonly sighting: store.Sighting
+  readonly countedAt: number
+}
+
 /** Called when visits could not be written. */
 export interface VisitReports {
   /** A batch could not be written; it is tried again. */
@@ -54,7 +60,7 @@ export class VisitBatch {
   readonly #waiting: AnsweredVisit[] = []
   #dropped = 0
   /** By place, as the settings name it; there are few. */
-  readonly #sightings = new Map<string, { readonly sighting: store.Sighting; readonly countedAt: number }>()
+  readonly #sightings = new Map<string, Sighted>()
   readonly #loads = new Map<string, number>()
 
   constructor(context: RequestContext, reports: VisitReports) {
@@ -118,11 +124,23 @@ export class VisitBatch {
     } catch (error) {
       this.#reports.failed(error)
       this.#waiting.unshift(...batch)
+      this.#putBack(sightings, loads)
       const beyond = Math.max(0, this.#waiting.length - MOST_WAITING)
       this.#waiting.length -= beyond
       this.#dropped += beyond
       throw error
     }
+  }
+
+  /** Those of a batch that could not be written, where no later one has come meanwhile. */
+  #putBack(sightings: readonly Sighted[], loads: readonly (readonly [place: string, time: number])[]): void {
+    for (const sighted of sightings) {
+      const { place } = sighted.sighting
+      const later = this.#sightings.get(place)
+      const countedAt = Math.max(sighted.countedAt, later?.countedAt ?? 0)
+      this.#sightings.set(place, { ...(later ?? sighted), countedAt })
+    }
+    for (const [place, time] of loads) if (!this.#loads.has(place)) this.#loads.set(place, time)
   }
 
   async #write(tx: Tx, batch: readonly AnsweredVisit[]): Promise<void> {
