@@ -3,7 +3,7 @@ import { eraseStored } from '../../http/lines.ts'
 import type { Tx } from '../../storage/database.ts'
 
 /** Erases stored answers about an account or about customers: the records themselves, affiliates, and conversions. */
-export async function eraseAnswers(
+export async function eraseAnswersAbout(
   tx: Tx,
   { user, customers }: { readonly user?: number; readonly customers: readonly number[] },
 ): Promise<void> {

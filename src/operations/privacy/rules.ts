@@ -28,7 +28,7 @@ import { existing } from '../../records/rules.ts'
 import type { Db, Tx } from '../../storage/database.ts'
 import type { Schema, Table } from '../../storage/table.ts'
 import { recordOf as entryRecordOf } from '../audit/rules.ts'
-import { eraseAnswers } from './answers.ts'
+import { eraseAnswersAbout } from './answers.ts'
 import * as store from './store.ts'
 
 const allRows = { descending: false, offset: 0, limit: Number.MAX_SAFE_INTEGER }
@@ -121,7 +121,7 @@ export async function erasePerson(context: RequestContext, userId: number): Prom
     await endSessions(tx, userId)
     await removeFactor(tx, userId)
     await forgetBrowsers(tx, user)
-    await eraseAnswers(tx, { user: userId, customers: customerIds })
+    await eraseAnswersAbout(tx, { user: userId, customers: customerIds })
     await revokeKeysOf(tx, userId)
     tx.log('user.erase', userId)
     return (await findUser(tx, userId))!
@@ -153,7 +153,7 @@ export async function eraseCustomer(context: RequestContext, id: number): Promis
     }
     await eraseAll(tx, context.database.schema, new Map([[customer.table.name, [id]]]))
     await forgetNames(tx, [id])
-    await eraseAnswers(tx, { customers: [id] })
+    await eraseAnswersAbout(tx, { customers: [id] })
     tx.log('customer.erase', id)
   })
 }
