@@ -50,6 +50,32 @@ export function formScenarios(world: () => World): void {
         await heading('Payouts')
       }))
 
+    test('a record that is read again while its form is open - keeps what was typed, and shows what others have changed', () =>
+      world().work('/affiliates/21/show', async page => {
+        const { rate } = await world().read('/affiliates/21')
+        await page.getByRole('heading', { level: 1 }).waitFor()
+        const typed = Promise.withResolvers<void>()
+        await page.route(/affiliates\/21\?/, async route => {
+          await typed.promise
+          await route.continue()
+        })
+        await page.getByRole('link', { name: 'Edit' }).click()
+        const notes = page.getByLabel('Notes')
+        await notes.fill('')
+        await notes.pressSequentially('Typed')
+        await world().api('PATCH', '/affiliates/21', { rate: '31.25', notes: 'Of others' })
+        typed.resolve()
+        const field = page.getByLabel('Rate', { exact: true })
+        await eventually(async () => assert.equal(await field.inputValue(), '31.25'))
+        assert.equal(await notes.inputValue(), 'Typed')
+        await notes.pressSequentially(' here')
+        await page.getByRole('button', { name: 'Save' }).click()
+        await page.getByText('Typed here').waitFor()
+        const stored = await world().read('/affiliates/21')
+        assert.equal(stored.rate, '31.25')
+        await world().api('PATCH', '/affiliates/21', { rate })
+      }))
+
     test('what the server refuses - is said once, at the field, which has the focus', () =>
       world().work('/affiliates/create', async page => {
         await page.getByLabel('Login name').fill('new/name')

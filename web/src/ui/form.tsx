@@ -10,7 +10,7 @@ import {
   TextInput,
   type TextInputProps,
 } from 'react-admin'
-import { useFormState, useWatch } from 'react-hook-form'
+import { useFormContext, useFormState, useWatch } from 'react-hook-form'
 import { useCan, useSession } from '../session.tsx'
 import { type Money, useMoney } from './format.ts'
 import { useGoBack } from './lists.ts'
@@ -23,10 +23,31 @@ import { choicesOf } from './words.ts'
 export function CarefulForm({ needs, children, ...rest }: FormProps & { needs?: string }) {
   const may = useCan()
   return (
-    <Form mode="onTouched" noValidate warnWhenUnsavedChanges disableInvalidFormNotification {...rest}>
+    <Form
+      mode="onTouched"
+      noValidate
+      warnWhenUnsavedChanges
+      disableInvalidFormNotification
+      resetOptions={whenReadAgain}
+      {...rest}
+    >
+      <SavedIsUnchanged />
       {needs === undefined || may(needs) ? children : <ReadOnly needs={needs}>{children}</ReadOnly>}
     </Form>
   )
+}
+
+/** A record that is read again while its form is open (it was stored, and the reading was slow) keeps what was typed. */
+const whenReadAgain = { keepDirtyValues: true }
+
+/** What has been saved is no longer an unsaved change, and follows what is read again. */
+function SavedIsUnchanged() {
+  const { getValues, reset } = useFormContext()
+  const { isSubmitSuccessful } = useFormState()
+  useEffect(() => {
+    if (isSubmitSuccessful) reset(getValues())
+  }, [isSubmitSuccessful, getValues, reset])
+  return null
 }
 
 const Locked = createContext(false)
