@@ -19,6 +19,17 @@ type NewName = Insertable<Tables['payment_names']>
 const HOLDING =
   'ON CONFLICT (context, name) DO UPDATE SET name = excluded.name RETURNING context, name, payment_id'
 
+/** Waits for those who insert the same names, and locks none that it finds. */
+const insertion = prepared((tx: Db, { rows }: { rows: string }) =>
+  tx
+    .insertInto('payment_names')
+    .columns(['context', 'name', 'payment_id'])
+    .expression(
+      sql`SELECT context, name, payment_id FROM json_populate_recordset(NULL::payment_names, ${rows}::json)`,
+    )
+    .onConflict(conflict => conflict.doNothing()),
+)
+
 /**
  * Locks all names of the payments of some names, in order. It looks for names, which never change, and not for payments, which
  * do while it waits: what is found must not be left out then.
@@ -26,7 +37,7 @@ const HOLDING =
 const holdingAll = prepared((tx: Db, { rows }: { rows: string }) =>
   tx
     .selectFrom('payment_names')
-    .select('name')
+    .select(['context', 'name', 'payment_id'])
     .where(
       sql<boolean>`(context, name) IN (SELECT other.context, other.name
         FROM json_populate_recordset(NULL::payment_names, ${rows}::json) AS sent
@@ -38,19 +49,29 @@ const holdingAll = prepared((tx: Db, { rows }: { rows: string }) =>
     .forUpdate(),
 )
 
+const keyOf = ({ context, name }: { context: string; name: string }) => `${context}\n${name}`
+
 /**
  * Keeps names of payments; nobody else reports anything of these until the transaction ends.
  * @param rows each name once
  * @returns the payments that they are names of
+ * @throws LostRace if a name was removed meanwhile
  */
 export async function keepNames(tx: Tx, rows: readonly NewName[]): Promise<NewName[]> {
-  const keyOf = ({ context, name }: NewName) => `${context}\n${name}`
   // In order, so that two transactions with the same names wait for one another only once.
   const sorted = rows.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
-  // All names of their payments first: reports of one payment under different names would each wait for the other's.
   // An embedded database has only one writer.
-  if (!directRun(tx)) await holdingAll.later(tx, { rows: JSON.stringify(sorted) })
-  return insertMany<NewName>(tx, { table: 'payment_names', ending: HOLDING }, sorted)
+  if (directRun(tx)) return insertMany<NewName>(tx, { table: 'payment_names', ending: HOLDING }, sorted)
+  // Inserts before it locks: who waits to insert then holds nothing that others wait to lock, so nobody waits in a circle.
+  // All names of their payments: reports of one payment under different names would each wait for the other's.
+  const sent = JSON.stringify(sorted)
+  await insertion.later(tx, { rows: sent })
+  const held = new Map((await holdingAll(tx, { rows: sent })).map(row => [keyOf(row), row]))
+  return sorted.map(row => held.get(keyOf(row)) ?? lost())
+}
+
+function lost(): never {
+  throw new LostRace()
 }
 
 const removing = prepared((tx: Db, { id }: { id: string }) =>
