@@ -68,5 +68,5 @@ test('1 - a command whose flush fails says that its change is in doubt', { skip 
     environment: { ...environment, FLUSHES_FAIL: '1' },
   })
   assert.deepEqual([code, stdout], [1, ''])
-  assert.match(stderr, /^error: SQLite: disk I\/O error, while a change was put on the disk/m)
+  assert.match(stderr, /^error: SQLite: disk I\/O error \(EIO\), while a change was put on the disk/m)
 })

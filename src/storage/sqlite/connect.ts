@@ -14,7 +14,7 @@ const READ_CACHE_KIB = 8192
 /** When SQLite moves them into the file, within a commit; see `checkpoints.ts`. */
 export const PAGES_IN_LOG = 8000
 
-interface Connections {
+export interface Connections {
   readonly read: DatabaseSync
   readonly write: DatabaseSync
 }
@@ -82,7 +82,8 @@ function attempt(file: string): Connections | undefined {
     // Waits for `restore` to end. A file that it sets aside must not be written to, nor get a write-ahead log.
     refuseForeign(write, file, { write: true })
     if (wasReplaced()) return void close()
-    write.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON')
+    // A commit is not flushed by SQLite, which would block the process, but by `Log`, before anybody hears of it.
+    write.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON')
     // Overwrites erased data instead of only freeing its space.
     write.exec('PRAGMA secure_delete = ON')
     // A savepoint remembers each page its transaction touches: more than SQLite keeps in memory by default, and a third

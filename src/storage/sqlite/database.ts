@@ -2,9 +2,10 @@
  * The embedded engine: `node:sqlite` under Kysely.
  *
  * Two connections to one file. The reader sees committed data. The writer carries one transaction at a time, and
- * transactions that wait at the same moment share one commit: each is answered only when that commit is on disk (WAL,
- * synchronous=FULL). One flush of the disk thus serves many requests. A transaction never sees half of another: the next
- * begins when the previous one has ended. If one fails, those that share its commit are run again, each in a savepoint.
+ * transactions that wait at the same moment share one commit: each is answered, and seen by the reader, only when that
+ * commit is on disk. One flush of the disk thus serves many requests, and the next transactions run meanwhile. A
+ * transaction never sees half of another: the next begins when the previous one has ended. If one fails, those that share
+ * its commit are run again, each in a savepoint.
  * See docs/decisions/shared-commits.md.
  */
 import type { DatabaseSync } from 'node:sqlite'
@@ -20,11 +21,12 @@ import type { Tables } from '../tables.ts'
 import { commits } from '../timing.ts'
 import type { Batch, Member } from './batch.ts'
 import { Checkpoints } from './checkpoints.ts'
-import { BUSY_TIMEOUT_MS, connect } from './connect.ts'
+import { BUSY_TIMEOUT_MS, type Connections, connect } from './connect.ts'
 import { kyselyOn, SqliteConnection, writerOn } from './dialect.ts'
 import { sqlite } from './engine.ts'
 import { isInDoubt, primaryCode, SQLITE_BUSY, translate } from './errors.ts'
 import { fileOf, leaveOpen, watchFiles } from './files.ts'
+import { Log } from './log.ts'
 import { LoopTurn } from './loop-turn.ts'
 import { Snapshot } from './snapshot.ts'
 import { Statements } from './statements.ts'
@@ -40,9 +42,12 @@ const TRANSACTIONS_PER_COMMIT = 128
  */
 export function openSqlite(url: string, schema: Schema, options: DatabaseOptions): Database {
   const file = fileOf(url)
-  const { read, write } = connect(file, options)
+  const connections = connect(file, options)
   const threads = new SqliteThreads(file, BUSY_TIMEOUT_MS, translate)
-  return new SqliteDatabase(schema, read, write, threads, options.readOnly ? () => true : watchFiles(file))
+  const { filesAreThere, log } = options.readOnly
+    ? { filesAreThere: () => true, log: undefined }
+    : { filesAreThere: watchFiles(file), log: new Log(file) }
+  return new SqliteDatabase(schema, { ...connections, log }, threads, filesAreThere)
 }
 
 /** Batches that use savepoints after one with a failure: where one fails, others soon do. */
@@ -62,6 +67,8 @@ class SqliteDatabase implements Database {
   readonly #probe = new WriteProbe(work => this.#transact(work))
   readonly #read: DatabaseSync
   readonly #write: DatabaseSync
+  /** Undefined where nothing can be written. */
+  readonly #log: Log | undefined
   readonly #threads: SqliteThreads
   readonly #snapshot: Snapshot
   readonly #writes: Statements
@@ -72,6 +79,8 @@ class SqliteDatabase implements Database {
   #busy = false
   readonly #loopTurn = new LoopTurn()
   #batch: Batch | undefined
+  /** While the last commit is put on the disk: the next one waits for it. */
+  #flushing: Promise<void> | undefined
   /** Stands for the lock of the file: another one each time it is taken. */
   #lock: object = {}
   /** Number of further batches that use savepoints. */
@@ -80,14 +89,14 @@ class SqliteDatabase implements Database {
 
   constructor(
     schema: Schema,
-    read: DatabaseSync,
-    write: DatabaseSync,
+    { read, write, log }: Connections & { readonly log: Log | undefined },
     threads: SqliteThreads,
     filesAreThere: () => boolean,
   ) {
     this.schema = schema
     this.#read = read
     this.#write = write
+    this.#log = log
     this.#threads = threads
     const failed = Promise.withResolvers<DatabaseUnavailable>()
     this.failed = failed.promise
@@ -95,8 +104,8 @@ class SqliteDatabase implements Database {
     this.#filesAreThere = filesAreThere
     this.#watch = setInterval(() => this.#lookForFiles(), FILES_LOOKED_AT_EVERY_MS).unref()
     const reads = new Statements(read)
-    this.#snapshot = new Snapshot(reads)
     this.#writes = new Statements(write)
+    this.#snapshot = new Snapshot(reads, this.#writes)
     this.#checkpoints = new Checkpoints(this.#writes, threads)
     this.reader = kyselyOn(
       new SqliteConnection((text, parameters) => {
@@ -184,12 +193,15 @@ class SqliteDatabase implements Database {
 
   async #end(): Promise<void> {
     await this.#turn()
+    await this.#flushing
     this.#commit()
+    await this.#flushing
     clearInterval(this.#watch)
     // An unknown outcome can only be found out by the next start, and a file put in this one's place belongs to someone
     // else.
     if (this.#refusal || !this.#filesAreThere()) return leaveOpen()
     await this.#threads.close()
+    this.#log?.close()
     this.#snapshot.end()
     this.#read.close()
     this.#write.close()
@@ -209,10 +221,12 @@ class SqliteDatabase implements Database {
       turn()
     } else {
       this.#busy = false
-      afterAnswers(() => {
-        if (!this.#busy) this.#commit()
-      })
+      this.#commitSoon()
     }
+  }
+
+  #commitSoon(): void {
+    afterAnswers(() => this.#busy || this.#commit())
   }
 
   /** The open batch, or a new one. */
@@ -321,19 +335,38 @@ class SqliteDatabase implements Database {
 
   #commit(): void {
     const batch = this.#batch
-    if (!batch) return
+    if (!batch || this.#flushing) return
     this.#batch = undefined
-    this.#snapshot.end()
     try {
+      this.#refuse()
+      this.#snapshot.hold()
       this.#writes.run('COMMIT')
+    } catch (error) {
+      this.#snapshot.release()
+      this.#giveUp(batch, isInDoubt(error) ? this.#doubt(error) : error)
+      return
+    }
+    this.#flushing = this.#flush(batch)
+  }
+
+  async #flush(batch: Batch): Promise<void> {
+    try {
+      await this.#log?.flush().catch(error => {
+        throw this.#doubt(error)
+      })
       this.#lookForFiles()
       this.#refuse()
       if (commits.hasSubscribers) commits.publish(undefined)
+      this.#snapshot.release()
       batch.committed.resolve()
       this.#checkpoints.committed()
     } catch (error) {
-      this.#giveUp(batch, isInDoubt(error) ? this.#doubt(error) : error)
+      this.#snapshot.release()
+      batch.committed.reject(error)
     }
+    this.#flushing = undefined
+    // What has run meanwhile.
+    this.#commitSoon()
   }
 
   /** Refuses further reads: they would contradict what the next start may find. */

@@ -2,19 +2,24 @@ import type { Statements } from './statements.ts'
 
 /**
  * The read transaction that requests share which arrived together, because taking and releasing file locks for each query
- * costs as much as a query. It ends before anything else that arrives is processed, and before a commit is answered.
+ * costs as much as a query. It ends before anything else that arrives is processed, and before a commit is answered. While
+ * a commit is put on the disk, it stays at the state before.
  * See docs/decisions/embedded-reads.md.
  */
 export class Snapshot {
   readonly #reads: Statements
+  readonly #writes: Statements
   #isOpen = false
   /** Set while requests of one turn arrive; the first has ended the previous read transaction. */
   #arriving = false
   /** Version of the state that the open read transaction sees. */
   #version: number | undefined
+  /** While it is held: version of what other processes had written then. */
+  #heldAt: number | undefined
 
-  constructor(reads: Statements) {
+  constructor(reads: Statements, writes: Statements) {
     this.#reads = reads
+    this.#writes = writes
   }
 
   /** To be called before each query. */
@@ -25,8 +30,21 @@ export class Snapshot {
     setImmediate(() => this.end())
   }
 
+  /** Keeps the state of now until `release`. To be called before a commit. */
+  hold(): void {
+    this.end()
+    this.version()
+    this.#heldAt = versionOn(this.#writes)
+  }
+
+  /** To be called when the commit is on the disk, or has failed. */
+  release(): void {
+    this.#heldAt = undefined
+    this.end()
+  }
+
   end(): void {
-    if (!this.#isOpen) return
+    if (!this.#isOpen || this.#heldAt !== undefined) return
     this.#isOpen = false
     this.#version = undefined
     // SQLite ends it by itself if the disk fails.
@@ -40,7 +58,8 @@ export class Snapshot {
   refresh(): void {
     if (this.#arriving) return
     this.#arriving = true
-    this.end()
+    if (this.#heldAt !== undefined && versionOn(this.#writes) !== this.#heldAt) this.release()
+    else this.end()
     setImmediate(() => {
       this.#arriving = false
     })
@@ -49,7 +68,11 @@ export class Snapshot {
   /** @returns a number that changes when another process has written */
   version(): number {
     this.begin()
-    this.#version ??= Number(this.#reads.all('PRAGMA data_version', [])[0]!.data_version)
+    this.#version ??= versionOn(this.#reads)
     return this.#version
   }
 }
+
+/** @returns a number that changes when another connection has written */
+const versionOn = (statements: Statements) =>
+  Number(statements.all('PRAGMA data_version', [])[0]!.data_version)

@@ -1,0 +1,102 @@
+/** What is seen, and what goes on, while the disk is slow: something else keeps all threads that could flush. */
+import assert from 'node:assert/strict'
+import { pbkdf2 } from 'node:crypto'
+import { DatabaseSync } from 'node:sqlite'
+import { type TestContext, test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import { sql } from 'kysely'
+import { engines, openDatabase } from '../../../test/harness.ts'
+import type { Database } from '../database.ts'
+
+const THREADS = 4
+/** Takes a thread for some tenths of a second. */
+const ROUNDS = 2_000_000
+
+async function start(t: TestContext) {
+  const fresh = await engines.SQLite!()
+  t.after(fresh.remove)
+  const database = await openDatabase(fresh.url)
+  const other = new DatabaseSync(fresh.url.slice('sqlite:'.length), { timeout: 5000 })
+  const slow = () =>
+    Promise.all(Array.from({ length: THREADS }, () => promisify(pbkdf2)('', '', ROUNDS, 32, 'sha256')))
+  const committed = () =>
+    other
+      .prepare('SELECT name FROM rate_types WHERE length(name) = 1 ORDER BY name')
+      .all()
+      .map(row => row.name)
+  return { database, other, slow, committed }
+}
+
+const write = (database: Database, name: string) =>
+  database.transaction(tx => sql`INSERT INTO rate_types (name, position) VALUES (${name}, 9)`.execute(tx))
+
+async function seen(database: Database): Promise<string[]> {
+  // What each request does first.
+  database.refresh!()
+  const { rows } = await sql<{ name: string }>`
+    SELECT name FROM rate_types WHERE length(name) = 1 ORDER BY name`.execute(database.reader)
+  return rows.map(({ name }) => name)
+}
+
+test('what is committed is neither answered nor read before it is on the disk, and reads and writes go on meanwhile', async t => {
+  const { database, other, slow, committed } = await start(t)
+  const answered: string[] = []
+  const writing = (name: string) => write(database, name).then(() => answered.push(name))
+  const isSlow = slow()
+  const first = writing('a')
+  while (!committed().includes('a')) await setImmediate()
+  const second = writing('b')
+  for (let turn = 0; turn < 20; turn += 1) {
+    assert.deepEqual(await seen(database), [])
+    await setImmediate()
+  }
+  // The second has run and waits to be committed.
+  assert.throws(() => other.exec('PRAGMA busy_timeout = 0; BEGIN IMMEDIATE'), /locked/)
+  assert.deepEqual([answered, committed()], [[], ['a']])
+  await isSlow
+  await first
+  assert.equal((await seen(database))[0], 'a')
+  await second
+  assert.deepEqual(
+    [answered, await seen(database)],
+    [
+      ['a', 'b'],
+      ['a', 'b'],
+    ],
+  )
+  other.close()
+  await database.close()
+})
+
+test('what another process has written and answered meanwhile is read', async t => {
+  const { database, other, slow, committed } = await start(t)
+  const isSlow = slow()
+  const first = write(database, 'a')
+  while (!committed().includes('a')) await setImmediate()
+  assert.deepEqual(await seen(database), [])
+  other.exec(`INSERT INTO rate_types (name, position) VALUES ('z', 9)`)
+  await setImmediate()
+  assert.ok((await seen(database)).includes('z'))
+  await Promise.all([isSlow, first])
+  assert.deepEqual(await seen(database), ['a', 'z'])
+  other.close()
+  await database.close()
+})
+
+test('a database that is closed first puts on the disk what was committed', async t => {
+  const { database, other, slow, committed } = await start(t)
+  const isSlow = slow()
+  const first = write(database, 'a')
+  while (!committed().includes('a')) await setImmediate()
+  const second = write(database, 'b')
+  let isClosed = false
+  const closed = database.close().then(() => {
+    isClosed = true
+  })
+  await setImmediate()
+  assert.ok(!isClosed)
+  await Promise.all([isSlow, first, second, closed])
+  assert.deepEqual(committed(), ['a', 'b'])
+  other.close()
+})
