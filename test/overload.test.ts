@@ -7,6 +7,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { type ServeProcess, serveProcess, temporaryFolder } from './harness.ts'
 
 const CONNECTIONS = 1000
+/** More than any machine can answer. */
+const MOST_OFFERED = 50_000
 const SECONDS = process.env.LONG ? 600 : 6
 /** Until the service has found out what it can do, and in the long form until its memory has grown to what it needs. */
 const WARM_UP_MS = process.env.LONG ? 30_000 : 2000
@@ -123,15 +125,16 @@ test(`${CONNECTIONS} connections for ${SECONDS} seconds at twice the capacity: 5
   await drive(service, path, 16, 0, 1000)
   const calm = await drive(service, path, 16, 0, 1500)
   const capacity = calm.samples.length / 1.5
-  const intervalMs = (CONNECTIONS / (2 * capacity)) * 1000
-  const { samples, failures, mib, grownMib } = await drive(
-    service,
-    path,
-    CONNECTIONS,
-    intervalMs,
-    SECONDS * 1000,
-  )
+  let offered = 2 * capacity
+  const overload = () => drive(service, path, CONNECTIONS, (CONNECTIONS / offered) * 1000, SECONDS * 1000)
+  let result = await overload()
+  // Others had the processor while the capacity was measured: it can do more.
+  while (offered < MOST_OFFERED && result.samples.every(({ status }) => status === 200)) {
+    offered *= 4
+    result = await overload()
+  }
 
+  const { samples, failures, mib, grownMib } = result
   const settled = samples.filter(({ at }) => at > samples[0]!.at + WARM_UP_MS)
   const took = settled
     .filter(({ status }) => status === 200)
@@ -140,7 +143,7 @@ test(`${CONNECTIONS} connections for ${SECONDS} seconds at twice the capacity: 5
   const p99 = took[Math.floor(took.length * 0.99)]!
   const refused = settled.filter(({ status }) => status === 503).length
   t.diagnostic(
-    `capacity ${capacity.toFixed(0)}/s; ${settled.length} answers: ${took.length} admitted, ${refused} refused, p50 ${took[took.length >> 1]?.toFixed(0)} ms, p99 ${p99?.toFixed(0)} ms, memory ${mib.toFixed(0)} MiB, ${grownMib.toFixed(0)} more`,
+    `capacity ${capacity.toFixed(0)}/s, offered ${offered.toFixed(0)}/s; ${settled.length} answers: ${took.length} admitted, ${refused} refused, p50 ${took[took.length >> 1]?.toFixed(0)} ms, p99 ${p99?.toFixed(0)} ms, memory ${mib.toFixed(0)} MiB, ${grownMib.toFixed(0)} more`,
   )
   assert.deepEqual(failures, [])
   assert.deepEqual(
@@ -149,7 +152,7 @@ test(`${CONNECTIONS} connections for ${SECONDS} seconds at twice the capacity: 5
   )
   assert.ok(refused > 0 && took.length > 100)
   // On a machine that is slow: less than half of what each waited if nobody were refused.
-  const limit = Math.max(P99_MS, (CONNECTIONS / capacity) * 500)
+  const limit = Math.max(P99_MS, (CONNECTIONS / (offered / 2)) * 500)
   assert.ok(p99 < limit, `p99 ${p99} ms, not below ${limit}`)
   assert.ok(mib < MOST_MIB, `${mib} MiB`)
   assert.ok(grownMib < MOST_GROWN_MIB, `${grownMib} MiB more`)
