@@ -1,5 +1,5 @@
 /** Files of the embedded database: where they are, whether they exist, and whether they are in use. */
-import { existsSync, mkdirSync, statSync } from 'node:fs'
+import { existsSync, mkdirSync, realpathSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { codeOf } from '../../base/unknown.ts'
@@ -90,13 +90,16 @@ export function identityOf(path: string): string | undefined {
   }
 }
 
+/** The write-ahead log of a database that exists: SQLite has it beside the file itself, also where a link names it. */
+export const logOf = (file: string): string => `${realpathSync(file)}-wal`
+
 /**
  * Remembers the database and its write-ahead log as they were opened. A process can go on writing to removed files, and
  * all of it would be lost.
  * @returns a function that tells whether both are still there
  */
 export function watchFiles(file: string): () => boolean {
-  const paths = [file, `${file}-wal`]
+  const paths = [file, logOf(file)]
   const opened = paths.map(identityOf)
   return () => paths.every((path, index) => identityOf(path) === opened[index])
 }

@@ -1,12 +1,14 @@
 /** What is seen, and what goes on, while the disk is slow: something else keeps all threads that could flush. */
 import assert from 'node:assert/strict'
 import { pbkdf2 } from 'node:crypto'
+import { rename, symlink } from 'node:fs/promises'
+import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { type TestContext, test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { sql } from 'kysely'
-import { engines, openDatabase } from '../../../test/harness.ts'
+import { engines, openDatabase, temporaryFolder } from '../../../test/harness.ts'
 import type { Database } from '../database.ts'
 
 const THREADS = 4
@@ -81,6 +83,23 @@ test('what another process has written and answered meanwhile is read', async t 
   await Promise.all([isSlow, first])
   assert.deepEqual(await seen(database), ['a', 'z'])
   other.close()
+  await database.close()
+})
+
+test('a database that a link names is written, and its log is watched beside the file itself', async t => {
+  const folder = await temporaryFolder()
+  t.after(folder.remove)
+  const file = join(folder.path, 'data', 'a.db')
+  await (await openDatabase(`sqlite:${file}`)).close()
+  const link = join(folder.path, 'link.db')
+  await symlink(file, link)
+  const database = await openDatabase(`sqlite:${link}`)
+  await write(database, 'a')
+  assert.deepEqual(await seen(database), ['a'])
+  await rename(`${file}-wal`, `${file}-away`)
+  await assert.rejects(write(database, 'b'), /removed or replaced/)
+  await rename(`${file}-away`, `${file}-wal`)
+  await database.ready()
   await database.close()
 })
 

@@ -2,6 +2,7 @@
 import { closeSync, fdatasync, openSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { codeOf } from '../../base/unknown.ts'
+import { logOf } from './files.ts'
 
 const flush = promisify(fdatasync)
 
@@ -10,7 +11,7 @@ export class Log {
 
   /** @param file of a database that is open, so that its write-ahead log exists */
   constructor(file: string) {
-    this.#descriptor = openSync(`${file}-wal`, 'r+')
+    this.#descriptor = openSync(logOf(file), 'r+')
   }
 
   /** @throws Error when the disk fails; what was committed may be on it all the same */
