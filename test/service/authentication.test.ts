@@ -15,6 +15,7 @@ import {
   operatorOf,
   type Service,
 } from '../harness.ts'
+import { until } from '../load.ts'
 
 const basic = (publicKey: string, token: string, scheme = 'Basic') =>
   `${scheme} ${Buffer.from(`${publicKey}:${token}`).toString('base64')}`
@@ -186,6 +187,8 @@ describeService('authentication', service => {
     const began = now()
     await service().get('/affiliates', { key })
     await service().post('/affiliates', {}, { key })
+    // The answer does not wait for it.
+    await until(async () => (await lastUse()) !== null)
     const first = await lastUse()
     assert.ok(first !== null && first >= began && first <= now())
     await delay(1100)
