@@ -76,7 +76,8 @@ function earnedBy(
   const hasEnded = isEnded(judgement.parts) && args.status === undefined
   const byRules = hasEnded ? 'rejected' : isOwedAtOnce(judgement) ? 'unpaid' : draft.status
   const status = args.status ?? byRules
-  const target = { status: args.status ?? null, holdUntil: draft.hold_until }
+  const wantedStatus = args.status ?? (draft.type === 'write_off' ? 'unpaid' : null)
+  const target = { status: wantedStatus, holdUntil: draft.hold_until }
   return {
     ...columnsOf(commission, { sale, currency, wanted: target }),
     ...(hasEnded && { reason: ENDED }),

@@ -68,10 +68,15 @@ async function settleDraft(tx: WriteTx, settings: Settings, before: Referral): P
   if (!commission) return
   if (commission === 'too_large') return sayTooLarge(tx, settings, before)
   const isTakenBack = left.numerator === 0n
-  const after = await store.referrals.update(tx, before, {
-    ...columnsOf(commission, { sale, currency, wanted: null, left, ...(duplicate && { duplicate }) }),
+  const standing = {
     ...standingOf(wanted, commission.judgement, at),
     ...(isTakenBack && { status: 'rejected' as const, reason: duplicate ? DUPLICATE : REFUNDED }),
+  }
+  const after = await store.referrals.update(tx, before, {
+    ...columnsOf(commission, { sale, currency, wanted: null, left, ...(duplicate && { duplicate }) }),
+    ...standing,
+    // What is rejected does not keep its reference from others.
+    ...(standing.status === 'rejected' && { unique_reference: 0 }),
     ...(sale && sale.kind !== 'lead' && { order_total: inProgramme(Number(sale.amount), commission) }),
     amount: commission.amount,
     updated_at: now(),
