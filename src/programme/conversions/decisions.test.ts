@@ -231,14 +231,16 @@ describeService('what persons decide about what a sale has earned', service => {
       ['PATCH', id, { affiliate_id: other.id }],
       ['DELETE', id],
       ['PATCH', child.id, { affiliate_id: other.id }],
+      ['PATCH', child.id, { parent_id: 0 }],
+      ['PATCH', id, { parent_id: child.id }],
     ]
     for (const [method, of, body] of refused) {
       const reply = await service().send(method, `/referrals/${of}`, { ...(body && { body }) })
       assert.equal(reply.status, 409, JSON.stringify([method, body, reply.body]))
       assert.equal(reply.body.code, 'rest_referral_conflict')
     }
-    await patch(child.id, { status: 'rejected' })
-    await patch(id, { status: 'rejected' })
+    await patch(child.id, { parent_id: id, status: 'rejected' })
+    await patch(id, { parent_id: 0, status: 'rejected' })
   })
 
   test('draft that would be more than an amount can be - keeps nobody else waiting for the rate', async () => {

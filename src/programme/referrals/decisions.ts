@@ -36,6 +36,7 @@ export async function decide(
 ): Promise<Partial<Pick<Referral, 'reason' | 'calculation'>>> {
   const reason = after && after.status !== before.status ? '' : before.reason
   if (before.conversion_id === 0) return { reason }
+  if (after && after.parent_id !== before.parent_id) throw hasParent(before)
   if (before.parent_id !== 0) {
     await waive(tx, before, after)
     return { reason }
@@ -87,6 +88,13 @@ function shareOf({ calculation: text }: Referral) {
   const calculation = parseCalculation(text)
   return { left: calculation ? fractionText(coveredOf(calculation), MOST_DIGITS) : '' }
 }
+
+/** Later refunds of the sale are compared with what stands below its referral. */
+const hasParent = ({ parent_id }: Referral) =>
+  new Failure('referral_conflict', {
+    message: `The referral follows from a conversion, which says what it takes back or adds to: parent_id stays ${parent_id}.`,
+    data: { parent_id },
+  })
 
 const hasRefunds = ({ id }: Referral) =>
   new Failure('referral_conflict', {
