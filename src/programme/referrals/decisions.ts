@@ -4,6 +4,7 @@
  */
 import { Failure } from '../../base/errors.ts'
 import { fractionText, ONE } from '../../base/fraction.ts'
+import { now } from '../../base/time.ts'
 import type { WriteTx } from '../../events/write.ts'
 import {
   type Calculation,
@@ -95,6 +96,16 @@ const hasParent = ({ parent_id }: Referral) =>
     message: `The referral follows from a conversion, which says what it takes back or adds to: parent_id stays ${parent_id}.`,
     data: { parent_id },
   })
+
+/** What a person puts back to wait for a review would otherwise become unpaid at once, by a hold that is over. */
+export const endOfHold = (before: Referral, after: Referral): Partial<Pick<Referral, 'hold_until'>> =>
+  after.status === 'pending' &&
+  before.status !== 'pending' &&
+  before.hold_until !== null &&
+  before.hold_until <= now() &&
+  after.hold_until === before.hold_until
+    ? { hold_until: null }
+    : {}
 
 const hasRefunds = ({ id }: Referral) =>
   new Failure('referral_conflict', {

@@ -17,7 +17,7 @@ import { postReferral } from '../ledger/rules.ts'
 import { runOf } from '../runs/store.ts'
 import { convert, release } from '../visits/store.ts'
 import { inCurrencyOf, withCommission } from './commission.ts'
-import { decide, refuseUnknownAmount } from './decisions.ts'
+import { decide, endOfHold, refuseUnknownAmount } from './decisions.ts'
 import { type Before, missingIn } from './missing.ts'
 import { type Referral, referral } from './referral.ts'
 import { aboutWhom, endOfRejection, endOfWords } from './rejection.ts'
@@ -135,7 +135,11 @@ async function edit(context: RequestContext, args: EditArguments): Promise<Refer
     refuseUnknownAmount(before, draft, sent)
     const unique_reference = isUnique(draft, settings)
     if (isAlready(before, change)) return before
-    const decided = { ...(await decide(tx, before, draft)), ...endOfRejection(before, change) }
+    const decided = {
+      ...(await decide(tx, before, draft)),
+      ...endOfRejection(before, change),
+      ...endOfHold(before, draft),
+    }
     const changes = { ...change, ...decided, unique_reference, updated_at: now() }
     const after = await store.referrals.update(tx, before, changes, refuseTaken)
     await finish(tx, actionOf(before.status, after.status), { before, after }, settings, { eventId })
