@@ -40,12 +40,12 @@ async function problemOf(db: Db, paymentId: string, decimals: number): Promise<s
   const sum = referrals
     .filter(
       ({ id, parent_id, status }) =>
-        (id === referralOfSale.id || parent_id === referralOfSale.id) && status !== 'rejected',
+        // The amount that a rejected one has was entered by a person, and is part of the target.
+        id === referralOfSale.id || (parent_id === referralOfSale.id && status !== 'rejected'),
     )
     .reduce((total, { amount }) => total + amount, 0)
   const calculation = parseCalculation(referralOfSale.calculation)!
-  // An amount that was entered after the refund has not changed that it is rejected.
-  const target = referralOfSale.status === 'rejected' ? 0n : targetOf(calculation, ZERO)
+  const target = targetOf(calculation, ZERO)
   if (target === undefined || BigInt(sum) === target) return undefined
   return `conversions ${sale.id}: nothing is left of the sale, and ${decimalText(sum, decimals)} stands because of it (referral ${referralOfSale.id}).`
 }

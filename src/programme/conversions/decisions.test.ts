@@ -243,6 +243,38 @@ describeService('what persons decide about what a sale has earned', service => {
     await patch(id, { parent_id: 0, status: 'rejected' })
   })
 
+  test('amount entered of a sale of which nothing is left - is not owed, until a person approves it', async () => {
+    const { id, takeBack } = await sell()
+    await takeBack(100, 'd', { kind: 'dispute' })
+    await patch(id, { amount: 20 })
+    await takeBack(100, 'd', { kind: 'dispute' })
+    const read = async () => (await service().get(`/referrals/${id}`)).body
+    assert.deepEqual([(await read()).status, (await read()).amount], ['rejected', '20.00'])
+    assert.deepEqual(await damage(), [])
+    await takeBack(100, 'd', { kind: 'dispute_won' })
+    assert.equal((await read()).status, 'unpaid')
+    const approved = await sell()
+    await approved.takeBack(100, 'a')
+    await patch(approved.id, { amount: 20 })
+    await patch(approved.id, { status: 'unpaid' })
+    await approved.takeBack(100, 'a')
+    assert.equal((await service().get(`/referrals/${approved.id}`)).body.status, 'unpaid')
+    assert.deepEqual(await damage(), [])
+  })
+
+  test('refund that a person has lowered, beside a sale of which nothing is left - is no damage', async () => {
+    const { id, takeBack } = await sell()
+    const { payout_id } = await service().newPayout(affiliate.id, { referrals: [id] })
+    await takeBack(100, 'd', { kind: 'dispute' })
+    const { referrals } = await takeBack(100, 'd', { kind: 'dispute_won' })
+    const back = referrals.find((one: any) => one.parent_id === id && Number(one.amount) > 0)
+    await patch(back.referral_id, { amount: 5 })
+    assert.equal((await service().delete(`/payouts/${payout_id}`)).status, 200)
+    await takeBack(100, 'a')
+    assert.deepEqual(await amounts(id), ['0.00', '-20.00', '5.00'])
+    assert.deepEqual(await damage(), [])
+  })
+
   test('draft that would be more than an amount can be - keeps nobody else waiting for the rate', async () => {
     const greedy = await service().newAffiliate('greedy', {
       status: 'active',

@@ -222,6 +222,8 @@ async function approach(
     const change = { amount: target, calculation: calculationText(withLeft(calculation, standing)) }
     return own.amount === target ? [] : [await adjust(tx, own, change, settings, postingReason(cause))]
   }
+  // An amount that was entered since does not end the rejection while nothing is left of the sale.
+  if (wasTakenBack && standing.left.numerator === 0n) return []
   const counted = children.filter(({ status }) => status !== 'rejected')
   const stands = counted.reduce((sum, { amount }) => sum + amount, wasTakenBack ? 0 : own.amount)
   const difference = target - stands
