@@ -270,6 +270,26 @@ describeService('credit that waits for its sale', service => {
     const { body } = await service().get(`/conversions/${conversion.conversion_id}`)
     assert.equal(body.affiliate_id, first)
   })
+
+  test('lead of a customer with orders - earns the same at once and credited later', async () => {
+    const name = fresh()
+    const { id } = await service().newAffiliate('waiting-lead', { status: 'active' })
+    const rule = { name: name('first order'), affiliate_id: id, rate_type: 'flat', rate: 5 }
+    const conditions = [{ field: 'order', below: 2 }]
+    assert.equal((await service().post('/rules', { ...rule, conditions })).status, 201)
+    const customer = { id: name('c') }
+    for (const order of ['a', 'b'])
+      await report({ kind: 'sale', reference: name(order), amount: 100, customer, affiliate_id: second })
+    const amountsOf = ({ referrals }: any) => referrals.map((one: any) => one.amount)
+    const now = await report({ kind: 'lead', reference: name('now'), customer, affiliate_id: id })
+    // Nobody is credited for the customer of somebody who is not active.
+    await service().patch(`/affiliates/${second}`, { status: 'inactive' })
+    const later = await report({ kind: 'lead', reference: name('later'), customer })
+    await service().patch(`/affiliates/${second}`, { status: 'active' })
+    assert.equal(later.conversion.affiliate_id, 0)
+    const credited = await report({ kind: 'attribution', reference: name('later'), affiliate_id: id })
+    assert.deepEqual([amountsOf(now), amountsOf(credited)], [['5.00'], ['5.00']])
+  })
 })
 
 function permutations(count: number): number[][] {

@@ -70,8 +70,9 @@ export async function buyerIn(tx: WriteTx, sale: Conversion | undefined) {
   return { customer, buyer: buyerOf(customer, sale && emailIn(sale)) }
 }
 
+/** A lead is no order: it earns the same whether it is credited at once or later. */
 export const historyBefore = async (tx: WriteTx, sale: Conversion) =>
-  sale.customer_id === 0 ? { orders: 0, first: null } : store.historyOf(tx, sale)
+  sale.customer_id === 0 || !isPaid(sale.kind) ? { orders: 0, first: null } : store.historyOf(tx, sale)
 
 type Decided = Pick<Conversion, 'customer_id' | 'affiliate_id' | 'campaign' | 'candidates'> &
   Partial<Pick<Conversion, 'visit_id'>>

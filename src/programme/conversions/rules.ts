@@ -10,7 +10,7 @@ import { type Context, type RequestContext, type WriteTx, write } from '../../ev
 import { readingOf } from '../../records/rules.ts'
 import { attribute, type Candidate } from './attribution.ts'
 import { attributionsIn, claimOfAttribution, claimsOf, creditBy } from './claims.ts'
-import { type Conversion, conversion, isEarning, isPaid } from './conversion.ts'
+import { type Conversion, conversion, isEarning } from './conversion.ts'
 import {
   bring,
   buyerIn,
@@ -136,8 +136,7 @@ async function earnNow(
 ): Promise<Payment> {
   const { tx, settings } = report
   // A new customer has no earlier orders.
-  const history =
-    knownCustomer && isPaid(row.kind) ? await historyBefore(tx, row) : { orders: 0, first: null }
+  const history = knownCustomer ? await historyBefore(tx, row) : { orders: 0, first: null }
   const earned = await earnBy(tx, row, claimant, { payment: payment.members, history, settings })
   const after = withReferral(payment, earned)
   return knownCustomer?.affiliate_id === null ? creditFollowing(report, after, row, claimant) : after
