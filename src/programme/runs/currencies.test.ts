@@ -1,7 +1,7 @@
 /** Runs in currencies without decimals and with three, and on a database beside which no secret key is. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { assertFailure, startService } from '../../../test/harness.ts'
+import { assertFailure, engines, startService } from '../../../test/harness.ts'
 
 for (const [engine, currency, amount, text] of [
   ['PostgreSQL', 'JPY', 1250, '1250'],
@@ -49,5 +49,36 @@ for (const [engine, currency, amount, text] of [
     assert.equal((await service.post(`${path}/results`, { content: whole })).body.recorded.paid, 1)
     const { body: csv } = await service.get(`${path}/reconciliation/csv`)
     assert.equal(csv.split('\r\n')[2], `${draft.id},paid,,1,${text},${currency}`)
+  })
+}
+
+for (const engine of Object.keys(engines)) {
+  test(`${engine}: a run by PayPal in HUF, which it takes without decimals`, async t => {
+    const service = await startService(engine)
+    t.after(() => service.close())
+    await (await service.admin()).patch('/settings', { currency: 'HUF', payment_details_days: 0 })
+    const owing = async (name: string, amount: number): Promise<number> => {
+      const { id } = await service.newAffiliate(name, { status: 'active' })
+      await service.post('/referrals', { affiliate_id: id, amount, status: 'unpaid' })
+      return id
+    }
+    const [whole, broken] = [await owing('whole', 1250), await owing('broken', 1250.5)]
+    const { body: draft } = await service.post('/payout-runs', { method: 'paypal' })
+    const path = `/payout-runs/${draft.id}`
+    const { body: items } = await service.get(`${path}/items`)
+    assert.deepEqual(
+      items.map((one: any) => [one.affiliate_id, one.status, one.reason]),
+      [
+        [whole, 'included', ''],
+        [broken, 'excluded', 'unfit_amount'],
+      ],
+    )
+    assert.match(items[1].note, /HUF without decimals/)
+    assert.equal((await service.post(`${path}/approve`, { hash: draft.hash })).body.status, 'approved')
+    const { body: file } = await service.get(`${path}/files/paypal`)
+    assert.equal(file, `whole@example.com,1250,HUF,${draft.reference}A${whole},\r\n`)
+    await service.post('/referrals', { affiliate_id: broken, type: 'write_off', amount: -0.5 })
+    const { body: next } = await service.post('/payout-runs', { method: 'paypal' })
+    assert.deepEqual([next.payees, next.amount], [1, 1250])
   })
 }

@@ -138,6 +138,8 @@ function exclusionOf(
   if (owed.amount === 0n) return plain('nothing_owed')
   if (owed.amount < BigInt(minimum)) return plain('below_minimum')
   if (owed.amount > mostOf(method, settings)) return plain('too_large')
+  const unfit = formatOf(method).problemOfAmount?.(owed.amount, settings)
+  if (unfit !== undefined) return { reason: 'unfit_amount', note: unfit }
   return payee.problem
 }
 

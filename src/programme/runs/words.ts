@@ -25,6 +25,7 @@ export const reasons = [
   'negative',
   'below_minimum',
   'too_large',
+  'unfit_amount',
   'no_payment_details',
   'details_too_new',
   'unfit_details',

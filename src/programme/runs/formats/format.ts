@@ -51,6 +51,8 @@ export interface Format {
   problemsOfPayer?(payer: Payer): string[]
   /** Why payees cannot read a note beside the payment. */
   problemOfNote?(note: string): string | undefined
+  /** Why an amount, in minor units, cannot be in such a file: none is rounded. */
+  problemOfAmount?(amount: bigint, money: Pick<Frame, 'currency' | 'decimals'>): string | undefined
   /** Why a payee cannot be in such a file: characters are never dropped silently. */
   problemOfName?(name: string): string | undefined
   write(frame: Frame, lines: Lines): AsyncIterable<string>

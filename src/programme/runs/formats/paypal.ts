@@ -4,20 +4,41 @@
  */
 import { csvLine } from '../../../base/csv.ts'
 import { decimalText } from '../../../base/money.ts'
-import type { Format } from './format.ts'
+import type { Format, Frame } from './format.ts'
+
+/**
+ * Currencies that PayPal takes without decimals, unlike ISO 4217; an amount that has any is an error there. After
+ * https://developer.paypal.com/docs/api/reference/currency-codes/
+ */
+const WITHOUT_DECIMALS = ['HUF', 'TWD']
+
+const unitOf = ({ currency, decimals }: Pick<Frame, 'currency' | 'decimals'>): bigint =>
+  WITHOUT_DECIMALS.includes(currency) ? 10n ** BigInt(decimals) : 1n
+
+/** Runs that were approved earlier may have other amounts, which stay as they are. */
+function amountIn(frame: Frame, amount: number): string {
+  const unit = unitOf(frame)
+  const isWhole = unit !== 1n && BigInt(amount) % unit === 0n
+  return isWhole ? String(BigInt(amount) / unit) : decimalText(amount, frame.decimals)
+}
 
 export const paypal: Format = {
   name: 'paypal',
   extension: 'csv',
   contentType: 'text/csv; charset=utf-8',
   most: 5000,
-  async *write({ run, currency, decimals }, lines) {
+  problemOfAmount: (amount, money) =>
+    amount % unitOf(money) === 0n
+      ? undefined
+      : `PayPal takes ${money.currency} without decimals: pay it by another method, or write off what is behind the point.`,
+  async *write(frame, lines) {
+    const { currency, run } = frame
     for await (const batch of lines()) {
       yield batch
         .map(({ account, payee_account, amount, reference }) =>
           csvLine([
             account.paypalEmail ?? payee_account,
-            decimalText(amount, decimals),
+            amountIn(frame, amount),
             currency,
             reference,
             run.note,
