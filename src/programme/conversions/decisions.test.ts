@@ -275,6 +275,22 @@ describeService('what persons decide about what a sale has earned', service => {
     assert.deepEqual(await damage(), [])
   })
 
+  test('refund of a sale whose reference others have, since that was allowed - is recorded', async () => {
+    const admin = await service().admin()
+    const allow = (unique_references: boolean) => admin.patch('/settings', { unique_references })
+    assert.equal((await allow(false)).status, 200)
+    const { id, takeBack } = await sell()
+    const { context, reference } = (await service().get(`/referrals/${id}`)).body
+    const other = await post('/referrals', { affiliate_id: affiliate.id, context, reference, amount: 7 })
+    await allow(true)
+    await patch(other.id, { status: 'unpaid' })
+    await patch(id, { description: 'seen' })
+    await takeBack(50, 'a')
+    assert.deepEqual(await amounts(id), ['10.00'])
+    await takeBack(100, 'b')
+    assert.equal((await service().get(`/referrals/${id}`)).body.status, 'rejected')
+  })
+
   test('draft that would be more than an amount can be - keeps nobody else waiting for the rate', async () => {
     const greedy = await service().newAffiliate('greedy', {
       status: 'active',

@@ -133,7 +133,7 @@ async function edit(context: RequestContext, args: EditArguments): Promise<Refer
     await refuseSettled(tx, before, draft)
     refuseMove(before.status, draft.status)
     refuseUnknownAmount(before, draft, sent)
-    const unique_reference = isUnique(draft, settings)
+    const unique_reference = uniqueAfter(before, draft, settings)
     if (isAlready(before, change)) return before
     const decided = {
       ...(await decide(tx, before, draft)),
@@ -206,7 +206,7 @@ export async function adjust(
   reason: Reason,
 ): Promise<Referral> {
   const { id: _id, ...values } = change
-  const unique_reference = isUnique({ ...before, ...values }, settings)
+  const unique_reference = uniqueAfter(before, { ...before, ...values }, settings)
   const decided = { ...endOfRejection(before, values), unique_reference, updated_at: now() }
   const after = await store.referrals.update(tx, before, { ...values, ...decided }, refuseTaken)
   await finish(tx, actionOf(before.status, after.status), { before, after }, settings, { reason })
@@ -352,6 +352,15 @@ function isUnique(
 ): 0 | 1 {
   if (!earning.uniqueReferences) return 0
   return context !== '' && reference !== '' && status !== 'rejected' && !isCorrection(type) ? 1 : 0
+}
+
+/** What was allowed while references did not have to be unique stays so, until it is called otherwise or raised. */
+function uniqueAfter(before: Referral, after: Referral, settings: Settings): number {
+  const isCalledSo = (['context', 'reference', 'type', 'affiliate_id'] as const).every(
+    name => before[name] === after[name],
+  )
+  const isKept = isCalledSo && before.status !== 'rejected' && after.status !== 'rejected'
+  return isKept ? before.unique_reference : isUnique(after, settings)
 }
 
 function requestHash(args: CreateArguments, settings: Settings): string {
