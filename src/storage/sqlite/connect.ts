@@ -11,8 +11,10 @@ import { identityOf, inUse, isInUse, makeFolder, refuseForeign, refuseMissing } 
 export const BUSY_TIMEOUT_MS = 5000
 const WRITE_CACHE_KIB = 32_768
 const READ_CACHE_KIB = 8192
-/** When SQLite moves them into the file, within a commit; see `checkpoints.ts`. */
+/** When they are moved into the file, within a commit; see `checkpoints.ts`. */
 export const PAGES_IN_LOG = 8000
+/** How many there are: an older SQLite cannot be asked, and moves them by itself. */
+export const CAN_BE_ASKED = process.versions.sqlite!.localeCompare('3.51', 'en', { numeric: true }) >= 0
 
 export interface Connections {
   readonly read: DatabaseSync
@@ -91,7 +93,8 @@ function attempt(file: string): Connections | undefined {
     write.exec('PRAGMA temp_store = MEMORY')
     // A new record touches a page of each index: those pages are cached, and moved from the log into the file (every 32
     // MiB) after many records rather than few.
-    write.exec(`PRAGMA cache_size = -${WRITE_CACHE_KIB}; PRAGMA wal_autocheckpoint = ${PAGES_IN_LOG}`)
+    const pagesInLog = CAN_BE_ASKED ? 0 : PAGES_IN_LOG
+    write.exec(`PRAGMA cache_size = -${WRITE_CACHE_KIB}; PRAGMA wal_autocheckpoint = ${pagesInLog}`)
     // After a crash, the log may contain pages that never reached the disk. They are flushed before anyone reads them.
     write.exec('PRAGMA wal_checkpoint(PASSIVE)')
     if (wasReplaced()) return void close()

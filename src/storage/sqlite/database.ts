@@ -12,7 +12,6 @@ import type { DatabaseSync } from 'node:sqlite'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Kysely, sql } from 'kysely'
 import { afterAnswers } from '../../base/turn.ts'
-import { messageOf } from '../../base/unknown.ts'
 import type { ReadBudget } from '../budget.ts'
 import { type Database, type DatabaseOptions, DatabaseUnavailable, type Tx } from '../database.ts'
 import { WriteProbe } from '../probe.ts'
@@ -24,7 +23,7 @@ import { Checkpoints } from './checkpoints.ts'
 import { BUSY_TIMEOUT_MS, type Connections, connect } from './connect.ts'
 import { kyselyOn, SqliteConnection, writerOn } from './dialect.ts'
 import { sqlite } from './engine.ts'
-import { isInDoubt, primaryCode, SQLITE_BUSY, translate } from './errors.ts'
+import { inDoubt, isInDoubt, primaryCode, removed, SQLITE_BUSY, translate } from './errors.ts'
 import { fileOf, leaveOpen, watchFiles } from './files.ts'
 import { Log } from './log.ts'
 import { LoopTurn } from './loop-turn.ts'
@@ -106,7 +105,7 @@ class SqliteDatabase implements Database {
     const reads = new Statements(read)
     this.#writes = new Statements(write)
     this.#snapshot = new Snapshot(reads, this.#writes)
-    this.#checkpoints = new Checkpoints(this.#writes, threads)
+    this.#checkpoints = new Checkpoints(reads, this.#writes, threads)
     this.reader = kyselyOn(
       new SqliteConnection((text, parameters) => {
         this.#refuse()
@@ -339,8 +338,14 @@ class SqliteDatabase implements Database {
     this.#batch = undefined
     try {
       this.#refuse()
-      this.#snapshot.hold()
+      const { isFull } = this.#checkpoints
+      if (isFull) this.#snapshot.end()
+      else this.#snapshot.hold()
       this.#writes.run('COMMIT')
+      if (isFull) {
+        this.#checkpoints.empty()
+        this.#log?.flushAtOnce()
+      }
     } catch (error) {
       this.#snapshot.release()
       this.#giveUp(batch, isInDoubt(error) ? this.#doubt(error) : error)
@@ -351,9 +356,7 @@ class SqliteDatabase implements Database {
 
   async #flush(batch: Batch): Promise<void> {
     try {
-      await this.#log?.flush().catch(error => {
-        throw this.#doubt(error)
-      })
+      await this.#log?.flush()
       this.#lookForFiles()
       this.#refuse()
       if (commits.hasSubscribers) commits.publish(undefined)
@@ -362,7 +365,7 @@ class SqliteDatabase implements Database {
       this.#checkpoints.committed()
     } catch (error) {
       this.#snapshot.release()
-      batch.committed.reject(error)
+      batch.committed.reject(isInDoubt(error) ? this.#doubt(error) : error)
     }
     this.#flushing = undefined
     // What has run meanwhile.
@@ -371,11 +374,7 @@ class SqliteDatabase implements Database {
 
   /** Refuses further reads: they would contradict what the next start may find. */
   #doubt(cause: unknown): DatabaseUnavailable {
-    const failure = new DatabaseUnavailable(
-      `SQLite: ${messageOf(cause)}, while a change was put on the disk: it may have been made or not. Look at the disk and its log, and whether the change is there, before it is made again.`,
-      cause,
-      'in doubt',
-    )
+    const failure = inDoubt(cause)
     this.#refusal = new DatabaseUnavailable('SQLite: refused, because an earlier change is in doubt', failure)
     this.#fail(failure)
     return failure
@@ -384,13 +383,7 @@ class SqliteDatabase implements Database {
   /** A file that was moved away may come back. */
   #lookForFiles(): void {
     if (this.#refusal && this.#refusal.reason !== 'removed') return
-    this.#refusal = this.#filesAreThere()
-      ? undefined
-      : new DatabaseUnavailable(
-          'SQLite: the file of the database, or its write-ahead log beside it (-wal), was removed or replaced: put it back, or stop the service, restore a backup, and start it again.',
-          undefined,
-          'removed',
-        )
+    this.#refusal = this.#filesAreThere() ? undefined : removed()
   }
 
   #refuse(): void {

@@ -23,6 +23,7 @@ export const SQLITE_CANTOPEN = 14
 const SQLITE_CONSTRAINT = 19
 const SQLITE_NOTADB = 26
 const SQLITE_IOERR_WRITE = 778
+export const SQLITE_IOERR_FSYNC = 1034
 const reasons = new Map<number, Reason>([
   [SQLITE_BUSY, 'busy'],
   [SQLITE_LOCKED, 'busy'],
@@ -60,6 +61,20 @@ export function isInDoubt(error: unknown): boolean {
   if (errcode === undefined || errcode === SQLITE_IOERR_WRITE) return false
   return !NOT_COMMITTED.has(primaryCode(error))
 }
+
+export const inDoubt = (cause: unknown) =>
+  new DatabaseUnavailable(
+    `SQLite: ${messageOf(cause)}, while a change was put on the disk: it may have been made or not. Look at the disk and its log, and whether the change is there, before it is made again.`,
+    cause,
+    'in doubt',
+  )
+
+export const removed = () =>
+  new DatabaseUnavailable(
+    'SQLite: the file of the database, or its write-ahead log beside it (-wal), was removed or replaced: put it back, or stop the service, restore a backup, and start it again.',
+    undefined,
+    'removed',
+  )
 
 /** Translates an error to one the rest of the program knows; others stay as they are. */
 export function translate(error: unknown): unknown {

@@ -1,10 +1,15 @@
 /** Puts what was committed on the disk, on a thread of the system: the one that answers does not wait for the disk. */
-import { closeSync, fdatasync, openSync } from 'node:fs'
+import { closeSync, fdatasync, fdatasyncSync, openSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { codeOf } from '../../base/unknown.ts'
+import { SQLITE_IOERR_FSYNC } from './errors.ts'
 import { logOf } from './files.ts'
 
 const flush = promisify(fdatasync)
+
+/** What was committed may be on the disk all the same. */
+const failed = (cause: unknown) =>
+  Object.assign(new Error(`disk I/O error (${codeOf(cause)})`, { cause }), { errcode: SQLITE_IOERR_FSYNC })
 
 export class Log {
   readonly #descriptor: number
@@ -14,12 +19,21 @@ export class Log {
     this.#descriptor = openSync(logOf(file), 'r+')
   }
 
-  /** @throws Error when the disk fails; what was committed may be on it all the same */
+  /** @throws Error as SQLite does when a flush fails */
   async flush(): Promise<void> {
     try {
       await flush(this.#descriptor)
     } catch (error) {
-      throw new Error(`disk I/O error (${codeOf(error)})`, { cause: error })
+      throw failed(error)
+    }
+  }
+
+  /** The same while everybody waits. */
+  flushAtOnce(): void {
+    try {
+      fdatasyncSync(this.#descriptor)
+    } catch (error) {
+      throw failed(error)
     }
   }
 
