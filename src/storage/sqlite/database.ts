@@ -157,16 +157,16 @@ class SqliteDatabase implements Database {
       resultOf = () => result
     }
     const member: Member = { run, failure: undefined }
-    let batch: Batch
+    let batch: Batch | undefined
     try {
       batch = await this.#begin(giveUpAt)
       await this.#perform(batch, member)
     } catch (error) {
-      this.#next()
-      throw translate(error)
+      member.failure = error
     }
     this.#next()
-    await batch.committed.promise
+    // A failure, too, tells of what others have written, such as that something is there already.
+    await batch?.committed.promise
     if (member.failure !== undefined) throw translate(member.failure)
     return resultOf()
   }
@@ -265,6 +265,7 @@ class SqliteDatabase implements Database {
       this.#writes.run('ROLLBACK')
       if (batch.members.length === 0) {
         this.#batch = undefined
+        batch.committed.resolve(this.#flushing?.then(() => this.#refuse()))
         return
       }
       await this.#lockFile(performance.now() + BUSY_TIMEOUT_MS)

@@ -71,6 +71,23 @@ test('what is committed is neither answered nor read before it is on the disk, a
   await database.close()
 })
 
+test('a failure that tells what is not on the disk yet waits for it', async t => {
+  const { database, other, slow, committed } = await start(t)
+  const answered: string[] = []
+  const isSlow = slow()
+  const first = write(database, 'a').then(() => answered.push('made'))
+  while (!committed().includes('a')) await setImmediate()
+  const again = () =>
+    assert.rejects(write(database, 'a'), /not unique/).then(() => answered.push('there already'))
+  const both = [again(), again()]
+  for (let turn = 0; turn < 20; turn += 1) await setImmediate()
+  assert.deepEqual([answered, await seen(database)], [[], []])
+  await Promise.all([isSlow, first, ...both])
+  assert.deepEqual(answered, ['made', 'there already', 'there already'])
+  other.close()
+  await database.close()
+})
+
 test('what another process has written and answered meanwhile is read', async t => {
   const { database, other, slow, committed } = await start(t)
   const isSlow = slow()
