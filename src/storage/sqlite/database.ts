@@ -230,6 +230,11 @@ class SqliteDatabase implements Database {
 
   /** The open batch, or a new one. */
   async #begin(giveUpAt: number): Promise<Batch> {
+    // The commit of as many as share one waits for the disk, and so does whoever comes next.
+    if (this.#batch && this.#batch.members.length >= TRANSACTIONS_PER_COMMIT) {
+      await this.#flushing
+      this.#commit()
+    }
     this.#refuse()
     if (!this.#batch) {
       await this.#lockFile(giveUpAt)

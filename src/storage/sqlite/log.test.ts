@@ -88,6 +88,26 @@ test('a failure that tells what is not on the disk yet waits for it', async t =>
   await database.close()
 })
 
+test('no more transactions than share a commit run while the disk is slow', async t => {
+  const { database, other, slow, committed } = await start(t)
+  let ran = 0
+  const run = () =>
+    database.transaction(async tx => {
+      await sql`UPDATE rate_types SET position = position`.execute(tx)
+      ran += 1
+    })
+  const isSlow = slow()
+  const first = write(database, 'a')
+  while (!committed().includes('a')) await setImmediate()
+  const further = Array.from({ length: 300 }, run)
+  for (let turn = 0; turn < 100; turn += 1) await setImmediate()
+  assert.equal(ran, 128)
+  await Promise.all([isSlow, first, ...further])
+  assert.equal(ran, 300)
+  other.close()
+  await database.close()
+})
+
 test('what another process has written and answered meanwhile is read', async t => {
   const { database, other, slow, committed } = await start(t)
   const isSlow = slow()
