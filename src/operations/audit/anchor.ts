@@ -71,6 +71,8 @@ export class Anchor {
       )
     }
     if (heads.length === 0) return false
+    // A seal of another process may be seen before it is on the disk. A commit puts there whatever was committed before.
+    await this.#database.transaction(async () => {})
     await this.#place.add(heads, this.#stopping.signal)
     return heads.length >= HEADS_AT_ONCE - 1
   }
