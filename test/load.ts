@@ -1,6 +1,8 @@
 /** Clients that keep asking, each on a connection that it keeps, and count every answer. */
+import { pbkdf2 } from 'node:crypto'
 import { Agent, request } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
+import { promisify } from 'node:util'
 
 export interface Answered {
   readonly status: number
@@ -122,4 +124,14 @@ export async function until(met: () => boolean | Promise<boolean>, timeoutMs = P
     if (Date.now() > giveUpAt) throw new Error(`This did not happen within ${timeoutMs} ms: ${met}`)
     await delay(20)
   }
+}
+
+const THREADS = 4
+/** Takes a thread for some tenths of a second. */
+const ROUNDS = 2_000_000
+
+/** Keeps all threads that could flush a file: what a disk is that is slow. @returns when it is as fast again */
+export async function slowDisk(): Promise<void> {
+  const derive = promisify(pbkdf2)
+  await Promise.all(Array.from({ length: THREADS }, () => derive('', '', ROUNDS, 32, 'sha256')))
 }

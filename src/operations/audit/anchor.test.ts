@@ -1,22 +1,17 @@
 /** What another process has sealed while the disk is slow: something else keeps all threads that could flush. */
 import assert from 'node:assert/strict'
-import { pbkdf2 } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
-import { promisify } from 'node:util'
 import { pino } from 'pino'
 import { engines, openDatabase, operatorOf } from '../../../test/harness.ts'
+import { slowDisk } from '../../../test/load.ts'
 import { sealEntries } from '../../events/seal.ts'
 import { readChain } from '../../events/store.ts'
 import { write } from '../../events/write.ts'
 import { Anchor } from './anchor.ts'
-
-const THREADS = 4
-/** Takes a thread for some tenths of a second. */
-const ROUNDS = 2_000_000
 
 test('a seal leaves the machine only when it is on the disk (SQLite)', async t => {
   const fresh = await engines.SQLite!()
@@ -36,9 +31,7 @@ test('a seal leaves the machine only when it is on the disk (SQLite)', async t =
   t.after(() => place.close())
   await once(place, 'listening')
   await write(operatorOf(sealing), async tx => tx.log('user.create', 1))
-  const slow = Promise.all(
-    Array.from({ length: THREADS }, () => promisify(pbkdf2)('', '', ROUNDS, 32, 'sha256')),
-  )
+  const slow = slowDisk()
   const sealed = sealEntries(sealing).then(() => happened.push('sealed'))
   const number = async () => {
     delivering.refresh!()

@@ -1,33 +1,26 @@
 /** What is seen, and what goes on, while the disk is slow: something else keeps all threads that could flush. */
 import assert from 'node:assert/strict'
-import { pbkdf2 } from 'node:crypto'
 import { rename, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { type TestContext, test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
-import { promisify } from 'node:util'
 import { sql } from 'kysely'
 import { engines, openDatabase, temporaryFolder } from '../../../test/harness.ts'
+import { slowDisk } from '../../../test/load.ts'
 import type { Database } from '../database.ts'
-
-const THREADS = 4
-/** Takes a thread for some tenths of a second. */
-const ROUNDS = 2_000_000
 
 async function start(t: TestContext) {
   const fresh = await engines.SQLite!()
   t.after(fresh.remove)
   const database = await openDatabase(fresh.url)
   const other = new DatabaseSync(fresh.url.slice('sqlite:'.length), { timeout: 5000 })
-  const slow = () =>
-    Promise.all(Array.from({ length: THREADS }, () => promisify(pbkdf2)('', '', ROUNDS, 32, 'sha256')))
   const committed = () =>
     other
       .prepare('SELECT name FROM rate_types WHERE length(name) = 1 ORDER BY name')
       .all()
       .map(row => row.name)
-  return { database, other, slow, committed }
+  return { database, other, committed }
 }
 
 const write = (database: Database, name: string) =>
@@ -42,10 +35,10 @@ async function seen(database: Database): Promise<string[]> {
 }
 
 test('what is committed is neither answered nor read before it is on the disk, and reads and writes go on meanwhile', async t => {
-  const { database, other, slow, committed } = await start(t)
+  const { database, other, committed } = await start(t)
   const answered: string[] = []
   const writing = (name: string) => write(database, name).then(() => answered.push(name))
-  const isSlow = slow()
+  const isSlow = slowDisk()
   const first = writing('a')
   while (!committed().includes('a')) await setImmediate()
   const second = writing('b')
@@ -72,9 +65,9 @@ test('what is committed is neither answered nor read before it is on the disk, a
 })
 
 test('a failure that tells what is not on the disk yet waits for it', async t => {
-  const { database, other, slow, committed } = await start(t)
+  const { database, other, committed } = await start(t)
   const answered: string[] = []
-  const isSlow = slow()
+  const isSlow = slowDisk()
   const first = write(database, 'a').then(() => answered.push('made'))
   while (!committed().includes('a')) await setImmediate()
   const again = () =>
@@ -89,14 +82,14 @@ test('a failure that tells what is not on the disk yet waits for it', async t =>
 })
 
 test('no more transactions than share a commit run while the disk is slow', async t => {
-  const { database, other, slow, committed } = await start(t)
+  const { database, other, committed } = await start(t)
   let ran = 0
   const run = () =>
     database.transaction(async tx => {
       await sql`UPDATE rate_types SET position = position`.execute(tx)
       ran += 1
     })
-  const isSlow = slow()
+  const isSlow = slowDisk()
   const first = write(database, 'a')
   while (!committed().includes('a')) await setImmediate()
   const further = Array.from({ length: 300 }, run)
@@ -109,8 +102,8 @@ test('no more transactions than share a commit run while the disk is slow', asyn
 })
 
 test('what another process has written and answered meanwhile is read', async t => {
-  const { database, other, slow, committed } = await start(t)
-  const isSlow = slow()
+  const { database, other, committed } = await start(t)
+  const isSlow = slowDisk()
   const first = write(database, 'a')
   while (!committed().includes('a')) await setImmediate()
   assert.deepEqual(await seen(database), [])
@@ -141,8 +134,8 @@ test('a database that a link names is written, and its log is watched beside the
 })
 
 test('a database that is closed first puts on the disk what was committed', async t => {
-  const { database, other, slow, committed } = await start(t)
-  const isSlow = slow()
+  const { database, other, committed } = await start(t)
+  const isSlow = slowDisk()
   const first = write(database, 'a')
   while (!committed().includes('a')) await setImmediate()
   const second = write(database, 'b')
