@@ -40,13 +40,29 @@ export function CarefulForm({ needs, children, ...rest }: FormProps & { needs?: 
 /** A record that is read again while its form is open (it was stored, and the reading was slow) keeps what was typed. */
 const whenReadAgain = { keepDirtyValues: true }
 
-/** What has been saved is no longer an unsaved change, and follows what is read again. */
+/**
+ * What has been saved is no longer an unsaved change, and follows what is read again. Told by the form itself: a record that is
+ * read again at the same moment takes the state back before it is rendered.
+ */
 function SavedIsUnchanged() {
-  const { getValues, reset } = useFormContext()
-  const { isSubmitSuccessful } = useFormState()
+  const { subscribe, getValues, reset } = useFormContext()
   useEffect(() => {
-    if (isSubmitSuccessful) reset(getValues())
-  }, [isSubmitSuccessful, getValues, reset])
+    let isDue = false
+    const settle = () => {
+      reset(getValues())
+      isDue = false
+    }
+    return subscribe({
+      // They come with the outcome.
+      formState: { errors: true },
+      callback: ({ isSubmitSuccessful }) => {
+        // Resetting calls back as well, before it has ended.
+        if (!isSubmitSuccessful || isDue) return
+        isDue = true
+        queueMicrotask(settle)
+      },
+    })
+  }, [subscribe, getValues, reset])
   return null
 }
 
