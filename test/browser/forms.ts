@@ -76,6 +76,33 @@ export function formScenarios(world: () => World): void {
         await world().api('PATCH', '/affiliates/21', { rate })
       }))
 
+    test('what is pressed while a form is saved - changes nothing, as it would be neither sent nor kept', () =>
+      world().work('/settings', async page => {
+        const sent = Promise.withResolvers<void>()
+        const answered = Promise.withResolvers<void>()
+        await page.route('**/admin/api/settings', async route => {
+          if (route.request().method() === 'PATCH') {
+            sent.resolve()
+            await answered.promise
+          }
+          await route.continue()
+        })
+        const bank = page.getByLabel('Bank', { exact: true })
+        await bank.fill('First Bank')
+        await bank.press('Enter')
+        await sent.promise
+        const focused = () => page.evaluate('document.activeElement.textContent')
+        await eventually(async () => assert.equal(await focused(), 'Save'))
+        await page.getByLabel('Company identification').click({ force: true })
+        await page.keyboard.type('Later')
+        answered.resolve()
+        await page.getByText('Settings saved').waitFor()
+        assert.equal(await bank.inputValue(), 'First Bank')
+        assert.equal(await page.getByLabel('Company identification').inputValue(), '')
+        const headers = { 'x-admin-request': '1' }
+        await page.request.patch('/admin/api/settings', { headers, data: { payer_bank: '' } })
+      }))
+
     test('what the server refuses - is said once, at the field, which has the focus', () =>
       world().work('/affiliates/create', async page => {
         await page.getByLabel('Login name').fill('new/name')

@@ -9,6 +9,7 @@ import {
   SelectInput,
   TextInput,
   type TextInputProps,
+  useSaveContext,
 } from 'react-admin'
 import { useFormContext, useFormState, useWatch } from 'react-hook-form'
 import { useCan, useSession } from '../session.tsx'
@@ -93,6 +94,7 @@ export function UnsavedChanges({ onChange }: { onChange: (unsaved: boolean) => v
   return null
 }
 
+/** Takes no input while the form is saved: that would be neither sent nor kept. */
 export function FormSection({
   title,
   hint,
@@ -102,8 +104,9 @@ export function FormSection({
   hint?: ReactNode
   children: ReactNode
 }) {
+  const { saving = false } = useSaveContext()
   return (
-    <Card sx={{ p: { xs: 2, sm: 3 }, mb: 2 }}>
+    <Card inert={saving} sx={{ p: { xs: 2, sm: 3 }, mb: 2 }}>
       <Typography variant="h2" sx={{ mb: hint ? 0.25 : 2 }}>
         {title}
       </Typography>
@@ -129,12 +132,19 @@ export function Row({ children }: { children: ReactNode }) {
 /** @param back where Cancel leads when there is no previous page in this visit */
 export function FormButtons({ label = 'Save', back }: { label?: string; back?: string }) {
   const { isSubmitting } = useFormState()
+  const { saving } = useSaveContext()
+  const buttons = useRef<HTMLDivElement>(null)
+  useEffect(() => {
+    const focused = document.activeElement
+    const isLost = focused === document.body || focused?.closest('[inert]')
+    if (saving && isLost) buttons.current?.querySelector('button')?.focus()
+  }, [saving])
   if (useContext(Locked)) return null
   return (
     <>
       <ServerProblem />
       <FieldProblems />
-      <Stack direction="row" sx={{ gap: 1.5, alignItems: 'center', flexWrap: 'wrap' }}>
+      <Stack ref={buttons} direction="row" sx={{ gap: 1.5, alignItems: 'center', flexWrap: 'wrap' }}>
         <SaveButton
           label={label}
           icon={null}
@@ -156,6 +166,7 @@ function Cancel({ to }: { to: string }) {
 /** The server's error, at the buttons. Errors of fields are not repeated here. */
 function ServerProblem() {
   const { errors } = useFormState()
+  const { saving } = useSaveContext()
   const alert = useRef<HTMLDivElement>(null)
   const { root, ...fieldErrors } = errors
   const message: { message?: string } | string | undefined = root?.serverError
@@ -164,8 +175,9 @@ function ServerProblem() {
     error => error?.type === 'server' && !('ref' in error && error.ref),
   )
   useEffect(() => {
-    if (text) alert.current?.closest('form')?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus()
-  }, [text])
+    if (!text || saving) return
+    alert.current?.closest('form')?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus()
+  }, [text, saving])
   if (!text) return null
   return (
     <Alert severity="error" sx={{ mb: 2 }} ref={alert}>
