@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { goTo, settled } from './pages.ts'
-import { eventually, idle, type World } from './world.ts'
+import { eventually, go, idle, type World } from './world.ts'
 
 /** The texts of a column of the table that is shown. */
 export async function column(page: Page, name: string): Promise<string[]> {
@@ -95,6 +95,26 @@ export function affiliateScenarios(world: () => World): void {
         const details = page.getByRole('region', { name: 'Payment details' })
         await details.getByText('no payment e-mail of their own: only runs by plain CSV pay').waitFor()
       }))
+
+    test('undo of one affiliate - is not offered on the page of another, who is opened right behind', async () => {
+      const made = async (name: string, status: string): Promise<number> => {
+        const args = { create_user: true, payment_email: `${name}@example.net`, status }
+        return (await world().make('/affiliates', args)).id
+      }
+      const [moved, other] = [await made('shifted', 'pending'), await made('untouched', 'active')]
+      await world().work(`/affiliates/${other}/show`, async page => {
+        const heading = (name: string) => page.getByRole('heading', { level: 1, name }).waitFor()
+        await heading('untouched')
+        await go(page, `/affiliates/${moved}/show`)
+        await heading('shifted')
+        await page.getByRole('button', { name: /^Approve/ }).click()
+        const undo = idle(page.getByRole('button', { name: /^Undo/ }))
+        await undo.waitFor()
+        await go(page, `/affiliates/${other}/show`)
+        await heading('untouched')
+        assert.equal(await page.getByRole('button', { name: /^Undo/ }).count(), 0)
+      })
+    })
 
     test('several at once - those that were chosen are rejected, after a question', async () => {
       const made: { id: number }[] = []

@@ -217,7 +217,12 @@ function EditPage() {
   if (isPending || !record) return <Waiting />
   const page = `/affiliates/${record.id}/show`
   return (
-    <Page title={`Edit ${nameOf(record)}`} parent={{ to: page, label: nameOf(record) }} narrow>
+    <Page
+      key={record.id}
+      title={`Edit ${nameOf(record)}`}
+      parent={{ to: page, label: nameOf(record) }}
+      narrow
+    >
       <CarefulForm needs="affiliates.edit">
         <FormSection title="Account">
           <Row>

@@ -49,6 +49,7 @@ function ShowPage() {
   if (isPending || !affiliate) return <Waiting />
   return (
     <Page
+      key={affiliate.id}
       title={nameOf(affiliate)}
       heading={<bdi>{nameOf(affiliate)}</bdi>}
       parent={parent}

@@ -52,6 +52,7 @@ function EditPage() {
   const isOfRun = record.payout_run_id > 0
   return (
     <Page
+      key={record.id}
       title={`Payout ${record.id}`}
       parent={parent}
       narrow
