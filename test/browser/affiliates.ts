@@ -188,6 +188,21 @@ export function affiliateScenarios(world: () => World): void {
         await act('Deactivate')
         await page.getByText('1 affiliate deactivated').waitFor()
         assert.deepEqual(await states(), ['active', 'inactive', 'active', 'rejected'])
+
+        // Until the answer comes, the rows of the filter before are there, and can be ticked.
+        await page.getByLabel('Search').fill('twice')
+        await page.getByText('1-4 of 4').waitFor()
+        const ticked = Promise.withResolvers<void>()
+        await page.route(/affiliates\?.*search=twice1/, async route => {
+          await ticked.promise
+          await route.continue()
+        })
+        await page.getByLabel('Search').fill('twice1')
+        await page.waitForURL(/twice1/)
+        await page.getByRole('checkbox', { name: 'Choose twice3@' }).click()
+        ticked.resolve()
+        await page.getByText('1-1 of 1').waitFor()
+        await bar.waitFor({ state: 'hidden' })
       })
     })
 

@@ -5,7 +5,7 @@ import { type ReactNode, useEffect, useRef, useState } from 'react'
 import { FilterLiveForm, Pagination, RecordContextProvider, TextInput, useListContext } from 'react-admin'
 import { useSearchParams } from 'react-router-dom'
 import { envelopeOf } from '../api.ts'
-import { ChoiceBar } from './choose.tsx'
+import { ChoiceBar, useChoiceEndsWithFilter } from './choose.tsx'
 import { useRememberedList } from './lists.ts'
 import { Empty, Problem } from './Page.tsx'
 import type { Theme } from './visually.ts'
@@ -111,6 +111,7 @@ export function Rows({ empty, first = {}, table, cards, bulkActions }: RowsProps
   const list = useRef<HTMLDivElement>(null)
   useKnownOrder(error)
   useRememberedList()
+  useChoiceEndsWithFilter()
   const wide = useMediaQuery<Theme>(theme => theme.breakpoints.up('md'))
   if (error) return <Problem error={error} retry={() => refetch()} />
   if (!isPending && total === 0) {

@@ -43,15 +43,19 @@ export function ChooseAll() {
   )
 }
 
-/** Clears the selection when the filter changes: hidden records must not be acted on. */
-function useChoiceEndsWithFilter(): void {
-  const { filterValues, onUnselectItems } = useListContext()
+/**
+ * Clears the selection when the filter changes, until its rows are there: before, those of the previous filter can be
+ * ticked. Hidden records must not be acted on.
+ */
+export function useChoiceEndsWithFilter(): void {
+  const { filterValues, isPlaceholderData, onUnselectItems } = useListContext()
   const filter = JSON.stringify(filterValues)
-  const last = useRef(filter)
+  const shown = useRef(filter)
   useEffect(() => {
-    if (last.current !== filter) onUnselectItems()
-    last.current = filter
-  }, [filter, onUnselectItems])
+    if (shown.current === filter) return
+    onUnselectItems()
+    if (!isPlaceholderData) shown.current = filter
+  }, [filter, isPlaceholderData, onUnselectItems])
 }
 
 /** When a bulk action ends the selection, moves the focus from the bar, which disappears, to the list. */
@@ -71,7 +75,6 @@ function useFocusReturns(list: RefObject<HTMLElement | null>): void {
  */
 export function ChoiceBar({ list, children }: { list: RefObject<HTMLElement | null>; children: ReactNode }) {
   const { selectedIds } = useListContext()
-  useChoiceEndsWithFilter()
   useFocusReturns(list)
   return (
     <Stack
