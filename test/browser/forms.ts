@@ -103,6 +103,27 @@ export function formScenarios(world: () => World): void {
         await page.request.patch('/admin/api/settings', { headers, data: { payer_bank: '' } })
       }))
 
+    test('settings saved and changed back - are what the form shows, though no answer came between', () =>
+      world().work('/settings', async page => {
+        let isSaved = false
+        await page.route('**/admin/api/settings', route => {
+          isSaved ||= route.request().method() === 'PATCH'
+          return isSaved && route.request().method() === 'GET' ? route.abort() : route.continue()
+        })
+        const bank = page.getByLabel('Bank', { exact: true })
+        const save = async () => {
+          await page.getByRole('button', { name: 'Save' }).click()
+          await page.getByText('Settings saved').waitFor()
+        }
+        await bank.fill('Wrong Bank')
+        await save()
+        await page.unrouteAll({ behavior: 'wait' })
+        await bank.fill('')
+        await save()
+        const read = async () => (await page.request.get('/admin/api/settings')).json()
+        await eventually(async () => assert.equal((await read()).payer_bank, ''))
+      }))
+
     test('what the server refuses - is said once, at the field, which has the focus', () =>
       world().work('/affiliates/create', async page => {
         await page.getByLabel('Login name').fill('new/name')

@@ -27,8 +27,10 @@ export function SettingsPage() {
     const changedSettings = changes(values, { id: 'settings', ...data })
     if ('default_rate' in changedSettings) changedSettings.default_rate = rateOf(changedSettings.default_rate)
     refuseContested(changedSettings, await get<SettingsRecord>('settings'), data!)
-    await request('PATCH', 'settings', { body: changedSettings })
-    await Promise.all(['settings', 'session'].map(key => queryClient.invalidateQueries({ queryKey: [key] })))
+    const { body } = await request<SettingsRecord>('PATCH', 'settings', { body: changedSettings })
+    // What is typed next is compared with it: to read them again can fail.
+    queryClient.setQueryData(['settings'], body)
+    await queryClient.invalidateQueries({ queryKey: ['session'] })
     notify('Settings saved', { type: 'success' })
   })
   return (
