@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { goTo } from './pages.ts'
+import { goTo, settled } from './pages.ts'
 import { eventually, type World } from './world.ts'
 
 export function runScenarios(world: () => World): void {
@@ -52,6 +52,22 @@ export function runScenarios(world: () => World): void {
         await page.getByRole('combobox', { name: 'Kind of file' }).click()
         await page.getByRole('option', { name: 'CSV: reference, status, note' }).click()
         await page.getByText(/results\.csv would record: 1 paid/).waitFor()
+        // The answer about another kind, which was chosen by mistake, comes last.
+        const chosen = Promise.withResolvers<void>()
+        await page.route(/\/results$/, async route => {
+          if (route.request().postDataJSON().format === 'nacha') await chosen.promise
+          await route.continue()
+        })
+        const late = page.waitForResponse(answer => answer.status() === 400)
+        for (const name of ['Returns of ACH (Nacha)', 'CSV: reference, status, note']) {
+          await page.getByRole('combobox', { name: 'Kind of file' }).click()
+          await page.getByRole('option', { name }).click()
+        }
+        await page.getByText(/results\.csv would record: 1 paid/).waitFor()
+        chosen.resolve()
+        await (await late).finished()
+        await settled(page)
+        assert.equal(await page.getByText(/^The file /).count(), 0)
         assert.equal(status, 'sent')
         await page.getByRole('button', { name: 'Record', exact: true }).click()
         await page.getByText('1 paid; 0 recorded before').waitFor()

@@ -102,17 +102,18 @@ function useResults(run: Run, format: string) {
   const [chosen, setChosen] = useState<ResultFile>()
   const [preview, setPreview] = useState<ResultRecord>()
   const [problem, setProblem] = useState('')
+  const latest = useRef(0)
   const send = async ({ name, content }: ResultFile, dry_run: boolean, as = format) => {
+    const own = latest.current
     setProblem('')
     try {
       const body = { content, format: as, dry_run, file_name: oneLine(name) }
       return (await request<ResultRecord>('POST', `payout-runs/${run.id}/results`, { body })).body
     } catch (error) {
-      setProblem(messageOf(error).replace(/^Content:/, 'The file'))
+      if (!dry_run || own === latest.current) setProblem(messageOf(error).replace(/^Content:/, 'The file'))
       return undefined
     }
   }
-  const latest = useRef(0)
   /** Reads a file without recording it, again where it is said to be of another kind. */
   const look = async (file: ResultFile | undefined, as = format) => {
     setPreview(undefined)
