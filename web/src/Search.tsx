@@ -50,7 +50,7 @@ function useSettled(typed: string): string {
   return settled
 }
 
-/** Pages are matched at once, records after the debounce. */
+/** Pages are matched at once, records after the debounce: Enter opens none that was found by an earlier text. */
 function useHits(typed: string, search: string): { hits: Hit[]; isSearching: boolean } {
   const can = useCan()
   const searched = readable(recordPages, can).filter(({ titleOf }) => titleOf)
@@ -67,7 +67,9 @@ function useHits(typed: string, search: string): { hits: Hit[]; isSearching: boo
   const searchText = typed.trim().toLowerCase()
   const hits = [
     ...pagesFor(can).filter(({ text }) => text.toLowerCase().includes(searchText)),
-    ...searched.flatMap((of, number) => hitsIn(of, answers[number]?.data ?? [])),
+    ...(search === typed.trim()
+      ? searched.flatMap((of, number) => hitsIn(of, answers[number]?.data ?? []))
+      : []),
   ]
   return { hits, isSearching: answers.some(({ isFetching }) => isFetching) }
 }
