@@ -18,7 +18,7 @@ import { WriteProbe } from '../probe.ts'
 import type { Schema } from '../table.ts'
 import type { Tables } from '../tables.ts'
 import { commits } from '../timing.ts'
-import type { Batch, Member } from './batch.ts'
+import { type Batch, type Member, newBatch, onceGrown } from './batch.ts'
 import { Checkpoints } from './checkpoints.ts'
 import { BUSY_TIMEOUT_MS, type Connections, connect } from './connect.ts'
 import { kyselyOn, SqliteConnection, writerOn } from './dialect.ts'
@@ -225,7 +225,8 @@ class SqliteDatabase implements Database {
   }
 
   #commitSoon(): void {
-    afterAnswers(() => this.#busy || this.#commit())
+    const batch = this.#batch
+    if (batch) onceGrown(batch, () => this.#busy || this.#batch !== batch || this.#commit())
   }
 
   /** The open batch, or a new one. */
@@ -240,9 +241,7 @@ class SqliteDatabase implements Database {
       await this.#lockFile(giveUpAt)
       const careful = this.#carefulFor > 0
       if (careful) this.#carefulFor -= 1
-      this.#batch = { members: [], careful, committed: Promise.withResolvers() }
-      // A batch in which every transaction failed has no listener.
-      this.#batch.committed.promise.catch(() => {})
+      this.#batch = newBatch(careful)
     }
     return this.#batch
   }
@@ -362,7 +361,8 @@ class SqliteDatabase implements Database {
 
   async #flush(batch: Batch): Promise<void> {
     try {
-      await this.#log?.flush()
+      // Of transactions that failed nothing is left to flush.
+      await (batch.members.length > 0 && this.#log?.flush())
       this.#lookForFiles()
       this.#refuse()
       if (commits.hasSubscribers) commits.publish(undefined)
