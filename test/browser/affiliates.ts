@@ -98,7 +98,7 @@ export function affiliateScenarios(world: () => World): void {
 
     test('undo of one affiliate - is not offered on the page of another, who is opened right behind', async () => {
       const made = async (name: string, status: string): Promise<number> => {
-        const args = { create_user: true, payment_email: `${name}@example.net`, status }
+        const args = { create_user: true, payment_email: `${name}@example.com`, status }
         return (await world().make('/affiliates', args)).id
       }
       const [moved, other] = [await made('shifted', 'pending'), await made('untouched', 'active')]
