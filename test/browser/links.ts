@@ -104,11 +104,13 @@ export function linkScenarios(world: () => World): void {
         )
         // More often than most of the demo's campaigns, so that it is among those that are listed.
         for (let more = 0; more < 9; more += 1) await follow()
-        await page.reload()
-        await page
-          .getByRole('table', { name: 'Campaigns' })
-          .getByText('spring-fair', { exact: true })
-          .waitFor()
+        const campaigns = page.getByRole('table', { name: 'Campaigns' })
+        // Visits are written a little later than they are answered.
+        await eventually(async () => {
+          await page.reload()
+          await campaigns.waitFor()
+          assert.equal(await campaigns.getByText('spring-fair', { exact: true }).count(), 1)
+        })
 
         // Nobody has changed them, so nothing is in the log.
         const [visit] = await world().read(`/visits?affiliate_id=${affiliate.id}`)

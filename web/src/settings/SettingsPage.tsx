@@ -13,6 +13,9 @@ import { Waiting } from '../ui/Waiting.tsx'
 import { PayoutSettings } from './PayoutSettings.tsx'
 import { TrackingFields } from './TrackingFields.tsx'
 
+/** They are read once, and change when they are saved: nothing that was typed is kept beside that. */
+const whenSaved = {}
+
 export function SettingsPage() {
   const queryClient = useQueryClient()
   const notify = useNotify()
@@ -39,7 +42,7 @@ export function SettingsPage() {
       {!data && !error && <Waiting />}
       {data && (
         <SaveContextProvider value={submit}>
-          <CarefulForm record={{ id: 'settings', ...data }} resource="settings">
+          <CarefulForm record={{ id: 'settings', ...data }} resource="settings" resetOptions={whenSaved}>
             <Fields settings={data} />
             <FormButtons />
           </CarefulForm>

@@ -11,7 +11,7 @@ import {
   type TextInputProps,
   useSaveContext,
 } from 'react-admin'
-import { useFormContext, useFormState, useWatch } from 'react-hook-form'
+import { useFormState, useWatch } from 'react-hook-form'
 import { useCan, useSession } from '../session.tsx'
 import { type Money, useMoney } from './format.ts'
 import { useGoBack } from './lists.ts'
@@ -32,7 +32,6 @@ export function CarefulForm({ needs, children, ...rest }: FormProps & { needs?: 
       resetOptions={whenReadAgain}
       {...rest}
     >
-      <SavedIsUnchanged />
       {needs === undefined || may(needs) ? children : <ReadOnly needs={needs}>{children}</ReadOnly>}
     </Form>
   )
@@ -40,32 +39,6 @@ export function CarefulForm({ needs, children, ...rest }: FormProps & { needs?: 
 
 /** A record that is read again while its form is open (it was stored, and the reading was slow) keeps what was typed. */
 const whenReadAgain = { keepDirtyValues: true }
-
-/**
- * What has been saved is no longer an unsaved change, and follows what is read again. Told by the form itself: a record that is
- * read again at the same moment takes the state back before it is rendered.
- */
-function SavedIsUnchanged() {
-  const { subscribe, getValues, reset } = useFormContext()
-  useEffect(() => {
-    let isDue = false
-    const settle = () => {
-      reset(getValues())
-      isDue = false
-    }
-    return subscribe({
-      // They come with the outcome.
-      formState: { errors: true },
-      callback: ({ isSubmitSuccessful }) => {
-        // Resetting calls back as well, before it has ended.
-        if (!isSubmitSuccessful || isDue) return
-        isDue = true
-        queueMicrotask(settle)
-      },
-    })
-  }, [subscribe, getValues, reset])
-  return null
-}
 
 const Locked = createContext(false)
 
