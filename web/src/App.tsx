@@ -1,6 +1,7 @@
 import { QueryClient } from '@tanstack/react-query'
+import type { ComponentType } from 'react'
 import { AdminContext, AdminUI, CustomRoutes, localStorageStore, Resource } from 'react-admin'
-import { Route } from 'react-router-dom'
+import { Route, useParams } from 'react-router-dom'
 import { dataProvider } from './dataProvider.ts'
 import { LoginPage } from './LoginPage.tsx'
 import { i18nProvider } from './messages.ts'
@@ -20,6 +21,9 @@ const Home = otherPages.find(({ path }) => path === '/')!.page
 const routed = otherPages.filter(({ path }) => path !== '/')
 
 const Start = () => <Home />
+
+/** What was begun on the page of one record, such as an undo, is not offered for another. */
+const OfOneRecord = ({ page: Page }: { page: ComponentType }) => <Page key={useParams().id} />
 
 const store = localStorageStore('1', 'affiliated')
 
@@ -54,7 +58,9 @@ export function App() {
           <Resource
             key={resource}
             name={resource}
-            {...{ list, edit, show }}
+            list={list}
+            edit={edit && <OfOneRecord page={edit} />}
+            show={show && <OfOneRecord page={show} />}
             create={
               Create && (
                 <Needs to={`${resource}.create`} title={`New ${name[0].toLowerCase()}`}>

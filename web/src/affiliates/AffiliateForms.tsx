@@ -217,12 +217,7 @@ function EditPage() {
   if (isPending || !record) return <Waiting />
   const page = `/affiliates/${record.id}/show`
   return (
-    <Page
-      key={record.id}
-      title={`Edit ${nameOf(record)}`}
-      parent={{ to: page, label: nameOf(record) }}
-      narrow
-    >
+    <Page title={`Edit ${nameOf(record)}`} parent={{ to: page, label: nameOf(record) }} narrow>
       <CarefulForm needs="affiliates.edit">
         <FormSection title="Account">
           <Row>

@@ -49,7 +49,6 @@ function ShowPage() {
   if (isPending || !affiliate) return <Waiting />
   return (
     <Page
-      key={affiliate.id}
       title={nameOf(affiliate)}
       heading={<bdi>{nameOf(affiliate)}</bdi>}
       parent={parent}

@@ -52,7 +52,6 @@ function EditPage() {
   const isOfRun = record.payout_run_id > 0
   return (
     <Page
-      key={record.id}
       title={`Payout ${record.id}`}
       parent={parent}
       narrow

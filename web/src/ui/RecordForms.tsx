@@ -123,7 +123,6 @@ function EditPage<R extends RaRecord<number>>(props: Omit<EditProps<R>, 'argumen
   const page = of.show && pageOf(of, record.id)
   return (
     <Page
-      key={record.id}
       title={page ? `Edit ${name}` : name}
       parent={page ? { to: page, label: name } : list}
       narrow={!wide}

@@ -34,8 +34,6 @@ function ShowPage<R extends RaRecord<number>>({ of, nameOf, aside, actions, chil
   const name = nameOf(record)
   return (
     <Page
-      // What was begun on the page of one record, such as an undo, is not offered for another.
-      key={record.id}
       title={name}
       heading={<bdi>{name}</bdi>}
       parent={parent}

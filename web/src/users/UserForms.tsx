@@ -92,13 +92,7 @@ function EditPage() {
   }
   if (isPending || !record) return <Waiting />
   return (
-    <Page
-      key={record.id}
-      title={userName(record)}
-      heading={<bdi>{userName(record)}</bdi>}
-      parent={parent}
-      narrow
-    >
+    <Page title={userName(record)} heading={<bdi>{userName(record)}</bdi>} parent={parent} narrow>
       <Typography sx={{ mb: 2, color: 'text.secondary' }}>
         Account {record.id}, registered {time(record.date_registered)}.{' '}
         {record.affiliate_id ? (
