@@ -20,7 +20,14 @@ async function start(t: TestContext) {
       .prepare('SELECT name FROM rate_types WHERE length(name) = 1 ORDER BY name')
       .all()
       .map(row => row.name)
-  return { database, other, committed }
+  /** @param work writes 'a', which is committed and not on the disk then */
+  const whileSlow = async <T>(work: () => Promise<T>) => {
+    const isSlow = slowDisk()
+    const first = work()
+    while (!committed().includes('a')) await setImmediate()
+    return { isSlow, first }
+  }
+  return { database, other, committed, whileSlow }
 }
 
 const write = (database: Database, name: string) =>
@@ -35,12 +42,10 @@ async function seen(database: Database): Promise<string[]> {
 }
 
 test('what is committed is neither answered nor read before it is on the disk, and reads and writes go on meanwhile', async t => {
-  const { database, other, committed } = await start(t)
+  const { database, other, committed, whileSlow } = await start(t)
   const answered: string[] = []
   const writing = (name: string) => write(database, name).then(() => answered.push(name))
-  const isSlow = slowDisk()
-  const first = writing('a')
-  while (!committed().includes('a')) await setImmediate()
+  const { isSlow, first } = await whileSlow(() => writing('a'))
   const second = writing('b')
   for (let turn = 0; turn < 20; turn += 1) {
     assert.deepEqual(await seen(database), [])
@@ -65,11 +70,9 @@ test('what is committed is neither answered nor read before it is on the disk, a
 })
 
 test('a failure that tells what is not on the disk yet waits for it', async t => {
-  const { database, other, committed } = await start(t)
+  const { database, other, whileSlow } = await start(t)
   const answered: string[] = []
-  const isSlow = slowDisk()
-  const first = write(database, 'a').then(() => answered.push('made'))
-  while (!committed().includes('a')) await setImmediate()
+  const { isSlow, first } = await whileSlow(() => write(database, 'a').then(() => answered.push('made')))
   const again = () =>
     assert.rejects(write(database, 'a'), /not unique/).then(() => answered.push('there already'))
   const both = [again(), again()]
@@ -82,16 +85,14 @@ test('a failure that tells what is not on the disk yet waits for it', async t =>
 })
 
 test('no more transactions than share a commit run while the disk is slow', async t => {
-  const { database, other, committed } = await start(t)
+  const { database, other, whileSlow } = await start(t)
   let ran = 0
   const run = () =>
     database.transaction(async tx => {
       await sql`UPDATE rate_types SET position = position`.execute(tx)
       ran += 1
     })
-  const isSlow = slowDisk()
-  const first = write(database, 'a')
-  while (!committed().includes('a')) await setImmediate()
+  const { isSlow, first } = await whileSlow(() => write(database, 'a'))
   const further = Array.from({ length: 300 }, run)
   for (let turn = 0; turn < 100; turn += 1) await setImmediate()
   assert.equal(ran, 128)
@@ -102,10 +103,8 @@ test('no more transactions than share a commit run while the disk is slow', asyn
 })
 
 test('what another process has written and answered meanwhile is read', async t => {
-  const { database, other, committed } = await start(t)
-  const isSlow = slowDisk()
-  const first = write(database, 'a')
-  while (!committed().includes('a')) await setImmediate()
+  const { database, other, whileSlow } = await start(t)
+  const { isSlow, first } = await whileSlow(() => write(database, 'a'))
   assert.deepEqual(await seen(database), [])
   other.exec(`INSERT INTO rate_types (name, position) VALUES ('z', 9)`)
   await setImmediate()
@@ -134,10 +133,8 @@ test('a database that a link names is written, and its log is watched beside the
 })
 
 test('a database that is closed first puts on the disk what was committed', async t => {
-  const { database, other, committed } = await start(t)
-  const isSlow = slowDisk()
-  const first = write(database, 'a')
-  while (!committed().includes('a')) await setImmediate()
+  const { database, other, committed, whileSlow } = await start(t)
+  const { isSlow, first } = await whileSlow(() => write(database, 'a'))
   const second = write(database, 'b')
   let isClosed = false
   const closed = database.close().then(() => {
