@@ -1,7 +1,7 @@
 /**
- * Writes visits after they were answered, in batches: half a second after the first, or as soon as there are a hundred. A
- * visit then costs a hundredth of a write of its own, and whatever else writes waits for a batch that is short. A process that is
- * killed loses at most the last batch, but no credit, because the click token carries the affiliate.
+ * Writes visits after they were answered, in batches: half a second after the first, or as soon as there are 25. A visit
+ * then costs a small part of a write of its own, and whatever else writes waits for a batch that is short. A process that
+ * is killed loses at most what waits, but no credit, because the click token carries the affiliate.
  * See docs/decisions/visitors.md.
  */
 import { hash, randomBytes } from 'node:crypto'
@@ -16,8 +16,10 @@ import { visit } from '../visits/visit.ts'
 import * as store from './store.ts'
 
 const EVERY_MS = 500
-/** The most that share a transaction: more of them cost as much each, and keep other writes waiting for longer. */
-const BATCH = 100
+/** So many are written at once: each costs about as much as with more, and other requests wait for less. */
+const ENOUGH = 25
+/** The most that share a transaction, when the database takes longer for each than visits take to come. */
+const MOST_TOGETHER = 100
 /** The most visits that wait; further ones are answered, and not written. */
 const MOST_WAITING = 10_000
 const VISITORS_PER_SWEEP = 1000
@@ -77,7 +79,7 @@ export class VisitBatch {
     }
     this.#waiting.push(answered)
     // Once: after a failure there are more, and they wait for the next round.
-    if (this.#waiting.length === BATCH) this.#rounds.go()
+    if (this.#waiting.length === ENOUGH) this.#rounds.go()
   }
 
   /** Adds a report of the script: of each place the last one is stored, and when one was last counted. */
@@ -102,14 +104,14 @@ export class VisitBatch {
 
   async #flushAll(): Promise<void> {
     do await this.#flush()
-    while (this.#waiting.length >= BATCH)
+    while (this.#waiting.length >= ENOUGH)
   }
 
   /** @throws what it has reported, so that a round ends with it */
   async #flush(): Promise<void> {
     if (this.#dropped > 0) this.#reports.dropped(this.#dropped)
     this.#dropped = 0
-    const batch = this.#waiting.splice(0, BATCH)
+    const batch = this.#waiting.splice(0, MOST_TOGETHER)
     const sightings = [...this.#sightings.values()]
     const loads = [...this.#loads]
     if (batch.length + sightings.length + loads.length === 0) return
