@@ -180,11 +180,18 @@ export function ruleScenarios(world: () => World): void {
         await page.getByText('10.84').first().waitFor()
         await goTo(page, '/exchange-rates')
         await page.getByText('1 EUR = 1.0842 USD').first().waitFor()
+        // What the rate is compared with arrives after Save was pressed, as on a slow connection.
+        const pressed = Promise.withResolvers<void>()
+        await page.route(/exchange-rates\?.*from_currency=EUR/, async route => {
+          await pressed.promise
+          await route.continue()
+        })
         await page.getByRole('link', { name: 'Enter rate' }).first().click()
         await page.getByLabel('From currency').fill('eur')
         await page.getByRole('textbox', { name: /^Rate/ }).fill('10.842')
         await page.getByLabel('Valid from').fill('2020-01-02')
         await page.getByRole('button', { name: 'Save' }).click()
+        pressed.resolve()
         await page.getByText(/10\.842 is 10 times the rate of .*2020/).waitFor()
         await page.getByRole('button', { name: 'Save' }).click()
         await page.getByText('1 EUR = 10.842 USD').first().waitFor()

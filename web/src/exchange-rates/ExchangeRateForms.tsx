@@ -1,5 +1,6 @@
 import { Button } from '@mui/material'
-import { required, TextInput, useGetList, useRecordContext } from 'react-admin'
+import { useQuery } from '@tanstack/react-query'
+import { required, TextInput, useDataProvider, useGetList, useRecordContext } from 'react-admin'
 import { useFormContext, useWatch } from 'react-hook-form'
 import { useSearchParams } from 'react-router-dom'
 import type { Referral } from '../referrals/referral.ts'
@@ -62,20 +63,28 @@ const timeOf = (date: string) => Date.parse(date.includes(' ') ? `${date.replace
 /** Warns of a rate that is far from the known one nearest in time: of a decimal point in the wrong place. */
 function useFarFromNearest() {
   const [id, from, to, date] = useWatch({ name: ['id', 'from_currency', 'to_currency', 'date'] })
-  const { data } = useGetList<ExchangeRate>(
-    'exchange-rates',
-    {
-      filter: { from_currency: from, to_currency: to },
-      pagination: { page: 1, perPage: COMPARED },
-      sort: { field: 'date', order: 'DESC' },
-    },
-    { enabled: currencyProblem(from) === undefined && currencyProblem(to) === undefined },
-  )
-  return useWarning(text => {
+  const dataProvider = useDataProvider()
+  const { data, isFetching, refetch } = useQuery({
+    queryKey: ['exchange-rates', 'getList', { from, to }],
+    queryFn: () =>
+      dataProvider.getList<ExchangeRate>('exchange-rates', {
+        filter: { from_currency: from, to_currency: to },
+        pagination: { page: 1, perPage: COMPARED },
+        sort: { field: 'date', order: 'DESC' },
+      }),
+    enabled: currencyProblem(from) === undefined && currencyProblem(to) === undefined,
+    staleTime: 0,
+  })
+  return useWarning(async text => {
+    if (rateProblem(text)) return undefined
     const at = date ? timeOf(String(date)) : Date.now()
     const distance = (rate: ExchangeRate) => Math.abs(timeOf(rate.date) - at)
-    const [nearest] = (data ?? []).filter(rate => rate.id !== id).sort((a, b) => distance(a) - distance(b))
-    if (!nearest || rateProblem(text)) return undefined
+    // What is on its way is waited for: on a slow connection somebody has typed, and saves, before it is there.
+    const known = isFetching ? (await refetch({ cancelRefetch: false })).data : data
+    const [nearest] = (known?.data ?? [])
+      .filter(rate => rate.id !== id)
+      .sort((a, b) => distance(a) - distance(b))
+    if (!nearest) return undefined
     const times = Number(text) / Number(nearest.rate)
     if (times <= MOST_TIMES && times >= 1 / MOST_TIMES) return undefined
     return `${text} is ${Number(times.toPrecision(2))} times the rate of ${day(nearest.date)}. Save again if it is meant.`

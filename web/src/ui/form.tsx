@@ -314,16 +314,18 @@ function amountProblem(
 const example = ({ decimals }: Money) =>
   decimals === 0 ? '1250' : `1250.${'50'.padEnd(decimals, '0').slice(0, decimals)}`
 
+type Warning = string | undefined
+
 /**
  * What is most often a slip: the first attempt to save warns, the second saves.
  * @returns the validation of a field
  */
-export function useWarning(warningOf: (text: string) => string | undefined) {
+export function useWarning(warningOf: (text: string) => Warning | Promise<Warning>) {
   const { submitCount } = useFormState()
   const announced = useRef({ text: '', submitCount: 0 })
-  return (typed: unknown) => {
+  return async (typed: unknown) => {
     const text = rateOf(typed)
-    const warning = warningOf(text)
+    const warning = await warningOf(text)
     if (warning === undefined) return undefined
     // Validation runs more often than submission: the warning counts as seen once the form was submitted after it.
     if (announced.current.text !== text) announced.current = { text, submitCount }
