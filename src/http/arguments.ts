@@ -64,19 +64,13 @@ export class ArgumentReader<T extends TObject = TObject> {
    */
   read(path: Parameters, body: Parameters, query: Parameters, isTyped = true): Read {
     const result: Read = { args: {}, problems: {}, missing: [], ignored: [] }
-    for (const source of [query, body]) {
-      this.#take(source, result)
-      if (this.#takesFilter) this.#take(filterOf(source), result, 'filter')
-    }
-    this.#take(path, result)
+    this.#takeAll(query, result, isLeftBlank)
+    this.#takeAll(body, result, isTyped ? isNull : isLeftBlank)
+    this.#take(path, result, isNull)
     // Compiled on first use: most endpoints are not used in the first second, and together they would double the
     // start-up time.
     this.#compiled ??= ajv.compile(this.#schema)
-    if (!this.#compiled(result.args)) {
-      const isBlank = (name: string) =>
-        result.args[name] === '' && (Object.hasOwn(body, name) ? !isTyped : Object.hasOwn(query, name))
-      this.#explain(this.#compiled.errors!, result, isBlank)
-    }
+    if (!this.#compiled(result.args)) this.#explain(this.#compiled.errors!, result)
     return result
   }
 
@@ -91,48 +85,37 @@ export class ArgumentReader<T extends TObject = TObject> {
     return args as Static<T>
   }
 
-  #take(source: Parameters, result: Read, within?: string): void {
+  #takeAll(source: Parameters, result: Read, isUnsent: IsUnsent): void {
+    this.#take(source, result, isUnsent)
+    if (this.#takesFilter) this.#take(filterOf(source), result, isUnsent, 'filter')
+  }
+
+  #take(source: Parameters, result: Read, isUnsent: IsUnsent, within?: string): void {
     for (const name of Object.keys(source)) {
       const value = source[name]
       if (name === 'filter' && this.#takesFilter && within === undefined && isObject(value)) continue
       const label = within === undefined ? name : `${within}[${name}]`
       const coerce = name === 'filter' ? undefined : this.#coercers.get(name)
-      if (coerce === undefined || value === null) ignore(label, value, result)
+      const schema = this.#schema.properties![name]!
+      if (coerce === undefined || isUnsent(value, schema)) ignore(label, value, result)
       else if (!isObject(value)) result.args[name] = coerce(value)
-      else {
-        result.args[name] = coerce(withoutNulls(value))
-        this.#ignoreMembers(name, value, label, result)
-      }
+      else result.args[name] = coerce(sentMembers(value, schema, label, { isUnsent, ...result }))
     }
   }
 
-  /** Reports members that the schema does not have, or that have no value. */
-  #ignoreMembers(name: string, value: Parameters, label: string, { ignored }: Read): void {
-    const unknown = new Set(unknownMembers(this.#schema.properties![name]!, value))
-    for (const member of Object.keys(value)) {
-      if (unknown.has(member) || value[member] === null) ignored.push(`${label}[${member}]`)
-    }
-  }
-
-  #explain(errors: readonly ErrorObject[], result: Read, isBlank: (name: string) => boolean): void {
+  #explain(errors: readonly ErrorObject[], result: Read): void {
     const { args, missing } = result
     for (const error of errors) {
       const name = error.instancePath.split('/', 2)[1]
       if (name !== undefined) {
         // Reported already: each alternative of a union adds an error of its own.
         if (!Object.hasOwn(args, name)) continue
-        if (isBlank(name)) this.#leaveOut(name, result)
-        else this.#refuse(name, result)
+        this.#refuse(name, result)
         delete args[name]
       } else if (error.keyword === 'required') {
         missing.push(error.params.missingProperty)
       }
     }
-  }
-
-  #leaveOut(name: string, { ignored, missing }: Read): void {
-    ignored.push(name)
-    if (this.#schema.required?.includes(name)) missing.push(name)
   }
 
   #refuse(name: string, { args, problems }: Read): void {
@@ -148,11 +131,46 @@ function ignore(label: string, value: unknown, { ignored, problems }: Read): voi
   if (typeof value === 'string' && !value.isWellFormed()) problems[label] = 'must be UTF-8.'
 }
 
-/** JSON null counts as not sent. */
-function withoutNulls(value: Parameters): Parameters {
-  const members = Object.entries(value)
-  return members.some(([, member]) => member === null)
-    ? Object.fromEntries(members.filter(([, member]) => member !== null))
+/** Whether a value counts as not sent. */
+type IsUnsent = (value: unknown, schema: JsonSchema) => boolean
+
+/** Of JSON. */
+const isNull: IsUnsent = value => value === null
+
+/** Of a query or a form, where a field that nobody has filled in is an empty text. */
+const isLeftBlank: IsUnsent = (value, schema) => value === '' && !takesEmpty(schema)
+
+function takesEmpty({
+  anyOf,
+  const: constant,
+  enum: choices,
+  format,
+  minLength = 0,
+  type,
+}: JsonSchema): boolean {
+  if (anyOf) return anyOf.some(takesEmpty)
+  if (constant !== undefined) return constant === ''
+  if (choices) return choices.includes('')
+  if (type !== 'string') return type === undefined || type === 'array'
+  const of = format === undefined ? undefined : formats[format]
+  return minLength === 0 && (of?.type === 'number' || of?.test('') !== false)
+}
+
+/** The members that have a value. Names those that have none, or that the schema does not have. */
+function sentMembers(
+  value: Parameters,
+  schema: JsonSchema,
+  label: string,
+  { isUnsent, ignored }: { readonly isUnsent: IsUnsent; readonly ignored: string[] },
+): Parameters {
+  const known = membersOf(schema)
+  const isWithoutValue = (name: string) => isUnsent(value[name], known?.[name] ?? {})
+  const names = Object.keys(value)
+  for (const name of names) {
+    if ((known && !Object.hasOwn(known, name)) || isWithoutValue(name)) ignored.push(`${label}[${name}]`)
+  }
+  return names.some(isWithoutValue)
+    ? Object.fromEntries(Object.entries(value).filter(([name]) => !isWithoutValue(name)))
     : value
 }
 
@@ -198,14 +216,9 @@ function filterOf(source: Parameters): Parameters {
   return isObject(source.filter) ? source.filter : {}
 }
 
-/** Members that the schema does not have; none if it does not accept objects. */
-function unknownMembers({ anyOf, properties }: JsonSchema, value: Parameters): string[] {
-  if (anyOf) {
-    const member = anyOf.find(option => option.properties)
-    return member ? unknownMembers(member, value) : []
-  }
-  return properties ? Object.keys(value).filter(name => !Object.hasOwn(properties, name)) : []
-}
+/** The members that an object may have; undefined if it may have any, or no object is accepted. */
+const membersOf = ({ anyOf = [], properties }: JsonSchema): JsonSchema['properties'] =>
+  properties ?? anyOf.find(option => option.properties)?.properties
 
 /** Number of unknown names whose values are checked. */
 const IGNORED_CHECKED = 100

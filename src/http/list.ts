@@ -46,7 +46,10 @@ export function listArguments<F extends TProperties>(
     ),
     ...ordering(orders),
     cursor: Type.Optional(
-      line(2000, 'Where the page begins: from the Link header (rel="next") of the page before.'),
+      Type.String({
+        ...line(2000, 'Where the page begins: from the Link header (rel="next") of the page before.'),
+        minLength: 1,
+      }),
     ),
     count: Type.Optional(flag('Adds the header X-Total-Count: how many there are on all pages.')),
     fields: Type.Optional(

@@ -70,6 +70,14 @@ describeService('arguments', service => {
     const list = await service().get('/affiliates?number&date=&status=active')
     assert.equal(list.status, 200, JSON.stringify(list.body))
     assert.equal(list.headers.get('x-ignored-arguments'), 'number, date')
+    const spans =
+      'date[start]=2020-01-01&date[end]=&amount[min]=&amount[max]=5&filter[updated_since]=&cursor='
+    const narrowed = await service().get(`/payouts?${spans}`)
+    assert.equal(narrowed.status, 200, JSON.stringify(narrowed.body))
+    const unsent = 'date[end], amount[min], cursor, filter[updated_since]'
+    assert.equal(narrowed.headers.get('x-ignored-arguments'), unsent)
+    assertFailure(await service().get('/payouts?date[start]=&date[end]=soon'), 400, 'rest_invalid_param')
+    assert.equal((await service().get('/payouts?date[start]=&date[end]=')).status, 200)
     const path = '/referrals?affiliate_id=1&amount=10&visit_id=&parent_id=&date='
     const created = await service().post(path)
     assert.equal(created.status, 201, JSON.stringify(created.body))
