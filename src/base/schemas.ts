@@ -3,6 +3,7 @@
  * validates arguments, types the code, and is what OPTIONS and OpenAPI describe.
  */
 import { type TSchema, Type } from 'typebox'
+import { CURRENCY_CODE, problemOfCurrencyCode } from './currencies.ts'
 import { MAX_AMOUNT, MAX_RATE, RATE_DECIMALS, toUnits } from './money.ts'
 import { isEmail } from './text.ts'
 import { parseMoment } from './time.ts'
@@ -37,6 +38,9 @@ export const email = (description: string) => Type.String({ maxLength: 254, form
 
 export const optionalEmail = (description: string) =>
   Type.String({ maxLength: 254, format: 'optional-email', description })
+
+/** The code of a currency in use, in any case of letters. */
+export const currency = (description: string) => Type.String({ format: 'currency', description })
 
 export const choice = <const T extends string>(values: readonly T[], description?: string) =>
   Type.Unsafe<T>({ type: 'string', enum: values, ...(description && { description }) })
@@ -95,6 +99,7 @@ export const formats: Record<string, Format> = {
     test: text => text === '' || isEmail(text),
     expects: 'a valid e-mail address, or empty',
   },
+  currency: { test: text => problemOfCurrencyCode(text) === undefined, expects: CURRENCY_CODE },
   moment: {
     test: text => parseMoment(text) !== undefined,
     expects: 'a date (YYYY-MM-DD, or YYYY-MM-DD HH:MM:SS, in UTC)',

@@ -1,8 +1,7 @@
 /** The kind referral: an amount owed to an affiliate for a sale or a lead. */
 import { type Static, Type } from 'typebox'
-import { problemOfCurrencyCode } from '../../base/currencies.ts'
 import { decimalsReason, decimalText, MAX_AMOUNT, toUnits } from '../../base/money.ts'
-import { choice, identifiers, line, listOf, moment, paragraphs } from '../../base/schemas.ts'
+import { choice, currency, identifiers, line, listOf, moment, paragraphs } from '../../base/schemas.ts'
 import type { Settings } from '../../base/settings.ts'
 import { formatTime, parseMoment } from '../../base/time.ts'
 import { kind, type RowOf, type TableOf } from '../../records/kind.ts'
@@ -136,10 +135,9 @@ const fields = {
   currency: {
     ...words(line(3), 'ISO 4217 code of the currency.', neither),
     create: Type.Optional(
-      line(3, "ISO 4217 code of the amount's currency, which is exchanged; the programme's when omitted."),
+      currency("ISO 4217 code of the amount's currency, which is exchanged; the programme's when omitted."),
     ),
-    edit: Type.Optional(line(3, "The programme's currency, in which its amount is.")),
-    problem: problemOfCurrencyCode,
+    edit: Type.Optional(currency("The programme's currency, in which its amount is.")),
     keep: (value: string) => value.toUpperCase(),
     order: false,
   },
