@@ -34,6 +34,10 @@ const CODE = '^[A-Za-z0-9_-]{1,64}$'
 /** A part of an address, in characters that need no escape there. */
 export const code = (description: string) => Type.String({ pattern: CODE, format: 'code', description })
 
+/** The name of a record on another site. */
+export const elsewhere = (maxLength: number, description: string) =>
+  Type.String({ maxLength, pattern: '^$|^[^:]*:.*$', format: 'elsewhere', description })
+
 export const email = (description: string) => Type.String({ maxLength: 254, format: 'email', description })
 
 export const optionalEmail = (description: string) =>
@@ -80,10 +84,14 @@ const MOMENT_FORMS = 'UTC, as YYYY-MM-DD or YYYY-MM-DD HH:MM:SS.'
  */
 const TURNS_DIRECTION = /[\u202A-\u202E\u2066-\u2069]/u
 
+function isLine(text: string): boolean {
+  return !/[\p{Cc}\p{Cs}]/u.test(text) && !TURNS_DIRECTION.test(text)
+}
+
 /** String formats beyond what JSON Schema can express: `test` validates, `expects` completes the sentence "must be …". */
 export const formats: Record<string, Format> = {
   line: {
-    test: text => !/[\p{Cc}\p{Cs}]/u.test(text) && !TURNS_DIRECTION.test(text),
+    test: isLine,
     expects: 'one line of text without control characters',
   },
   paragraphs: {
@@ -95,6 +103,7 @@ export const formats: Record<string, Format> = {
     expects: '1 to 64 letters (A-Z, a-z), digits, _ and -',
   },
   email: { test: isEmail, expects: 'a valid e-mail address' },
+  elsewhere: { test: isLine, expects: 'one line of text as site:id, or empty' },
   'optional-email': {
     test: text => text === '' || isEmail(text),
     expects: 'a valid e-mail address, or empty',

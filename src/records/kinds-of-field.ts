@@ -4,6 +4,7 @@ import { type TSchema, type TString, Type } from 'typebox'
 import { decimalsReason, fromUnits, MAX_AMOUNT, sumFromUnits, toUnits } from '../base/money.ts'
 import {
   choice,
+  elsewhere as elsewhereSchema,
   identifier,
   identifiers,
   line,
@@ -110,11 +111,7 @@ export const words = (schema: TString, description: string, facts: Facts) =>
 
 /** The record's name on another site, as `site:id`. */
 export const elsewhere = words(
-  Type.String({
-    ...line(100),
-    pattern: '^$|^[^:]*:.*$',
-    description: 'Where it is known on another site, as site:id.',
-  }),
+  elsewhereSchema(100, 'Where it is known on another site, as site:id.'),
   'Where it is known on another site, as site:id; empty when it is not.',
   neither,
 )

@@ -153,6 +153,7 @@ describeService('referrals: create', service => {
       'status',
       'type',
     ])
+    assert.match(reply.body.data.params.rest_id, /as site:id, or empty/)
     assert.equal(
       (await service().get('/referrals?count=1')).headers.get('x-total-count'),
       before.headers.get('x-total-count'),
