@@ -1,7 +1,7 @@
 /** The kind affiliate. */
 import { type Static, Type } from 'typebox'
 import { formatRate, parseRate } from '../../base/money.ts'
-import { identifier, identifiers, line, listOf, optionalEmail, rate } from '../../base/schemas.ts'
+import { identifiers, line, listOf, optionalEmail, rate } from '../../base/schemas.ts'
 import type { Settings } from '../../base/settings.ts'
 import { foldCase } from '../../base/text.ts'
 import { filter, sql } from '../../records/field.ts'
@@ -44,14 +44,16 @@ const { wire: _wire, ...notes } = paragraphs(
   personal,
 )
 
-const groupId = (description: string) =>
+/** An identifier, or 0 for none. */
+const optionalId = (description: string) =>
   Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description })
 
 const fields = {
   user_id: {
     ...account,
     orders: byAccountName,
-    create: Type.Optional(identifier('The account to link. Used when create_user is not true.')),
+    // Client programs send 0 with create_user.
+    create: Type.Optional(optionalId('The account to link. Used when create_user is not true.')),
   },
   rate: {
     type: 'integer',
@@ -122,8 +124,8 @@ const fields = {
     nullable: true,
     ...neither,
     references: { table: 'groups' },
-    create: Type.Optional(groupId('The group that the affiliate belongs to; 0: to none.')),
-    edit: Type.Optional(groupId('New group; 0: none.')),
+    create: Type.Optional(optionalId('The group that the affiliate belongs to; 0: to none.')),
+    edit: Type.Optional(optionalId('New group; 0: none.')),
     filter: anyOf(identifiers('Only those who belong to one of these groups.')),
     initial: null,
     show: (stored: number | null) => stored ?? 0,

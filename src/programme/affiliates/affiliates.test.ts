@@ -95,6 +95,9 @@ describeService('affiliates: create', service => {
   test('201 - user_id is not used with create_user', async () => {
     const { user_id } = await service().newAffiliate('unused', { user_id: 1 })
     assert.notEqual(user_id, 1)
+    const blank = 'create_user=1&payment_email=blank@example.com&user_id=0&affiliate_id=&id='
+    assert.equal((await service().post(`/affiliates?${blank}`)).status, 201)
+    assertFailure(await service().post('/affiliates', { user_id: 0 }), 400, 'rest_invalid_param')
   })
 
   test('400 - neither account nor create_user', async () => {

@@ -137,9 +137,11 @@ async function accountsFor(
   return new Map(argsOfAll.map((args, place) => [args, results[place]!]))
 }
 
+const isSent = (value: unknown) => value !== undefined && value !== ''
+
 /** @throws Failure affiliate_exists, missing_argument, missing_user */
 function refuseIncomplete(args: CreateArguments): void {
-  if (args.affiliate_id !== undefined || args.id !== undefined) throw new Failure('affiliate_exists')
+  if (isSent(args.affiliate_id) || isSent(args.id)) throw new Failure('affiliate_exists')
   if (args.create_user && !args.payment_email) throw missingArguments(['payment_email'])
   if (!args.create_user && args.user_id === undefined) throw new Failure('missing_user')
 }
