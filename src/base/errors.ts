@@ -371,10 +371,10 @@ export function refuseInvalid(problems: Problems): void {
   if (Object.keys(problems).length > 0) throw invalidArguments(problems)
 }
 
-/** A failure that names the missing required arguments. */
-export function missingArguments(names: string[]): Failure {
+/** A failure that names the missing required arguments. @param hint a sentence about what else would do */
+export function missingArguments(names: string[], hint = ''): Failure {
   return new Failure('missing_argument', {
-    message: `Missing argument${names.length > 1 ? 's' : ''}: ${names.join(', ')}.`,
+    message: `Missing argument${names.length > 1 ? 's' : ''}: ${names.join(', ')}. ${hint}`.trim(),
     data: { params: names },
   })
 }

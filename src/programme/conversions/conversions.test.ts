@@ -70,12 +70,29 @@ describeService('conversions', service => {
       'references',
     ])
     assertFailure(await report({ reference: fresh(), currency: 'XXY', amount: 1 }), 400, 'rest_invalid_param')
-    const missing = await report({ reference: fresh(), affiliate_id: affiliate.id })
-    assert.deepEqual(missing.body.data.params, { amount: 'must be sent.' })
     const beyond = await report({ reference: fresh(), amount: 1e15, occurred_at: '9999-12-31' })
     assert.deepEqual(Object.keys(beyond.body.data.params).sort(), ['amount', 'occurred_at'])
     assert.match(beyond.body.data.params.amount, /^must be a number from 0 to/)
-    assertFailure(await report({ kind: 'attribution', reference: fresh() }), 400, 'rest_invalid_param')
+  })
+
+  test('400 - what this kind of conversion needs is missing, and nothing else is wrong', async () => {
+    for (const [args, ...names] of [
+      [{}, 'amount'],
+      [{ kind: 'refund', amount: 1 }, 'part'],
+      [{ kind: 'dispute', cumulative: false }, 'amount', 'part'],
+      [{ kind: 'attribution' }, 'affiliate_id'],
+    ] as const) {
+      const reply = await report({ reference: fresh(), ...args })
+      assertFailure(reply, 400, 'rest_missing_callback_param')
+      assert.deepEqual(reply.body.data.params, names)
+      const line = JSON.stringify({ kind: 'sale', reference: fresh(), ...args })
+      const many = await service().post('/conversions', line, {
+        headers: { 'content-type': 'application/x-ndjson' },
+      })
+      assert.match(JSON.stringify(many.body), /rest_missing_callback_param/)
+    }
+    const { body } = await report({ kind: 'refund', reference: fresh(), amount: 1 })
+    assert.match(body.message, /^Missing argument: part\. Send part, or cumulative: /)
   })
 
   test('400 - what cannot have been: a date before there were shops, shares larger than the whole', async () => {

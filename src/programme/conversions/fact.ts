@@ -1,6 +1,6 @@
 /** Parses a report: problems by argument, and amounts in their own currency. Pure. */
 import { decimalsOf, NO_CURRENCY } from '../../base/currencies.ts'
-import type { Problems } from '../../base/errors.ts'
+import { missingArguments, type Problems, refuseInvalid } from '../../base/errors.ts'
 import { decimalsReason, decimalText, toUnits } from '../../base/money.ts'
 import type { Settings } from '../../base/settings.ts'
 import { foldCase } from '../../base/text.ts'
@@ -18,6 +18,7 @@ const EARLIEST = Date.UTC(EARLIEST_YEAR, 0) / 1000
 
 const needsAmount: readonly ConversionKind[] = ['sale', 'renewal', 'refund', 'dispute']
 const needsPart: readonly ConversionKind[] = ['refund', 'dispute', 'dispute_won']
+const OR_CUMULATIVE = 'or cumulative: it tells one refund or dispute of a payment from the next.'
 const amounts = ['amount', 'tax', 'shipping', 'discount'] as const
 
 /** A report, with amounts in the minor unit of `currency`. */
@@ -46,7 +47,7 @@ export function problemsOf(args: Partial<CreateArguments>, settings: Settings): 
   const problems: Problems = { ...problemsOfAmounts(args, settings) }
   if (reference === '') problems.reference = 'must not be empty.'
   if (args.references?.includes('')) problems.references = 'must be names that are not empty.'
-  if (kind !== undefined) Object.assign(problems, problemsOfKind(kind, args))
+  if (kind !== undefined) Object.assign(problems, missingOf(kind, args))
   if (cumulative && kind !== undefined && !needsPart.includes(kind)) {
     problems.cumulative = 'must be left out: only refunds and disputes are cumulative.'
   }
@@ -75,11 +76,22 @@ function problemOfMoment(sent: string | undefined): string | undefined {
     : undefined
 }
 
-function problemsOfKind(kind: ConversionKind, args: Partial<CreateArguments>): Problems {
+/** @throws Failure missing_argument where nothing else is wrong, invalid_argument */
+export function refuseWrong(args: CreateArguments, settings: Settings): void {
+  const problems = problemsOf(args, settings)
+  const missing = missingOf(args.kind, args)
+  const names = Object.keys(missing)
+  const isAll = Object.keys(problems).every(name => Object.hasOwn(missing, name))
+  if (names.length > 0 && isAll) throw missingArguments(names, missing.part && `Send part, ${OR_CUMULATIVE}`)
+  refuseInvalid(problems)
+}
+
+/** What a kind of conversion cannot be without. */
+function missingOf(kind: ConversionKind, args: Partial<CreateArguments>): Problems {
   const problems: Problems = {}
   if (needsAmount.includes(kind) && args.amount === undefined) problems.amount = 'must be sent.'
   if (needsPart.includes(kind) && !args.part && !args.cumulative) {
-    problems.part = 'must be sent, or cumulative: it tells one refund or dispute of a payment from the next.'
+    problems.part = `must be sent, ${OR_CUMULATIVE}`
   }
   if (kind === 'attribution' && args.affiliate_id === undefined) problems.affiliate_id = 'must be sent.'
   return problems

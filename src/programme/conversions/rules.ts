@@ -31,7 +31,7 @@ import { assignOwner, findCustomer, type KnownCustomer } from './customers.ts'
 import { currencyOf, refuseMisfits, sameAs } from './earlier.ts'
 import { earnBy, saleOf } from './earning.ts'
 import type { Story } from './explanation.ts'
-import { factOf, namesOf, problemsOf } from './fact.ts'
+import { factOf, namesOf, problemsOf, refuseWrong } from './fact.ts'
 import { type Payment, Payments, UNKNOWN } from './payments.ts'
 import type { CreateArguments } from './schema.ts'
 import * as store from './store.ts'
@@ -71,7 +71,7 @@ export async function createIn(
   const payment = isNew ? UNKNOWN : await payments.name(tx, namesOf(sent))
   const { members } = payment
   const args = { ...sent, currency: sent.currency || currencyOf(sent, members, settings) }
-  refuseInvalid(problemsOf(args, settings))
+  refuseWrong(args, settings)
   const fact = factOf(args, settings)
   const same = sameAs(fact, members, args)
   const report = { tx, args, fact, payment, payments, settings, sourceId, names: namesOf(sent) }

@@ -5,7 +5,7 @@
  * See docs/decisions/lines.md.
  */
 import { setImmediate } from 'node:timers/promises'
-import { Failure, refuseInvalid } from '../../base/errors.ts'
+import { Failure } from '../../base/errors.ts'
 import type { Settings } from '../../base/settings.ts'
 import { foldCase } from '../../base/text.ts'
 import { type RequestContext, type WriteTx, write } from '../../events/write.ts'
@@ -15,7 +15,7 @@ import { asksForTiers } from '../commission/judging.ts'
 import { customers } from '../customers/store.ts'
 import { postTogether } from '../ledger/rules.ts'
 import { isEarning, isTaking } from './conversion.ts'
-import { namesOf, problemsOf } from './fact.ts'
+import { namesOf, refuseWrong } from './fact.ts'
 import { Groups } from './groups.ts'
 import { holdNames, keepNames, newPaymentId } from './names-store.ts'
 import { Payments } from './payments.ts'
@@ -74,7 +74,7 @@ function refusalOf(args: CreateArguments, settings: Settings): Failure | undefin
   // It has the currency of its sale.
   if (isTaking(args.kind) && !args.currency) return undefined
   try {
-    refuseInvalid(problemsOf(args, settings))
+    refuseWrong(args, settings)
     return undefined
   } catch (failure) {
     if (failure instanceof Failure) return failure
