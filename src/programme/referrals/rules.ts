@@ -316,12 +316,9 @@ function problemOfCurrency(sentCurrency: string, { currency }: Settings): Proble
     : { currency: `must be ${currency}: what the affiliate earns is in it.` }
 }
 
-/** A referral that a payout has paid, or a run is about to, cannot change. */
+/** A referral that a run is about to pay stays as it is; of one that a payout has paid, what moves no money can change. */
 async function refuseSettled(tx: WriteTx, before: Referral, after?: Referral): Promise<void> {
-  const isSame =
-    after &&
-    (['status', 'amount', 'affiliate_id', 'type'] as const).every(name => before[name] === after[name])
-  if (isSame) return
+  if (after && isAlready(before, after)) return
   if (before.run_item_id !== 0 && before.status === 'unpaid') {
     const payout_run_id = await runOf(tx, before.run_item_id)
     throw new Failure('referral_conflict', {
@@ -329,7 +326,10 @@ async function refuseSettled(tx: WriteTx, before: Referral, after?: Referral): P
       data: { payout_run_id },
     })
   }
-  if (before.payout_id !== 0) {
+  const movesNothing =
+    after &&
+    (['status', 'amount', 'affiliate_id', 'type'] as const).every(name => before[name] === after[name])
+  if (before.payout_id !== 0 && !movesNothing) {
     throw new Failure('referral_conflict', {
       message: `Payout ${before.payout_id} has paid this referral: record a refund instead, or correct the payout.`,
       data: { payout_id: before.payout_id },

@@ -20,6 +20,7 @@ describeService('what a payout run has reserved', service => {
       await service().patch(one, { amount: 9 }),
       await service().patch(one, { status: 'rejected' }),
       await service().patch(one, { affiliate_id: other }),
+      await service().patch(one, { description: 'Two chairs' }),
       await service().delete(one),
     ]) {
       assertFailure(reply, 409, 'rest_referral_conflict')
@@ -38,8 +39,10 @@ describeService('what a payout run has reserved', service => {
       assertFailure(reply, 409, 'rest_payout_conflict')
       assert.equal(reply.body.message, said)
     }
-    // What moves no money can still be corrected.
-    assert.equal((await service().patch(one, { description: 'Two chairs' })).status, 200)
+    assert.equal((await service().patch(one, { status: 'unpaid', description: '' })).status, 200)
+    // Of what a payout has paid, what moves no money can still be corrected.
+    const corrected = await service().patch(`/referrals/${later}`, { description: 'Two chairs' })
+    assert.equal(corrected.status, 200)
     assert.equal((await service().post(`/payout-runs/${run.id}/cancel`)).status, 200)
     assert.equal((await service().patch(one, { amount: 9 })).status, 200)
   })
