@@ -182,12 +182,16 @@ function takesNumbers({ type, anyOf, properties }: JsonSchema): boolean {
   )
 }
 
-/** Extra advice for text that a person would read as a number: it is ambiguous, so it is refused. */
+/**
+ * Extra advice for a number where text belongs, and for text that a person would read as a number: it is ambiguous, so it
+ * is refused.
+ */
 function hintOf(schema: JsonSchema, value: unknown): string {
-  if (!takesNumbers(schema)) return ''
-  const texts = (isObject(value) ? Object.values(value) : [value])
-    .filter(text => typeof text === 'string')
-    .filter(text => /\d/.test(text))
+  const values = isObject(value) ? Object.values(value) : [value]
+  if (!takesNumbers(schema)) {
+    return values.some(one => typeof one === 'number') ? ' Send it as text, in quotes.' : ''
+  }
+  const texts = values.filter(text => typeof text === 'string').filter(text => /\d/.test(text))
   if (texts.some(text => /\p{Sc}|[a-z]{3}/iu.test(text))) return ' Leave out the currency, as in 12.50.'
   if (texts.some(text => /\d[,'’\s]\d/.test(text))) {
     return ' Leave out what separates thousands, and write a point before the decimals, as in 1234.50.'

@@ -53,6 +53,14 @@ describeService('arguments', service => {
     assert.equal(reply.headers.get('x-ignored-arguments'), null)
   })
 
+  test('400 - a number where text belongs, and what to do about it', async () => {
+    const sent = { kind: 'sale', context: 'shop', reference: 1001, amount: 1, customer: { id: 77 } }
+    const reply = await service().post('/conversions', sent)
+    assertFailure(reply, 400, 'rest_invalid_param')
+    for (const name of ['reference', 'customer'])
+      assert.match(reply.body.data.params[name], /Send it as text, in quotes\.$/)
+  })
+
   test('200 - unknown arguments are ignored and named', async () => {
     const reply = await service().get('/affiliates?colour=red&size[x]=1&ünï=1&number=1&filter[hue]=2')
     assert.equal(reply.status, 200)
