@@ -99,6 +99,9 @@ describeService('referrals and the ledger on the command line', service => {
       (await run('referrals', 'import', join(folder.path, 'none.csv'))).stderr,
       /^error: .*none\.csv is not there\.$/m,
     )
+    const stream = await run('referrals', 'import', '/dev/null')
+    assert.match(stream.stderr, /^error: \/dev\/null is no regular file: save/)
+    assert.equal(stream.code, 1)
   })
 
   test('ledger - a journal whose lines come to zero; statement - from balance to balance', async () => {

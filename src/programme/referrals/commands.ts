@@ -1,4 +1,4 @@
-import { createReadStream } from 'node:fs'
+import { createReadStream, statSync } from 'node:fs'
 import type { Command } from 'commander'
 import { commandLine } from '../../base/actor.ts'
 import { CsvError } from '../../base/csv.ts'
@@ -39,6 +39,7 @@ interface ImportCommandOptions extends CommonOptions {
 
 async function runImport(file: string, options: ImportCommandOptions): Promise<void> {
   const { dryRun = false, context, ignore } = options
+  refuseStream(file)
   const { progress, end } = showProgress(options.terminal, 'referrals')
   const result = await withDatabase(options, database =>
     importReferrals(onBehalfOf(commandLine, database), {
@@ -56,6 +57,15 @@ async function runImport(file: string, options: ImportCommandOptions): Promise<v
     })
     .finally(end)
   show(options, result, dryRun)
+}
+
+/** The file is read twice: at the second time, a pipe would be empty, and the import of nothing a success. */
+function refuseStream(file: string): void {
+  const status = statSync(file, { throwIfNoEntry: false })
+  if (!status || status.isFile() || status.isDirectory()) return
+  throw new CommandFailed(
+    `${file} is no regular file: save what it gives into one, because it is read twice.`,
+  )
 }
 
 /** Empty cells count as not sent. Lists and objects are JSON. */
