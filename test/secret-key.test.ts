@@ -14,7 +14,15 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { Secret, TOTP } from 'otpauth'
 import { unsealedAccount } from '../src/programme/details/rules.ts'
-import { affiliated, engines, openDatabase, serveProcess, temporaryFolder, Visitor } from './harness.ts'
+import {
+  affiliated,
+  engines,
+  openDatabase,
+  runCommand,
+  serveProcess,
+  temporaryFolder,
+  Visitor,
+} from './harness.ts'
 import { load, tally } from './load.ts'
 
 const KILLS = process.env.LONG ? 30 : 1
@@ -191,6 +199,11 @@ describe('affiliated secret-key rotate', () => {
     assert.equal(lost, `lost:${name}`, withoutKey.stderr)
     await assert.rejects(stat(`${url.slice('sqlite:'.length)}.key`), /ENOENT/)
     assert.equal((await start({ SECRET_KEY: other! })).code, 1)
+    // Nor does a rotation make a key in the place of the one that is gone.
+    const rotation = await runCommand(['secret-key', 'rotate', '--database', url])
+    assert.equal(rotation.code, 1)
+    assert.match(rotation.stderr, said)
+    await assert.rejects(stat(`${url.slice('sqlite:'.length)}.key`), /ENOENT/)
     const after = await serving(`${other},${lost}`)
     t.after(() => after.stop('SIGKILL'))
     assert.equal((await fetch(`${after.announced.url}/readyz`)).status, 200)

@@ -30,7 +30,7 @@ export const keyNameIn = (column: string, from = 1) =>
   sql<string>`substr(${sql.ref(column)}, ${sql.lit(from)}, ${sql.lit(KEY_NAME_LENGTH)})`.as('key')
 
 /**
- * Checked at the start: a new key would otherwise hide the loss of an old one until its first use.
+ * Checked at the start and before a rotation: a new key would otherwise hide the loss of an old one until its first use.
  * @throws Failure secret_key if something is sealed by a missing key
  */
 export async function refuseLostKeys({ reader }: Database, sealedKinds: readonly Sealed[]): Promise<void> {
@@ -46,6 +46,8 @@ export async function refuseLostKeys({ reader }: Database, sealedKinds: readonly
  * @throws Failure secret_key
  */
 export async function rotateSecretKey(database: Database, sealedKinds: readonly Sealed[]): Promise<number> {
+  // Before a key is put into a file that may be another one, or made where the right one is missing.
+  await refuseLostKeys(database, sealedKinds)
   await locked(database, 'alone', async () => beginRotation())
   let count = 0
   for (;;) {
