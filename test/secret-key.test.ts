@@ -7,7 +7,7 @@ import { spawn } from 'node:child_process'
 import { createHmac, randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { watch } from 'node:fs'
-import { readdir, readFile, rename, stat } from 'node:fs/promises'
+import { readdir, readFile, rename, stat, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { describe, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -182,12 +182,15 @@ describe('affiliated secret-key rotate', () => {
     const serving = (keys: string) => serveProcess(args, { environment: { SECRET_KEY: keys } })
     const service = await serving(old!)
     t.after(() => service.stop('SIGKILL'))
-    const reply = await fetch(`${service.announced.url}/v1/sources`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${service.announced.token}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ name: 'shop', type: 'woocommerce', context: 'shop', secret: 'of the shop' }),
-    })
-    assert.equal(reply.status, 201, await reply.text())
+    const addSource = async (base: string) => {
+      const reply = await fetch(`${base}/v1/sources`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${service.announced.token}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ name: 'shop', type: 'woocommerce', context: 'shop', secret: 'of the shop' }),
+      })
+      assert.equal(reply.status, 201, await reply.text())
+    }
+    await addSource(service.announced.url)
     await service.stop()
     const start = (environment: Record<string, string>) =>
       affiliated(['serve', '--port', '0', ...args], '', { environment })
@@ -207,5 +210,22 @@ describe('affiliated secret-key rotate', () => {
     const after = await serving(`${other},${lost}`)
     t.after(() => after.stop('SIGKILL'))
     assert.equal((await fetch(`${after.announced.url}/readyz`)).status, 200)
+
+    // What is given up stays so, and does not keep the key from being changed.
+    await addSource(after.announced.url)
+    const folder = await temporaryFolder()
+    t.after(folder.remove)
+    const file = join(folder.path, 'key')
+    await writeFile(file, `${other}\n${lost}\n`, { mode: 0o600 })
+    const changing = ['--database', url, '--secret-key-file', file]
+    assert.deepEqual(await rotated(changing), { resealed: 1 })
+    const [current, ...left] = await keysIn(file)
+    assert.notEqual(current, other)
+    assert.deepEqual(left, [lost])
+
+    // One that is found again opens what it has sealed, and is forgotten like any other.
+    await writeFile(file, `${current}\n${old}\n${lost}\n`)
+    assert.deepEqual(await rotated(changing), { resealed: 1 })
+    assert.deepEqual(await keysIn(file), [current])
   })
 })

@@ -5,16 +5,16 @@ import {
   beginRotation,
   endRotation,
   KEY_NAME_LENGTH,
+  leftPrefixes,
   refuseMissingKeys,
-  sealedPrefix,
 } from './secret-keys.ts'
 
 /** Sealed texts of one table. */
 export interface Sealed {
   /** Names of the keys in use; sealed texts begin with them. */
   keys(db: Db): Promise<readonly { readonly key: string }[]>
-  /** Rows after this one that are sealed by a key other than the one with this prefix, in order, at most `limit`. */
-  stale(tx: Tx, prefix: string, after: number, limit: number): Promise<Stale[]>
+  /** Rows after this one whose sealed text begins with none of these prefixes, in order, at most `limit`. */
+  stale(tx: Tx, prefixes: readonly string[], after: number, limit: number): Promise<Stale[]>
 }
 
 interface Stale {
@@ -29,6 +29,13 @@ const ROWS_AT_ONCE = 200
 export const keyNameIn = (column: string, from = 1) =>
   sql<string>`substr(${sql.ref(column)}, ${sql.lit(from)}, ${sql.lit(KEY_NAME_LENGTH)})`.as('key')
 
+/** SQL for whether a sealed column begins with none of these prefixes. */
+export const beginsWithNone = (column: string, prefixes: readonly string[]) =>
+  sql<boolean>`${sql.join(
+    prefixes.map(prefix => sql`${sql.ref(column)} NOT LIKE ${`${prefix}%`}`),
+    sql` AND `,
+  )}`
+
 /**
  * Checked at the start and before a rotation: a new key would otherwise hide the loss of an old one until its first use.
  * @throws Failure secret_key if something is sealed by a missing key
@@ -41,7 +48,8 @@ export async function refuseLostKeys({ reader }: Database, sealedKinds: readonly
 
 /**
  * Seals everything with a new key, and drops the old one when nothing is sealed by it, which is checked while nobody
- * seals. If interrupted at any point, running it again completes it.
+ * seals. What a key has sealed that is given up stays as it is, for the day when the key is found. If interrupted at any
+ * point, running it again completes it.
  * @returns the number of texts sealed again
  * @throws Failure secret_key
  */
@@ -68,7 +76,7 @@ async function resealAll(database: Database, sealed: Sealed): Promise<number> {
   let count = 0
   for (let after = 0; ; ) {
     const rows = await locked(database, 'together', async tx => {
-      const rows = await sealed.stale(tx, sealedPrefix(), after, ROWS_AT_ONCE)
+      const rows = await sealed.stale(tx, leftPrefixes(), after, ROWS_AT_ONCE)
       for (const row of rows) await row.reseal(tx)
       return rows
     })
@@ -79,8 +87,8 @@ async function resealAll(database: Database, sealed: Sealed): Promise<number> {
 }
 
 async function endWhereNoneIsStale(tx: Tx, sealedKinds: readonly Sealed[]): Promise<boolean> {
-  const prefix = sealedPrefix()
-  for (const sealed of sealedKinds) if ((await sealed.stale(tx, prefix, 0, 1)).length > 0) return false
+  const prefixes = leftPrefixes()
+  for (const sealed of sealedKinds) if ((await sealed.stale(tx, prefixes, 0, 1)).length > 0) return false
   endRotation()
   return true
 }

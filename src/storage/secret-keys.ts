@@ -184,12 +184,18 @@ export function unseal(text: string, about: string): string {
   }
 }
 
-/** Prefix of texts sealed by the current key. @throws Failure secret_key */
-export function sealedPrefix(): string {
+/**
+ * Prefixes of the texts that a rotation leaves: of the current key, and of keys that are given up.
+ * @throws Failure secret_key
+ */
+export function leftPrefixes(): readonly string[] {
   const [key] = readAnew(true)
   if (!key) throw new Failure('secret_key')
-  return `${key.id}.`
+  return [key.id, ...givenUp()].map(id => `${id}.`)
 }
+
+/** Names of lost keys. One that was found again is as good as any. */
+const givenUp = () => lost.filter(id => !ring?.some(key => key.id === id))
 
 /**
  * Puts a new key before the current one in the file. If there are several, an earlier rotation was interrupted: the first
@@ -208,10 +214,14 @@ export function beginRotation(): void {
   replaceFile(place, [newKey(), ...before.map(textOfKey), ...lost.map(id => LOST + id)])
 }
 
-/** Leaves only the current key. Must be called while nobody seals, and once nothing is sealed by another one. */
+/**
+ * Leaves only the current key, and the names of those that are given up. Must be called while nobody seals, and once
+ * nothing is sealed by another one.
+ */
 export function endRotation(): void {
-  if (!isSecretKeyGiven() && place !== undefined)
-    replaceFile(place, readAnew(false).slice(0, 1).map(textOfKey))
+  if (isSecretKeyGiven() || place === undefined) return
+  const [current] = readAnew(false).map(textOfKey)
+  replaceFile(place, [current!, ...givenUp().map(id => LOST + id)])
 }
 
 const textOfKey = ({ bytes }: Key) => bytes.toString('base64')

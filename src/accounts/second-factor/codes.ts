@@ -66,8 +66,8 @@ export async function takeCode(tx: Tx, userId: number, typed: string): Promise<b
 
 export const sealedFactors: Sealed = {
   keys: store.keysOfFactors,
-  stale: async (tx, prefix, after, limit) =>
-    (await store.staleFactors(tx, prefix, after, limit)).map(row => ({
+  stale: async (tx, prefixes, after, limit) =>
+    (await store.staleFactors(tx, prefixes, after, limit)).map(row => ({
       id: row.user_id,
       reseal: tx => {
         const about = aboutOf(row.user_id)

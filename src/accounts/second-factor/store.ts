@@ -2,7 +2,7 @@
 import type { Selectable } from 'kysely'
 import type { Db, Tx } from '../../storage/database.ts'
 import { countOf } from '../../storage/page.ts'
-import { keyNameIn } from '../../storage/resealing.ts'
+import { beginsWithNone, keyNameIn } from '../../storage/resealing.ts'
 import type { SecondFactorsTable } from './table.ts'
 
 export type SecondFactor = Selectable<SecondFactorsTable>
@@ -77,12 +77,10 @@ export async function keysOfFactors(db: Db): Promise<{ key: string }[]> {
   return db.selectFrom('second_factors').select(keyNameIn('secret')).distinct().execute()
 }
 
-/**
- * The next second factors by account, at most `limit`, that are sealed by a key other than the one with this prefix.
- */
+/** The next second factors by account, at most `limit`, that begin with none of these prefixes. */
 export async function staleFactors(
   db: Db,
-  prefix: string,
+  prefixes: readonly string[],
   userId: number,
   limit: number,
 ): Promise<SecondFactor[]> {
@@ -90,7 +88,7 @@ export async function staleFactors(
     .selectFrom('second_factors')
     .selectAll()
     .where('user_id', '>', userId)
-    .where('secret', 'not like', `${prefix}%`)
+    .where(beginsWithNone('secret', prefixes))
     .orderBy('user_id')
     .limit(limit)
     .execute()

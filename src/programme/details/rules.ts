@@ -186,8 +186,8 @@ export function unsealedAccount(row: Pick<PaymentDetail, 'affiliate_id' | 'metho
 
 const sealedDetails: Sealed = {
   keys: store.keysOfDetails,
-  stale: async (tx, prefix, after, limit) =>
-    (await store.staleDetails(tx, prefix, after, limit)).map(row => ({
+  stale: async (tx, prefixes, after, limit) =>
+    (await store.staleDetails(tx, prefixes, after, limit)).map(row => ({
       id: row.id,
       reseal: tx =>
         store.reseal(tx, row.id, row.sealed, seal(unseal(row.sealed, aboutOf(row)), aboutOf(row))),

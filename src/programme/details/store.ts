@@ -3,7 +3,7 @@ import { usersTable } from '../../accounts/users/table.ts'
 import { storeOf } from '../../records/store.ts'
 import type { Db, Tx } from '../../storage/database.ts'
 import { prepared } from '../../storage/prepared.ts'
-import { keyNameIn } from '../../storage/resealing.ts'
+import { beginsWithNone, keyNameIn } from '../../storage/resealing.ts'
 import { namesOneOf } from '../affiliates/store.ts'
 import { type PaymentDetail, paymentDetail } from './details.ts'
 
@@ -86,14 +86,14 @@ export async function keysOfDetails(db: Db): Promise<{ key: string }[]> {
     .execute()
 }
 
-/** Details after an identifier that are sealed by a key other than the one with this prefix. */
-export async function staleDetails(db: Db, prefix: string, id: number, limit: number) {
+/** Details after an identifier that begin with none of these prefixes. */
+export async function staleDetails(db: Db, prefixes: readonly string[], id: number, limit: number) {
   return db
     .selectFrom('payment_details')
     .select(['id', 'affiliate_id', 'method', 'sealed'])
     .where('id', '>', id)
     .where('sealed', '!=', '')
-    .where('sealed', 'not like', `${prefix}%`)
+    .where(beginsWithNone('sealed', prefixes))
     .orderBy('id')
     .limit(limit)
     .execute()

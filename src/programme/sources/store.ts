@@ -1,7 +1,7 @@
 import { storeOf } from '../../records/store.ts'
 import type { Db, Tx } from '../../storage/database.ts'
 import { prepared } from '../../storage/prepared.ts'
-import { keyNameIn, type Sealed } from '../../storage/resealing.ts'
+import { beginsWithNone, keyNameIn, type Sealed } from '../../storage/resealing.ts'
 import { MARK, openedSecret, sealedSecret } from './sealing.ts'
 import { type Source, source } from './source.ts'
 
@@ -26,12 +26,17 @@ export const sealedSecrets: Sealed = {
       .distinct()
       .where('secret', 'like', `${MARK}%`)
       .execute(),
-  stale: async (tx, prefix, after, limit) => {
+  stale: async (tx, prefixes, after, limit) => {
     const rows = await tx
       .selectFrom('sources')
       .select(['id', 'secret'])
       .where('id', '>', after)
-      .where('secret', 'not like', `${MARK}${prefix}%`)
+      .where(
+        beginsWithNone(
+          'secret',
+          prefixes.map(prefix => MARK + prefix),
+        ),
+      )
       .orderBy('id')
       .limit(limit)
       .execute()
