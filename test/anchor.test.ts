@@ -136,10 +136,10 @@ for (const engine of Object.keys(engines)) {
         const body = await text(request)
         assert.equal(request.headers.authorization, `Basic ${btoa('me:a word')}`)
         if (status === 200) requests.push(body)
-        else refused += 1
+        else refused.push(body)
         response.writeHead(status).end()
       })
-      let refused = 0
+      const refused: string[] = []
       await once(server.listen(0, '127.0.0.1'), 'listening')
       t.after(() => server.close().closeAllConnections())
       const target = `http://me:a%20word@127.0.0.1:${(server.address() as AddressInfo).port}/a-secret`
@@ -147,7 +147,7 @@ for (const engine of Object.keys(engines)) {
 
       const first = await start('--audit-anchor', target, '--workers', '2')
       const { token, url } = first.announced
-      await until(() => refused > 0)
+      await until(() => refused.length > 0)
       await post(`${url}/v1`, token, 'one@example.com')
       status = 200
       await until(async () => got().at(-1) === (await heads()).at(-1))
@@ -156,6 +156,7 @@ for (const engine of Object.keys(engines)) {
       const before = await heads()
       assert.deepEqual(got(), before.slice(-got().length))
       assert.ok(got().length > 1)
+      assert.equal(got()[0], refused[0]?.split('\n')[0], 'the first one that could not be delivered')
       assert.match(first.stderr(), /seals do not reach the audit anchor/)
       assert.match(first.stderr(), /seals reach the audit anchor again/)
       assert.doesNotMatch(first.stderr(), /a-secret|word/)

@@ -26,6 +26,7 @@ export class Anchor {
   readonly #stopping = new AbortController()
   #failures = 0
   #notBefore = 0
+  #from: number | undefined
 
   constructor(database: Database, target: string, log: Logger) {
     this.#database = database
@@ -77,8 +78,10 @@ export class Anchor {
     return heads.length >= HEADS_AT_ONCE - 1
   }
 
+  /** The first head of an empty place. It stays the same while the place is away: all from then on are delivered. */
   async #first(): Promise<number> {
     if (this.#place.wantsAll) return 1
-    return (await readChain(this.#database.reader))?.number ?? 1
+    this.#from ??= (await readChain(this.#database.reader))?.number ?? 1
+    return this.#from
   }
 }
