@@ -1,9 +1,11 @@
 /** Backup, restoration and the check of a database, by the command line, while the service writes. */
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, lstatSync } from 'node:fs'
 import { copyFile, mkdir, readdir, readFile, symlink, truncate, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
+import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, test } from 'node:test'
@@ -109,6 +111,29 @@ test('a backup that is made under load is whole, and once restored answers like 
     (await readdir(folder.path)).filter(name => name.includes('partial')),
     [],
   )
+})
+
+test('0 - what a backup and a restoration have left that were killed is removed by the next one', async t => {
+  const folder = await temporaryFolder()
+  t.after(folder.remove)
+  const live = join(folder.path, 'live.db')
+  const backup = join(folder.path, 'backup.db')
+  const database = ['--database', `sqlite:${live}`]
+  await succeeds('migrate', ...database)
+  await succeeds('backup', backup, ...database)
+  const gone = spawnSync(process.execPath, ['--version']).pid
+  for (const [file, command] of [
+    [backup, ['backup', backup, '--force']],
+    [live, ['restore', backup]],
+  ] as const) {
+    for (const companion of ['', '-wal', '-shm', '-journal'])
+      await writeFile(`${file}.${hostname()}.${gone}.partial${companion}`, 'half')
+    await succeeds(...command, ...database)
+    assert.deepEqual(
+      (await readdir(folder.path)).filter(name => name.includes('partial')),
+      [],
+    )
+  }
 })
 
 test('1 - what is no backup is not restored, and the database stays as it is', async t => {

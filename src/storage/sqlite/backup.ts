@@ -16,7 +16,7 @@ import {
 import { open } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { backup, DatabaseSync } from 'node:sqlite'
-import { flush, placeNew, removedAfter } from '../../base/files.ts'
+import { flush, partialOf, placeNew, removedAfter } from '../../base/files.ts'
 import { messageOf } from '../../base/unknown.ts'
 import { DatabaseUnusable } from '../database.ts'
 import { openDatabase } from '../open.ts'
@@ -44,9 +44,8 @@ export async function backupDatabase(
   const destination = resolve(target)
   refuseMissing(file)
   if (destination === file) throw new DatabaseUnusable('A backup needs a file of its own.')
-  const partial = `${destination}.${process.pid}.partial`
-  return writeBeside(partial, 'The backup was not made', async () => {
-    refuseTaken(destination, force)
+  const prepare = () => refuseTaken(destination, force)
+  return writeBeside(destination, 'The backup was not made', prepare, async partial => {
     await copyPages(file, partial)
     checkFile(partial, file)
     await complete(`sqlite:${partial}`)
@@ -70,9 +69,8 @@ export async function restoreDatabase(url: string, source: string): Promise<stri
   const origin = resolve(source)
   if (!existsSync(origin)) throw new DatabaseUnusable(`There is no file ${origin}.`)
   if (origin === file) throw new DatabaseUnusable('This is the database itself, and no backup of it.')
-  const partial = `${file}.${process.pid}.partial`
-  return writeBeside(partial, 'Nothing was restored', async () => {
-    makeFolder(dirname(file))
+  const prepare = () => makeFolder(dirname(file))
+  return writeBeside(file, 'Nothing was restored', prepare, async partial => {
     // Held to the end: a service that starts meanwhile would write to the file that is set aside.
     using lock = lockOut(file)
     // The latest writes are in the log, if there is one.
@@ -94,10 +92,24 @@ export async function restoreDatabase(url: string, source: string): Promise<stri
   })
 }
 
-/** @param failure beginning of the error message */
-async function writeBeside<T>(partial: string, failure: string, work: () => Promise<T>): Promise<T> {
+/**
+ * @param failure beginning of the error message
+ * @param prepare sees to the folder of the target
+ * @param work receives the name of a partial file beside the target
+ */
+async function writeBeside<T>(
+  target: string,
+  failure: string,
+  prepare: () => void,
+  work: (partial: string) => Promise<T>,
+): Promise<T> {
   try {
-    return await removedAfter(() => removeWithCompanions(partial), work)
+    prepare()
+    const partial = partialOf(target)
+    return await removedAfter(
+      () => removeWithCompanions(partial),
+      () => work(partial),
+    )
   } catch (error) {
     if (error instanceof DatabaseUnusable) throw error
     throw new DatabaseUnusable(`${failure}: ${messageOf(error)}.`, error)
