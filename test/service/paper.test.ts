@@ -47,7 +47,8 @@ describeService('referrals and the ledger on the command line', service => {
     assert.equal(await count(), 0)
     const json = await run('referrals', 'import', path, '--json')
     assert.equal(json.code, 1)
-    const { errors } = JSON.parse(json.stdout)
+    const { errors, dry_run } = JSON.parse(json.stdout)
+    assert.equal(dry_run, false)
     assert.deepEqual(errors.map((error: { line: number }) => error.line).toSorted(), [4, 5, 6, 7, 8])
   })
 

@@ -97,7 +97,7 @@ function show(options: CommonOptions, result: Imported, dry: boolean): void {
     throw new CommandFailed([head, ...sentences].join('\n       '))
   }
   if (wrong > 0) options.terminal.exitCode = 1
-  print(options, { ...result, dry_run: dry || wrong > 0 }, [
+  print(options, { ...result, dry_run: dry }, [
     dry
       ? `All ${lines} lines are right: ${imported} would be imported, ${existing} are there already.`
       : `Imported ${imported} of ${lines} lines; ${existing} were there already.`,
