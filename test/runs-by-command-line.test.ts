@@ -48,6 +48,12 @@ describe('affiliated runs', () => {
     assert.deepEqual([wrong.code, wrong.stdout], [1, ''])
     assert.match(wrong.stderr, /not what hash stands for/)
     assert.equal((await run('approve', id)).code, 2)
+    for (const wrong of [
+      ['show', 'x'],
+      ['prepare', '--method', 'gold'],
+      ['result', id, 'x.csv', '--format', 'x'],
+    ])
+      assert.equal((await run(...wrong)).code, 2, wrong.join(' '))
     const { body: late } = await service.post('/referrals', { affiliate_id: 1, amount: 1, status: 'unpaid' })
     const changed = await run('approve', id, '--hash', draft.hash)
     assert.equal(changed.code, 1)

@@ -29,6 +29,9 @@ export function databaseUrl(text: string): string {
   )
 }
 
+/** A record's identifier, as an argument. */
+export const identifier = wholeNumber(1, Number.MAX_SAFE_INTEGER)
+
 export function wholeNumber(minimum: number, maximum: number): (text: string) => number {
   return text => {
     const value = Number(text)

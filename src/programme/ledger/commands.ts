@@ -6,7 +6,7 @@ import { decimalText } from '../../base/money.ts'
 import { formatTime } from '../../base/time.ts'
 import { addCommand, type CommonOptions, print, table, withDatabase } from '../../cli/command.ts'
 import { writeWhole } from '../../cli/files.ts'
-import { wholeNumber } from '../../cli/options.ts'
+import { identifier } from '../../cli/options.ts'
 import { onBehalfOf } from '../../settings/rules.ts'
 import { numberedWordsOf } from './because.ts'
 import { csvOf, type Days, journalOf, lineOf, recordDate, type Statement, statementOf } from './statements.ts'
@@ -24,7 +24,7 @@ export function addLedgerCommands(program: Command): void {
     .option(...to)
     .action(writeJournal)
   addCommand(program, 'statement', 'show what an affiliate was owed, and each change of it')
-    .argument('<affiliate>', "the affiliate's identifier", wholeNumber(1, Number.MAX_SAFE_INTEGER))
+    .argument('<affiliate>', "the affiliate's identifier", identifier)
     .option(...from)
     .option(...to)
     .option('--csv', 'write CSV')

@@ -1,5 +1,5 @@
 import { open } from 'node:fs/promises'
-import { Argument, type Command } from 'commander'
+import { Argument, type Command, Option } from 'commander'
 import { commandLine } from '../../base/actor.ts'
 import { amountText, decimalText } from '../../base/money.ts'
 import { formatTime } from '../../base/time.ts'
@@ -13,7 +13,7 @@ import {
   withDatabase,
 } from '../../cli/command.ts'
 import { writeWhole } from '../../cli/files.ts'
-import { secretKeyOption } from '../../cli/options.ts'
+import { identifier, secretKeyOption } from '../../cli/options.ts'
 import type { RequestContext } from '../../events/write.ts'
 import { onBehalfOf } from '../../settings/rules.ts'
 import { formats } from './formats/formats.ts'
@@ -38,7 +38,7 @@ export function addRunCommands(program: Command): void {
   const runs = program.command('runs').description('prepare, approve, send and settle payout runs')
   addCommand(runs, 'list', 'list the payout runs').action(list)
   addCommand(runs, 'prepare', 'prepare a run, which reserves nothing, and show who is in and who is not')
-    .option('--method <name>', `${methods.join(', ')} (default: csv)`)
+    .addOption(new Option('--method <name>', 'by what it is paid (default: csv)').choices(methods))
     .option('--cut-off <date>', 'earnings until the end of this day are paid (default: all)')
     .option('--group <id>', 'only affiliates of this group (default: all)')
     .option('--minimum <amount>', 'the least that somebody is paid (default: 0)')
@@ -65,7 +65,7 @@ export function addRunCommands(program: Command): void {
     .action(file)
   addRunCommand(runs, 'result', 'record what became of the payments, from a file')
     .argument('<path>', 'the file that came back')
-    .option('--format <name>', `what the file is: ${resultFormats.join(', ')} (default: csv)`)
+    .addOption(new Option('--format <name>', 'what the file is (default: csv)').choices(resultFormats))
     .option('--dry-run', 'only say what it would do')
     .action(result)
   addRunCommand(runs, 'reconcile', 'write what was sent and what became of it, as CSV').action(reconcile)
@@ -73,7 +73,7 @@ export function addRunCommands(program: Command): void {
 }
 
 const addRunCommand = (parent: Command, name: string, description: string) =>
-  addCommand(parent, name, description).argument('<run>', 'its identifier')
+  addCommand(parent, name, description).argument('<run>', 'its identifier', identifier)
 
 const onDatabase = <T>(options: CommonOptions, work: (context: RequestContext) => Promise<T>): Promise<T> =>
   withDatabase(options, database => work(onBehalfOf(commandLine, database)))
@@ -165,10 +165,9 @@ async function linesOf(context: RequestContext, { id }: Pick<Run, 'id'>): Promis
 }
 
 /** The arguments of a command on one run. */
-const argumentsOf = (run: string, others: Record<string, unknown> = {}) => ({ payout_run_id: run, ...others })
+const argumentsOf = (run: number, others: Record<string, unknown> = {}) => ({ payout_run_id: run, ...others })
 
-async function show(run: string, options: CommonOptions): Promise<void> {
-  const { payout_run_id: id } = checkedArguments(payoutRun.item, argumentsOf(run))
+async function show(id: number, options: CommonOptions): Promise<void> {
   await onDatabase(options, async context => {
     const found = await rules.reading.get(context, id)
     const settings = await context.settings.current()
@@ -178,7 +177,7 @@ async function show(run: string, options: CommonOptions): Promise<void> {
   })
 }
 
-async function prepareAgain(run: string, options: CommonOptions & { exclude?: string }): Promise<void> {
+async function prepareAgain(run: number, options: CommonOptions & { exclude?: string }): Promise<void> {
   const args = checkedArguments(editArguments, argumentsOf(run, { exclude: options.exclude }))
   await onDatabase(options, async context => {
     await rules.edit(context, args)
@@ -186,7 +185,7 @@ async function prepareAgain(run: string, options: CommonOptions & { exclude?: st
   })
 }
 
-async function approve(run: string, options: CommonOptions & { hash: string }): Promise<void> {
+async function approve(run: number, options: CommonOptions & { hash: string }): Promise<void> {
   const args = checkedArguments(approveArguments, argumentsOf(run, { hash: options.hash }))
   const id = args.payout_run_id
   await onDatabase(options, async context => {
@@ -196,7 +195,7 @@ async function approve(run: string, options: CommonOptions & { hash: string }): 
   })
 }
 
-async function cancel(run: string, options: CommonOptions & { notHandedOver?: true }): Promise<void> {
+async function cancel(run: number, options: CommonOptions & { notHandedOver?: true }): Promise<void> {
   const args = checkedArguments(cancelArguments, argumentsOf(run, { not_handed_over: options.notHandedOver }))
   await onDatabase(options, async context => {
     await rules.cancel(context, args)
@@ -205,16 +204,14 @@ async function cancel(run: string, options: CommonOptions & { notHandedOver?: tr
   })
 }
 
-async function reconcile(run: string, options: CommonOptions): Promise<void> {
-  const { payout_run_id: id } = checkedArguments(payoutRun.item, argumentsOf(run))
+async function reconcile(id: number, options: CommonOptions): Promise<void> {
   await onDatabase(options, async context => {
     if (options.json) print(options, await rules.reconcile(context, id), [])
     else options.terminal.stdout.write(await rules.reconciliationCsv(context, id))
   })
 }
 
-async function close(run: string, options: CommonOptions): Promise<void> {
-  const { payout_run_id: id } = checkedArguments(payoutRun.item, argumentsOf(run))
+async function close(id: number, options: CommonOptions): Promise<void> {
   await onDatabase(options, async context => printRun(options, context, await rules.close(context, id)))
 }
 
@@ -225,7 +222,7 @@ interface FileOptions extends CommonOptions {
   handedOver?: true
 }
 
-async function file(run: string, format: string, options: FileOptions, self: Command): Promise<void> {
+async function file(run: number, format: string, options: FileOptions, self: Command): Promise<void> {
   const { part, columns, output, handedOver } = options
   const args = checkedArguments(fileArguments, argumentsOf(run, { part, columns }))
   if (options.json && output === undefined && !handedOver) self.error('error: --json needs --output')
@@ -252,7 +249,7 @@ const missing = (erased: number) =>
       ]
 
 async function result(
-  run: string,
+  run: number,
   path: string,
   options: CommonOptions & { format?: string; dryRun?: true },
 ): Promise<void> {
