@@ -675,6 +675,11 @@ describeService('commission rules', service => {
     assert.equal(errors[0].line, 3)
     const { imported, existing } = await run()
     assert.deepEqual([imported, existing], [0, 2])
+    await writeFile(file, 'from_currency,rate,date\nTHB,0.02810,2026-01-01\nTHB,0.0297,2026-01-03\n')
+    const { errors: others, ...corrected } = await run()
+    assert.deepEqual(corrected, { code: 1, lines: 2, imported: 0, existing: 1, wrong: 1 })
+    assert.equal(others[0].line, 3)
+    assert.match(others[0].message, /edit that one\. It is 0\.0279 there\.$/)
     await folder.remove()
     const admin = await service().admin()
     await rule({

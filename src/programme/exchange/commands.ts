@@ -16,7 +16,11 @@ import { importRates } from './importing.ts'
 
 export function addExchangeCommands(program: Command): void {
   const rates = program.command('exchange-rates').description('work on exchange rates')
-  addCommand(rates, 'import', 'enter exchange rates out of a CSV file; those that are there already stay')
+  addCommand(
+    rates,
+    'import',
+    'enter exchange rates out of a CSV file; one that is there with another value is an error',
+  )
     .argument('<file>', 'a CSV file with the columns from_currency, to_currency, rate, date')
     .action(runImport)
 }

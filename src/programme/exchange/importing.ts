@@ -1,8 +1,11 @@
 /** Imports exchange rates from a CSV file, such as a bank's list. */
 import { CsvError, readCsv } from '../../base/csv.ts'
 import { Failure } from '../../base/errors.ts'
+import { now } from '../../base/time.ts'
 import type { RequestContext } from '../../events/write.ts'
+import { exchangeRate } from './exchange-rate.ts'
 import { type CreateArguments, rules } from './rules.ts'
+import { rateAt } from './store.ts'
 
 /** Errors listed; further ones are counted. */
 const MOST_ERRORS = 20
@@ -10,14 +13,15 @@ const MOST_ERRORS = 20
 export interface ImportedRates {
   readonly lines: number
   readonly imported: number
-  /** A rate of the same currencies and moment existed already, and stays. */
+  /** The same rate of the same currencies and moment existed already. */
   readonly existing: number
   readonly wrong: number
   readonly errors: readonly { readonly line: number; readonly message: string }[]
 }
 
 /**
- * Imports each line separately: an error does not stop the others, and importing the same file again changes nothing.
+ * Imports each line separately: an error does not stop the others, and importing the same file again changes nothing. A
+ * line with another rate than is stored is wrong: which of the two it should be, a person has to say.
  * @param read makes arguments of a line, by the column names of the first one
  * @throws CsvError if it is not a CSV file, or its first line has other columns
  */
@@ -37,16 +41,34 @@ export async function importRates(
     counts.lines++
     try {
       const names = head
-      await rules.create(context, read(Object.fromEntries(cells.map((cell, place) => [names[place], cell]))))
-      counts.imported++
+      const values = Object.fromEntries(cells.map((cell, place) => [names[place], cell]))
+      counts[await importRate(context, read(values))]++
     } catch (cause) {
       if (!(cause instanceof Failure)) throw cause
-      const isThere = cause.failure === 'exchange_rate_exists'
-      counts[isThere ? 'existing' : 'wrong']++
-      if (!isThere && errors.length < MOST_ERRORS) errors.push({ line, message: cause.message })
+      counts.wrong++
+      if (errors.length < MOST_ERRORS) errors.push({ line, message: cause.message })
     }
   }
   return { ...counts, errors }
+}
+
+/** @throws Failure exchange_rate_exists if another rate is stored, invalid_argument */
+async function importRate(context: RequestContext, args: CreateArguments): Promise<'imported' | 'existing'> {
+  try {
+    await rules.create(context, args)
+    return 'imported'
+  } catch (cause) {
+    if (!(cause instanceof Failure) || cause.failure !== 'exchange_rate_exists') throw cause
+    const settings = await context.settings.current()
+    const row = exchangeRate.newRow({ to_currency: settings.currency, ...args }, settings, {
+      time: now(),
+      actor: context.actor.userId,
+    })
+    const of = { from: row.from_currency, to: row.to_currency, at: row.valid_from }
+    const stored = await rateAt(context.database.reader, of)
+    if (stored?.rate === row.rate) return 'existing'
+    throw new Failure('exchange_rate_exists', { message: `${cause.message} It is ${stored?.rate} there.` })
+  }
 }
 
 function headOf(line: number, cells: readonly string[]): string[] {
