@@ -103,7 +103,7 @@ const mailOptions = (): Option[] => [
     .argParser(publicUrl),
 ]
 
-/** @throws InvalidArgumentError if only some of them are set */
+/** @throws CommandFailed if only some of them are set */
 export function mailOf({ smtpUrl, mailFrom, publicUrl }: ServeConfig): MailOptions | undefined {
   if (smtpUrl === undefined) return undefined
   if (mailFrom === undefined || publicUrl === undefined) {
