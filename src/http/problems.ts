@@ -20,7 +20,7 @@ const sentences: Partial<Record<Reason, string>> = {
   failing: 'The disk of the database fails. Nothing was changed; try again when it works.',
   damaged: 'The database is damaged: its operator has to restore a backup. Nothing was changed.',
   removed:
-    'The file of the database was removed or replaced while the service ran. Nothing was changed; the service answers again once it is started with its file.',
+    'The file of the database was removed or replaced while the service ran. Nothing was changed; the service answers again once its file is back.',
   'in doubt':
     'The database failed while it confirmed the change. Look whether the change was made before you try again.',
 }
