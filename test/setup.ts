@@ -27,6 +27,16 @@ const SETTINGS = [
 const ends: (() => Promise<void>)[] = []
 
 export async function globalSetup(): Promise<void> {
+  try {
+    await setUp()
+  } catch (error) {
+    // Nobody tears down what was not set up.
+    await globalTeardown()
+    throw error
+  }
+}
+
+async function setUp(): Promise<void> {
   const { env } = process
   // What these tests write need not outlive a loss of power, and a busy disk holds up every commit.
   if (hasRoom(IN_MEMORY)) env.TMPDIR = IN_MEMORY
