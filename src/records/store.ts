@@ -5,6 +5,7 @@
 import { type Expression, type Insertable, type Kysely, type SqlBool, sql } from 'kysely'
 import type { Problems } from '../base/errors.ts'
 import type { Search, TextSearch } from '../base/text.ts'
+import { deletedAmong } from '../events/read.ts'
 import { byIdentifier } from '../storage/by-identifier.ts'
 import { containing } from '../storage/containing.ts'
 import type { Db, Tx } from '../storage/database.ts'
@@ -247,7 +248,10 @@ export async function problemsOfReferences(db: Db, { fields }: Kind, args: objec
   return problems
 }
 
-/** The account that a row is about, found through its references; null if there is none. */
+/**
+ * The account that a row is about, found through its references; null if there is none. Of a record that was deleted, its
+ * events know it.
+ */
 export async function personOf(
   db: Db,
   schema: Schema,
@@ -268,7 +272,10 @@ export async function personOf(
       .selectAll()
       .where('id', '=', id)
       .executeTakeFirst()
-    if (next === undefined) return null
+    if (next === undefined) {
+      const kind = target!.logged?.kind
+      return kind ? ((await deletedAmong(db, kind, [id])).get(id)?.personId ?? null) : null
+    }
     columns = target!.columns
     values = next
   }

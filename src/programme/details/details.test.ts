@@ -4,6 +4,8 @@ import { sql } from 'kysely'
 import { assertFailure, describeService, giveSecretKey } from '../../../test/harness.ts'
 import { features } from '../../app.ts'
 import { checkDatabase } from '../../operations/check/rules.ts'
+import { personOf } from '../../records/store.ts'
+import { paymentDetail } from './details.ts'
 
 describeService('payment details that were removed', service => {
   giveSecretKey()
@@ -40,6 +42,14 @@ describeService('payment details that were removed', service => {
 
 describeService('payment details and addresses', service => {
   giveSecretKey()
+
+  test('are about the person also after the affiliate was deleted, so that events of them can be erased', async () => {
+    const { id: affiliate_id, user_id } = await service().newAffiliate('leaver')
+    assert.equal((await service().delete(`/affiliates/${affiliate_id}`)).status, 200)
+    const { reader, schema } = service().database
+    assert.equal(await personOf(reader, schema, paymentDetail, { affiliate_id }), user_id)
+    assert.equal(await personOf(reader, schema, paymentDetail, { affiliate_id: 999_999 }), null)
+  })
 
   test('200 - are found by the name of the affiliate', async () => {
     const { id: affiliate_id } = await service().newAffiliate('wanda.payee')
