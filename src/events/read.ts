@@ -113,6 +113,11 @@ export async function deletedAmong(
   )
 }
 
+/** The account that a deleted record was about; null if there is none. */
+export async function personOfDeleted(db: Db, kind: string, id: number): Promise<number | null> {
+  return (await deletedAmong(db, kind, [id])).get(id)?.personId ?? null
+}
+
 type Values = Readonly<Record<string, unknown>>
 
 /** Values of an event, including the personal ones unless they were erased. */

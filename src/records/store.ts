@@ -5,7 +5,7 @@
 import { type Expression, type Insertable, type Kysely, type SqlBool, sql } from 'kysely'
 import type { Problems } from '../base/errors.ts'
 import type { Search, TextSearch } from '../base/text.ts'
-import { deletedAmong } from '../events/read.ts'
+import { personOfDeleted } from '../events/read.ts'
 import { byIdentifier } from '../storage/by-identifier.ts'
 import { containing } from '../storage/containing.ts'
 import type { Db, Tx } from '../storage/database.ts'
@@ -274,7 +274,7 @@ export async function personOf(
       .executeTakeFirst()
     if (next === undefined) {
       const kind = target!.logged?.kind
-      return kind ? ((await deletedAmong(db, kind, [id])).get(id)?.personId ?? null) : null
+      return kind ? personOfDeleted(db, kind, id) : null
     }
     columns = target!.columns
     values = next

@@ -55,14 +55,13 @@ export function refuseMissingKeys(ids: readonly string[]): void {
   const there = new Set([...readAnew(false).map(({ id }) => id), ...lost])
   const missing = ids.filter(id => !there.has(id))
   if (missing.length === 0) return
-  const where = isSecretKeyGiven() ? 'not in SECRET_KEY' : whereNot()
+  const file =
+    place === undefined ? 'given neither by SECRET_KEY nor by --secret-key-file' : `not in ${place}`
+  const where = isSecretKeyGiven() ? 'not in SECRET_KEY' : file
   throw new Failure('secret_key', {
     message: `What is stored was sealed by the secret key ${missing.join(', ')}, which is ${where}: put it back. If it is lost for good, write ${missing.map(id => LOST + id).join(',')} behind a key there; then enter payment details, secrets of sources and second factors anew.`,
   })
 }
-
-const whereNot = () =>
-  place === undefined ? 'given neither by SECRET_KEY nor by --secret-key-file' : `not in ${place}`
 
 /** A warning for the log, if others than its owner can read the key file. */
 export function openKeyWarning(): string | undefined {
