@@ -5,6 +5,7 @@
  */
 import { connect, type Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
+import { medianOf } from './measure.ts'
 
 export interface Offered {
   readonly method: string
@@ -17,6 +18,8 @@ export interface Latencies {
   readonly perSecond: number
   readonly p50Ms: number
   readonly p99Ms: number
+  /** Of the median second: one in which the machine did not stand still. */
+  readonly p99OfSecondMs: number
   readonly mostMs: number
   readonly failed: number
   readonly redirects: number
@@ -27,7 +30,10 @@ const EVERY_MS = 1
 
 /** What becomes of the requests of one run. */
 interface Tally {
-  readonly took: number[]
+  readonly began: number
+  /** By the second in which each was due. */
+  readonly took: readonly number[][]
+  answered: number
   failed: number
   redirects: number
   ended(): void
@@ -58,11 +64,13 @@ export class OpenLoad {
     const total = perSecond * seconds
     const end = Promise.withResolvers<void>()
     const tally: Tally = {
-      took: [],
+      began,
+      took: Array.from({ length: Math.ceil(seconds) }, () => []),
+      answered: 0,
       failed: 0,
       redirects: 0,
       ended: () => {
-        if (tally.took.length >= total) end.resolve()
+        if (tally.answered >= total) end.resolve()
       },
     }
     for (let sent = 0; sent < total; ) {
@@ -71,12 +79,12 @@ export class OpenLoad {
       await delay(EVERY_MS)
     }
     await end.promise
-    const took = Float64Array.from(tally.took).sort()
-    const at = (part: number) => took[Math.min(took.length - 1, Math.floor(took.length * part))] ?? 0
+    const at = quantilesOf(tally.took.flat())
     return {
-      perSecond: (took.length / (performance.now() - began)) * 1000,
+      perSecond: (total / (performance.now() - began)) * 1000,
       p50Ms: at(0.5),
       p99Ms: at(0.99),
+      p99OfSecondMs: medianOf(tally.took.map(took => quantilesOf(took)(0.99))),
       mostMs: at(1),
       failed: tally.failed,
       redirects: tally.redirects,
@@ -112,6 +120,11 @@ export class OpenLoad {
   close(): void {
     for (const connection of this.#open) connection.close()
   }
+}
+
+function quantilesOf(numbers: readonly number[]): (part: number) => number {
+  const sorted = Float64Array.from(numbers).sort()
+  return part => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? 0
 }
 
 function bytesOf(host: string, { method, path, headers, body = '' }: Offered): Buffer {
@@ -171,7 +184,9 @@ class Connection {
     if (!sent) return
     this.#sent = undefined
     const { tally } = sent
-    tally.took.push(performance.now() - sent.dueAt)
+    const second = Math.floor((sent.dueAt - tally.began) / 1000)
+    tally.took[second]!.push(performance.now() - sent.dueAt)
+    tally.answered += 1
     if (status === 0 || status >= 400) tally.failed += 1
     if (status === 302) tally.redirects += 1
     tally.ended()
