@@ -10,8 +10,11 @@ import { directRun, type RunDirectly, waitingOf } from './prepared.ts'
 
 /** Limits the length of the value. */
 const ROWS_PER_STATEMENT = 1000
-/** More gain nothing. The rest is inserted row by row, so that each table has two statements to be kept. */
-const ROWS_AT_ONCE = 16
+/**
+ * Of one statement where it is no round trip; more gain nothing. The rest is inserted row by row, so that each table has two
+ * statements to be kept.
+ */
+export const ROWS_AT_ONCE = 16
 
 interface Insertion {
   readonly table: string

@@ -1,5 +1,5 @@
 /**
- * Writes visits after they were answered, in batches: half a second after the first, or as soon as there are 25. A visit
+ * Writes visits after they were answered, in batches: half a second after the first, or as soon as there are 32. A visit
  * then costs a small part of a write of its own, and whatever else writes waits for a batch that is short. A process that
  * is killed loses at most what waits, but no credit, because the click token carries the affiliate.
  * See docs/decisions/visitors.md.
@@ -9,6 +9,7 @@ import { Rounds } from '../../base/rounds.ts'
 import { dayOf } from '../../base/time.ts'
 import { type RequestContext, write } from '../../events/write.ts'
 import type { Tx } from '../../storage/database.ts'
+import { ROWS_AT_ONCE } from '../../storage/insert-many.ts'
 import { addToCounters } from '../affiliates/store.ts'
 import { addVisits } from '../links/store.ts'
 import { addToDays } from '../visits/days.ts'
@@ -16,10 +17,13 @@ import { visit } from '../visits/visit.ts'
 import * as store from './store.ts'
 
 const EVERY_MS = 500
-/** So many are written at once: each costs about as much as with more, and other requests wait for less. */
-const ENOUGH = 25
+/**
+ * So many are written at once: each costs about as much as with more, and other requests wait for less. As many as few
+ * statements insert on the embedded engine, see `insertRows`.
+ */
+const ENOUGH = 2 * ROWS_AT_ONCE
 /** The most that share a transaction, when the database takes longer for each than visits take to come. */
-const MOST_TOGETHER = 100
+const MOST_TOGETHER = 3 * ENOUGH
 /** The most visits that wait; further ones are answered, and not written. */
 const MOST_WAITING = 10_000
 const VISITORS_PER_SWEEP = 1000
