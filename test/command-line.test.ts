@@ -264,6 +264,8 @@ describe('the command line', () => {
       ['keys', 'revoke'],
       ['settings', 'set', 'colour', 'red'],
       ['keys', 'create', '--name', 'x', '--user', 'boss', '--read-only', '--permissions', 'payouts.read'],
+      ['backup', '-'],
+      ['demo', '--affiliates', '0'],
     ]) {
       const { code, stdout, stderr } = await runCommand([...args, '--database', database])
       assert.equal(code, 2, args.join(' '))

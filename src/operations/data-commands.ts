@@ -34,10 +34,10 @@ export function addDataCommands(program: Command): void {
 const sizeOption = (flags: string, description: string, size: number) =>
   new Option(flags, description).default(size).argParser(wholeNumber(0, MOST_ROWS))
 
-async function demo(options: CommonOptions & DemoSize): Promise<void> {
+async function demo(options: CommonOptions & DemoSize, self: Command): Promise<void> {
   const { affiliates, payouts } = options
   if (payouts > 0 && affiliates === 0)
-    throw new CommandFailed('--payouts needs affiliates: give --affiliates a number above 0.')
+    self.error('error: --payouts needs affiliates: give --affiliates a number above 0.')
   const startedAt = performance.now()
   const { progress, end } = showProgress(options.terminal, 'demo')
   const filled = await withNewDatabase(options, database =>
@@ -55,9 +55,9 @@ async function demo(options: CommonOptions & DemoSize): Promise<void> {
 
 const placeOf = (url: string) => (url.startsWith('sqlite:') ? fileOf(url) : url)
 
-async function copy(options: CommonOptions & { from: string; to: string }): Promise<void> {
+async function copy(options: CommonOptions & { from: string; to: string }, self: Command): Promise<void> {
   if (placeOf(options.from) === placeOf(options.to))
-    throw new CommandFailed('--from and --to name the same database.')
+    self.error('error: --from and --to name the same database.')
   let current: { step: string; bar: ReturnType<typeof showProgress> } | undefined
   const progress = (step: string, done: number, total: number) => {
     if (current?.step !== step) {

@@ -40,7 +40,9 @@ export function addSafetyCommands(program: Command): void {
     .action(check)
 }
 
-async function backup(file: string, options: CommonOptions & { force?: true }): Promise<void> {
+async function backup(file: string, options: CommonOptions & { force?: true }, self: Command): Promise<void> {
+  // Elsewhere it stands for standard output, but a backup is checked before it is moved into its place.
+  if (file === '-') self.error('error: a backup needs a file; ./- is one.')
   const bytes = await backupDatabase(options.database, file, {
     force: options.force ?? false,
     complete: copy => sealCopy(copy, options.schema),
