@@ -255,6 +255,7 @@ describe('the command line', () => {
   test('2 - wrong usage', async () => {
     for (const args of [
       ['serve', '--colour'],
+      ['serve', '--smtp-url', 'smtp://localhost', '--mail-from', 'a@example.com'],
       ['fly'],
       ['serve', '--port', 'eighty'],
       ['serve', '--port', '70000'],

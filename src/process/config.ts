@@ -3,10 +3,9 @@
  * over variables.
  */
 import { isIP } from 'node:net'
-import { InvalidArgumentError, Option } from 'commander'
+import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { MailOptions } from '../accounts/recovery/post.ts'
 import { isEmail } from '../base/text.ts'
-import { CommandFailed } from '../cli/command.ts'
 import { databaseOption, secretKeyOption, wholeNumber } from '../cli/options.ts'
 import { isUrl } from '../operations/audit/anchor-places.ts'
 
@@ -26,13 +25,18 @@ export interface ServeConfig {
   readonly bodyLimit: number
   readonly metricsPort?: number
   readonly metricsHost: string
-  readonly smtpUrl?: string
-  readonly mailFrom?: string
-  readonly publicUrl?: string
+  readonly mail: MailOptions | undefined
   readonly corsOrigins: string[]
   readonly trustProxy: string[] | number
   readonly bootstrap: boolean
   readonly demo: boolean
+}
+
+/** As the flags and variables say them. */
+export interface ServeFlags extends Omit<ServeConfig, 'mail'> {
+  readonly smtpUrl?: string
+  readonly mailFrom?: string
+  readonly publicUrl?: string
 }
 
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
@@ -103,13 +107,15 @@ const mailOptions = (): Option[] => [
     .argParser(publicUrl),
 ]
 
-/** @throws CommandFailed if only some of them are set */
-export function mailOf({ smtpUrl, mailFrom, publicUrl }: ServeConfig): MailOptions | undefined {
-  if (smtpUrl === undefined) return undefined
-  if (mailFrom === undefined || publicUrl === undefined) {
-    throw new CommandFailed('--smtp-url needs --mail-from and --public-url as well.')
-  }
-  return { smtpUrl, from: mailFrom, publicUrl }
+/** @param serve ends with wrong usage if only some of them are set */
+export function configOf(
+  { smtpUrl, mailFrom, publicUrl, ...flags }: ServeFlags,
+  serve: Command,
+): ServeConfig {
+  if (smtpUrl === undefined) return { ...flags, mail: undefined }
+  if (mailFrom === undefined || publicUrl === undefined)
+    return serve.error('error: --smtp-url needs --mail-from and --public-url as well.')
+  return { ...flags, mail: { smtpUrl, from: mailFrom, publicUrl } }
 }
 
 /** The value is not repeated in an error: it may contain a password. */

@@ -30,7 +30,7 @@ import { addTrackingCommands } from '../programme/tracking/commands.ts'
 import { addSettingsCommands } from '../settings/commands.ts'
 import { DatabaseUnavailable, DatabaseUnusable } from '../storage/database.ts'
 import { serveWithWorkers } from './cluster.ts'
-import { type ServeConfig, serveOptions } from './config.ts'
+import { configOf, type ServeFlags, serveOptions } from './config.ts'
 import { serve } from './serve.ts'
 
 const EXIT_FAILED = 1
@@ -106,9 +106,13 @@ const refusals: Readonly<Record<string, string>> = {
   EACCES: 'may not be opened by this account',
 }
 
-async function runServe(options: ServeConfig & Pick<CommonOptions, 'json' | 'terminal'>): Promise<void> {
-  const start = options.workers === 1 ? serve : serveWithWorkers
-  await start(options, (url, access) => {
+async function runServe(
+  options: ServeFlags & Pick<CommonOptions, 'json' | 'terminal'>,
+  self: Command,
+): Promise<void> {
+  const config = configOf(options, self)
+  const start = config.workers === 1 ? serve : serveWithWorkers
+  await start(config, (url, access) => {
     const ready = `affiliated answers at ${url}${basePaths[0]}`
     if (!access) return print(options, { url }, [ready])
     const { login, password, publicKey, token } = access

@@ -21,7 +21,7 @@ import { type Database, DatabaseUnavailable, within } from '../storage/database.
 import { openDatabase } from '../storage/open.ts'
 import { prepareSearch } from '../storage/search-index.ts'
 import { makeSecretKey, openKeyWarning } from '../storage/secret-keys.ts'
-import { mailOf, type ServeConfig } from './config.ts'
+import type { ServeConfig } from './config.ts'
 import { listensOn } from './listen.ts'
 import { askPrimary } from './messages.ts'
 
@@ -79,7 +79,7 @@ async function run(database: Database, config: ServeConfig, log: Logger, announc
     readSeconds: config.readSeconds,
     grantor: cluster.isWorker ? askPrimary() : undefined,
     trustProxy: config.trustProxy,
-    mail: mailOf(config),
+    mail: config.mail,
     logger: log,
   })
   let metrics: Server | undefined
