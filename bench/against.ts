@@ -5,7 +5,7 @@
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { Clients } from './load.ts'
-import { type Filled, fill, medianOf, progress, spreadOf, targetOf } from './measure.ts'
+import { type Filled, fill, medianOf, progress, quantilesOf, spreadOf, targetOf } from './measure.ts'
 import type { Run } from './parts.ts'
 import { launcher, startServer } from './processes.ts'
 import { named, requestsTo } from './requests.ts'
@@ -125,8 +125,7 @@ const sumOf = (numbers: number[]) => numbers.reduce((sum, number) => sum + numbe
 
 /** The median, and between what the middle half lies: of many short rounds, the outermost say nothing. */
 function quartersOf(numbers: number[]) {
-  const sorted = numbers.toSorted((a, b) => a - b)
-  const at = (part: number) => sorted[Math.floor(part * (sorted.length - 1))]!
+  const at = quantilesOf(numbers)
   return { ...spreadOf(numbers), lowest: at(0.25), highest: at(0.75) }
 }
 

@@ -10,6 +10,7 @@ import { createKey } from '../src/accounts/keys/rules.ts'
 import { openDatabase, operatorOf, serveProcess, temporaryFolder } from '../test/harness.ts'
 import { addPayouts } from '../test/many-payouts.ts'
 import { freshDatabase, PostgresServer } from '../test/postgres.ts'
+import { quantilesOf } from './measure.ts'
 
 const { values } = parseArgs({
   options: {
@@ -70,9 +71,9 @@ async function timeGets(url: string, token: string): Promise<string> {
     took.push(performance.now() - begun)
     await delay(1)
   }
-  took.sort((a, b) => a - b)
-  const at = (share: number) => `${took[Math.floor((took.length - 1) * share)]!.toFixed(1)} ms`
-  return `p50 ${at(0.5)}, p99 ${at(0.99)}, longest ${at(1)}`
+  const at = quantilesOf(took)
+  const [p50, p99, longest] = [0.5, 0.99, 1].map(part => `${at(part).toFixed(1)} ms`)
+  return `p50 ${p50}, p99 ${p99}, longest ${longest}`
 }
 
 async function measure(engine: string, database: string): Promise<void> {

@@ -28,6 +28,12 @@ export interface Spread {
 
 export const progress = (text: string) => process.stderr.write(`${text}\n`)
 
+/** @returns the number below which a part of them lies; 0 of none */
+export function quantilesOf(numbers: readonly number[]): (part: number) => number {
+  const sorted = Float64Array.from(numbers).sort()
+  return part => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? 0
+}
+
 export function spreadOf(numbers: number[]): Spread {
   const sorted = numbers.toSorted((a, b) => a - b)
   return { median: sorted[sorted.length >> 1]!, lowest: sorted[0]!, highest: sorted.at(-1)! }

@@ -5,7 +5,7 @@
  */
 import { connect, type Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
-import { medianOf } from './measure.ts'
+import { medianOf, quantilesOf } from './measure.ts'
 
 export interface Offered {
   readonly method: string
@@ -120,11 +120,6 @@ export class OpenLoad {
   close(): void {
     for (const connection of this.#open) connection.close()
   }
-}
-
-function quantilesOf(numbers: readonly number[]): (part: number) => number {
-  const sorted = Float64Array.from(numbers).sort()
-  return part => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? 0
 }
 
 function bytesOf(host: string, { method, path, headers, body = '' }: Offered): Buffer {

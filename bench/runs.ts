@@ -11,7 +11,7 @@ import { seal } from '../src/storage/secret-keys.ts'
 import { openDatabase, temporaryFolder } from '../test/harness.ts'
 import { addPayees } from '../test/many-referrals.ts'
 import { freshDatabase, PostgresServer } from '../test/postgres.ts'
-import { commandsOn, progress } from './measure.ts'
+import { commandsOn, progress, quantilesOf } from './measure.ts'
 import { type Process, startServer } from './processes.ts'
 
 const { values } = parseArgs({
@@ -83,9 +83,6 @@ interface Beside {
   residentMib: number
 }
 
-const at = (sorted: number[], part: number) =>
-  sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? 0
-
 /** Asks for one affiliate again and again, changes one now and then, and looks at the memory, until the work is done. */
 async function beside<T>(
   server: Process,
@@ -124,19 +121,16 @@ async function beside<T>(
   const cpuSeconds = (server.cpuUs()! - cpu) / 1e6
   done = true
   await Promise.all(others)
-  const [reads, writes] = [seen.reads, seen.writes].map(all => all.sort((a, b) => a - b)) as [
-    number[],
-    number[],
-  ]
+  const [ofReads, ofWrites] = [quantilesOf(seen.reads), quantilesOf(seen.writes)]
   return {
     result,
     seconds,
     cpuSeconds,
     residentMib: seen.residentMib,
-    readP50Ms: at(reads, 0.5),
-    readP99Ms: at(reads, 0.99),
-    writeP50Ms: at(writes, 0.5),
-    writeMostMs: at(writes, 1),
+    readP50Ms: ofReads(0.5),
+    readP99Ms: ofReads(0.99),
+    writeP50Ms: ofWrites(0.5),
+    writeMostMs: ofWrites(1),
   }
 }
 
@@ -200,7 +194,7 @@ async function measureRun(url: string) {
     await until(id, found => found.status === 'approved')
   })
   const file = await step('file', () => text('GET', `/${id}/files/${values.method}`))
-  const lines = [...new Set(file.match(/R\d+A\d+/g))].map(name => `${name},paid`)
+  const lines = [...new Set(file.match(/R\d+[A-Z]+\d+/g))].map(name => `${name},paid`)
   const content = `reference,status\n${lines.join('\n')}\n`
   await step('results', () => ask('POST', `/${id}/results`, { content }))
   await step('close', () => ask('POST', `/${id}/close`))
