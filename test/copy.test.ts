@@ -139,8 +139,8 @@ for (const [from, to] of [
 
     test('a database is not copied into itself', async () => {
       const { code, stderr } = await affiliated(['copy', '--from', source, '--to', source])
-      assert.equal(code, 2)
-      assert.match(stderr, /^error: --from and --to name the same database\.$/m)
+      const problem = 'error: --from and --to name the same database.'
+      assert.deepEqual([code, stderr], [2, `${problem}\nAdd --help to see what the command takes.\n`])
     })
 
     test('a database that another process has open is refused', async () => {

@@ -1,5 +1,5 @@
 /**
- * Writes visits after they were answered, in batches: half a second after the first, or as soon as there are 32. A visit
+ * Writes visits after they were answered, in batches: half a second after the first, or as soon as there are enough. A visit
  * then costs a small part of a write of its own, and whatever else writes waits for a batch that is short. A process that
  * is killed loses at most what waits, but no credit, because the click token carries the affiliate.
  * See docs/decisions/visitors.md.
