@@ -22,8 +22,8 @@ export interface OpenRequest {
   readonly query: string
   /** '' if there is none. */
   readonly body: string
-  /** Whether the client uses TLS. */
-  readonly secure: boolean
+  /** Whether the client uses TLS. Each look walks through the proxies, and few endpoints need it. */
+  isSecure(): boolean
 }
 
 export interface OpenAnswer {
@@ -58,15 +58,25 @@ export async function open(
       method: route.method,
       url: route.path,
       bodyLimit: BODY_BYTES,
+      // Returns nothing, see `send` of the stages.
       handler: (request, reply) => {
         const answer = route.answer(openRequestOf(request))
-        if (answer instanceof Promise) return answer.then(answer => send(reply, answer))
-        send(reply, answer)
+        if (answer instanceof Promise) {
+          answer
+            .then(answer => send(reply, answer))
+            .catch(error => {
+              reply.send(error)
+            })
+        } else send(reply, answer)
       },
     })
   }
 }
 
+/**
+ * Without a getter: V8 makes a hidden class of its own for each object that gets one as a literal, and that keeps the request
+ * in memory until all memory is looked through.
+ */
 function openRequestOf(request: FastifyRequest): OpenRequest {
   return {
     method: request.method,
@@ -75,13 +85,10 @@ function openRequestOf(request: FastifyRequest): OpenRequest {
     name: String(memberOf(request.params, 'name') ?? ''),
     query: queryOf(request),
     body: typeof request.body === 'string' ? request.body : '',
-    // Each look walks through the proxies, and few endpoints need it.
-    get secure() {
-      return request.protocol === 'https'
-    },
+    isSecure: () => request.protocol === 'https',
   }
 }
 
-function send(reply: FastifyReply, { status, headers, body }: OpenAnswer): FastifyReply {
-  return reply.code(status).headers(headers).send(body)
+function send(reply: FastifyReply, { status, headers, body }: OpenAnswer): void {
+  reply.code(status).headers(headers).send(body)
 }

@@ -66,7 +66,7 @@ async function answerBeacon(tracking: Tracking, request: OpenRequest): Promise<O
   if (token === undefined) return { status: 204, headers: { ...ANY_ORIGIN, ...HEADERS } }
   const cookie = clickCookie(request.headers, token, {
     tracking: (await tracking.settings).tracking,
-    secure: request.secure,
+    secure: request.isSecure(),
   })
   return {
     status: 200,
