@@ -29,7 +29,7 @@ export interface Spread {
 export const progress = (text: string) => process.stderr.write(`${text}\n`)
 
 /** @returns the number below which a part of them lies; 0 of none */
-export function quantilesOf(numbers: readonly number[]): (part: number) => number {
+export function quantilesOf(numbers: ArrayLike<number>): (part: number) => number {
   const sorted = Float64Array.from(numbers).sort()
   return part => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? 0
 }
