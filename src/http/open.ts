@@ -8,6 +8,7 @@ import { memberOf } from '../base/unknown.ts'
 import { addressOf } from './address.ts'
 import { queryOf } from './call.ts'
 import { VisitorQueue } from './limits/visitor-queue.ts'
+import { unwatched } from './stages/send.ts'
 import { refuse } from './stages/shed.ts'
 
 /** A request to a public endpoint. */
@@ -58,17 +59,7 @@ export async function open(
       method: route.method,
       url: route.path,
       bodyLimit: BODY_BYTES,
-      // Returns nothing, see `send` of the stages.
-      handler: (request, reply) => {
-        const answer = route.answer(openRequestOf(request))
-        if (answer instanceof Promise) {
-          answer
-            .then(answer => send(reply, answer))
-            .catch(error => {
-              reply.send(error)
-            })
-        } else send(reply, answer)
-      },
+      handler: unwatched(async (request, reply) => send(reply, await route.answer(openRequestOf(request)))),
     })
   }
 }
