@@ -225,24 +225,43 @@ describe('what a file may know', () => {
   }
 })
 
+/** All parts of a syntax tree, from the outside to the inside. */
+function* nodesOf(node: unknown): Generator<Record<string, unknown>> {
+  if (!hasMembers(node)) return
+  yield node
+  for (const child of Object.values(node)) yield* nodesOf(child)
+}
+
+/** The lines of a file that such parts of it begin in. */
+function linesOf(path: string, isWanted: (node: Record<string, unknown>) => boolean): number[] {
+  const text = read(path)
+  const wanted = [...nodesOf(parseSync(path, text).program)].filter(isWanted)
+  return wanted.map(({ start }) => text.slice(0, Number(start)).split('\n').length)
+}
+
 /** The lines of a file with a cast (`as X`; `as const` is none) that no comment before it explains. */
 function unexplainedCasts(path: string): string[] {
   const text = read(path)
   const lines = text.split('\n')
-  const casts: string[] = []
-  const visit = (node: unknown): void => {
-    if (!hasMembers(node)) return
-    if (node.type === 'TSAsExpression' || node.type === 'TSTypeAssertion') {
-      const number = text.slice(0, Number(node.start)).split('\n').length
-      const isConst = /\bas const$/.test(text.slice(Number(node.start), Number(node.end)))
-      const isExplained = lines[number - 2]?.trim().startsWith('// Cast: ')
-      if (!isConst && !isExplained) casts.push(`${path}:${number}`)
-    }
-    for (const child of Object.values(node)) visit(child)
-  }
-  visit(parseSync(path, text).program)
-  return casts
+  const isConst = (node: Record<string, unknown>) =>
+    /\bas const$/.test(text.slice(Number(node.start), Number(node.end)))
+  return linesOf(
+    path,
+    node => (node.type === 'TSAsExpression' || node.type === 'TSTypeAssertion') && !isConst(node),
+  )
+    .filter(line => !lines[line - 2]?.trim().startsWith('// Cast: '))
+    .map(line => `${path}:${line}`)
 }
+
+test('no literal has a getter, which would keep what it sees in memory for long', () => {
+  const getters = files.flatMap(file => {
+    const path = `src/${file}`
+    return linesOf(path, ({ type, kind }) => type === 'Property' && kind === 'get').map(
+      line => `${path}:${line}`,
+    )
+  })
+  assert.deepEqual(getters, [])
+})
 
 test('nothing is cast outside of records/, but where a comment says why (`// Cast: …`)', () => {
   const sources = files.filter(path => !path.startsWith('records/')).map(path => `src/${path}`)
