@@ -80,7 +80,7 @@ export class OpenLoad {
     }
     await end.promise
     const at = quantilesOf(tally.took)
-    const ofSeconds = Array.from({ length: seconds }, (_, second) =>
+    const ofSeconds = Array.from({ length: Math.ceil(seconds) }, (_, second) =>
       quantilesOf(tally.took.subarray(second * perSecond, (second + 1) * perSecond)),
     )
     return {
