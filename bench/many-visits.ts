@@ -45,6 +45,9 @@ async function fill({ database }: Service, visits: number): Promise<void> {
       SELECT created_at / 86400, affiliate_id, campaign, count(*), count(*), 0 FROM visits GROUP BY 1, 2, 3`.execute(
       tx,
     )
+    await sql`DELETE FROM visit_totals`.execute(tx)
+    await sql`INSERT INTO visit_totals (day, campaign, part, visits, unique_visits, converted)
+      SELECT day, campaign, 0, sum(visits), sum(unique_visits), 0 FROM visit_days GROUP BY 1, 2`.execute(tx)
     await sql`UPDATE affiliates SET visits = (SELECT sum(visits) FROM visit_days WHERE affiliate_id = affiliates.id)`.execute(
       tx,
     )

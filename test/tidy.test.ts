@@ -115,7 +115,8 @@ const joins: Readonly<Record<string, string>> = {
     'affiliates payout_referrals payouts referrals sales_months visit_days visits',
   'operations/check/store.ts': 'events ledger_transfers users',
   // Figures of the area.
-  'admin/reports/earning-store.ts': 'affiliates balances ledger_transfers referrals users visit_days',
+  'admin/reports/earning-store.ts':
+    'affiliates balances ledger_transfers referrals users visit_days visit_totals',
   'admin/reports/store.ts': 'affiliates payouts users',
   'admin/tracking/store.ts': 'visits',
 }

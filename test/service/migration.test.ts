@@ -138,15 +138,17 @@ for (const [engine, fresh] of Object.entries(unopened)) {
       await old.close()
       const database = await openDatabase(url)
       t.after(() => database.close())
-      const days = await database.reader.selectFrom('visit_days').selectAll().orderBy('day').execute()
-      assert.deepEqual(
-        days.map(({ day, visits, unique_visits, converted }) => [day, visits, unique_visits, converted]),
-        [
-          [-1, 1, 1, 0],
-          [0, 1, 1, 1],
-          [1, 7, 6, 3],
-        ],
-      )
+      for (const table of ['visit_days', 'visit_totals'] as const) {
+        const days = await database.reader.selectFrom(table).selectAll().orderBy('day').execute()
+        assert.deepEqual(
+          days.map(({ day, visits, unique_visits, converted }) => [day, visits, unique_visits, converted]),
+          [
+            [-1, 1, 1, 0],
+            [0, 1, 1, 1],
+            [1, 7, 6, 3],
+          ],
+        )
+      }
     })
 
     test('what was sold before there were sums of months is in them', async t => {

@@ -30,10 +30,7 @@ export async function timesOfEarning(db: Db, affiliateId?: number) {
 
 /** Times of the first and last visit, as starts of their days. */
 export async function timesOfVisits(db: Db, affiliateId?: number) {
-  const days = db
-    .selectFrom('visit_days')
-    .where('visits', '>', 0)
-    .$if(affiliateId !== undefined, query => query.where('affiliate_id', '=', affiliateId!))
+  const days = visitSums(db, affiliateId).where('visits', '>', 0)
   const first = await days.select(({ fn }) => fn.min('day').as('time')).executeTakeFirst()
   const last = await days.select(({ fn }) => fn.max('day').as('time')).executeTakeFirst()
   const span = timesOf(first, last)
@@ -112,17 +109,27 @@ const countsOf = ({ visits, converted }: Visits): Visits => ({
   converted: Number(converted),
 })
 
+/** Of all affiliates there are sums of their own, so that the days of each need not be added up. */
+const visitSums = (db: Db, affiliateId?: number) =>
+  db.selectFrom(
+    affiliateId === undefined
+      ? db.selectFrom('visit_totals').select(['day', 'visits', 'converted']).as('sums')
+      : db
+          .selectFrom('visit_days')
+          .select(['day', 'visits', 'converted'])
+          .where('affiliate_id', '=', affiliateId)
+          .as('sums'),
+  )
+
 /** One row per period, in order. */
 export async function visitsByPeriod(db: Db, periods: readonly Period[], affiliateId?: number) {
   const rows = await inOrder<Visits>(periods, async some => {
     const [one, ...others] = some.map(({ number, first, end }) =>
-      db
-        .selectFrom('visit_days')
+      visitSums(db, affiliateId)
         .select(sql.lit(number).as('number'))
         .select(dayCounts)
         .where('day', '>=', first / DAY_SECONDS)
-        .where('day', '<', end / DAY_SECONDS)
-        .$if(affiliateId !== undefined, query => query.where('affiliate_id', '=', affiliateId!)),
+        .where('day', '<', end / DAY_SECONDS),
     )
     return one!.unionAll(others).execute()
   })
@@ -137,14 +144,19 @@ export async function visitsOf(
   keys: readonly (number | string)[],
 ): Promise<Map<number | string, Visits>> {
   if (keys.length === 0) return new Map()
+  const key = sql<number | string>`${sql.ref(column)}`.as('key')
+  const sums =
+    column === 'campaign'
+      ? db.selectFrom('visit_totals').select([key, 'day', 'visits', 'converted']).as('sums')
+      : db.selectFrom('visit_days').select([key, 'day', 'visits', 'converted']).as('sums')
   const rows = await db
-    .selectFrom('visit_days')
-    .select([sql<number | string>`${sql.ref(column)}`.as('key'), ...dayCounts])
+    .selectFrom(sums)
+    .select(['key', ...dayCounts])
     .$if(range !== undefined, query =>
       query.where('day', '>=', range!.first / DAY_SECONDS).where('day', '<', range!.end / DAY_SECONDS),
     )
-    .where(sql<boolean>`${sql.ref(column)} IN (${sql.join(keys)})`)
-    .groupBy(column)
+    .where('key', 'in', keys)
+    .groupBy('key')
     .execute()
   return new Map(rows.map(({ key, ...counts }) => [key, countsOf(counts)]))
 }

@@ -1,7 +1,7 @@
 /**
- * Sums of visits by day, affiliate and campaign. Reports read these sums alone, so that they take as long for ten million
- * visits as for ten thousand; they remain when individual visits are removed. Whoever changes visits changes their sums
- * in the same transaction.
+ * Sums of visits by day, affiliate and campaign, and of all affiliates by day and campaign. Reports read these sums alone, so
+ * that they take as long for ten million visits as for ten thousand; they remain when individual visits are removed. Whoever
+ * changes visits changes their sums in the same transaction.
  */
 import { dayOf } from '../../base/time.ts'
 import { chunksOf } from '../../storage/chunks.ts'
@@ -11,38 +11,58 @@ import type { VisitDaysTable } from './table.ts'
 import type { Visit } from './visit.ts'
 
 type Counted = Pick<Visit, 'affiliate_id' | 'campaign' | 'created_at' | 'referral_id' | 'repeated'>
+type Counts = Pick<VisitDaysTable, 'visits' | 'unique_visits' | 'converted'>
+type Total = Omit<VisitDaysTable, 'affiliate_id'>
 
 export async function addToDays(
   tx: Tx,
   added: readonly Counted[],
   removed: readonly Counted[] = [],
 ): Promise<void> {
-  for (const rows of chunksOf(sumsOf(added, removed))) await store.addToDays(tx, rows)
+  const days = daysOf(added, removed)
+  for (const rows of chunksOf(days)) await store.addToDays(tx, rows)
+  for (const rows of chunksOf(totalsOf(days))) await store.addToTotals(tx, rows)
 }
 
 /** In order of their key, so that concurrent transactions do not deadlock. */
-function sumsOf(added: readonly Counted[], removed: readonly Counted[]): VisitDaysTable[] {
-  const sums = new Map<string, VisitDaysTable>()
+function daysOf(added: readonly Counted[], removed: readonly Counted[]): VisitDaysTable[] {
+  const days = new Map<string, VisitDaysTable>()
   const count = (visits: readonly Counted[], by: 1 | -1) => {
     for (const { created_at, affiliate_id, campaign, referral_id, repeated } of visits) {
       const day = dayOf(created_at)
-      const key = JSON.stringify([day, affiliate_id, campaign])
-      const { visits, unique_visits, converted } = sums.get(key) ?? NOTHING
-      sums.set(key, {
-        day,
-        affiliate_id,
-        campaign,
-        visits: visits + by,
-        unique_visits: unique_visits + (repeated === 0 ? by : 0),
-        converted: converted + (referral_id === 0 ? 0 : by),
-      })
+      const counts = {
+        visits: by,
+        unique_visits: repeated === 0 ? by : 0,
+        converted: referral_id === 0 ? 0 : by,
+      }
+      addTo(days, `${day} ${affiliate_id} ${campaign}`, { day, affiliate_id, campaign, ...counts })
     }
   }
   count(added, 1)
   count(removed, -1)
-  return [...sums.values()]
-    .filter(sum => sum.visits !== 0 || sum.unique_visits !== 0 || sum.converted !== 0)
-    .sort((a, b) => a.day - b.day || a.affiliate_id - b.affiliate_id || (a.campaign < b.campaign ? -1 : 1))
+  return [...days.values()]
+    .filter(isAny)
+    .sort((a, b) => a.day - b.day || a.affiliate_id - b.affiliate_id || byCampaign(a, b))
 }
 
-const NOTHING = { visits: 0, unique_visits: 0, converted: 0 }
+/** Of all affiliates. In order of their key, as well. */
+function totalsOf(days: readonly VisitDaysTable[]): Total[] {
+  const totals = new Map<string, Total>()
+  for (const { affiliate_id: _, ...total } of days) addTo(totals, `${total.day} ${total.campaign}`, total)
+  return [...totals.values()].filter(isAny).sort((a, b) => a.day - b.day || byCampaign(a, b))
+}
+
+function addTo<S extends Counts>(sums: Map<string, S>, key: string, sum: S): void {
+  const { visits = 0, unique_visits = 0, converted = 0 } = sums.get(key) ?? {}
+  sums.set(key, {
+    ...sum,
+    visits: visits + sum.visits,
+    unique_visits: unique_visits + sum.unique_visits,
+    converted: converted + sum.converted,
+  })
+}
+
+const isAny = ({ visits, unique_visits, converted }: Counts) =>
+  visits !== 0 || unique_visits !== 0 || converted !== 0
+
+const byCampaign = (a: Total, b: Total) => (a.campaign < b.campaign ? -1 : 1)

@@ -1,13 +1,15 @@
 import { crud, listingOf } from '../../records/crud.ts'
 import { feature } from '../../records/feature.ts'
+import { checkTotals } from './check.ts'
 import { rules } from './rules.ts'
-import { visitDaysTable } from './table.ts'
+import { visitDaysTable, visitTotalsTable } from './table.ts'
 import { visit } from './visit.ts'
 
 export const visits = feature(visit, {
-  tables: [visit.table, visitDaysTable],
+  tables: [visit.table, visitDaysTable, visitTotalsTable],
   resource: crud(visit, rules),
   listing: listingOf(visit, rules),
+  checks: [checkTotals],
   // The event of the referral names the visit that led to it.
   unlogged: () => ['referral_id'],
 })

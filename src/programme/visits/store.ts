@@ -1,12 +1,11 @@
 /** The queries that only visits have: their search, and the referral that one led to. */
-import { type OnConflictBuilder, sql } from 'kysely'
+import { sql } from 'kysely'
 import { storeOf } from '../../records/store.ts'
 import { containing } from '../../storage/containing.ts'
 import type { Db, Tx } from '../../storage/database.ts'
 import { dayIn } from '../../storage/days.ts'
-import { prepared } from '../../storage/prepared.ts'
-import type { Tables } from '../../storage/tables.ts'
-import type { VisitDaysTable } from './table.ts'
+import { lockOf, prepared } from '../../storage/prepared.ts'
+import type { VisitDaysTable, VisitTotalsTable } from './table.ts'
 import { visit } from './visit.ts'
 
 export const visits = storeOf(visit, {
@@ -18,14 +17,22 @@ export const visits = storeOf(visit, {
     ),
 })
 
-const DAY_COLUMNS = ['day', 'affiliate_id', 'campaign', 'visits', 'unique_visits', 'converted'] as const
+const COUNTS = ['visits', 'unique_visits', 'converted'] as const
+const DAY_KEY = ['day', 'affiliate_id', 'campaign'] as const
+const TOTAL_KEY = ['day', 'campaign', 'part'] as const
 
-const adding = (conflict: OnConflictBuilder<Tables, 'visit_days'>) =>
-  conflict.columns(['day', 'affiliate_id', 'campaign']).doUpdateSet({
-    visits: sql<number>`visit_days.visits + excluded.visits`,
-    unique_visits: sql<number>`visit_days.unique_visits + excluded.unique_visits`,
-    converted: sql<number>`visit_days.converted + excluded.converted`,
-  })
+const countsAdded = (table: 'visit_days' | 'visit_totals') => {
+  const sumOf = (column: string) =>
+    sql<number>`${sql.ref(`${table}.${column}`)} + ${sql.ref(`excluded.${column}`)}`
+  const [visits, unique_visits, converted] = COUNTS.map(sumOf)
+  return { visits: visits!, unique_visits: unique_visits!, converted: converted! }
+}
+
+/** Enough that transactions of one moment rarely add to the same rows, and few to be summed up. */
+const PARTS = 8
+
+/** @returns the part of the totals that a transaction adds to: the first where it is the only one */
+const partOf = (tx: Tx) => (lockOf(tx) === undefined ? Math.floor(Math.random() * PARTS) : 0)
 
 interface Conversion {
   readonly visitId: number
@@ -52,28 +59,41 @@ const releasing = prepared((tx: Db, { visitId, referralId, time }: Omit<Conversi
 )
 
 /** Holds the visit, so that of two referrals that name it at the same moment one counts. */
-const recounting = prepared((tx: Db, { visitId, affiliateId, referralId, by }: Recount) =>
+const recounted = (tx: Db, { visitId, affiliateId, referralId, by }: Recount) =>
+  tx
+    .selectFrom('visits')
+    .select([
+      dayIn(sql.ref('created_at')).as('day'),
+      'campaign',
+      sql<number>`0`.as('visits'),
+      sql<number>`0`.as('unique_visits'),
+      sql<number>`cast(${by} as bigint)`.as('converted'),
+    ])
+    .where('id', '=', visitId)
+    .where('referral_id', '=', referralId)
+    .$if(affiliateId !== undefined, query => query.where('affiliate_id', '=', affiliateId!))
+    .forUpdate()
+
+const recountingDays = prepared((tx: Db, recount: Recount) =>
   tx
     .insertInto('visit_days')
-    .columns(DAY_COLUMNS)
-    .expression(
-      tx
-        .selectFrom('visits')
-        .select([
-          dayIn(sql.ref('created_at')).as('day'),
-          'affiliate_id',
-          'campaign',
-          sql<number>`0`.as('visits'),
-          sql<number>`0`.as('unique_visits'),
-          sql<number>`cast(${by} as bigint)`.as('converted'),
-        ])
-        .where('id', '=', visitId)
-        .where('referral_id', '=', referralId)
-        .$if(affiliateId !== undefined, query => query.where('affiliate_id', '=', affiliateId!))
-        .forUpdate(),
-    )
-    .onConflict(adding),
+    .columns(['day', 'campaign', ...COUNTS, 'affiliate_id'])
+    .expression(recounted(tx, recount).select('affiliate_id'))
+    .onConflict(conflict => conflict.columns(DAY_KEY).doUpdateSet(countsAdded('visit_days'))),
 )
+
+const recountingTotals = prepared((tx: Db, { part, ...recount }: Recount & { part: number }) =>
+  tx
+    .insertInto('visit_totals')
+    .columns(['day', 'campaign', ...COUNTS, 'part'])
+    .expression(recounted(tx, recount).select(sql<number>`cast(${part} as bigint)`.as('part')))
+    .onConflict(conflict => conflict.columns(TOTAL_KEY).doUpdateSet(countsAdded('visit_totals'))),
+)
+
+async function recount(tx: Tx, of: Recount): Promise<void> {
+  await recountingDays.later(tx, of)
+  await recountingTotals.later(tx, { ...of, part: partOf(tx) })
+}
 
 interface Recount {
   readonly visitId: number
@@ -86,14 +106,14 @@ interface Recount {
 /** Does nothing to a visit that led to another referral. */
 export async function release(tx: Tx, of: Omit<Conversion, 'affiliateId'>): Promise<void> {
   const { visitId, referralId } = of
-  await recounting.later(tx, { visitId, referralId, by: -1 })
+  await recount(tx, { visitId, referralId, by: -1 })
   await releasing.later(tx, of)
 }
 
 /** Does nothing to a visit of another affiliate, or one that led to a referral before. */
 export async function convert(tx: Tx, of: Conversion): Promise<void> {
   const { visitId, affiliateId } = of
-  await recounting.later(tx, { visitId, affiliateId, referralId: 0, by: 1 })
+  await recount(tx, { visitId, affiliateId, referralId: 0, by: 1 })
   await conversion.later(tx, of)
 }
 
@@ -130,10 +150,65 @@ export async function removeBefore(tx: Tx, time: number, limit: number): Promise
 }
 
 const toDays = prepared((tx: Db, { rows }: { rows: readonly VisitDaysTable[] }) =>
-  tx.insertInto('visit_days').values(rows).onConflict(adding),
+  tx
+    .insertInto('visit_days')
+    .values(rows)
+    .onConflict(conflict => conflict.columns(DAY_KEY).doUpdateSet(countsAdded('visit_days'))),
 )
 
 /** @param rows in order of their key, each once */
 export async function addToDays(tx: Tx, rows: readonly VisitDaysTable[]): Promise<void> {
   await toDays.later(tx, { rows })
+}
+
+const toTotals = prepared((tx: Db, { rows }: { rows: readonly VisitTotalsTable[] }) =>
+  tx
+    .insertInto('visit_totals')
+    .values(rows)
+    .onConflict(conflict => conflict.columns(TOTAL_KEY).doUpdateSet(countsAdded('visit_totals'))),
+)
+
+/** @param rows in order of their key, each once */
+export async function addToTotals(tx: Tx, rows: readonly Omit<VisitTotalsTable, 'part'>[]): Promise<void> {
+  const part = partOf(tx)
+  await toTotals.later(tx, { rows: rows.map(row => ({ ...row, part })) })
+}
+
+/** The first and the last day of any sum; undefined when there is none. */
+export async function spanOfDays(db: Db): Promise<{ first: number; last: number } | undefined> {
+  const days = db
+    .selectFrom('visit_days')
+    .select('day')
+    .unionAll(db.selectFrom('visit_totals').select('day'))
+    .as('days')
+  const span = await db
+    .selectFrom(days)
+    .select(({ fn }) => [fn.min('day').as('first'), fn.max('day').as('last')])
+    .executeTakeFirstOrThrow()
+  return span.first === null ? undefined : span
+}
+
+interface WrongTotal extends Pick<VisitTotalsTable, 'day' | 'campaign'> {
+  /** Visits, first visits and converted visits, as text. */
+  readonly stated: string
+  readonly derived: string
+}
+
+/** Days and campaigns whose totals are not what the days of affiliates come to, by one statement, which sees one moment. */
+export async function wrongTotals(db: Db, first: number, last: number): Promise<WrongTotal[]> {
+  const of = (table: 'visit_days' | 'visit_totals', side: 0 | 1) => sql`
+    SELECT day, campaign, ${sql.lit(side)} AS side, ${sql.join(COUNTS.map(name => sql`sum(${sql.ref(name)}) AS ${sql.ref(name)}`))}
+    FROM ${sql.table(table)} WHERE day >= ${first} AND day <= ${last} GROUP BY day, campaign`
+  const sumOf = (name: string, side: 0 | 1) =>
+    sql`coalesce(sum(${sql.ref(name)}) filter (where side = ${sql.lit(side)}), 0)`
+  const textOf = (side: 0 | 1) =>
+    sql.join(
+      COUNTS.map(name => sql`cast(${sumOf(name, side)} AS text)`),
+      sql` || '/' || `,
+    )
+  const { rows } = await sql<WrongTotal>`
+    SELECT day, campaign, ${textOf(1)} AS stated, ${textOf(0)} AS derived
+    FROM (${of('visit_totals', 1)} UNION ALL ${of('visit_days', 0)}) AS sums
+    GROUP BY day, campaign HAVING ${textOf(1)} <> ${textOf(0)} ORDER BY day, campaign`.execute(db)
+  return rows
 }

@@ -1,10 +1,6 @@
 import { integer, neither, type RowsOf, type Table, text } from '../../storage/table.ts'
 
-const columns = {
-  /** Days since 1970, UTC. */
-  day: integer(neither),
-  affiliate_id: integer({ ...neither, references: { table: 'affiliates', person: true, outlives: true } }),
-  campaign: text(neither),
+const counts = {
   visits: integer(neither),
   /** Visits that were the first of their visitor to the affiliate on that day. */
   unique_visits: integer(neither),
@@ -12,18 +8,45 @@ const columns = {
   converted: integer(neither),
 } as const
 
+const dayColumns = {
+  /** Days since 1970, UTC. */
+  day: integer(neither),
+  affiliate_id: integer({ ...neither, references: { table: 'affiliates', person: true, outlives: true } }),
+  campaign: text(neither),
+  ...counts,
+} as const
+
 /** The sums of a day, which remain once its visits are removed. */
 export const visitDaysTable = {
   name: 'visit_days',
   key: ['day', 'affiliate_id', 'campaign'],
-  columns,
+  columns: dayColumns,
   copied: 'rows',
 } as const satisfies Table
 
-export interface VisitDaysTable extends RowsOf<typeof columns> {}
+const totalColumns = {
+  day: integer(neither),
+  campaign: text(neither),
+  /** Transactions that run at the same moment add to different rows, so that they need not wait for each other. */
+  part: integer(neither),
+  ...counts,
+} as const
+
+/** The same of all affiliates, whose sum is that of the parts. */
+export const visitTotalsTable = {
+  name: 'visit_totals',
+  key: ['day', 'campaign', 'part'],
+  columns: totalColumns,
+  copied: 'rows',
+} as const satisfies Table
+
+export interface VisitDaysTable extends RowsOf<typeof dayColumns> {}
+
+export interface VisitTotalsTable extends RowsOf<typeof totalColumns> {}
 
 declare module '../../storage/tables.ts' {
   interface Tables {
     visit_days: VisitDaysTable
+    visit_totals: VisitTotalsTable
   }
 }

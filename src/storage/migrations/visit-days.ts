@@ -15,6 +15,35 @@ export function visitDays({ integer, text, tableOptions }: Engine): string[] {
   ]
 }
 
+/**
+ * Sums of all affiliates, since there may be as many rows of a day in `visit_days` as visits; and `visit_days` in the order of
+ * its key, in which it is read.
+ */
+export function visitTotals({ integer, text, clusteredTableOptions }: Engine): string[] {
+  const counts = ['visits', 'unique_visits', 'converted']
+  const columns = (...key: string[]) =>
+    [...key, ...counts.map(name => `${name} ${integer} NOT NULL`)].join(', ')
+  return [
+    `CREATE TABLE visit_days_by_key (${columns(
+      `day ${integer} NOT NULL`,
+      `affiliate_id ${integer} NOT NULL`,
+      `campaign ${text} NOT NULL`,
+    )}, PRIMARY KEY (day, affiliate_id, campaign)) ${clusteredTableOptions}`,
+    `INSERT INTO visit_days_by_key (day, affiliate_id, campaign, ${counts})
+      SELECT day, affiliate_id, campaign, ${counts} FROM visit_days ORDER BY day, affiliate_id, campaign`,
+    'DROP TABLE visit_days',
+    'ALTER TABLE visit_days_by_key RENAME TO visit_days',
+    'CREATE INDEX visit_days_affiliate_id ON visit_days (affiliate_id, day)',
+    `CREATE TABLE visit_totals (${columns(
+      `day ${integer} NOT NULL`,
+      `campaign ${text} NOT NULL`,
+      `part ${integer} NOT NULL`,
+    )}, PRIMARY KEY (day, campaign, part)) ${clusteredTableOptions}`,
+    `INSERT INTO visit_totals (day, campaign, part, ${counts})
+      SELECT day, campaign, 0, ${counts.map(name => `sum(${name})`)} FROM visit_days GROUP BY day, campaign`,
+  ]
+}
+
 /** Until now, only visits no longer stored individually were summed by day. */
 export function visitDaysOfAll(): string[] {
   return [

@@ -25,10 +25,9 @@ describeService('the check of the ledger', service => {
     const other = await service().newPayout(id, { referrals: [], amount: 2 })
     // Of old ones only the sums remain, sooner or later.
     const [yesterday, before] = [1, 2].map(days => Math.floor(Date.now() / (1000 * DAY_SECONDS)) - days)
-    for (const day of [before!, yesterday!]) {
-      const date = new Date(day * 1000 * DAY_SECONDS).toISOString().slice(0, 10)
-      await service().post('/visits', { affiliate_id: id, date })
-    }
+    const dateOf = (day: number) => new Date(day * 1000 * DAY_SECONDS).toISOString().slice(0, 10)
+    for (const day of [before!, yesterday!])
+      await service().post('/visits', { affiliate_id: id, date: dateOf(day) })
     assert.deepEqual(await problems(), [])
     const of = `affiliate ${id}`
     const account = (name: string) => `affiliate_id = ${id} AND account = '${name}'`
@@ -76,9 +75,17 @@ describeService('the check of the ledger', service => {
         [`affiliates: ${of}, referrals: 7 where the unpaid and paid referrals come to 2.`],
       ],
       [
+        `UPDATE visit_totals SET converted = 2 WHERE day = ${yesterday}`,
+        `UPDATE visit_totals SET converted = 0 WHERE day = ${yesterday}`,
+        [
+          `visit_totals: ${dateOf(yesterday!)}, campaign '', visits/unique/converted: 1/1/2 where the days of its affiliates come to 1/1/0.`,
+        ],
+      ],
+      [
         `UPDATE visit_days SET visits = 3 WHERE day = ${yesterday}`,
         `UPDATE visit_days SET visits = 1 WHERE day = ${yesterday}`,
         [
+          `visit_totals: ${dateOf(yesterday!)}, campaign '', visits/unique/converted: 1/1/0 where the days of its affiliates come to 3/1/0.`,
           `visit_days: ${of}, visits by day: 3 where the visits come to 1.`,
           `affiliates: ${of}, visits: 2 where the visits by day come to 4.`,
         ],
@@ -86,7 +93,10 @@ describeService('the check of the ledger', service => {
       [
         `UPDATE visit_days SET converted = 1 WHERE day = ${yesterday}`,
         `UPDATE visit_days SET converted = 0 WHERE day = ${yesterday}`,
-        [`visit_days: ${of}, converted visits by day: 1 where the visits that led to a referral come to 0.`],
+        [
+          `visit_totals: ${dateOf(yesterday!)}, campaign '', visits/unique/converted: 1/1/0 where the days of its affiliates come to 1/1/1.`,
+          `visit_days: ${of}, converted visits by day: 1 where the visits that led to a referral come to 0.`,
+        ],
       ],
       [
         `INSERT INTO payout_referrals (referral_id, payout_id, known) VALUES (${paid}, ${other.id}, 1)`,
