@@ -146,6 +146,14 @@ export interface SchemaObject {
   readonly definition: string
 }
 
+/** An index or a foreign key of a table. */
+export interface Addition {
+  readonly table: string
+  /** Statements that make it, and that take it away. */
+  readonly made: string
+  readonly removed: string
+}
+
 /** What migrations need to know about an engine. */
 export interface Engine {
   readonly name: 'SQLite' | 'PostgreSQL'
@@ -179,8 +187,11 @@ export interface Engine {
   objects(db: Db, tables: readonly string[]): Promise<SchemaObject[]>
   /** Objects of a new database, where none can be created for comparison. */
   readonly wantedObjects?: readonly SchemaObject[]
-  /** Query for the indexes that only serve reads: `name`, `table`, and the `definition` that creates each. */
-  readonly indexes: string
+  /**
+   * Query for what costs each new row of a table, and can be made when all are there: indexes that only serve reads, and where
+   * it can be added to a table, foreign keys. Its rows are `Addition`s.
+   */
+  readonly additions: string
   /** Reverts `appendOnly`. */
   allowChanges(table: string): string[]
   /** Drops the trigger `table_name`. */

@@ -4,7 +4,7 @@ import { sql } from 'kysely'
 import { firstAdministrator } from '../../accounts/users/store.ts'
 import { DAY_SECONDS, dayOf, now } from '../../base/time.ts'
 import type { Feature } from '../../records/feature.ts'
-import type { Database, Db, Tx } from '../../storage/database.ts'
+import type { Addition, Database, Db, Tx } from '../../storage/database.ts'
 import { insertMany } from '../../storage/insert-many.ts'
 import { fillHistory } from './history.ts'
 import { PaidElsewhere } from './payouts.ts'
@@ -25,18 +25,12 @@ const MOST_OF_RUN = 10
 /** Rows of one statement, and of one transaction: large enough that neither costs much for each row. */
 const ROWS_PER_STATEMENT = 500
 const ROWS_PER_TRANSACTION = 5000
-/** From this number of rows on, indexes are created at the end. */
+/** From this number of rows on, indexes and foreign keys are made at the end. */
 const MANY_ROWS = 5000
 /** The tables whose number of rows is an option. */
-const FILLED = new Set(['users', 'affiliates', 'links', 'payouts', 'payout_referrals'])
+const FILLED = new Set(['users', 'affiliates', 'links', 'payouts', 'payout_referrals', 'ledger_transfers'])
 /** How many samples there are of each kind of record that has none of its own. */
 const SAMPLES = 12
-
-interface Index {
-  readonly name: string
-  readonly table: string
-  readonly definition: string
-}
 
 export interface DemoSize {
   readonly affiliates: number
@@ -67,7 +61,7 @@ export async function fillWithDemo(
   const earners: number[] = []
   let owner = await firstAdministrator(database.reader)
   const elsewhere = Math.max(Math.round(payouts * ELSEWHERE), payouts - MOST_PAYING)
-  const after = await withoutIndexes(database, affiliates + payouts, async () => {
+  const after = await withoutAdditions(database, affiliates + payouts, async () => {
     await inTransactions(database, affiliates, async (tx, part) => {
       const made = await addPeople(tx, part, affiliates, chance)
       earners.push(...made.earners)
@@ -99,24 +93,24 @@ export async function fillWithDemo(
 }
 
 /**
- * Creates the indexes of filled tables after their rows: sorting at the end is much faster than finding the place of
- * each row in each index. A process that is killed meanwhile leaves a database without indexes, which `check` reports.
+ * Makes the indexes and foreign keys of filled tables after their rows: sorting at the end is much faster than finding the
+ * place of each row in each index. A process that is killed meanwhile leaves a database without them, which `check` reports.
  */
-async function withoutIndexes<T>(database: Database, rows: number, work: () => Promise<T>): Promise<T> {
+async function withoutAdditions<T>(database: Database, rows: number, work: () => Promise<T>): Promise<T> {
   if (rows < MANY_ROWS) return work()
-  const { rows: allIndexes } = await sql<Index>`${sql.raw(database.engine.indexes)}`.execute(database.reader)
-  const indexes = allIndexes.filter(({ table }) => FILLED.has(table))
+  const { rows: all } = await sql<Addition>`${sql.raw(database.engine.additions)}`.execute(database.reader)
+  const additions = all.filter(({ table }) => FILLED.has(table))
   const change = (...statements: string[]) =>
     database.transaction(async tx => {
       for (const statement of [...database.engine.lockSchema, ...statements]) {
         await sql.raw(statement).execute(tx)
       }
     })
-  await change(...indexes.map(({ name }) => `DROP INDEX ${name}`))
+  await change(...additions.map(({ removed }) => removed))
   try {
     return await work()
   } finally {
-    for (const { definition } of indexes) await change(definition)
+    for (const { made } of additions) await change(made)
   }
 }
 

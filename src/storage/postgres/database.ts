@@ -80,8 +80,12 @@ const postgres: Engine = {
   search: postgresSearch,
   objects: objectsOf,
   wantedObjects,
-  indexes:
-    "SELECT indexname AS name, tablename AS table, indexdef AS definition FROM pg_indexes WHERE schemaname = current_schema() AND indexdef LIKE 'CREATE INDEX %'",
+  additions: `SELECT tablename AS table, indexdef AS made, format('DROP INDEX %I', indexname) AS removed
+      FROM pg_indexes WHERE schemaname = current_schema() AND indexdef LIKE 'CREATE INDEX %'
+    UNION ALL SELECT relname, format('ALTER TABLE %I ADD CONSTRAINT %I %s', relname, conname, pg_get_constraintdef(pg_constraint.oid)),
+      format('ALTER TABLE %I DROP CONSTRAINT %I', relname, conname)
+      FROM pg_constraint JOIN pg_class ON pg_class.oid = conrelid
+      WHERE contype = 'f' AND connamespace = current_schema()::regnamespace`,
   refused: ['delete', 'update', 'truncate'],
   allowChanges: table => postgres.refused.map(name => postgres.dropTrigger(table, name)),
   dropTrigger: (table, name) => `DROP TRIGGER ${table}_${name} ON ${table}`,

@@ -25,8 +25,8 @@ export const sqlite: Engine = {
       FROM sqlite_schema WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\'`.execute(db)
     return rows
   },
-  indexes:
-    "SELECT name, tbl_name AS \"table\", sql AS definition FROM sqlite_schema WHERE type = 'index' AND sql LIKE 'CREATE INDEX %'",
+  additions: `SELECT tbl_name AS "table", sql AS made, 'DROP INDEX ' || name AS removed
+    FROM sqlite_schema WHERE type = 'index' AND sql LIKE 'CREATE INDEX %'`,
   identity: 'INTEGER PRIMARY KEY AUTOINCREMENT',
   integer: 'integer',
   text: 'TEXT',
