@@ -74,7 +74,7 @@ export async function insertEntries(tx: Tx, entries: readonly NewEntry[]): Promi
 
 const list = new PagedList(
   (db, criteria: Criteria) => rows(db).where(expression => matching(expression, criteria)),
-  id,
+  byId,
 )
 
 export async function listEntries(db: Db, criteria: Criteria, page: Page): Promise<EntryRow[]> {

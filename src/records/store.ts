@@ -82,7 +82,7 @@ export function storeOf<N extends string, T extends keyof Tables & string, F ext
 ): Store<F> {
   const table: string = definition.name
   const parts = partsOf(fields)
-  const id = sql.ref(`${table}.id`)
+  const orders = ordersOf(name, table, parts)
   const columns = ['id', ...parts.filter(({ field }) => field.wire).map(({ column }) => column)].map(
     column => `${table}.${column}`,
   )
@@ -100,11 +100,11 @@ export function storeOf<N extends string, T extends keyof Tables & string, F ext
   )
   const list = new PagedList(
     (db, criteria: Criteria) => selection(db).where(matching(criteria)) as never,
-    id,
+    orders.id!,
     few,
   )
   const store = {
-    orders: ordersOf(name, table, parts),
+    orders,
     find: byIdentifier(db => selection(db) as never, `${table}.id`),
     exists: async (db: Db, id: number) => (await existing(db, { id })).length > 0,
     among: async (db: Db, ids: readonly number[]) => {

@@ -65,22 +65,22 @@ type PageQuery<C, O> = (db: Db, args: PageArguments<C>) => Promise<O[]>
 /** A list with keyset pagination. */
 export class PagedList<T extends keyof Tables, C, O> {
   readonly #rows: (db: Db, criteria: C) => SelectQueryBuilder<Tables, T, O>
-  readonly #id: Expression<unknown>
+  readonly #byId: Order
   readonly #few: (criteria: C) => boolean
   readonly #queries = new Map<Order, Map<string, PageQuery<C, O>>>()
 
   /**
    * @param rows selects the rows that meet the criteria; see `prepared` for what it may depend on
-   * @param id the identifier's column
+   * @param byId the order of identifiers, as pages name it: an index has it by itself
    * @param few whether the criteria match so few rows that filtering before sorting is faster
    */
   constructor(
     rows: (db: Db, criteria: C) => SelectQueryBuilder<Tables, T, O>,
-    id: Expression<unknown>,
+    byId: Order,
     few: (criteria: C) => boolean = () => false,
   ) {
     this.#rows = rows
-    this.#id = id
+    this.#byId = byId
     this.#few = few
   }
 
@@ -97,7 +97,7 @@ export class PagedList<T extends keyof Tables, C, O> {
       return this.#query(order, way, part, rows)(db, args)
     }
     if (!after) return run('start', { criteria, limit, ...(offset > 0 && { offset }) })
-    if (order.expression === this.#id) return run('after', { criteria, after, limit })
+    if (order === this.#byId) return run('after', { criteria, after, limit })
     const ties = await run('ties', { criteria, after, limit })
     if (ties.length === limit) return ties
     return [...ties, ...(await run('beyond', { criteria, after, limit: limit - ties.length }))]
@@ -121,9 +121,11 @@ export class PagedList<T extends keyof Tables, C, O> {
     return query
   }
 
-  #build(db: Db, args: PageArguments<C>, { expression, computed }: Order, way: Way, part: Part) {
+  #build(db: Db, args: PageArguments<C>, order: Order, way: Way, part: Part) {
     const { criteria, after, offset } = args
-    const id = this.#id
+    const { expression, computed } = order
+    const id = this.#byId.expression
+    const isById = order === this.#byId
     const direction = way.startsWith('desc') ? 'desc' : 'asc'
     const beyond = sql.raw(direction === 'desc' ? '<' : '>')
     let query = this.#rows(db, criteria)
@@ -133,9 +135,9 @@ export class PagedList<T extends keyof Tables, C, O> {
     else if (part === 'beyond') query = query.where(sql<boolean>`${expression} ${beyond} ${after!.value}`)
     else if (part === 'ties')
       query = query.where(sql<boolean>`${expression} = ${after!.value} AND ${id} ${beyond} ${after!.id}`)
-    if (part !== 'ties' && expression !== id) query = query.orderBy(expression, direction)
+    if (part !== 'ties' && !isById) query = query.orderBy(expression, direction)
     // A computed sum cannot be read in index order.
-    const sorted = way.endsWith('few') && expression === id
+    const sorted = way.endsWith('few') && isById
     return query.orderBy(sorted ? sql`${id} + 0` : id, direction)
   }
 }

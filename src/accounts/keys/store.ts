@@ -84,7 +84,7 @@ function one(db: Db, key: number | string) {
 
 const list = new PagedList(
   (db, criteria: Criteria) => rows(db).where(expression => matching(expression, criteria)),
-  id,
+  orders.id!,
 )
 
 export async function listKeys(db: Db, criteria: Criteria, page: Page): Promise<KeyRow[]> {

@@ -171,7 +171,7 @@ export async function findUserRow(db: Db, id: number): Promise<UserRow | undefin
 
 const list = new PagedList(
   (db, criteria: Criteria) => rows(db).where(expression => matching(expression, criteria)),
-  id,
+  orders.id!,
 )
 
 export async function listUsers(db: Db, criteria: Criteria, page: Page): Promise<UserRow[]> {

@@ -117,7 +117,7 @@ export async function findAffiliate(
 
 const listWithAccounts = new PagedList(
   (db, criteria: Criteria) => withAccounts(db).where(affiliates.matching(criteria)),
-  sql.ref('affiliates.id'),
+  affiliates.orders.id!,
   affiliates.few,
 )
 

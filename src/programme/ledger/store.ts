@@ -108,7 +108,7 @@ export const orders: Record<string, Order> = { transfer_id: byId, date: byId }
 const list = new PagedList(
   (db, criteria: Criteria) =>
     db.selectFrom('ledger_transfers').selectAll().select(runOfItem).where(matching(criteria)),
-  id,
+  byId,
 )
 
 export async function listTransfers(db: Db, criteria: Criteria, page: Page): Promise<Transfer[]> {
