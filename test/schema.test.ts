@@ -148,6 +148,15 @@ describeService('the fields that are declared to be indexed', service => {
       }
     })
 
+    if (kind.isDaily) {
+      test(`${kind.name}: a page of a day is read from an index in order`, async () => {
+        if (service().database.engine.name !== 'SQLite') return
+        const condition = storeOf(kind as never).matching({ day: 20_000 })
+        const query = sql`SELECT * FROM ${sql.table(kind.table.name)} WHERE ${condition} AND id > 5 ORDER BY id LIMIT 21`
+        assert.deepEqual(await detours(query), [])
+      })
+    }
+
     test(`${kind.name}: every index of one column in the order of identifiers is declared`, async () => {
       if (service().database.engine.name !== 'SQLite') return
       const { rows } = await sql<{ sql: string }>`SELECT sql FROM sqlite_schema

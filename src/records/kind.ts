@@ -91,6 +91,7 @@ export interface Kind<N extends string = string, T extends string = string, F ex
   readonly derived: readonly string[]
   /** Fields with an index in list order, equal values ordered by identifier. */
   readonly indexed: readonly string[]
+  readonly isDaily: boolean
   /** Validation beyond the schemas. Arguments that were not sent are not checked. */
   problems(args: object, settings: Settings): Problems
   /** Columns of the arguments that were sent. */
@@ -144,6 +145,11 @@ interface Definition<N, T, F> {
    * A test checks that the database has the index. See docs/decisions/bounded-reads.md.
    */
   readonly indexed?: readonly (keyof F & string)[]
+  /**
+   * So many are created in a day that sorting them takes long: those of a day are read in the order of identifiers from an
+   * index, which a migration makes (`visitsByDay`).
+   */
+  readonly isDaily?: true
   /** Searches look its folded fields up in an index, which a migration makes (`migrations/search.ts`). */
   readonly hasSearchIndex?: true
   /** Excludes its events from the API: they are for the administration area. */
@@ -188,6 +194,7 @@ export function kind<const N extends string, const T extends string, const F ext
       .filter(({ field }) => field.wire && !field.create && !field.edit && !field.made)
       .map(({ name }) => name),
     indexed: definition.indexed ?? [],
+    isDaily: definition.isDaily ?? false,
     filters: filterArguments(name, filters, definition.search ?? searchDescription(parts)),
     problems: (args: Row, settings: Settings) => problemsOf(parts, args, settings),
     keep: (args: Row, settings: Settings) => keep(parts, args, settings),

@@ -5,10 +5,12 @@
 import { type Expression, type Insertable, type Kysely, type SqlBool, sql } from 'kysely'
 import type { Problems } from '../base/errors.ts'
 import type { Search, TextSearch } from '../base/text.ts'
+import { DAY_SECONDS, dayOf } from '../base/time.ts'
 import { personOfDeleted } from '../events/read.ts'
 import { byIdentifier } from '../storage/by-identifier.ts'
 import { containing } from '../storage/containing.ts'
 import type { Db, Tx } from '../storage/database.ts'
+import { dayIn } from '../storage/days.ts'
 import { insertMany } from '../storage/insert-many.ts'
 import {
   anyShort,
@@ -77,7 +79,7 @@ export interface StoreOptions {
 }
 
 export function storeOf<N extends string, T extends keyof Tables & string, F extends Fields>(
-  { name, table: definition, fields }: Kind<N, T, F>,
+  { name, table: definition, fields, isDaily }: Kind<N, T, F>,
   options: StoreOptions = {},
 ): Store<F> {
   const table: string = definition.name
@@ -118,7 +120,8 @@ export function storeOf<N extends string, T extends keyof Tables & string, F ext
       await holdingAll(tx, { ids })
     },
     ...writesTo(definition),
-    page: (db: Db, criteria: Criteria, page: Page) => list.read(db, criteria, page),
+    page: (db: Db, criteria: Criteria, page: Page) =>
+      list.read(db, isDaily && page.order === orders.id ? byDay(criteria) : criteria, page),
     count: async (db: Db, criteria: Criteria) => {
       const query = untyped(db).selectFrom(table)
       // Without a condition, engines count far faster than with one that is always true.
@@ -201,6 +204,7 @@ function matcher(table: string, filters: Filters, search: (search: TextSearch) =
   const identifierFilters: Record<string, (value: never) => Expression<SqlBool>> = {
     ids: (ids: readonly number[]) => sql<boolean>`${id} IN (${sql.join(ids)})`,
     exclude: (ids: readonly number[]) => sql<boolean>`${id} NOT IN (${sql.join(ids)})`,
+    day: (day: number) => sql<boolean>`${dayIn(column('created_at'))} = ${day}`,
     updated: (first: number) => sql<boolean>`${column('updated_at')} >= ${first}`,
     search: (of: Search) => ('id' in of ? sql<boolean>`${id} = ${of.id}` : search(of)),
   }
@@ -222,6 +226,14 @@ function searchOf(table: string, parts: readonly Part[]) {
     .filter(({ field }) => field.folded)
     .map(({ column }) => sql.ref(`${table}.${column}_key`))
   return (search: TextSearch) => containing(keys, search, sql.ref(`${table}.id`))
+}
+
+/** A whole day and nothing else, as its index has it: see `isDaily`. */
+function byDay(criteria: Criteria): Criteria {
+  const { date, ...others } = criteria
+  const { first, last } = (date ?? {}) as Span
+  const isDay = first !== undefined && first % DAY_SECONDS === 0 && last === first + DAY_SECONDS - 1
+  return isDay && Object.keys(others).length === 0 ? { day: dayOf(first) } : criteria
 }
 
 function few({ date, updated, search }: Criteria): boolean {

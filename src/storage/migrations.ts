@@ -22,7 +22,7 @@ import { salesMonths } from './migrations/sales-months.ts'
 import { search } from './migrations/search.ts'
 import { sourceModes, sources } from './migrations/sources.ts'
 import { clickKeys, lastCounted, links, scriptPages } from './migrations/tracking.ts'
-import { visitDays, visitDaysOfAll, visitTotals } from './migrations/visit-days.ts'
+import { visitDays, visitDaysOfAll, visitsByDay, visitTotals } from './migrations/visit-days.ts'
 import { visits } from './migrations/visits.ts'
 
 type Migration = (engine: Engine) => Step[]
@@ -67,6 +67,7 @@ export const migrations: readonly Migration[] = [
   rejectionReasons,
   lastCounted,
   visitTotals,
+  visitsByDay,
 ]
 
 /** The calculation of a referral's amount is in `calculation` alone. */

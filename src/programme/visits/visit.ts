@@ -93,6 +93,7 @@ export const visit = kind({
   table: 'visits',
   fields,
   indexed: ['affiliate_id', 'date'],
+  isDaily: true,
   idLast: true,
   actions,
   internal: true,

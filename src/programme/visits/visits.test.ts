@@ -51,6 +51,28 @@ describeService('visits', service => {
     assert.ok(reply.headers.get('location')!.endsWith(`/v1/visits/${visit_id}`))
   })
 
+  test('200 - those of a day, in the order of identifiers, by cursor as well', async () => {
+    const day = '2019-03-04'
+    const dates = [`${day} 23:59:59`, '2019-03-05 00:00:00', day, '2019-03-03 23:59:59', `${day} 12:00:00`]
+    const ids: number[] = []
+    for (const date of dates) ids.push((await create({ date })).body.visit_id)
+    const ofDay = ids.filter((_, place) => dates[place]!.startsWith(day))
+    const listed = async (query: string) => {
+      const { body, headers } = await service().get(`/visits?date=${day}&${query}`)
+      return {
+        ids: body.map((visit: { visit_id: number }) => visit.visit_id),
+        link: headers.get('link') ?? '',
+      }
+    }
+    assert.deepEqual((await listed('')).ids, ofDay)
+    assert.deepEqual((await listed('order=desc')).ids, ofDay.toReversed())
+    assert.deepEqual((await listed('orderby=date')).ids, [ids[2], ids[4], ids[0]])
+    const first = await listed('number=2')
+    assert.deepEqual(first.ids, ofDay.slice(0, 2))
+    const [, cursor] = /[?&](cursor=[^&>]+)/.exec(first.link)!
+    assert.deepEqual((await listed(`number=2&${cursor}`)).ids, ofDay.slice(2))
+  })
+
   test('201 - with all that can be sent', async () => {
     const sent = {
       referral_id: 7,

@@ -44,6 +44,11 @@ export function visitTotals({ integer, text, clusteredTableOptions }: Engine): s
   ]
 }
 
+/** Those of a day in the order of identifiers, without sorting them. */
+export function visitsByDay(): string[] {
+  return ['CREATE INDEX visits_day ON visits (((created_at + 864000000000) / 86400 - 10000000), id)']
+}
+
 /** Until now, only visits no longer stored individually were summed by day. */
 export function visitDaysOfAll(): string[] {
   return [
