@@ -30,9 +30,14 @@ export async function timesOfEarning(db: Db, affiliateId?: number) {
 
 /** Times of the first and last visit, as starts of their days. */
 export async function timesOfVisits(db: Db, affiliateId?: number) {
-  const days = visitSums(db, affiliateId).where('visits', '>', 0)
-  const first = await days.select(({ fn }) => fn.min('day').as('time')).executeTakeFirst()
-  const last = await days.select(({ fn }) => fn.max('day').as('time')).executeTakeFirst()
+  // Of the parts of a total, one may be below zero.
+  const days = visitSums(db, affiliateId)
+    .select('day as time')
+    .groupBy('day')
+    .having(({ fn }) => fn.sum('visits'), '>', 0)
+    .limit(1)
+  const first = await days.orderBy('day').executeTakeFirst()
+  const last = await days.orderBy('day', 'desc').executeTakeFirst()
   const span = timesOf(first, last)
   return span && { first: span.first * DAY_SECONDS, last: span.last * DAY_SECONDS }
 }

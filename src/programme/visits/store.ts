@@ -1,10 +1,11 @@
-/** The queries that only visits have: their search, and the referral that one led to. */
-import { sql } from 'kysely'
+/** The queries that only visits have: their search, the referral that one led to, and their sums. */
+import { type OnConflictBuilder, sql } from 'kysely'
 import { storeOf } from '../../records/store.ts'
 import { containing } from '../../storage/containing.ts'
 import type { Db, Tx } from '../../storage/database.ts'
 import { dayIn } from '../../storage/days.ts'
 import { lockOf, prepared } from '../../storage/prepared.ts'
+import type { Tables } from '../../storage/tables.ts'
 import type { VisitDaysTable, VisitTotalsTable } from './table.ts'
 import { visit } from './visit.ts'
 
@@ -18,8 +19,6 @@ export const visits = storeOf(visit, {
 })
 
 const COUNTS = ['visits', 'unique_visits', 'converted'] as const
-const DAY_KEY = ['day', 'affiliate_id', 'campaign'] as const
-const TOTAL_KEY = ['day', 'campaign', 'part'] as const
 
 const countsAdded = (table: 'visit_days' | 'visit_totals') => {
   const sumOf = (column: string) =>
@@ -27,6 +26,12 @@ const countsAdded = (table: 'visit_days' | 'visit_totals') => {
   const [visits, unique_visits, converted] = COUNTS.map(sumOf)
   return { visits: visits!, unique_visits: unique_visits!, converted: converted! }
 }
+
+const addingToDays = (conflict: OnConflictBuilder<Tables, 'visit_days'>) =>
+  conflict.columns(['day', 'affiliate_id', 'campaign']).doUpdateSet(countsAdded('visit_days'))
+
+const addingToTotals = (conflict: OnConflictBuilder<Tables, 'visit_totals'>) =>
+  conflict.columns(['day', 'campaign', 'part']).doUpdateSet(countsAdded('visit_totals'))
 
 /** Enough that transactions of one moment rarely add to the same rows, and few to be summed up. */
 const PARTS = 8
@@ -79,7 +84,7 @@ const recountingDays = prepared((tx: Db, recount: Recount) =>
     .insertInto('visit_days')
     .columns(['day', 'campaign', ...COUNTS, 'affiliate_id'])
     .expression(recounted(tx, recount).select('affiliate_id'))
-    .onConflict(conflict => conflict.columns(DAY_KEY).doUpdateSet(countsAdded('visit_days'))),
+    .onConflict(addingToDays),
 )
 
 const recountingTotals = prepared((tx: Db, { part, ...recount }: Recount & { part: number }) =>
@@ -87,7 +92,7 @@ const recountingTotals = prepared((tx: Db, { part, ...recount }: Recount & { par
     .insertInto('visit_totals')
     .columns(['day', 'campaign', ...COUNTS, 'part'])
     .expression(recounted(tx, recount).select(sql<number>`cast(${part} as bigint)`.as('part')))
-    .onConflict(conflict => conflict.columns(TOTAL_KEY).doUpdateSet(countsAdded('visit_totals'))),
+    .onConflict(addingToTotals),
 )
 
 async function recount(tx: Tx, of: Recount): Promise<void> {
@@ -150,10 +155,7 @@ export async function removeBefore(tx: Tx, time: number, limit: number): Promise
 }
 
 const toDays = prepared((tx: Db, { rows }: { rows: readonly VisitDaysTable[] }) =>
-  tx
-    .insertInto('visit_days')
-    .values(rows)
-    .onConflict(conflict => conflict.columns(DAY_KEY).doUpdateSet(countsAdded('visit_days'))),
+  tx.insertInto('visit_days').values(rows).onConflict(addingToDays),
 )
 
 /** @param rows in order of their key, each once */
@@ -162,10 +164,7 @@ export async function addToDays(tx: Tx, rows: readonly VisitDaysTable[]): Promis
 }
 
 const toTotals = prepared((tx: Db, { rows }: { rows: readonly VisitTotalsTable[] }) =>
-  tx
-    .insertInto('visit_totals')
-    .values(rows)
-    .onConflict(conflict => conflict.columns(TOTAL_KEY).doUpdateSet(countsAdded('visit_totals'))),
+  tx.insertInto('visit_totals').values(rows).onConflict(addingToTotals),
 )
 
 /** @param rows in order of their key, each once */
