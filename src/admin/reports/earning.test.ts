@@ -212,6 +212,17 @@ describeService('reports: earning', service => {
     assert.equal(from, dayAgo(0))
   })
 
+  test('all time - what is dated a thousand years ahead takes no month from the rest', async () => {
+    const path = 'conversion-by-month?span=all'
+    const { totals, rows } = await report(path)
+    const { visit_id } = (
+      await service().post('/visits', { affiliate_id: affiliates[0], date: '3026-01-01' })
+    ).body
+    const after = await report(path)
+    assert.deepEqual([after.totals, after.rows[0]], [totals, rows[0]])
+    await service().delete(`/visits/${visit_id}`)
+  })
+
   test('as CSV - amounts with every decimal', async () => {
     const { body, headers } = await admin.get(`/reports/best-campaigns?from=${dayAgo(9)}&format=csv`)
     assert.match(headers.get('content-disposition')!, /best-campaigns-\d{4}-\d\d-\d\d-/)

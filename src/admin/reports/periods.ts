@@ -29,6 +29,8 @@ const MONTHS = 12
 const MOST_DAYS = 92
 /** Limit of months in a report. */
 const MOST_MONTHS = 1200
+/** What is dated later, such as by a mistyped year, is in no report of all time: it would leave no place for the rest. */
+const MONTHS_AHEAD = 120
 
 /**
  * @param time the current time
@@ -40,7 +42,11 @@ export function periodsOf({ span = '12m', from, to }: Choice, time: number, time
     const today = time - (time % DAY_SECONDS)
     return Array.from({ length: DAYS }, (_, index) => day(today - (DAYS - 1 - index) * DAY_SECONDS))
   }
-  const last = monthOf(span === 'all' ? Math.max(time, timeRange?.last ?? 0) : time)
+  const present = monthOf(time)
+  const last =
+    span === 'all'
+      ? Math.min(Math.max(present, monthOf(timeRange?.last ?? 0)), present + MONTHS_AHEAD)
+      : present
   const first = span === 'all' ? monthOf(timeRange?.first ?? time) : last - MONTHS + 1
   return months(first, last)
 }
