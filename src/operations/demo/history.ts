@@ -4,7 +4,7 @@
  */
 
 import type { Settings } from '../../base/settings.ts'
-import { DAY_SECONDS } from '../../base/time.ts'
+import { DAY_SECONDS, dayOf } from '../../base/time.ts'
 import { addToCounters } from '../../programme/affiliates/store.ts'
 import type { Reason } from '../../programme/ledger/because.ts'
 import { postPayout, postReferral, postTogether } from '../../programme/ledger/rules.ts'
@@ -133,7 +133,7 @@ async function addVisitsOf(tx: Tx, sales: readonly Sale[], visiting: Visiting): 
   const from = sales[0]!.time
   const origin = { time: from - VISITED_BEFORE_DAYS * DAY_SECONDS, actor: making.owner }
   const linkOf = await addLinks(tx, making.earners, { settings, origin })
-  const keptFrom = making.until - settings.tracking.visitDays * DAY_SECONDS
+  const keptFrom = (dayOf(making.until) - settings.tracking.visitDays) * DAY_SECONDS
   const converted = sales.map(sale =>
     chance.random() < VISITED ? visitBefore(sale, visiting, linkOf) : undefined,
   )
