@@ -15,7 +15,6 @@ import { affiliateOfAccount } from '../affiliates/store.ts'
 import type { Reason } from '../ledger/because.ts'
 import { postReferral } from '../ledger/rules.ts'
 import { runOf } from '../runs/store.ts'
-import { convert, release } from '../visits/store.ts'
 import { inCurrencyOf, withCommission } from './commission.ts'
 import { decide, endOfHold, refuseUnknownAmount } from './decisions.ts'
 import { type Before, missingIn } from './missing.ts'
@@ -24,6 +23,7 @@ import { aboutWhom, endOfRejection, endOfWords } from './rejection.ts'
 import type { CreateArguments, EditArguments } from './schema.ts'
 import * as store from './store.ts'
 import { isCorrection } from './types.ts'
+import { tellVisits } from './visits.ts'
 
 type Status = Referral['status']
 
@@ -247,24 +247,6 @@ function reasonOf(action: ReferralAction, after: Referral | undefined): Reason {
   return action === 'referral.create' && type !== undefined && isCorrection(type)
     ? `referral.${type}`
     : action
-}
-
-/**
- * A visit counts as converted once its referral is approved, until that is rejected, deleted, or names another visit.
- */
-async function tellVisits(
-  tx: WriteTx,
-  { before, after }: { before?: Referral | undefined; after?: Referral | undefined },
-): Promise<void> {
-  const time = now()
-  const isLost = !after || after.visit_id !== before?.visit_id || after.status === 'rejected'
-  if (before && before.visit_id !== 0 && isLost) {
-    await release(tx, { visitId: before.visit_id, referralId: before.id, time })
-  }
-  if (after && after.visit_id !== 0 && (after.status === 'unpaid' || after.status === 'paid')) {
-    const { id: referralId, visit_id: visitId, affiliate_id: affiliateId } = after
-    await convert(tx, { visitId, affiliateId, referralId, time })
-  }
 }
 
 export type ReferralAction = `referral.${'create' | 'edit' | 'approve' | 'reject' | 'pay' | 'delete'}`

@@ -74,6 +74,32 @@ export async function findCalled(db: Db, identity: Unique): Promise<Referral | u
   return (await calledSo(db, identity))[0]
 }
 
+const ofVisit = prepared((tx: Db, { visitId, affiliateId, without }: OfVisit) =>
+  tx
+    .selectFrom('referrals')
+    .select('id')
+    .where('visit_id', '=', visitId)
+    // The index has only these.
+    .where('visit_id', '<>', sql.lit(0))
+    .where('affiliate_id', '=', affiliateId)
+    .where('status', 'in', ['unpaid', 'paid'])
+    .where('id', '<>', without)
+    .orderBy('id')
+    .limit(sql.lit(1)),
+)
+
+interface OfVisit {
+  readonly visitId: number
+  readonly affiliateId: number
+  /** A referral that does not count any more. */
+  readonly without: number
+}
+
+/** The first referral that counts and names the visit. */
+export async function firstOfVisit(tx: Tx, of: OfVisit): Promise<number | undefined> {
+  return (await ofVisit(tx, of))[0]?.id
+}
+
 const several = prepared((tx: Db, { ids }: { ids: readonly number[] }) =>
   tx.selectFrom('referrals').selectAll().where('id', 'in', ids).orderBy('id').forUpdate(),
 )

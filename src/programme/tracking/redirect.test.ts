@@ -107,7 +107,10 @@ describeService('links of affiliates', service => {
     )
     assert.equal((await service().get(`/affiliates/${id}`)).body.visits, 1)
     assert.equal((await service().get(`/links/${link.id}`)).body.visits, 1)
-    assert.equal((await service().get(`/visits?link_id=${link.id}`)).body.length, 1)
+    const { body: visits } = await service().get(`/visits?link_id=${link.id}`)
+    assert.equal(visits.length, 1)
+    await service().delete(`/visits/${visits[0].visit_id}`)
+    assert.equal((await service().get(`/links/${link.id}`)).body.visits, 0)
   })
 
   test('302 - by identifier and by login, in the forms that links of AffiliateWP have', async () => {

@@ -12,6 +12,7 @@ import { type Context, type RequestContext, write } from '../../events/write.ts'
 import { existing, isAlready, readingOf } from '../../records/rules.ts'
 import type { Db, Tx } from '../../storage/database.ts'
 import { addToCounters, isThere } from '../affiliates/store.ts'
+import { addVisits } from '../links/store.ts'
 import { addToDays } from './days.ts'
 import * as store from './store.ts'
 import { type Visit, visit } from './visit.ts'
@@ -65,6 +66,7 @@ async function remove(context: RequestContext, id: number): Promise<Visit> {
     const before = existing(visit, await store.visits.hold(tx, id))
     await store.visits.remove(tx, id)
     await addToCounters(tx, before.affiliate_id, { visits: -1 })
+    if (before.link_id !== 0) await addVisits(tx, before.link_id, -1)
     await addToDays(tx, [], [before])
     tx.log('visit.delete', id, { before: visit.logged(before, settings) })
     return before

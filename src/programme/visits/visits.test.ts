@@ -73,6 +73,26 @@ describeService('visits', service => {
     assert.deepEqual((await listed(`number=2&${cursor}`)).ids, ofDay.slice(2))
   })
 
+  test('a visit that two referrals name counts for the other one when the first counts no more', async () => {
+    const [id, other] = [await fresh('first'), await fresh('second')]
+    const { visit_id } = (await create({ affiliate_id: id })).body
+    const earned = async () =>
+      (await service().post('/referrals', { affiliate_id: id, amount: 5, status: 'unpaid', visit_id })).body
+        .id
+    const [first, second] = [await earned(), await earned()]
+    const creditedTo = async () => (await service().get(`/visits/${visit_id}`)).body.referral_id
+    const change = (referral: number, change: object) => service().patch(`/referrals/${referral}`, change)
+    assert.equal(await creditedTo(), first)
+    await change(first, { status: 'rejected' })
+    assert.equal(await creditedTo(), second)
+    await change(first, { status: 'unpaid' })
+    assert.equal(await creditedTo(), second)
+    await change(second, { affiliate_id: other })
+    assert.equal(await creditedTo(), first)
+    await service().delete(`/referrals/${first}`)
+    assert.equal(await creditedTo(), 0)
+  })
+
   test('201 - with all that can be sent', async () => {
     const sent = {
       referral_id: 7,
