@@ -148,8 +148,17 @@ describeService('the fields that are declared to be indexed', service => {
       }
     })
 
-    if (kind.isDaily) {
-      test(`${kind.name}: a page of a day is read from an index in order`, async () => {
+    test(`${kind.name}: an index of days is declared`, async () => {
+      if (service().database.engine.name !== 'SQLite') return
+      const { rows } = await sql`SELECT name FROM sqlite_schema
+        WHERE type = 'index' AND tbl_name = ${kind.table.name} AND sql LIKE '%/ 86400%, id)'`.execute(
+        service().database.reader,
+      )
+      assert.equal(kind.hasDayIndex, rows.length > 0)
+    })
+
+    if (kind.hasDayIndex) {
+      test(`${kind.name}: a page of a day is read from it in order`, async () => {
         if (service().database.engine.name !== 'SQLite') return
         const condition = storeOf(kind as never).matching({ day: 20_000 })
         const query = sql`SELECT * FROM ${sql.table(kind.table.name)} WHERE ${condition} AND id > 5 ORDER BY id LIMIT 21`

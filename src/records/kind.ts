@@ -91,7 +91,8 @@ export interface Kind<N extends string = string, T extends string = string, F ex
   readonly derived: readonly string[]
   /** Fields with an index in list order, equal values ordered by identifier. */
   readonly indexed: readonly string[]
-  readonly isDaily: boolean
+  /** Whether a page of a day is read from an index, in the order of identifiers. */
+  readonly hasDayIndex: boolean
   /** Validation beyond the schemas. Arguments that were not sent are not checked. */
   problems(args: object, settings: Settings): Problems
   /** Columns of the arguments that were sent. */
@@ -146,10 +147,10 @@ interface Definition<N, T, F> {
    */
   readonly indexed?: readonly (keyof F & string)[]
   /**
-   * So many are created in a day that sorting them takes long: those of a day are read in the order of identifiers from an
-   * index, which a migration makes (`visitsByDay`).
+   * So many have one day in `created_at` that sorting them takes long: they are read in the order of identifiers from an index,
+   * which a migration makes (`visitsByDay`).
    */
-  readonly isDaily?: true
+  readonly hasDayIndex?: true
   /** Searches look its folded fields up in an index, which a migration makes (`migrations/search.ts`). */
   readonly hasSearchIndex?: true
   /** Excludes its events from the API: they are for the administration area. */
@@ -194,7 +195,7 @@ export function kind<const N extends string, const T extends string, const F ext
       .filter(({ field }) => field.wire && !field.create && !field.edit && !field.made)
       .map(({ name }) => name),
     indexed: definition.indexed ?? [],
-    isDaily: definition.isDaily ?? false,
+    hasDayIndex: definition.hasDayIndex ?? false,
     filters: filterArguments(name, filters, definition.search ?? searchDescription(parts)),
     problems: (args: Row, settings: Settings) => problemsOf(parts, args, settings),
     keep: (args: Row, settings: Settings) => keep(parts, args, settings),

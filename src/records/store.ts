@@ -79,7 +79,7 @@ export interface StoreOptions {
 }
 
 export function storeOf<N extends string, T extends keyof Tables & string, F extends Fields>(
-  { name, table: definition, fields, isDaily }: Kind<N, T, F>,
+  { name, table: definition, fields, hasDayIndex }: Kind<N, T, F>,
   options: StoreOptions = {},
 ): Store<F> {
   const table: string = definition.name
@@ -121,7 +121,7 @@ export function storeOf<N extends string, T extends keyof Tables & string, F ext
     },
     ...writesTo(definition),
     page: (db: Db, criteria: Criteria, page: Page) =>
-      list.read(db, isDaily && page.order === orders.id ? byDay(criteria) : criteria, page),
+      list.read(db, hasDayIndex && page.order === orders.id ? byDay(criteria) : criteria, page),
     count: async (db: Db, criteria: Criteria) => {
       const query = untyped(db).selectFrom(table)
       // Without a condition, engines count far faster than with one that is always true.
@@ -228,7 +228,7 @@ function searchOf(table: string, parts: readonly Part[]) {
   return (search: TextSearch) => containing(keys, search, sql.ref(`${table}.id`))
 }
 
-/** A whole day and nothing else, as its index has it: see `isDaily`. */
+/** A whole day and nothing else, as its index has it: see `hasDayIndex`. */
 function byDay(criteria: Criteria): Criteria {
   const { date, ...others } = criteria
   const { first, last } = (date ?? {}) as Span

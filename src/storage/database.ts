@@ -149,7 +149,7 @@ export interface SchemaObject {
 /** An index or a foreign key of a table. */
 export interface Addition {
   readonly table: string
-  /** Statements that make it, and that take it away. */
+  /** The statement that makes it, and the one that takes it away. */
   readonly made: string
   readonly removed: string
 }

@@ -6,6 +6,7 @@ import { DAY_SECONDS, dayOf, now } from '../../base/time.ts'
 import type { Feature } from '../../records/feature.ts'
 import type { Addition, Database, Db, Tx } from '../../storage/database.ts'
 import { insertMany } from '../../storage/insert-many.ts'
+import type { Tables } from '../../storage/tables.ts'
 import { fillHistory } from './history.ts'
 import { PaidElsewhere } from './payouts.ts'
 import { addPeople } from './people.ts'
@@ -28,7 +29,14 @@ const ROWS_PER_TRANSACTION = 5000
 /** From this number of rows on, indexes and foreign keys are made at the end. */
 const MANY_ROWS = 5000
 /** The tables whose number of rows is an option. */
-const FILLED = new Set(['users', 'affiliates', 'links', 'payouts', 'payout_referrals', 'ledger_transfers'])
+const FILLED: ReadonlySet<string> = new Set<keyof Tables>([
+  'users',
+  'affiliates',
+  'links',
+  'payouts',
+  'payout_referrals',
+  'ledger_transfers',
+])
 /** How many samples there are of each kind of record that has none of its own. */
 const SAMPLES = 12
 

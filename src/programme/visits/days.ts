@@ -7,11 +7,10 @@ import { dayOf } from '../../base/time.ts'
 import { chunksOf } from '../../storage/chunks.ts'
 import type { Tx } from '../../storage/database.ts'
 import * as store from './store.ts'
-import type { VisitDaysTable } from './table.ts'
+import type { VisitCounts, VisitDaysTable } from './table.ts'
 import type { Visit } from './visit.ts'
 
 type Counted = Pick<Visit, 'affiliate_id' | 'campaign' | 'created_at' | 'referral_id' | 'repeated'>
-type Counts = Pick<VisitDaysTable, 'visits' | 'unique_visits' | 'converted'>
 type Total = Omit<VisitDaysTable, 'affiliate_id'>
 
 export async function addToDays(
@@ -52,17 +51,18 @@ function totalsOf(days: readonly VisitDaysTable[]): Total[] {
   return [...totals.values()].filter(isAny).sort((a, b) => a.day - b.day || byCampaign(a, b))
 }
 
-function addTo<S extends Counts>(sums: Map<string, S>, key: string, sum: S): void {
-  const { visits = 0, unique_visits = 0, converted = 0 } = sums.get(key) ?? {}
-  sums.set(key, {
-    ...sum,
-    visits: visits + sum.visits,
-    unique_visits: unique_visits + sum.unique_visits,
-    converted: converted + sum.converted,
-  })
+function addTo<S extends VisitCounts>(sums: Map<string, S>, key: string, sum: S): void {
+  const before = sums.get(key)
+  sums.set(key, before ? { ...before, ...both(before, sum) } : sum)
 }
 
-const isAny = ({ visits, unique_visits, converted }: Counts) =>
+const both = (a: VisitCounts, b: VisitCounts): VisitCounts => ({
+  visits: a.visits + b.visits,
+  unique_visits: a.unique_visits + b.unique_visits,
+  converted: a.converted + b.converted,
+})
+
+const isAny = ({ visits, unique_visits, converted }: VisitCounts) =>
   visits !== 0 || unique_visits !== 0 || converted !== 0
 
 const byCampaign = (a: Total, b: Total) => (a.campaign < b.campaign ? -1 : 1)

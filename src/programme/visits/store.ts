@@ -1,12 +1,12 @@
 /** The queries that only visits have: their search, the referral that one led to, and their sums. */
-import { type OnConflictBuilder, sql } from 'kysely'
+import { type OnConflictBuilder, type RawBuilder, sql } from 'kysely'
 import { storeOf } from '../../records/store.ts'
 import { containing } from '../../storage/containing.ts'
 import type { Db, Tx } from '../../storage/database.ts'
 import { dayIn } from '../../storage/days.ts'
 import { lockOf, prepared } from '../../storage/prepared.ts'
 import type { Tables } from '../../storage/tables.ts'
-import type { VisitDaysTable, VisitTotalsTable } from './table.ts'
+import type { VisitCounts, VisitDaysTable, VisitTotalsTable } from './table.ts'
 import { visit } from './visit.ts'
 
 export const visits = storeOf(visit, {
@@ -20,11 +20,10 @@ export const visits = storeOf(visit, {
 
 const COUNTS = ['visits', 'unique_visits', 'converted'] as const
 
-const countsAdded = (table: 'visit_days' | 'visit_totals') => {
-  const sumOf = (column: string) =>
-    sql<number>`${sql.ref(`${table}.${column}`)} + ${sql.ref(`excluded.${column}`)}`
-  const [visits, unique_visits, converted] = COUNTS.map(sumOf)
-  return { visits: visits!, unique_visits: unique_visits!, converted: converted! }
+const countsAdded = (table: 'visit_days' | 'visit_totals'): Record<keyof VisitCounts, RawBuilder<number>> => {
+  const sumOf = (count: keyof VisitCounts) =>
+    sql<number>`${sql.ref(`${table}.${count}`)} + ${sql.ref(`excluded.${count}`)}`
+  return { visits: sumOf('visits'), unique_visits: sumOf('unique_visits'), converted: sumOf('converted') }
 }
 
 const addingToDays = (conflict: OnConflictBuilder<Tables, 'visit_days'>) =>
@@ -36,7 +35,7 @@ const addingToTotals = (conflict: OnConflictBuilder<Tables, 'visit_totals'>) =>
 /** Enough that transactions of one moment rarely add to the same rows, and few to be summed up. */
 const PARTS = 8
 
-/** @returns the part of the totals that a transaction adds to: the first where it is the only one */
+/** @returns the part of the totals that a statement adds to: the first where no other transaction runs */
 const partOf = (tx: Tx) => (lockOf(tx) === undefined ? Math.floor(Math.random() * PARTS) : 0)
 
 interface Conversion {
@@ -70,9 +69,10 @@ const recounted = (tx: Db, { visitId, affiliateId, referralId, by }: Recount) =>
     .select([
       dayIn(sql.ref('created_at')).as('day'),
       'campaign',
-      sql<number>`0`.as('visits'),
-      sql<number>`0`.as('unique_visits'),
-      sql<number>`cast(${by} as bigint)`.as('converted'),
+      // In the order of the columns that they are inserted into.
+      ...COUNTS.map(name =>
+        (name === 'converted' ? sql<number>`cast(${by} as bigint)` : sql<number>`0`).as(name),
+      ),
     ])
     .where('id', '=', visitId)
     .where('referral_id', '=', referralId)
@@ -173,18 +173,15 @@ export async function addToTotals(tx: Tx, rows: readonly Omit<VisitTotalsTable, 
   await toTotals.later(tx, { rows: rows.map(row => ({ ...row, part })) })
 }
 
-/** The first and the last day of any sum; undefined when there is none. */
-export async function spanOfDays(db: Db): Promise<{ first: number; last: number } | undefined> {
-  const days = db
-    .selectFrom('visit_days')
-    .select('day')
-    .unionAll(db.selectFrom('visit_totals').select('day'))
-    .as('days')
-  const span = await db
-    .selectFrom(days)
-    .select(({ fn }) => [fn.min('day').as('first'), fn.max('day').as('last')])
-    .executeTakeFirstOrThrow()
-  return span.first === null ? undefined : span
+/** The first day of any sum from this one on; undefined when there is none. */
+export async function dayFrom(db: Db, day: number): Promise<number | undefined> {
+  const firstOf = (table: 'visit_days' | 'visit_totals') =>
+    sql`SELECT min(day) AS day FROM ${sql.table(table)} WHERE day >= ${day}`
+  const { rows } = await sql<{ day: number | null }>`
+    SELECT min(day) AS day FROM (${firstOf('visit_days')} UNION ALL ${firstOf('visit_totals')}) AS days`.execute(
+    db,
+  )
+  return rows[0]!.day ?? undefined
 }
 
 interface WrongTotal extends Pick<VisitTotalsTable, 'day' | 'campaign'> {

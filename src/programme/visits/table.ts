@@ -8,6 +8,9 @@ const counts = {
   converted: integer(neither),
 } as const
 
+/** What is counted. */
+export interface VisitCounts extends RowsOf<typeof counts> {}
+
 const dayColumns = {
   /** Days since 1970, UTC. */
   day: integer(neither),

@@ -93,7 +93,7 @@ export const visit = kind({
   table: 'visits',
   fields,
   indexed: ['affiliate_id', 'date'],
-  isDaily: true,
+  hasDayIndex: true,
   idLast: true,
   actions,
   internal: true,

@@ -75,6 +75,12 @@ const faults: readonly Fault[] = [
     sql: 'DELETE FROM visits WHERE id = (SELECT id FROM visits ORDER BY created_at DESC, id DESC LIMIT 1)',
     named: /^\w+: affiliate \d+, visits by day: /,
   },
+  ...['visits', 'unique_visits', 'converted'].map(count => ({
+    invariant: 3,
+    sql: `UPDATE visit_totals SET ${count} = ${count} + 1
+      WHERE (day, campaign, part) IN (SELECT day, campaign, part FROM visit_totals ORDER BY 1, 2, 3 LIMIT 1)`,
+    named: /^visit_totals: .* where the days of its affiliates come to/,
+  })),
   ...[
     ...['sales', 'volume_parts', 'volume_rest'].map(
       name => `UPDATE sales_months SET ${name} = ${name} + 1 WHERE`,
@@ -206,7 +212,7 @@ describeService('faults of rows', service => {
     }
     const programme = features.filter(({ kind }) => kind.name !== 'user').flatMap(({ checks }) => checks)
     const missing = programme.filter(({ name }) => !tripped.has(name)).map(({ name }) => name)
-    assert.deepEqual(missing, [])
+    assert.deepEqual(missing, [], 'add a row to `faults` that each of these checks finds')
     for (const { name } of ledgerChecks) assert.ok(tripped.has(name), name)
     assert.deepEqual([...new Set(faults.map(({ invariant }) => invariant))], [1, 2, 3, 4, 5])
   })
