@@ -86,7 +86,7 @@ describeService('the check of the ledger', service => {
         `UPDATE visit_days SET visits = 1 WHERE day = ${yesterday}`,
         [
           `visit_totals: ${dateOf(yesterday!)}, campaign '', visits/unique/converted: 1/1/0 where the days of its affiliates come to 3/1/0.`,
-          `visit_days: ${of}, visits by day: 3 where the visits come to 1.`,
+          `visit_days: ${of}, visits of ${dateOf(yesterday!)} and campaign '': 3 where the visits come to 1.`,
           `affiliates: ${of}, visits: 2 where the visits by day come to 4.`,
         ],
       ],
@@ -95,7 +95,7 @@ describeService('the check of the ledger', service => {
         `UPDATE visit_days SET converted = 0 WHERE day = ${yesterday}`,
         [
           `visit_totals: ${dateOf(yesterday!)}, campaign '', visits/unique/converted: 1/1/0 where the days of its affiliates come to 1/1/1.`,
-          `visit_days: ${of}, converted visits by day: 1 where the visits that led to a referral come to 0.`,
+          `visit_days: ${of}, converted of ${dateOf(yesterday!)} and campaign '': 1 where the visits come to 0.`,
         ],
       ],
       [

@@ -73,7 +73,7 @@ const faults: readonly Fault[] = [
   {
     invariant: 3,
     sql: 'DELETE FROM visits WHERE id = (SELECT id FROM visits ORDER BY created_at DESC, id DESC LIMIT 1)',
-    named: /^\w+: affiliate \d+, visits by day: /,
+    named: /^visit_days: affiliate \d+, visits of .* where the visits come to /,
   },
   ...['visits', 'unique_visits', 'converted'].map(count => ({
     invariant: 3,

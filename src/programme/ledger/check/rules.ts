@@ -1,6 +1,6 @@
 /** Checks that balances, figures, referrals and payouts agree. Each statement sees one moment, even while others write. */
 import { decimalText } from '../../../base/money.ts'
-import { formatTime } from '../../../base/time.ts'
+import { DAY_SECONDS, formatTime } from '../../../base/time.ts'
 import type { Check } from '../../../records/feature.ts'
 import { loadSettings } from '../../../settings/rules.ts'
 import type { Db } from '../../../storage/database.ts'
@@ -21,8 +21,6 @@ const sources: Readonly<Record<string, string>> = {
   unpaid_earnings: 'the balances unpaid and reserved',
   referrals: 'the unpaid and paid referrals',
   visits: 'the visits by day',
-  'visits by day': 'the visits',
-  'converted visits by day': 'the visits that led to a referral',
 }
 
 async function* checkBalances(db: Db): AsyncGenerator<string> {
@@ -38,7 +36,11 @@ async function* checkFigures(db: Db): AsyncGenerator<string> {
 }
 
 async function* checkDays(db: Db): AsyncGenerator<string> {
-  yield* compare(db, comparisons.days, figure => [figure, sources[figure]!])
+  yield* compare(db, comparisons.days, figure => {
+    const [day = '', count = '', ...campaign] = figure.split(' ')
+    const date = formatTime(Number(day) * DAY_SECONDS).slice(0, 10)
+    return [`${count} of ${date} and campaign '${campaign.join(' ')}'`, 'the visits']
+  })
 }
 
 async function* checkMonths(db: Db): AsyncGenerator<string> {

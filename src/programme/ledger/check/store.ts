@@ -73,17 +73,29 @@ export const comparisons = {
       UNION ALL SELECT affiliate_id, 'referrals', 1 FROM referrals
         WHERE ${status} IN ('unpaid', 'paid') AND ${isForSale} AND ${range} AND ${existsInAffiliates}`,
   },
-  /** Days that may have visits no longer stored are left out. */
+  /** Days that may have visits no longer stored are left out. A figure is the day, what is counted, and the campaign. */
   days: {
     table: 'visit_days',
     isOfCounts: true,
-    stated: range => sql`
-      SELECT affiliate_id, 'visits by day' AS figure, visits AS amount FROM visit_days WHERE day > ${firstDay} AND ${range}
-      UNION ALL SELECT affiliate_id, 'converted visits by day', converted FROM visit_days WHERE day > ${firstDay} AND ${range}`,
-    derived: range => sql`
-      SELECT affiliate_id, 'visits by day' AS figure, 1 AS amount FROM visits WHERE ${isLater} AND ${range}
-      UNION ALL SELECT affiliate_id, 'converted visits by day', 1 FROM visits
-        WHERE referral_id <> 0 AND ${isLater} AND ${range}`,
+    stated: range => {
+      const days = (count: string) => sql`
+        SELECT affiliate_id, day || ${sql.lit(` ${count} `)} || campaign AS figure, ${sql.ref(count)} AS amount
+        FROM visit_days WHERE day > ${firstDay} AND ${range}`
+      return sql.join(['visits', 'unique_visits', 'converted'].map(days), sql` UNION ALL `)
+    },
+    derived: range => {
+      const days = (count: string, counted: RawBuilder<unknown>) => sql`
+        SELECT affiliate_id, (${dayIn(sql`created_at`)}) || ${sql.lit(` ${count} `)} || campaign AS figure, 1 AS amount
+        FROM visits WHERE ${counted} AND ${isLater} AND ${range}`
+      return sql.join(
+        [
+          days('visits', sql`1 = 1`),
+          days('unique_visits', sql`repeated = 0`),
+          days('converted', sql`referral_id <> 0`),
+        ],
+        sql` UNION ALL `,
+      )
+    },
   },
   /** A sale belongs to the last existing month at its time, so a sale of a missing month shows in another. */
   months: {
