@@ -32,11 +32,14 @@ const addingToDays = (conflict: OnConflictBuilder<Tables, 'visit_days'>) =>
 const addingToTotals = (conflict: OnConflictBuilder<Tables, 'visit_totals'>) =>
   conflict.columns(['day', 'campaign', 'part']).doUpdateSet(countsAdded('visit_totals'))
 
-/** Enough that transactions of one moment rarely add to the same rows, and few to be summed up. */
-const PARTS = 8
-
-/** @returns the part of the totals that a statement adds to: the first where no other transaction runs */
-const partOf = (tx: Tx) => (lockOf(tx) === undefined ? Math.floor(Math.random() * PARTS) : 0)
+/**
+ * The part of the totals that a transaction adds to: one that no other has at the same moment, since it would wait for that
+ * one, and two that add to some of the same rows in other orders for ever.
+ * @param only the part where transactions do not run at the same moment
+ */
+const partIn = (only: number | undefined) =>
+  only === undefined ? sql<number>`pg_backend_pid()` : sql<number>`${only}`
+const onlyPart = (tx: Tx) => (lockOf(tx) === undefined ? undefined : 0)
 
 interface Conversion {
   readonly visitId: number
@@ -87,17 +90,26 @@ const recountingDays = prepared((tx: Db, recount: Recount) =>
     .onConflict(addingToDays),
 )
 
-const recountingTotals = prepared((tx: Db, { part, ...recount }: Recount & { part: number }) =>
+const recountingTotals = prepared((tx: Db, { part, ...recount }: Recount & Part) =>
   tx
     .insertInto('visit_totals')
     .columns(['day', 'campaign', ...COUNTS, 'part'])
-    .expression(recounted(tx, recount).select(sql<number>`cast(${part} as bigint)`.as('part')))
+    .expression(recounted(tx, recount).select(sql<number>`cast(${partIn(part)} as bigint)`.as('part')))
     .onConflict(addingToTotals),
 )
 
-async function recount(tx: Tx, of: Recount): Promise<void> {
-  await recountingDays.later(tx, of)
-  await recountingTotals.later(tx, { ...of, part: partOf(tx) })
+interface Part {
+  /** See `partIn`. */
+  readonly part?: number | undefined
+}
+
+/**
+ * Counts a visit as one that its change makes it. The statements follow each other at once: another line of the same
+ * transaction may name the visit, and find it as it is in between.
+ */
+async function recount(tx: Tx, of: Recount, changed: () => Promise<void>): Promise<void> {
+  const part = onlyPart(tx)
+  await Promise.all([recountingDays.later(tx, of), recountingTotals.later(tx, { ...of, part }), changed()])
 }
 
 interface Recount {
@@ -111,15 +123,13 @@ interface Recount {
 /** Does nothing to a visit that led to another referral. */
 export async function release(tx: Tx, of: Omit<Conversion, 'affiliateId'>): Promise<void> {
   const { visitId, referralId } = of
-  await recount(tx, { visitId, referralId, by: -1 })
-  await releasing.later(tx, of)
+  await recount(tx, { visitId, referralId, by: -1 }, () => releasing.later(tx, of))
 }
 
 /** Does nothing to a visit of another affiliate, or one that led to a referral before. */
 export async function convert(tx: Tx, of: Conversion): Promise<void> {
   const { visitId, affiliateId } = of
-  await recount(tx, { visitId, affiliateId, referralId: 0, by: 1 })
-  await conversion.later(tx, of)
+  await recount(tx, { visitId, affiliateId, referralId: 0, by: 1 }, () => conversion.later(tx, of))
 }
 
 const byNonce = prepared((db: Db, { nonce }: { nonce: string }) =>
@@ -163,14 +173,18 @@ export async function addToDays(tx: Tx, rows: readonly VisitDaysTable[]): Promis
   await toDays.later(tx, { rows })
 }
 
-const toTotals = prepared((tx: Db, { rows }: { rows: readonly VisitTotalsTable[] }) =>
-  tx.insertInto('visit_totals').values(rows).onConflict(addingToTotals),
+type Total = Omit<VisitTotalsTable, 'part'>
+
+const toTotals = prepared((tx: Db, { rows, part }: { rows: readonly Total[] } & Part) =>
+  tx
+    .insertInto('visit_totals')
+    .values(rows.map(row => ({ ...row, part: partIn(part) })))
+    .onConflict(addingToTotals),
 )
 
-/** @param rows in order of their key, each once */
-export async function addToTotals(tx: Tx, rows: readonly Omit<VisitTotalsTable, 'part'>[]): Promise<void> {
-  const part = partOf(tx)
-  await toTotals.later(tx, { rows: rows.map(row => ({ ...row, part })) })
+/** @param rows each once */
+export async function addToTotals(tx: Tx, rows: readonly Total[]): Promise<void> {
+  await toTotals.later(tx, { rows, part: onlyPart(tx) })
 }
 
 /** The first day of any sum from this one on; undefined when there is none. */

@@ -30,7 +30,7 @@ export const visitDaysTable = {
 const totalColumns = {
   day: integer(neither),
   campaign: text(neither),
-  /** Transactions that run at the same moment add to different rows, so that they need not wait for each other. */
+  /** Of the connection that has added to it, where several do at the same moment: they need not wait for each other then. */
   part: integer(neither),
   ...counts,
 } as const

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
+import { sql } from 'kysely'
 import { assertFailure, describeService } from '../../../test/harness.ts'
 import { withoutAffiliate } from './url.ts'
 
@@ -91,6 +93,54 @@ describeService('visits', service => {
     assert.equal(await creditedTo(), first)
     await service().delete(`/referrals/${first}`)
     assert.equal(await creditedTo(), 0)
+  })
+
+  test('a visit that many lines of one request name is converted once', async () => {
+    const id = await fresh('lines')
+    const { visit_id } = (await create({ affiliate_id: id, date: '2018-05-06' })).body
+    const lines = [1, 2, 3].map(number =>
+      JSON.stringify({ affiliate_id: id, amount: 5, status: 'unpaid', visit_id, reference: `line${number}` }),
+    )
+    const headers = { 'content-type': 'application/x-ndjson' }
+    const { status } = await service().post('/referrals', lines.join('\n'), { headers })
+    assert.equal(status, 200)
+    const { reader } = service().database
+    for (const table of ['visit_days', 'visit_totals'] as const) {
+      const sums = await reader
+        .selectFrom(table)
+        .select(['visits', 'converted'])
+        .where('day', '=', 17_657)
+        .execute()
+      assert.deepEqual(sums, [{ visits: 1, converted: 1 }], table)
+    }
+  })
+
+  test('two requests of many visits do not wait for each other', async () => {
+    const ids = [await fresh('left'), await fresh('right')]
+    const headers = { 'content-type': 'application/x-ndjson' }
+    const send = (id: number) => {
+      const lines = Array.from({ length: 500 }, (_, number) =>
+        JSON.stringify({ affiliate_id: id, campaign: `c${number % 7}` }),
+      )
+      return service().post('/visits', lines.join('\n'), { headers })
+    }
+    const deadlocks = async () => {
+      if (service().database.engine.name !== 'PostgreSQL') return 0
+      const { rows } = await sql<{ deadlocks: number }>`
+        SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()`.execute(
+        service().database.reader,
+      )
+      return Number(rows[0]!.deadlocks)
+    }
+    const before = await deadlocks()
+    const replies = await Promise.all([...ids, ...ids].map(send))
+    assert.deepEqual(
+      replies.map(({ status }) => status),
+      [200, 200, 200, 200],
+    )
+    // What a backend has counted is told once it is idle.
+    await delay(1500)
+    assert.equal(await deadlocks(), before)
   })
 
   test('201 - with all that can be sent', async () => {

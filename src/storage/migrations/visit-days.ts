@@ -19,11 +19,13 @@ export function visitDays({ integer, text, tableOptions }: Engine): string[] {
  * Sums of all affiliates, since there may be as many rows of a day in `visit_days` as visits; and `visit_days` in the order of
  * its key, in which it is read.
  */
-export function visitTotals({ integer, text, clusteredTableOptions }: Engine): string[] {
+export function visitTotals(engine: Engine): string[] {
+  const { integer, text, clusteredTableOptions } = engine
   const counts = ['visits', 'unique_visits', 'converted']
   const columns = (...key: string[]) =>
     [...key, ...counts.map(name => `${name} ${integer} NOT NULL`)].join(', ')
   return [
+    ...engine.holdingAll(['visits', 'visit_days']),
     `CREATE TABLE visit_days_by_key (${columns(
       `day ${integer} NOT NULL`,
       `affiliate_id ${integer} NOT NULL`,

@@ -85,11 +85,12 @@ const postgres: Engine = {
     UNION ALL SELECT relname, format('ALTER TABLE %I ADD CONSTRAINT %I %s', relname, conname, pg_get_constraintdef(pg_constraint.oid)),
       format('ALTER TABLE %I DROP CONSTRAINT %I', relname, conname)
       FROM pg_constraint JOIN pg_class ON pg_class.oid = conrelid
-      WHERE contype = 'f' AND connamespace = current_schema()::regnamespace`,
+      WHERE contype = 'f' AND connamespace = quote_ident(current_schema())::regnamespace`,
   refused: ['delete', 'update', 'truncate'],
   allowChanges: table => postgres.refused.map(name => postgres.dropTrigger(table, name)),
   dropTrigger: (table, name) => `DROP TRIGGER ${table}_${name} ON ${table}`,
   // A statement trigger, since a row's values, including its identifier, are computed before row triggers run.
+  holdingAll: tables => [`LOCK TABLE ${tables.join(', ')} IN ACCESS EXCLUSIVE MODE`],
   numbersFirst: table => [
     `CREATE FUNCTION take_number() RETURNS trigger LANGUAGE plpgsql AS
       $$ BEGIN PERFORM pg_current_xact_id(); RETURN NULL; END $$`,
