@@ -97,19 +97,21 @@ describeService('visits', service => {
 
   test('a visit that many lines of one request name is converted once', async () => {
     const id = await fresh('lines')
-    const { visit_id } = (await create({ affiliate_id: id, date: '2018-05-06' })).body
+    await service().patch(`/affiliates/${id}`, { status: 'active' })
+    const { visit_id } = (await create({ affiliate_id: id, campaign: 'of lines' })).body
     const lines = [1, 2, 3].map(number =>
-      JSON.stringify({ affiliate_id: id, amount: 5, status: 'unpaid', visit_id, reference: `line${number}` }),
+      JSON.stringify({ kind: 'sale', amount: 5, visit_id, reference: `line${number}` }),
     )
     const headers = { 'content-type': 'application/x-ndjson' }
-    const { status } = await service().post('/referrals', lines.join('\n'), { headers })
+    const { status } = await service().post('/conversions', lines.join('\n'), { headers })
     assert.equal(status, 200)
+    assert.equal((await service().get(`/referrals?visit_id=${visit_id}`)).body.length, 3)
     const { reader } = service().database
     for (const table of ['visit_days', 'visit_totals'] as const) {
       const sums = await reader
         .selectFrom(table)
         .select(['visits', 'converted'])
-        .where('day', '=', 17_657)
+        .where('campaign', '=', 'of lines')
         .execute()
       assert.deepEqual(sums, [{ visits: 1, converted: 1 }], table)
     }
