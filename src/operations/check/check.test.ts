@@ -227,3 +227,24 @@ test('reads from a folder that can only be read (SQLite)', async t => {
   assert.equal((await verifyChain(copy.reader)).problem, undefined)
   await copy.close()
 })
+
+describeService('check of a record that is older than one of its fields', service => {
+  test('nothing is wrong with what its log could not have', async () => {
+    const { database } = service()
+    const { id } = await service().newAffiliate('older')
+    const change = `UPDATE events SET after_values = replace(after_values, '"group_id":0', '"other":0')
+      WHERE record_kind = 'affiliate' AND record_id = ${id}`
+    await database.transaction(async tx => {
+      for (const statement of [...database.engine.allowChanges('events'), change])
+        await sql.raw(statement).execute(tx)
+    })
+    const { rows } = await sql<{ after_values: string }>`SELECT after_values FROM events
+      WHERE record_kind = 'affiliate' AND record_id = ${id}`.execute(database.reader)
+    assert.match(rows[0]!.after_values, /"other":0/)
+    const { problems } = await checkDatabase(database, features)
+    assert.deepEqual(
+      problems.filter(problem => problem.startsWith('affiliates')),
+      [],
+    )
+  })
+})

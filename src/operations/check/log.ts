@@ -240,7 +240,10 @@ function differenceOf(
   const inLog = (name: string) => (logged.personal.includes(name) ? values[name] : valueInLog(values[name]))
   const wrongFields = [...logged.plain, ...logged.personal].filter(name => {
     const loggedValue = ignored.includes(name) || !(name in values) ? undefined : trace.of(name)
-    return loggedValue !== undefined && textOf(loggedValue.value) !== textOf(inLog(name))
+    if (loggedValue === undefined) return false
+    // A number that was added to the kind after the record was made is not in its log.
+    if (loggedValue.value === '' && values[name] === 0) return false
+    return textOf(loggedValue.value) !== textOf(inLog(name))
   })
   if (wrongFields.length === 0) return undefined
   const descriptions = wrongFields.map(name =>
