@@ -95,6 +95,8 @@ test('a moment is a real day or a real second', () => {
     assert.deepEqual(parseMoment(same), { first: 1_709_164_801, last: 1_709_164_801 }, same)
   }
   for (const wrong of [
+    '9999-12-31T23:59:59-12:00',
+    '0000-01-01T00:00:00+14:00',
     '2023-02-29',
     '2024-13-01',
     '2024-1-1',

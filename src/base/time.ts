@@ -45,6 +45,10 @@ export function now(): number {
   return Math.floor(Date.now() / 1000)
 }
 
+/** Of the years 0000 to 9999, which are all that four digits can say. */
+const FIRST_SECOND = Date.parse('0000-01-01T00:00:00Z') / 1000
+const LAST_SECOND = Date.parse('9999-12-31T23:59:59Z') / 1000
+
 const MOMENT =
   /^(\d{4}-\d{2}-\d{2})(?:[ T](\d{2}:\d{2}:\d{2})(?:\.\d{1,9})?(?:Z|([+ -])([01]\d|2[0-3]):?([0-5]\d))?)?$/
 
@@ -62,6 +66,7 @@ export function parseMoment(text: string): { first: number; last: number } | und
   if (Number.isNaN(milliseconds) || new Date(milliseconds).toISOString() !== iso) return undefined
   const offset = sign === undefined ? 0 : Number(hours) * 3600 + Number(minutes) * 60
   const first = milliseconds / 1000 + (sign === '-' ? offset : -offset)
+  if (first < FIRST_SECOND || first > LAST_SECOND) return undefined
   return { first, last: time === undefined ? first + DAY_SECONDS - 1 : first }
 }
 
