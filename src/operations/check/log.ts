@@ -187,11 +187,11 @@ class Trace {
   }
 
   /** The logged value of a field; undefined where there is none. */
-  of(name: string): { readonly value: unknown } | undefined {
+  of(name: string): { readonly value: unknown; readonly isAssumed?: true } | undefined {
     if (this.#values.has(name)) return { value: this.#values.get(name) }
     // Empty values are not logged on creation, and an account that is created with an affiliate has no role.
     const isEmpty = (this.#isWhole && !this.#personal.has(name)) || name === ROLE
-    return isEmpty ? { value: '' } : undefined
+    return isEmpty ? { value: '', isAssumed: true } : undefined
   }
 
   #put(before: string, after: string): void {
@@ -242,7 +242,7 @@ function differenceOf(
     const loggedValue = ignored.includes(name) || !(name in values) ? undefined : trace.of(name)
     if (loggedValue === undefined) return false
     // A number that was added to the kind after the record was made is not in its log.
-    if (loggedValue.value === '' && values[name] === 0) return false
+    if (loggedValue.isAssumed && values[name] === 0) return false
     return textOf(loggedValue.value) !== textOf(inLog(name))
   })
   if (wrongFields.length === 0) return undefined
