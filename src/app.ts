@@ -17,8 +17,9 @@ import { Failure } from './base/errors.ts'
 import { networksOf } from './base/network.ts'
 import { version } from './base/package.ts'
 import { Rounds } from './base/rounds.ts'
+import { countAnew } from './events/counts.ts'
 import { Sealer } from './events/seal.ts'
-import { chainTable, entriesTable, sealsTable } from './events/table.ts'
+import { chainTable, countsTable, entriesTable, sealsTable } from './events/table.ts'
 import type { Context, RequestContext } from './events/write.ts'
 import { api } from './http/api.ts'
 import type { Resource } from './http/endpoint.ts'
@@ -112,6 +113,7 @@ export const schema: Schema = [
   entriesTable,
   sealsTable,
   chainTable,
+  countsTable,
   idempotencyTable,
 ]
 
@@ -148,6 +150,8 @@ export interface AppOptions extends ServerOptions {
 const RUNS_EVERY_MS = 1000
 /** Searches look one by one at what is not in their index yet. */
 const SEARCH_EVERY_MS = 1000
+/** Until they are known, lists count their rows. */
+const COUNTS_EVERY_MS = 5000
 /** Expired holds and drafts that can be decided are handled within a minute. */
 const REFERRALS_EVERY_MS = 20_000
 const CONNECTIONS = 16_384
@@ -260,7 +264,8 @@ function jobsOf(context: RequestContext, failed: (error: unknown) => void): Roun
     () => catchUpSearch(context.database, () => search.closed),
     failed,
   )
-  return [runs, holds, search]
+  const counts = new Rounds(COUNTS_EVERY_MS, () => countAnew(context.database), failed)
+  return [runs, holds, search, counts]
 }
 
 /** Whether the only error is that the client has disconnected. */

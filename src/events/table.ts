@@ -79,6 +79,8 @@ const chainColumns = {
    * with a number below `next` is running, they never will.
    */
   missing: text(neither),
+  /** The seal as of which `record_counts` are right: the last one, or -1 while they have to be counted anew. */
+  counted: integer(neither),
 } as const
 
 /** One row: the end of the chain. Its lock is required to add a seal. */
@@ -89,14 +91,31 @@ export const chainTable = {
   copied: 'whole',
 } as const satisfies Table
 
+const countColumns = {
+  record_kind: text(neither),
+  /** Of the kind's `counted` field. */
+  value: text(neither),
+  records: integer(neither),
+} as const
+
+/** How many records there are, by what is sealed of the log; see `counts.ts`. */
+export const countsTable = {
+  name: 'record_counts',
+  key: ['record_kind', 'value'],
+  columns: countColumns,
+  copied: 'whole',
+} as const satisfies Table
+
 export interface EventsTable extends RowsOf<typeof entryColumns> {}
 export interface AuditSealsTable extends RowsOf<typeof sealColumns> {}
 export interface AuditChainTable extends RowsOf<typeof chainColumns> {}
+export interface RecordCountsTable extends RowsOf<typeof countColumns> {}
 
 declare module '../storage/tables.ts' {
   interface Tables {
     events: EventsTable
     audit_seals: AuditSealsTable
     audit_chain: AuditChainTable
+    record_counts: RecordCountsTable
   }
 }

@@ -63,6 +63,8 @@ export function feature<N extends string, T extends string, F extends Fields>(
   kind: Kind<N, T, F>,
   declared: Pick<Feature, 'resource' | 'listing'> & Partial<Feature>,
 ): Feature {
+  if (kind.table.logged.counted && (declared.unlogged || declared.implied))
+    throw new Error(`The number of ${kind.table.name} cannot be kept: some of their changes have no event.`)
   return {
     kind: kind as unknown as Kind,
     tables: [kind.table],

@@ -153,6 +153,11 @@ interface Definition<N, T, F> {
   readonly hasDayIndex?: true
   /** Searches look its folded fields up in an index, which a migration makes (`migrations/search.ts`). */
   readonly hasSearchIndex?: true
+  /**
+   * A field whose values, and how many records have each, are kept, so that lists know their length at once. Its column has the
+   * same name, and the log has each of its changes.
+   */
+  readonly counted?: keyof F & string
   /** Excludes its events from the API: they are for the administration area. */
   readonly internal?: true
 }
@@ -222,6 +227,7 @@ function loggedOf(
     actions = crudActions,
     plain = [],
     personal = [],
+    counted,
     internal,
   }: Definition<string, string, Fields>,
 ): Logged {
@@ -238,6 +244,7 @@ function loggedOf(
     plain: [...names(false), ...plain],
     personal: [...names(true), ...personal],
     ...(person && { person }),
+    ...(counted && { counted }),
     public: !internal,
   }
 }

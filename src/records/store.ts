@@ -6,6 +6,7 @@ import { type Expression, type Insertable, type Kysely, type SqlBool, sql } from
 import type { Problems } from '../base/errors.ts'
 import type { Search, TextSearch } from '../base/text.ts'
 import { DAY_SECONDS, dayOf } from '../base/time.ts'
+import { countedRecords } from '../events/counts.ts'
 import { personOfDeleted } from '../events/read.ts'
 import { byIdentifier } from '../storage/by-identifier.ts'
 import { containing } from '../storage/containing.ts'
@@ -123,6 +124,8 @@ export function storeOf<N extends string, T extends keyof Tables & string, F ext
     page: (db: Db, criteria: Criteria, page: Page) =>
       list.read(db, hasDayIndex && page.order === orders.id ? byDay(criteria) : criteria, page),
     count: async (db: Db, criteria: Criteria) => {
+      const known = await countedBy(db, definition, criteria)
+      if (known !== undefined) return known
       const query = untyped(db).selectFrom(table)
       // Without a condition, engines count far faster than with one that is always true.
       return countOf((Object.keys(criteria).length > 0 ? query.where(matching(criteria)) : query) as never)
@@ -226,6 +229,13 @@ function searchOf(table: string, parts: readonly Part[]) {
     .filter(({ field }) => field.folded)
     .map(({ column }) => sql.ref(`${table}.${column}_key`))
   return (search: TextSearch) => containing(keys, search, sql.ref(`${table}.id`))
+}
+
+/** How many match, where that is kept: of all, or of some values of the field that it is kept by. */
+async function countedBy(db: Db, table: Table, criteria: Criteria): Promise<number | undefined> {
+  const field = table.logged?.counted
+  if (field === undefined || Object.keys(criteria).some(name => name !== field)) return undefined
+  return countedRecords(db, table, criteria[field] as readonly string[] | undefined)
 }
 
 /** A whole day and nothing else, as its index has it: see `hasDayIndex`. */

@@ -7,6 +7,7 @@ import { type Database, DatabaseUnusable, type Db, type Engine, type Tx } from '
 import { emailChanges, moreRoles, secondFactors } from './migrations/accounts.ts'
 import { commission } from './migrations/commission.ts'
 import { conversions } from './migrations/conversions.ts'
+import { recordCounts } from './migrations/counts.ts'
 import { creatives } from './migrations/creatives.ts'
 import { customers } from './migrations/customers.ts'
 import { details } from './migrations/details.ts'
@@ -68,6 +69,7 @@ export const migrations: readonly Migration[] = [
   lastCounted,
   visitTotals,
   visitsByDay,
+  recordCounts,
 ]
 
 /** The calculation of a referral's amount is in `calculation` alone. */

@@ -61,6 +61,8 @@ export interface Logged {
   readonly personal: readonly string[]
   /** The field that holds the account of that person, or `id` where the record is the account. */
   readonly person?: string
+  /** A field and column, whose log is complete: how many records have each value is kept, and need not be counted. */
+  readonly counted?: string
   /** Whether programs may read its events. */
   readonly public: boolean
   /** Who reads its entries in the audit log has this permission; who reads the log, when omitted. */

@@ -1,4 +1,5 @@
 /** Checks that facts which are stored twice agree, and that the rest is complete. */
+import { recount, wrongCounts } from '../../events/counts.ts'
 import { verifyChain } from '../../events/verify.ts'
 import type { Feature } from '../../records/feature.ts'
 import { loadSettings } from '../../settings/rules.ts'
@@ -49,6 +50,8 @@ export async function checkDatabase(
   }
   progress('search')
   problems.push(...listed(await missedBySearch(database), 'search'))
+  progress('counts')
+  problems.push(...(await wrongCounts(database)))
   const checks = features.flatMap(({ kind, checks }) => checks.map(check => ({ check, of: kind.table.name })))
   for (const { check, of } of checks) {
     const wrong: string[] = []
@@ -94,13 +97,14 @@ function listed(findings: readonly string[], what: string): string[] {
 }
 
 /**
- * Writes every stale search key again, so that searches find the row, and empties the index of them, which the service
- * writes anew.
+ * Writes every stale search key again, so that searches find the row, empties the index of them, which the service
+ * writes anew, and counts the records.
  * @returns how many rows were wrong
  */
 export async function repairKeys(database: Database): Promise<number> {
   // What changes is taken out of the index, which may not have it.
   await resetSearch(database)
+  await recount(database)
   let repaired = 0
   for (const table of database.schema.filter(({ columns }) =>
     Object.values(columns).some(({ folded }) => folded),

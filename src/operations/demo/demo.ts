@@ -3,6 +3,7 @@
 import { sql } from 'kysely'
 import { firstAdministrator } from '../../accounts/users/store.ts'
 import { DAY_SECONDS, dayOf, now } from '../../base/time.ts'
+import { recount } from '../../events/counts.ts'
 import type { Feature } from '../../records/feature.ts'
 import type { Addition, Database, Db, Tx } from '../../storage/database.ts'
 import { insertMany } from '../../storage/insert-many.ts'
@@ -97,6 +98,7 @@ export async function fillWithDemo(
   for (const feature of features.filter(({ sampled }) => sampled)) {
     await fillWithSamples(database, feature, chance)
   }
+  await recount(database)
   return true
 }
 

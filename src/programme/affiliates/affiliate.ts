@@ -138,6 +138,7 @@ export const affiliate = kind({
   name: 'affiliate',
   table: 'affiliates',
   fields,
+  counted: 'status',
   indexed: [
     'user_id',
     'payment_email',

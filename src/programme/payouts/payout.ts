@@ -118,6 +118,7 @@ export const payout = kind({
   name: 'payout',
   table: 'payouts',
   fields,
+  counted: 'status',
   indexed: ['affiliate_id', 'amount', 'payout_method', 'reference', 'status', 'date', 'owner'],
 })
 
