@@ -221,6 +221,18 @@ export function toolScenarios(world: () => World): void {
         await page.getByRole('button', { name: '30 days' }).click()
         await page.getByRole('button', { name: '30 days', pressed: true }).waitFor()
         assert.equal(await page.getByLabel('From').inputValue(), '')
+        await page.getByRole('button', { name: 'All', exact: true }).click()
+        await page.getByRole('button', { name: 'All', exact: true, pressed: true }).waitFor()
+        await page.goBack()
+        await page.getByRole('button', { name: '30 days', pressed: true }).waitFor()
+        // The days of before, which are one step, however many were typed.
+        await page.goBack()
+        await page.getByText(/From Jan 5, 2026 until Jan 20, 2026/).waitFor()
+        assert.equal(await page.getByLabel('From').inputValue(), '2026-01-05')
+        await page.goBack()
+        await page.getByRole('button', { name: '12 months', pressed: true }).waitFor()
+        await page.goForward()
+        await page.getByText(/From Jan 5, 2026 until Jan 20, 2026/).waitFor()
       }))
 
     test('reports - every plot is drawn, and its numbers and its file agree with the list', () =>

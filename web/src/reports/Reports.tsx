@@ -24,9 +24,9 @@ import { Toggle } from './Toggle.tsx'
 export function Reports() {
   const [parameters, setParameters] = useSearchParams()
   const scope = scopeOf(parameters)
-  const setScope = (scope: Scope) =>
+  const setScope = (scope: Scope, replace: boolean) =>
     setParameters(Object.fromEntries(Object.entries(scope).map(([name, value]) => [name, String(value)])), {
-      replace: true,
+      replace,
     })
   return (
     <Page title="Reports" actions={<Days scope={scope} onChange={setScope} />}>
@@ -62,7 +62,14 @@ function scopeOf(parameters: URLSearchParams): Scope {
 }
 
 /** Selects a span, or a range of days. */
-function Days({ scope, onChange }: { scope: Scope; onChange: (scope: Scope) => void }) {
+function Days({
+  scope,
+  onChange,
+}: {
+  scope: Scope
+  /** @param replaces whether the way back leads to what was before the scope that this one replaces */
+  onChange: (scope: Scope, replaces: boolean) => void
+}) {
   const { span, from = '', to = '' } = scope
   // The URL is updated later than the fields: without this, the second day would overwrite the first.
   const typed = useRef({ from, to })
@@ -72,7 +79,8 @@ function Days({ scope, onChange }: { scope: Scope; onChange: (scope: Scope) => v
   const change = (day: { from?: string; to?: string }) => {
     typed.current = { ...typed.current, ...day }
     const filledDays = Object.entries(typed.current).filter(([, value]) => value !== '')
-    onChange(filledDays.length > 0 ? Object.fromEntries(filledDays) : { span: '12m' })
+    // The two days of a range, and what is typed of each, are one step.
+    onChange(filledDays.length > 0 ? Object.fromEntries(filledDays) : { span: '12m' }, span === undefined)
   }
   return (
     <>
@@ -80,7 +88,7 @@ function Days({ scope, onChange }: { scope: Scope; onChange: (scope: Scope) => v
         label="Span"
         value={span ?? ''}
         choices={spans}
-        onChange={value => value && onChange({ span: value })}
+        onChange={value => value && onChange({ span: value }, false)}
       />
       <DayField label="From" value={from} onChange={day => change({ from: day })} />
       <DayField label="To" value={to} onChange={day => change({ to: day })} />
