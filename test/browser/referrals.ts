@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { column } from './affiliates.ts'
+import { column, downloaded } from './affiliates.ts'
 import { eventually, idle, type World } from './world.ts'
 
 export function referralScenarios(world: () => World): void {
@@ -94,6 +94,36 @@ export function referralScenarios(world: () => World): void {
         await page.getByRole('alertdialog').getByRole('button', { name: 'Delete' }).click()
         await page.getByText(`Referral ${id} deleted`).waitFor()
         assert.equal((await world().api('GET', `/referrals/${id}`)).status, 404)
+      })
+    })
+
+    test('of a campaign whose name has a comma - typed, emptied and typed again, in the list and in its file', async () => {
+      const affiliate = await newAffiliate('campaigner')
+      for (const campaign of ['spring, summer', 'spring', 'summer']) {
+        await world().make('/referrals', { affiliate_id: affiliate.id, amount: 1, campaign })
+      }
+      await world().work(`/referrals?filter={"affiliate_id":${affiliate.id}}`, async page => {
+        await page.getByText('1-3 of 3').waitFor()
+        const campaign = page.getByLabel('Campaign')
+        await campaign.pressSequentially('spring, summer', { delay: 60 })
+        await page.getByText('1-1 of 1').waitFor()
+        // In the same field, and not typed anew from its beginning.
+        await page.keyboard.press('Backspace')
+        await page.getByText('Nothing matches').waitFor()
+        await page.keyboard.type('r')
+        await page.getByText('1-1 of 1').waitFor()
+        const { text } = await downloaded(page, 'Export CSV')
+        assert.match(text.trim().split('\r\n').slice(1).join(), /^[^\n]*"spring, summer"[^\n]*$/)
+        await campaign.press('End')
+        for (const _ of 'spring, summer') await campaign.press('Backspace')
+        await page.getByText('1-3 of 3').waitFor()
+        await campaign.pressSequentially('summer', { delay: 60 })
+        await page.getByText('1-1 of 1').waitFor()
+        await page.reload()
+        await page.getByText('1-1 of 1').waitFor()
+        assert.equal(await campaign.inputValue(), 'summer')
+        await page.getByRole('button', { name: 'Clear filters' }).first().click()
+        await eventually(async () => assert.equal(await campaign.inputValue(), ''))
       })
     })
 

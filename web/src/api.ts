@@ -202,10 +202,16 @@ export function queryOf(args: Record<string, unknown>): string {
 
 function append(query: URLSearchParams, name: string, value: unknown): void {
   if (value === undefined || value === null || value === '') return
-  if (Array.isArray(value)) query.append(name, value.join(','))
+  if (Array.isArray(value)) appendAll(query, name, value)
   else if (typeof value === 'object') {
     for (const [key, part] of Object.entries(value)) append(query, `${name}[${key}]`, part)
   } else query.append(name, String(value))
+}
+
+/** The short notation, unless a comma of a value would divide it. */
+function appendAll(query: URLSearchParams, name: string, values: readonly unknown[]): void {
+  if (!values.some(value => String(value).includes(','))) query.append(name, values.join(','))
+  else for (const value of values) query.append(`${name}[]`, String(value))
 }
 
 /** Starts a download, after checking that there is still a session. */

@@ -6,6 +6,9 @@ import { choicesOf } from './words.ts'
 
 const wide = (pixels: number) => ({ width: { sm: pixels } })
 const asTyped = (typed: string) => typed
+/** One value of a list: a text with a comma would be several. */
+const asOne = (typed: string) => (typed === '' ? '' : [typed])
+const ofOne = (value: string | string[] = '') => [value].flat()[0]
 
 interface FilterProps {
   source: string
@@ -13,7 +16,7 @@ interface FilterProps {
 }
 
 export function TextFilter({ width = 140, ...filterProps }: FilterProps & { width?: number }) {
-  return <TextInput {...filterProps} parse={asTyped} helperText={false} sx={wide(width)} />
+  return <TextInput {...filterProps} parse={asOne} format={ofOne} helperText={false} sx={wide(width)} />
 }
 
 /** Filter by one of the server's fixed values. */
