@@ -33,7 +33,9 @@ import type { Kind, ReadRowOf, RowOf, TableOf } from './kind.ts'
 const untyped = (db: Db) => db as unknown as Kysely<any>
 
 type NewRow<F extends Fields> = Insertable<TableOf<F>>
-export type WholeRow<F extends Fields> = Required<Omit<NewRow<F>, 'id'>> & { readonly id?: number }
+export type WholeRow<F extends Fields> = Required<Omit<NewRow<F>, 'id'>> & {
+  readonly id?: number | undefined
+}
 export type Change<F extends Fields> = Partial<Omit<RowOf<F>, 'id'>>
 
 export interface Store<F extends Fields> {
@@ -49,8 +51,8 @@ export interface Store<F extends Fields> {
   hold(tx: Tx, id: number): Promise<RowOf<F> | undefined>
   /** Locks many rows, in order of identifier. */
   holdAll(tx: Tx, ids: readonly number[]): Promise<void>
-  /** @param row with every column: the database fills in the identifier alone */
-  insert(tx: Tx, row: WholeRow<F>): Promise<RowOf<F>>
+  /** @param row with every column: the database fills in the identifier alone, unless it was reserved: then nobody waits */
+  insert(tx: Tx, row: WholeRow<F>, refuse?: Refuse): Promise<RowOf<F>>
   /** @returns their identifiers, in the same order */
   insertMany(tx: Tx, rows: readonly NewRow<F>[]): Promise<number[]>
   /** Changes some columns, with the transaction's next statement. */
@@ -141,13 +143,24 @@ function writesTo({ name: table }: Table) {
   const insertion = prepared((tx: Db, row: object) =>
     untyped(tx).insertInto(table).values(row).returning('id'),
   )
+  const insertionOfReserved = prepared((tx: Db, row: object) => untyped(tx).insertInto(table).values(row))
   const change = prepared((tx: Db, { id, change }: { id: number; change: object }) =>
     untyped(tx).updateTable(table).set(change).where('id', '=', id),
   )
   const set = (tx: Tx, id: number, values: object, refuse?: Refuse) =>
     change.later(tx, { id, change: values }, refuse)
   return {
-    insert: async (tx: Tx, row: object) => ({ ...row, ...(await insertion(tx, row))[0] }),
+    insert: async (tx: Tx, row: { id?: number | undefined }, refuse?: Refuse) => {
+      if (row.id !== undefined) {
+        await insertionOfReserved.later(tx, row, refuse)
+        return row
+      }
+      try {
+        return { ...row, ...(await insertion(tx, row))[0] }
+      } catch (error) {
+        throw refuse ? refuse(error) : error
+      }
+    },
     insertMany: async (tx: Tx, rows: readonly object[]) =>
       idsInOrder(await insertMany(tx, { table, ending: 'RETURNING id' }, rows)),
     set,

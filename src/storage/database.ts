@@ -171,7 +171,12 @@ export interface Engine {
   lastIdentity(db: Db, table: string): Promise<number>
   /** Reserves the identifier of a row that will be inserted later. */
   reserveIdentity(tx: Tx, table: string): Promise<number>
-  /** The same for several rows, in ascending order. */
+  /**
+   * The same where it saves a trip: who has reserved the identifier beside other work need not wait for the insertion. Undefined
+   * where the database is near.
+   */
+  reserveAhead(tx: Tx, table: string): Promise<number | undefined>
+  /** The same as `reserveIdentity` for several rows, in ascending order. */
   reserveIdentities(tx: Tx, table: string, count: number): Promise<number[]>
   /** Locks a table until the transaction ends, shared or exclusively; has no effect where transactions don't overlap. */
   lock(tx: Tx, table: Lock, how: 'together' | 'alone'): Promise<void>

@@ -45,7 +45,7 @@ describe('trips to PostgreSQL and back', () => {
   const writes: Record<string, [table: string, trips: number, send: () => Promise<{ status: number }>]> = {
     'create affiliate': [
       'insert into "affiliates"',
-      3,
+      2,
       () => service.post('/affiliates', { create_user: true, payment_email: 'second@example.com' }),
     ],
     'edit affiliate': [
@@ -62,7 +62,7 @@ describe('trips to PostgreSQL and back', () => {
     ],
     'create visit': [
       'insert into "visits"',
-      3,
+      2,
       () => service.post('/visits', { affiliate_id: 1, url: 'https://shop.example/' }),
     ],
   }

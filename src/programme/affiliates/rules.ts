@@ -54,10 +54,14 @@ export async function create(context: RequestContext, args: CreateArguments): Pr
   const settings = await context.settings.current()
   return write(context, async tx => {
     refuseInvalid(await problemsOfCreate(tx, settings, args))
-    const account = args.create_user ? await addAccount(tx, accountIn(args)) : undefined
+    // Independent of each other, so they are sent together.
+    const [account, id] = await Promise.all([
+      args.create_user ? addAccount(tx, accountIn(args)) : undefined,
+      context.database.engine.reserveAhead(tx, affiliate.table.name),
+    ])
     const origin = { time: now(), actor: context.actor.userId }
     const row = affiliate.newRow({ ...args, user_id: account?.id ?? args.user_id! }, settings, origin)
-    const created = await store.affiliates.insert(tx, row).catch(refuseConflict(args))
+    const created = await store.affiliates.insert(tx, { ...row, id }, refuseConflict(args))
     await addDefaultLink(tx, created)
     tx.log('affiliate.create', created.id, { after: loggedWith(created, account, settings) })
     return created

@@ -24,9 +24,14 @@ type EditArguments = Static<typeof visit.edit>
 async function create(context: RequestContext, args: CreateArguments): Promise<Visit> {
   const settings = await context.settings.current()
   return write(context, async tx => {
-    refuseInvalid(await problemsOf(tx, settings, args))
+    // Independent of each other, so they are sent together.
+    const [problems, id] = await Promise.all([
+      problemsOf(tx, settings, args),
+      context.database.engine.reserveAhead(tx, visit.table.name),
+    ])
+    refuseInvalid(problems)
     const origin = { time: now(), actor: context.actor.userId }
-    const row = await store.visits.insert(tx, visit.newRow(args, settings, origin))
+    const row = await store.visits.insert(tx, { ...visit.newRow(args, settings, origin), id })
     await addToCounters(tx, row.affiliate_id, { visits: 1 })
     await addToDays(tx, [row])
     return row

@@ -42,6 +42,7 @@ export const sqlite: Engine = {
     const [id] = await sqlite.reserveIdentities(tx, table, 1)
     return id!
   },
+  reserveAhead: async () => undefined,
   async reserveIdentities(tx, table, count) {
     const [row] = await furtherInSequence(tx, { table, count })
     if (!row) await sqlite.continueIdentity(tx, table, count)
