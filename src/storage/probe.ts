@@ -10,16 +10,21 @@ const REMEMBERED_MS = 10_000
 const FAILURES: ReadonlySet<string> = new Set(['full', 'failing', 'read-only'])
 /** A probe that waits longer is waiting for other writers. */
 const PATIENCE_MS = 500
+/** None of which take so long: a disk or server that neither confirms nor refuses hangs. */
+const STALLED_MS = 15_000
 
 export class WriteProbe {
   readonly #transaction: (work: (tx: Tx) => Promise<void>) => Promise<void>
+  readonly #stalledMs: number
   #probe: Promise<void> = Promise.resolve()
+  #isPending = false
   #beganAt = Number.NEGATIVE_INFINITY
   #failure: DatabaseUnavailable | undefined
   #failedAt = Number.NEGATIVE_INFINITY
 
-  constructor(transaction: (work: (tx: Tx) => Promise<void>) => Promise<void>) {
+  constructor(transaction: (work: (tx: Tx) => Promise<void>) => Promise<void>, stalledMs = STALLED_MS) {
     this.#transaction = transaction
+    this.#stalledMs = stalledMs
   }
 
   /** Remembers the failure of a write, and rethrows it. */
@@ -31,21 +36,30 @@ export class WriteProbe {
     throw error
   }
 
-  /** @throws DatabaseUnavailable if writes fail; not while others are writing */
+  /** @throws DatabaseUnavailable if writes fail or hang; not while others are writing */
   async look(): Promise<void> {
     const time = performance.now()
     if (this.#failure && time - this.#failedAt < REMEMBERED_MS) throw this.#failure
-    if (time - this.#beganAt > EVERY_MS) {
-      this.#beganAt = time
-      this.#probe = this.#transaction(write)
-      this.#probe.catch(() => {})
+    if (this.#isPending && time - this.#beganAt > this.#stalledMs) {
+      const seconds = Math.round((time - this.#beganAt) / 1000)
+      throw new DatabaseUnavailable(`A write has waited ${seconds} seconds for the database.`)
     }
+    if (!this.#isPending && time - this.#beganAt > EVERY_MS) this.#begin(time)
     try {
       await Promise.race([this.#probe, delay(PATIENCE_MS)])
     } catch (error) {
       if (error instanceof DatabaseUnavailable && error.reason === 'busy') return
       throw error
     }
+  }
+
+  #begin(time: number): void {
+    this.#beganAt = time
+    this.#isPending = true
+    this.#probe = this.#transaction(write).finally(() => {
+      this.#isPending = false
+    })
+    this.#probe.catch(() => {})
   }
 }
 

@@ -1,0 +1,26 @@
+/** A database that neither confirms nor refuses a write, as where a network disk hangs: no engine can be made to do so here. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
+import { DatabaseUnavailable } from './database.ts'
+import { WriteProbe } from './probe.ts'
+
+const STALLED_MS = 700
+
+test('writes that hang are noticed, asked for once, and forgotten when they go on', async () => {
+  const goOn = Promise.withResolvers<void>()
+  let asked = 0
+  const probe = new WriteProbe(() => {
+    asked += 1
+    return goOn.promise
+  }, STALLED_MS)
+  // Others may be writing.
+  await probe.look()
+  await delay(STALLED_MS)
+  await assert.rejects(probe.look(), DatabaseUnavailable)
+  await assert.rejects(probe.look(), /^DatabaseUnavailable: A write has waited \d seconds for the database/)
+  assert.equal(asked, 1)
+  goOn.resolve()
+  await delay(1)
+  await probe.look()
+})
