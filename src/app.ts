@@ -17,7 +17,7 @@ import { Failure } from './base/errors.ts'
 import { networksOf } from './base/network.ts'
 import { version } from './base/package.ts'
 import { Rounds } from './base/rounds.ts'
-import { countAnew } from './events/counts.ts'
+import { countingAnew } from './events/counts.ts'
 import { Sealer } from './events/seal.ts'
 import { chainTable, countsTable, entriesTable, sealsTable } from './events/table.ts'
 import type { Context, RequestContext } from './events/write.ts'
@@ -264,7 +264,7 @@ function jobsOf(context: RequestContext, failed: (error: unknown) => void): Roun
     () => catchUpSearch(context.database, () => search.closed),
     failed,
   )
-  const counts = new Rounds(COUNTS_EVERY_MS, () => countAnew(context.database), failed)
+  const counts = new Rounds(COUNTS_EVERY_MS, countingAnew(context.database), failed)
   return [runs, holds, search, counts]
 }
 
