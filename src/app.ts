@@ -19,7 +19,7 @@ import { version } from './base/package.ts'
 import { Rounds } from './base/rounds.ts'
 import { countingAnew } from './events/counts.ts'
 import { Sealer } from './events/seal.ts'
-import { chainTable, countsTable, entriesTable, sealsTable } from './events/table.ts'
+import { chainTable, countedTable, countsTable, entriesTable, sealsTable } from './events/table.ts'
 import type { Context, RequestContext } from './events/write.ts'
 import { api } from './http/api.ts'
 import type { Resource } from './http/endpoint.ts'
@@ -114,6 +114,7 @@ export const schema: Schema = [
   sealsTable,
   chainTable,
   countsTable,
+  countedTable,
   idempotencyTable,
 ]
 

@@ -5,11 +5,15 @@ import { sql } from 'kysely'
 import { schema } from '../src/app.ts'
 import { formatRate } from '../src/base/money.ts'
 import { sealEntries } from '../src/events/seal.ts'
+import { verifyChain } from '../src/events/verify.ts'
+import { write } from '../src/events/write.ts'
 import { copyDatabase } from '../src/operations/copy.ts'
 import { erasePerson } from '../src/operations/privacy/rules.ts'
 import { changeSettings, loadSettings } from '../src/settings/rules.ts'
+import { type Tx, within } from '../src/storage/database.ts'
 import {
   affiliated,
+  engines,
   type FreshDatabase,
   openDatabase,
   operatorOf,
@@ -222,3 +226,31 @@ for (const [from, to] of [
     }
   })
 }
+
+test('what was committed late, and not sealed before the service was killed, is sealed in the copy', async t => {
+  const source = await engines.PostgreSQL!()
+  const database = await openDatabase(source.url)
+  const target = await engines.SQLite!()
+  const copy = await openDatabase(target.url)
+  t.after(async () => {
+    await Promise.all([database.close(), copy.close()])
+    await Promise.all([source.remove(), target.remove()])
+  })
+  const log = (id: number, tx?: Tx) =>
+    write(operatorOf(tx ? within(database, tx) : database), async inner => inner.log('user.create', id))
+  const [goOn, began] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const late = database.transaction(async tx => {
+    await log(1, tx)
+    await sql`SELECT 1`.execute(tx)
+    began.resolve()
+    await goOn.promise
+  })
+  await began.promise
+  await log(2)
+  await sealEntries(database)
+  goOn.resolve()
+  await late
+  await copyDatabase(database, copy, () => {})
+  const verdict = await verifyChain(copy.reader)
+  assert.deepEqual([verdict.problem, verdict.entries, verdict.unsealed], [undefined, 2, 0])
+})

@@ -1,15 +1,17 @@
 /** Lists know their length from the log, and are never wrong by what is not sealed yet. */
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { before, test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { describeService, operatorOf } from '../../test/harness.ts'
 import { features } from '../app.ts'
 import { checkDatabase, repairKeys } from '../operations/check/rules.ts'
 import { fillWithDemo } from '../operations/demo/demo.ts'
-import { within } from '../storage/database.ts'
-import { countAnew, isKnown } from './counts.ts'
+import { type Database, within } from '../storage/database.ts'
+import type { Schema } from '../storage/table.ts'
+import { areCounted, countAnew, countedRecords, recount, whileUncounted } from './counts.ts'
 import { sealAll, sealEntries } from './seal.ts'
+import * as store from './store.ts'
 import { readChain } from './store.ts'
 import { write } from './write.ts'
 
@@ -22,25 +24,23 @@ describeService('the number of records', service => {
     return Number(headers.get('x-total-count'))
   }
 
-  const statuses = {
-    affiliates: ['active', 'inactive', 'pending', 'rejected'],
-    payouts: ['paid', 'failed'],
-  }
-
-  /** By the interface, and of the tables: of all, of each status and of two. */
+  /** By the interface, and of the tables: of all, of each value that there is, and of two. */
   async function totals(): Promise<[stated: number[], actual: number[]]> {
     const stated: number[] = []
     const actual: number[] = []
-    for (const [table, values] of Object.entries(statuses)) {
+    for (const { kind } of features) {
+      const { counted } = kind.table.logged
+      if (counted === undefined) continue
+      const { rows } = await sql<{ value: string; count: number }>`
+        SELECT ${sql.ref(counted)} AS value, count(*) AS count FROM ${sql.table(kind.table.name)} GROUP BY 1 ORDER BY 1`.execute(
+        service().database.reader,
+      )
+      const values = rows.map(({ value }) => value)
       for (const wanted of [values, ...values.map(value => [value]), values.slice(0, 2)]) {
-        const filter = wanted === values ? '' : `&status=${wanted}`
-        stated.push(await totalOf(`/${table}?count=1&number=1${filter}`))
-        const list = sql.join(wanted)
-        const { rows } = await sql<{ count: number }>`
-          SELECT count(*) AS count FROM ${sql.table(table)} WHERE status IN (${list})`.execute(
-          service().database.reader,
-        )
-        actual.push(Number(rows[0]!.count))
+        const filter = wanted === values ? '' : `&${counted}=${wanted}`
+        stated.push(await totalOf(`/${kind.table.name}?count=1&number=1${filter}`))
+        const those = rows.filter(({ value }) => wanted.includes(value))
+        actual.push(those.reduce((sum, { count }) => sum + Number(count), 0))
       }
     }
     return [stated, actual]
@@ -51,7 +51,7 @@ describeService('the number of records', service => {
     assert.deepEqual(stated, actual)
   }
 
-  const isCounted = async () => isKnown((await readChain(service().database.reader))!)
+  const isCounted = () => areCounted(service().database)
 
   /** Creates, edits and deletes some of each kind. */
   async function change(name: string): Promise<void> {
@@ -69,7 +69,7 @@ describeService('the number of records', service => {
 
   test('is right before it is kept, with what is sealed, and with what is not', async () => {
     await change('unknown')
-    await run('UPDATE audit_chain SET counted = -1')
+    await run('DELETE FROM counted_kinds')
     await assertRight()
     await countAnew(service().database)
     assert.ok(await isCounted())
@@ -101,16 +101,15 @@ describeService('the number of records', service => {
 
   test('is counted again when a program has sealed that does not count', async () => {
     await sealAll(service().database)
-    const { number, counted } = (await readChain(service().database.reader))!
-    assert.equal(counted, number)
+    assert.ok(await isCounted())
+    const { number } = (await readChain(service().database.reader))!
     await change('older')
     await sealAll(service().database)
-    await run(`UPDATE audit_chain SET counted = ${number}`)
+    await run(`UPDATE counted_kinds SET as_of = ${number}`)
     await run('UPDATE record_counts SET records = records + 1')
     await assertRight()
     await change('newer')
     await sealAll(service().database)
-    assert.ok(!(await isCounted()))
     await assertRight()
     await countAnew(service().database)
     assert.ok(await isCounted())
@@ -127,17 +126,20 @@ describeService('the number of records', service => {
     }
     const counting = async () => {
       while (!isDone) {
-        await run('UPDATE audit_chain SET counted = -1')
+        await run('DELETE FROM counted_kinds')
         await countAnew(service().database)
         await setImmediate()
       }
     }
     const others = Promise.all([sealing(), counting()])
-    for (let round = 0; round < 8; round += 1) {
-      await Promise.all([change(`beside-${round}-a`), change(`beside-${round}-b`)])
+    try {
+      for (let round = 0; round < 8; round += 1) {
+        await Promise.all([change(`beside-${round}-a`), change(`beside-${round}-b`)])
+      }
+    } finally {
+      isDone = true
+      await others
     }
-    isDone = true
-    await others
     assert.ok(await isCounted())
     await assertRight()
     assert.deepEqual((await checkDatabase(service().database, features)).problems, [])
@@ -192,10 +194,149 @@ describeService('the number of records', service => {
   })
 })
 
+describeService('the number of records, when it is counted', service => {
+  const totalOf = async (list: string) => Number((await service().get(list)).headers.get('x-total-count'))
+  const run = (statement: string) => service().database.transaction(tx => sql.raw(statement).execute(tx))
+  before(async () => {
+    for (const name of ['one', 'two', 'three']) await service().newAffiliate(name)
+    await sealAll(service().database)
+    await countAnew(service().database)
+  })
+
+  test('is never that of a moment in between', async () => {
+    let isDone = false
+    const looking = async () => {
+      while (!isDone) assert.equal(await totalOf('/affiliates?count=1'), 3)
+    }
+    const looks = Promise.all([looking(), looking()])
+    try {
+      for (let round = 0; round < 50; round += 1) {
+        await recount(service().database)
+        await setImmediate()
+      }
+    } finally {
+      isDone = true
+    }
+    await looks
+  })
+
+  test('is not what somebody counted before rows were changed without events', async () => {
+    const { database } = service()
+    await run('DELETE FROM counted_kinds')
+    const [counted, goOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    // Another process, between its count and what it writes down of it.
+    let isFirst = true
+    const { engine, schema, reader, replica } = database
+    const slow: Database = {
+      ...{ engine, schema, reader, replica },
+      ready: () => database.ready(),
+      close: () => database.close(),
+      background: () => database.background(),
+      transaction: async (work, options) => {
+        const isCount = engine.concurrent && isFirst
+        isFirst = false
+        if (isCount) return database.transaction(work, options)
+        counted.resolve()
+        await goOn.promise
+        return database.transaction(work, options)
+      },
+    }
+    const counting = countAnew(slow)
+    await Promise.race([counted.promise, counting])
+    await run(`UPDATE affiliates SET status = 'rejected'`)
+    await recount(database)
+    goOn.resolve()
+    await counting
+    assert.ok(await areCounted(database))
+    assert.equal(await totalOf('/affiliates?count=1&status=rejected'), 3)
+    await run(`UPDATE affiliates SET status = 'pending'`)
+    await recount(database)
+  })
+
+  test('waits for work that writes rows without events, and for its repair when that fails', async () => {
+    const { database } = service()
+    const work = async () => {
+      await run(`UPDATE affiliates SET status = 'inactive' WHERE id = 1`)
+      await countAnew(database)
+      assert.equal(await totalOf('/affiliates?count=1&status=inactive'), 1)
+      throw new Error('the process was killed')
+    }
+    await assert.rejects(whileUncounted(database, work), /killed/)
+    await run(`UPDATE affiliates SET status = 'inactive' WHERE id = 2`)
+    await countAnew(database)
+    assert.ok(!(await areCounted(database)))
+    assert.equal(await totalOf('/affiliates?count=1&status=inactive'), 2)
+    await repairKeys(database)
+    assert.ok(await areCounted(database))
+    assert.equal(await totalOf('/affiliates?count=1&status=inactive'), 2)
+  })
+
+  test('is counted of a kind that another version of the program does not count', async () => {
+    const { database } = service()
+    const { engine, schema, reader, replica } = database
+    const uncounted = schema.map(table => {
+      const { counted: _, ...logged } = table.logged ?? {}
+      return table.name === 'affiliates' ? { ...table, logged } : table
+    }) as unknown as Schema
+    const older: Database = {
+      ...{ engine, schema: uncounted, reader, replica },
+      ready: () => database.ready(),
+      close: () => database.close(),
+      background: () => database.background(),
+      transaction: (work, options) => database.transaction(work, options),
+    }
+    await countAnew(database)
+    // Until the older one was the first to seal.
+    let total = 3
+    for (; await areCounted(database); total += 1) {
+      const { id } = await service().newAffiliate(`affiliate-${total}`)
+      await service().newPayout(id, { amount: 1 })
+      await sealAll(older)
+    }
+    assert.equal(await totalOf('/affiliates?count=1'), total)
+    assert.equal(await totalOf('/payouts?count=1'), total - 3)
+    await countAnew(database)
+    assert.equal(await totalOf('/affiliates?count=1'), total)
+  })
+
+  test('is counted when an event cannot be read, which is sealed all the same', async () => {
+    const { database } = service()
+    await sealAll(database)
+    const total = await totalOf('/affiliates?count=1&exclude=999')
+    await run(`INSERT INTO events (at, actor_kind, actor_name, address, action, record_kind, record_id, before_values, after_values, personal_hash, personal)
+      VALUES (1, 'service', '', '', 'affiliate.edit', 'affiliate', 1, '', '{"status":', '', '')`)
+    assert.equal(await totalOf('/affiliates?count=1'), total)
+    await sealAll(database)
+    assert.equal(await store.countAfter(database.reader, (await readChain(database.reader))!.last_entry), 0)
+    assert.equal(await totalOf('/affiliates?count=1'), total)
+    await countAnew(database)
+    assert.equal(await totalOf('/affiliates?count=1'), total)
+  })
+
+  test('is counted when too much waits for its seal', async () => {
+    const { database } = service()
+    await sealAll(database)
+    const statuses = ['active', 'inactive']
+    const context = operatorOf(database)
+    // Nobody else seals meanwhile.
+    await database.transaction(async tx => {
+      await write({ ...context, database: within(database, tx) }, async inner => {
+        for (let number = 0; number < 6001; number += 1) {
+          const [before, after] = [statuses[number % 2], statuses[(number + 1) % 2]]
+          inner.log('affiliate.edit', 1, { before: { status: before }, after: { status: after } })
+        }
+      })
+      assert.equal(await countedRecords(tx, schemaOf('affiliates')), undefined)
+    })
+  })
+
+  const schemaOf = (name: string) => service().database.schema.find(table => table.name === name)!
+})
+
 describeService('the number of records of a demo', service => {
   test('is kept when it is made', async () => {
     await fillWithDemo(service().database, features)
-    assert.ok(isKnown((await readChain(service().database.reader))!))
+    assert.ok(await areCounted(service().database))
     assert.equal((await service().get('/affiliates?count=1')).headers.get('x-total-count'), '200')
     assert.deepEqual((await checkDatabase(service().database, features)).problems, [])
   })

@@ -4,13 +4,16 @@
  * The counts are those of what is sealed; whoever reads them adds what is not.
  * See docs/decisions/record-counts.md.
  */
+import { randomInt } from 'node:crypto'
 import type { Database, Db, Tx } from '../storage/database.ts'
 import type { Schema, Table } from '../storage/table.ts'
 import * as store from './counts-store.ts'
-import { type Chain, holdChain, readChain } from './store.ts'
+import { holdChain, readChain } from './store.ts'
 
-/** Number of a seal that there is not. */
-const UNKNOWN = -1
+/** In the place of a seal's number: rows are being written without events, and to count them has to wait. */
+const SUSPENDED = -1
+/** In the same place: to be counted. Each time another number, so that a count that is under way is not taken for a later one. */
+const unknown = () => -randomInt(2, 2 ** 47)
 
 const countedOf = ({ name, logged }: Table): store.Counted[] =>
   logged?.counted ? [{ kind: logged.kind, table: name, field: logged.counted }] : []
@@ -26,45 +29,67 @@ export async function countedRecords(
   table: Table,
   values?: readonly string[],
 ): Promise<number | undefined> {
-  const kinds = countedOf(table)
-  const moment = await store.readMoment(db, kinds)
-  if (!moment || !isKnown(moment.chain)) return undefined
-  const counts = [...moment.kept, ...changesBy(moment.unsealed, kinds)]
-  const wanted = counts.filter(({ value }) => values?.includes(value) ?? true)
+  const [of] = countedOf(table)
+  const moment = of && (await store.readMoment(db, of))
+  if (!moment || !isKnown(moment)) return undefined
+  const changes = changesBy(moment.unsealed, of)
+  if (!changes) return undefined
+  const wanted = [...moment.kept, ...changes].filter(({ value }) => values?.includes(value) ?? true)
   return wanted.reduce((total, { records }) => total + records, 0)
 }
 
-/** Within the transaction that seals these entries, and holds the chain. */
+/**
+ * Within the transaction that seals these entries, and holds the chain.
+ * @param from number of the seal before
+ * @param to number of theirs
+ */
 export async function countSealed(
   tx: Tx,
   schema: Schema,
   entries: readonly store.ChangedValues[],
+  from: number,
+  to: number,
 ): Promise<void> {
-  await store.addCounts(tx, sums(changesBy(entries, countedIn(schema))))
+  for (const of of countedIn(schema)) {
+    const changes = changesBy(entries, of)
+    if (changes && (await store.advance(tx, of, from, to))) await store.addCounts(tx, of, sums(changes))
+  }
 }
 
-/** Whether the counts are those of the last seal. */
-export const isKnown = ({ counted, number }: Pick<Chain, 'counted' | 'number'>): boolean => counted === number
+const isKnown = ({ asOf, number }: Pick<store.Moment, 'asOf' | 'number'>) => asOf === number
+
+/** Whether lists know their length without counting rows, of every kind that can. */
+export async function areCounted({ reader, schema }: Database): Promise<boolean> {
+  const number = (await readChain(reader))?.number ?? 0
+  for (const of of countedIn(schema)) {
+    if (!isKnown({ asOf: await store.readAsOf(reader, of), number })) return false
+  }
+  return true
+}
 
 /**
- * Counts the rows, unless the counts are known: after a migration, or when a program has sealed that does not count. Others
- * write and seal meanwhile.
+ * Counts the rows of each kind whose counts are not known: one that was never counted, or whose events a program has sealed
+ * that does not count it. Others write and seal meanwhile.
  */
 export async function countAnew(database: Database): Promise<void> {
-  const { reader, engine, schema } = database
-  const chain = await readChain(reader)
-  if (!chain || isKnown(chain)) return
-  const kinds = countedIn(schema)
-  const moment = await store.readMoment(database.background().reader, kinds, true)
-  if (!moment) return
+  const number = (await readChain(database.reader))?.number ?? 0
+  for (const of of countedIn(database.schema)) {
+    const asOf = await store.readAsOf(database.reader, of)
+    if (asOf !== SUSPENDED && !isKnown({ asOf, number })) await countRows(database, of)
+  }
+}
+
+async function countRows(database: Database, of: store.Counted): Promise<void> {
+  const moment = await store.readWithRows(database, of)
+  const counts = moment && sealedCounts(moment, of)
+  if (!counts || isKnown(moment)) return
   await database.transaction(async tx => {
-    const end = await holdChain(tx, engine, true)
-    if (!end || isKnown(end)) return
-    const counts = sealedCounts(moment, kinds)
-    for await (const entries of store.sealedAfter(tx, moment.chain.number)) {
-      counts.push(...changesBy(entries, kinds))
-    }
-    await store.replaceCounts(tx, sums(counts), end.number)
+    const end = await holdChain(tx, database.engine, true)
+    // Otherwise somebody else has counted, or what was counted is out of date.
+    if (!end || (await store.readAsOf(tx, of)) !== moment.asOf) return
+    const later = await store.sealedAfter(tx, moment.number)
+    const changes = later && changesBy(later, of)
+    if (changes) await store.replaceCounts(tx, of, sums([...counts, ...changes]), end.number)
   })
 }
 
@@ -86,55 +111,79 @@ export function countingAnew(database: Database): () => Promise<void> {
   }
 }
 
-/** Counts the rows, whatever is known: for whoever has written rows without events. */
+/**
+ * For work that writes rows without events: lists count their rows meanwhile, and if it fails, until the records are counted
+ * by `check --repair`.
+ */
+export async function whileUncounted(database: Database, work: () => Promise<void>): Promise<void> {
+  await forget(database, SUSPENDED)
+  await work()
+  await recount(database)
+}
+
+/** Counts the rows, whatever is known. */
 export async function recount(database: Database): Promise<void> {
+  await forget(database, unknown())
+  await countAnew(database)
+}
+
+async function forget(database: Database, asOf: number): Promise<void> {
   await database.transaction(async tx => {
     await holdChain(tx, database.engine, true)
-    await store.replaceCounts(tx, [], UNKNOWN)
+    for (const of of countedIn(database.schema)) await store.replaceCounts(tx, of, [], asOf)
   })
-  await countAnew(database)
 }
 
 /** Describes each count that is not that of the rows. */
 export async function wrongCounts(database: Database): Promise<string[]> {
-  const kinds = countedIn(database.schema)
-  const moment = await store.readMoment(database.background().reader, kinds, true)
-  if (!moment || !isKnown(moment.chain)) return []
-  const differences = sums([...sealedCounts(moment, kinds), ...moment.kept.map(negative)])
-  return differences.map(
-    ({ record_kind, value, records }) =>
-      `record_counts: ${record_kind}, ${value}: ${Math.abs(records)} too ${records > 0 ? 'few' : 'many'}; run \`affiliated check --repair\`.`,
-  )
+  const wrong: string[] = []
+  for (const of of countedIn(database.schema)) {
+    const moment = await store.readWithRows(database, of)
+    const counts = moment && sealedCounts(moment, of)
+    if (!counts || !isKnown(moment)) continue
+    for (const { value, records } of sums([...counts, ...moment.kept.map(negative)])) {
+      wrong.push(
+        `record_counts: ${of.kind}, ${value}: ${Math.abs(records)} too ${records > 0 ? 'few' : 'many'}; run \`affiliated check --repair\`.`,
+      )
+    }
+  }
+  return wrong
 }
 
 /** The rows as of the last seal: without what is not sealed. */
-const sealedCounts = ({ actual, unsealed }: store.Moment, kinds: readonly store.Counted[]): store.Count[] => [
-  ...actual,
-  ...changesBy(unsealed, kinds).map(negative),
-]
+function sealedCounts({ actual, unsealed }: store.Moment, of: store.Counted): store.Count[] | undefined {
+  const changes = changesBy(unsealed, of)
+  return changes && [...actual, ...changes.map(negative)]
+}
 
 const negative = (count: store.Count): store.Count => ({ ...count, records: -count.records })
 
-/** By how many events change each count. */
-function changesBy(entries: readonly store.ChangedValues[], kinds: readonly store.Counted[]): store.Count[] {
-  const fields = new Map(kinds.map(({ kind, field }) => [kind, field]))
-  return entries.flatMap(({ record_kind, before_values, after_values }) => {
-    const field = fields.get(record_kind)
-    if (field === undefined) return []
-    const change = (values: string, records: number) =>
-      values.includes(`"${field}":`)
-        ? [{ record_kind, value: String(JSON.parse(values)[field]), records }]
-        : []
-    return [...change(before_values, -1), ...change(after_values, 1)]
-  })
+/**
+ * By how many events change each count.
+ * @returns undefined where one of them cannot be read
+ */
+function changesBy(
+  entries: readonly store.ChangedValues[],
+  { kind, field }: store.Counted,
+): store.Count[] | undefined {
+  const change = (values: string, records: number) =>
+    values.includes(`"${field}":`) ? [{ value: String(JSON.parse(values)[field]), records }] : []
+  try {
+    return entries
+      .filter(({ record_kind }) => record_kind === kind)
+      .flatMap(({ before_values, after_values }) => [
+        ...change(before_values, -1),
+        ...change(after_values, 1),
+      ])
+  } catch {
+    // Damaged: `check` says so. Nobody should wait for it.
+    return undefined
+  }
 }
 
-/** Each kind and value once; without those that come to nothing. */
+/** Each value once; without those that come to nothing. */
 function sums(counts: readonly store.Count[]): store.Count[] {
-  const byKey = new Map<string, store.Count>()
-  for (const { record_kind, value, records } of counts) {
-    const key = JSON.stringify([record_kind, value])
-    byKey.set(key, { record_kind, value, records: records + (byKey.get(key)?.records ?? 0) })
-  }
-  return [...byKey.values()].filter(({ records }) => records !== 0)
+  const totals = new Map<string, number>()
+  for (const { value, records } of counts) totals.set(value, records + (totals.get(value) ?? 0))
+  return [...totals].map(([value, records]) => ({ value, records })).filter(({ records }) => records !== 0)
 }

@@ -16,7 +16,7 @@
 import { createHash } from 'node:crypto'
 import { Rounds } from '../base/rounds.ts'
 import type { Database } from '../storage/database.ts'
-import { countSealed, isKnown } from './counts.ts'
+import { countSealed } from './counts.ts'
 import { gaps, type Range, rangesOf, textOf } from './ranges.ts'
 import * as store from './store.ts'
 
@@ -83,12 +83,9 @@ async function sealSome(database: Database, waits: boolean): Promise<'done' | 'm
     // What is skipped now could still appear while a transaction runs that is running now, or was when the events
     // were read.
     const skipped = engine.concurrent ? skippedRanges(last_entry, entries) : []
-    // A program that does not count has sealed, or all are to be counted anew: that is done elsewhere.
-    const isCounted = isKnown(chainEnd)
-    if (isCounted) await countSealed(tx, schema, entries)
+    await countSealed(tx, schema, entries, end.number, seal.number)
     await store.insertSeal(tx, seal, {
       number: seal.number,
-      counted: isCounted ? seal.number : chainEnd.counted,
       hash: seal.hash,
       last_entry: Math.max(last_entry, entries.at(-1)!.id),
       missing: JSON.stringify([

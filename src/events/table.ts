@@ -79,8 +79,6 @@ const chainColumns = {
    * with a number below `next` is running, they never will.
    */
   missing: text(neither),
-  /** The seal as of which `record_counts` are right: the last one, or -1 while they have to be counted anew. */
-  counted: integer(neither),
 } as const
 
 /** One row: the end of the chain. Its lock is required to add a seal. */
@@ -93,7 +91,7 @@ export const chainTable = {
 
 const countColumns = {
   record_kind: text(neither),
-  /** Of the kind's `counted` field. */
+  /** Of the field that the kind is counted by. */
   value: text(neither),
   records: integer(neither),
 } as const
@@ -103,13 +101,29 @@ export const countsTable = {
   name: 'record_counts',
   key: ['record_kind', 'value'],
   columns: countColumns,
-  copied: 'whole',
+  copied: 'never',
+} as const satisfies Table
+
+const countedColumns = {
+  record_kind: text(neither),
+  field: text(neither),
+  /** The seal as of which the counts are right; a negative number when they are not. */
+  as_of: integer(neither),
+} as const
+
+/** Kinds that were counted. Where one is not, or not as of the last seal, its rows have to be counted. */
+export const countedTable = {
+  name: 'counted_kinds',
+  key: ['record_kind'],
+  columns: countedColumns,
+  copied: 'never',
 } as const satisfies Table
 
 export interface EventsTable extends RowsOf<typeof entryColumns> {}
 export interface AuditSealsTable extends RowsOf<typeof sealColumns> {}
 export interface AuditChainTable extends RowsOf<typeof chainColumns> {}
 export interface RecordCountsTable extends RowsOf<typeof countColumns> {}
+export interface CountedKindsTable extends RowsOf<typeof countedColumns> {}
 
 declare module '../storage/tables.ts' {
   interface Tables {
@@ -117,5 +131,6 @@ declare module '../storage/tables.ts' {
     audit_seals: AuditSealsTable
     audit_chain: AuditChainTable
     record_counts: RecordCountsTable
+    counted_kinds: CountedKindsTable
   }
 }

@@ -5,6 +5,7 @@
  */
 import { createHash } from 'node:crypto'
 import { type RawBuilder, sql } from 'kysely'
+import { sealAll } from '../events/seal.ts'
 import { forgetMissing } from '../events/store.ts'
 import { type Database, DatabaseUnusable, type Db, type Tx } from '../storage/database.ts'
 import { insertMany } from '../storage/insert-many.ts'
@@ -68,6 +69,8 @@ export async function copyDatabase(
     }
     copied.push({ table: table.name, ...actual })
   }
+  // What was committed late, and nobody has sealed since: the source may have been killed before.
+  await sealAll(target)
   await finish(source, target)
   return copied
 }

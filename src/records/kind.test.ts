@@ -19,6 +19,19 @@ test('two fields with a filter of one name - are refused, until one of them has 
   assert.ok('date' in pledge.filters)
 })
 
+test('a field that nothing can be counted by - is refused', () => {
+  const bonus = text(9, 'A text.', neither)
+  const counted = (field: object) => () =>
+    kind({ name: 'pledge', table: 'pledges', fields: { bonus: { ...bonus, ...field } }, counted: 'bonus' })
+  assert.doesNotThrow(counted({}))
+  for (const field of [{ column: 'other' }, { type: 'integer' }, { nullable: true }, { personal: 'erase' }]) {
+    assert.throws(
+      counted(field),
+      /^Error: The field bonus of the kind pledge cannot be what it is counted by/,
+    )
+  }
+})
+
 test('a field whose own filter would hide an argument of every list - is refused', () => {
   for (const name of ['number', 'search', 'updated_since']) {
     assert.throws(

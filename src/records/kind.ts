@@ -154,8 +154,9 @@ interface Definition<N, T, F> {
   /** Searches look its folded fields up in an index, which a migration makes (`migrations/search.ts`). */
   readonly hasSearchIndex?: true
   /**
-   * A field whose values, and how many records have each, are kept, so that lists know their length at once. Its column has the
-   * same name, and the log has each of its changes.
+   * A field such as the status, of whose values it is kept how many records have each, so that lists know their length at once:
+   * text that is not personal, in a column of the same name, each of whose changes has an event.
+   * See docs/decisions/record-counts.md.
    */
   readonly counted?: keyof F & string
   /** Excludes its events from the API: they are for the administration area. */
@@ -235,6 +236,7 @@ function loggedOf(
     parts
       .filter(({ field }) => !field.secret && (field.personal === 'erase') === personal)
       .map(({ name }) => name)
+  if (counted) refuseUncountable(kind, parts, counted)
   const person = parts.find(
     ({ field }) => field.references?.table === ACCOUNTS && field.references.person,
   )?.name
@@ -247,6 +249,15 @@ function loggedOf(
     ...(counted && { counted }),
     public: !internal,
   }
+}
+
+function refuseUncountable(kind: string, parts: readonly Part[], counted: string): void {
+  const { column, field } = parts.find(({ name }) => name === counted)!
+  const { type, nullable, personal, secret } = field
+  if (column === counted && type === 'text' && !nullable && personal === false && !secret) return
+  throw new Error(
+    `The field ${counted} of the kind ${kind} cannot be what it is counted by: it must be text that is neither null nor personal nor secret, in a column of its name.`,
+  )
 }
 
 function searchDescription(parts: readonly Part[]): string {

@@ -165,6 +165,8 @@ export interface Engine {
   readonly tableOptions: string
   /** The same where rows are found by their primary key alone, which then is the only index. */
   readonly clusteredTableOptions: string
+  /** Lift the limits of time until the transaction ends, where there are any. */
+  readonly withoutLimits: readonly string[]
   /** Excludes other migrations until the transaction ends, where writing alone does not, and lifts the time limit. */
   readonly lockSchema: readonly string[]
   /** The last identifier that a table has assigned; 0 before the first. */

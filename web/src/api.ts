@@ -208,9 +208,9 @@ function append(query: URLSearchParams, name: string, value: unknown): void {
   } else query.append(name, String(value))
 }
 
-/** The short notation, unless a comma of a value would divide it. */
+/** The short notation for numbers alone: it divides a text at its commas, and takes the blanks off its ends. */
 function appendAll(query: URLSearchParams, name: string, values: readonly unknown[]): void {
-  if (!values.some(value => String(value).includes(','))) query.append(name, values.join(','))
+  if (values.every(value => typeof value === 'number')) query.append(name, values.join(','))
   else for (const value of values) query.append(`${name}[]`, String(value))
 }
 

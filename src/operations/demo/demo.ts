@@ -3,7 +3,7 @@
 import { sql } from 'kysely'
 import { firstAdministrator } from '../../accounts/users/store.ts'
 import { DAY_SECONDS, dayOf, now } from '../../base/time.ts'
-import { recount } from '../../events/counts.ts'
+import { whileUncounted } from '../../events/counts.ts'
 import type { Feature } from '../../records/feature.ts'
 import type { Addition, Database, Db, Tx } from '../../storage/database.ts'
 import { insertMany } from '../../storage/insert-many.ts'
@@ -60,6 +60,16 @@ export async function fillWithDemo(
   progress: (done: number, total: number) => void = () => {},
 ): Promise<boolean> {
   if (!(await isEmpty(database.reader, features))) return false
+  await whileUncounted(database, () => fill(database, features, { affiliates, payouts, until }, progress))
+  return true
+}
+
+async function fill(
+  database: Database,
+  features: readonly Feature[],
+  { affiliates, payouts, until }: Required<DemoSize>,
+  progress: (done: number, total: number) => void,
+): Promise<void> {
   const random = randomNumbers(20_240_101)
   const firstDay = (dayOf(until) - DAYS) * DAY_SECONDS
   const timeAt = (part: number) =>
@@ -85,7 +95,7 @@ export async function fillWithDemo(
     await paid.post(database)
     return paid.last
   })
-  if (earners.length === 0) return true
+  if (earners.length === 0) return
   const ofRun = Math.min(MOST_OF_RUN, Math.floor(payouts / PAYOUTS_PER_OF_RUN), earners.length)
   const numbers = Array.from({ length: payouts - elsewhere - ofRun }, (_, index) => elsewhere + index + 1)
   const founders = earners.slice(0, ofRun)
@@ -98,8 +108,6 @@ export async function fillWithDemo(
   for (const feature of features.filter(({ sampled }) => sampled)) {
     await fillWithSamples(database, feature, chance)
   }
-  await recount(database)
-  return true
 }
 
 /**

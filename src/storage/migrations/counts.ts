@@ -9,6 +9,10 @@ export function recordCounts({ integer, text, clusteredTableOptions }: Engine): 
       records ${integer} NOT NULL,
       PRIMARY KEY (record_kind, value)
     ) ${clusteredTableOptions}`,
-    `ALTER TABLE audit_chain ADD COLUMN counted ${integer} NOT NULL DEFAULT -1`,
+    `CREATE TABLE counted_kinds (
+      record_kind ${text} PRIMARY KEY,
+      field ${text} NOT NULL,
+      as_of ${integer} NOT NULL
+    ) ${clusteredTableOptions}`,
   ]
 }

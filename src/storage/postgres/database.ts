@@ -52,6 +52,8 @@ const nextIdentity = prepared((tx: Db, { table }: { table: string }) =>
   tx.selectNoFrom(nextOf(table).as('next')),
 )
 
+const withoutLimits = ['SET LOCAL statement_timeout = 0', 'SET LOCAL lock_timeout = 0']
+
 /** A table lock, which writes nothing, unlike a row lock; and it takes no snapshot before it waits. */
 const lockOf = (table: Lock, mode: string) =>
   prepared(() => ({ compile: () => CompiledQuery.raw(`LOCK TABLE ${table} IN ${mode} MODE`) }))
@@ -68,11 +70,8 @@ const postgres: Engine = {
   clusteredTableOptions: '',
   isLostRace,
   databaseSize: 'SELECT pg_database_size(current_database()) AS bytes',
-  lockSchema: [
-    'SET LOCAL statement_timeout = 0',
-    'SET LOCAL lock_timeout = 0',
-    `SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`,
-  ],
+  withoutLimits,
+  lockSchema: [...withoutLimits, `SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`],
   refusal: 'EXECUTE FUNCTION refuse_change()',
   appendOnly: (table, columns) => [
     `CREATE OR REPLACE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql AS

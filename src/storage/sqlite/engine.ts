@@ -30,6 +30,7 @@ export const sqlite: Engine = {
   identity: 'INTEGER PRIMARY KEY AUTOINCREMENT',
   integer: 'integer',
   text: 'TEXT',
+  withoutLimits: [],
   tableOptions: 'STRICT',
   clusteredTableOptions: 'STRICT, WITHOUT ROWID',
   async lastIdentity(db, table) {
