@@ -49,8 +49,15 @@ export function affiliateScenarios(world: () => World): void {
         await page.getByText('fresh is pending again').waitFor()
         assert.equal((await stored()).status, 'pending')
         await eventually(async () => assert.equal(await approve.count(), 1))
-        await approve.click()
+        await idle(approve).click()
         await page.getByRole('button', { name: /^Undo/ }).waitFor()
+        // Again, since nothing seemed to happen.
+        const { x, y, width, height } = (await page.getByRole('button', { name: /^Undo/ }).boundingBox())!
+        for (const _ of [1, 2, 3]) {
+          await page.waitForTimeout(250)
+          await page.mouse.click(x + width / 2, y + height / 2)
+        }
+        await settled(page)
         assert.equal((await stored()).status, 'active')
 
         await page.getByRole('link', { name: 'Edit' }).click()

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { column, downloaded } from './affiliates.ts'
 import { goTo, settled } from './pages.ts'
-import { eventually, type World } from './world.ts'
+import { eventually, idle, type World } from './world.ts'
 
 export function payoutScenarios(world: () => World): void {
   const newAffiliate = (name: string) =>
@@ -192,6 +192,7 @@ export function payoutScenarios(world: () => World): void {
         )
         const focus = () => page.evaluate('document.activeElement.getAttribute("aria-label")')
         assert.equal(await focus(), `Undo: mark as paid, payout ${first}`)
+        await idle(undo).waitFor()
         await page.keyboard.press('Enter')
         await page.getByText(`Payout ${first} of $3.00 is failed again`).waitFor()
         await page.getByRole('button', { name: `Mark as paid: payout ${first}` }).waitFor()

@@ -3,6 +3,9 @@ import { type MouseEvent, useState } from 'react'
 import { useNotify } from 'react-admin'
 import { messageOf } from '../api.ts'
 
+/** After that, a press means what the button says by then. */
+const STEADY_MS = 1000
+
 interface Props extends Omit<ButtonProps, 'onClick' | 'action'> {
   /** Label of the button. */
   action: string
@@ -24,10 +27,11 @@ export function ActionButton({ action, subject, done, act, ...rest }: Props) {
     setBusy(true)
     try {
       await act()
+      // Who pressed once more, since nothing seemed to happen, does not mean to undo it.
+      setTimeout(() => setBusy(false), STEADY_MS)
     } catch (error) {
-      notify(messageOf(error), { type: 'error' })
-    } finally {
       setBusy(false)
+      notify(messageOf(error), { type: 'error' })
     }
   }
   return (
