@@ -469,6 +469,18 @@ describe('serve', () => {
     })
   }
 
+  test('a database that `demo` has filled gets an administrator, once', async () => {
+    const url = `sqlite:${join(folder.path, 'filled.db')}`
+    await runCommand(['demo', '--affiliates', '3', '--payouts', '3', '--database', url])
+    const filled = await serveProcess(['--database', url], { isFirst: true })
+    await filled.stop()
+    assert.deepEqual([filled.announced.login, typeof filled.announced.password], ['admin', 'string'])
+    const args = ['--json', '--port', '0', '--database', url]
+    const again = await serveProcess(args)
+    assert.equal(again.announced.password, undefined)
+    await again.stop()
+  })
+
   /** A database in which nothing can be added to a table for a while. */
   async function refusing(table: string) {
     const path = join(folder.path, `refusing.${Math.random()}.db`)

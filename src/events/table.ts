@@ -123,7 +123,7 @@ export interface EventsTable extends RowsOf<typeof entryColumns> {}
 export interface AuditSealsTable extends RowsOf<typeof sealColumns> {}
 export interface AuditChainTable extends RowsOf<typeof chainColumns> {}
 export interface RecordCountsTable extends RowsOf<typeof countColumns> {}
-export interface CountedKindsTable extends RowsOf<typeof countedColumns> {}
+interface CountedKindsTable extends RowsOf<typeof countedColumns> {}
 
 declare module '../storage/tables.ts' {
   interface Tables {

@@ -9,7 +9,7 @@ import type { Logger } from 'pino'
 import { createKey } from '../accounts/keys/rules.ts'
 import { generatePassword } from '../accounts/users/password.ts'
 import { createUser } from '../accounts/users/rules.ts'
-import { anyUser } from '../accounts/users/store.ts'
+import { anyUser, firstAdministrator } from '../accounts/users/store.ts'
 import { buildApp, features, permissions, schema } from '../app.ts'
 import { service } from '../base/actor.ts'
 import { Failure } from '../base/errors.ts'
@@ -119,7 +119,7 @@ async function openMetrics(
 }
 
 /**
- * Creates the first access of a database without accounts, and fills it with demo data if configured.
+ * Creates the first access of a database without an administrator, as a new one or one that `demo` has filled, and fills it with demo data if configured.
  * @param announce called even if the demo fails: the password is shown only there
  */
 export async function welcome(
@@ -127,8 +127,8 @@ export async function welcome(
   config: ServeConfig,
   announce: (access?: FirstAccess) => void,
 ): Promise<void> {
-  const isNew = config.bootstrap && !(await anyUser(database.reader))
-  const access = isNew ? await bootstrapOnce(database) : undefined
+  const isClosed = config.bootstrap && (await firstAdministrator(database.reader)) === undefined
+  const access = isClosed ? await bootstrapOnce(database) : undefined
   try {
     if (config.demo) await fillDemo(database)
   } finally {
@@ -141,7 +141,7 @@ async function fillDemo(database: Database): Promise<void> {
   await fillWithDemo(database, features)
 }
 
-/** If several nodes start on one new database, the first one creates the account. */
+/** If several nodes start on one new database, the first one creates the account; an account of a person may have its name. */
 async function bootstrapOnce(database: Database): Promise<FirstAccess | undefined> {
   try {
     return await bootstrap(database)

@@ -8,7 +8,7 @@ const wide = (pixels: number) => ({ width: { sm: pixels } })
 const asTyped = (typed: string) => typed
 /** One value of a list: a text with a comma would be several. */
 const asOne = (typed: string) => (typed === '' ? '' : [typed])
-const ofOne = (value: string | string[] = '') => [value].flat()[0]
+const ofOne = (value: string | string[] = '') => [value].flat().join()
 
 interface FilterProps {
   source: string
