@@ -119,7 +119,8 @@ async function openMetrics(
 }
 
 /**
- * Creates the first access of a database without an administrator, as a new one or one that `demo` has filled, and fills it with demo data if configured.
+ * Creates the first access of a database without an administrator, such as a new one or one that `demo` has filled, and
+ * fills it with demo data if configured.
  * @param announce called even if the demo fails: the password is shown only there
  */
 export async function welcome(
