@@ -1,6 +1,7 @@
 /** Payouts by the hundred thousand, made by one statement: as many take the service minutes. */
 import { sql } from 'kysely'
-import type { Database } from '../src/storage/database.ts'
+import { whileUncounted } from '../src/events/counts.ts'
+import type { Database, Tx } from '../src/storage/database.ts'
 
 /** Of one affiliate, with methods `method0` to `method999`; they are in no ledger and in no log. */
 export async function addPayouts(
@@ -18,10 +19,11 @@ export async function addPayouts(
     database.engine.name === 'SQLite'
       ? sql`INSERT INTO payouts (${columns}) ${numbers}`
       : sql`${numbers} INSERT INTO payouts (${columns})`
-  await database.transaction(async tx => {
+  const insert = async (tx: Tx) => {
     await sql`${insertion}
       SELECT ${sql.lit(affiliateId)}, '', n * 7919 % 1000003, 'method' || (n % 1000), 'method' || (n % 1000), 'paid',
         ${sql.lit(owner)}, 1700000000 + n, 1700000000 + n FROM numbers`.execute(tx)
     if (database.engine.name === 'PostgreSQL') await sql`ANALYZE payouts`.execute(tx)
-  })
+  }
+  await whileUncounted(database, () => database.transaction(insert))
 }

@@ -2,6 +2,7 @@
 import { sql } from 'kysely'
 import { features } from '../src/app.ts'
 import { monthFrom } from '../src/base/time.ts'
+import { whileUncounted } from '../src/events/counts.ts'
 import { fillWithDemo } from '../src/operations/demo/demo.ts'
 import type { Database } from '../src/storage/database.ts'
 
@@ -35,6 +36,8 @@ export async function addPayees(
     sql`UPDATE affiliates SET status = 'active', referrals = referrals + ${sql.lit(each)}, unpaid_earnings = (
       SELECT sum(amount) FROM balances WHERE affiliate_id = affiliates.id AND account = 'unpaid')`,
   ]
-  for (const statement of statements) await database.transaction(tx => statement.execute(tx))
+  await whileUncounted(database, async () => {
+    for (const statement of statements) await database.transaction(tx => statement.execute(tx))
+  })
   if (database.engine.name === 'PostgreSQL') await sql`VACUUM ANALYZE`.execute(database.reader)
 }

@@ -14,6 +14,7 @@ import {
 } from '../../../test/harness.ts'
 import { createKey } from '../../accounts/keys/rules.ts'
 import { features } from '../../app.ts'
+import { countAnew } from '../../events/counts.ts'
 import { verifyChain } from '../../events/verify.ts'
 import type { Engine } from '../../storage/database.ts'
 import { fillWithDemo } from '../demo/demo.ts'
@@ -70,6 +71,8 @@ describeService('check', service => {
 
   test('names each value, record and object that was changed beside the service', async () => {
     const { database } = service()
+    // Otherwise what is damaged below could be counted.
+    await countAnew(database)
     const { id } = await service().newAffiliate('checked')
     const notes = 'longer than other texts in the log '.repeat(100)
     await service().patch(`/affiliates/${id}`, { rate: 20, payment_email: 'paid@example.com', notes })
