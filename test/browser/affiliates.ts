@@ -49,14 +49,19 @@ export function affiliateScenarios(world: () => World): void {
         await page.getByText('fresh is pending again').waitFor()
         assert.equal((await stored()).status, 'pending')
         await eventually(async () => assert.equal(await approve.count(), 1))
-        await idle(approve).click()
-        await page.getByRole('button', { name: /^Undo/ }).waitFor()
         // Again, since nothing seemed to happen.
-        const { x, y, width, height } = (await page.getByRole('button', { name: /^Undo/ }).boundingBox())!
-        for (const _ of [1, 2, 3]) {
-          await page.waitForTimeout(250)
-          await page.mouse.click(x + width / 2, y + height / 2)
-        }
+        const pressed = page.evaluate(`new Promise(resolve => {
+          const observer = new MutationObserver(() => {
+            const undo = document.querySelector('button[aria-label^="Undo"]')
+            if (!undo) return
+            observer.disconnect()
+            for (const ms of [0, 200, 400]) setTimeout(() => undo.click(), ms)
+            setTimeout(resolve, 500)
+          })
+          observer.observe(document.body, { subtree: true, childList: true, attributes: true })
+        })`)
+        await idle(approve).click()
+        await pressed
         await settled(page)
         assert.equal((await stored()).status, 'active')
 

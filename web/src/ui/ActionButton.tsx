@@ -1,9 +1,9 @@
 import { Button, type ButtonProps } from '@mui/material'
-import { type MouseEvent, useState } from 'react'
+import { type MouseEvent, useEffect, useState } from 'react'
 import { useNotify } from 'react-admin'
 import { messageOf } from '../api.ts'
 
-/** After that, a press means what the button says by then. */
+/** How long it takes no press once it says something else: who presses again, since nothing seemed to happen, does not mean that. */
 const STEADY_MS = 1000
 
 interface Props extends Omit<ButtonProps, 'onClick' | 'action'> {
@@ -19,19 +19,20 @@ interface Props extends Omit<ButtonProps, 'onClick' | 'action'> {
 /** Performs an action at once and then offers to undo it. The button stays in place and keeps the focus. */
 export function ActionButton({ action, subject, done, act, ...rest }: Props) {
   const notify = useNotify()
-  const [busy, setBusy] = useState(false)
+  const [isActing, setActing] = useState(false)
+  const isSteady = useSteady(done)
+  const busy = isActing || !isSteady
   const press = async (event: MouseEvent) => {
     event.stopPropagation()
     // The second click of a double click must not trigger the undo.
     if (busy || event.detail > 1) return
-    setBusy(true)
+    setActing(true)
     try {
       await act()
-      // Who pressed once more, since nothing seemed to happen, does not mean to undo it.
-      setTimeout(() => setBusy(false), STEADY_MS)
     } catch (error) {
-      setBusy(false)
       notify(messageOf(error), { type: 'error' })
+    } finally {
+      setActing(false)
     }
   }
   return (
@@ -44,4 +45,14 @@ export function ActionButton({ action, subject, done, act, ...rest }: Props) {
       {done ? 'Undo' : action}
     </Button>
   )
+}
+
+/** Whether the value has been the same for a while. */
+function useSteady(value: boolean): boolean {
+  const [steady, setSteady] = useState(value)
+  useEffect(() => {
+    const timer = setTimeout(() => setSteady(value), STEADY_MS)
+    return () => clearTimeout(timer)
+  }, [value])
+  return steady === value
 }
