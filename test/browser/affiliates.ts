@@ -55,8 +55,8 @@ export function affiliateScenarios(world: () => World): void {
             const undo = document.querySelector('button[aria-label^="Undo"]')
             if (!undo) return
             observer.disconnect()
-            for (const ms of [0, 200, 400]) setTimeout(() => undo.click(), ms)
-            setTimeout(resolve, 500)
+            setTimeout(() => undo.click(), 500)
+            setTimeout(resolve, 600)
           })
           observer.observe(document.body, { subtree: true, childList: true, attributes: true })
         })`)
