@@ -58,15 +58,6 @@ export async function countSealed(
 
 const isKnown = ({ asOf, number }: Pick<store.Moment, 'asOf' | 'number'>) => asOf === number
 
-/** Whether lists know their length without counting rows, of every kind that can. */
-export async function areCounted({ reader, schema }: Database): Promise<boolean> {
-  const number = (await readChain(reader))?.number ?? 0
-  for (const of of countedIn(schema)) {
-    if (!isKnown({ asOf: await store.readAsOf(reader, of), number })) return false
-  }
-  return true
-}
-
 /**
  * Counts the rows of each kind whose counts are not known: one that was never counted, or whose events a program has sealed
  * that does not count it. Others write and seal meanwhile.
@@ -166,8 +157,11 @@ function changesBy(
   entries: readonly store.ChangedValues[],
   { kind, field }: store.Counted,
 ): store.Count[] | undefined {
-  const change = (values: string, records: number) =>
-    values.includes(`"${field}":`) ? [{ value: String(JSON.parse(values)[field]), records }] : []
+  const change = (values: string, records: number) => {
+    // Most edits are of other fields.
+    const value = values.includes(`"${field}":`) ? JSON.parse(values)[field] : undefined
+    return value === undefined ? [] : [{ value, records }]
+  }
   try {
     return entries
       .filter(({ record_kind }) => record_kind === kind)

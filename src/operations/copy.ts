@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto'
 import { type RawBuilder, sql } from 'kysely'
 import { sealAll } from '../events/seal.ts'
 import { forgetMissing } from '../events/store.ts'
-import { type Database, DatabaseUnusable, type Db, type Tx } from '../storage/database.ts'
+import { type Database, DatabaseUnusable, type Db, type Tx, within } from '../storage/database.ts'
 import { insertMany } from '../storage/insert-many.ts'
 import { isCopyUnderWay, markCopy } from '../storage/open.ts'
 import { countRows } from '../storage/page.ts'
@@ -69,8 +69,6 @@ export async function copyDatabase(
     }
     copied.push({ table: table.name, ...actual })
   }
-  // What was committed late, and nobody has sealed since: the source may have been killed before.
-  await sealAll(target)
   await finish(source, target)
   return copied
 }
@@ -153,6 +151,8 @@ async function finish(source: Database, target: Database): Promise<void> {
       await target.engine.continueIdentity(tx, name, await source.engine.lastIdentity(source.reader, name))
     }
     await markCopy(tx, false)
+    // What was committed late, and nobody has sealed since: the source may have been killed before.
+    await sealAll(within(target, tx))
     // Identifiers that were passed over in the source are given up: none of its transactions can commit them here.
     await forgetMissing(tx)
   })

@@ -14,7 +14,7 @@ import { DatabaseUnusable } from '../storage/database.ts'
 import { openWithoutKey } from '../storage/open.ts'
 import { backupDatabase, restoreDatabase } from '../storage/sqlite/backup.ts'
 import type { Schema } from '../storage/table.ts'
-import { checkDatabase, repairKeys } from './check/rules.ts'
+import { checkDatabase, repair } from './check/rules.ts'
 
 export function addSafetyCommands(program: Command): void {
   addCommand(program, 'backup', 'copy the embedded database into a file, while it is in use')
@@ -35,7 +35,7 @@ export function addSafetyCommands(program: Command): void {
   )
     .option(
       '--repair',
-      'write stale search keys anew before looking, and empty the search index, which the service fills; stop the service first',
+      'write stale search keys anew before looking, empty the search index, which the service fills, and count the records; stop the service first',
     )
     .action(check)
 }
@@ -75,7 +75,7 @@ async function restore(file: string, options: CommonOptions): Promise<void> {
 }
 
 async function check(options: CommonOptions & { repair?: true }): Promise<void> {
-  const repaired = options.repair && (await withDatabase(options, repairKeys))
+  const repaired = options.repair && (await withDatabase(options, repair))
   const { checked, problems } = await withUntouchedDatabase(options, database =>
     checkDatabase(database, options.features),
   )

@@ -5,7 +5,7 @@ import { sql } from 'kysely'
 import { usersTable } from '../../src/accounts/users/table.ts'
 import { features } from '../../src/app.ts'
 import { parseSearch } from '../../src/base/text.ts'
-import { checkDatabase, repairKeys } from '../../src/operations/check/rules.ts'
+import { checkDatabase, repair } from '../../src/operations/check/rules.ts'
 import { fillWithDemo } from '../../src/operations/demo/demo.ts'
 import { erasePerson } from '../../src/operations/privacy/rules.ts'
 import { customer } from '../../src/programme/customers/customer.ts'
@@ -77,7 +77,7 @@ describeService('search by an index', service => {
   test('200 - the answers are those of before the index was written', async () => {
     const { database } = service()
     // Whatever the service has written by now.
-    await repairKeys(database)
+    await repair(database)
     const before = await answers(service())
     await catchUpSearch(database)
     const search = await withCandidates(
@@ -131,7 +131,7 @@ describeService('search by an index', service => {
       (await problems()).join('\n'),
       /users \d+: searches miss it; run `affiliated check --repair`/,
     )
-    await repairKeys(database)
+    await repair(database)
     assert.deepEqual(await problems(), [])
     assert.ok((await found('/affiliates', 'novak')).length > 0)
   })

@@ -19,7 +19,7 @@ import { verifyChain } from '../../events/verify.ts'
 import type { Engine } from '../../storage/database.ts'
 import { fillWithDemo } from '../demo/demo.ts'
 import { erasePerson } from '../privacy/rules.ts'
-import { checkDatabase, repairKeys } from './rules.ts'
+import { checkDatabase, repair } from './rules.ts'
 
 type Damage = [damage: string, mend: string, named: RegExp]
 
@@ -184,7 +184,7 @@ describeService('check', service => {
       (await problems()).join('\n'),
       /users 1: stale search key of login; run `affiliated check --repair`/,
     )
-    assert.equal(await repairKeys(service().database), 1)
+    assert.equal(await repair(service().database), 1)
     assert.doesNotMatch((await problems()).join('\n'), /stale/)
   })
 })

@@ -101,7 +101,7 @@ function listed(findings: readonly string[], what: string): string[] {
  * writes anew, and counts the records.
  * @returns how many rows were wrong
  */
-export async function repairKeys(database: Database): Promise<number> {
+export async function repair(database: Database): Promise<number> {
   // What changes is taken out of the index, which may not have it.
   await resetSearch(database)
   await recount(database)

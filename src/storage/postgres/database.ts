@@ -45,9 +45,6 @@ const MIGRATION_LOCK = 7_249_335_106_441
 /** Makes the transaction get its number first; see `numbersFirst`. */
 const nextOf = (table: string) => sql<number>`CASE WHEN pg_current_xact_id() IS NOT NULL
   THEN nextval(pg_get_serial_sequence(${table}, 'id')) END`
-const ahead = prepared((tx: Db, { table }: { table: string }) =>
-  tx.selectNoFrom(sql<number>`nextval(pg_get_serial_sequence(${table}, 'id'))`.as('next')),
-)
 const nextIdentity = prepared((tx: Db, { table }: { table: string }) =>
   tx.selectNoFrom(nextOf(table).as('next')),
 )
@@ -114,9 +111,7 @@ const postgres: Engine = {
   async reserveIdentity(tx, table) {
     return (await nextIdentity(tx, { table }))[0]!.next
   },
-  async reserveAhead(tx, table) {
-    return (await ahead(tx, { table }))[0]!.next
-  },
+  reserveAhead: (tx, table) => postgres.reserveIdentity(tx, table),
   async reserveIdentities(tx, table, count) {
     const { rows } = await sql<{ next: number }>`
       SELECT ${nextOf(table)} AS next FROM generate_series(1, ${count}::integer)`.execute(tx)
