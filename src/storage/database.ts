@@ -60,6 +60,11 @@ export interface TransactionOptions {
    * meanwhile.
    */
   readonly steady?: boolean
+  /**
+   * The caller's name: where it saves trips, transactions of one caller run as one, and each again by itself if one fails.
+   * For work that only adds rows: without a savepoint, and without locks that others take in another order.
+   */
+  readonly together?: string
 }
 
 /** A database whose transactions join an open one, and whose reads go through it. */

@@ -85,6 +85,61 @@ describe('trips to PostgreSQL and back', () => {
   }
 })
 
+describe('new affiliates of one caller at once', () => {
+  const create = ({ post }: Service, payment_email: string) =>
+    post('/affiliates', { create_user: true, payment_email })
+  const eventsOf = async (service: Service) => {
+    const admin = await service.admin()
+    const { body } = await admin.get('/audit?action=affiliate.create&number=100')
+    return body as { record_id: number; after: { payment_email: string } }[]
+  }
+  const addresses = (count: number) => Array.from({ length: count }, (_, number) => `a${number}@example.com`)
+  const insertions = ({ transactions }: Wired['wire']) =>
+    transactions.filter(({ trips }) => trips.flat().some(of => of.includes('insert into "affiliates"')))
+
+  test('share transactions, and are the same as one by one', async t => {
+    const { wire, service } = await closedAfter(t, wiredService())
+    const created = await Promise.all(addresses(60).map(address => create(service, address)))
+    assert.deepEqual(new Set(created.map(({ status }) => status)), new Set([201]))
+    assert.ok(insertions(wire).length < 20, `${insertions(wire).length} transactions`)
+    const events = await eventsOf(service)
+    assert.equal(events.length, 60)
+    for (const { body } of created) {
+      const [event, another] = events.filter(({ record_id }) => record_id === body.affiliate_id)
+      assert.equal(event!.after.payment_email, body.payment_email)
+      assert.equal(another, undefined)
+      const { body: links } = await service.get(`/links?affiliate_id=${body.affiliate_id}`)
+      assert.equal(links.length, 1)
+    }
+  })
+
+  test('are refused one by one, and no other because of it', async t => {
+    const { service } = await closedAfter(t, wiredService())
+    // Each address twice, in another order: the second of each is refused.
+    const sent = [...addresses(40), ...addresses(40).toReversed()]
+    const created = await Promise.all(sent.map(address => create(service, address)))
+    for (const address of addresses(40)) {
+      const statuses = created.flatMap(({ status }, place) => (sent[place] === address ? status : []))
+      assert.deepEqual(statuses.sort(), [201, 409], address)
+    }
+    assert.equal((await service.get('/affiliates?number=100')).body.length, 40)
+    assert.equal((await eventsOf(service)).length, 40)
+    assert.equal((await create(service, 'later@example.com')).status, 201)
+  })
+
+  test('are all in doubt when COMMIT has no answer, and there or not by what the server did', async t => {
+    const { wire, service } = await closedAfter(t, wiredService())
+    wire.cutAt('insert into "affiliates"', 'COMMIT')
+    const created = await Promise.all(addresses(20).map(address => create(service, address)))
+    const doubtful = created.flatMap(({ status }, place) => (status === 503 ? place : []))
+    assert.ok(doubtful.length > 0)
+    for (const place of doubtful) assert.match(created[place]!.body.message, /confirmed/)
+    const again = await Promise.all(addresses(20).map(address => create(service, address)))
+    for (const { status } of again) assert.ok(status === 201 || status === 409, `${status}`)
+    assert.equal((await service.get('/affiliates?number=100')).body.length, 20)
+  })
+})
+
 describe('a transaction in trips', () => {
   test('whose COMMIT has no answer is in doubt', async t => {
     const { wire, service } = await closedAfter(t, wiredService({ isNaming: false }))

@@ -32,6 +32,7 @@ import { objectsOf, wantedObjects } from './objects.ts'
 import { isLostRace, PostgresPool, type Read, readingBy } from './pool.ts'
 import { ReplicaReader } from './replica.ts'
 import { postgresSearch } from './search.ts'
+import { Together } from './together.ts'
 import { Transaction } from './transaction.ts'
 
 /** Share of the connections for long reads. */
@@ -48,6 +49,8 @@ const nextOf = (table: string) => sql<number>`CASE WHEN pg_current_xact_id() IS 
 const nextIdentity = prepared((tx: Db, { table }: { table: string }) =>
   tx.selectNoFrom(nextOf(table).as('next')),
 )
+
+const STEADY = 'BEGIN ISOLATION LEVEL REPEATABLE READ'
 
 const withoutLimits = ['SET LOCAL statement_timeout = 0', 'SET LOCAL lock_timeout = 0']
 
@@ -203,7 +206,11 @@ class PostgresDatabase implements Database {
   readonly #primary: PostgresPool
   readonly #replicaReader: ReplicaReader | undefined
   readonly #turns: Turns
-  readonly #probe = new WriteProbe(work => this.#attempt(work, 'BEGIN'))
+  readonly #probe = new WriteProbe(work => this.#attempt(work))
+  readonly #together = new Together(
+    work => this.#attempt(work),
+    work => this.#untilUndisturbed(work),
+  )
 
   /** @param turns of long reads */
   constructor(schema: Schema, primary: PostgresPool, replicaReader: ReplicaReader | undefined, turns: Turns) {
@@ -233,9 +240,15 @@ class PostgresDatabase implements Database {
     }
   }
 
-  async transaction<T>(work: (tx: Tx) => Promise<T>, { steady }: TransactionOptions = {}): Promise<T> {
-    const begin = steady ? 'BEGIN ISOLATION LEVEL REPEATABLE READ' : 'BEGIN'
-    const result = await this.#untilUndisturbed(() => this.#attempt(work, begin)).catch(this.#probe.remember)
+  async transaction<T>(
+    work: (tx: Tx) => Promise<T>,
+    { steady, together }: TransactionOptions = {},
+  ): Promise<T> {
+    const ended =
+      together === undefined
+        ? this.#untilUndisturbed(work, steady ? STEADY : undefined)
+        : this.#together.run(together, work)
+    const result = await ended.catch(this.#probe.remember)
     await this.#replicaReader?.caughtUp()
     return result
   }
@@ -255,7 +268,7 @@ class PostgresDatabase implements Database {
     await this.#primary.close()
   }
 
-  async #attempt<T>(work: (tx: Tx) => Promise<T>, begin: string): Promise<T> {
+  async #attempt<T>(work: (tx: Tx) => Promise<T>, begin = 'BEGIN'): Promise<T> {
     const session = await this.#primary.connect()
     const transaction = new Transaction(session, begin)
     try {
@@ -265,10 +278,10 @@ class PostgresDatabase implements Database {
     }
   }
 
-  async #untilUndisturbed<T>(attempt: () => Promise<T>): Promise<T> {
+  async #untilUndisturbed<T>(work: (tx: Tx) => Promise<T>, begin?: string): Promise<T> {
     for (let number = 1; ; number += 1) {
       try {
-        return await attempt()
+        return await this.#attempt(work, begin)
       } catch (error) {
         if (!isLostRace(error)) throw error
         if (number === ATTEMPTS) throw new DatabaseUnavailable('PostgreSQL: too many conflicts', error)
