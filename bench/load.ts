@@ -32,10 +32,9 @@ let runs = Date.now() % 10_000_000
 
 export const generator = hasWrk() ? 'wrk' : 'autocannon'
 
-/** @param nice gives way to the server, where both share the cores */
-export function load(target: Target, seconds: number, nice = false): Promise<Measured> {
+export function load(target: Target, seconds: number): Promise<Measured> {
   runs += 1
-  return generator === 'wrk' ? byWrk(target, seconds, nice) : byAutocannon(target, seconds)
+  return generator === 'wrk' ? byWrk(target, seconds) : byAutocannon(target, seconds)
 }
 
 function hasWrk(): boolean {
@@ -48,12 +47,11 @@ function hasWrk(): boolean {
   return true
 }
 
-async function byWrk(target: Target, seconds: number, nice: boolean): Promise<Measured> {
+async function byWrk(target: Target, seconds: number): Promise<Measured> {
   const { url, method, headers, body = '', connections, stride } = target
   const args = ['-t1', `-c${connections}`, `-d${seconds}s`, '-s', script, url]
   for (const [name, value] of Object.entries(headers)) args.push('-H', `${name}: ${value}`)
-  const [command, ...rest] = nice ? ['nice', '-n', '19', 'wrk', ...args] : ['wrk', ...args]
-  const { stdout } = await promisify(execFile)(command!, rest, {
+  const { stdout } = await promisify(execFile)('wrk', args, {
     env: {
       ...process.env,
       BENCH_METHOD: method,

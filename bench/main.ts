@@ -164,10 +164,10 @@ async function measureAll() {
   )
   tell(
     'workers',
-    'Two workers against one, requests/s',
-    ['', 'request', 'times'],
+    'Two workers against one',
+    ['', 'request', 'requests/s, times', 'CPU of a request, times'],
     results.flatMap(one => one.workers),
-    one => [one.engine, one.request, spread(one.ratio, 2)],
+    one => [one.engine, one.request, spread(one.rate, 2), spread(one.time, 2)],
   )
   beside('driver', 'PostgreSQL, against pg alone')
   tell(

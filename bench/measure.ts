@@ -81,11 +81,10 @@ export async function measure(
   request: BenchRequest,
   authorization: string,
   seconds: number,
-  nice = false,
 ): Promise<Round> {
   const { status } = request
   const before = server.cpuUs()
-  const done = await load(targetOf(server, request, authorization), seconds, nice)
+  const done = await load(targetOf(server, request, authorization), seconds)
   const after = server.cpuUs()
   if (done.requests === 0 || done.errors !== (status < 400 ? 0 : done.requests)) {
     throw new Error(`${request.name}: ${done.errors} of ${done.requests} requests failed`)

@@ -145,22 +145,29 @@ export async function weigh({ engine, database, authorization }: Filled, run: Ru
   return { engine, idleMib, underLoadMib, streamingMib }
 }
 
-/** What a second process adds for those who read, where the load generator gives way to both. */
+/**
+ * What a second process adds. The generator shares the cores: the less of them a request costs it beside the service, the
+ * more the rate tells. The processor time of a request tells what there would be if the generator had a core of its own.
+ */
 export async function compareWorkers({ engine, database, authorization }: Filled, run: Run) {
   progress(`${engine}: one worker against two`)
   const one = await startServer(database)
   const two = await startServer(database, ['--workers', '2'])
   const requests = await requestsTo(one, authorization)
   const results = []
-  for (const name of ['get one', 'get one, built anew', 'list of 20, built anew']) {
+  const names = ['get one, built anew', 'list of 20, built anew', 'list of 100, built anew']
+  for (const name of [...names, 'create with account', 'edit']) {
     const request = named(name, requests)
-    const ratios = []
+    const rates = []
+    const times = []
     for (let round = 0; round <= run.rounds; round += 1) {
-      const alone = await measure(one, request, authorization, run.seconds, true)
-      const together = await measure(two, request, authorization, run.seconds, true)
-      if (round > 0) ratios.push(together.perSecond / alone.perSecond)
+      const alone = await measure(one, request, authorization, run.seconds)
+      const together = await measure(two, request, authorization, run.seconds)
+      if (round === 0) continue
+      rates.push(together.perSecond / alone.perSecond)
+      times.push((together.cpuUs ?? 0) / (alone.cpuUs ?? 0))
     }
-    results.push({ engine, request: name, ratio: spreadOf(ratios) })
+    results.push({ engine, request: name, rate: spreadOf(rates), time: spreadOf(times) })
   }
   await one.stop()
   await two.stop()

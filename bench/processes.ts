@@ -16,7 +16,7 @@ const HOST = '127.0.0.1'
 export interface Process {
   readonly url: string
   readonly pid: number
-  /** Processor time of the process up to now, in microseconds; undefined where the system does not tell. */
+  /** Processor time of the process and its workers up to now, in microseconds; undefined where the system does not tell. */
   cpuUs(): number | undefined
   residentMib(): number | undefined
   stop(): Promise<void>
@@ -27,8 +27,11 @@ export interface Floor extends Process {
   answer(answer: FloorAnswer): Promise<void>
 }
 
+const sumOf = (numbers: number[]) => numbers.reduce((sum, number) => sum + number, 0)
+
 function measured(child: ChildProcess, url: string): Process {
   const folder = `/proc/${child.pid}`
+  const workers = () => readFileSync(`${folder}/task/${child.pid}/children`, 'utf8').match(/\d+/g) ?? []
   const tell = (read: () => number): number | undefined => {
     try {
       return read()
@@ -37,12 +40,13 @@ function measured(child: ChildProcess, url: string): Process {
     }
   }
   // Of its threads to the nanosecond: the process as a whole is told in steps of 10 ms, which a short round has few of.
-  const threadUs = (thread: string) =>
-    Number(readFileSync(`${folder}/task/${thread}/schedstat`, 'utf8').split(' ', 1)[0]) / 1000
+  const threadUs = (threads: string) => (thread: string) =>
+    Number(readFileSync(`${threads}/${thread}/schedstat`, 'utf8').split(' ', 1)[0]) / 1000
+  const processUs = (threads: string) => sumOf(readdirSync(threads).map(threadUs(threads)))
   return {
     url,
     pid: child.pid!,
-    cpuUs: () => tell(() => readdirSync(`${folder}/task`).reduce((sum, thread) => sum + threadUs(thread), 0)),
+    cpuUs: () => tell(() => sumOf([child.pid, ...workers()].map(pid => processUs(`/proc/${pid}/task`)))),
     residentMib: () =>
       tell(() => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`${folder}/status`, 'utf8'))![1]) / 1024),
     stop: async () => {
