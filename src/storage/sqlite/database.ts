@@ -34,6 +34,9 @@ import { SqliteThreads, ThreadedConnection } from './threads.ts'
 /** Lets reads be refused, too, soon after the file was removed. */
 const FILES_LOOKED_AT_EVERY_MS = 500
 const TRANSACTIONS_PER_COMMIT = 128
+/** Pause before the file is asked for again, as a share of the time that it was waited for. */
+const PAUSE_SHARE = 0.05
+const LONGEST_PAUSE_MS = 20
 
 /**
  * Opens a database file. Creates it and its folder if missing, unless `existing` is set.
@@ -298,17 +301,22 @@ class SqliteDatabase implements Database {
     }
   }
 
-  /** Retries while another process is writing, without blocking this one. */
+  /**
+   * Retries while another process is writing, without blocking this one. Often at first: whoever asks seldom loses to a
+   * process that takes the file again right after its commit.
+   */
   async #lockFile(giveUpAt: number): Promise<void> {
-    for (let pauseMs = 1; ; pauseMs = Math.min(pauseMs * 2, 20)) {
+    const beganAt = performance.now()
+    for (;;) {
       try {
         if (this.#write.isTransaction) this.#writes.run('ROLLBACK')
         this.#writes.run('BEGIN IMMEDIATE')
         this.#lock = {}
         return
       } catch (error) {
-        if (primaryCode(error) !== SQLITE_BUSY || performance.now() > giveUpAt) throw error
-        await delay(pauseMs * (0.5 + Math.random()))
+        const at = performance.now()
+        if (primaryCode(error) !== SQLITE_BUSY || at > giveUpAt) throw error
+        await delay(Math.min((at - beganAt) * PAUSE_SHARE, LONGEST_PAUSE_MS) * (0.5 + Math.random()))
       }
     }
   }
