@@ -76,7 +76,7 @@ export function time(text: string): string {
   return `${utc} UTC (${otherDay}${localTimes.format(at)} here)`
 }
 
-const months = new Intl.DateTimeFormat(undefined, { month: 'short', year: '2-digit', timeZone: 'UTC' })
+const months = new Intl.DateTimeFormat(undefined, { month: 'short', year: 'numeric', timeZone: 'UTC' })
 const monthDays = new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric', timeZone: 'UTC' })
 
 /** @param period 'YYYY-MM' or 'YYYY-MM-DD' */
