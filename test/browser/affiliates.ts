@@ -106,6 +106,12 @@ export function affiliateScenarios(world: () => World): void {
         await page.getByText('linkme@example.com (the account’s, for runs by plain CSV)').waitFor()
         const details = page.getByRole('region', { name: 'Payment details' })
         await details.getByText('no payment e-mail of their own: only runs by plain CSV pay').waitFor()
+        const administrator = await world().administrator()
+        const { body: accounts } = await administrator.get('/users?search=linkme')
+        assert.equal((await administrator.post(`/erasures/users/${accounts[0].id}`, {})).status, 200)
+        await page.reload()
+        await details.getByText('there is no e-mail address: no run pays this affiliate').waitFor()
+        assert.equal(await page.getByText('runs by plain CSV').count(), 0)
       }))
 
     test('undo of one affiliate - is not offered on the page of another, who is opened right behind', async () => {

@@ -4,6 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Fragment, Suspense } from 'react'
 import { ShowBase, useGetList, useShowContext } from 'react-admin'
 import { Link as RouterLink } from 'react-router-dom'
+import { reachable } from '../../../src/accounts/users/erased.ts'
 import { get } from '../api.ts'
 import { DetailsOfAffiliate } from '../details/DetailsOfAffiliate.tsx'
 import { Balances } from '../ledger/Balances.tsx'
@@ -158,7 +159,9 @@ function AffiliateDetails({ affiliate }: { affiliate: Affiliate }) {
           'Payment e-mail',
           <Fragment key="payment">
             <Address text={effective.payment_email} name="payment e-mail" />
-            {affiliate.payment_email === '' && ' (the account’s, for runs by plain CSV)'}
+            {affiliate.payment_email === '' &&
+              reachable(user.user_email) !== '' &&
+              ' (the account’s, for runs by plain CSV)'}
           </Fragment>,
         ],
         [

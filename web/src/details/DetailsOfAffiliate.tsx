@@ -1,6 +1,7 @@
 import { Button, Card, Stack, Typography } from '@mui/material'
 import { useGetList } from 'react-admin'
 import { Link } from 'react-router-dom'
+import { reachable } from '../../../src/accounts/users/erased.ts'
 import type { Affiliate } from '../affiliates/affiliate.tsx'
 import { Allowed } from '../ui/Allowed.tsx'
 import { time } from '../ui/format.ts'
@@ -11,7 +12,7 @@ const nameOf = (method: string) => detailMethods.find(({ id }) => id === method)
 
 /** Payment details of an affiliate, masked as the server masks them. */
 export function DetailsOfAffiliate({ affiliate }: { affiliate: Affiliate }) {
-  const { id: affiliateId, payment_email } = affiliate
+  const { id: affiliateId } = affiliate
   const { data, error } = useGetList<Detail>('payment-details', {
     filter: { affiliate_id: affiliateId, status: 'current' },
     pagination: { page: 1, perPage: 10 },
@@ -40,9 +41,7 @@ export function DetailsOfAffiliate({ affiliate }: { affiliate: Affiliate }) {
       {error && <Problem error={error} />}
       {data?.length === 0 && (
         <Typography variant="body2" sx={{ color: 'text.secondary' }}>
-          {payment_email === ''
-            ? 'None were entered, and no payment e-mail of their own: only runs by plain CSV pay this affiliate.'
-            : 'None were entered. Runs by PayPal and by plain CSV pay to the payment e-mail, others do not pay this affiliate.'}
+          {paidWithout(affiliate)}
         </Typography>
       )}
       {data?.map(detail => (
@@ -52,6 +51,16 @@ export function DetailsOfAffiliate({ affiliate }: { affiliate: Affiliate }) {
       ))}
     </Card>
   )
+}
+
+/** Which payout runs pay an affiliate for whom no details were entered. */
+function paidWithout({ payment_email, user }: Affiliate): string {
+  if (payment_email !== '') {
+    return 'None were entered. Runs by PayPal and by plain CSV pay to the payment e-mail, others do not pay this affiliate.'
+  }
+  return reachable(user?.user_email ?? '') === ''
+    ? 'None were entered, and there is no e-mail address: no run pays this affiliate.'
+    : 'None were entered, and no payment e-mail of their own: only runs by plain CSV pay this affiliate.'
 }
 
 /** The account, masked; of a person who was erased nothing is left of it. */
