@@ -9,7 +9,6 @@
  * See docs/decisions/shared-commits.md.
  */
 import type { DatabaseSync } from 'node:sqlite'
-import { setTimeout as delay } from 'node:timers/promises'
 import { type Kysely, sql } from 'kysely'
 import { afterAnswers } from '../../base/turn.ts'
 import type { ReadBudget } from '../budget.ts'
@@ -23,20 +22,18 @@ import { Checkpoints } from './checkpoints.ts'
 import { BUSY_TIMEOUT_MS, type Connections, connect } from './connect.ts'
 import { kyselyOn, SqliteConnection, writerOn } from './dialect.ts'
 import { sqlite } from './engine.ts'
-import { inDoubt, isInDoubt, primaryCode, removed, SQLITE_BUSY, translate } from './errors.ts'
+import { inDoubt, isInDoubt, removed, translate } from './errors.ts'
 import { fileOf, leaveOpen, watchFiles } from './files.ts'
 import { Log } from './log.ts'
 import { LoopTurn } from './loop-turn.ts'
 import { Snapshot } from './snapshot.ts'
 import { Statements } from './statements.ts'
 import { SqliteThreads, ThreadedConnection } from './threads.ts'
+import { whenFree } from './when-free.ts'
 
 /** Lets reads be refused, too, soon after the file was removed. */
 const FILES_LOOKED_AT_EVERY_MS = 500
 const TRANSACTIONS_PER_COMMIT = 128
-/** Pause before the file is asked for again, as a share of the time that it was waited for. */
-const PAUSE_SHARE = 0.05
-const LONGEST_PAUSE_MS = 20
 
 /**
  * Opens a database file. Creates it and its folder if missing, unless `existing` is set.
@@ -301,24 +298,12 @@ class SqliteDatabase implements Database {
     }
   }
 
-  /**
-   * Retries while another process is writing, without blocking this one. Often at first: whoever asks seldom loses to a
-   * process that takes the file again right after its commit.
-   */
   async #lockFile(giveUpAt: number): Promise<void> {
-    const beganAt = performance.now()
-    for (;;) {
-      try {
-        if (this.#write.isTransaction) this.#writes.run('ROLLBACK')
-        this.#writes.run('BEGIN IMMEDIATE')
-        this.#lock = {}
-        return
-      } catch (error) {
-        const at = performance.now()
-        if (primaryCode(error) !== SQLITE_BUSY || at > giveUpAt) throw error
-        await delay(Math.min((at - beganAt) * PAUSE_SHARE, LONGEST_PAUSE_MS) * (0.5 + Math.random()))
-      }
-    }
+    await whenFree(giveUpAt, () => {
+      if (this.#write.isTransaction) this.#writes.run('ROLLBACK')
+      this.#writes.run('BEGIN IMMEDIATE')
+    })
+    this.#lock = {}
   }
 
   #undo(batch: Batch, cause: unknown): void {
