@@ -167,7 +167,7 @@ async function measureAll() {
     'Two workers against one',
     ['', 'request', 'requests/s, times', 'CPU of a request, times'],
     results.flatMap(one => one.workers),
-    one => [one.engine, one.request, spread(one.rate, 2), spread(one.time, 2)],
+    one => [one.engine, one.request, spread(one.rateRatio, 2), one.cpuRatio ? spread(one.cpuRatio, 2) : '-'],
   )
   beside('driver', 'PostgreSQL, against pg alone')
   tell(

@@ -146,8 +146,8 @@ export async function weigh({ engine, database, authorization }: Filled, run: Ru
 }
 
 /**
- * What a second process adds. The generator shares the cores: the less of them a request costs it beside the service, the
- * more the rate tells. The processor time of a request tells what there would be if the generator had a core of its own.
+ * What a second process adds. The generator shares the cores, so the rate tells more of requests that cost the service much
+ * than of those that it answers fast. Their processor time tells what there would be if the generator had its own core.
  */
 export async function compareWorkers({ engine, database, authorization }: Filled, run: Run) {
   progress(`${engine}: one worker against two`)
@@ -155,8 +155,13 @@ export async function compareWorkers({ engine, database, authorization }: Filled
   const two = await startServer(database, ['--workers', '2'])
   const requests = await requestsTo(one, authorization)
   const results = []
-  const names = ['get one, built anew', 'list of 20, built anew', 'list of 100, built anew']
-  for (const name of [...names, 'create with account', 'edit']) {
+  for (const name of [
+    'get one, built anew',
+    'list of 20, built anew',
+    'list of 100, built anew',
+    'create with account',
+    'edit',
+  ]) {
     const request = named(name, requests)
     const rates = []
     const times = []
@@ -165,9 +170,10 @@ export async function compareWorkers({ engine, database, authorization }: Filled
       const together = await measure(two, request, authorization, run.seconds)
       if (round === 0) continue
       rates.push(together.perSecond / alone.perSecond)
-      times.push((together.cpuUs ?? 0) / (alone.cpuUs ?? 0))
+      if (together.cpuUs !== undefined) times.push(together.cpuUs / alone.cpuUs!)
     }
-    results.push({ engine, request: name, rate: spreadOf(rates), time: spreadOf(times) })
+    const cpuRatio = times.length > 0 ? spreadOf(times) : undefined
+    results.push({ engine, request: name, rateRatio: spreadOf(rates), cpuRatio })
   }
   await one.stop()
   await two.stop()
