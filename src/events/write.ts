@@ -48,12 +48,14 @@ export interface WriteTx extends Tx {
   expectEvents(count: number): Promise<void>
 }
 
+type Writer = Pick<RequestContext, 'database' | 'actor' | 'address'>
+
 /**
  * Runs `work` in a write transaction, or joins the one of the context. It is run again, and logs anew, if it loses a
  * race.
  */
 export function write<T>(
-  { database, actor, address }: Pick<RequestContext, 'database' | 'actor' | 'address'>,
+  { database, actor, address }: Writer,
   work: (tx: WriteTx) => Promise<T>,
   options?: TransactionOptions,
 ): Promise<T> {
@@ -80,6 +82,11 @@ export function write<T>(
     if (entries.length > 0) await insertEntries(tx, entries)
     return result
   }, options)
+}
+
+/** The same for work that only adds rows: it may share the transaction with other such work of the actor. */
+export function writeShared<T>(context: Writer, work: (tx: WriteTx) => Promise<T>): Promise<T> {
+  return write(context, work, { sharedBy: context.actor.name })
 }
 
 function loggedAs(schema: Schema, action: Action): Logged {

@@ -54,18 +54,25 @@ export interface Database {
   close(): Promise<void>
 }
 
-export interface TransactionOptions {
+interface SteadyOptions {
   /**
    * Repeatable reads: what the transaction has read stays unchanged; it is run again if someone else changed it
    * meanwhile.
    */
   readonly steady?: boolean
-  /**
-   * The caller's name: where it saves trips, transactions of one caller run as one, and each again by itself if one fails.
-   * For work that only adds rows: without a savepoint, and without locks that others take in another order.
-   */
-  readonly together?: string
 }
+
+interface SharingOptions {
+  /**
+   * Name of the caller, with whose other work that says so this may share a transaction, where that saves trips. Each runs
+   * again by itself if one fails. For work that only adds rows, and uses no savepoint: see docs/decisions/trips.md.
+   */
+  readonly sharedBy: string
+}
+
+export type TransactionOptions =
+  | (SteadyOptions & { readonly sharedBy?: never })
+  | (SharingOptions & { readonly steady?: never })
 
 /** A database whose transactions join an open one, and whose reads go through it. */
 export function within(database: Database, tx: Tx): Database {

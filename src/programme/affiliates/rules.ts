@@ -21,7 +21,7 @@ import {
 import { formatRate } from '../../base/money.ts'
 import type { Settings } from '../../base/settings.ts'
 import { now } from '../../base/time.ts'
-import { type Context, type RequestContext, write } from '../../events/write.ts'
+import { type Context, type RequestContext, write, writeShared } from '../../events/write.ts'
 import type { Many } from '../../records/bulk-rules.ts'
 import { criteriaOf, existing, isAlready, readingOf } from '../../records/rules.ts'
 import { type Db, ReferenceViolation, type Tx, UniqueViolation } from '../../storage/database.ts'
@@ -52,24 +52,20 @@ export const many: Many = { name: affiliate.name, reading, store: store.affiliat
 export async function create(context: RequestContext, args: CreateArguments): Promise<Affiliate> {
   refuseIncomplete(args)
   const settings = await context.settings.current()
-  return write(
-    context,
-    async tx => {
-      refuseInvalid(await problemsOfCreate(tx, settings, args))
-      // Independent of each other, so they are sent together.
-      const [account, id] = await Promise.all([
-        args.create_user ? addAccount(tx, accountIn(args)) : undefined,
-        context.database.engine.reserveAhead(tx, affiliate.table.name),
-      ])
-      const origin = { time: now(), actor: context.actor.userId }
-      const row = affiliate.newRow({ ...args, user_id: account?.id ?? args.user_id! }, settings, origin)
-      const created = await store.affiliates.insert(tx, { ...row, id }, refuseConflict(args))
-      await addDefaultLink(tx, created)
-      tx.log('affiliate.create', created.id, { after: loggedWith(created, account, settings) })
-      return created
-    },
-    { together: context.actor.name },
-  )
+  return writeShared(context, async tx => {
+    refuseInvalid(await problemsOfCreate(tx, settings, args))
+    // Independent of each other, so they are sent together.
+    const [account, id] = await Promise.all([
+      args.create_user ? addAccount(tx, accountIn(args)) : undefined,
+      context.database.engine.reserveAhead(tx, affiliate.table.name),
+    ])
+    const origin = { time: now(), actor: context.actor.userId }
+    const row = affiliate.newRow({ ...args, user_id: account?.id ?? args.user_id! }, settings, origin)
+    const created = await store.affiliates.insert(tx, { ...row, id }, refuseConflict(args))
+    await addDefaultLink(tx, created)
+    tx.log('affiliate.create', created.id, { after: loggedWith(created, account, settings) })
+    return created
+  })
 }
 
 /** Creates many; one that cannot be created yields its failure. */

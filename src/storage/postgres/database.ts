@@ -32,7 +32,7 @@ import { objectsOf, wantedObjects } from './objects.ts'
 import { isLostRace, PostgresPool, type Read, readingBy } from './pool.ts'
 import { ReplicaReader } from './replica.ts'
 import { postgresSearch } from './search.ts'
-import { Together } from './together.ts'
+import { SharedTransactions } from './shared-transactions.ts'
 import { Transaction } from './transaction.ts'
 
 /** Share of the connections for long reads. */
@@ -207,7 +207,7 @@ class PostgresDatabase implements Database {
   readonly #replicaReader: ReplicaReader | undefined
   readonly #turns: Turns
   readonly #probe = new WriteProbe(work => this.#attempt(work))
-  readonly #together = new Together(
+  readonly #shared = new SharedTransactions(
     work => this.#attempt(work),
     work => this.#untilUndisturbed(work),
   )
@@ -240,15 +240,13 @@ class PostgresDatabase implements Database {
     }
   }
 
-  async transaction<T>(
-    work: (tx: Tx) => Promise<T>,
-    { steady, together }: TransactionOptions = {},
-  ): Promise<T> {
-    const ended =
-      together === undefined
-        ? this.#untilUndisturbed(work, steady ? STEADY : undefined)
-        : this.#together.run(together, work)
-    const result = await ended.catch(this.#probe.remember)
+  async transaction<T>(work: (tx: Tx) => Promise<T>, options: TransactionOptions = {}): Promise<T> {
+    const { steady, sharedBy } = options
+    const running =
+      sharedBy === undefined
+        ? this.#untilUndisturbed(work, steady ? STEADY : 'BEGIN')
+        : this.#shared.run(sharedBy, work)
+    const result = await running.catch(this.#probe.remember)
     await this.#replicaReader?.caughtUp()
     return result
   }
@@ -278,7 +276,7 @@ class PostgresDatabase implements Database {
     }
   }
 
-  async #untilUndisturbed<T>(work: (tx: Tx) => Promise<T>, begin?: string): Promise<T> {
+  async #untilUndisturbed<T>(work: (tx: Tx) => Promise<T>, begin = 'BEGIN'): Promise<T> {
     for (let number = 1; ; number += 1) {
       try {
         return await this.#attempt(work, begin)

@@ -1,16 +1,20 @@
 /**
- * Transactions of one caller that become one, which saves most of their trips and commits: those that come while others
- * are under way wait, and then run together. If one fails, each runs again by itself.
+ * Transactions that share one, which saves most of their trips and commits. Those of a caller that come while others are
+ * under way wait, and then run as one; if it fails, each runs again by itself.
  * See docs/decisions/trips.md.
  */
 import { DatabaseUnavailable, type Reason, type Tx } from '../database.ts'
 
 /** More would wait longer for one another, and save little. */
-const MOST_TOGETHER = 32
+const MOST_MEMBERS = 32
 /** The process prepares a second one while the server runs the first. */
-const UNDER_WAY = 2
-/** How long a caller's transactions run by themselves after a failure: where one fails, others soon do. */
+const MOST_UNDER_WAY = 2
+/** When another one begins nevertheless: those under way wait for somebody else's lock. */
+const SLOW_MS = 100
+/** How long nothing is shared after a failure: where one fails, others soon do. */
 const ALONE_MS = 1000
+/** Reasons that may concern a single member, which has waited for a lock. */
+const MAY_CONCERN_ONE: readonly Reason[] = ['busy', 'too long']
 
 interface Member {
   readonly work: (tx: Tx) => Promise<unknown>
@@ -21,30 +25,30 @@ interface Member {
 interface Caller {
   readonly waiting: Member[]
   underWay: number
-  /** By `performance.now()`. */
-  aloneUntil: number
+  isAlone: boolean
+  /** Runs while members wait. */
+  slowTimer?: NodeJS.Timeout | undefined
 }
 
 type Run = <T>(work: (tx: Tx) => Promise<T>) => Promise<T>
 
-export class Together {
-  readonly #once: Run
-  readonly #alone: Run
-  /** Keyed by name, of those who have transactions under way. */
+export class SharedTransactions {
+  readonly #attempt: Run
+  readonly #run: Run
   readonly #callers = new Map<string, Caller>()
 
   /**
-   * @param once runs a transaction
-   * @param alone runs it again as long as others disturb it
+   * @param attempt runs a transaction once
+   * @param run runs it again as long as others disturb it
    */
-  constructor(once: Run, alone: Run) {
-    this.#once = once
-    this.#alone = alone
+  constructor(attempt: Run, run: Run) {
+    this.#attempt = attempt
+    this.#run = run
   }
 
-  /** Runs the work in a transaction that it may share with other work of this caller. */
+  /** @param name of the caller, with whose other work this may share a transaction */
   run<T>(name: string, work: (tx: Tx) => Promise<T>): Promise<T> {
-    const caller = this.#callers.get(name) ?? { waiting: [], underWay: 0, aloneUntil: 0 }
+    const caller = this.#callers.get(name) ?? { waiting: [], underWay: 0, isAlone: false }
     this.#callers.set(name, caller)
     return new Promise((resolve, reject) => {
       // Cast: each gets what its own work returns.
@@ -54,42 +58,64 @@ export class Together {
   }
 
   #next(name: string, caller: Caller): void {
-    const isAlone = performance.now() < caller.aloneUntil
-    if (caller.waiting.length > 0 && (isAlone || caller.underWay < UNDER_WAY)) {
-      caller.underWay += 1
-      this.#run(caller, caller.waiting.splice(0, isAlone ? 1 : MOST_TOGETHER)).finally(() => {
-        caller.underWay -= 1
-        this.#next(name, caller)
-      })
+    while (caller.waiting.length > 0 && (caller.isAlone || caller.underWay < MOST_UNDER_WAY)) {
+      this.#begin(name, caller)
     }
-    if (caller.underWay === 0) this.#callers.delete(name)
+    if (caller.waiting.length > 0) {
+      caller.slowTimer ??= setTimeout(() => {
+        caller.slowTimer = undefined
+        this.#begin(name, caller)
+        this.#next(name, caller)
+      }, SLOW_MS)
+    } else {
+      clearTimeout(caller.slowTimer)
+      caller.slowTimer = undefined
+      if (caller.underWay === 0 && !caller.isAlone) this.#callers.delete(name)
+    }
   }
 
-  async #run(caller: Caller, members: readonly Member[]): Promise<void> {
-    const isDone = members.length > 1 && (await this.#share(members))
-    if (isDone) return
-    if (members.length > 1) caller.aloneUntil = performance.now() + ALONE_MS
-    await Promise.all(members.map(({ work, resolve, reject }) => this.#alone(work).then(resolve, reject)))
+  #begin(name: string, caller: Caller): void {
+    const members = caller.waiting.splice(0, caller.isAlone ? 1 : MOST_MEMBERS)
+    caller.underWay += 1
+    this.#perform(name, caller, members).finally(() => {
+      caller.underWay -= 1
+      this.#next(name, caller)
+    })
   }
 
-  /** @returns whether each has got its result; false where they are to be run again */
+  async #perform(name: string, caller: Caller, members: readonly Member[]): Promise<void> {
+    if (members.length > 1) {
+      if (await this.#share(members)) return
+      this.#leaveAlone(name, caller)
+    }
+    await Promise.all(members.map(({ work, resolve, reject }) => this.#run(work).then(resolve, reject)))
+  }
+
+  /** @returns false if nothing was done: each is to be run again */
   async #share(members: readonly Member[]): Promise<boolean> {
     try {
-      const results = await this.#once(tx => allOf(members.map(({ work }) => work(tx))))
+      const results = await this.#attempt(tx => allOf(members.map(({ work }) => work(tx))))
       for (const [index, { resolve }] of members.entries()) resolve(results[index])
       return true
     } catch (error) {
-      const isOfAll = error instanceof DatabaseUnavailable && !OF_ONE.includes(error.reason)
-      if (isOfAll) for (const { reject } of members) reject(error)
-      return isOfAll
+      const concernsAll = error instanceof DatabaseUnavailable && !MAY_CONCERN_ONE.includes(error.reason)
+      if (concernsAll) for (const { reject } of members) reject(error)
+      return concernsAll
     }
+  }
+
+  #leaveAlone(name: string, caller: Caller): void {
+    if (caller.isAlone) return
+    caller.isAlone = true
+    const end = () => {
+      caller.isAlone = false
+      this.#next(name, caller)
+    }
+    setTimeout(end, ALONE_MS).unref()
   }
 }
 
-/** Reasons that may concern a single member: it has waited for a lock. */
-const OF_ONE: readonly Reason[] = ['busy', 'too long']
-
-/** @throws what the first that failed has thrown, when all have ended */
+/** Like Promise.all, but fails only when all have ended: nothing of a transaction may run on while it is rolled back. */
 async function allOf<T>(works: readonly Promise<T>[]): Promise<T[]> {
   await Promise.allSettled(works)
   return Promise.all(works)
